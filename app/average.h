@@ -1,0 +1,10 @@
+// attn average: the mean of checkpoints (section 6.1).
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace attn {
+
+void add_average_command(CLI::App& app);
+
+}  // namespace attn

@@ -1,0 +1,69 @@
+#include "app/checkpoint_directory.h"
+
+#include "base/error.h"
+#include "base/file.h"
+#include "train/checkpoint.h"
+#include "train/checkpoint_store.h"
+
+namespace attn {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kSharedTokenizer = "tokenizer.model";
+constexpr const char* kSourceTokenizer = "source.model";
+constexpr const char* kTargetTokenizer = "target.model";
+
+}  // namespace
+
+void save_description(const fs::path& directory, const Experiment& experiment,
+                      const Tokenizers& tokenizers) {
+  write_file_atomically(directory / kConfigFile, write_config(experiment).dump(2) + "\n");
+  if (tokenizers.source == tokenizers.target) {
+    write_file_atomically(directory / kSharedTokenizer, tokenizers.source->serialized());
+  } else {
+    write_file_atomically(directory / kSourceTokenizer, tokenizers.source->serialized());
+    write_file_atomically(directory / kTargetTokenizer, tokenizers.target->serialized());
+  }
+}
+
+Experiment load_description(const fs::path& directory) {
+  return load_experiment(directory / kConfigFile);
+}
+
+Tokenizers load_tokenizers(const fs::path& directory) {
+  if (fs::exists(directory / kSharedTokenizer)) {
+    const std::shared_ptr<const Tokenizer> shared = load_tokenizer(directory / kSharedTokenizer);
+    return {shared, shared};
+  }
+  return {load_tokenizer(directory / kSourceTokenizer),
+          load_tokenizer(directory / kTargetTokenizer)};
+}
+
+VocabularySizes vocabulary_sizes(const Tokenizers& tokenizers) {
+  return {tokenizers.source->size(), tokenizers.target->size()};
+}
+
+fs::path find_checkpoint(const fs::path& path) {
+  if (fs::exists(path / kWeightsFile)) return path;
+  if (fs::exists(path / kAveragedFolder / kWeightsFile)) return path / kAveragedFolder;
+  if (!fs::exists(path)) throw DataError(path.string() + ": there is no such run or checkpoint");
+  const fs::path checkpoints = path / kCheckpointsFolder;
+  if (const auto best = best_checkpoint(checkpoints)) return best->checkpoint.path;
+  const std::array<std::string_view, 2> needed = {kWeightsFile, kConfigFile};
+  if (const auto last = latest_checkpoint(checkpoints, needed)) return last->path;
+  throw DataError(path.string() + ": neither a checkpoint (no " + kWeightsFile +
+                  ") nor a run that has saved one; `attn train` makes one");
+}
+
+LoadedModel load_model(const fs::path& path) {
+  LoadedModel loaded{.directory = find_checkpoint(path)};
+  loaded.experiment = load_description(loaded.directory);
+  loaded.tokenizers = load_tokenizers(loaded.directory);
+  loaded.model = Transformer(loaded.experiment.model, vocabulary_sizes(loaded.tokenizers));
+  load_weights(loaded.directory / kWeightsFile, *loaded.model);
+  loaded.model->eval();
+  return loaded;
+}
+
+}  // namespace attn

@@ -1,0 +1,30 @@
+#include "app/command_line.h"
+
+#include "base/check.h"
+
+namespace attn {
+namespace {
+
+std::string g_command_line;
+int g_exit_code = 0;
+
+}  // namespace
+
+void set_command_line(int argc, char** argv) {
+  g_command_line = "attn";
+  for (int i = 1; i < argc; ++i) g_command_line += std::string(" ") + argv[i];
+}
+
+const std::string& command_line() { return g_command_line; }
+
+void set_exit_code(int code) { g_exit_code = code; }
+int exit_code() { return g_exit_code; }
+
+void require_paths(const Experiment& experiment) {
+  const DataConfig& data = experiment.data;
+  require(!data.train.empty(), "data.train", "\"\"", "the path of the training text is needed");
+  require(!data.source.empty(), "data.source", "\"\"", "the source language's suffix is needed");
+  require(!data.target.empty(), "data.target", "\"\"", "the target language's suffix is needed");
+}
+
+}  // namespace attn

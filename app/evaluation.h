@@ -1,0 +1,47 @@
+// Named evaluators as the "eval" list of an experiment describes them: text in, (name, value) pairs out.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/experiment.h"
+#include "data/batch.h"
+#include "data/tokenizer.h"
+#include "model/transformer.h"
+
+namespace attn {
+
+/// What one evaluation found. `values` are named without the instance's name.
+struct EvaluationResult {
+  std::vector<std::pair<std::string, double>> values;
+  std::string line;       ///< for people
+  std::string signature;  ///< of BLEU; empty for perplexity
+  double decisive = 0.0;  ///< perplexity or BLEU: what "best" and patience look at
+};
+
+class Evaluation {
+ public:
+  /// Reads the text. Throws DataError for a missing or unusable file.
+  Evaluation(const EvaluatorConfig& config, const DataConfig& data, const Tokenizers& tokenizers,
+             const std::filesystem::path& cache);
+
+  const EvaluatorConfig& config() const { return config_; }
+  /// Whether this value is better than that one: lower perplexity or higher BLEU.
+  bool better(double value, double than) const;
+  /// Scores the model. With BLEU the translations are written to `output` (unless it is empty).
+  EvaluationResult run(Transformer model, const std::filesystem::path& output) const;
+
+ private:
+  EvaluationResult run_loss(Transformer model) const;
+  EvaluationResult run_bleu(Transformer model, const std::filesystem::path& output) const;
+
+  EvaluatorConfig config_;
+  Tokenizers tokenizers_;
+  std::vector<Batch> batches_;             // of a loss evaluator
+  std::vector<std::string> source_lines_;  // of a BLEU evaluator
+  std::vector<std::string> target_lines_;
+};
+
+}  // namespace attn

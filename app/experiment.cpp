@@ -1,0 +1,95 @@
+#include "app/experiment.h"
+
+#include <set>
+
+#include "base/check.h"
+#include "base/file.h"
+
+namespace attn {
+namespace {
+
+constexpr int64_t kLargestConfig = 1 << 24;
+constexpr int kLongestChain = 16;
+
+// The knob's place in front of what a part's validate() says.
+template <class Part>
+void validate_part(const Part& part, const std::string& place) {
+  try {
+    part.validate();
+  } catch (const ConfigError& error) {
+    const std::string message = error.what();
+    throw ConfigError(message.starts_with(place + ".") ? message : place + "." + message);
+  }
+}
+
+Json read_json(const std::filesystem::path& file) {
+  return parse_json(read_file(file, kLargestConfig), file.string());
+}
+
+// Applies the chain of "base" files below `json`.
+Json with_base(Json json, const std::string& name, const std::filesystem::path& folder, int depth) {
+  if (!json.is_object()) throw ConfigError(name + ": the config must be an object");
+  const auto base = json.find("base");
+  if (base == json.end()) return json;
+  if (!base->is_string()) throw ConfigError(name + ": base: must be the path of a config");
+  if (depth >= kLongestChain) throw ConfigError(name + ": base: a chain of more than 16 configs");
+  const std::filesystem::path file = folder / base->get<std::string>();
+  Json below = with_base(read_json(file), file.string(), file.parent_path(), depth + 1);
+  json.erase("base");
+  below.merge_patch(json);
+  return below;
+}
+
+}  // namespace
+
+void Experiment::validate() const {
+  require(seed >= 0, "seed", seed, "must be 0 or more");
+  validate_part(data, "data");
+  validate_part(model, "model");
+  validate_part(train, "train");
+  validate_part(search, "search");
+  std::set<std::string> names;
+  for (size_t i = 0; i < eval.size(); ++i) {
+    const std::string place = "eval[" + std::to_string(i) + "]";
+    validate_part(eval[i], place);
+    require(names.insert(eval[i].name).second, place + ".name", "\"" + eval[i].name + "\"",
+            "stands twice");
+  }
+  require(model.embedding_sharing != EmbeddingSharing::all || data.shared_vocabulary,
+          "model.embedding_sharing", "all", "needs data.shared_vocabulary");
+  require(model.position != Position::learned || data.max_length <= model.max_positions,
+          "model.max_positions", model.max_positions,
+          "is less than data.max_length: learned positions would run out");
+}
+
+Experiment resolve_experiment(Json json, const std::string& name,
+                              const std::filesystem::path& folder,
+                              const std::vector<std::string>& assignments) {
+  Json merged = with_base(std::move(json), name, folder, 0);
+  for (const std::string& assignment : assignments) set_path(merged, assignment);
+  Experiment experiment;
+  try {
+    // Evaluators search as "search" says unless they say otherwise.
+    if (merged.contains("search")) read_config(experiment.search, merged["search"], "search");
+    if (merged.contains("eval") && merged["eval"].is_array()) {
+      for (Json& item : merged["eval"]) {
+        if (!item.is_object()) continue;  // the strict read below complains
+        Json whole = write_config(experiment.search);
+        whole.merge_patch(item);
+        item = std::move(whole);
+      }
+    }
+    read_config(experiment, merged);
+    experiment.validate();
+  } catch (const ConfigError& error) {
+    throw ConfigError(name + ": " + error.what());
+  }
+  return experiment;
+}
+
+Experiment load_experiment(const std::filesystem::path& file,
+                           const std::vector<std::string>& assignments) {
+  return resolve_experiment(read_json(file), file.string(), file.parent_path(), assignments);
+}
+
+}  // namespace attn

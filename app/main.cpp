@@ -1,0 +1,74 @@
+// The program `attn`: reads the command line, runs one subcommand, turns exceptions into one line and an exit code.
+#include <torch/torch.h>
+
+#include <CLI/CLI.hpp>
+#include <exception>
+#include <iostream>
+#include <new>
+
+#include "app/average.h"
+#include "app/command_line.h"
+#include "app/config_command.h"
+#include "app/provenance.h"
+#include "app/score.h"
+#include "app/train.h"
+#include "app/evaluate.h"
+#include "app/translate.h"
+#include "app/vocab.h"
+#include "train/trainer.h"
+#include "base/allocator.h"
+#include "base/error.h"
+
+namespace {
+
+int report(const std::string& message, attn::ExitCode code) {
+  std::cerr << "attn: " << message << std::endl;
+  return static_cast<int>(code);
+}
+
+int run(int argc, char** argv) {
+  using namespace attn;
+  CLI::App app("Attention Is All You Need: train, ablate, translate, score", "attn");
+  app.set_version_flag("--version", version_line());
+  app.require_subcommand(1);
+  int threads = 0;
+  app.add_option("--threads", threads, "threads (default: the machine's cores)");
+  app.parse_complete_callback([&] {
+    if (threads > 0) torch::set_num_threads(threads);
+  });
+  add_train_command(app);
+  add_translate_command(app);
+  add_evaluate_command(app);
+  add_score_command(app);
+  add_average_command(app);
+  add_config_command(app);
+  add_vocab_command(app);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    const int code = app.exit(error, std::cout, std::cerr);
+    return code == 0 ? 0 : static_cast<int>(ExitCode::config);
+  }
+  return exit_code();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  using attn::ExitCode;
+  attn::keep_freed_memory();
+  attn::set_command_line(argc, argv);
+  try {
+    return run(argc, argv);
+  } catch (const attn::UserError& error) {
+    return report(error.what(), error.code());
+  } catch (const attn::NonFiniteLoss& error) {
+    return report(error.what(), ExitCode::internal);
+  } catch (const std::bad_alloc&) {
+    return report("out of memory; lower data.batch_tokens", ExitCode::internal);
+  } catch (const c10::Error& error) {
+    return report(error.what_without_backtrace(), ExitCode::internal);
+  } catch (const std::exception& error) {
+    return report(error.what(), ExitCode::internal);
+  }
+}

@@ -1,0 +1,16 @@
+// Where a result comes from: what run.json says of the machine, the program and the command.
+#pragma once
+
+#include <string>
+
+#include "base/json_config.h"
+
+namespace attn {
+
+/// command, version, commit (with "+changes" when the tree had some), LibTorch, processor, threads, host memory, date.
+Json provenance(const std::string& command_line);
+
+/// "attn 0.1.0 (commit), LibTorch 2.13.0".
+std::string version_line();
+
+}  // namespace attn

@@ -1,0 +1,111 @@
+#include "app/train.h"
+
+#include <iostream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/checkpoint_directory.h"
+#include "app/command_line.h"
+#include "app/config_difference.h"
+#include "app/signals.h"
+#include "app/training_run.h"
+#include "base/error.h"
+#include "train/checkpoint_store.h"
+
+namespace attn {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct TrainOptions {
+  fs::path path;
+  fs::path run;
+  bool resume = false;
+  std::vector<std::string> assignments;
+};
+
+// Knobs that may change when a run goes on, since they do not change what an update does.
+const std::vector<std::string> kFreeOnResume = {
+    "about",           "train.steps",    "train.patience",   "train.log_every",
+    "train.checkpoint_every", "train.checkpoint_minutes", "train.keep_last", "eval", "search"};
+
+bool has_checkpoint(const fs::path& run) {
+  return fs::exists(run / kConfigFile) || !list_checkpoints(run / kCheckpointsFolder).empty();
+}
+
+Experiment experiment_of_run(const TrainOptions& options, const fs::path& run) {
+  if (!fs::exists(run / kConfigFile)) {
+    throw ConfigError(run.string() + ": is no run (it has no " + kConfigFile +
+                      "); start one with attn train CONFIG");
+  }
+  const Experiment before = load_description(run);
+  const Experiment now =
+      fs::is_directory(options.path)
+          ? load_experiment(run / kConfigFile, options.assignments)
+          : load_experiment(options.path, options.assignments);
+  for (const std::string& path : changed_paths(write_config(before), write_config(now))) {
+    const bool free = std::any_of(kFreeOnResume.begin(), kFreeOnResume.end(), [&](const auto& p) {
+      return path == p || path.starts_with(p + ".") || path.starts_with(p + "[");
+    });
+    if (!free) {
+      throw ConfigError(run.string() + ": " + path +
+                        " differs from the run's config.json; go on with the old value, or start "
+                        "a new run with --run");
+    }
+  }
+  return now;
+}
+
+int train(const TrainOptions& options) {
+  const bool by_run = fs::is_directory(options.path);
+  if (by_run && !options.resume) {
+    throw ConfigError(options.path.string() + ": is a directory; add --resume to go on with a run");
+  }
+  const fs::path run = !options.run.empty() ? options.run
+                       : by_run             ? options.path
+                                            : fs::path("runs") / options.path.stem();
+  const bool begun = has_checkpoint(run);
+  if (begun && !options.resume) {
+    throw ConfigError(run.string() +
+                      ": holds a run already; add --resume to go on with it, or choose another "
+                      "directory with --run");
+  }
+  const Experiment experiment =
+      begun || by_run ? experiment_of_run(options, run)
+                      : load_experiment(options.path, options.assignments);
+  require_paths(experiment);
+  catch_stop_signals();
+  TrainingRun training(experiment, run, options.resume, command_line());
+  if (training.finished()) {
+    std::cerr << run.string() << ": finished at step " << training.step() << "; nothing to do\n";
+    return 0;
+  }
+  if (training.run() == RunEnd::interrupted) {
+    std::cerr << "stopped and saved at step " << training.step() << "; go on with: attn train "
+              << run.string() << " --resume\n";
+    return stop_exit_code();
+  }
+  std::cerr << "finished at step " << training.step() << "; translate with: attn translate "
+            << run.string() << " < in > out\n";
+  return 0;
+}
+
+}  // namespace
+
+void add_train_command(CLI::App& app) {
+  auto options = std::make_shared<TrainOptions>();
+  CLI::App* command = app.add_subcommand("train", "Train a model as a config describes it");
+  command->footer(
+      "Example: attn train experiments/multi30k/tiny.json --set model.heads=8 --run runs/h8\n"
+      "         attn train runs/h8 --resume");
+  command->add_option("config", options->path, "a config, or with --resume a run directory")
+      ->required();
+  command->add_option("--run", options->run, "the run's directory (default: runs/<config's name>)");
+  command->add_flag("--resume", options->resume, "go on from the newest checkpoint, exactly");
+  command->add_option("--set", options->assignments, "path=value, applied after the config")
+      ->allow_extra_args(false);
+  command->callback([options] { set_exit_code(train(*options)); });
+}
+
+}  // namespace attn

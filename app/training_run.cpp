@@ -1,0 +1,207 @@
+#include "app/training_run.h"
+
+#include <chrono>
+#include <sstream>
+
+#include "app/checkpoint_directory.h"
+#include "app/provenance.h"
+#include "app/signals.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "model/size.h"
+#include "train/checkpoint.h"
+#include "train/checkpoint_store.h"
+
+namespace attn {
+namespace fs = std::filesystem;
+
+TrainingRun::TrainingRun(const Experiment& experiment, fs::path directory, bool resume,
+                         const std::string& command_line)
+    : experiment_(experiment), directory_(std::move(directory)) {
+  std::error_code error;
+  fs::create_directories(directory_, error);
+  if (error) throw DataError(directory_.string() + ": cannot be made: " + error.message());
+  remove_checkpoint_leftovers(checkpoints());
+  const auto last = latest_checkpoint(checkpoints());
+  progress_ = std::make_unique<Progress>(directory_ / "log.txt", experiment_.train.steps,
+                                         last ? last->step : 0);
+  load_data();
+  torch::manual_seed(static_cast<uint64_t>(experiment_.seed));
+  model_ = Transformer(experiment_.model, vocabulary_sizes(tokenizers_));
+  stream_ = std::make_unique<BatchStream>(
+      *corpus_, StreamOptions{.batch_tokens = experiment_.data.batch_tokens,
+                              .seed = static_cast<uint64_t>(experiment_.seed)});
+  const Tokenizer& target = *tokenizers_.target;
+  trainer_ = std::make_unique<Trainer>(experiment_.train, static_cast<uint64_t>(experiment_.seed),
+                                       model_, *stream_,
+                                       target.bos() == target.eos() ? -1 : target.bos());
+  restore(resume);
+  metrics_ = std::make_unique<MetricsLog>(directory_ / "metrics.jsonl");
+  describe(command_line);
+}
+
+fs::path TrainingRun::checkpoints() const { return directory_ / kCheckpointsFolder; }
+
+bool TrainingRun::finished() const {
+  const TrainState& state = trainer_->state;
+  const int64_t patience = experiment_.train.patience;
+  return state.step >= experiment_.train.steps || (patience > 0 && state.without_better >= patience);
+}
+
+void TrainingRun::load_data() {
+  const DataConfig& data = experiment_.data;
+  const Say say = [this](const std::string& line) { progress_->say(line); };
+  // A run keeps the tokenizers it began with, whatever becomes of the text.
+  const bool begun = fs::exists(directory_ / kConfigFile);
+  tokenizers_ = begun ? load_tokenizers(directory_) : make_tokenizers(data, say);
+  if (!begun) save_description(directory_, experiment_, tokenizers_);
+  const fs::path cache = data.cache.empty() ? directory_ / "cache" : fs::path(data.cache);
+  corpus_ = std::make_unique<EncodedCorpus>(
+      load_corpus({.source = text_path(data.train, data.source),
+                   .target = text_path(data.train, data.target),
+                   .tokenizers = tokenizers_,
+                   .max_length = data.max_length,
+                   .cache_directory = cache,
+                   .say = say}));
+  for (const EvaluatorConfig& config : experiment_.eval) {
+    evaluations_.emplace_back(config, data, tokenizers_, cache);
+  }
+}
+
+void TrainingRun::restore(bool resume) {
+  if (!resume) return;
+  const auto last = latest_checkpoint(checkpoints());
+  keep_until_step(directory_ / "metrics.jsonl", last ? last->step : 0);
+  if (!last) return;
+  load_weights(last->path / kWeightsFile, *model_);
+  load_training_state(last->path / kTrainingFile, *trainer_);
+  if (trainer_->state.step != last->step) {
+    throw DataError(last->path.string() + ": holds step " + std::to_string(trainer_->state.step));
+  }
+  stream_->restore(trainer_->state.stream);
+  saved_step_ = last->step;
+  earlier_seconds_ = trainer_->state.seconds;
+  saved_seconds_ = earlier_seconds_;
+  progress_->say("going on from " + last->path.string());
+}
+
+void TrainingRun::describe(const std::string& command_line) {
+  const VocabularySizes vocabulary = vocabulary_sizes(tokenizers_);
+  const int64_t parameters = parameter_count(experiment_.model, vocabulary);
+  Json run = provenance(command_line);
+  run["parameters"] = parameters;
+  run["vocabulary"] = {{"source", vocabulary.source}, {"target", vocabulary.target}};
+  run["pairs"] = corpus_->size();
+  run["data_key"] = corpus_->key();
+  if (step() == 0 || !fs::exists(directory_ / "run.json")) {
+    write_file_atomically(directory_ / "run.json", run.dump(2) + "\n");
+  }
+  std::ostringstream line;
+  line << "model: " << parameters << " parameters; vocabulary " << vocabulary.source << " / "
+       << vocabulary.target << "; " << corpus_->size() << " pairs; "
+       << stream_->window_batches() * stream_->windows() << " batches an epoch, padding that is never computed "
+       << std::round(1000 * stream_->window_padding()) / 10 << " %";
+  progress_->say(line.str());
+}
+
+// Memory that the largest batch needs is found out now, not hours later.
+void TrainingRun::rehearse() {
+  trainer_->rehearse(largest_batch(*corpus_, experiment_.data.batch_tokens));
+}
+
+RunEnd TrainingRun::run() {
+  rehearse();
+  progress_ = std::make_unique<Progress>(directory_ / "log.txt", experiment_.train.steps, step());
+  while (!finished()) {
+    const StepReport report = trainer_->step();
+    progress_->step(report);
+    const bool last = report.step >= experiment_.train.steps;
+    if (last || report.step % experiment_.train.log_every == 0) log_window(report.step);
+    const bool best = evaluate(last);
+    const bool stop = stop_requested();
+    if (best || stop || finished() || checkpoint_due()) save();
+    if (best) mark_best(checkpoints(), step(), trainer_->state.best);
+    if (stop && !finished()) return RunEnd::interrupted;
+  }
+  return RunEnd::finished;
+}
+
+void TrainingRun::log_window(int64_t step) {
+  const Progress::Window window = progress_->take_window();
+  progress_->say(progress_->text(step, window));
+  metrics_->write("train", {{"step", step},
+                            {"epoch", stream_->epoch()},
+                            {"loss", window.loss},
+                            {"ppl", window.perplexity},
+                            {"learning_rate", window.learning_rate},
+                            {"gradient_norm", window.gradient_norm},
+                            {"target_tokens", trainer_->state.target_tokens},
+                            {"tokens_per_second", window.tokens_per_second},
+                            {"seconds", earlier_seconds_ + progress_->seconds()}});
+}
+
+bool TrainingRun::evaluate(bool last) {
+  bool best = false;
+  bool decided = false;
+  for (const Evaluation& evaluation : evaluations_) {
+    const int64_t every = evaluation.config().every;
+    const bool decisive = !decided && every > 0;
+    decided = decided || decisive;
+    if (last || (every > 0 && step() % every == 0)) best |= evaluate_one(evaluation, decisive);
+  }
+  return best;
+}
+
+bool TrainingRun::evaluate_one(const Evaluation& evaluation, bool decisive) {
+  const auto begin = std::chrono::steady_clock::now();
+  const std::string& name = evaluation.config().name;
+  const fs::path output = directory_ / "eval" / (name + "-" + std::to_string(step()) + ".txt");
+  const EvaluationResult result = evaluation.run(model_, output);
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  progress_->exclude(seconds);
+  std::vector<MetricField> fields = {{"step", step()}, {"name", name}};
+  for (const auto& [key, value] : result.values) fields.emplace_back(key, value);
+  if (!result.signature.empty()) fields.emplace_back("signature", result.signature);
+  fields.emplace_back("eval_seconds", seconds);
+  metrics_->write("eval", fields);
+  TrainState& state = trainer_->state;
+  const bool best =
+      decisive && (state.best_step == 0 || evaluation.better(result.decisive, state.best));
+  if (best) {
+    state.best = result.decisive;
+    state.best_step = step();
+    state.without_better = 0;
+  } else if (decisive) {
+    ++state.without_better;
+  }
+  progress_->say("step " + std::to_string(step()) + "  " + name + "  " + result.line + "  (" +
+                 duration_text(seconds) + (best ? ", best so far)" : ")"));
+  return best;
+}
+
+bool TrainingRun::checkpoint_due() const {
+  const TrainConfig& config = experiment_.train;
+  const double since = earlier_seconds_ + progress_->seconds() - saved_seconds_;
+  return step() % config.checkpoint_every == 0 ||
+         (config.checkpoint_minutes > 0 && since >= 60 * config.checkpoint_minutes);
+}
+
+void TrainingRun::save() {
+  if (saved_step_ == step()) return;
+  const auto begin = std::chrono::steady_clock::now();
+  trainer_->state.seconds = earlier_seconds_ + progress_->seconds();
+  metrics_->sync();
+  AtomicDirectory directory(checkpoint_path(checkpoints(), step()));
+  save_weights(directory.path() / kWeightsFile, *model_, {{"step", std::to_string(step())}});
+  save_training_state(directory.path() / kTrainingFile, *trainer_);
+  save_description(directory.path(), experiment_, tokenizers_);
+  directory.commit();
+  saved_step_ = step();
+  saved_seconds_ = trainer_->state.seconds;
+  prune_checkpoints(checkpoints(), experiment_.train.keep_last);
+  progress_->exclude(
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+}
+
+}  // namespace attn

@@ -1,0 +1,66 @@
+// A training run in its directory: what happens between `attn train` and the last checkpoint.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/evaluation.h"
+#include "app/experiment.h"
+#include "app/progress.h"
+#include "base/metrics_log.h"
+#include "data/batches.h"
+#include "data/corpus.h"
+#include "train/trainer.h"
+
+namespace attn {
+
+/// How a run came to its end.
+enum class RunEnd { finished, interrupted };
+
+class TrainingRun {
+ public:
+  /// Reads and checks the data, learns or loads tokenizers, builds the model; with `resume` takes up the newest whole
+  /// checkpoint (none: it starts at step 0). Throws ConfigError or DataError before anything is trained.
+  TrainingRun(const Experiment& experiment, std::filesystem::path directory, bool resume,
+              const std::string& command_line);
+
+  /// Trains to the last step, or until a signal asks to stop, which saves first. Throws DataError when a checkpoint can't
+  /// be written and NonFiniteLoss; the checkpoints before are intact.
+  RunEnd run();
+
+  /// Whether a resumed run has nothing left to do.
+  bool finished() const;
+  int64_t step() const { return trainer_->state.step; }
+
+ private:
+  void describe(const std::string& command_line);
+  void load_data();
+  void restore(bool resume);
+  void rehearse();
+  void log_window(int64_t step);
+  /// Runs the evaluators that are due; returns whether the decisive one found a new best.
+  bool evaluate(bool last);
+  bool evaluate_one(const Evaluation& evaluation, bool decisive);
+  void save();
+  bool checkpoint_due() const;
+  std::filesystem::path checkpoints() const;
+
+  Experiment experiment_;
+  std::filesystem::path directory_;
+  Tokenizers tokenizers_;
+  std::unique_ptr<EncodedCorpus> corpus_;
+  std::unique_ptr<BatchStream> stream_;
+  std::vector<Evaluation> evaluations_;
+  Transformer model_ = nullptr;
+  std::unique_ptr<Trainer> trainer_;
+  std::unique_ptr<Progress> progress_;
+  std::unique_ptr<MetricsLog> metrics_;
+  int64_t saved_step_ = -1;
+  double saved_seconds_ = 0.0;    // of training, when the last checkpoint was written
+  double earlier_seconds_ = 0.0;  // of training, before this process
+};
+
+}  // namespace attn

@@ -1,0 +1,10 @@
+// attn vocab: what a tokenizer does to text.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace attn {
+
+void add_vocab_command(CLI::App& app);
+
+}  // namespace attn

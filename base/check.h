@@ -1,0 +1,21 @@
+// The one form in which validate() of a config complains.
+#pragma once
+
+#include <sstream>
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+
+namespace attn {
+
+/// Throws ConfigError("name: value: rule") unless `ok`.
+template <class T>
+void require(bool ok, std::string_view name, const T& value, std::string_view rule) {
+  if (ok) return;
+  std::ostringstream text;
+  text << name << ": " << value << ": " << rule;
+  throw ConfigError(text.str());
+}
+
+}  // namespace attn

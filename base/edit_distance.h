@@ -1,0 +1,20 @@
+// The nearest right word for a misspelt one.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace attn {
+
+/// Levenshtein distance in bytes; a swap of neighbours counts one.
+int64_t edit_distance(std::string_view a, std::string_view b);
+
+/// The choice nearest to `word`, or "" when none is near enough to be meant.
+std::string nearest(std::string_view word, std::span<const std::string> choices);
+
+/// "; did you mean heads?" or, when nothing is near, "; one of: a, b, c".
+std::string suggestion(std::string_view word, std::span<const std::string> choices);
+
+}  // namespace attn

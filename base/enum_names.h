@@ -1,0 +1,38 @@
+// Names of enum values in configs and messages, from one table an enum.
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace attn {
+
+template <class E>
+struct EnumName {
+  E value;
+  std::string_view name;
+};
+
+/// Specialise for an enum with `static constexpr auto values = std::to_array<EnumName<E>>({…})`.
+template <class E>
+struct EnumNames;
+
+/// The name of `value`; every value of an enum stands in its table.
+template <class E>
+constexpr std::string_view enum_name(E value) {
+  for (const auto& entry : EnumNames<E>::values) {
+    if (entry.value == value) return entry.name;
+  }
+  return "?";
+}
+
+/// All names, in the table's order.
+template <class E>
+std::vector<std::string> enum_choices() {
+  std::vector<std::string> names;
+  for (const auto& entry : EnumNames<E>::values) names.emplace_back(entry.name);
+  return names;
+}
+
+}  // namespace attn

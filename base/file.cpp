@@ -1,0 +1,225 @@
+// The system calls behind base/file.h: everything is synced before it gets its final name, because
+// a rename alone survives a killed process but not a power cut.
+#include "base/file.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+#include "base/error.h"
+
+namespace attn {
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void fail(const std::string& what, const fs::path& path, int error) {
+  throw DataError("cannot " + what + " '" + path.string() +
+                  "': " + std::generic_category().message(error));
+}
+
+/// An open file descriptor.
+class Descriptor {
+ public:
+  explicit Descriptor(int number) : number_(number) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() {
+    if (number_ >= 0) ::close(number_);
+  }
+  int get() const { return number_; }
+  bool open() const { return number_ >= 0; }
+  /// Some file systems report a failed write only here.
+  int close() { return ::close(std::exchange(number_, -1)); }
+
+ private:
+  int number_;
+};
+
+int open_retrying(const fs::path& path, int flags, mode_t mode = 0) {
+  int number = -1;
+  do {
+    number = ::open(path.c_str(), flags | O_CLOEXEC, mode);
+  } while (number < 0 && errno == EINTR);
+  return number;
+}
+
+/// Hands the file to `take` piece by piece: pipes and growing files are read to their end.
+template <typename Take>
+void read_pieces(const fs::path& path, int64_t limit, Take take) {
+  const Descriptor file(open_retrying(path, O_RDONLY));
+  if (!file.open()) fail("read", path, errno);
+  std::vector<char> buffer(size_t{1} << 18);
+  int64_t total = 0;
+  while (true) {
+    const ssize_t count = ::read(file.get(), buffer.data(), buffer.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) fail("read", path, errno);
+    if (count == 0) return;
+    total += count;
+    if (total > limit) {
+      throw DataError("'" + path.string() + "' is larger than the " + std::to_string(limit) +
+                      " bytes that such a file may have");
+    }
+    take(std::string_view(buffer.data(), static_cast<size_t>(count)));
+  }
+}
+
+void write_all(int number, std::string_view content, const fs::path& path) {
+  while (!content.empty()) {
+    const ssize_t count = ::write(number, content.data(), content.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) fail("write", path, errno);
+    content.remove_prefix(static_cast<size_t>(count));
+  }
+}
+
+/// EINVAL: the file system (or a device) has nothing to sync, which is no failure.
+void sync_path(const fs::path& path) {
+  const Descriptor file(open_retrying(path, O_RDONLY));
+  if (!file.open()) fail("open", path, errno);
+  if (::fsync(file.get()) != 0 && errno != EINVAL) fail("write", path, errno);
+}
+
+fs::path parent_of(const fs::path& path) {
+  const fs::path parent = path.parent_path();
+  return parent.empty() ? fs::path(".") : parent;
+}
+
+/// Makes a rename inside the directory durable. A directory that may be written but not read cannot
+/// be synced; its new entries are good all the same.
+void sync_parent(const fs::path& path) {
+  const Descriptor directory(open_retrying(parent_of(path), O_RDONLY));
+  if (!directory.open()) return;
+  if (::fsync(directory.get()) != 0 && errno != EINVAL) fail("write", path, errno);
+}
+
+/// Differs between processes and between the calls of one.
+std::string temporary_suffix() {
+  static std::atomic<int> calls{0};
+  return ".tmp-" + std::to_string(::getpid()) + "-" + std::to_string(calls++);
+}
+
+void write_synced(const fs::path& path, std::string_view content, const fs::path& shown) {
+  Descriptor file(open_retrying(path, O_WRONLY | O_CREAT | O_TRUNC, 0666));
+  if (!file.open()) fail("write", shown, errno);
+  write_all(file.get(), content, shown);
+  if (::fsync(file.get()) != 0 && errno != EINVAL) fail("write", shown, errno);
+  if (file.close() != 0) fail("write", shown, errno);
+}
+
+void sync_tree(const fs::path& directory) {
+  for (const auto& entry : fs::recursive_directory_iterator(directory)) {
+    if (entry.is_regular_file() || (entry.is_directory() && !entry.is_symlink())) {
+      sync_path(entry.path());
+    }
+  }
+  sync_path(directory);
+}
+
+}  // namespace
+
+std::string read_file(const fs::path& path, int64_t limit) {
+  std::string content;
+  read_pieces(path, limit, [&](std::string_view piece) { content += piece; });
+  return content;
+}
+
+std::vector<std::string> read_lines(const fs::path& path, int64_t limit) {
+  std::vector<std::string> lines;
+  std::string line;
+  const auto end_line = [&] {
+    if (!line.empty() && line.back() == '\r') line.pop_back();
+    lines.emplace_back(line);  // a copy, so that every line holds just its own bytes
+    line.clear();
+  };
+  read_pieces(path, limit, [&](std::string_view piece) {
+    for (size_t end = 0; (end = piece.find('\n')) != std::string_view::npos;) {
+      line += piece.substr(0, end);
+      end_line();
+      piece.remove_prefix(end + 1);
+    }
+    line += piece;
+  });
+  if (!line.empty()) lines.push_back(std::move(line));
+  return lines;
+}
+
+void write_file_atomically(const fs::path& path, std::string_view content) {
+  const fs::path temporary = path.string() + temporary_suffix();
+  try {
+    write_synced(temporary, content, path);
+    if (::rename(temporary.c_str(), path.c_str()) != 0) fail("write", path, errno);
+  } catch (...) {
+    ::unlink(temporary.c_str());
+    throw;
+  }
+  sync_parent(path);
+}
+
+MappedFile::MappedFile(const fs::path& path) {
+  const Descriptor file(open_retrying(path, O_RDONLY));
+  struct stat status {};
+  if (!file.open() || ::fstat(file.get(), &status) != 0) fail("read", path, errno);
+  if (S_ISDIR(status.st_mode)) fail("read", path, EISDIR);
+  if (!S_ISREG(status.st_mode)) {
+    throw DataError("cannot read '" + path.string() + "': it must be a regular file");
+  }
+  if (status.st_size == 0) return;
+  size_ = static_cast<size_t>(status.st_size);
+  void* const start = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file.get(), 0);
+  if (start == MAP_FAILED) fail("map", path, errno);
+  data_ = static_cast<const std::byte*>(start);
+}
+
+MappedFile::MappedFile(MappedFile&& other) noexcept
+    : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+
+MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
+  std::swap(data_, other.data_);
+  std::swap(size_, other.size_);
+  return *this;
+}
+
+MappedFile::~MappedFile() {
+  if (data_ != nullptr) ::munmap(const_cast<std::byte*>(data_), size_);
+}
+
+AtomicDirectory::AtomicDirectory(fs::path final_path) : final_(std::move(final_path)) {
+  // "runs/one/" names the same directory as "runs/one", whose parent is the one to sync.
+  if (!final_.has_filename()) final_ = final_.parent_path();
+  std::error_code error;
+  if (fs::exists(fs::symlink_status(final_, error))) fail("make", final_, EEXIST);
+  temporary_ = final_.string() + temporary_suffix();
+  fs::create_directories(parent_of(final_), error);
+  // A killed process of an earlier boot may have had this very number.
+  if (!error) fs::remove_all(temporary_, error);
+  if (!error) fs::create_directory(temporary_, error);
+  if (error) fail("make", final_, error.value());
+}
+
+AtomicDirectory::~AtomicDirectory() {
+  std::error_code ignored;
+  if (!committed_) fs::remove_all(temporary_, ignored);
+}
+
+void AtomicDirectory::commit() {
+  try {
+    sync_tree(temporary_);
+    // rename() would silently replace an empty directory that somebody made meanwhile.
+    if (fs::exists(fs::symlink_status(final_))) fail("make", final_, EEXIST);
+    if (::rename(temporary_.c_str(), final_.c_str()) != 0) fail("write", final_, errno);
+    committed_ = true;
+    sync_parent(final_);
+  } catch (const fs::filesystem_error& error) {
+    fail("write", final_, error.code().value());
+  }
+}
+
+}  // namespace attn

@@ -1,0 +1,60 @@
+// Files: read with a limit, mapped, and written whole or not at all.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace attn {
+
+/// The whole file; throws DataError when it cannot be read or is larger than `limit` bytes.
+std::string read_file(const std::filesystem::path& path, int64_t limit = int64_t{1} << 30);
+
+/// The file's lines without their ends ("\n" or "\r\n"); a last line without an end counts. Throws DataError.
+std::vector<std::string> read_lines(const std::filesystem::path& path, int64_t limit = int64_t{1} << 34);
+
+/// Writes beside the target under a temporary name, syncs and renames: readers see the old file or the new one.
+/// Throws DataError (with the system's reason: disk full, permission …) and then leaves the old file as it was.
+void write_file_atomically(const std::filesystem::path& path, std::string_view content);
+
+/// A read-only memory map. Empty files map to an empty span.
+class MappedFile {
+ public:
+  MappedFile() = default;
+  /// Throws DataError when the file cannot be opened or mapped.
+  explicit MappedFile(const std::filesystem::path& path);
+  MappedFile(MappedFile&& other) noexcept;
+  MappedFile& operator=(MappedFile&& other) noexcept;
+  ~MappedFile();
+  std::span<const std::byte> bytes() const { return {data_, size_}; }
+
+ private:
+  const std::byte* data_ = nullptr;
+  size_t size_ = 0;
+};
+
+/// A directory that appears under its name whole or not at all: files are written under `path()`, and `commit` syncs
+/// them and renames the directory. Without a commit the destructor removes what was written.
+class AtomicDirectory {
+ public:
+  /// Makes `final_path` + a temporary suffix; throws DataError when that cannot be made or `final_path` exists.
+  explicit AtomicDirectory(std::filesystem::path final_path);
+  ~AtomicDirectory();
+  AtomicDirectory(const AtomicDirectory&) = delete;
+  AtomicDirectory& operator=(const AtomicDirectory&) = delete;
+  const std::filesystem::path& path() const { return temporary_; }
+  /// Throws DataError with the system's reason; nothing then exists under the final name.
+  void commit();
+
+ private:
+  std::filesystem::path final_;
+  std::filesystem::path temporary_;
+  bool committed_ = false;
+};
+
+}  // namespace attn

@@ -1,0 +1,42 @@
+// A fast content hash of 64 bits, for cache keys and checksums; no protection against malice.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace attn {
+
+/// XXH64 (Collet 2014; the xxHash specification 0.1.1), fed piece by piece: the cuts don't matter.
+class Hasher {
+ public:
+  explicit Hasher(uint64_t seed = 0);
+  void update(std::span<const std::byte> bytes);
+  void update(std::string_view text) { update(std::as_bytes(std::span(text))); }
+  /// Eight bytes, lowest first.
+  void update(uint64_t value);
+  /// Of everything so far; more may follow.
+  uint64_t digest() const;
+
+ private:
+  std::array<uint64_t, 4> lanes_;
+  std::array<std::byte, 32> pending_;  // the first total_ % 32 bytes are in use
+  uint64_t total_ = 0;
+  uint64_t seed_;
+};
+
+/// XXH64 of one piece.
+uint64_t hash_bytes(std::span<const std::byte> bytes, uint64_t seed = 0);
+uint64_t hash_text(std::string_view text, uint64_t seed = 0);
+
+/// XXH64 of a file's content, read through a small buffer. Throws DataError when it cannot be read.
+uint64_t hash_file(const std::filesystem::path& path);
+
+/// Sixteen lower-case hexadecimal digits.
+std::string to_hex(uint64_t value);
+
+}  // namespace attn

@@ -1,0 +1,114 @@
+#include "base/metrics_log.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <system_error>
+
+#include "base/error.h"
+#include "base/file.h"
+
+namespace attn {
+namespace {
+
+namespace fs = std::filesystem;
+using OrderedJson = nlohmann::ordered_json;
+
+[[noreturn]] void fail(const fs::path& path, int error) {
+  throw DataError("cannot write '" + path.string() +
+                  "': " + std::generic_category().message(error));
+}
+
+OrderedJson to_json(const MetricValue& value) {
+  if (const auto* number = std::get_if<double>(&value)) {
+    if (std::isnan(*number)) return "NaN";
+    if (std::isinf(*number)) return *number > 0 ? "Infinity" : "-Infinity";
+    return *number;
+  }
+  if (const auto* integer = std::get_if<int64_t>(&value)) return *integer;
+  return std::get<std::string>(value);
+}
+
+std::string_view as_text(const MappedFile& file) {
+  return {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()};
+}
+
+/// False for a line that is not ours: it stays where it is.
+bool is_later_than(std::string_view line, int64_t step) {
+  const auto record = nlohmann::json::parse(line.begin(), line.end(), nullptr, false);
+  if (!record.is_object()) return false;
+  const auto found = record.find("step");
+  return found != record.end() && found->is_number_integer() && found->get<int64_t>() > step;
+}
+
+void cut(const fs::path& path, size_t from, size_t to) {
+  if (from == to) return;
+  if (::truncate(path.c_str(), static_cast<off_t>(to)) != 0) fail(path, errno);
+}
+
+void drop_torn_line(const fs::path& path) {
+  size_t size = 0, whole = 0;
+  {
+    const MappedFile file(path);
+    size = file.bytes().size();
+    whole = as_text(file).rfind('\n') + 1;  // npos + 1 is 0
+  }
+  cut(path, size, whole);
+}
+
+}  // namespace
+
+MetricsLog::MetricsLog(fs::path path) : path_(std::move(path)) {
+  file_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  if (file_ < 0) fail(path_, errno);
+  try {
+    drop_torn_line(path_);
+  } catch (...) {
+    ::close(file_);
+    throw;
+  }
+}
+
+MetricsLog::~MetricsLog() {
+  ::close(file_);
+}
+
+void MetricsLog::write(std::string_view kind, std::span<const MetricField> fields) {
+  OrderedJson record = OrderedJson::object();
+  record["kind"] = kind;
+  for (const auto& [name, value] : fields) record[name] = to_json(value);
+  const std::string line =
+      record.dump(-1, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
+  ssize_t count = 0;
+  do {
+    count = ::write(file_, line.data(), line.size());
+  } while (count < 0 && errno == EINTR);
+  if (count == static_cast<ssize_t>(line.size())) return;
+  const int error = count < 0 ? errno : ENOSPC;  // a short write to a file: the disk is full
+  if (count > 0) drop_torn_line(path_);
+  fail(path_, error);
+}
+
+void MetricsLog::sync() {
+  if (::fsync(file_) != 0 && errno != EINVAL) fail(path_, errno);
+}
+
+void keep_until_step(const fs::path& path, int64_t step) {
+  std::error_code unknown;  // whatever keeps us from knowing will show when the file is opened
+  if (fs::status(path, unknown).type() == fs::file_type::not_found) return;
+  size_t size = 0, kept = 0;
+  {
+    const MappedFile file(path);
+    const std::string_view text = as_text(file);
+    size = text.size();
+    for (size_t end = 0; (end = text.find('\n', kept)) != std::string_view::npos; kept = end + 1) {
+      if (is_later_than(text.substr(kept, end - kept), step)) break;
+    }
+  }
+  cut(path, size, kept);
+}
+
+}  // namespace attn

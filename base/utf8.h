@@ -1,0 +1,23 @@
+// UTF-8, decoded and checked by hand: what a corpus from a stranger contains is not to be trusted.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace attn {
+
+/// Offset of the first byte that is not part of well-formed UTF-8 (overlong forms, surrogates and code points above
+/// U+10FFFF are malformed), or nothing when all of it is well formed.
+std::optional<size_t> find_invalid_utf8(std::string_view text);
+
+/// Code points of well-formed text; a malformed byte becomes U+FFFD.
+std::vector<char32_t> decode_utf8(std::string_view text);
+
+/// Appends one code point as UTF-8.
+void append_utf8(std::string& out, char32_t code_point);
+
+}  // namespace attn

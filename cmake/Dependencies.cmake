@@ -1,0 +1,27 @@
+# Everything is found, nothing is downloaded: `./run` tells how to install what is missing.
+find_program(CCACHE ccache)
+if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  # A precompiled header is cached only under these settings (ccache's manual, "Precompiled headers").
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
+      CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${CCACHE})
+endif()
+
+find_package(Threads REQUIRED)
+find_package(nlohmann_json 3.9 REQUIRED)
+find_package(CLI11 2 REQUIRED)
+
+# SentencePiece ships no CMake package on most systems: pkg-config where there is one, else its header and library.
+find_path(SENTENCEPIECE_INCLUDE_DIR sentencepiece_trainer.h REQUIRED)
+find_library(SENTENCEPIECE_LIBRARY sentencepiece REQUIRED)
+find_library(SENTENCEPIECE_TRAIN_LIBRARY sentencepiece_train REQUIRED)
+add_library(attn_sentencepiece INTERFACE)
+target_include_directories(attn_sentencepiece SYSTEM INTERFACE ${SENTENCEPIECE_INCLUDE_DIR})
+target_link_libraries(attn_sentencepiece INTERFACE ${SENTENCEPIECE_TRAIN_LIBRARY} ${SENTENCEPIECE_LIBRARY})
+
+if(ATTN_TESTS)
+  find_package(Catch2 REQUIRED)
+endif()
+
+if(ATTN_WITH_TORCH)
+  include(FindLibTorch)
+endif()

@@ -1,0 +1,78 @@
+# attn_folder(NAME TEXT a.cpp … TORCH b.cpp … USES x y)
+#   One folder, one layer. TEXT sources never see torch and make the library attn_NAME_text, which compiles in seconds
+#   and also builds with -DATTN_WITH_TORCH=OFF; TORCH sources make attn_NAME on top of it. USES names lower folders.
+# attn_folder_tests(NAME TEXT … TORCH …) makes test_NAME_text and test_NAME the same way.
+
+# torch/torch.h costs some 25 s a file: one precompiled header serves every torch target.
+function(attn_use_torch target)
+  target_link_libraries(${target} PUBLIC attn_torch)
+  if(TARGET attn_pch)
+    target_precompile_headers(${target} REUSE_FROM attn_pch)
+  endif()
+endfunction()
+
+# A precompiled header is used only where all flags that shape code are the same: the libraries, the tests and the
+# program share these, and nobody sets CMAKE_POSITION_INDEPENDENT_CODE. -Winvalid-pch, which CMake adds, tells.
+function(attn_make_pch)
+  file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/pch.cpp CONTENT "// Compiled only to make the precompiled header.\n")
+  add_library(attn_pch STATIC ${CMAKE_CURRENT_BINARY_DIR}/pch.cpp)
+  target_link_libraries(attn_pch PRIVATE attn_flags attn_torch Threads::Threads)
+  target_precompile_headers(attn_pch PRIVATE <torch/torch.h>)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    # For ccache: the preprocessed text names the precompiled header, instead of repeating all that it holds.
+    target_compile_options(attn_torch INTERFACE -fpch-preprocess)
+  endif()
+endfunction()
+
+function(attn_folder name)
+  cmake_parse_arguments(ARG "" "" "TEXT;TORCH;USES" ${ARGN})
+  add_library(attn_${name}_text STATIC ${ARG_TEXT})
+  target_link_libraries(attn_${name}_text PUBLIC attn_flags Threads::Threads)
+  foreach(used ${ARG_USES})
+    target_link_libraries(attn_${name}_text PUBLIC attn_${used}_text)
+  endforeach()
+  if(NOT ATTN_WITH_TORCH OR NOT ARG_TORCH)
+    return()
+  endif()
+  add_library(attn_${name} STATIC ${ARG_TORCH})
+  target_link_libraries(attn_${name} PUBLIC attn_${name}_text)
+  foreach(used ${ARG_USES})
+    if(TARGET attn_${used})
+      target_link_libraries(attn_${name} PUBLIC attn_${used})
+    endif()
+  endforeach()
+  attn_use_torch(attn_${name})
+endfunction()
+
+function(attn_test_binary target library)
+  add_executable(${target} ${ARGN})
+  target_link_libraries(${target} PRIVATE ${library} nlohmann_json::nlohmann_json)
+  if(TARGET Catch2::Catch2WithMain)
+    target_link_libraries(${target} PRIVATE Catch2::Catch2WithMain)
+  else()
+    target_link_libraries(${target} PRIVATE Catch2::Catch2 attn_catch_main)
+  endif()
+  target_compile_definitions(${target} PRIVATE ATTN_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  add_test(NAME ${target} COMMAND ${target})
+endfunction()
+
+function(attn_folder_tests name)
+  cmake_parse_arguments(ARG "" "" "TEXT;TORCH" ${ARGN})
+  if(ARG_TEXT)
+    attn_test_binary(test_${name}_text attn_${name}_text ${ARG_TEXT})
+  endif()
+  if(ARG_TORCH AND ATTN_WITH_TORCH)
+    attn_test_binary(test_${name} attn_${name} ${ARG_TORCH})
+    attn_use_torch(test_${name})
+  endif()
+endfunction()
+
+# A test in Python, of its standard library alone: left out where there is no python3.
+function(attn_python_test name file)
+  find_package(Python3 3.9 QUIET COMPONENTS Interpreter)
+  if(Python3_Interpreter_FOUND)
+    add_test(NAME ${name} COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/${file})
+  else()
+    message(STATUS "No python3: the test ${name} is left out")
+  endif()
+endfunction()

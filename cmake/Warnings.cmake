@@ -1,0 +1,19 @@
+# Flags of our own targets only: an interface target, so that LibTorch's headers are never judged by them.
+add_library(attn_flags INTERFACE)
+target_include_directories(attn_flags INTERFACE ${PROJECT_SOURCE_DIR})
+target_compile_options(attn_flags INTERFACE
+  -Wall -Wextra -Wshadow -Wno-unused-parameter -Wno-missing-field-initializers -Werror=switch -Werror=return-type)
+if(ATTN_WERROR)
+  target_compile_options(attn_flags INTERFACE -Werror)
+endif()
+# Bounds checks in the standard containers: ABI-neutral, unlike _GLIBCXX_DEBUG, which breaks LibTorch.
+target_compile_definitions(attn_flags INTERFACE $<$<CONFIG:Debug>:_GLIBCXX_ASSERTIONS>)
+if(ATTN_SANITIZE)
+  target_compile_options(attn_flags INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=all
+                                              -fno-omit-frame-pointer)
+  target_link_options(attn_flags INTERFACE -fsanitize=address,undefined)
+endif()
+if(ATTN_COVERAGE)
+  target_compile_options(attn_flags INTERFACE --coverage -O0)
+  target_link_options(attn_flags INTERFACE --coverage)
+endif()

@@ -1,0 +1,34 @@
+#include "data/config.h"
+
+#include "base/check.h"
+
+namespace attn {
+
+void DataConfig::validate() const {
+  // Catches a count typed with too many zeros before it is allocated.
+  constexpr int64_t most = int64_t{1} << 30;
+  require(!train.empty(), "data.train", "\"\"", "name the training text, without its language");
+  require(!source.empty(), "data.source", "\"\"", "name the source language, such as \"en\"");
+  require(!target.empty(), "data.target", "\"\"", "name the target language, such as \"de\"");
+  require(vocab_size > 0, "data.vocab_size", vocab_size, "must be positive");
+  require(vocab_size >= 4, "data.vocab_size", vocab_size,
+          "must be at least 4: three tokens are signs");
+  require(vocab_size <= most, "data.vocab_size", vocab_size, "must be at most 2^30");
+  require(!shared_vocabulary || target_model.empty() || target_model == source_model,
+          "data.target_model", target_model,
+          "with shared_vocabulary true it must be empty or the same as source_model");
+  require(character_coverage > 0 && character_coverage <= 1, "data.character_coverage",
+          character_coverage, "must be above 0 and at most 1");
+  require(min_frequency >= 1, "data.min_frequency", min_frequency, "must be at least 1");
+  require(max_length >= 2, "data.max_length", max_length,
+          "must be at least 2: one token and the end sign");
+  require(max_length <= most, "data.max_length", max_length, "must be at most 2^30");
+  require(batch_tokens > 0, "data.batch_tokens", batch_tokens, "must be positive");
+  require(batch_tokens <= most, "data.batch_tokens", batch_tokens, "must be at most 2^30");
+}
+
+std::string text_path(const std::string& prefix, const std::string& language) {
+  return prefix + "." + language;
+}
+
+}  // namespace attn

@@ -1,0 +1,84 @@
+// What is trained on and how it is cut into tokens and batches: the "data" part of an experiment.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/enum_names.h"
+
+namespace attn {
+
+/// How text becomes tokens: SentencePiece with one of its two algorithms, or blank-separated words.
+enum class TokenizerKind { bpe, unigram, words };
+
+template <>
+struct EnumNames<TokenizerKind> {
+  static constexpr auto values = std::to_array<EnumName<TokenizerKind>>({
+      {TokenizerKind::bpe, "bpe"},
+      {TokenizerKind::unigram, "unigram"},
+      {TokenizerKind::words, "words"},
+  });
+};
+
+/// What SentencePiece does to characters first. `identity` keeps already tokenised text as it is.
+enum class Normalization { identity, nmt_nfkc, nfkc };
+
+template <>
+struct EnumNames<Normalization> {
+  static constexpr auto values = std::to_array<EnumName<Normalization>>({
+      {Normalization::identity, "identity"},
+      {Normalization::nmt_nfkc, "nmt_nfkc"},
+      {Normalization::nfkc, "nfkc"},
+  });
+};
+
+/// The "data" object of an experiment. A text file's name is prefix + "." + language.
+struct DataConfig {
+  std::string train;
+  std::string valid;
+  std::string source;
+  std::string target;
+  TokenizerKind tokenizer = TokenizerKind::bpe;
+  int64_t vocab_size = 37000;
+  bool shared_vocabulary = true;
+  std::string source_model;
+  std::string target_model;
+  double character_coverage = 1.0;
+  Normalization normalization = Normalization::identity;
+  int64_t min_frequency = 1;
+  int64_t max_length = 256;
+  int64_t batch_tokens = 4096;
+  std::string cache;
+
+  template <class Self, class Visit>
+  static void fields(Self& self, Visit&& visit) {
+    visit("train", self.train, "training text: path before \".<language>\", one sentence a line");
+    visit("valid", self.valid, "validation text, named the same way");
+    visit("source", self.source, "language translated from: the suffix of its files");
+    visit("target", self.target, "language translated into: the suffix of its files");
+    visit("tokenizer", self.tokenizer, "subwords by byte pairs or a unigram model, or whole words");
+    visit("vocab_size", self.vocab_size, "tokens in a vocabulary, at most (section 5.1: 37,000)");
+    visit("shared_vocabulary", self.shared_vocabulary, "one vocabulary learnt from both sides");
+    visit("source_model", self.source_model,
+          "a SentencePiece model or word list to use; empty: learn one from the training text");
+    visit("target_model", self.target_model, "the same for the target; shared: leave empty");
+    visit("character_coverage", self.character_coverage,
+          "share of all characters in the text that get a token of their own");
+    visit("normalization", self.normalization, "Unicode normalization before the tokenizer");
+    visit("min_frequency", self.min_frequency, "tokenizer words: rarer words become unknown");
+    visit("max_length", self.max_length,
+          "training pairs with a side of more tokens, the end sign included, are left out");
+    visit("batch_tokens", self.batch_tokens,
+          "tokens in a batch, at most: sentences x longest side, the end sign included");
+    visit("cache", self.cache, "directory of encoded texts; empty: in the run directory");
+  }
+  bool operator==(const DataConfig&) const = default;
+
+  /// Throws ConfigError with the first field that cannot be right. Files are not looked at.
+  void validate() const;
+};
+
+/// The path of one side's text: `prefix` + "." + `language`.
+std::string text_path(const std::string& prefix, const std::string& language);
+
+}  // namespace attn

@@ -1,0 +1,211 @@
+#include "data/corpus.h"
+
+#include <algorithm>
+#include <cstring>
+#include <deque>
+#include <future>
+#include <optional>
+#include <sstream>
+#include <system_error>
+#include <thread>
+
+#include "base/error.h"
+#include "base/hash.h"
+#include "data/corpus_file.h"
+
+namespace attn {
+namespace {
+
+constexpr size_t chunk_pairs = 2048;
+
+struct EncodedPair {
+  std::vector<int32_t> source;
+  std::vector<int32_t> target;
+  int64_t line;
+};
+
+/// What one thread makes of some pairs.
+struct EncodedChunk {
+  std::vector<EncodedPair> pairs;
+  CorpusReport notes;
+};
+
+EncodedChunk encode_chunk(const std::vector<TextPair>& texts, const CorpusRequest& request) {
+  EncodedChunk chunk;
+  const auto note = [&](PairProblem problem, int64_t line, bool in_source, bool in_target) {
+    if (!in_source && !in_target) return false;
+    chunk.notes[problem].add({line, in_source ? Side::source : Side::target});
+    return true;
+  };
+  const auto overlong = [&](const std::vector<int32_t>& tokens) {
+    return request.max_length > 0 && static_cast<int64_t>(tokens.size()) + 1 > request.max_length;
+  };
+  for (const TextPair& text : texts) {
+    ++chunk.notes.lines;
+    if (note_problem(text, chunk.notes)) continue;
+    EncodedPair pair{request.tokenizers.source->encode(text.source),
+                     request.tokenizers.target->encode(text.target), text.line};
+    // A line of invisible characters alone may have no tokens.
+    if (note(PairProblem::empty, pair.line, pair.source.empty(), pair.target.empty())) continue;
+    if (note(PairProblem::overlong, pair.line, overlong(pair.source), overlong(pair.target))) {
+      continue;
+    }
+    chunk.pairs.push_back(std::move(pair));
+  }
+  return chunk;
+}
+
+void merge(CorpusReport& into, const CorpusReport& from) {
+  into.lines += from.lines;
+  for (size_t i = 0; i < into.dropped.size(); ++i) {
+    const int64_t count = into.dropped[i].count + from.dropped[i].count;
+    for (const auto& place : from.dropped[i].first) into.dropped[i].add(place);
+    into.dropped[i].count = count;
+  }
+}
+
+std::vector<TextPair> read_chunk(PairReader& reader) {
+  std::vector<TextPair> texts;
+  for (TextPair pair; texts.size() < chunk_pairs && reader.next(pair);) {
+    texts.push_back(std::move(pair));
+  }
+  return texts;
+}
+
+/// Chunks are encoded by several threads and written in their order; no more of them than threads
+/// are held.
+CorpusReport encode_texts(const CorpusRequest& request, CorpusWriter& writer) {
+  const int64_t wanted =
+      request.threads > 0 ? request.threads : std::max(1u, std::thread::hardware_concurrency());
+  CorpusReport report;
+  report.source = request.source;
+  report.target = request.target;
+  report.max_length = request.max_length;
+  PairReader reader(request.source, request.target);
+  std::deque<std::future<EncodedChunk>> under_way;
+  while (true) {
+    auto texts = read_chunk(reader);
+    const bool ended = texts.empty();
+    if (!ended) {
+      under_way.push_back(std::async(std::launch::async, [&request, texts = std::move(texts)] {
+        return encode_chunk(texts, request);
+      }));
+    }
+    while (!under_way.empty() && (ended || static_cast<int64_t>(under_way.size()) > wanted)) {
+      const EncodedChunk chunk = under_way.front().get();
+      under_way.pop_front();
+      for (const auto& pair : chunk.pairs) writer.add(pair.source, pair.target, pair.line);
+      merge(report, chunk.notes);
+    }
+    if (ended) return report;
+  }
+}
+
+uint64_t corpus_key(const CorpusRequest& request) {
+  Hasher hasher;
+  hasher.update(CorpusHeader::right_version);
+  hasher.update(hash_file(request.source));
+  hasher.update(hash_file(request.target));
+  hasher.update(request.tokenizers.source->fingerprint());
+  hasher.update(request.tokenizers.target->fingerprint());
+  hasher.update(static_cast<uint64_t>(request.max_length));
+  return hasher.digest();
+}
+
+void build(const CorpusRequest& request, const std::filesystem::path& path, uint64_t key) {
+  check_texts(request.source, request.target);
+  if (request.say) {
+    request.say("encoding " + request.source.string() + " and " + request.target.string());
+  }
+  std::error_code error;
+  std::filesystem::create_directories(path.parent_path(), error);
+  if (error) {
+    throw DataError("cannot make the directory '" + path.parent_path().string() +
+                    "': " + error.message());
+  }
+  NewFile file(path);
+  CorpusWriter writer(file.stream(), vocabularies_of(request.tokenizers), key);
+  const CorpusReport report = encode_texts(request, writer);
+  if (report.kept() == 0) {
+    throw DataError("'" + request.source.string() + "' and '" + request.target.string() +
+                    "': no pair can be used, most are longer than data.max_length, " +
+                    std::to_string(request.max_length) + " tokens");
+  }
+  writer.finish(report);
+  file.commit();
+}
+
+/// The cache of an earlier start, if there is a good one.
+std::optional<EncodedCorpus> open_cache(const std::filesystem::path& path, uint64_t key,
+                                        const Say& say) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored)) return {};
+  try {
+    EncodedCorpus corpus(path);
+    if (corpus.key() == key) return corpus;
+    if (say) say(path.string() + ": made of other texts; it is made anew");
+  } catch (const DataError& error) {
+    if (say) say(std::string(error.what()) + "; it is made anew");
+  }
+  return {};
+}
+
+}  // namespace
+
+Vocabularies vocabularies_of(const Tokenizers& tokenizers) {
+  return {tokenizers.source->size(), tokenizers.target->size(), tokenizers.source->eos(),
+          tokenizers.target->bos(), tokenizers.target->eos()};
+}
+
+EncodedCorpus::EncodedCorpus(const std::filesystem::path& cache) : storage_(MappedFile(cache)) {
+  index(cache.string());
+}
+
+EncodedCorpus::EncodedCorpus(
+    std::span<const std::pair<std::vector<int32_t>, std::vector<int32_t>>> pairs,
+    const Vocabularies& vocabularies) {
+  std::ostringstream out;
+  CorpusWriter writer(out, vocabularies, 0);
+  CorpusReport report;
+  for (const auto& [source, target] : pairs) writer.add(source, target, ++report.lines);
+  writer.finish(report);
+  const std::string bytes = std::move(out).str();
+  auto& words = storage_.emplace<std::vector<uint64_t>>(bytes.size() / sizeof(uint64_t));
+  std::memcpy(words.data(), bytes.data(), bytes.size());
+  index("a corpus in memory");
+}
+
+std::span<const std::byte> EncodedCorpus::bytes() const {
+  if (const auto* file = std::get_if<MappedFile>(&storage_)) return file->bytes();
+  return std::as_bytes(std::span(std::get<std::vector<uint64_t>>(storage_)));
+}
+
+void EncodedCorpus::index(const std::string& name) {
+  const CorpusParts parts = parse_corpus(bytes(), name);
+  tokens_ = parts.tokens;
+  offsets_ = parts.offsets;
+  lines_ = parts.lines;
+  pairs_ = static_cast<int64_t>(parts.header.pairs);
+  wide_ = parts.header.token_bytes == 4;
+  vocabularies_ = parts.header.vocabularies();
+  report_ = parts.header.report();
+  key_ = parts.header.key;
+}
+
+EncodedCorpus load_corpus(const CorpusRequest& request) {
+  const uint64_t key = corpus_key(request);
+  const auto path = request.cache_directory / ("corpus-" + to_hex(key) + ".bin");
+  auto corpus = open_cache(path, key, request.say);
+  if (!corpus) {
+    build(request, path, key);
+    corpus.emplace(path);
+  }
+  corpus->report_.source = request.source;
+  corpus->report_.target = request.target;
+  if (request.say) {
+    for (const auto& line : corpus->report_.text()) request.say(line);
+  }
+  return std::move(*corpus);
+}
+
+}  // namespace attn

@@ -1,0 +1,123 @@
+// Parallel text as tokens: encoded once, then mapped into memory from a cache file.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/file.h"
+#include "data/corpus_check.h"
+#include "data/tokenizer.h"
+
+namespace attn {
+
+/// One sentence of a corpus: tokens without signs, stored in 16 bits where the vocabulary allows.
+class TokenView {
+ public:
+  TokenView(const std::byte* data, int64_t size, bool wide)
+      : data_(data), size_(size), wide_(wide) {}
+  int64_t size() const { return size_; }
+  int32_t operator[](int64_t i) const {
+    return wide_ ? reinterpret_cast<const int32_t*>(data_)[i]
+                 : reinterpret_cast<const uint16_t*>(data_)[i];
+  }
+  void append_to(std::vector<int64_t>& out) const {
+    for (int64_t i = 0; i < size_; ++i) out.push_back((*this)[i]);
+  }
+  std::vector<int32_t> to_vector() const {
+    std::vector<int32_t> out;
+    for (int64_t i = 0; i < size_; ++i) out.push_back((*this)[i]);
+    return out;
+  }
+
+ private:
+  const std::byte* data_;
+  int64_t size_;
+  bool wide_;
+};
+
+/// The sizes and signs of the two vocabularies that a corpus is written in.
+struct Vocabularies {
+  int64_t source_size = 0;
+  int64_t target_size = 0;
+  int64_t source_eos = 0;
+  int64_t target_bos = 0;
+  int64_t target_eos = 0;
+  bool operator==(const Vocabularies&) const = default;
+};
+Vocabularies vocabularies_of(const Tokenizers& tokenizers);
+
+/// Pairs of token sequences, read-only. Copies are not made; moves are cheap and leave views valid.
+class EncodedCorpus {
+ public:
+  /// Opens a cache file. Throws DataError when it is missing, foreign, truncated or damaged in any
+  /// byte.
+  explicit EncodedCorpus(const std::filesystem::path& cache);
+  /// Of pairs at hand, without a file. Throws DataError for a token outside its vocabulary.
+  EncodedCorpus(std::span<const std::pair<std::vector<int32_t>, std::vector<int32_t>>> pairs,
+                const Vocabularies& vocabularies);
+
+  int64_t size() const { return pairs_; }
+  TokenView source(int64_t i) const { return view(2 * i); }
+  TokenView target(int64_t i) const { return view(2 * i + 1); }
+  /// In tokens, without signs.
+  int64_t source_length(int64_t i) const { return length(2 * i); }
+  int64_t target_length(int64_t i) const { return length(2 * i + 1); }
+  /// The line of the texts, from 1, that pair i was on.
+  int64_t line(int64_t i) const { return static_cast<int64_t>(lines_[static_cast<size_t>(i)]); }
+  const Vocabularies& vocabularies() const { return vocabularies_; }
+  /// What was read and what was left out. The paths are empty unless `load_corpus` filled them in.
+  const CorpusReport& report() const { return report_; }
+  /// The content that the cache file was made of.
+  uint64_t key() const { return key_; }
+
+ private:
+  friend EncodedCorpus load_corpus(const struct CorpusRequest& request);
+
+  std::span<const std::byte> bytes() const;
+  void index(const std::string& name);
+  int64_t length(int64_t i) const {
+    const auto at = static_cast<size_t>(i);
+    return static_cast<int64_t>(offsets_[at + 1] - offsets_[at]);
+  }
+  TokenView view(int64_t i) const {
+    return {tokens_ + offsets_[static_cast<size_t>(i)] * (wide_ ? 4 : 2), length(i), wide_};
+  }
+
+  std::variant<MappedFile, std::vector<uint64_t>> storage_;
+  const std::byte* tokens_ = nullptr;
+  std::span<const uint64_t> offsets_;
+  std::span<const uint64_t> lines_;
+  int64_t pairs_ = 0;
+  bool wide_ = false;
+  Vocabularies vocabularies_;
+  CorpusReport report_;
+  uint64_t key_ = 0;
+};
+
+/// What `load_corpus` needs to know.
+struct CorpusRequest {
+  std::filesystem::path source;
+  std::filesystem::path target;
+  Tokenizers tokenizers;
+  /// Pairs with a side of more tokens, the end sign included, are left out; 0: none are (validation
+  /// text).
+  int64_t max_length = 0;
+  /// Where the cache file lies or will lie; made when it is missing.
+  std::filesystem::path cache_directory;
+  /// Threads that encode; 0: as many as the machine has.
+  int64_t threads = 0;
+  Say say = {};
+};
+
+/// Checks and encodes the texts, or opens the cache file of an earlier call that had the same
+/// texts, tokenizers and limit; a damaged one is made anew. Says what the report says. Throws
+/// DataError: see check_texts.
+EncodedCorpus load_corpus(const CorpusRequest& request);
+
+}  // namespace attn

@@ -1,0 +1,103 @@
+// Parallel text is checked before anything is trained on it: what is wrong, where, and what is done
+// about it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/enum_names.h"
+#include "data/lines.h"
+
+namespace attn {
+
+enum class Side { source, target };
+
+/// Why a pair is left out. In this order, the first that holds.
+enum class PairProblem { invalid_utf8, empty, overlong };
+
+template <>
+struct EnumNames<PairProblem> {
+  static constexpr auto values = std::to_array<EnumName<PairProblem>>({
+      {PairProblem::invalid_utf8, "invalid UTF-8"},
+      {PairProblem::empty, "an empty line"},
+      {PairProblem::overlong, "an overlong line"},
+  });
+};
+
+/// The pairs left out for one reason: how many, and the places of the first few.
+struct Dropped {
+  struct Place {
+    int64_t line;
+    Side side;
+    bool operator==(const Place&) const = default;
+  };
+  static constexpr size_t most_places = 3;
+
+  int64_t count = 0;
+  std::vector<Place> first;
+
+  void add(Place place);
+  bool operator==(const Dropped&) const = default;
+};
+
+/// What is known about two texts that belong together.
+struct CorpusReport {
+  std::filesystem::path source;
+  std::filesystem::path target;
+  /// Of each side.
+  int64_t lines = 0;
+  /// The limit that overlong pairs break, in tokens with the end sign; 0: there was none.
+  int64_t max_length = 0;
+  std::array<Dropped, 3> dropped;
+
+  Dropped& operator[](PairProblem problem) { return dropped[static_cast<size_t>(problem)]; }
+  const Dropped& operator[](PairProblem problem) const {
+    return dropped[static_cast<size_t>(problem)];
+  }
+  /// Pairs that are used.
+  int64_t kept() const;
+  /// For the user: one line with the counts, and one for each kind of left-out pair with its first
+  /// places.
+  std::vector<std::string> text() const;
+  bool operator==(const CorpusReport&) const = default;
+};
+
+/// A pair of lines as they stand in the files.
+struct TextPair {
+  std::string source;
+  std::string target;
+  int64_t line = 0;
+  /// A side is longer than LineReader::most_bytes.
+  bool source_cut = false;
+  bool target_cut = false;
+};
+
+/// Two texts read side by side.
+class PairReader {
+ public:
+  /// Throws DataError when a file cannot be opened.
+  PairReader(const std::filesystem::path& source, const std::filesystem::path& target);
+  /// The next pair; false when both texts end. Throws DataError with both counts when only one
+  /// does.
+  bool next(TextPair& pair);
+
+ private:
+  [[noreturn]] void report_unequal(bool source_ended);
+
+  LineReader source_;
+  LineReader target_;
+};
+
+/// Looks at the text of a pair alone: broken encoding, nothing but blanks, a line beyond any limit.
+/// If it finds something, it notes it in the report and returns true.
+bool note_problem(const TextPair& pair, CorpusReport& report);
+
+/// Reads both texts and notes the pairs that cannot be used. Throws DataError when the numbers of
+/// lines differ, when no pair is left, and when more than one pair in a hundred is not UTF-8: a few
+/// broken lines are noise, many are the wrong file or the wrong encoding.
+CorpusReport check_texts(const std::filesystem::path& source, const std::filesystem::path& target);
+
+}  // namespace attn

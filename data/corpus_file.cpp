@@ -1,0 +1,250 @@
+#include "data/corpus_file.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstddef>
+#include <cstring>
+#include <fstream>
+#include <limits>
+#include <system_error>
+#include <utility>
+
+#include "base/error.h"
+
+namespace attn {
+namespace {
+
+/// Rounded up so that the index that follows is aligned.
+uint64_t token_section_bytes(const CorpusHeader& header) {
+  return (header.tokens * header.token_bytes + 7) / 8 * 8;
+}
+
+/// The sizes, without overflow: no count may be larger than the file itself.
+bool sizes_fit(const CorpusHeader& header, uint64_t file_bytes) {
+  if (header.token_bytes != 2 && header.token_bytes != 4) return false;
+  if (header.pairs > file_bytes / 24 || header.tokens > file_bytes / header.token_bytes)
+    return false;
+  return file_bytes == sizeof(CorpusHeader) + token_section_bytes(header) +
+                           8 * (2 * header.pairs + 1) + 8 * header.pairs;
+}
+
+/// Signs are inside their vocabularies and a vocabulary's ids fit into a token.
+bool vocabularies_fit(const CorpusHeader& header) {
+  const uint64_t most = header.token_bytes == 2 ? uint64_t{1} << 16 : uint64_t{1} << 31;
+  return header.source_size <= most && header.target_size <= most &&
+         header.source_eos < header.source_size && header.target_bos < header.target_size &&
+         header.target_eos < header.target_size;
+}
+
+bool offsets_rise(std::span<const uint64_t> offsets, uint64_t tokens) {
+  if (offsets.front() != 0 || offsets.back() != tokens) return false;
+  for (size_t i = 0; i + 1 < offsets.size(); ++i) {
+    if (offsets[i] > offsets[i + 1]) return false;
+    if (offsets[i + 1] - offsets[i] > std::numeric_limits<int32_t>::max()) return false;
+  }
+  return true;
+}
+
+/// `limits`: sizes of the source and target vocabulary. With one vocabulary, or two of one size,
+/// the maximum of all tokens says it in one fast sweep.
+template <class Token>
+bool tokens_fit(const Token* tokens, const CorpusParts& parts) {
+  // A negative token is a large unsigned one.
+  using Unsigned = std::make_unsigned_t<Token>;
+  const auto most = [&](uint64_t begin, uint64_t end) {
+    Unsigned largest = 0;
+    for (uint64_t i = begin; i < end; ++i) {
+      largest = std::max(largest, static_cast<Unsigned>(tokens[i]));
+    }
+    return uint64_t{largest};
+  };
+  const CorpusHeader& header = parts.header;
+  const uint64_t smaller = std::min(header.source_size, header.target_size);
+  if (header.tokens == 0 || most(0, header.tokens) < smaller) return true;
+  for (size_t i = 0; i + 1 < parts.offsets.size(); ++i) {
+    const uint64_t limit = i % 2 == 0 ? header.source_size : header.target_size;
+    if (parts.offsets[i] == parts.offsets[i + 1]) continue;
+    if (most(parts.offsets[i], parts.offsets[i + 1]) >= limit) return false;
+  }
+  return true;
+}
+
+std::filesystem::path temporary_name(const std::filesystem::path& path) {
+  static std::atomic<int> calls{0};
+  return path.string() + ".tmp-" + std::to_string(::getpid()) + "-" + std::to_string(calls++);
+}
+
+template <class T>
+std::span<const std::byte> bytes_of(const std::vector<T>& items) {
+  return std::as_bytes(std::span(items));
+}
+
+}  // namespace
+
+uint64_t CorpusHeader::hash() const {
+  return hash_bytes(std::as_bytes(std::span(this, 1)).first(offsetof(CorpusHeader, header_hash)));
+}
+
+Vocabularies CorpusHeader::vocabularies() const {
+  return {static_cast<int64_t>(source_size), static_cast<int64_t>(target_size),
+          static_cast<int64_t>(source_eos), static_cast<int64_t>(target_bos),
+          static_cast<int64_t>(target_eos)};
+}
+
+void CorpusHeader::set(const Vocabularies& vocabularies) {
+  source_size = static_cast<uint64_t>(vocabularies.source_size);
+  target_size = static_cast<uint64_t>(vocabularies.target_size);
+  source_eos = static_cast<uint64_t>(vocabularies.source_eos);
+  target_bos = static_cast<uint64_t>(vocabularies.target_bos);
+  target_eos = static_cast<uint64_t>(vocabularies.target_eos);
+  token_bytes = std::max(source_size, target_size) <= uint64_t{1} << 16 ? 2 : 4;
+}
+
+CorpusReport CorpusHeader::report() const {
+  CorpusReport report;
+  report.lines = static_cast<int64_t>(lines);
+  report.max_length = static_cast<int64_t>(max_length);
+  for (size_t i = 0; i < dropped.size(); ++i) {
+    report.dropped[i].count = static_cast<int64_t>(dropped[i][0]);
+    for (size_t k = 1; k < dropped[i].size() && dropped[i][k] != 0; ++k) {
+      const Side side = dropped[i][k] % 2 == 0 ? Side::source : Side::target;
+      report.dropped[i].first.push_back({static_cast<int64_t>(dropped[i][k] / 2), side});
+    }
+  }
+  return report;
+}
+
+void CorpusHeader::set(const CorpusReport& report) {
+  lines = static_cast<uint64_t>(report.lines);
+  max_length = static_cast<uint64_t>(report.max_length);
+  for (size_t i = 0; i < dropped.size(); ++i) {
+    const Dropped& from = report.dropped[i];
+    dropped[i] = {static_cast<uint64_t>(from.count)};
+    for (size_t k = 0; k < from.first.size(); ++k) {
+      dropped[i][k + 1] = static_cast<uint64_t>(from.first[k].line) * 2 +
+                          (from.first[k].side == Side::source ? 0 : 1);
+    }
+  }
+}
+
+CorpusParts parse_corpus(std::span<const std::byte> bytes, const std::string& name) {
+  const auto check = [&](bool ok, const char* what) {
+    if (!ok) throw DataError(name + ": " + what);
+  };
+  CorpusParts parts{};
+  CorpusHeader& header = parts.header;
+  check(bytes.size() >= sizeof header, "not a corpus cache, or a truncated one");
+  std::memcpy(&header, bytes.data(), sizeof header);
+  check(header.magic == CorpusHeader::right_magic, "not a corpus cache of this machine");
+  check(header.version == CorpusHeader::right_version, "a corpus cache of another version");
+  check(header.header_hash == header.hash(), "a damaged corpus cache (header)");
+  check(sizes_fit(header, bytes.size()), "a truncated corpus cache");
+  check(vocabularies_fit(header), "a damaged corpus cache (vocabularies)");
+  check(header.body_hash == hash_bytes(bytes.subspan(sizeof header)),
+        "a damaged corpus cache (content)");
+  parts.tokens = bytes.data() + sizeof header;
+  const auto* index = reinterpret_cast<const uint64_t*>(parts.tokens + token_section_bytes(header));
+  parts.offsets = {index, 2 * header.pairs + 1};
+  parts.lines = {index + parts.offsets.size(), header.pairs};
+  check(offsets_rise(parts.offsets, header.tokens), "a damaged corpus cache (index)");
+  check(header.token_bytes == 2 ? tokens_fit(reinterpret_cast<const uint16_t*>(parts.tokens), parts)
+                                : tokens_fit(reinterpret_cast<const int32_t*>(parts.tokens), parts),
+        "a corpus cache with tokens outside its vocabulary");
+  return parts;
+}
+
+CorpusWriter::CorpusWriter(std::ostream& out, const Vocabularies& vocabularies, uint64_t key)
+    : out_(out) {
+  header_.set(vocabularies);
+  header_.key = key;
+  const std::array<char, sizeof header_> room{};  // overwritten by `finish`
+  out_.write(room.data(), room.size());
+}
+
+void CorpusWriter::put(std::span<const std::byte> bytes) {
+  body_.update(bytes);
+  out_.write(reinterpret_cast<const char*>(bytes.data()),
+             static_cast<std::streamsize>(bytes.size()));
+}
+
+void CorpusWriter::put_tokens(std::span<const int32_t> tokens, uint64_t vocabulary) {
+  for (const int32_t token : tokens) {
+    if (token >= 0 && static_cast<uint64_t>(token) < vocabulary) continue;
+    throw DataError("token " + std::to_string(token) + " is outside of its vocabulary of " +
+                    std::to_string(vocabulary));
+  }
+  if (header_.token_bytes == 2) {
+    narrow_.assign(tokens.begin(), tokens.end());
+    put(bytes_of(narrow_));
+  } else {
+    put(std::as_bytes(tokens));
+  }
+  header_.tokens += tokens.size();
+  lengths_.push_back(static_cast<uint32_t>(tokens.size()));
+}
+
+void CorpusWriter::add(std::span<const int32_t> source, std::span<const int32_t> target,
+                       int64_t line) {
+  put_tokens(source, header_.source_size);
+  put_tokens(target, header_.target_size);
+  lines_.push_back(static_cast<uint64_t>(line));
+  ++header_.pairs;
+}
+
+void CorpusWriter::finish(const CorpusReport& report) {
+  const std::vector<std::byte> gap(token_section_bytes(header_) -
+                                   header_.tokens * header_.token_bytes);
+  put(gap);
+  uint64_t offset = 0;
+  put(std::as_bytes(std::span(&offset, 1)));
+  for (const uint32_t length : lengths_) {
+    offset += length;
+    put(std::as_bytes(std::span(&offset, 1)));
+  }
+  put(bytes_of(lines_));
+  header_.set(report);
+  header_.body_hash = body_.digest();
+  header_.header_hash = header_.hash();
+  out_.seekp(0);
+  out_.write(reinterpret_cast<const char*>(&header_), sizeof header_);
+}
+
+NewFile::NewFile(std::filesystem::path path)
+    : path_(std::move(path)), temporary_(temporary_name(path_)) {
+  errno = 0;
+  stream_.open(temporary_, std::ios::binary | std::ios::trunc);
+  if (!stream_) fail(errno);
+}
+
+NewFile::~NewFile() {
+  std::error_code ignored;
+  std::filesystem::remove(temporary_, ignored);  // gone already after a commit
+}
+
+void NewFile::fail(int error) const {
+  throw DataError("cannot write '" + path_.string() +
+                  "': " + std::generic_category().message(error == 0 ? EIO : error));
+}
+
+void NewFile::commit() {
+  // errno is the reason of a failed write as long as nothing else has failed since: good enough for
+  // a message.
+  stream_.flush();
+  if (!stream_) fail(errno);
+  stream_.close();
+  if (!stream_) fail(errno);
+  const int file = ::open(temporary_.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) fail(errno);
+  const int error = ::fsync(file) == 0 ? 0 : errno;
+  ::close(file);
+  if (error != 0 && error != EINVAL) fail(error);  // EINVAL: nothing to sync here
+  std::error_code renamed;
+  std::filesystem::rename(temporary_, path_, renamed);
+  if (renamed) fail(renamed.value());
+}
+
+}  // namespace attn

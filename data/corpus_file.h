@@ -1,0 +1,108 @@
+// The cache file of an encoded corpus: a header, the tokens of all pairs (source, target, source
+// …), and an index. All numbers are in the byte order of the machine; another order is refused by
+// the magic number.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <ostream>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "base/hash.h"
+#include "data/corpus.h"
+
+namespace attn {
+
+/// The first bytes of the file.
+struct CorpusHeader {
+  static constexpr uint64_t right_magic = 0x7370726f43747441;  // "AttCorps"
+  static constexpr uint64_t right_version = 1;
+
+  uint64_t magic = right_magic;
+  uint64_t version = right_version;
+  uint64_t key = 0;
+  uint64_t pairs = 0;
+  uint64_t tokens = 0;
+  uint64_t token_bytes = 2;
+  uint64_t source_size = 0;
+  uint64_t target_size = 0;
+  uint64_t source_eos = 0;
+  uint64_t target_bos = 0;
+  uint64_t target_eos = 0;
+  uint64_t lines = 0;
+  uint64_t max_length = 0;
+  /// For each problem its count and its first places, as line × 2 + side; 0: no place.
+  std::array<std::array<uint64_t, 1 + Dropped::most_places>, 3> dropped{};
+  /// Hash of all that follows the header.
+  uint64_t body_hash = 0;
+  /// Hash of the header up to here.
+  uint64_t header_hash = 0;
+
+  uint64_t hash() const;
+  Vocabularies vocabularies() const;
+  CorpusReport report() const;
+  void set(const Vocabularies& vocabularies);
+  void set(const CorpusReport& report);
+};
+static_assert(std::has_unique_object_representations_v<CorpusHeader>);
+
+/// A file's parts, checked.
+struct CorpusParts {
+  CorpusHeader header;
+  const std::byte* tokens;
+  /// Where each sequence starts, and the end of the last: 2 × pairs + 1, in tokens.
+  std::span<const uint64_t> offsets;
+  std::span<const uint64_t> lines;
+};
+
+/// Checks every byte: sizes, hashes, offsets, and that each token belongs to its vocabulary. Throws
+/// DataError that starts with `name`.
+CorpusParts parse_corpus(std::span<const std::byte> bytes, const std::string& name);
+
+/// Writes a corpus pair by pair. The stream must be seekable; its failures are the caller's to see.
+class CorpusWriter {
+ public:
+  CorpusWriter(std::ostream& out, const Vocabularies& vocabularies, uint64_t key);
+  /// Throws DataError for a token outside its vocabulary.
+  void add(std::span<const int32_t> source, std::span<const int32_t> target, int64_t line);
+  /// Writes index and header.
+  void finish(const CorpusReport& report);
+
+ private:
+  void put(std::span<const std::byte> bytes);
+  void put_tokens(std::span<const int32_t> tokens, uint64_t vocabulary);
+
+  std::ostream& out_;
+  CorpusHeader header_;
+  Hasher body_;
+  std::vector<uint32_t> lengths_;
+  std::vector<uint64_t> lines_;
+  std::vector<uint16_t> narrow_;  // scratch
+};
+
+/// A file that gets its name when it is whole and on the disk; without `commit` it vanishes.
+class NewFile {
+ public:
+  /// Throws DataError when the file cannot be made.
+  explicit NewFile(std::filesystem::path path);
+  ~NewFile();
+  NewFile(const NewFile&) = delete;
+  NewFile& operator=(const NewFile&) = delete;
+  std::ostream& stream() { return stream_; }
+  /// Throws DataError with the system's reason when anything could not be written.
+  void commit();
+
+ private:
+  [[noreturn]] void fail(int error) const;
+
+  std::filesystem::path path_;
+  std::filesystem::path temporary_;
+  std::ofstream stream_;
+};
+
+}  // namespace attn

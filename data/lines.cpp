@@ -1,0 +1,55 @@
+#include "data/lines.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+#include "base/error.h"
+
+namespace attn {
+namespace {
+
+[[noreturn]] void fail(const std::filesystem::path& path, int error) {
+  throw DataError("cannot read '" + path.string() +
+                  "': " + std::generic_category().message(error == 0 ? EIO : error));
+}
+
+}  // namespace
+
+LineReader::LineReader(std::filesystem::path path)
+    : path_(std::move(path)), buffer_(size_t{1} << 18) {
+  errno = 0;
+  file_.open(path_, std::ios::binary);
+  if (!file_) fail(path_, errno);
+}
+
+bool LineReader::fill() {
+  errno = 0;
+  file_.read(buffer_.data(), static_cast<std::streamsize>(buffer_.size()));
+  if (file_.bad()) fail(path_, errno);
+  unread_ = {buffer_.data(), static_cast<size_t>(file_.gcount())};
+  return !unread_.empty();
+}
+
+bool LineReader::next(std::string& line) {
+  line.clear();
+  cut_ = false;
+  if (unread_.empty() && !fill()) return false;
+  ++number_;
+  bool ended = false;
+  while (!ended && (!unread_.empty() || fill())) {
+    const size_t end = unread_.find('\n');
+    ended = end != std::string_view::npos;
+    const std::string_view piece = unread_.substr(0, end);
+    unread_.remove_prefix(ended ? end + 1 : piece.size());
+    const size_t room = most_bytes - line.size();
+    cut_ = cut_ || piece.size() > room;
+    line += piece.substr(0, room);
+  }
+  if (line.ends_with('\r')) line.pop_back();
+  if (number_ == 1 && line.starts_with("\xEF\xBB\xBF")) line.erase(0, 3);
+  return true;
+}
+
+}  // namespace attn

@@ -1,0 +1,43 @@
+// Text files line by line through a small buffer, whatever stands in them.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace attn {
+
+/// The lines of one file, without their ends ("\n" or "\r\n") and without a byte order mark at the
+/// start.
+class LineReader {
+ public:
+  /// Longer lines are cut here: nothing that a model reads is as long, and a file without line ends
+  /// must not fill the memory.
+  static constexpr size_t most_bytes = size_t{1} << 20;
+
+  /// Throws DataError when the file cannot be opened.
+  explicit LineReader(std::filesystem::path path);
+  /// Puts the next line into `line`; false at the end of the file. Throws DataError when reading
+  /// fails.
+  bool next(std::string& line);
+  /// Number of the last line, from 1.
+  int64_t number() const { return number_; }
+  /// Whether the last line was longer than `most_bytes` and lost its end.
+  bool cut() const { return cut_; }
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  bool fill();
+
+  std::filesystem::path path_;
+  std::ifstream file_;
+  std::vector<char> buffer_;
+  std::string_view unread_;
+  int64_t number_ = 0;
+  bool cut_ = false;
+};
+
+}  // namespace attn

@@ -1,0 +1,178 @@
+#include "data/sentencepiece.h"
+
+#include <sentencepiece_processor.h>
+#include <sentencepiece_trainer.h>
+
+#include <exception>
+#include <stdexcept>
+#include <thread>
+#include <unordered_map>
+
+#include "base/error.h"
+#include "base/random.h"
+#include "base/utf8.h"
+#include "data/lines.h"
+#include "data/sentencepiece_check.h"
+#include "data/word_vocabulary.h"
+
+namespace attn {
+namespace {
+
+namespace sp = ::sentencepiece;
+
+class SentencePiece : public Tokenizer {
+ public:
+  SentencePiece(std::string bytes, const std::string& name) : bytes_(std::move(bytes)) {
+    check_sentencepiece_bytes(bytes_, name);
+    const auto status = processor_.LoadFromSerializedProto(bytes_);
+    if (!status.ok()) {
+      throw DataError(name + ": not a SentencePiece model, or a damaged one (" +
+                      std::string(status.message()) + ")");
+    }
+    if (eos() < 0) {
+      throw DataError(name + ": the model has no end sign </s>; train it with --eos_id=2");
+    }
+  }
+
+  int64_t size() const override { return processor_.GetPieceSize(); }
+
+  std::vector<int32_t> encode(std::string_view text) const override {
+    std::vector<int> tokens;
+    const auto status = processor_.Encode({text.data(), text.size()}, &tokens);
+    if (!status.ok()) throw std::runtime_error("SentencePiece: " + status.ToString());
+    return tokens;
+  }
+
+  std::string decode(std::span<const int32_t> tokens) const override {
+    for (const int32_t token : tokens) check(token);
+    std::string text;
+    const auto status = processor_.Decode(std::vector<int>(tokens.begin(), tokens.end()), &text);
+    if (!status.ok()) throw std::runtime_error("SentencePiece: " + status.ToString());
+    return text;
+  }
+
+  std::string piece(int64_t id) const override {
+    check(id);
+    return processor_.IdToPiece(static_cast<int>(id));
+  }
+
+  int32_t bos() const override {
+    const int start = processor_.bos_id();
+    return start >= 0 ? start : eos();
+  }
+  int32_t eos() const override { return processor_.eos_id(); }
+  int32_t unk() const override { return processor_.unk_id(); }
+  const std::string& serialized() const override { return bytes_; }
+
+ private:
+  void check(int64_t id) const {
+    if (id >= 0 && id < size()) return;
+    throw std::out_of_range("token " + std::to_string(id) + " of a vocabulary of " +
+                            std::to_string(size()));
+  }
+
+  std::string bytes_;
+  sp::SentencePieceProcessor processor_;
+};
+
+/// Hands prepared training lines to the library.
+class Lines : public sp::SentenceIterator {
+ public:
+  explicit Lines(std::vector<std::string> lines) : lines_(std::move(lines)) {}
+  bool done() const override { return at_ >= lines_.size(); }
+  void Next() override { ++at_; }
+  const std::string& value() const override { return lines_[at_]; }
+  sp::util::Status status() const override { return {}; }
+
+ private:
+  std::vector<std::string> lines_;
+  size_t at_ = 0;
+};
+
+/// Byte pairs are learnt inside words, so that the counted words say as much as the whole text, and
+/// take far less memory: a few hundred bytes for each word that differs.
+std::vector<std::string> counted_words(std::span<const std::filesystem::path> texts) {
+  std::vector<std::string> lines;
+  for (auto& [word, count] : count_words(texts, 1'500'000)) {
+    lines.push_back(std::move(word) + "\t" + std::to_string(count));
+  }
+  return lines;
+}
+
+/// The unigram model looks for its first pieces in running text and needs some 25 bytes a character
+/// for that: of large texts it gets an even sample of lines, always the same.
+std::vector<std::string> sampled_lines(std::span<const std::filesystem::path> texts) {
+  constexpr double most_bytes = 40e6;
+  double bytes = 0;
+  for (const auto& path : texts) bytes += static_cast<double>(std::filesystem::file_size(path));
+  Random random(1);
+  std::vector<std::string> lines;
+  for (const auto& path : texts) {
+    LineReader reader(path);
+    for (std::string line; reader.next(line);) {
+      const bool taken = random.uniform() * bytes < most_bytes;
+      if (taken && !line.empty() && !find_invalid_utf8(line)) lines.push_back(line);
+    }
+  }
+  return lines;
+}
+
+std::unordered_map<std::string, std::string> trainer_options(const DataConfig& config) {
+  const bool counted = config.tokenizer == TokenizerKind::bpe;
+  return {
+      {"model_type", std::string(enum_name(config.tokenizer))},
+      {"vocab_size", std::to_string(config.vocab_size)},
+      {"hard_vocab_limit", "false"},
+      {"character_coverage", std::to_string(config.character_coverage)},
+      {"normalization_rule_name", std::string(enum_name(config.normalization))},
+      {"input_format", counted ? "tsv" : "text"},
+      {"unk_id", "0"},
+      {"bos_id", "1"},
+      {"eos_id", "2"},
+      {"pad_id", "-1"},
+      // Sums of the unigram model depend on it: a constant keeps them the same on every machine.
+      {"num_threads", "8"},
+      {"minloglevel", "3"}};
+}
+
+}  // namespace
+
+std::string learn_sentencepiece(std::span<const std::filesystem::path> texts,
+                                const DataConfig& config) {
+  std::string model;
+  sp::util::Status status;
+  std::exception_ptr error;
+  // The library keeps its random numbers for each thread: in a new one they start anew.
+  std::thread([&] {
+    try {
+      sp::SetRandomGeneratorSeed(1);
+      Lines lines(config.tokenizer == TokenizerKind::bpe ? counted_words(texts)
+                                                         : sampled_lines(texts));
+      if (lines.done()) throw DataError(texts.front().string() + ": no text to learn from");
+      status = sp::SentencePieceTrainer::Train(trainer_options(config), &lines, &model);
+    } catch (...) {
+      error = std::current_exception();
+    }
+  }).join();
+  if (error) std::rethrow_exception(error);
+  if (!status.ok()) {
+    const std::string reason = status.message();
+    if (reason.find("ocabulary size") == std::string::npos) {
+      throw DataError(texts.front().string() + ": SentencePiece cannot learn from it: " + reason);
+    }
+    throw ConfigError("data.vocab_size: " + std::to_string(config.vocab_size) + ": " + reason);
+  }
+  return model;
+}
+
+bool looks_like_sentencepiece(std::string_view bytes) {
+  // A model starts with the tag of its first piece, which in a word list would be an empty first
+  // line; and no word list holds a zero byte, as the scores and lengths of a model do.
+  return bytes.starts_with('\n') || bytes.find('\0') != std::string_view::npos;
+}
+
+std::unique_ptr<Tokenizer> parse_sentencepiece(std::string bytes, const std::string& name) {
+  return std::make_unique<SentencePiece>(std::move(bytes), name);
+}
+
+}  // namespace attn

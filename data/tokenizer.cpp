@@ -1,0 +1,72 @@
+#include "data/tokenizer.h"
+
+#include <utility>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "data/sentencepiece.h"
+#include "data/word_vocabulary.h"
+
+namespace attn {
+namespace {
+
+/// Vocabularies of millions of long words stay below; anything above is some other file.
+constexpr int64_t most_model_bytes = int64_t{1} << 28;
+
+std::shared_ptr<const Tokenizer> learn(const DataConfig& config,
+                                       std::span<const std::filesystem::path> texts,
+                                       const Say& say) {
+  std::string names;
+  for (const auto& text : texts) names += (names.empty() ? "" : " and ") + text.string();
+  const std::string kind(enum_name(config.tokenizer));
+  if (say) say("learning a vocabulary (" + kind + ") from " + names);
+  std::string bytes = config.tokenizer == TokenizerKind::words
+                          ? learn_word_vocabulary(texts, config.vocab_size, config.min_frequency)
+                          : learn_sentencepiece(texts, config);
+  std::shared_ptr<const Tokenizer> tokenizer = parse_tokenizer(std::move(bytes), names);
+  if (say) {
+    std::string line = "vocabulary: " + std::to_string(tokenizer->size()) + " tokens";
+    if (tokenizer->size() < config.vocab_size) {
+      line += "; the text yields no more than that of the " + std::to_string(config.vocab_size) +
+              " asked for in data.vocab_size";
+    }
+    say(line);
+  }
+  return tokenizer;
+}
+
+}  // namespace
+
+uint64_t Tokenizer::fingerprint() const {
+  return hash_text(serialized());
+}
+
+std::unique_ptr<Tokenizer> parse_tokenizer(std::string bytes, const std::string& name) {
+  if (looks_like_sentencepiece(bytes)) return parse_sentencepiece(std::move(bytes), name);
+  return parse_word_vocabulary(bytes, name);
+}
+
+std::unique_ptr<Tokenizer> load_tokenizer(const std::filesystem::path& path) {
+  return parse_tokenizer(read_file(path, most_model_bytes), path.string());
+}
+
+Tokenizers make_tokenizers(const DataConfig& config, const Say& say) {
+  const std::filesystem::path source = text_path(config.train, config.source);
+  const std::filesystem::path target = text_path(config.train, config.target);
+  const auto make = [&](const std::string& model, std::span<const std::filesystem::path> texts) {
+    return model.empty() ? learn(config, texts, say)
+                         : std::shared_ptr<const Tokenizer>(load_tokenizer(model));
+  };
+  Tokenizers made;
+  if (config.shared_vocabulary) {
+    made.source = make(config.source_model, std::vector{source, target});
+    made.target = made.source;
+  } else {
+    made.source = make(config.source_model, std::vector{source});
+    made.target = make(config.target_model, std::vector{target});
+  }
+  return made;
+}
+
+}  // namespace attn

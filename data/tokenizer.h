@@ -1,0 +1,63 @@
+// From text to numbers and back.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "data/config.h"
+
+namespace attn {
+
+/// Takes one line of talk for the user.
+using Say = std::function<void(const std::string&)>;
+
+/// A vocabulary and the rule that cuts text into its pieces. Constant after construction, so that
+/// several threads may use one.
+class Tokenizer {
+ public:
+  virtual ~Tokenizer() = default;
+
+  /// Number of tokens: ids are 0 to size() - 1.
+  virtual int64_t size() const = 0;
+  /// The text's tokens, without start and end signs. Text never yields a sign, whatever is written
+  /// in it.
+  virtual std::vector<int32_t> encode(std::string_view text) const = 0;
+  /// The text of the tokens; signs vanish. Throws std::out_of_range for an id that is none.
+  virtual std::string decode(std::span<const int32_t> tokens) const = 0;
+  /// How a token is written. Throws std::out_of_range for an id that is none.
+  virtual std::string piece(int64_t id) const = 0;
+
+  /// The sign a target sentence starts with; the end sign where a vocabulary has no start.
+  virtual int32_t bos() const = 0;
+  virtual int32_t eos() const = 0;
+  virtual int32_t unk() const = 0;
+
+  /// The bytes to store, which `parse_tokenizer` reads back.
+  virtual const std::string& serialized() const = 0;
+
+  /// Content hash of `serialized()`.
+  uint64_t fingerprint() const;
+};
+
+/// Reads a SentencePiece model or a word list, told apart by their content. `name` is for messages.
+/// Throws DataError.
+std::unique_ptr<Tokenizer> parse_tokenizer(std::string bytes, const std::string& name);
+std::unique_ptr<Tokenizer> load_tokenizer(const std::filesystem::path& path);
+
+/// The tokenizers of the two sides; with a shared vocabulary both are one object.
+struct Tokenizers {
+  std::shared_ptr<const Tokenizer> source;
+  std::shared_ptr<const Tokenizer> target;
+};
+
+/// Loads the tokenizers that the config names and learns the others from the training text, the
+/// same ones from the same text each time. Throws ConfigError and DataError.
+Tokenizers make_tokenizers(const DataConfig& config, const Say& say = {});
+
+}  // namespace attn

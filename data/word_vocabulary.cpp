@@ -1,0 +1,171 @@
+#include "data/word_vocabulary.h"
+
+#include <algorithm>
+#include <array>
+#include <stdexcept>
+#include <unordered_map>
+
+#include "base/error.h"
+#include "base/utf8.h"
+#include "data/lines.h"
+
+namespace attn {
+namespace {
+
+constexpr std::array<std::string_view, 3> signs = {"<unk>", "<s>", "</s>"};
+
+/// Lets a map of strings be asked for a string_view without a copy.
+struct TextHash {
+  using is_transparent = void;
+  size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
+};
+template <class Value>
+using TextMap = std::unordered_map<std::string, Value, TextHash, std::equal_to<>>;
+
+class WordVocabulary : public Tokenizer {
+ public:
+  explicit WordVocabulary(std::vector<std::string> words) : words_(std::move(words)) {
+    for (size_t i = 0; i < words_.size(); ++i) {
+      const auto id = static_cast<int32_t>(i);
+      serialized_ += words_[i] + "\n";
+      const auto sign = std::find(signs.begin(), signs.end(), words_[i]);
+      if (sign != signs.end()) {
+        sign_ids_[static_cast<size_t>(sign - signs.begin())] = id;
+      } else {
+        ids_.emplace(words_[i], id);
+      }
+    }
+  }
+
+  int64_t size() const override { return static_cast<int64_t>(words_.size()); }
+
+  std::vector<int32_t> encode(std::string_view text) const override {
+    std::vector<int32_t> tokens;
+    for_each_word(text, [&](std::string_view word) {
+      const auto found = ids_.find(word);
+      tokens.push_back(found == ids_.end() ? unk() : found->second);
+    });
+    return tokens;
+  }
+
+  std::string decode(std::span<const int32_t> tokens) const override {
+    std::string text;
+    for (const int32_t token : tokens) {
+      const std::string word = piece(token);
+      if (token == bos() || token == eos()) continue;
+      text += (text.empty() ? "" : " ") + word;
+    }
+    return text;
+  }
+
+  std::string piece(int64_t id) const override {
+    if (id < 0 || id >= size()) {
+      throw std::out_of_range("token " + std::to_string(id) + " of a vocabulary of " +
+                              std::to_string(size()));
+    }
+    return words_[static_cast<size_t>(id)];
+  }
+
+  int32_t unk() const override { return sign_ids_[0]; }
+  int32_t bos() const override { return sign_ids_[1]; }
+  int32_t eos() const override { return sign_ids_[2]; }
+  const std::string& serialized() const override { return serialized_; }
+
+ private:
+  std::vector<std::string> words_;
+  TextMap<int32_t> ids_;  // without the signs: text must not produce them
+  std::array<int32_t, 3> sign_ids_{};
+  std::string serialized_;
+};
+
+/// The word of one line of a list; what follows its tab must be a count.
+std::string_view word_of(std::string_view line, const std::string& place) {
+  if (find_invalid_utf8(line)) throw DataError(place + ": not UTF-8; is this a word list?");
+  const size_t tab = line.find('\t');
+  const std::string_view word = line.substr(0, tab);
+  if (word.empty()) throw DataError(place + ": an empty line, where a word is expected");
+  if (word.find(' ') != std::string_view::npos) {
+    throw DataError(place + ": a blank in a word; a line is \"word\" or \"word<TAB>count\"");
+  }
+  if (tab != std::string_view::npos) {
+    const std::string_view count = line.substr(tab + 1);
+    if (count.empty() || count.find_first_not_of("0123456789") != std::string_view::npos) {
+      throw DataError(place + ": '" + std::string(count.substr(0, 40)) + "' is not a count");
+    }
+  }
+  return word;
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, int64_t>> count_words(
+    std::span<const std::filesystem::path> texts, size_t most) {
+  TextMap<int64_t> counts;
+  for (const auto& path : texts) {
+    LineReader reader(path);
+    for (std::string line; reader.next(line);) {
+      if (reader.cut() || find_invalid_utf8(line)) continue;
+      for_each_word(line, [&](std::string_view word) {
+        const auto found = counts.find(word);
+        found == counts.end() ? void(counts.emplace(word, 1)) : void(++found->second);
+      });
+      // Bounds the memory on texts with tens of millions of different words.
+      if (counts.size() > 4 * most)
+        std::erase_if(counts, [](auto& one) { return one.second == 1; });
+    }
+  }
+  std::vector<std::pair<std::string, int64_t>> words;
+  words.reserve(counts.size());
+  while (!counts.empty()) {
+    auto node = counts.extract(counts.begin());
+    words.emplace_back(std::move(node.key()), node.mapped());
+  }
+  std::sort(words.begin(), words.end(), [](const auto& a, const auto& b) {
+    return a.second != b.second ? a.second > b.second : a.first < b.first;
+  });
+  if (words.size() > most) words.resize(most);
+  return words;
+}
+
+std::string learn_word_vocabulary(std::span<const std::filesystem::path> texts, int64_t size,
+                                  int64_t min_frequency) {
+  std::string list;
+  for (const std::string_view sign : signs) list += std::string(sign) + "\n";
+  auto room = size - static_cast<int64_t>(signs.size());
+  for (const auto& [word, count] : count_words(texts, size_t{1} << 22)) {
+    if (room == 0 || count < min_frequency) break;
+    if (std::find(signs.begin(), signs.end(), word) != signs.end()) continue;
+    list += word + "\t" + std::to_string(count) + "\n";
+    --room;
+  }
+  return list;
+}
+
+std::unique_ptr<Tokenizer> parse_word_vocabulary(std::string_view text, const std::string& name) {
+  std::vector<std::string> words;
+  std::unordered_map<std::string_view, int64_t> lines;
+  int64_t number = 0;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    const std::string place = name + ":" + std::to_string(++number);
+    const std::string_view word = word_of(line, place);
+    const auto [earlier, fresh] = lines.emplace(word, number);
+    if (!fresh) {
+      throw DataError(place + ": the word '" + std::string(word) + "' is on line " +
+                      std::to_string(earlier->second) + " already");
+    }
+    words.emplace_back(word);
+  }
+  std::vector<std::string> missing;
+  for (const std::string_view sign : signs) {
+    if (!lines.contains(sign)) missing.emplace_back(sign);
+  }
+  words.insert(words.begin(), missing.begin(), missing.end());
+  if (words.size() <= signs.size()) throw DataError(name + ": a word list without words");
+  return std::make_unique<WordVocabulary>(std::move(words));
+}
+
+}  // namespace attn

@@ -1,0 +1,42 @@
+// Whole words as tokens: text is cut at blanks, and a list says which words are known.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "data/tokenizer.h"
+
+namespace attn {
+
+/// Calls `take` with each word of `text`; words are separated by blanks and tabs.
+template <class Take>
+void for_each_word(std::string_view text, Take&& take) {
+  constexpr std::string_view blanks = " \t";
+  for (size_t start = text.find_first_not_of(blanks); start != std::string_view::npos;) {
+    const size_t end = std::min(text.find_first_of(blanks, start), text.size());
+    take(text.substr(start, end - start));
+    start = text.find_first_not_of(blanks, end);
+  }
+}
+
+/// The words of the texts with their counts, the most frequent first, then by their bytes. At most
+/// `most` words: the rarest are left out. Throws DataError when a file cannot be read.
+std::vector<std::pair<std::string, int64_t>> count_words(
+    std::span<const std::filesystem::path> texts, size_t most);
+
+/// A word list as text, "word<TAB>count" a line after the three signs: the most frequent words, at
+/// most `size` lines with the signs, none seen fewer than `min_frequency` times. Throws DataError.
+std::string learn_word_vocabulary(std::span<const std::filesystem::path> texts, int64_t size,
+                                  int64_t min_frequency);
+
+/// Reads "word" or "word<TAB>count" lines. Of the signs <unk>, <s> and </s>, those that the list
+/// lacks come before its first word. Throws DataError with `name`:line.
+std::unique_ptr<Tokenizer> parse_word_vocabulary(std::string_view text, const std::string& name);
+
+}  // namespace attn

@@ -1,0 +1,42 @@
+// The tokenizers that BLEU is defined with. A score means nothing without the name of one of these.
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+
+#include "base/enum_names.h"
+
+namespace attn {
+
+/// How text is cut into words before n-grams are counted.
+enum class BleuTokenizer {
+  v13a,       ///< mteval-v13a's rules for Western languages: sacreBLEU's default
+  none,       ///< white space alone: for text that is tokenised already (multi-bleu)
+  intl,       ///< mteval-v14's international rules, by Unicode category
+  character,  ///< every character is a word
+  compound,   ///< white space, and hyphenated words split: the paper's scores, on tokenised text
+};
+
+template <>
+struct EnumNames<BleuTokenizer> {
+  static constexpr auto values = std::to_array<EnumName<BleuTokenizer>>({
+      {BleuTokenizer::v13a, "13a"},
+      {BleuTokenizer::none, "none"},
+      {BleuTokenizer::intl, "intl"},
+      {BleuTokenizer::character, "char"},
+      {BleuTokenizer::compound, "compound"},
+  });
+};
+
+/// `line` with its words set apart by white space, equal to sacreBLEU 2.x after str.split()
+/// (compound is ours). White space at the end is dropped first. Never throws; `line` ought to be
+/// UTF-8.
+std::string bleu_tokenize(std::string_view line, BleuTokenizer tokenizer);
+
+/// The compound split of the scripts that the paper's scores come from: `(\S)-(\S)` becomes `$1
+/// ##AT##-##AT## $2`. Each match consumes both neighbours, so "a-b-c" is split at its first hyphen
+/// only.
+std::string split_compounds(std::string_view line);
+
+}  // namespace attn

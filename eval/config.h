@@ -1,0 +1,62 @@
+// The knobs of search: the paper's section 6.1 is the default.
+#pragma once
+
+#include <cstdint>
+
+#include "base/enum_names.h"
+
+namespace attn {
+
+/// What a hypothesis' log-probability is divided by, so that longer ones stand a chance. n is its
+/// number of tokens with eos and without bos, as Tensor2Tensor, fairseq and JoeyNMT count.
+enum class LengthPenalty {
+  gnmt,  ///< ((5 + n) / 6)^α: Wu et al. 2016, eq. 14; the paper, Tensor2Tensor, JoeyNMT, OpenNMT's
+         ///< "wu"
+  power,  ///< n^α: fairseq (its lenpen), Marian, CTranslate2; α = 1 is the average per token
+  none    ///< 1
+};
+/// When a sentence is done. With a beam of 1 it is always `count`, which then is greedy search.
+enum class StopRule {
+  bound,  ///< when no live hypothesis can still get among the nbest: Tensor2Tensor, the paper
+  count   ///< when `beam` hypotheses have ended, each among its step's best `beam`: fairseq. Faster
+};
+
+template <>
+struct EnumNames<LengthPenalty> {
+  static constexpr auto values =
+      std::to_array<EnumName<LengthPenalty>>({{LengthPenalty::gnmt, "gnmt"},
+                                              {LengthPenalty::power, "power"},
+                                              {LengthPenalty::none, "none"}});
+};
+template <>
+struct EnumNames<StopRule> {
+  static constexpr auto values =
+      std::to_array<EnumName<StopRule>>({{StopRule::bound, "bound"}, {StopRule::count, "count"}});
+};
+
+struct SearchConfig {
+  int64_t beam = 4;
+  double alpha = 0.6;
+  LengthPenalty penalty = LengthPenalty::gnmt;
+  int64_t extra_length = 50;
+  int64_t nbest = 1;
+  StopRule stop = StopRule::bound;
+
+  template <class Self, class Visit>
+  static void fields(Self& self, Visit&& visit) {
+    visit("beam", self.beam, "hypotheses kept alive for each sentence; 1 is greedy search");
+    visit("alpha", self.alpha, "α of the length penalty: higher favours longer output");
+    visit("penalty", self.penalty, "gnmt: ((5 + n) / 6)^α, power: n^α, n counting eos");
+    visit("extra_length", self.extra_length, "longest output in tokens, less the input's length");
+    visit("nbest", self.nbest, "hypotheses returned for each sentence");
+    visit("stop", self.stop, "bound: when nothing better can come, count: when beam have ended");
+  }
+  bool operator==(const SearchConfig&) const = default;
+  /// Throws ConfigError naming the first knob that contradicts itself.
+  void validate() const;
+};
+
+/// The divisor of the log-probability of a hypothesis of `length` >= 1 tokens, eos among them.
+double length_penalty(const SearchConfig& config, int64_t length);
+
+}  // namespace attn

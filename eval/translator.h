@@ -1,0 +1,54 @@
+// From text to text: tokenizer, encoder, beam search, tokenizer.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "data/tokenizer.h"
+#include "eval/beam_search.h"
+#include "model/transformer.h"
+
+namespace attn {
+
+struct Translation {
+  std::string text;
+  double score = 0.0;     ///< length-penalised log-probability
+  double log_prob = 0.0;
+  bool finished = false;  ///< false: cut at the length limit
+};
+
+/// What Translator does in one batch and with hopeless input.
+struct TranslatorLimits {
+  int64_t batch_tokens = 2048;  ///< sentences × longest source × beam, at most, in one batch
+  int64_t max_source = 1024;    ///< a longer sentence is cut to so many tokens, and counted
+};
+
+class Translator {
+ public:
+  /// The model is put into evaluation mode by translate().
+  Translator(Transformer model, Tokenizers tokenizers, SearchConfig search,
+             TranslatorLimits limits = {});
+
+  /// n-best translations of every line, in the order of the lines. Lines are batched by length. An empty line (or one
+  /// of blanks alone) translates to one empty text.
+  std::vector<std::vector<Translation>> translate(std::span<const std::string> lines);
+
+  /// Sentences cut to max_source so far.
+  int64_t cut_lines() const { return cut_lines_; }
+
+ private:
+  std::vector<std::vector<int32_t>> encode(std::span<const std::string> lines);
+  void translate_batch(std::span<const std::vector<int32_t>> sources,
+                       std::span<const size_t> members,
+                       std::vector<std::vector<Translation>>& out);
+
+  Transformer model_;
+  Tokenizers tokenizers_;
+  SearchConfig search_;
+  TranslatorLimits limits_;
+  int64_t cut_lines_ = 0;
+};
+
+}  // namespace attn

@@ -1,0 +1,2 @@
+#define ATTN_ISA avx2
+#include "kernels/cpu/isa.h"

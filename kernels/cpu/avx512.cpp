@@ -1,0 +1,2 @@
+#define ATTN_ISA avx512
+#include "kernels/cpu/isa.h"

@@ -1,0 +1,2 @@
+#define ATTN_ISA generic
+#include "kernels/cpu/isa.h"

@@ -1,0 +1,38 @@
+// Softmax, label-smoothed loss and its gradient on one row of logits, in place. Part of body.h.
+
+static float log_sum_exp(const float* logits, int64_t classes) {
+  const float largest = largest_of(logits, classes);
+  float sum = 0.0f;
+  for (int64_t c = 0; c < classes; ++c) sum += exp_of(logits[c] - largest);
+  return largest + __builtin_logf(sum);
+}
+
+static double smoothed_loss(float* logits, int64_t classes, int64_t target,
+                            SmoothedTargets targets, bool gradient, double* likelihood) {
+  const float largest = largest_of(logits, classes);
+  const float at_target = logits[target];
+  const float at_spared = targets.spared >= 0 ? logits[targets.spared] : 0.0f;
+  // The sum of logits is taken relative to the largest, for precision.
+  float sum_logits = 0.0f, sum = 0.0f;
+  for (int64_t c = 0; c < classes; ++c) {
+    const float z = logits[c] - largest;
+    const float e = exp_of(z);
+    sum_logits += z;
+    sum += e;
+    logits[c] = gradient ? e : logits[c];
+  }
+  const double log_sum = __builtin_log(static_cast<double>(sum));
+  const double nll = log_sum - (static_cast<double>(at_target) - largest);
+  const bool spares = targets.spared >= 0 && targets.spared != target;
+  const double others = static_cast<double>(classes - 1 - (spares ? 1 : 0));
+  const double sum_others = static_cast<double>(sum_logits) - (at_target - largest) -
+                            (spares ? at_spared - largest : 0.0f);
+  *likelihood = nll;
+  if (gradient) {
+    const float inverse = 1.0f / sum;
+    for (int64_t c = 0; c < classes; ++c) logits[c] = logits[c] * inverse - targets.spread;
+    logits[target] += targets.spread - targets.right;
+    if (spares) logits[targets.spared] += targets.spread;
+  }
+  return targets.right * nll + targets.spread * (others * log_sum - sum_others);
+}

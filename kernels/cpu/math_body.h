@@ -1,0 +1,77 @@
+// Scalar building blocks in a form that GCC and Clang turn into vector code. Part of body.h.
+
+static inline float max_of(float a, float b) { return a > b ? a : b; }
+
+// By lanes, since a plain loop of maxima stays scalar unless NaN is ruled out.
+static inline float largest_of(const float* x, int64_t n) {
+  float lanes[16];
+  for (int l = 0; l < 16; ++l) lanes[l] = x[0];
+  int64_t i = 0;
+  for (; i + 16 <= n; i += 16) {
+    for (int l = 0; l < 16; ++l) lanes[l] = max_of(x[i + l], lanes[l]);
+  }
+  for (; i < n; ++i) lanes[0] = max_of(x[i], lanes[0]);
+  float largest = lanes[0];
+  for (int l = 1; l < 16; ++l) largest = max_of(largest, lanes[l]);
+  return largest;
+}
+
+// exp for x <= 88, to 2 units in the last place: x = n ln 2 + r, a polynomial for e^r, n into the exponent.
+// Far below zero it returns 0.
+static inline float exp_of(float x) {
+  const float clamped = x < -87.0f ? -87.0f : (x > 88.0f ? 88.0f : x);
+  const float n = __builtin_floorf(clamped * 1.44269504089f + 0.5f);
+  float r = clamped - n * 0.693359375f;
+  r = r + n * 2.12194440e-4f;
+  float p = 1.9875691500e-4f;
+  p = p * r + 1.3981999507e-3f;
+  p = p * r + 8.3334519073e-3f;
+  p = p * r + 4.1665795894e-2f;
+  p = p * r + 1.6666665459e-1f;
+  p = p * r + 5.0000001201e-1f;
+  p = p * r * r + r + 1.0f;
+  const int32_t bits = (static_cast<int32_t>(n) + 127) << 23;
+  float power;
+  __builtin_memcpy(&power, &bits, sizeof power);
+  return x < -87.0f ? 0.0f : p * power;
+}
+
+// 32 random bits of element `index` under a 64-bit key: murmur3's finaliser with the key mixed in twice. Not a
+// cryptographic generator; the tests look at rates and at correlations between neighbours, rows and keys.
+static inline uint32_t random_bits(uint32_t index, uint32_t low, uint32_t high) {
+  uint32_t x = index * 0x9e3779b1u + low;
+  x = (x ^ (x >> 16)) * 0x85ebca6bu;
+  x = ((x ^ (x >> 13)) + high) * 0xc2b2ae35u;
+  x = (x ^ (x >> 16)) * 0x7feb352du;
+  return x ^ (x >> 15);
+}
+
+static inline float dropout_factor(uint32_t index, uint32_t low, uint32_t high, uint32_t threshold,
+                                   float scale) {
+  return random_bits(index, low, high) < threshold ? 0.0f : scale;
+}
+
+// The key's halves for the elements that start at `first`: counters above 2^32 move into the key.
+struct DropoutHalves {
+  uint32_t low, high, first;
+};
+static inline DropoutHalves halves(DropoutKey dropout, uint64_t first) {
+  return {static_cast<uint32_t>(dropout.key) + static_cast<uint32_t>(first >> 32) * 0x632be5abu,
+          static_cast<uint32_t>(dropout.key >> 32), static_cast<uint32_t>(first)};
+}
+
+static void dropout_elements(const float* in, float* out, int64_t begin, int64_t end,
+                             DropoutKey dropout) {
+  // In runs that do not cross a multiple of 2^32 the index fits 32 bits.
+  while (begin < end) {
+    const int64_t boundary = ((begin >> 32) + 1) << 32;
+    const int64_t stop = end < boundary ? end : boundary;
+    const DropoutHalves key = halves(dropout, static_cast<uint64_t>(begin));
+    const int64_t count = stop - begin;
+    for (int64_t i = 0; i < count; ++i) {
+      out[begin + i] = in[begin + i] * dropout_factor(key.first + static_cast<uint32_t>(i), key.low,
+                                                      key.high, dropout.threshold, dropout.scale);
+    }
+    begin = stop;
+  }
+}

@@ -1,0 +1,67 @@
+// LayerNorm(x + dropout(update)) by rows, forward and backward. Part of body.h.
+
+static inline void add_dropped(const NormRows& rows, int64_t row, float* sum) {
+  const float* x = rows.x + row * rows.width;
+  const float* update = rows.update + row * rows.width;
+  if (rows.dropout.threshold == 0) {
+    for (int64_t c = 0; c < rows.width; ++c) sum[c] = x[c] + update[c];
+    return;
+  }
+  const DropoutHalves key = halves(rows.dropout, static_cast<uint64_t>(row * rows.width));
+  for (int64_t c = 0; c < rows.width; ++c) {
+    sum[c] = x[c] + update[c] * dropout_factor(key.first + static_cast<uint32_t>(c), key.low,
+                                               key.high, rows.dropout.threshold,
+                                               rows.dropout.scale);
+  }
+}
+
+static void norm_forward(const NormRows& rows, float* output, float* sums, float* means,
+                         float* rstds) {
+  const float width = static_cast<float>(rows.width);
+  for (int64_t row = rows.begin; row < rows.end; ++row) {
+    float* sum = sums + row * rows.width;
+    add_dropped(rows, row, sum);
+    const float mean = sum_of(sum, rows.width) / width;
+    float square = 0.0f;
+    for (int64_t c = 0; c < rows.width; ++c) square += (sum[c] - mean) * (sum[c] - mean);
+    const float rstd = 1.0f / __builtin_sqrtf(square / width + rows.epsilon);
+    float* out = output + row * rows.width;
+    for (int64_t c = 0; c < rows.width; ++c) {
+      out[c] = (sum[c] - mean) * rstd * rows.weight[c] + rows.bias[c];
+    }
+    means[row] = mean;
+    rstds[row] = rstd;
+  }
+}
+
+static void norm_backward(const NormRows& rows, const NormGradients& gradients) {
+  const int64_t width = rows.width;
+  for (int64_t row = rows.begin; row < rows.end; ++row) {
+    const float* dy = gradients.output + row * width;
+    const float* sum = gradients.sum + row * width;
+    const float mean = gradients.mean[row], rstd = gradients.rstd[row];
+    float mean_dy = 0.0f, mean_dyx = 0.0f;
+    for (int64_t c = 0; c < width; ++c) {
+      const float normal = (sum[c] - mean) * rstd;
+      const float scaled = dy[c] * rows.weight[c];
+      mean_dy += scaled;
+      mean_dyx += scaled * normal;
+      gradients.weight[c] += dy[c] * normal;
+      gradients.bias[c] += dy[c];
+    }
+    mean_dy /= static_cast<float>(width);
+    mean_dyx /= static_cast<float>(width);
+    float* dx = gradients.x + row * width;
+    for (int64_t c = 0; c < width; ++c) {
+      const float normal = (sum[c] - mean) * rstd;
+      dx[c] = rstd * (dy[c] * rows.weight[c] - mean_dy - normal * mean_dyx);
+    }
+    if (rows.dropout.threshold == 0) continue;
+    const DropoutHalves key = halves(rows.dropout, static_cast<uint64_t>(row * width));
+    float* du = gradients.update + row * width;
+    for (int64_t c = 0; c < width; ++c) {
+      du[c] = dx[c] * dropout_factor(key.first + static_cast<uint32_t>(c), key.low, key.high,
+                                     rows.dropout.threshold, rows.dropout.scale);
+    }
+  }
+}

@@ -1,0 +1,94 @@
+// The CPU kernels as one table of functions, compiled once for each instruction set from the same portable sources
+// (body.h and what it includes) and picked when the program starts. Raw pointers, float32, row-major; the torch-facing
+// functions above this folder check shapes, split the work over threads and define the gradients.
+#pragma once
+
+#include <cstdint>
+
+namespace attn::cpu {
+
+/// Counter-based dropout: whether element i is kept is a pure function of (key, i), so backward recomputes the mask.
+struct DropoutKey {
+  uint64_t key = 0;
+  uint32_t threshold = 0;  ///< an element is dropped when its 32 random bits are below this; 0: no dropout
+  float scale = 1.0f;      ///< 1 / (1 - p)
+};
+
+/// One sentence and one head of attention; strides in floats between rows.
+struct AttentionHead {
+  const float *query, *key, *value;
+  int64_t query_stride, key_stride, value_stride;
+  int64_t queries, keys;  ///< L and M
+  int64_t d_k, d_v;
+  bool causal;
+  DropoutKey dropout;
+  uint64_t first_index;  ///< counter of the head's first weight
+};
+
+struct AttentionGradients {
+  const float* output;  ///< dO, laid out as the output
+  int64_t output_stride;
+  const float* log_sum;  ///< [L], from the forward pass
+  float *query, *key, *value;  ///< query is overwritten; key and value are added to
+};
+
+/// One row of search: its past lies at keys[t] + ancestors[t] * stride.
+struct StepRow {
+  const float* query;
+  const float* const* keys;  ///< for each t, row `row` of step t is keys[t] + rows[t] * key_stride
+  const float* const* values;
+  const int32_t* rows;
+  int64_t steps;
+  int64_t key_stride, value_stride;
+  int64_t heads, d_k, d_v;
+};
+
+struct NormRows {
+  int64_t begin, end;  ///< rows
+  int64_t width;
+  const float* x;
+  const float* update;
+  const float* weight;
+  const float* bias;
+  float epsilon;
+  DropoutKey dropout;
+};
+
+struct NormGradients {
+  const float* output;       ///< dy
+  const float* sum;          ///< x + dropout(update), saved
+  const float *mean, *rstd;  ///< saved, a value per row
+  float *x, *update;         ///< may be null where not wanted
+  float *weight, *bias;      ///< [width], added to
+};
+
+/// Target distribution of label smoothing: `right` on the target class, `spread` on every other class but `spared`
+/// (-1: none).
+struct SmoothedTargets {
+  float right, spread;
+  int64_t spared;
+};
+
+struct Kernels {
+  const char* name;
+  /// scratch holds attention_scratch(L, M, d_k, d_v) floats.
+  int64_t (*attention_scratch)(int64_t keys, int64_t d_k, int64_t d_v);
+  void (*attention_forward)(const AttentionHead&, float* output, int64_t output_stride,
+                            float* log_sum, float* scratch);
+  void (*attention_backward)(const AttentionHead&, const AttentionGradients&, float* scratch);
+  void (*step_attention)(const StepRow&, float* output, float* scratch);
+  void (*dropout)(const float* in, float* out, int64_t begin, int64_t end, DropoutKey);
+  void (*norm_forward)(const NormRows&, float* output, float* sum, float* mean, float* rstd);
+  void (*norm_backward)(const NormRows&, const NormGradients&);
+  /// One row of logits: returns the smoothed loss, sets the plain negative log-likelihood; with `gradient` the row
+  /// becomes the loss's gradient.
+  double (*smoothed_loss)(float* logits, int64_t classes, int64_t target, SmoothedTargets,
+                          bool gradient, double* likelihood);
+  /// log Σ exp of a row.
+  float (*log_sum_exp)(const float* logits, int64_t classes);
+};
+
+/// The best table for this processor.
+const Kernels& kernels();
+
+}  // namespace attn::cpu

@@ -1,0 +1,58 @@
+#include "kernels/top_candidates.h"
+
+#include <ATen/Parallel.h>
+
+#include <algorithm>
+
+#include "kernels/cpu/table.h"
+
+namespace attn {
+namespace {
+
+// Keeps the best `count` of a row in a small sorted array: a class that does not beat the last one, as almost none does,
+// costs one comparison.
+void best_of_row(const float* logits, int64_t classes, int64_t count, int32_t* best,
+                 float* values) {
+  int64_t held = 0;
+  for (int64_t c = 0; c < classes; ++c) {
+    const float value = logits[c];
+    if (held == count && !(value > values[count - 1])) continue;
+    int64_t at = held < count ? held++ : count - 1;
+    for (; at > 0 && value > values[at - 1]; --at) {
+      values[at] = values[at - 1];
+      best[at] = best[at - 1];
+    }
+    values[at] = value;
+    best[at] = static_cast<int32_t>(c);
+  }
+}
+
+}  // namespace
+
+void top_candidates(const torch::Tensor& logits, int64_t count, std::vector<int32_t>& classes,
+                    std::vector<float>& log_probs) {
+  const int64_t rows = logits.size(0), size = logits.size(1);
+  count = std::min(count, size);
+  classes.resize(static_cast<size_t>(rows * count));
+  log_probs.resize(static_cast<size_t>(rows * count));
+  if (!logits.is_cpu()) {
+    const torch::Tensor log_p = logits.to(torch::kFloat32).log_softmax(-1);
+    const auto [values, indices] = log_p.topk(count, -1);
+    const torch::Tensor v = values.cpu().contiguous(), i = indices.to(torch::kInt32).cpu().contiguous();
+    std::copy_n(v.const_data_ptr<float>(), rows * count, log_probs.data());
+    std::copy_n(i.const_data_ptr<int32_t>(), rows * count, classes.data());
+    return;
+  }
+  const torch::Tensor data = logits.to(torch::kFloat32).contiguous();
+  const float* values = data.const_data_ptr<float>();
+  at::parallel_for(0, rows, 4, [&](int64_t begin, int64_t end) {
+    for (int64_t r = begin; r < end; ++r) {
+      float* best = log_probs.data() + r * count;
+      best_of_row(values + r * size, size, count, classes.data() + r * count, best);
+      const float log_sum = cpu::kernels().log_sum_exp(values + r * size, size);
+      for (int64_t k = 0; k < count; ++k) best[k] -= log_sum;
+    }
+  });
+}
+
+}  // namespace attn

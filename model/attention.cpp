@@ -1,0 +1,134 @@
+#include "model/attention.h"
+
+#include <cmath>
+#include <limits>
+
+#include "kernels/attention.h"
+
+namespace attn {
+namespace {
+
+// [N, H·K] rows to the padded [B, H, L, K].
+torch::Tensor split_heads(const torch::Tensor& rows, const Segments& segments, int64_t heads) {
+  return segments.pad(rows).unflatten(2, {heads, -1}).transpose(1, 2);
+}
+
+// [B, H, L, K] back to [N, H·K].
+torch::Tensor join_heads(const torch::Tensor& heads_BHLK, const Segments& segments) {
+  return segments.unpad(heads_BHLK.transpose(1, 2).flatten(2));
+}
+
+torch::nn::Linear linear(int64_t in, int64_t out, bool bias) {
+  return torch::nn::Linear(torch::nn::LinearOptions(in, out).bias(bias));
+}
+
+}  // namespace
+
+torch::Tensor AttentionScope::allowed() const {
+  torch::Tensor allowed = keys.mask().unsqueeze(1).unsqueeze(2) & queries.mask().unsqueeze(1).unsqueeze(3);
+  if (causal) {
+    allowed = allowed & torch::ones({queries.longest(), keys.longest()}, allowed.options()).tril();
+  }
+  return allowed;
+}
+
+AttentionResult scaled_dot_product_attention(const torch::Tensor& queries_BHLK,
+                                             const torch::Tensor& keys_BHMK,
+                                             const torch::Tensor& values_BHMK,
+                                             const torch::Tensor& allowed_B1LM,
+                                             const torch::Tensor& bias_HLM, double dropout) {
+  const double d_k = static_cast<double>(queries_BHLK.size(3));
+  torch::Tensor scores_BHLM = queries_BHLK.matmul(keys_BHMK.transpose(2, 3)) / std::sqrt(d_k);
+  if (bias_HLM.defined()) scores_BHLM = scores_BHLM + bias_HLM;
+  scores_BHLM = scores_BHLM.masked_fill(~allowed_B1LM, -std::numeric_limits<double>::infinity());
+  // A row of nothing but -∞ would be 0/0: it attends to nothing and yields zero.
+  const torch::Tensor some_BxL1 = allowed_B1LM.any(-1, /*keepdim=*/true);
+  const torch::Tensor weights_BHLM =
+      scores_BHLM.masked_fill(~some_BxL1, 0.0).softmax(-1).masked_fill(~some_BxL1, 0.0);
+  const torch::Tensor kept_BHLM =
+      dropout > 0 ? torch::dropout(weights_BHLM, dropout, /*train=*/true) : weights_BHLM;
+  return {kept_BHLM.matmul(values_BHMK), weights_BHLM};
+}
+
+MultiHeadAttentionImpl::MultiHeadAttentionImpl(const ModelConfig& config)
+    : heads_(config.heads), dropout_(config.attention_dropout), path_(config.attention) {
+  const int64_t keys = config.heads * config.d_k, values = config.heads * config.d_v;
+  query = register_module("query", linear(config.d_model, keys, config.bias));
+  key = register_module("key", linear(config.d_model, keys, config.bias));
+  value = register_module("value", linear(config.d_model, values, config.bias));
+  output = register_module("output", linear(values, config.d_model, config.bias));
+}
+
+torch::Tensor MultiHeadAttentionImpl::forward(const torch::Tensor& queries_ND,
+                                              const torch::Tensor& memory_ND,
+                                              const AttentionScope& scope) {
+  return attend(queries_ND, project(memory_ND), scope);
+}
+
+KeysValues MultiHeadAttentionImpl::project(const torch::Tensor& memory_ND) {
+  return {key(memory_ND), value(memory_ND)};
+}
+
+torch::Tensor MultiHeadAttentionImpl::attend(const torch::Tensor& queries_ND,
+                                             const KeysValues& memory,
+                                             const AttentionScope& scope) {
+  const torch::Tensor queries = query(queries_ND);
+  if (path_ == AttentionPath::fast && !scope.bias_HLM.defined()) {
+    return output(packed_attention(queries, memory.keys, memory.values,
+                                   {.heads = heads_,
+                                    .query_offsets = scope.queries.offsets(),
+                                    .key_offsets = scope.keys.offsets(),
+                                    .causal = scope.causal,
+                                    .dropout = is_training() ? dropout_ : 0.0}));
+  }
+  return output(join_heads(attend_readably(queries, memory, scope).output, scope.queries));
+}
+
+torch::Tensor MultiHeadAttentionImpl::attend_to_steps(
+    const torch::Tensor& queries_RD, std::span<const KeysValues> steps,
+    std::span<const std::vector<int32_t>> ancestors) {
+  const torch::Tensor queries = query(queries_RD);
+  if (path_ == AttentionPath::fast && step_attention_runs_on(queries)) {
+    std::vector<torch::Tensor> keys, values;
+    for (const auto& step : steps) {
+      keys.push_back(step.keys);
+      values.push_back(step.values);
+    }
+    return output(step_attention(queries, keys, values, ancestors, heads_));
+  }
+  // Gather every row's past: R sentences of one query and T keys.
+  std::vector<torch::Tensor> keys, values;
+  for (size_t t = 0; t < steps.size(); ++t) {
+    const torch::Tensor rows = torch::tensor(ancestors[t], torch::kInt32).to(queries.device());
+    keys.push_back(steps[t].keys.index_select(0, rows));
+    values.push_back(steps[t].values.index_select(0, rows));
+  }
+  const auto heads = [&](const torch::Tensor& x_RTE) {
+    return x_RTE.unflatten(2, {heads_, -1}).transpose(1, 2);
+  };
+  const torch::Tensor allowed = torch::ones(
+      {1, 1, 1, 1}, torch::TensorOptions(queries.device()).dtype(torch::kBool));
+  const torch::Tensor attended_RH1K =
+      scaled_dot_product_attention(heads(queries.unsqueeze(1)), heads(torch::stack(keys, 1)),
+                                   heads(torch::stack(values, 1)), allowed)
+          .output;
+  return output(attended_RH1K.transpose(1, 2).flatten(1));
+}
+
+AttentionResult MultiHeadAttentionImpl::attend_readably(const torch::Tensor& queries,
+                                                        const KeysValues& memory,
+                                                        const AttentionScope& scope) {
+  return scaled_dot_product_attention(split_heads(queries, scope.queries, heads_),
+                                      split_heads(memory.keys, scope.keys, heads_),
+                                      split_heads(memory.values, scope.keys, heads_),
+                                      scope.allowed(), scope.bias_HLM,
+                                      is_training() ? dropout_ : 0.0);
+}
+
+torch::Tensor MultiHeadAttentionImpl::weights(const torch::Tensor& queries_ND,
+                                              const torch::Tensor& memory_ND,
+                                              const AttentionScope& scope) {
+  return attend_readably(query(queries_ND), project(memory_ND), scope).weights;
+}
+
+}  // namespace attn

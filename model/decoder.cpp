@@ -1,0 +1,73 @@
+#include "model/decoder.h"
+
+namespace attn {
+
+DecoderLayerImpl::DecoderLayerImpl(const ModelConfig& config) {
+  self_attention = register_module("self_attention", MultiHeadAttention(config));
+  self_attention_sublayer = register_module("self_attention_sublayer", Sublayer(config));
+  memory_attention = register_module("memory_attention", MultiHeadAttention(config));
+  memory_attention_sublayer = register_module("memory_attention_sublayer", Sublayer(config));
+  feed_forward = register_module("feed_forward", PositionwiseFeedForward(config));
+  feed_forward_sublayer = register_module("feed_forward_sublayer", Sublayer(config));
+}
+
+torch::Tensor DecoderLayerImpl::forward(torch::Tensor x_ND, const torch::Tensor& memory_MD,
+                                        const AttentionScope& self, const AttentionScope& cross) {
+  x_ND = self_attention_sublayer->forward(
+      x_ND, [&](const torch::Tensor& x) { return self_attention(x, x, self); });
+  x_ND = memory_attention_sublayer->forward(
+      x_ND, [&](const torch::Tensor& x) { return memory_attention(x, memory_MD, cross); });
+  return feed_forward_sublayer->forward(
+      x_ND, [&](const torch::Tensor& x) { return feed_forward(x); });
+}
+
+torch::Tensor DecoderLayerImpl::step(torch::Tensor x_RD, DecoderState& state, size_t layer,
+                                     const AttentionScope& cross) {
+  x_RD = self_attention_sublayer->forward(x_RD, [&](const torch::Tensor& x) {
+    state.steps[layer].push_back(self_attention->project(x));
+    return self_attention->attend_to_steps(x, state.steps[layer], state.ancestors);
+  });
+  x_RD = memory_attention_sublayer->forward(x_RD, [&](const torch::Tensor& x) {
+    return memory_attention->attend(x, state.memory_projected[layer], cross);
+  });
+  return feed_forward_sublayer->forward(
+      x_RD, [&](const torch::Tensor& x) { return feed_forward(x); });
+}
+
+DecoderImpl::DecoderImpl(const ModelConfig& config) {
+  register_module("layers", layers);
+  for (int64_t i = 0; i < config.layers; ++i) layers->push_back(DecoderLayer(config));
+  if (config.norm == Norm::pre) {
+    final_norm = register_module(
+        "final_norm", torch::nn::LayerNorm(torch::nn::LayerNormOptions({config.d_model})));
+  }
+}
+
+torch::Tensor DecoderImpl::forward(torch::Tensor x_ND, const torch::Tensor& memory_MD,
+                                   const AttentionScope& self, const AttentionScope& cross) {
+  for (const auto& layer : *layers) {
+    x_ND = layer->as<DecoderLayer>()->forward(x_ND, memory_MD, self, cross);
+  }
+  return final_norm ? final_norm(x_ND) : x_ND;
+}
+
+DecoderState DecoderImpl::start(const torch::Tensor& memory_MD, const Segments& memory) {
+  DecoderState state{.memory = memory};
+  for (const auto& layer : *layers) {
+    state.memory_projected.push_back(
+        layer->as<DecoderLayer>()->memory_attention->project(memory_MD));
+  }
+  state.steps.resize(layers->size());
+  return state;
+}
+
+torch::Tensor DecoderImpl::step(torch::Tensor x_RD, DecoderState& state) {
+  const Segments rows(state.rows_of_sentence, x_RD.device());
+  const AttentionScope cross{.queries = rows, .keys = state.memory};
+  for (size_t i = 0; i < layers->size(); ++i) {
+    x_RD = layers[i]->as<DecoderLayer>()->step(x_RD, state, i, cross);
+  }
+  return final_norm ? final_norm(x_RD) : x_RD;
+}
+
+}  // namespace attn

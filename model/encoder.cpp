@@ -1,0 +1,33 @@
+#include "model/encoder.h"
+
+namespace attn {
+
+EncoderLayerImpl::EncoderLayerImpl(const ModelConfig& config) {
+  self_attention = register_module("self_attention", MultiHeadAttention(config));
+  self_attention_sublayer = register_module("self_attention_sublayer", Sublayer(config));
+  feed_forward = register_module("feed_forward", PositionwiseFeedForward(config));
+  feed_forward_sublayer = register_module("feed_forward_sublayer", Sublayer(config));
+}
+
+torch::Tensor EncoderLayerImpl::forward(torch::Tensor x_ND, const AttentionScope& self) {
+  x_ND = self_attention_sublayer->forward(
+      x_ND, [&](const torch::Tensor& x) { return self_attention(x, x, self); });
+  return feed_forward_sublayer->forward(
+      x_ND, [&](const torch::Tensor& x) { return feed_forward(x); });
+}
+
+EncoderImpl::EncoderImpl(const ModelConfig& config) {
+  register_module("layers", layers);
+  for (int64_t i = 0; i < config.layers; ++i) layers->push_back(EncoderLayer(config));
+  if (config.norm == Norm::pre) {
+    final_norm = register_module(
+        "final_norm", torch::nn::LayerNorm(torch::nn::LayerNormOptions({config.d_model})));
+  }
+}
+
+torch::Tensor EncoderImpl::forward(torch::Tensor x_ND, const AttentionScope& self) {
+  for (const auto& layer : *layers) x_ND = layer->as<EncoderLayer>()->forward(x_ND, self);
+  return final_norm ? final_norm(x_ND) : x_ND;
+}
+
+}  // namespace attn

@@ -1,0 +1,35 @@
+// Section 3.1, left half of Figure 1.
+#pragma once
+
+#include <torch/torch.h>
+
+#include "model/attention.h"
+#include "model/config.h"
+#include "model/feed_forward.h"
+#include "model/sublayer.h"
+
+namespace attn {
+
+class EncoderLayerImpl : public torch::nn::Module {
+ public:
+  explicit EncoderLayerImpl(const ModelConfig& config);
+  /// [N, D] to [N, D]; `self` is the source attending to itself.
+  torch::Tensor forward(torch::Tensor x_ND, const AttentionScope& self);
+
+  MultiHeadAttention self_attention = nullptr;
+  PositionwiseFeedForward feed_forward = nullptr;
+  Sublayer self_attention_sublayer = nullptr, feed_forward_sublayer = nullptr;
+};
+TORCH_MODULE(EncoderLayer);
+
+class EncoderImpl : public torch::nn::Module {
+ public:
+  explicit EncoderImpl(const ModelConfig& config);
+  torch::Tensor forward(torch::Tensor x_ND, const AttentionScope& self);
+
+  torch::nn::ModuleList layers;
+  torch::nn::LayerNorm final_norm = nullptr;  ///< only with norm = pre, whose last residual sum is not normalised
+};
+TORCH_MODULE(Encoder);
+
+}  // namespace attn

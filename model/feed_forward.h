@@ -1,0 +1,25 @@
+// Section 3.3: the position-wise feed-forward network.
+#pragma once
+
+#include <torch/torch.h>
+
+#include "model/config.h"
+
+namespace attn {
+
+/// Equation 2: max(0, x W1 + b1) W2 + b2, the same at every position.
+class PositionwiseFeedForwardImpl : public torch::nn::Module {
+ public:
+  explicit PositionwiseFeedForwardImpl(const ModelConfig& config);
+  /// [N, D] to [N, D].
+  torch::Tensor forward(const torch::Tensor& x_ND);
+
+  torch::nn::Linear inner = nullptr, outer = nullptr;
+
+ private:
+  Activation activation_;
+  double dropout_;
+};
+TORCH_MODULE(PositionwiseFeedForward);
+
+}  // namespace attn

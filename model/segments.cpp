@@ -1,0 +1,62 @@
+#include "model/segments.h"
+
+#include <algorithm>
+
+namespace attn {
+
+Segments::Segments(std::span<const int64_t> lengths, torch::Device device)
+    : lengths_(lengths.begin(), lengths.end()), offsets_(1, 0) {
+  for (const int64_t length : lengths_) {
+    TORCH_CHECK(length >= 0, "a sentence of ", length, " tokens");
+    offsets_.push_back(offsets_.back() + length);
+    longest_ = std::max(longest_, length);
+  }
+  torch::Tensor positions = torch::empty({rows()}, torch::kInt64);
+  torch::Tensor slots = torch::empty({rows()}, torch::kInt64);
+  int64_t* position = positions.data_ptr<int64_t>();
+  int64_t* slot = slots.data_ptr<int64_t>();
+  for (int64_t b = 0; b < count(); ++b) {
+    for (int64_t i = 0; i < lengths_[b]; ++i) {
+      *position++ = i;
+      *slot++ = b * longest_ + i;
+    }
+  }
+  positions_ = positions.to(device);
+  slots_ = slots.to(device);
+}
+
+torch::Tensor Segments::mask() const {
+  torch::Tensor mask =
+      torch::zeros({count() * longest_}, torch::TensorOptions(slots_.device()).dtype(torch::kBool));
+  mask.index_fill_(0, slots_, true);
+  return mask.view({count(), longest_});
+}
+
+torch::Tensor Segments::pad(const torch::Tensor& rows) const {
+  TORCH_CHECK(rows.size(0) == this->rows(), "pad: ", rows.size(0), " rows, segments own ",
+              this->rows());
+  std::vector<int64_t> shape = rows.sizes().vec();
+  shape[0] = count() * longest_;
+  const torch::Tensor padded = torch::zeros(shape, rows.options()).index_copy(0, slots_, rows);
+  shape[0] = longest_;
+  shape.insert(shape.begin(), count());
+  return padded.view(shape);
+}
+
+torch::Tensor Segments::unpad(const torch::Tensor& padded) const {
+  TORCH_CHECK(padded.size(0) == count() && padded.size(1) == longest_, "unpad: got ",
+              padded.sizes(), ", wanted [", count(), ", ", longest_, ", …]");
+  return padded.flatten(0, 1).index_select(0, slots_);
+}
+
+TokenSequences token_sequences(std::span<const int64_t> tokens, std::span<const int64_t> lengths,
+                               torch::Device device) {
+  Segments segments(lengths, device);
+  TORCH_CHECK(segments.rows() == static_cast<int64_t>(tokens.size()), "lengths add up to ",
+              segments.rows(), ", there are ", tokens.size(), " tokens");
+  const torch::Tensor host = torch::empty({segments.rows()}, torch::kInt64);
+  std::copy(tokens.begin(), tokens.end(), host.data_ptr<int64_t>());
+  return {host.to(device), std::move(segments)};
+}
+
+}  // namespace attn

@@ -1,0 +1,106 @@
+#include "model/transformer.h"
+
+#include "base/check.h"
+#include "model/init.h"
+
+namespace attn {
+
+TransformerImpl::TransformerImpl(const ModelConfig& config, const VocabularySizes& vocabulary)
+    : config_(config), vocabulary_(vocabulary) {
+  config.validate();
+  const bool shared = config.embedding_sharing == EmbeddingSharing::all;
+  require(!shared || vocabulary.source == vocabulary.target, "model.embedding_sharing", "all",
+          "needs one vocabulary for both sides (data.shared_vocabulary)");
+  const auto matrix = [&](const char* name, int64_t rows) {
+    return register_parameter(name, torch::empty({rows, config.d_model}));
+  };
+  switch (config.embedding_sharing) {
+    case EmbeddingSharing::all: shared_weight = matrix("shared_weight", vocabulary.target); break;
+    case EmbeddingSharing::none:
+      projection_weight = matrix("projection_weight", vocabulary.target);
+      [[fallthrough]];
+    case EmbeddingSharing::decoder:
+      source_weight = matrix("source_weight", vocabulary.source);
+      target_weight = matrix("target_weight", vocabulary.target);
+      break;
+  }
+  source_embedding = register_module("source_embedding", Embedding(config));
+  target_embedding = register_module("target_embedding", Embedding(config));
+  encoder = register_module("encoder", Encoder(config));
+  decoder = register_module("decoder", Decoder(config));
+  initialise(*this);
+}
+
+const torch::Tensor& TransformerImpl::source_matrix() const {
+  return shared_weight.defined() ? shared_weight : source_weight;
+}
+
+const torch::Tensor& TransformerImpl::target_matrix() const {
+  return shared_weight.defined() ? shared_weight : target_weight;
+}
+
+const torch::Tensor& TransformerImpl::output_weight() const {
+  return projection_weight.defined() ? projection_weight : target_matrix();
+}
+
+torch::Tensor TransformerImpl::encode(const TokenSequences& source) {
+  const Segments& rows = source.segments;
+  const torch::Tensor x_ND =
+      source_embedding(source_matrix(), source.tokens_N, rows.positions(), rows.longest());
+  return encoder(x_ND, AttentionScope{.queries = rows,
+                                      .keys = rows,
+                                      .bias_HLM = source_embedding->position->attention_bias(
+                                          rows.longest(), rows.longest())});
+}
+
+torch::Tensor TransformerImpl::decode(const TokenSequences& target, const torch::Tensor& memory_ND,
+                                      const Segments& memory) {
+  const Segments& rows = target.segments;
+  const torch::Tensor x_ND =
+      target_embedding(target_matrix(), target.tokens_N, rows.positions(), rows.longest());
+  const AttentionScope self{.queries = rows,
+                            .keys = rows,
+                            .causal = true,
+                            .bias_HLM = target_embedding->position->attention_bias(
+                                rows.longest(), rows.longest())};
+  return decoder(x_ND, memory_ND, self, AttentionScope{.queries = rows, .keys = memory});
+}
+
+torch::Tensor TransformerImpl::forward(const TokenSequences& source, const TokenSequences& target) {
+  return decode(target, encode(source), source.segments);
+}
+
+torch::Tensor TransformerImpl::project(const torch::Tensor& x_ND) {
+  return torch::linear(x_ND, output_weight());
+}
+
+DecoderState TransformerImpl::start(const torch::Tensor& memory_ND, const Segments& memory) {
+  return decoder->start(memory_ND, memory);
+}
+
+torch::Tensor TransformerImpl::step(DecoderState& state, std::span<const int64_t> parents,
+                                    std::span<const int32_t> tokens,
+                                    std::span<const int64_t> sentences) {
+  const auto rows = static_cast<int64_t>(tokens.size());
+  const int64_t position = state.position();
+  for (auto& earlier : state.ancestors) {
+    std::vector<int32_t> moved(tokens.size());
+    for (int64_t r = 0; r < rows; ++r) moved[r] = earlier[parents[r]];
+    earlier.swap(moved);
+  }
+  // The newest earlier step's rows were the identity when it was made, so the loop has already placed them.
+  std::vector<int32_t> self(tokens.size());
+  for (int64_t r = 0; r < rows; ++r) self[r] = static_cast<int32_t>(r);
+  state.ancestors.push_back(std::move(self));
+  state.rows_of_sentence.assign(state.memory.count(), 0);
+  for (const int64_t sentence : sentences) ++state.rows_of_sentence[sentence];
+
+  const torch::Tensor host = torch::empty({rows}, torch::kInt64);
+  std::copy(tokens.begin(), tokens.end(), host.data_ptr<int64_t>());
+  const torch::Tensor tokens_R = host.to(device());
+  const torch::Tensor x_RD = target_embedding(
+      target_matrix(), tokens_R, torch::full_like(tokens_R, position), position + 1);
+  return decoder->step(x_RD, state);
+}
+
+}  // namespace attn

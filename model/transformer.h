@@ -1,0 +1,64 @@
+// Section 3: the whole model, Figure 1.
+#pragma once
+
+#include <torch/torch.h>
+
+#include <cstdint>
+#include <span>
+
+#include "model/config.h"
+#include "model/decoder.h"
+#include "model/embedding.h"
+#include "model/encoder.h"
+#include "model/segments.h"
+
+namespace attn {
+
+class TransformerImpl : public torch::nn::Module {
+ public:
+  /// Parameters are initialised from torch's generator (model/init.h).
+  TransformerImpl(const ModelConfig& config, const VocabularySizes& vocabulary);
+
+  /// Source tokens to memory rows [N, D].
+  torch::Tensor encode(const TokenSequences& source);
+  /// Target input (bos first) and memory to the last decoder layer's rows [N, D]: what the projection takes.
+  torch::Tensor decode(const TokenSequences& target, const torch::Tensor& memory_ND,
+                       const Segments& memory);
+  /// encode, then decode.
+  torch::Tensor forward(const TokenSequences& source, const TokenSequences& target);
+  /// Rows [N, D] to logits [N, V of the target].
+  torch::Tensor project(const torch::Tensor& x_ND);
+
+  /// For search: the memory's keys and values, no position decoded yet.
+  DecoderState start(const torch::Tensor& memory_ND, const Segments& memory);
+  /// Decodes one position: row r continues row parents[r] of the position before with token tokens[r]; rows of one
+  /// sentence stand together in the order of `sentences`. At the first position parents are not looked at.
+  /// Returns [R, D].
+  torch::Tensor step(DecoderState& state, std::span<const int64_t> parents,
+                     std::span<const int32_t> tokens, std::span<const int64_t> sentences);
+
+  /// [V, D]: rows of the pre-softmax projection, whichever parameter that is.
+  const torch::Tensor& output_weight() const;
+  const ModelConfig& config() const { return config_; }
+  const VocabularySizes& vocabulary() const { return vocabulary_; }
+  torch::Device device() const { return output_weight().device(); }
+
+  Embedding source_embedding = nullptr, target_embedding = nullptr;
+  Encoder encoder = nullptr;
+  Decoder decoder = nullptr;
+  // Section 3.4: which of these exist says config.embedding_sharing; the others stay undefined.
+  torch::Tensor shared_weight;  ///< [V, D], sharing = all
+  torch::Tensor source_weight;  ///< [V of the source, D]
+  torch::Tensor target_weight;  ///< [V of the target, D], the projection's too with sharing = decoder
+  torch::Tensor projection_weight;  ///< [V of the target, D], sharing = none
+
+ private:
+  const torch::Tensor& source_matrix() const;
+  const torch::Tensor& target_matrix() const;
+
+  ModelConfig config_;
+  VocabularySizes vocabulary_;
+};
+TORCH_MODULE(Transformer);
+
+}  // namespace attn

@@ -1,0 +1,178 @@
+#include "app/score.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "tests/support/catch.h"
+
+using namespace attn;
+using attn::testing::contains;
+
+namespace {
+
+/// Puts a stream's buffer in the place of another's for as long as it lives.
+class Redirect {
+ public:
+  Redirect(std::ios& stream, std::streambuf* to) : stream_(stream), old_(stream.rdbuf(to)) {}
+  ~Redirect() { stream_.rdbuf(old_); }
+  Redirect(const Redirect&) = delete;
+  Redirect& operator=(const Redirect&) = delete;
+
+ private:
+  std::ios& stream_;
+  std::streambuf* old_;
+};
+
+std::filesystem::path make_folder() {
+  std::string name = (std::filesystem::temp_directory_path() / "attn_score_XXXXXX").string();
+  REQUIRE(mkdtemp(name.data()) != nullptr);
+  return name;
+}
+
+/// A folder that goes when the test does.
+struct Folder {
+  std::filesystem::path path = make_folder();
+  ~Folder() { std::filesystem::remove_all(path); }
+  std::string file(const std::string& name, const std::string& content) const {
+    std::ofstream(path / name, std::ios::binary) << content;
+    return (path / name).string();
+  }
+};
+
+struct Printed {
+  std::string out, err;
+};
+
+/// Runs `attn score bleu ARGUMENTS` in this process.
+Printed score_bleu(std::vector<std::string> arguments, const std::string& input = "") {
+  CLI::App app;
+  add_score_command(app);
+  arguments.insert(arguments.begin(), {"score", "bleu"});
+  std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them last first
+  std::ostringstream out, err;
+  std::istringstream in(input);
+  const Redirect to_out(std::cout, out.rdbuf()), to_err(std::cerr, err.rdbuf());
+  std::cin.clear();
+  const Redirect from_in(std::cin, in.rdbuf());
+  app.parse(arguments);
+  return {out.str(), err.str()};
+}
+
+const std::string text = "The cat sat on the mat.\nIt rained all day long.\n";
+
+}  // namespace
+
+TEST_CASE("the score is printed in one line") {
+  const Folder folder;
+  const auto file = folder.file("a", text);
+  const Printed printed = score_bleu({file, file});
+  CHECK_THAT(printed.out, contains("BLEU|nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:"));
+  CHECK_THAT(printed.out, contains(" = 100.00 100.0/100.0/100.0/100.0 (BP = 1.000 ratio = 1.000 "
+                                   "hyp_len = 13 ref_len = 13)\n"));
+  CHECK(std::count(printed.out.begin(), printed.out.end(), '\n') == 1);
+  CHECK(printed.err.empty());
+}
+
+TEST_CASE("JSON has its six keys in order, at full precision") {
+  const Folder folder;
+  const auto hypothesis = folder.file("h", "the cat sat on a mat .\nit rained\n");
+  const auto reference = folder.file("r", text);
+  const auto json = nlohmann::ordered_json::parse(
+      score_bleu({hypothesis, reference, "--lowercase", "--json"}).out);
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : json.items()) keys.push_back(key);
+  CHECK(keys == std::vector<std::string>{"score", "precisions", "bp", "hyp_length", "ref_length",
+                                         "signature"});
+  // 8 of 9 words, 5 of 7 pairs, 2 of 5 triples, 1 of 4 quadruples; 9 words for 13
+  const double bp = std::exp(1 - 13.0 / 9);
+  CHECK(json["bp"].get<double>() == Approx(bp).epsilon(1e-12));
+  CHECK(json["score"].get<double>() ==
+        Approx(100 * bp * std::pow(8.0 / 9 * 5 / 7 * 2 / 5 * 1 / 4, 0.25)).epsilon(1e-12));
+  CHECK(json["precisions"].size() == 4);
+  CHECK(json["precisions"][0].get<double>() == Approx(800.0 / 9).epsilon(1e-12));
+  CHECK(json["hyp_length"] == 9);
+  CHECK(json["ref_length"] == 13);
+}
+
+TEST_CASE("hypotheses come from stdin, and several references count") {
+  const Folder folder;
+  const auto first = folder.file("r1", "nothing at all like it\nIt rained all day long.\n");
+  const auto second = folder.file("r2", "The cat sat on the mat.\nnothing at all like it\n");
+  const Printed printed = score_bleu({"-", first, second}, text);
+  CHECK_THAT(printed.out, contains("nrefs:2|"));
+  CHECK_THAT(printed.out, contains(" = 100.00 "));
+}
+
+TEST_CASE("line ends of other systems and a missing last one change nothing") {
+  const Folder folder;
+  const auto reference = folder.file("r", text);
+  const auto windows = folder.file("w", "The cat sat on the mat.\r\nIt rained all day long.");
+  CHECK(score_bleu({windows, reference}).out == score_bleu({reference, reference}).out);
+  CHECK(score_bleu({"-", reference}, "The cat sat on the mat.\r\nIt rained all day long.").out ==
+        score_bleu({reference, reference}).out);
+}
+
+TEST_CASE("options reach the score") {
+  const Folder folder;
+  const auto hypothesis = folder.file("h", "well-known\nA b c\n");
+  const auto reference = folder.file("r", "well-worn\na b c\n");
+  const auto with = [&](std::vector<std::string> options) {
+    options.insert(options.begin(), {hypothesis, reference});
+    return score_bleu(options).out;
+  };
+  CHECK_THAT(with({"--tokenize", "compound"}), contains("tok:compound"));
+  CHECK_THAT(with({"--tokenize", "compound"}), contains("hyp_len = 6"));
+  CHECK_THAT(with({"--tokenize", "none"}), contains("hyp_len = 4"));
+  CHECK_THAT(with({"--smooth", "none"}), contains("smooth:none|version"));
+  CHECK_THAT(with({"--smooth", "none"}), contains(" = 0.00 "));
+  CHECK_THAT(with({"--smooth", "floor", "--smooth-value", "0.25"}), contains("floor[0.25]"));
+  CHECK_THAT(with({"--effective-order"}), contains("eff:yes"));
+  CHECK_THAT(with({"--lowercase"}), contains("case:lc"));
+}
+
+TEST_CASE("text that looks tokenised is warned about, on stderr") {
+  const Folder folder;
+  std::string tokenised;
+  for (int i = 0; i < 100; ++i) tokenised += "It rained all day .\n";
+  const auto file = folder.file("t", tokenised);
+  CHECK_THAT(score_bleu({file, file}).err, contains("looks tokenised"));
+  CHECK(score_bleu({file, file, "--force"}).err.empty());
+  CHECK(score_bleu({file, file, "--tokenize", "none"}).err.empty());
+}
+
+TEST_CASE("files that can't be scored are named with their line") {
+  const Folder folder;
+  const auto two = folder.file("two", text);
+  const auto three = folder.file("three", text + "One more.\n");
+  const auto broken = folder.file("broken", "fine\nM\xFCller\n");
+  const auto empty = folder.file("empty", "");
+  CHECK_THROWS_WITH(score_bleu({two, three}), contains("three:3: ") && contains("two has no such"));
+  CHECK_THROWS_WITH(score_bleu({three, two}), contains("three:3: ") && contains("two has no such"));
+  CHECK_THROWS_WITH(score_bleu({two, broken}), contains("broken:2: byte 2 of the line"));
+  CHECK_THROWS_WITH(score_bleu({"-", two}, "fine\n\xFF\n"), contains("<stdin>:2: byte 1"));
+  CHECK_THROWS_WITH(score_bleu({empty, empty}), contains("empty:1: the file is empty"));
+  CHECK_THROWS_AS(score_bleu({two, three}), DataError);
+  CHECK_THROWS_AS(score_bleu({(folder.path / "absent").string(), two}), DataError);
+  CHECK_THROWS_WITH(score_bleu({two, (folder.path / "absent").string()}), contains("absent"));
+}
+
+TEST_CASE("wrong options are refused") {
+  const Folder folder;
+  const auto file = folder.file("a", text);
+  CHECK_THROWS_AS(score_bleu({file, file, "--tokenize", "moses"}), CLI::ValidationError);
+  CHECK_THROWS_AS(score_bleu({file, file, "--smooth", "lots"}), CLI::ValidationError);
+  CHECK_THROWS_AS(score_bleu({file}), CLI::RequiredError);
+  CHECK_THROWS_AS(score_bleu({file, "-"}), ConfigError);
+  CHECK_THROWS_AS(score_bleu({file, file, "--smooth-value", "1"}), ConfigError);
+  CHECK_THROWS_AS(score_bleu({file, file, "--smooth", "floor", "--smooth-value", "-1"}),
+                  ConfigError);
+}

@@ -1,0 +1,186 @@
+#include "base/file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <utility>
+
+#include "base/error.h"
+#include "tests/support/catch.h"
+#include "tests/support/file_size_limit.h"
+#include "tests/support/temporary_directory.h"
+
+namespace attn {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::contains;
+using testing::FileSizeLimit;
+using testing::TemporaryDirectory;
+
+void put(const fs::path& path, const std::string& content) {
+  std::ofstream(path, std::ios::binary) << content;
+}
+
+std::vector<std::string> names_in(const fs::path& folder) {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    names.push_back(entry.path().filename().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+}  // namespace
+
+TEST_CASE("a file is read whole, with any bytes") {
+  const TemporaryDirectory folder;
+  std::string content(700000, 'x');  // more than one piece
+  content[5] = '\0';
+  content += "\xff\r\n";
+  put(folder / "f", content);
+  CHECK(read_file(folder / "f") == content);
+  put(folder / "empty", "");
+  CHECK(read_file(folder / "empty").empty());
+}
+
+TEST_CASE("reading says which file and why not") {
+  const TemporaryDirectory folder;
+  put(folder / "f", "12345");
+  CHECK(read_file(folder / "f", 5) == "12345");
+  CHECK_THROWS_WITH(read_file(folder / "f", 4), contains("f' is larger than the 4 bytes"));
+  CHECK_THROWS_AS(read_file(folder / "none"), DataError);
+  CHECK_THROWS_WITH(read_file(folder / "none"), contains("none': No such file or directory"));
+  CHECK_THROWS_WITH(read_file(folder.path()), contains("Is a directory"));
+  CHECK_THROWS_WITH(read_lines(folder / "none"), contains("No such file or directory"));
+  CHECK_THROWS_AS(read_lines(folder / "f", 4), DataError);
+}
+
+TEST_CASE("lines end by newline, with or without a carriage return") {
+  const TemporaryDirectory folder;
+  const auto lines_of = [&](const std::string& content) {
+    put(folder / "f", content);
+    return read_lines(folder / "f");
+  };
+  using Lines = std::vector<std::string>;
+  CHECK(lines_of("") == Lines{});
+  CHECK(lines_of("a") == Lines{"a"});
+  CHECK(lines_of("a\n") == Lines{"a"});
+  CHECK(lines_of("a\n\n b \n") == Lines{"a", "", " b "});
+  CHECK(lines_of("\n") == Lines{""});
+  CHECK(lines_of("a\r\nb\rc\r\n\r\n") == Lines{"a", "b\rc", ""});
+  const std::string zero("x\0y", 3);
+  CHECK(lines_of(zero + "\n") == Lines{zero});
+}
+
+TEST_CASE("lines may cross the pieces in which a file is read") {
+  const TemporaryDirectory folder;
+  std::string content;
+  for (int i = 0; i < 60000; ++i) content += std::to_string(i) + (i % 2 ? "\r\n" : "\n");
+  content += std::string(600000, 'z');
+  put(folder / "f", content);
+  const auto lines = read_lines(folder / "f");
+  REQUIRE(lines.size() == 60001);
+  bool all_right = true;
+  for (int i = 0; i < 60000; ++i) all_right = all_right && lines[i] == std::to_string(i);
+  CHECK(all_right);
+  CHECK(lines.back().size() == 600000);
+}
+
+TEST_CASE("an atomic write replaces the file and leaves nothing else") {
+  const TemporaryDirectory folder;
+  write_file_atomically(folder / "f", "one");
+  write_file_atomically(folder / "f", "two");
+  CHECK(read_file(folder / "f") == "two");
+  write_file_atomically(folder / "empty", "");
+  CHECK(names_in(folder.path()) == std::vector<std::string>{"empty", "f"});
+}
+
+TEST_CASE("a failed atomic write leaves the old file as it was") {
+  const TemporaryDirectory folder;
+  write_file_atomically(folder / "f", "old");
+  {
+    const FileSizeLimit full(1000);
+    CHECK_THROWS_WITH(write_file_atomically(folder / "f", std::string(100000, 'n')),
+                      contains("f': File too large"));
+  }
+  CHECK(read_file(folder / "f") == "old");
+  CHECK(names_in(folder.path()) == std::vector<std::string>{"f"});
+  CHECK_THROWS_WITH(write_file_atomically(folder / "none/f", "x"),
+                    contains("No such file or directory"));
+  CHECK_THROWS_WITH(write_file_atomically(folder / "f/g", "x"), contains("Not a directory"));
+  fs::create_directory(folder / "d");
+  CHECK_THROWS_AS(write_file_atomically(folder / "d", "x"), DataError);
+  CHECK(names_in(folder.path()) == std::vector<std::string>{"d", "f"});
+}
+
+TEST_CASE("a mapped file shows the file's bytes") {
+  const TemporaryDirectory folder;
+  put(folder / "f", "abc");
+  put(folder / "empty", "");
+  MappedFile file(folder / "f");
+  REQUIRE(file.bytes().size() == 3);
+  CHECK(file.bytes()[2] == std::byte{'c'});
+  CHECK(MappedFile(folder / "empty").bytes().empty());
+  CHECK(MappedFile().bytes().empty());
+  MappedFile moved(std::move(file));
+  CHECK(moved.bytes().size() == 3);
+  MappedFile other(folder / "empty");
+  other = std::move(moved);
+  CHECK(other.bytes()[0] == std::byte{'a'});
+  CHECK_THROWS_WITH(MappedFile(folder / "none"), contains("No such file or directory"));
+  CHECK_THROWS_WITH(MappedFile(folder.path()), contains("Is a directory"));
+  REQUIRE(::mkfifo((folder / "pipe").c_str(), 0600) == 0);
+  const int writer = ::open((folder / "pipe").c_str(), O_RDWR);
+  CHECK_THROWS_WITH(MappedFile(folder / "pipe"), contains("regular file"));
+  ::close(writer);
+}
+
+TEST_CASE("an atomic directory appears whole at its commit") {
+  const TemporaryDirectory folder;
+  AtomicDirectory directory(folder / "a/b/final");  // parents are made
+  put(directory.path() / "one", "1");
+  fs::create_directory(directory.path() / "sub");
+  put(directory.path() / "sub/two", "2");
+  CHECK_FALSE(fs::exists(folder / "a/b/final"));
+  directory.commit();
+  CHECK(read_file(folder / "a/b/final/sub/two") == "2");
+  CHECK(names_in(folder / "a/b") == std::vector<std::string>{"final"});
+}
+
+TEST_CASE("an atomic directory without a commit leaves nothing") {
+  const TemporaryDirectory folder;
+  {
+    AtomicDirectory directory(folder / "final/");  // the slash at the end means the same directory
+    CHECK(directory.path().parent_path() == folder.path());
+    put(directory.path() / "one", "1");
+  }
+  CHECK(names_in(folder.path()).empty());
+}
+
+TEST_CASE("an atomic directory never takes the place of another") {
+  const TemporaryDirectory folder;
+  fs::create_directory(folder / "taken");
+  CHECK_THROWS_WITH(AtomicDirectory(folder / "taken"), contains("File exists"));
+  AtomicDirectory directory(folder / "later");
+  fs::create_directory(folder / "later");
+  CHECK_THROWS_WITH(directory.commit(), contains("File exists"));
+  put(folder / "file", "");
+  CHECK_THROWS_WITH(AtomicDirectory(folder / "file/below"), contains("Not a directory"));
+}
+
+TEST_CASE("two writers of one directory do not meet before the commit") {
+  const TemporaryDirectory folder;
+  AtomicDirectory first(folder / "final"), second(folder / "final");
+  CHECK(first.path() != second.path());
+  put(first.path() / "f", "first");
+  put(second.path() / "f", "second");
+  first.commit();
+  CHECK_THROWS_AS(second.commit(), DataError);
+  CHECK(read_file(folder / "final/f") == "first");
+}
+
+}  // namespace attn

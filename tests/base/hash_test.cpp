@@ -1,0 +1,87 @@
+// The values are those published for XXH64: the specification's check text, the sanity buffer of the reference
+// implementation (bytes of a multiplicative generator) and the examples found in most bindings.
+#include "base/hash.h"
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "base/error.h"
+#include "tests/support/catch.h"
+
+using namespace attn;
+
+namespace {
+
+constexpr uint64_t prime32 = 2654435761u;
+
+std::string sanity_buffer(size_t size) {
+  std::string bytes;
+  for (uint32_t generator = static_cast<uint32_t>(prime32); bytes.size() < size;) {
+    bytes += static_cast<char>(generator >> 24);
+    generator *= generator;
+  }
+  return bytes;
+}
+
+}  // namespace
+
+TEST_CASE("the hash of published texts is the published one") {
+  CHECK(hash_text("") == 0xEF46DB3751D8E999u);
+  CHECK(hash_text("", prime32) == 0xAC75FDA2929B17EFu);
+  CHECK(hash_text("a") == 0xD24EC4F1A98C6E5Bu);
+  CHECK(hash_text("abc") == 0x44BC2CF5AD770999u);
+  CHECK(hash_text("Nobody inspects the spammish repetition") == 0xFBCEA83C8A378BF1u);
+}
+
+TEST_CASE("the hash of the reference implementation's sanity buffer is the published one") {
+  CHECK(hash_text(sanity_buffer(1)) == 0x4FCE394CC88952D8u);
+  CHECK(hash_text(sanity_buffer(1), prime32) == 0x739840CB819FA723u);
+  CHECK(hash_text(sanity_buffer(14)) == 0xCFFA8DB881BC3A3Du);
+  CHECK(hash_text(sanity_buffer(14), prime32) == 0x5B9611585EFCC9CBu);
+  CHECK(hash_text(sanity_buffer(101)) == 0x0EAB543384F878ADu);
+  CHECK(hash_text(sanity_buffer(101), prime32) == 0xCAA65939306F1E21u);
+}
+
+TEST_CASE("cuts in the input don't change the hash") {
+  const std::string bytes = sanity_buffer(300);
+  const uint64_t whole = hash_text(bytes);
+  for (const size_t piece : {1, 3, 7, 31, 32, 33, 64, 299}) {
+    Hasher hasher;
+    for (size_t at = 0; at < bytes.size(); at += piece) hasher.update(bytes.substr(at, piece));
+    CHECK(hasher.digest() == whole);
+  }
+}
+
+TEST_CASE("every length and every single changed byte changes the hash") {
+  std::string bytes = sanity_buffer(100);
+  const uint64_t before = hash_text(bytes);
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    CHECK(hash_text(bytes.substr(0, i)) != before);
+    bytes[i] = static_cast<char>(bytes[i] ^ 1);
+    CHECK(hash_text(bytes) != before);
+    bytes[i] = static_cast<char>(bytes[i] ^ 1);
+  }
+}
+
+TEST_CASE("a file hashes like its content, also beyond one buffer") {
+  const auto path = std::filesystem::temp_directory_path() / "attn_hash_test.bin";
+  std::string bytes((size_t{1} << 20) + 12345, 'x');
+  for (size_t i = 0; i < bytes.size(); i += 1000) bytes[i] = static_cast<char>(i / 1000);
+  std::ofstream(path, std::ios::binary) << bytes;
+  CHECK(hash_file(path) == hash_text(bytes));
+  std::filesystem::remove(path);
+  CHECK_THROWS_AS(hash_file(path), DataError);
+  CHECK_THROWS_AS(hash_file(std::filesystem::temp_directory_path()), DataError);
+}
+
+TEST_CASE("an integer is hashed as eight bytes, lowest first") {
+  Hasher as_integer;
+  as_integer.update(uint64_t{0x0807060504030201});
+  CHECK(as_integer.digest() == hash_text("\1\2\3\4\5\6\7\10"));
+}
+
+TEST_CASE("hexadecimal digits keep leading zeros") {
+  CHECK(to_hex(0xabc) == "0000000000000abc");
+  CHECK(to_hex(~uint64_t{0}) == "ffffffffffffffff");
+}

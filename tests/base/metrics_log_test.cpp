@@ -1,0 +1,174 @@
+#include "base/metrics_log.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <fstream>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "tests/support/catch.h"
+#include "tests/support/file_size_limit.h"
+#include "tests/support/temporary_directory.h"
+
+namespace attn {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::contains;
+using testing::FileSizeLimit;
+using testing::TemporaryDirectory;
+
+void put(const fs::path& path, const std::string& content) {
+  std::ofstream(path, std::ios::binary) << content;
+}
+
+void log_step(MetricsLog& log, int64_t step) {
+  log.write("train", {{"step", step}, {"loss", 1.0 / static_cast<double>(step)}});
+  if (step % 4 == 0) {
+    log.write("eval", {{"step", step}, {"bleu", 0.5 * static_cast<double>(step)}});
+    log.write("note", {{"text", "no step"}});
+  }
+}
+
+[[noreturn]] void log_until_killed(const fs::path& path, int pipe_end) {
+  try {
+    MetricsLog log(path);
+    for (int64_t step = 1;; ++step) {
+      log.write("train", {{"step", step}});
+      if (step == 50 && ::write(pipe_end, "x", 1) != 1) ::_exit(1);
+    }
+  } catch (...) {
+    ::_exit(1);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a record is one line of JSON with its fields in order") {
+  const TemporaryDirectory folder;
+  MetricsLog log(folder / "m");
+  log.write("train", {{"step", int64_t{7}}, {"loss", 0.1}, {"about", "a \"b\"\nc \xc3\xa9"}});
+  log.write("empty", {});
+  CHECK(read_file(folder / "m") ==
+        "{\"kind\":\"train\",\"step\":7,\"loss\":0.1,\"about\":\"a \\\"b\\\"\\nc \xc3\xa9\"}\n"
+        "{\"kind\":\"empty\"}\n");
+}
+
+TEST_CASE("numbers read back as they were") {
+  const TemporaryDirectory folder;
+  MetricsLog log(folder / "m");
+  const std::vector<double> doubles = {0.1, 1.0 / 3.0, 1e-300, -1.7976931348623157e308, 5e-324};
+  for (const double value : doubles) log.write("x", {{"v", value}});
+  log.write("x", {{"v", std::numeric_limits<int64_t>::min()}});
+  const auto lines = read_lines(folder / "m");
+  REQUIRE(lines.size() == doubles.size() + 1);
+  for (size_t i = 0; i < doubles.size(); ++i) {
+    CHECK(nlohmann::json::parse(lines[i]).at("v").get<double>() == doubles[i]);
+  }
+  CHECK(nlohmann::json::parse(lines.back()).at("v") == std::numeric_limits<int64_t>::min());
+}
+
+TEST_CASE("what JSON cannot say is still said") {
+  const TemporaryDirectory folder;
+  MetricsLog log(folder / "m");
+  const double infinity = std::numeric_limits<double>::infinity();
+  log.write("x",
+            {{"a", std::numeric_limits<double>::quiet_NaN()}, {"b", infinity}, {"c", -infinity}});
+  log.write("x", {{"bad utf8", "\xff"}});
+  const auto lines = read_lines(folder / "m");
+  CHECK(lines.at(0) == R"({"kind":"x","a":"NaN","b":"Infinity","c":"-Infinity"})");
+  CHECK(nlohmann::json::accept(lines.at(1)));
+}
+
+TEST_CASE("a log opened again goes on at its end, without a torn last line") {
+  const TemporaryDirectory folder;
+  { MetricsLog(folder / "m").write("one", {}); }
+  { MetricsLog(folder / "m").write("two", {}); }
+  put(folder / "torn", "{\"kind\":\"one\"}\n{\"kind\":\"tw");
+  { MetricsLog(folder / "torn").write("two", {}); }
+  CHECK(read_file(folder / "m") == "{\"kind\":\"one\"}\n{\"kind\":\"two\"}\n");
+  CHECK(read_file(folder / "torn") == read_file(folder / "m"));
+  put(folder / "all", "{\"kind");
+  { MetricsLog log(folder / "all"); }
+  CHECK(read_file(folder / "all").empty());
+}
+
+TEST_CASE("a resumed log equals the undisturbed one, wherever the run was killed") {
+  const TemporaryDirectory folder;
+  {
+    MetricsLog log(folder / "undisturbed");
+    for (int64_t step = 1; step <= 20; ++step) log_step(log, step);
+  }
+  const std::string whole = read_file(folder / "undisturbed");
+  for (const int64_t checkpoint : {0, 3, 8, 12}) {
+    std::string until_checkpoint;
+    for (const auto& line : read_lines(folder / "undisturbed")) {
+      const auto record = nlohmann::json::parse(line);
+      if (record.value("step", int64_t{0}) > checkpoint) break;
+      until_checkpoint += line + "\n";
+    }
+    for (size_t killed = until_checkpoint.size(); killed <= whole.size(); killed += 7) {
+      put(folder / "m", whole.substr(0, killed));
+      keep_until_step(folder / "m", checkpoint);
+      REQUIRE(read_file(folder / "m") == until_checkpoint);
+      MetricsLog log(folder / "m");
+      for (int64_t step = checkpoint + 1; step <= 20; ++step) log_step(log, step);
+      REQUIRE(read_file(folder / "m") == whole);
+    }
+  }
+}
+
+TEST_CASE("cutting a log leaves lines alone that it does not understand") {
+  const TemporaryDirectory folder;
+  const std::string kept = "not json\n[1]\n{\"step\":\"9\"}\n{\"step\":2.5}\n\n{\"step\":5}\n";
+  put(folder / "m", kept + "{\"step\":6}\n{\"step\":1}\n");
+  keep_until_step(folder / "m", 5);
+  CHECK(read_file(folder / "m") == kept);
+  keep_until_step(folder / "m", 5);
+  CHECK(read_file(folder / "m") == kept);
+  put(folder / "empty", "");
+  CHECK_NOTHROW(keep_until_step(folder / "empty", 5));
+  CHECK_NOTHROW(keep_until_step(folder / "none", 5));
+  CHECK_FALSE(fs::exists(folder / "none"));
+}
+
+TEST_CASE("a process killed while it logs loses no line that was written") {
+  const TemporaryDirectory folder;
+  int pipe_ends[2];
+  REQUIRE(::pipe(pipe_ends) == 0);
+  const pid_t child = ::fork();
+  if (child == 0) log_until_killed(folder / "m", pipe_ends[1]);
+  ::close(pipe_ends[1]);
+  char byte = 0;
+  REQUIRE(::read(pipe_ends[0], &byte, 1) == 1);
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+  ::close(pipe_ends[0]);
+  keep_until_step(folder / "m", 50);
+  const auto lines = read_lines(folder / "m");
+  REQUIRE(lines.size() == 50);
+  CHECK(lines.back() == R"({"kind":"train","step":50})");
+}
+
+TEST_CASE("a log that cannot be written says so and keeps whole lines") {
+  const TemporaryDirectory folder;
+  CHECK_THROWS_WITH(MetricsLog(folder / "none/m"), contains("No such file or directory"));
+  CHECK_THROWS_AS(MetricsLog(folder.path()), DataError);
+  MetricsLog log(folder / "m");
+  log.write("one", {});
+  {
+    const FileSizeLimit full(20);
+    CHECK_THROWS_WITH(log.write("two", {{"text", "longer than what is left"}}), contains("m': "));
+  }
+  CHECK(read_file(folder / "m") == "{\"kind\":\"one\"}\n");
+  log.write("two", {});
+  log.sync();
+  CHECK(read_lines(folder / "m").size() == 2);
+}
+
+}  // namespace attn

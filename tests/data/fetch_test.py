@@ -1,0 +1,301 @@
+"""data/fetch against a web server on this machine's loopback address: no network is needed."""
+
+import contextlib
+import gzip
+import hashlib
+import http.server
+import importlib.machinery
+import importlib.util
+import io
+import sys
+import tarfile
+import tempfile
+import threading
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def load_script():
+    """data/fetch as a module: its name has no .py."""
+    sys.dont_write_bytecode = True
+    loader = importlib.machinery.SourceFileLoader("fetch", str(ROOT / "data" / "fetch"))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("fetch", loader))
+    sys.modules["fetch"] = module  # dataclasses look their module up
+    loader.exec_module(module)
+    return module
+
+
+fetch = load_script()
+
+
+class Server(http.server.ThreadingHTTPServer):
+    """Serves `files` ({path: bytes}). `cut` ends that many answers half way; `ranges` says if Range is understood."""
+
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.files, self.cut, self.ranges, self.requests = {}, 0, True, []
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        server, start = self.server, 0
+        wanted = self.headers["Range"]
+        server.requests.append((self.path, wanted))
+        body = server.files.get(self.path)
+        if body is None:
+            self.send_error(404)
+            return
+        if wanted and server.ranges:
+            start = int(wanted.removeprefix("bytes=").rstrip("-"))
+            if start >= len(body):
+                self.send_error(416)
+                return
+            self.send_response(206)
+            self.send_header("Content-Range", f"bytes {start}-{len(body) - 1}/{len(body)}")
+        else:
+            self.send_response(200)
+        rest = body[start:]
+        self.send_header("Content-Length", str(len(rest)))
+        self.end_headers()
+        if server.cut:
+            server.cut -= 1
+            rest = rest[:len(rest) // 2]
+        self.wfile.write(rest)
+
+    def log_message(self, *_):
+        pass
+
+
+def archive(members):
+    """A .tgz of {name: bytes}."""
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w:gz") as out:
+        for name, data in members.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(data)
+            out.addfile(info, io.BytesIO(data))
+    return packed.getvalue()
+
+
+class FetchTest(unittest.TestCase):
+    def setUp(self):
+        self.server = Server()
+        thread = threading.Thread(target=self.server.serve_forever, args=(0.02,), daemon=True)
+        thread.start()
+        self.addCleanup(thread.join)
+        self.addCleanup(self.server.server_close)
+        self.addCleanup(self.server.shutdown)
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.into = Path(folder.name)
+        self.talk = io.StringIO()
+        silence = contextlib.redirect_stderr(self.talk)
+        silence.__enter__()
+        self.addCleanup(silence.__exit__, None, None, None)
+
+    def source(self, name, body, **changes):
+        """Serves the body and returns its description, checksum and all."""
+        self.server.files["/" + name] = body
+        facts = {"size": len(body), "sha256": hashlib.sha256(body).hexdigest(), **changes}
+        return fetch.Source(name, (self.url(name),), **facts)
+
+    def url(self, name):
+        return f"http://127.0.0.1:{self.server.server_port}/{name}"
+
+    def download(self, source):
+        return fetch.download(source, self.into / "d", timeout=5, pause=0.01)
+
+    def make(self, corpus):
+        fetch.fetch("toy", corpus, self.into, timeout=5, pause=0.01)
+        return self.into / "toy"
+
+    def toy(self, english=b"one\ntwo\n", german=b"eins\nzwei\n", **changes):
+        sources = (self.source("t.en.gz", gzip.compress(english)), self.source("t.de", german))
+        splits = {"train": {"en": (fetch.Part("t.en.gz", (), "gzip"),), "de": (fetch.Part("t.de"),)}}
+        return fetch.Corpus(**{"about": "a toy", "terms": "none", "sources": sources, "splits": splits,
+                               "lines": {"train": 2}, **changes})
+
+
+class Download(FetchTest):
+    def test_a_file_arrives_whole(self):
+        body = bytes(range(256)) * 5000
+        self.assertEqual(self.download(self.source("a", body)).read_bytes(), body)
+
+    def test_what_is_there_is_not_fetched_again(self):
+        source = self.source("a", b"text")
+        self.download(source)
+        self.download(source)
+        self.assertEqual(len(self.server.requests), 1)
+
+    def test_a_cut_connection_is_resumed_where_it_broke_off(self):
+        body = bytes(range(256)) * 4000
+        self.server.cut = 2
+        self.assertEqual(self.download(self.source("a", body)).read_bytes(), body)
+        half = len(body) // 2
+        self.assertEqual([wanted for _, wanted in self.server.requests],
+                         [None, f"bytes={half}-", f"bytes={half + half // 2}-"])
+
+    def test_a_download_stopped_in_an_earlier_run_is_resumed(self):
+        source = self.source("a", b"0123456789")
+        (self.into / "d").mkdir()
+        (self.into / "d" / "a.part").write_bytes(b"0123")
+        self.assertEqual(self.download(source).read_bytes(), b"0123456789")
+        self.assertEqual(self.server.requests, [("/a", "bytes=4-")])
+
+    def test_a_server_that_ignores_range_costs_only_time(self):
+        source = self.source("a", b"0123456789")
+        self.server.ranges = False
+        (self.into / "d").mkdir()
+        (self.into / "d" / "a.part").write_bytes(b"0123")
+        self.assertEqual(self.download(source).read_bytes(), b"0123456789")
+
+    def test_a_part_longer_than_the_file_is_begun_anew(self):
+        source = self.source("a", b"0123")
+        (self.into / "d").mkdir()
+        (self.into / "d" / "a.part").write_bytes(b"0123456789")
+        self.assertEqual(self.download(source).read_bytes(), b"0123")
+
+    def test_a_wrong_checksum_is_refused_and_nothing_of_it_kept(self):
+        source = self.source("a", b"text", sha256="0" * 64)
+        with self.assertRaisesRegex(fetch.FetchError, "SHA-256"):
+            self.download(source)
+        self.assertEqual(list((self.into / "d").iterdir()), [])
+
+    def test_a_wrong_size_is_refused(self):
+        with self.assertRaisesRegex(fetch.FetchError, "has 4 bytes instead of 5"):
+            self.download(self.source("a", b"text", size=5))
+
+    def test_the_second_address_serves_when_the_first_does_not(self):
+        good = self.source("a", b"text")
+        source = fetch.Source("a", (self.url("missing"), *good.urls), good.size, good.sha256)
+        self.assertEqual(self.download(source).read_bytes(), b"text")
+
+    def test_an_unchecked_archive_must_at_least_be_one(self):
+        page = fetch.Source("a.tgz", (self.url("page"), self.url("a.tgz")))
+        self.server.files = {"/page": b"<html>moved</html>", "/a.tgz": archive({"x": b"y"})}
+        self.assertEqual(self.download(page).read_bytes(), self.server.files["/a.tgz"])
+
+    def test_without_a_network_one_line_says_what_to_do(self):
+        source = fetch.Source("a", ("http://127.0.0.1:1/a",))  # nobody listens there
+        with self.assertRaises(fetch.FetchError) as caught:
+            self.download(source)
+        message = str(caught.exception)
+        self.assertNotIn("\n", message)
+        self.assertIn("http://127.0.0.1:1/a", message)
+        self.assertIn("Is there a network?", message)
+        self.assertIn(str(self.into / "d"), message)
+
+    def test_a_file_put_there_by_hand_is_used(self):
+        source = self.source("a", b"text")
+        (self.into / "d").mkdir()
+        (self.into / "d" / "a").write_bytes(b"text")
+        self.download(source)
+        self.assertEqual(self.server.requests, [])
+
+
+class Unpack(FetchTest):
+    def test_sides_come_out_as_plain_lines(self):
+        folder = self.make(self.toy())
+        self.assertEqual((folder / "train.en").read_bytes(), b"one\ntwo\n")
+        self.assertEqual((folder / "train.de").read_bytes(), b"eins\nzwei\n")
+        self.assertEqual(sorted(path.name for path in folder.iterdir()), ["ABOUT.txt", "train.de", "train.en"])
+        self.assertEqual([path.name for path in (self.into / ".downloads").iterdir()], [])
+
+    def test_a_second_call_does_nothing(self):
+        self.make(self.toy())
+        before = len(self.server.requests)
+        self.make(self.toy())
+        self.assertEqual(len(self.server.requests), before)
+
+    def test_ends_of_line_are_made_one_kind_and_the_last_is_added(self):
+        folder = self.make(self.toy(english=b"one\r\ntwo", german=b"eins\nzwei"))
+        self.assertEqual((folder / "train.en").read_bytes(), b"one\ntwo\n")
+        self.assertEqual((folder / "train.de").read_bytes(), b"eins\nzwei\n")
+
+    def test_other_line_separators_do_not_split_a_sentence(self):
+        text = "one\u2028half\x0b\ntwo\n".encode()
+        self.assertEqual((self.make(self.toy(english=text)) / "train.en").read_bytes(), text)
+
+    def test_sides_of_unequal_length_are_refused(self):
+        with self.assertRaisesRegex(fetch.FetchError, "should have 2 lines and has 2 in en, 1 in de"):
+            self.make(self.toy(german=b"eins\n"))
+        self.assertFalse((self.into / "toy").exists())
+
+    def test_a_line_count_other_than_the_published_one_is_refused(self):
+        with self.assertRaisesRegex(fetch.FetchError, "should have 3 lines"):
+            self.make(self.toy(lines={"train": 3}))
+
+    def test_every_nth_pair_is_moved_on_both_sides(self):
+        corpus = self.toy(b"1\n2\n3\n4\n5\n", b"a\nb\nc\nd\ne\n", lines={}, every_nth_to={"train": (2, "valid")})
+        folder = self.make(corpus)
+        self.assertEqual((folder / "train.en").read_bytes(), b"1\n3\n5\n")
+        self.assertEqual((folder / "valid.en").read_bytes(), b"2\n4\n")
+        self.assertEqual((folder / "valid.de").read_bytes(), b"b\nd\n")
+
+    def test_archive_members_are_joined_in_the_recipes_order(self):
+        source = self.source("a.tgz", archive({"x/2.de": b"zwei\n", "x/1.de": b"eins\n", "other": b"no\n"}))
+        parts = (fetch.Part("a.tgz", ("x/1.de",)), fetch.Part("a.tgz", ("x/2.de",)))
+        folder = self.make(self.toy(sources=(source,), splits={"train": {"de": parts}}))
+        self.assertEqual((folder / "train.de").read_bytes(), b"eins\nzwei\n")
+
+    def test_a_member_that_is_not_there_is_named(self):
+        source = self.source("a.tgz", archive({"x": b"y\n"}))
+        part = fetch.Part("a.tgz", ("wanted", "otherwise"))
+        with self.assertRaisesRegex(fetch.FetchError, "holds no wanted or otherwise"):
+            self.make(self.toy(sources=(source,), splits={"train": {"de": (part,)}}))
+
+    def test_an_archive_cannot_write_outside_its_folder(self):
+        source = self.source("a.tgz", archive({"../../evil": b"evil\n", "x": b"y\nz\n"}))
+        self.make(self.toy(sources=(source,), splits={"train": {"de": (fetch.Part("a.tgz", ("x",)),)}}))
+        self.assertEqual([path for path in self.into.rglob("evil*")], [])
+
+    def test_segments_of_a_test_set_are_read(self):
+        text = b'<doc id="1">\n<p>\n<seg id="1"> A &amp; B  &lt;c&gt; </seg>\n<seg id="2">two\nlines</seg>\n</doc>'
+        self.assertEqual(list(fetch.sentences(io.BytesIO(text), "seg")), [b"A & B <c>", b"two lines"])
+
+    def test_a_talk_is_read_without_what_describes_it(self):
+        text = (b"<url>http://x</url>\n<keywords>k</keywords>\n<talkid>1</talkid>\n<title>The title</title>\n"
+                b"<description>What it is</description>\nA sentence .\n<reviewer href=x>r</reviewer>\nx < y\n")
+        self.assertEqual(list(fetch.sentences(io.BytesIO(text), "ted")),
+                         [b"The title", b"What it is", b"A sentence .", b"x < y"])
+
+
+class Recipes(unittest.TestCase):
+    def setUp(self):
+        self.corpora = fetch.load(ROOT / "data" / "corpora.json")
+
+    def test_every_part_names_a_source_and_every_source_is_used(self):
+        for name, corpus in self.corpora.items():
+            used = {part.source for sides in corpus.splits.values() for parts in sides.values() for part in parts}
+            self.assertEqual(used, {source.name for source in corpus.sources}, name)
+
+    def test_every_split_has_both_languages_in_as_many_parts(self):
+        for name, corpus in self.corpora.items():
+            for split, sides in corpus.splits.items():
+                self.assertEqual(set(sides), {"de", "en"}, (name, split))
+                self.assertEqual(len(sides["de"]), len(sides["en"]), (name, split))
+
+    def test_addresses_are_encrypted_and_checksums_well_formed(self):
+        for corpus in self.corpora.values():
+            for source in corpus.sources:
+                self.assertTrue(source.urls and all(url.startswith("https://") for url in source.urls), source)
+                self.assertRegex(source.sha256 + source.md5, "^([0-9a-f]{64}|[0-9a-f]{32})$", source)
+
+
+class CommandLine(FetchTest):
+    def test_an_unknown_corpus_is_a_mistake_of_usage(self):
+        with self.assertRaises(SystemExit) as caught:
+            fetch.main(["nonsense"])
+        self.assertEqual(caught.exception.code, 2)
+        self.assertIn("multi30k", self.talk.getvalue())
+
+    def test_no_corpus_is_a_mistake_of_usage(self):
+        with self.assertRaises(SystemExit) as caught:
+            fetch.main([])
+        self.assertEqual(caught.exception.code, 2)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,101 @@
+// Every kernel against the plain operations that define it: values, gradients, rates.
+#include "kernels/cpu/table.h"
+#include "kernels/dropout.h"
+#include "kernels/residual_norm.h"
+#include "kernels/top_candidates.h"
+#include "tests/support/catch.h"
+#include "tests/support/tensors.h"
+
+using namespace attn;
+using testing::max_difference;
+
+TEST_CASE("residual_norm without dropout equals LayerNorm of the sum, values and gradients") {
+  const auto shape = GENERATE(std::pair<int64_t, int64_t>{1, 16}, std::pair<int64_t, int64_t>{700, 128},
+                              std::pair<int64_t, int64_t>{33, 7});
+  torch::manual_seed(1);
+  const auto leaf = [](torch::Tensor t) { return t.requires_grad_(); };
+  const torch::Tensor x = leaf(torch::randn({shape.first, shape.second}));
+  const torch::Tensor u = leaf(torch::randn({shape.first, shape.second}));
+  const torch::Tensor w = leaf(torch::randn({shape.second})), b = leaf(torch::randn({shape.second}));
+  const torch::Tensor upstream = torch::randn_like(x);
+  std::vector<std::vector<torch::Tensor>> results;
+  for (const bool fast : {false, true}) {
+    for (const auto& t : {x, u, w, b}) t.mutable_grad() = torch::Tensor();
+    const torch::Tensor out = fast ? residual_norm(x, u, w, b, 1e-5, 0.0)
+                                   : torch::layer_norm(x + u, {shape.second}, w, b, 1e-5);
+    out.backward(upstream);
+    results.push_back({out.detach(), x.grad().clone(), u.grad().clone(), w.grad().clone(), b.grad().clone()});
+  }
+  for (size_t i = 0; i < results[0].size(); ++i) {
+    CAPTURE(i, shape.first, shape.second);
+    CHECK(max_difference(results[0][i], results[1][i]) <
+          1e-5 * std::max(1.0, results[0][i].abs().max().item<double>()));
+  }
+}
+
+TEST_CASE("residual_norm's dropout mask is the same forward and backward") {
+  torch::manual_seed(2);
+  const torch::Tensor x = torch::zeros({64, 32}, torch::requires_grad());
+  const torch::Tensor u = torch::randn({64, 32}, torch::requires_grad());
+  const torch::Tensor w = torch::ones({32}), b = torch::zeros({32});
+  residual_norm(x, u, w, b, 1e-5, 0.4).mul(torch::randn({64, 32})).sum().backward();
+  // du = mask · dx / (1 - p): where the element was dropped the gradient is exactly zero.
+  const torch::Tensor ratio = u.grad() / x.grad();
+  const torch::Tensor dropped = ratio == 0;
+  CHECK(dropped.to(torch::kFloat).mean().item<float>() == Approx(0.4).margin(0.05));
+  CHECK(max_difference(ratio.masked_select(~dropped), torch::full({(~dropped).sum().item<int64_t>()}, 1 / 0.6)) < 1e-3);
+}
+
+TEST_CASE("dropout keeps the stated share, is unbiased and repeats under the same seed") {
+  const double p = GENERATE(0.1, 0.3, 0.9);
+  const torch::Tensor x = torch::ones({1 << 20});
+  torch::manual_seed(3);
+  const torch::Tensor a = fast_dropout(x, p);
+  const torch::Tensor b = fast_dropout(x, p);
+  torch::manual_seed(3);
+  CHECK(torch::equal(a, fast_dropout(x, p)));
+  CHECK(!torch::equal(a, b));
+  const double share = (a == 0).to(torch::kFloat64).mean().item<double>();
+  CHECK(share == Approx(p).margin(0.002));
+  CHECK(a.mean().item<double>() == Approx(1.0).margin(0.02));
+  // Independent of its neighbour, of the next row and of the next key.
+  const torch::Tensor z = (a == 0).to(torch::kFloat64) - share;
+  const double variance = share * (1 - share);
+  for (const int64_t lag : {1, 2, 16, 64, 128, 1024}) {
+    const double correlation = (z.narrow(0, 0, z.size(0) - lag) * z.narrow(0, lag, z.size(0) - lag)).mean().item<double>() / variance;
+    CHECK(std::abs(correlation) < 0.006);
+  }
+  const torch::Tensor other = (b == 0).to(torch::kFloat64) - share;
+  CHECK(std::abs((z * other).mean().item<double>() / variance) < 0.006);
+}
+
+TEST_CASE("dropout's gradient is its mask") {
+  torch::manual_seed(4);
+  const torch::Tensor x = torch::randn({1000}, torch::requires_grad());
+  const torch::Tensor y = fast_dropout(x, 0.5);
+  y.sum().backward();
+  CHECK(max_difference(x.grad() * x.detach(), y.detach()) < 1e-6);
+  CHECK(fast_dropout(x, 0.0).is_same(x));
+}
+
+TEST_CASE("the best candidates are those of a full sort, with exact log-probabilities") {
+  torch::manual_seed(6);
+  const int64_t classes = GENERATE(5, 100, 9999);
+  torch::Tensor logits = torch::randn({7, classes}) * 3;
+  logits[1].fill_(0.5);  // all equal: the smaller classes come first
+  std::vector<int32_t> best;
+  std::vector<float> values;
+  top_candidates(logits, 8, best, values);
+  const int64_t count = std::min<int64_t>(8, classes);
+  REQUIRE(static_cast<int64_t>(best.size()) == 7 * count);
+  const torch::Tensor log_p = logits.log_softmax(-1);
+  const torch::Tensor expected = std::get<0>(log_p.topk(count, -1));
+  for (int64_t r = 0; r < 7; ++r) {
+    for (int64_t k = 0; k < count; ++k) {
+      const size_t at = static_cast<size_t>(r * count + k);
+      CHECK(values[at] == Approx(expected[r][k].item<float>()).margin(1e-5));
+      CHECK(log_p[r][best[at]].item<float>() == Approx(values[at]).margin(1e-5));
+      if (r == 1) CHECK(best[at] == k);
+    }
+  }
+}

@@ -1,0 +1,152 @@
+#include "model/attention.h"
+
+#include <limits>
+
+#include "kernels/attention.h"
+#include "tests/support/catch.h"
+#include "tests/support/tensors.h"
+
+using namespace attn;
+using testing::close;
+using testing::max_difference;
+
+namespace {
+
+ModelConfig small(int64_t heads = 2, int64_t d_k = 8, int64_t d_v = 8) {
+  ModelConfig config;
+  config.d_model = 12;
+  config.heads = heads;
+  config.d_k = d_k;
+  config.d_v = d_v;
+  return config;
+}
+
+MultiHeadAttention attention(ModelConfig config, AttentionPath path) {
+  config.attention = path;
+  torch::manual_seed(7);
+  return MultiHeadAttention(config);
+}
+
+}  // namespace
+
+TEST_CASE("the worked example: scaling by the root of d_k softens the softmax") {
+  const torch::Tensor logits = torch::tensor({40.0, 50.0, 45.0});
+  CHECK(close(logits.softmax(0), torch::tensor({4.5e-5, 0.99326, 0.00669}), 1e-5));
+  // One query against three keys whose dot products are those logits, d_k = 64.
+  const torch::Tensor query = torch::zeros({1, 1, 1, 64});
+  query.select(3, 0).fill_(1.0);
+  const torch::Tensor keys = torch::zeros({1, 1, 3, 64});
+  keys.select(3, 0).copy_(torch::tensor({40.0, 50.0, 45.0}));
+  const torch::Tensor allowed = torch::ones({1, 1, 1, 3}, torch::kBool);
+  const auto result = scaled_dot_product_attention(query, keys, keys, allowed);
+  CHECK(close(result.weights.flatten(), torch::tensor({0.1573, 0.5489, 0.2938}), 1e-4));
+}
+
+TEST_CASE("attention weights of every query sum to one over what it may see") {
+  torch::manual_seed(1);
+  const Segments source(std::vector<int64_t>{4, 1, 6}), target(std::vector<int64_t>{3, 2, 5});
+  auto module = attention(small(), AttentionPath::readable);
+  const torch::Tensor x = torch::randn({10, 12}), memory = torch::randn({11, 12});
+  const torch::Tensor weights = module->weights(x, memory, {.queries = target, .keys = source});
+  REQUIRE(weights.sizes() == torch::IntArrayRef({3, 2, 5, 6}));
+  const torch::Tensor sums = weights.sum(-1);
+  const torch::Tensor real = target.mask().unsqueeze(1).expand_as(sums);
+  CHECK(close(sums.masked_select(real), torch::ones({20}), 1e-5));
+  CHECK(weights.select(0, 1).narrow(-1, 1, 5).abs().max().item<float>() == 0.0f);
+}
+
+TEST_CASE("a query with nothing to attend to yields zeros and finite gradients, not NaN") {
+  const torch::Tensor q = torch::randn({1, 1, 2, 4}, torch::requires_grad());
+  const torch::Tensor k = torch::randn({1, 1, 3, 4}, torch::requires_grad());
+  const torch::Tensor allowed = torch::tensor({1, 0, 1, 0, 0, 0}).to(torch::kBool).view({1, 1, 2, 3});
+  const auto result = scaled_dot_product_attention(q, k, k, allowed);
+  CHECK(result.output.select(2, 1).abs().max().item<float>() == 0.0f);
+  CHECK(result.weights.select(2, 1).abs().max().item<float>() == 0.0f);
+  result.output.sum().backward();
+  CHECK(torch::isfinite(q.grad()).all().item<bool>());
+  CHECK(torch::isfinite(k.grad()).all().item<bool>());
+
+  SECTION("on the fast path too, where a sentence has no keys at all") {
+    const std::vector<int64_t> queries = {0, 2, 5}, keys = {0, 0, 3};
+    const torch::Tensor rows = torch::randn({5, 4}, torch::requires_grad());
+    const torch::Tensor memory = torch::randn({3, 4}, torch::requires_grad());
+    const torch::Tensor out = packed_attention(
+        rows, memory, memory, {.heads = 1, .query_offsets = queries, .key_offsets = keys});
+    CHECK(out.narrow(0, 0, 2).abs().max().item<float>() == 0.0f);
+    out.sum().backward();
+    CHECK(torch::isfinite(rows.grad()).all().item<bool>());
+  }
+}
+
+TEST_CASE("the fast path equals the readable one, forward and backward") {
+  const auto [heads, d_k, d_v] = GENERATE(std::make_tuple(2, 8, 8), std::make_tuple(1, 16, 16),
+                                          std::make_tuple(3, 32, 16), std::make_tuple(2, 64, 64),
+                                          std::make_tuple(4, 5, 7));
+  const bool causal = GENERATE(false, true);
+  CAPTURE(heads, d_k, d_v, causal);
+  torch::manual_seed(3);
+  const Segments source(std::vector<int64_t>{5, 1, 33, 17}), target(std::vector<int64_t>{4, 2, 31, 16});
+  const Segments& keys = causal ? target : source;
+  const torch::Tensor x = torch::randn({target.rows(), 12});
+  const torch::Tensor memory = causal ? x : torch::randn({keys.rows(), 12});
+  const torch::Tensor upstream = torch::randn({target.rows(), 12});
+  std::vector<torch::Tensor> outputs, gradients[2];
+  for (const AttentionPath path : {AttentionPath::readable, AttentionPath::fast}) {
+    auto module = attention(small(heads, d_k, d_v), path);
+    const torch::Tensor in = x.clone().requires_grad_(), mem = memory.clone().requires_grad_();
+    const torch::Tensor out =
+        module(in, mem, {.queries = target, .keys = keys, .causal = causal});
+    out.backward(upstream);
+    outputs.push_back(out);
+    auto& list = gradients[outputs.size() - 1];
+    list = {in.grad(), mem.grad()};
+    for (const auto& parameter : module->parameters()) list.push_back(parameter.grad());
+  }
+  CHECK(max_difference(outputs[0], outputs[1]) < 1e-5);
+  REQUIRE(gradients[0].size() == gradients[1].size());
+  for (size_t i = 0; i < gradients[0].size(); ++i) {
+    CHECK(max_difference(gradients[0][i], gradients[1][i]) < 1e-4);
+  }
+}
+
+TEST_CASE("attention dropout on the fast path keeps the right share and its gradient is exact") {
+  torch::manual_seed(5);
+  // One query over many keys with equal scores and values of one: the output is the kept share.
+  const int64_t keys = 20000;
+  const std::vector<int64_t> q = {0, 1}, k = {0, keys};
+  const torch::Tensor query = torch::zeros({1, 4}), key = torch::randn({keys, 4});
+  const torch::Tensor value = torch::ones({keys, 4}, torch::requires_grad());
+  const torch::Tensor out = packed_attention(
+      query, key, value, {.heads = 1, .query_offsets = q, .key_offsets = k, .dropout = 0.25});
+  CHECK(out[0][0].item<float>() == Approx(1.0).margin(0.02));
+  // The function is linear in the values, so its gradient is the mask itself.
+  out.select(1, 0).sum().backward();
+  const torch::Tensor mask = value.grad().select(1, 0);
+  CHECK((mask == 0).to(torch::kFloat).mean().item<float>() == Approx(0.25).margin(0.02));
+  CHECK(mask.sum().item<float>() == Approx(out[0][0].item<float>()).margin(1e-4));
+}
+
+TEST_CASE("causal attention does not see the future") {
+  const AttentionPath path = GENERATE(AttentionPath::fast, AttentionPath::readable);
+  torch::manual_seed(11);
+  const Segments rows(std::vector<int64_t>{6});
+  auto module = attention(small(), path);
+  const torch::Tensor x = torch::randn({6, 12}), changed = x.clone();
+  changed[4].fill_(3.0);
+  const AttentionScope scope{.queries = rows, .keys = rows, .causal = true};
+  const torch::Tensor difference = (module(x, x, scope) - module(changed, changed, scope)).abs();
+  CHECK(difference.narrow(0, 0, 4).max().item<float>() == 0.0f);
+  CHECK(difference.narrow(0, 4, 2).max().item<float>() > 1e-3f);
+}
+
+TEST_CASE("sentences of a batch do not see each other") {
+  const AttentionPath path = GENERATE(AttentionPath::fast, AttentionPath::readable);
+  torch::manual_seed(13);
+  auto module = attention(small(), path);
+  const Segments both(std::vector<int64_t>{3, 5}), first(std::vector<int64_t>{3});
+  const torch::Tensor x = torch::randn({8, 12});
+  const torch::Tensor alone =
+      module(x.narrow(0, 0, 3), x.narrow(0, 0, 3), {.queries = first, .keys = first});
+  const torch::Tensor together = module(x, x, {.queries = both, .keys = both});
+  CHECK(max_difference(alone, together.narrow(0, 0, 3)) < 1e-6);
+}

@@ -1,0 +1,40 @@
+#include "model/size.h"
+
+#include <cmath>
+
+#include "base/error.h"
+#include "tests/support/catch.h"
+#include "tests/support/table3.h"
+
+using namespace attn;
+
+TEST_CASE("the closed form gives the parameter column of Table 3 for every row") {
+  for (const auto& row : testing::table3()) {
+    INFO(row.name);
+    const double millions =
+        static_cast<double>(parameter_count(row.config, testing::kTable3Vocabulary)) / 1e6;
+    CHECK(millions == Approx(row.expected_millions).margin(0.06));
+    if (row.paper_millions > 0) CHECK(std::abs(millions - row.paper_millions) < 0.6);
+  }
+}
+
+TEST_CASE("forward FLOPs of a dense layer are two per parameter and position") {
+  ModelConfig config;
+  config.layers = 1;
+  // One position on each side: scores cost 2 (d_k + d_v) heads for each of the three attentions.
+  const double scores = 3 * 2.0 * 8 * (64 + 64);
+  const double matrices = 4 * 512 * 512 * 3 + 2 * 2 * 512 * 2048 + 512 * 1000;
+  CHECK(forward_flops(config, {1000, 1000}, {1, 1}) == Approx(2 * matrices + scores));
+}
+
+TEST_CASE("a model config that contradicts itself names the knob") {
+  ModelConfig config;
+  config.d_model = 0;
+  CHECK_THROWS_WITH(config.validate(), testing::contains("d_model: 0"));
+  config = {};
+  config.heads = -1;
+  CHECK_THROWS_WITH(config.validate(), testing::contains("heads: -1"));
+  config = {};
+  config.d_model = 511;
+  CHECK_THROWS_WITH(config.validate(), testing::contains("must be even"));
+}

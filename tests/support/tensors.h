@@ -1,0 +1,19 @@
+// Comparing tensors in tests.
+#pragma once
+
+#include <torch/torch.h>
+
+namespace attn::testing {
+
+/// Greatest absolute difference; infinity when shapes differ.
+inline double max_difference(const torch::Tensor& a, const torch::Tensor& b) {
+  if (a.sizes() != b.sizes()) return std::numeric_limits<double>::infinity();
+  if (a.numel() == 0) return 0.0;
+  return (a.to(torch::kFloat64) - b.to(torch::kFloat64)).abs().max().item<double>();
+}
+
+inline bool close(const torch::Tensor& a, const torch::Tensor& b, double tolerance) {
+  return max_difference(a, b) <= tolerance;
+}
+
+}  // namespace attn::testing

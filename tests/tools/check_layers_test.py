@@ -1,0 +1,78 @@
+"""tools/check_layers.py: the project keeps its layers, and each rule is seen to catch what breaks it."""
+
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(ROOT / "tools"))
+import check_layers  # noqa: E402  # its folder must be on the path first
+
+
+class Layers(unittest.TestCase):
+    def problems(self, files):
+        """What is found in a tree of {path: text}."""
+        with tempfile.TemporaryDirectory() as folder:
+            for name, text in files.items():
+                path = Path(folder) / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text)
+            return check_layers.problems(Path(folder))
+
+    def assert_caught(self, expected, files):
+        found = self.problems(files)
+        self.assertEqual(len(found), 1, found)
+        self.assertIn(expected, found[0])
+
+    def test_this_project_keeps_its_layers(self):
+        self.assertEqual(check_layers.problems(ROOT), [])
+        self.assertGreater(len(check_layers.source_files(ROOT)), 50)
+
+    def test_what_is_allowed_passes(self):
+        self.assertEqual(self.problems({
+            "base/error.h": "#include <string>\n",
+            "base/json_config.h": "#include <nlohmann/json.hpp>\n",
+            "model/attention.h": '#include <torch/torch.h>\n#include "base/error.h"\n',
+            "train/loss.cpp": '#include "model/attention.h"\n',
+            "app/main.cpp": '#include <CLI/CLI.hpp>\n#include "train/loss.h"\n',
+            "train/loss.h": "#pragma once\n",
+            "tests/train/loss_test.cpp": '#include "train/loss.h"\n#include "tests/support/catch.h"\n',
+            "tests/support/catch.h": "#include <catch2/catch.hpp>\n",
+        }), [])
+
+    def test_a_lower_layer_may_not_include_a_higher_one(self):
+        self.assert_caught('base/a.h:2: includes "model/b.h"',
+                           {"base/a.h": '#pragma once\n#include "model/b.h"\n', "model/b.h": ""})
+
+    def test_siblings_may_not_include_each_other(self):
+        self.assert_caught('train/a.h:1: includes "eval/b.h"', {"train/a.h": '#include "eval/b.h"\n', "eval/b.h": ""})
+        self.assert_caught('model/a.h:1: includes "data/b.h"', {"model/a.h": '#include "data/b.h"\n', "data/b.h": ""})
+
+    def test_a_test_includes_only_what_its_layer_may(self):
+        self.assert_caught("tests/data/a_test.cpp:1",
+                           {"tests/data/a_test.cpp": '#include "model/b.h"\n', "model/b.h": ""})
+
+    def test_an_include_is_written_from_the_root(self):
+        self.assert_caught("not a file of the project", {"base/a.cpp": '#include "a.h"\n', "base/a.h": ""})
+
+    def test_libraries_stay_where_they_belong(self):
+        self.assert_caught("<nlohmann/json.hpp>", {"train/a.cpp": "#include <nlohmann/json.hpp>\n"})
+        self.assert_caught("<CLI/CLI.hpp>", {"eval/a.cpp": "  #  include <CLI/CLI.hpp>\n"})
+        self.assert_caught("<sentencepiece_processor.h>", {"data/tokenizer.h": "#include <sentencepiece_processor.h>\n"})
+
+    def test_torch_free_sources_reach_no_torch_over_other_headers(self):
+        self.assert_caught("data/b.h:1: includes <torch/torch.h>, but data/a.cpp > data/b.h is torch-free", {
+            "data/CMakeLists.txt": "attn_folder(data # the corpus\n  USES base\n  TEXT\n    a.cpp\n  TORCH\n    c.cpp\n)\n",
+            "data/a.cpp": '#include "data/b.h"\n',
+            "data/b.h": "#include <torch/torch.h>\n",
+            "data/c.cpp": "#include <torch/torch.h>\n",
+        })
+
+    def test_base_is_torch_free_whatever_its_lists_say(self):
+        self.assert_caught("base/a.h:1: includes <ATen/ATen.h>", {"base/a.h": "#include <ATen/ATen.h>\n"})
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,214 @@
+#include "train/checkpoint_store.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <fstream>
+#include <string>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/safetensors.h"
+#include "tests/support/catch.h"
+#include "tests/support/temporary_directory.h"
+
+namespace attn {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::contains;
+using testing::TemporaryDirectory;
+
+void put(const fs::path& path, const std::string& content) {
+  std::ofstream(path, std::ios::binary) << content;
+}
+
+void fill_checkpoint(const fs::path& path) {
+  fs::create_directories(path);
+  const std::vector<float> values(6, 1.5F);
+  const std::vector<TensorView> views = {{"w", "F32", {6}, std::as_bytes(std::span(values))}};
+  write_safetensors(path / "model.safetensors", views);
+  write_safetensors(path / "optimizer.safetensors", views);
+  put(path / "config.json", "{}");
+}
+
+void make_checkpoints(const fs::path& folder, std::initializer_list<int64_t> steps) {
+  for (const int64_t step : steps) fill_checkpoint(checkpoint_path(folder, step));
+}
+
+std::vector<int64_t> steps_in(const fs::path& folder) {
+  std::vector<int64_t> steps;
+  for (const auto& checkpoint : list_checkpoints(folder)) steps.push_back(checkpoint.step);
+  return steps;
+}
+
+using Steps = std::vector<int64_t>;
+
+[[noreturn]] void save_until_killed(const fs::path& folder, int64_t first_step) {
+  try {
+    for (int64_t step = first_step;; ++step) {
+      AtomicDirectory directory(checkpoint_path(folder, step));
+      fill_checkpoint(directory.path());
+      directory.commit();
+      if (step % 3 == 0) mark_best(folder, step, 1.0);
+      prune_checkpoints(folder, 2);
+    }
+  } catch (...) {
+    ::_exit(1);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("checkpoints are listed by step") {
+  const TemporaryDirectory folder;
+  CHECK(checkpoint_path("run/checkpoints", 500) == fs::path("run/checkpoints/step-00000500"));
+  CHECK(list_checkpoints(folder / "none").empty());
+  CHECK_FALSE(latest_checkpoint(folder / "none"));
+  make_checkpoints(folder.path(), {1000, 0, 20, 123456789, 99999999});
+  CHECK(steps_in(folder.path()) == Steps{0, 20, 1000, 99999999, 123456789});
+  CHECK(latest_checkpoint(folder.path())->step == 123456789);
+  CHECK(latest_checkpoint(folder.path())->path == folder / "step-123456789");
+}
+
+TEST_CASE("what is no checkpoint is not listed") {
+  const TemporaryDirectory folder;
+  for (const char* name :
+       {"step-5", "step-000000005", "step-0000000x", "step--0000005", "step-", "best-00000005",
+        "step-00000005.tmp-1-0", "step-00000005.tmp-deleted", "step-99999999999999999999"}) {
+    fs::create_directory(folder / name);
+  }
+  put(folder / "step-00000007", "a file");
+  CHECK(list_checkpoints(folder.path()).empty());
+  put(folder / "file", "");
+  CHECK_THROWS_WITH(list_checkpoints(folder / "file"), contains("Not a directory"));
+}
+
+TEST_CASE("the latest checkpoint is one with all its files") {
+  const TemporaryDirectory folder;
+  make_checkpoints(folder.path(), {10, 20, 30});
+  const fs::path newest = checkpoint_path(folder.path(), 30);
+  CHECK_NOTHROW(verify_checkpoint(newest));
+  const std::vector<std::string_view> with_tokenizer = {"model.safetensors", "tokenizer.model"};
+  CHECK_THROWS_WITH(verify_checkpoint(newest, with_tokenizer),
+                    contains("tokenizer.model': No such file or directory"));
+  SECTION("missing") {
+    fs::remove(newest / "model.safetensors");
+    CHECK_THROWS_WITH(verify_checkpoint(newest), contains("model.safetensors': No such file"));
+  }
+  SECTION("empty") {
+    put(newest / "config.json", "");
+    CHECK_THROWS_WITH(verify_checkpoint(newest), contains("config.json' is empty"));
+  }
+  SECTION("truncated") {
+    fs::resize_file(newest / "optimizer.safetensors", 50);
+    CHECK_THROWS_WITH(verify_checkpoint(newest), contains("truncated"));
+  }
+  SECTION("a directory") {
+    fs::remove(newest / "model.safetensors");
+    fs::create_directory(newest / "model.safetensors");
+    CHECK_THROWS_AS(verify_checkpoint(newest), DataError);
+  }
+  CHECK(latest_checkpoint(folder.path())->step == 20);
+}
+
+TEST_CASE("the best is remembered with its score") {
+  const TemporaryDirectory folder;
+  CHECK_FALSE(best_checkpoint(folder.path()));
+  make_checkpoints(folder.path(), {10, 20});
+  mark_best(folder.path(), 10, 1.0 / 3.0);
+  mark_best(folder.path(), 20, -4.9e-7);
+  REQUIRE(best_checkpoint(folder.path()));
+  CHECK(best_checkpoint(folder.path())->checkpoint.step == 20);
+  CHECK(best_checkpoint(folder.path())->checkpoint.path == checkpoint_path(folder.path(), 20));
+  CHECK(best_checkpoint(folder.path())->score == -4.9e-7);
+  CHECK(read_file(folder / "best") == "step-00000020 -4.9e-07\n");
+  CHECK_THROWS_WITH(mark_best(folder.path(), 30, 1.0), contains("it does not exist"));
+  fs::remove_all(checkpoint_path(folder.path(), 20));
+  CHECK_FALSE(best_checkpoint(folder.path()));
+}
+
+TEST_CASE("a broken mark of the best is refused") {
+  const TemporaryDirectory folder;
+  make_checkpoints(folder.path(), {10});
+  for (const char* line : {"", "\n", "step-00000010\n", "step-00000010 \n", "step-00000010 x\n",
+                           "step-00000010 1.5", "step-00000010 1.5 \n", "../evil 1\n", " 1\n"}) {
+    put(folder / "best", line);
+    INFO(line);
+    CHECK_THROWS_WITH(best_checkpoint(folder.path()), contains("best' does not name"));
+  }
+  put(folder / "best", std::string(5000, 's'));
+  CHECK_THROWS_AS(best_checkpoint(folder.path()), DataError);
+}
+
+TEST_CASE("pruning keeps the last and the best") {
+  const TemporaryDirectory folder;
+  make_checkpoints(folder.path(), {10, 20, 30, 40, 50});
+  put(folder / "notes.txt", "mine");
+  prune_checkpoints(folder.path(), 0);
+  prune_checkpoints(folder.path(), 5);
+  prune_checkpoints(folder.path(), 9);
+  CHECK(steps_in(folder.path()).size() == 5);
+  mark_best(folder.path(), 20, 1.0);
+  prune_checkpoints(folder.path(), 2);
+  CHECK(steps_in(folder.path()) == Steps{20, 40, 50});
+  mark_best(folder.path(), 50, 2.0);
+  prune_checkpoints(folder.path(), 2);
+  CHECK(steps_in(folder.path()) == Steps{40, 50});
+  prune_checkpoints(folder.path(), 1);
+  CHECK(steps_in(folder.path()) == Steps{50});
+  CHECK(fs::exists(folder / "notes.txt"));
+  CHECK_NOTHROW(prune_checkpoints(folder / "none", 1));
+}
+
+TEST_CASE("leftovers of a killed process are removed and nothing else") {
+  const TemporaryDirectory folder;
+  CHECK_NOTHROW(remove_checkpoint_leftovers(folder / "none"));
+  make_checkpoints(folder.path(), {10});
+  mark_best(folder.path(), 10, 1.0);
+  fill_checkpoint(folder / "step-00000020.tmp-123-0");
+  fill_checkpoint(folder / "step-00000005.tmp-deleted");
+  put(folder / "best.tmp-123-4", "step");
+  put(folder / "notes.tmp-1", "mine");
+  remove_checkpoint_leftovers(folder.path());
+  CHECK(steps_in(folder.path()) == Steps{10});
+  CHECK(best_checkpoint(folder.path()));
+  CHECK(fs::exists(folder / "notes.tmp-1"));
+  CHECK(std::distance(fs::directory_iterator(folder.path()), fs::directory_iterator()) == 3);
+}
+
+TEST_CASE("the names of what is being written are among the leftovers") {
+  const TemporaryDirectory folder;
+  AtomicDirectory half(checkpoint_path(folder.path(), 7));
+  fill_checkpoint(half.path());
+  CHECK(list_checkpoints(folder.path()).empty());
+  remove_checkpoint_leftovers(folder.path());
+  CHECK(fs::is_empty(folder.path()));
+}
+
+TEST_CASE("killed at any moment, a run's checkpoints are whole") {
+  const TemporaryDirectory folder;
+  for (int round = 0; round < 8; ++round) {
+    const pid_t child = ::fork();
+    REQUIRE(child >= 0);
+    if (child == 0) save_until_killed(folder.path(), 1 + 1000 * round);
+    for (int i = 0; i < 3000 && !latest_checkpoint(folder.path()); ++i) ::usleep(10000);
+    ::usleep(static_cast<useconds_t>(20000 + 7919 * round));
+    ::kill(child, SIGKILL);
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    REQUIRE(WIFSIGNALED(status));  // it went on to the end
+    const auto all = list_checkpoints(folder.path());
+    for (const auto& checkpoint : all) CHECK_NOTHROW(verify_checkpoint(checkpoint.path));
+    CHECK(all.size() <= 5);
+    CHECK_NOTHROW(best_checkpoint(folder.path()));
+  }
+  CHECK(latest_checkpoint(folder.path()));
+  remove_checkpoint_leftovers(folder.path());
+  for (const auto& entry : fs::directory_iterator(folder.path())) {
+    CHECK(entry.path().filename().string().find(".tmp-") == std::string::npos);
+  }
+}
+
+}  // namespace attn

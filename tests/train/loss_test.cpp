@@ -1,0 +1,68 @@
+#include "train/loss.h"
+
+#include <cmath>
+#include <limits>
+
+#include "tests/support/catch.h"
+#include "tests/support/tensors.h"
+
+using namespace attn;
+using testing::max_difference;
+
+TEST_CASE("the chunked loss equals the definition in all three forms, values and gradients") {
+  const Smoothing form = GENERATE(Smoothing::wrong, Smoothing::wrong_no_pad, Smoothing::all);
+  const double epsilon = GENERATE(0.0, 0.1);
+  const int64_t classes = GENERATE(11, 1000);
+  CAPTURE(enum_name(form), epsilon, classes);
+  torch::manual_seed(5);
+  const int64_t rows = 1500;  // several chunks
+  const torch::Tensor x = torch::randn({rows, 8}, torch::requires_grad());
+  const torch::Tensor w = torch::randn({classes, 8}, torch::requires_grad());
+  const torch::Tensor targets = torch::randint(0, classes, {rows}, torch::kInt64);
+  const cpu::SmoothedTargets q = smoothed_targets(form, epsilon, classes, 1);
+  const LossSums plain = smoothed_loss(torch::linear(x, w), targets, q);
+  (plain.loss * 0.5).backward();
+  const torch::Tensor dx = x.grad().clone(), dw = w.grad().clone();
+  x.mutable_grad() = torch::Tensor();
+  w.mutable_grad() = torch::Tensor();
+  const LossSums fast = chunked_smoothed_loss(x, w, targets, q);
+  (fast.loss * 0.5).backward();
+  CHECK(fast.loss.item<double>() == Approx(plain.loss.item<double>()).epsilon(1e-5));
+  CHECK(fast.likelihood == Approx(plain.likelihood).epsilon(1e-5));
+  CHECK(max_difference(dx, x.grad()) < 1e-5 * std::max(1.0, dx.abs().max().item<double>()));
+  CHECK(max_difference(dw, w.grad()) < 1e-5 * std::max(1.0, dw.abs().max().item<double>()));
+  const torch::NoGradGuard no_grad;
+  CHECK(chunked_smoothed_loss(x, w, targets, q).loss.item<double>() == Approx(plain.loss.item<double>()).epsilon(1e-5));
+}
+
+TEST_CASE("target distributions sum to one, and epsilon zero is plain cross-entropy") {
+  for (const Smoothing form : {Smoothing::wrong, Smoothing::wrong_no_pad, Smoothing::all}) {
+    const auto q = smoothed_targets(form, 0.1, 50, 1);
+    const double others = q.spared >= 0 ? 48 : 49;
+    CHECK(q.right + others * q.spread == Approx(1.0).epsilon(1e-5));
+  }
+  const torch::Tensor logits = torch::randn({6, 50});
+  const torch::Tensor targets = torch::randint(0, 50, {6}, torch::kInt64);
+  const double expected = torch::nn::functional::cross_entropy(logits, targets).item<double>() * 6;
+  const auto sums = smoothed_loss(logits, targets, smoothed_targets(Smoothing::wrong, 0.0, 50));
+  CHECK(sums.loss.item<double>() == Approx(expected).epsilon(1e-5));
+  CHECK(sums.likelihood == Approx(expected).epsilon(1e-5));
+}
+
+TEST_CASE("PyTorch's label smoothing is the form that spreads over all classes") {
+  const torch::Tensor logits = torch::randn({6, 50});
+  const torch::Tensor targets = torch::randint(0, 50, {6}, torch::kInt64);
+  const auto options = torch::nn::functional::CrossEntropyFuncOptions().label_smoothing(0.1).reduction(torch::kSum);
+  const double expected = torch::nn::functional::cross_entropy(logits, targets, options).item<double>();
+  const auto sums = smoothed_loss(logits, targets, smoothed_targets(Smoothing::all, 0.1, 50));
+  CHECK(sums.loss.item<double>() == Approx(expected).epsilon(1e-5));
+}
+
+TEST_CASE("a loss that overflows is reported as not finite, not hidden") {
+  torch::Tensor x = torch::randn({4, 8});
+  x[2][3] = std::numeric_limits<float>::quiet_NaN();
+  const auto sums = chunked_smoothed_loss(x, torch::randn({30, 8}), torch::zeros({4}, torch::kInt64),
+                                          smoothed_targets(Smoothing::wrong, 0.1, 30));
+  CHECK(!std::isfinite(sums.loss.item<double>()));
+}
+

@@ -1,0 +1,51 @@
+#include "train/schedule.h"
+
+#include <cmath>
+
+#include "base/error.h"
+#include "tests/support/catch.h"
+
+using namespace attn;
+
+TEST_CASE("the paper's schedule rises linearly to its peak at the warm-up and then decays") {
+  const TrainConfig config;
+  const double peak = std::pow(512.0, -0.5) * std::pow(4000.0, -0.5);
+  CHECK(learning_rate(config, 512, 4000) == Approx(peak).epsilon(1e-12));
+  CHECK(learning_rate(config, 512, 1000) == Approx(peak / 4).epsilon(1e-12));
+  CHECK(learning_rate(config, 512, 16000) == Approx(peak / 2).epsilon(1e-12));
+  CHECK(learning_rate(config, 512, 1) == Approx(1.7469281074e-07).epsilon(1e-9));
+}
+
+TEST_CASE("the inverse square root reaches the stated peak and halves at four times the warm-up") {
+  TrainConfig config;
+  config.schedule = Schedule::inverse_sqrt;
+  config.learning_rate = 0.005;
+  config.warmup = 2000;
+  CHECK(learning_rate(config, 128, 2000) == Approx(0.005));
+  CHECK(learning_rate(config, 128, 500) == Approx(0.00125));
+  CHECK(learning_rate(config, 128, 8000) == Approx(0.0025));
+  for (int64_t step = 2; step < 5000; ++step) {
+    CHECK(learning_rate(config, 128, step) <= 0.005);
+  }
+}
+
+TEST_CASE("a constant rate holds after the warm-up, and the scale multiplies every schedule") {
+  TrainConfig config;
+  config.schedule = Schedule::constant;
+  config.warmup = 10;
+  CHECK(learning_rate(config, 128, 5) == Approx(0.0005));
+  CHECK(learning_rate(config, 128, 5000) == Approx(0.001));
+  config.learning_rate_scale = 2;
+  CHECK(learning_rate(config, 128, 5000) == Approx(0.002));
+  config.warmup = 0;
+  CHECK(learning_rate(config, 128, 1) == Approx(0.002));
+}
+
+TEST_CASE("a contradiction in the training config names its knob") {
+  TrainConfig config;
+  config.warmup = 0;
+  CHECK_THROWS_WITH(config.validate(), testing::contains("warmup: 0"));
+  config = {};
+  config.label_smoothing = 1.5;
+  CHECK_THROWS_WITH(config.validate(), testing::contains("label_smoothing: 1.5"));
+}

@@ -1,0 +1,140 @@
+#!/usr/bin/env python3
+"""Checks who includes whom against the table of docs/ARCHITECTURE.md. Run by the test check_layers.
+
+    tools/check_layers.py [ROOT]     prints each include that breaks a rule as file:line, and exits 1 if there is one
+"""
+
+import re
+import sys
+from pathlib import Path
+
+# A folder may include itself and these. train and eval are siblings, and so are data and model.
+LAYERS = {
+    "base": [],
+    "kernels": ["base"],
+    "model": ["base", "kernels"],
+    "data": ["base"],
+    "train": ["base", "kernels", "data", "model"],
+    "eval": ["base", "kernels", "data", "model"],
+    "app": ["base", "kernels", "data", "model", "train", "eval"],
+}
+
+# Libraries that only some files may include, since everything else should compile and be read without them.
+# {include: files, as patterns on the path from the root}
+LIBRARIES = {
+    r"nlohmann/.*": ["base/[^/]*\\.cpp", "base/json[^/]*\\.h", "app/.*", "tests/.*"],
+    r"CLI/.*": ["app/.*", "tests/app/.*"],
+    r"sentencepiece.*": ["data/sentencepiece[^/]*\\.cpp"],
+    r"catch2/.*": ["tests/support/.*"],
+}
+
+TORCH = re.compile(r"(torch|ATen|c10)/.*")
+INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)')
+SOURCES = (".h", ".cpp", ".cu")
+
+
+def includes_of(path):
+    """[(line number, name, quoted)] of the file's includes."""
+    found = []
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        if match := INCLUDE.match(line):
+            found.append((number, match.group(1) or match.group(2), match.group(1) is not None))
+    return found
+
+
+def source_files(root):
+    """The project's files by path from the root, with their includes."""
+    files = {}
+    for folder in (*LAYERS, "tests"):
+        for path in sorted((root / folder).rglob("*")):
+            if path.suffix in SOURCES:
+                files[path.relative_to(root).as_posix()] = includes_of(path)
+    return files
+
+
+def allowed_folders(name):
+    """The folders that this file may include."""
+    folder = name.split("/")[0]
+    if folder != "tests":
+        return [folder, *LAYERS[folder]]
+    layer = name.split("/")[1]
+    below = [layer, *LAYERS[layer]] if layer in LAYERS else list(LAYERS)
+    return [*below, "tests/support", f"tests/{layer}"]
+
+
+def is_generated(include, root):
+    """Whether the build writes this header: then the folder's CMakeLists.txt names it under generated/."""
+    lists = root / include.split("/")[0] / "CMakeLists.txt"
+    return lists.exists() and f"generated/{include}" in lists.read_text()
+
+
+def check_project_includes(name, includes, root):
+    for number, include, quoted in includes:
+        if not quoted:
+            continue
+        if not (root / include).exists() and not is_generated(include, root):
+            yield f"{name}:{number}: \"{include}\" is not a file of the project: write it from the repository's root"
+        elif not any(include.startswith(folder + "/") for folder in allowed_folders(name)):
+            yield f"{name}:{number}: includes \"{include}\"; it may include {', '.join(allowed_folders(name))}"
+
+
+def check_libraries(name, includes):
+    for number, include, quoted in includes:
+        for library, files in LIBRARIES.items():
+            if not quoted and re.fullmatch(library, include) and not any(re.fullmatch(file, name) for file in files):
+                yield f"{name}:{number}: includes <{include}>, which only {', '.join(files)} may"
+
+
+def torch_free_sources(root):
+    """The files that some CMakeLists.txt lists under TEXT, by path from the root; and all of base."""
+    found = []
+    for lists in (root / folder / "CMakeLists.txt" for folder in (*LAYERS, "tests")):
+        if not lists.exists():
+            continue
+        text = re.sub(r"#[^\n]*", "", lists.read_text())
+        for body in re.findall(r"attn_folder(?:_tests)?\(([^)]*)\)", text):
+            section = None
+            for word in body.split():
+                if word in ("TEXT", "TORCH", "USES"):
+                    section = word
+                elif section == "TEXT":
+                    found.append((lists.parent / word).relative_to(root).as_posix())
+    return found
+
+
+def check_torch_free(files, root):
+    """Follows the includes of each torch-free source: none may lead to LibTorch."""
+    starts = torch_free_sources(root) + [name for name in files if name.startswith("base/")]
+    for start in dict.fromkeys(starts):
+        seen, waiting = {start}, [(start, start)]
+        while waiting:
+            name, trail = waiting.pop()
+            for number, include, quoted in files.get(name, []):
+                if not quoted and TORCH.fullmatch(include):
+                    yield f"{name}:{number}: includes <{include}>, but {trail} is torch-free"
+                elif quoted and include not in seen:
+                    seen.add(include)
+                    waiting.append((include, f"{trail} > {include}"))
+
+
+def problems(root):
+    """Every broken rule, one line each."""
+    files = source_files(root)
+    found = []
+    for name, includes in files.items():
+        found += check_project_includes(name, includes, root)
+        found += check_libraries(name, includes)
+    return list(dict.fromkeys([*found, *check_torch_free(files, root)]))
+
+
+def main(arguments):
+    root = Path(arguments[0]) if arguments else Path(__file__).resolve().parent.parent
+    found = problems(root)
+    for line in found:
+        print(line)
+    print(f"check_layers: {len(source_files(root))} files, {len(found)} includes that break a rule")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,101 @@
+#!/usr/bin/env bash
+# Checks how the files are written: clang-format, and what clang-format does not see.
+#
+#   tools/lint.sh          exits 1 and names what is off
+#   tools/lint.sh --fix    lets clang-format rewrite the C++ files first
+#
+# The format is that of clang-format 14, Debian 12's; other versions differ in small things, so none other is asked.
+# Without it that check is left out with a message, but in CI (CI=true) it fails. CLANG_FORMAT names one elsewhere.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+failed=0
+complain() {
+  printf 'lint: %s\n' "$*"
+  failed=1
+}
+
+# The project's own files: what git knows or would add; all files where there is no git.
+list_files() {
+  git ls-files -co --exclude-standard -- "$@" 2>/dev/null || find . -type f -not -path './build*' -not -path './.venv/*'
+}
+
+clang_format_14() {
+  local candidate
+  for candidate in ${CLANG_FORMAT:-clang-format-14 clang-format}; do
+    if "$candidate" --version 2>/dev/null | grep -q 'version 14\.'; then
+      printf '%s' "$candidate"
+      return
+    fi
+  done
+}
+
+files=()
+sources=()
+while IFS= read -r file; do
+  [ -f "$file" ] || continue
+  file=${file#./}
+  case $file in
+    *.cpp | *.h | *.cu) sources+=("$file") && files+=("$file") ;;
+    tests/*/data/* | tests/data/*.txt) ;; # test data may hold anything
+    *.py | *.sh | *.cmake | *.json | *.md | *CMakeLists.txt | run | data/fetch | .ci/run) files+=("$file") ;;
+  esac
+done < <(list_files)
+
+formatter=$(clang_format_14)
+if [ -n "$formatter" ]; then
+  if [ "${1:-}" = --fix ]; then "$formatter" -i "${sources[@]}"; fi
+  if ! "$formatter" --dry-run --Werror "${sources[@]}"; then
+    complain "clang-format 14 would change files: run tools/lint.sh --fix"
+  fi
+elif [ "${CI:-}" = true ]; then
+  complain "clang-format 14 is missing (apt-get install clang-format-14, or pip install clang-format==14.0.6)"
+else
+  printf 'lint: no clang-format 14 here: formatting is not checked\n'
+fi
+
+# Prints the lines that match, with a reason. $1: the reason, $2: an extended regular expression; files follow.
+forbid() {
+  local reason=$1 pattern=$2
+  shift 2
+  if grep -nHE "$pattern" "$@"; then complain "$reason"; fi
+}
+
+forbid "space at the end of a line" '[[:space:]]$' "${files[@]}"
+forbid "a tab" $'\t' "${files[@]}"
+forbid "a path of one machine: write it relative, or in an example as path/to" \
+  '(^|[^[:alnum:]_.-])/(home|root|Users|work|mnt)/[[:alnum:]]' "${files[@]}"
+forbid "using namespace std" '^[[:space:]]*using namespace std;' "${sources[@]}"
+
+for file in "${files[@]}"; do
+  if [ -s "$file" ] && [ -n "$(tail -c 1 "$file")" ]; then complain "$file: no newline at the end"; fi
+  case $file in
+    *utils* | *helpers*) complain "$file: name it for what is in it" ;;
+  esac
+done
+for file in "${sources[@]}"; do
+  lines=$(wc -l <"$file")
+  if [ "$lines" -gt 400 ] && ! grep -q 'Written by tools/' "$file"; then
+    complain "$file: $lines lines, 400 at most: split it"
+  fi
+  case $file in
+    # A fragment that is meant to be included more than once says so at its head.
+    *.h) grep -q '^#pragma once' "$file" || head -n 3 "$file" | grep -qE 'Part of|Included' ||
+      complain "$file: no #pragma once" ;;
+  esac
+done
+if command -v python3 >/dev/null 2>&1; then
+  for file in "${files[@]}"; do
+    case $file in
+      *.json) python3 -m json.tool "$file" >/dev/null || complain "$file: not valid JSON" ;;
+      *.py | data/fetch) python3 -c 'import ast, sys; ast.parse(open(sys.argv[1]).read())' "$file" ||
+        complain "$file: not valid Python" ;;
+    esac
+  done
+fi
+for file in run .ci/run tools/lint.sh; do
+  bash -n "$file" || complain "$file: not valid bash"
+done
+
+if [ "$failed" = 0 ]; then printf 'lint: %d files are in order\n' "${#files[@]}"; fi
+exit "$failed"

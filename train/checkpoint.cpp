@@ -1,0 +1,170 @@
+#include "train/checkpoint.h"
+
+#include <charconv>
+#include <functional>
+#include <set>
+#include <sstream>
+
+#include "base/error.h"
+#include "base/safetensors.h"
+
+namespace attn {
+namespace {
+
+std::span<const std::byte> bytes_of(const torch::Tensor& tensor) {
+  return {static_cast<const std::byte*>(tensor.const_data_ptr()),
+          static_cast<size_t>(tensor.nbytes())};
+}
+
+// Named float32 tensors, kept alive until they are written.
+class TensorList {
+ public:
+  void add(const std::string& name, const torch::Tensor& tensor) {
+    held_.push_back(tensor.detach().to(torch::kCPU, torch::kFloat32).contiguous());
+    views_.push_back({name, "F32", held_.back().sizes().vec(), bytes_of(held_.back())});
+  }
+  const std::vector<TensorView>& views() const { return views_; }
+
+ private:
+  std::vector<torch::Tensor> held_;
+  std::vector<TensorView> views_;
+};
+
+std::string shape_text(std::span<const int64_t> shape) {
+  std::ostringstream text;
+  text << '[';
+  for (size_t i = 0; i < shape.size(); ++i) text << (i ? ", " : "") << shape[i];
+  text << ']';
+  return text.str();
+}
+
+void copy_into(torch::Tensor out, const TensorView& view, const std::filesystem::path& path) {
+  if (view.dtype != "F32") {
+    throw DataError(path.string() + ": " + view.name + " is " + view.dtype + ", wanted F32");
+  }
+  if (view.shape != out.sizes().vec()) {
+    throw DataError(path.string() + ": " + view.name + " has shape " + shape_text(view.shape) +
+                    ", the model's is " + shape_text(out.sizes()) +
+                    "; the checkpoint belongs to another config");
+  }
+  const torch::NoGradGuard no_grad;
+  const torch::Tensor host = torch::empty(view.shape, torch::kFloat32);
+  std::memcpy(host.data_ptr(), view.bytes.data(), view.bytes.size());
+  out.copy_(host);
+}
+
+// The state's fields by name, once for both directions.
+template <class State, class Visit>
+void visit_state(State& state, Visit&& visit) {
+  visit("step", state.step);
+  visit("stream.epoch", state.stream.epoch);
+  visit("stream.window", state.stream.window);
+  visit("stream.batch", state.stream.batch);
+  visit("target_tokens", state.target_tokens);
+  visit("source_tokens", state.source_tokens);
+  visit("seconds", state.seconds);
+  visit("best", state.best);
+  visit("best_step", state.best_step);
+  visit("without_better", state.without_better);
+}
+
+std::string number_text(int64_t value) { return std::to_string(value); }
+std::string number_text(double value) {
+  char buffer[64];
+  const auto end = std::to_chars(buffer, buffer + sizeof buffer, value);  // shortest exact form
+  return {buffer, end.ptr};
+}
+
+}  // namespace
+
+void save_weights(const std::filesystem::path& path, const torch::nn::Module& model,
+                  const std::map<std::string, std::string>& metadata) {
+  TensorList tensors;
+  for (const auto& parameter : model.named_parameters()) {
+    tensors.add(parameter.key(), parameter.value());
+  }
+  write_safetensors(path, tensors.views(), metadata);
+}
+
+void load_weights(const std::filesystem::path& path, torch::nn::Module& model) {
+  const SafetensorsFile file(path);
+  auto parameters = model.named_parameters();
+  for (const TensorView& view : file.tensors()) {
+    if (!parameters.contains(view.name)) {
+      throw DataError(path.string() + ": the model has no parameter " + view.name +
+                      "; the checkpoint belongs to another config");
+    }
+  }
+  for (auto& parameter : parameters) {
+    copy_into(parameter.value(), file.at(parameter.key()), path);
+  }
+}
+
+void average_weights(const std::vector<std::filesystem::path>& inputs,
+                     const std::filesystem::path& out) {
+  if (inputs.empty()) throw DataError("there is no checkpoint to average");
+  // Sums in float64, so that the order and the number of checkpoints do not show.
+  std::vector<std::pair<std::string, torch::Tensor>> sums;
+  for (const auto& path : inputs) {
+    const SafetensorsFile file(path);
+    if (sums.empty()) {
+      for (const TensorView& view : file.tensors()) {
+        sums.emplace_back(view.name, torch::zeros(view.shape, torch::kFloat64));
+      }
+    }
+    if (file.tensors().size() != sums.size()) {
+      throw DataError(path.string() + ": has " + std::to_string(file.tensors().size()) +
+                      " tensors, the first checkpoint " + std::to_string(sums.size()));
+    }
+    for (auto& [name, sum] : sums) {
+      torch::Tensor part = torch::empty(sum.sizes(), torch::kFloat32);
+      copy_into(part, file.at(name), path);
+      sum += part;
+    }
+  }
+  TensorList tensors;
+  for (const auto& [name, sum] : sums) {
+    tensors.add(name, sum / static_cast<double>(inputs.size()));
+  }
+  write_safetensors(out, tensors.views(), {{"averaged", std::to_string(inputs.size())}});
+}
+
+void save_training_state(const std::filesystem::path& path, Trainer& trainer) {
+  TensorList tensors;
+  for (const auto& slot : trainer.parameters().slots()) {
+    tensors.add("first_moment." + slot.name,
+                FlatParameters::view(trainer.adam().first_moment, slot));
+    tensors.add("second_moment." + slot.name,
+                FlatParameters::view(trainer.adam().second_moment, slot));
+  }
+  std::map<std::string, std::string> metadata;
+  visit_state(trainer.state,
+              [&](const char* name, const auto& value) { metadata[name] = number_text(value); });
+  write_safetensors(path, tensors.views(), metadata);
+}
+
+void load_training_state(const std::filesystem::path& path, Trainer& trainer) {
+  const SafetensorsFile file(path);
+  for (const auto& slot : trainer.parameters().slots()) {
+    copy_into(FlatParameters::view(trainer.adam().first_moment, slot),
+              file.at("first_moment." + slot.name), path);
+    copy_into(FlatParameters::view(trainer.adam().second_moment, slot),
+              file.at("second_moment." + slot.name), path);
+  }
+  TrainState state;
+  visit_state(state, [&](const char* name, auto& value) {
+    const auto found = file.metadata().find(name);
+    const std::string text = found == file.metadata().end() ? "" : found->second;
+    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (text.empty() || parsed.ec != std::errc{} || parsed.ptr != text.data() + text.size()) {
+      throw DataError(path.string() + ": its training state lacks a valid \"" + name + "\"");
+    }
+  });
+  if (state.step < 0 || state.stream.epoch < 0 || state.stream.window < 0 ||
+      state.stream.batch < 0) {
+    throw DataError(path.string() + ": its training state has a negative position");
+  }
+  trainer.state = state;
+}
+
+}  // namespace attn

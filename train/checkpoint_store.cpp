@@ -1,0 +1,170 @@
+#include "train/checkpoint_store.h"
+
+#include <algorithm>
+#include <charconv>
+#include <string>
+#include <system_error>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/safetensors.h"
+
+namespace attn {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view prefix = "step-";
+constexpr std::string_view best_name = "best";
+/// In the names that base/file.h gives to what is being written, and here to what is being deleted.
+constexpr std::string_view temporary_mark = ".tmp-";
+
+[[noreturn]] void fail(const std::string& what, const fs::path& path,
+                       const std::error_code& error) {
+  throw DataError("cannot " + what + " '" + path.string() + "': " + error.message());
+}
+
+std::string name_of(int64_t step) {
+  const std::string digits = std::to_string(step);
+  return std::string(prefix) + std::string(8 - std::min<size_t>(8, digits.size()), '0') + digits;
+}
+
+/// Nothing unless `name` is just what name_of gives some step.
+std::optional<int64_t> step_of(std::string_view name) {
+  if (!name.starts_with(prefix)) return std::nullopt;
+  const std::string_view digits = name.substr(prefix.size());
+  int64_t step = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), step);
+  if (error != std::errc() || step < 0 || name_of(step) != name) return std::nullopt;
+  return step;
+}
+
+/// The entries of a folder; none when there is no folder.
+std::vector<fs::path> entries_of(const fs::path& folder) {
+  std::error_code error;
+  std::vector<fs::path> entries;
+  fs::directory_iterator it(folder, error);
+  if (error == std::errc::no_such_file_or_directory) return entries;
+  while (!error && it != fs::directory_iterator()) {
+    entries.push_back(it->path());
+    it.increment(error);
+  }
+  if (error) fail("read", folder, error);
+  return entries;
+}
+
+void remove_checkpoint(const fs::path& checkpoint) {
+  const fs::path doomed = checkpoint.string() + std::string(temporary_mark) + "deleted";
+  std::error_code error;
+  fs::remove_all(doomed, error);
+  if (!error) fs::rename(checkpoint, doomed, error);
+  if (!error) fs::remove_all(doomed, error);
+  if (error) fail("delete", checkpoint, error);
+}
+
+void verify_file(const fs::path& file) {
+  std::error_code error;
+  const auto size = fs::file_size(file, error);
+  if (error) fail("use the checkpoint: its file", file, error);
+  if (size == 0)
+    throw DataError("cannot use the checkpoint: its file '" + file.string() + "' is empty");
+  if (file.extension() == ".safetensors") SafetensorsFile{file};
+}
+
+bool is_complete(const fs::path& checkpoint, std::span<const std::string_view> files) {
+  try {
+    verify_checkpoint(checkpoint, files);
+    return true;
+  } catch (const DataError&) {
+    return false;
+  }
+}
+
+}  // namespace
+
+fs::path checkpoint_path(const fs::path& checkpoints, int64_t step) {
+  return checkpoints / name_of(step);
+}
+
+std::vector<StoredCheckpoint> list_checkpoints(const fs::path& checkpoints) {
+  std::vector<StoredCheckpoint> found;
+  for (const fs::path& entry : entries_of(checkpoints)) {
+    const auto step = step_of(entry.filename().string());
+    std::error_code ignored;
+    if (step && fs::is_directory(entry, ignored)) found.push_back({*step, entry});
+  }
+  std::sort(found.begin(), found.end(),
+            [](const StoredCheckpoint& a, const StoredCheckpoint& b) { return a.step < b.step; });
+  return found;
+}
+
+void verify_checkpoint(const fs::path& checkpoint, std::span<const std::string_view> files) {
+  for (const std::string_view file : files) verify_file(checkpoint / file);
+}
+
+std::optional<StoredCheckpoint> latest_checkpoint(const fs::path& checkpoints,
+                                                  std::span<const std::string_view> files) {
+  const auto all = list_checkpoints(checkpoints);
+  for (auto it = all.rbegin(); it != all.rend(); ++it) {
+    if (is_complete(it->path, files)) return *it;
+  }
+  return std::nullopt;
+}
+
+void mark_best(const fs::path& checkpoints, int64_t step, double score) {
+  const fs::path checkpoint = checkpoint_path(checkpoints, step);
+  std::error_code unknown;
+  if (!fs::is_directory(checkpoint, unknown)) {
+    throw DataError("cannot mark '" + checkpoint.string() + "' as the best: it does not exist");
+  }
+  char digits[64];
+  const auto end = std::to_chars(digits, digits + sizeof digits, score).ptr;
+  write_file_atomically(checkpoints / best_name,
+                        name_of(step) + " " + std::string(digits, end) + "\n");
+}
+
+std::optional<BestCheckpoint> best_checkpoint(const fs::path& checkpoints) {
+  const fs::path file = checkpoints / best_name;
+  std::error_code unknown;
+  if (fs::status(file, unknown).type() == fs::file_type::not_found) return std::nullopt;
+  const std::string line = read_file(file, 1000);
+  const size_t space = line.find(' ');
+  const auto step = step_of(std::string_view(line).substr(0, space));
+  BestCheckpoint best;
+  const char* const end = line.data() + line.size();
+  const char* const number = space == std::string::npos ? end : line.data() + space + 1;
+  const auto [rest, error] = std::from_chars(number, end, best.score);
+  if (!step || error != std::errc() || std::string_view(rest, end) != "\n") {
+    throw DataError("'" + file.string() +
+                    "' does not name a checkpoint and its score: delete the file, or write "
+                    "such a line as \"step-00000500 4.92\"");
+  }
+  best.checkpoint = {*step, checkpoint_path(checkpoints, *step)};
+  if (!fs::is_directory(best.checkpoint.path, unknown)) return std::nullopt;
+  return best;
+}
+
+void prune_checkpoints(const fs::path& checkpoints, int64_t keep_last) {
+  auto all = list_checkpoints(checkpoints);
+  if (keep_last <= 0 || static_cast<int64_t>(all.size()) <= keep_last) return;
+  all.resize(all.size() - static_cast<size_t>(keep_last));
+  const auto best = best_checkpoint(checkpoints);
+  for (const StoredCheckpoint& checkpoint : all) {
+    if (!best || best->checkpoint.step != checkpoint.step) remove_checkpoint(checkpoint.path);
+  }
+}
+
+void remove_checkpoint_leftovers(const fs::path& checkpoints) {
+  for (const fs::path& entry : entries_of(checkpoints)) {
+    const std::string name = entry.filename().string();
+    const size_t mark = name.find(temporary_mark);
+    if (mark == std::string::npos) continue;
+    const std::string original = name.substr(0, mark);
+    if (original != best_name && !step_of(original)) continue;  // somebody else's
+    std::error_code error;
+    fs::remove_all(entry, error);
+    if (error) fail("delete", entry, error);
+  }
+}
+
+}  // namespace attn

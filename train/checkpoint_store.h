@@ -1,0 +1,63 @@
+// A run's folder of checkpoints: RUN/checkpoints/step-00000500/ and so on, each a directory that
+// appeared whole, and the file `best`, which names one of them. What is in a checkpoint's files is
+// train/checkpoint's business.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace attn {
+
+/// What a run needs to go on. A checkpoint may hold more, such as its tokenizer.
+inline constexpr std::array<std::string_view, 3> checkpoint_files = {
+    "model.safetensors", "optimizer.safetensors", "config.json"};
+
+struct StoredCheckpoint {
+  int64_t step = 0;
+  std::filesystem::path path;
+};
+
+struct BestCheckpoint {
+  StoredCheckpoint checkpoint;
+  double score = 0.0;  ///< as given to mark_best; whether more is better is the caller's to know
+};
+
+/// The directory of the checkpoint after `step` >= 0 updates: `checkpoints`/step-00000500.
+std::filesystem::path checkpoint_path(const std::filesystem::path& checkpoints, int64_t step);
+
+/// All checkpoints, sorted by step; empty when there is no folder yet. Throws DataError when it
+/// cannot be read.
+std::vector<StoredCheckpoint> list_checkpoints(const std::filesystem::path& checkpoints);
+
+/// Throws DataError naming the first of `files` that is missing, empty or, if it is a .safetensors,
+/// broken.
+void verify_checkpoint(const std::filesystem::path& checkpoint,
+                       std::span<const std::string_view> files = checkpoint_files);
+
+/// The newest checkpoint that verify_checkpoint accepts. Throws DataError as list_checkpoints does.
+std::optional<StoredCheckpoint> latest_checkpoint(
+    const std::filesystem::path& checkpoints,
+    std::span<const std::string_view> files = checkpoint_files);
+
+/// Atomically makes the checkpoint of `step` the best. Throws DataError when it does not exist.
+void mark_best(const std::filesystem::path& checkpoints, int64_t step, double score);
+
+/// The one marked last, nothing when none is or when it was deleted by hand. Throws DataError for a
+/// broken mark.
+std::optional<BestCheckpoint> best_checkpoint(const std::filesystem::path& checkpoints);
+
+/// Deletes all checkpoints but the last `keep_last` and the best; 0 keeps all, as the config says.
+/// A checkpoint loses its name before its files, so that one being deleted is never taken for a
+/// whole one. Throws DataError.
+void prune_checkpoints(const std::filesystem::path& checkpoints, int64_t keep_last);
+
+/// Removes what a killed process left half written or half deleted. Only for the process that
+/// trains the run: it would take the checkpoint that another is just writing. Throws DataError.
+void remove_checkpoint_leftovers(const std::filesystem::path& checkpoints);
+
+}  // namespace attn

@@ -1,0 +1,40 @@
+#include "train/flat_parameters.h"
+
+namespace attn {
+namespace {
+
+// Parameters start on whole cache lines, for the vector loads of the products that read them.
+constexpr int64_t kAlignment = 16;
+
+int64_t aligned(int64_t n) { return (n + kAlignment - 1) / kAlignment * kAlignment; }
+
+}  // namespace
+
+FlatParameters::FlatParameters(torch::nn::Module& model) {
+  int64_t total = 0;
+  torch::TensorOptions options;
+  auto parameters = model.named_parameters();
+  for (const auto& parameter : parameters) {
+    slots_.push_back({parameter.key(), total, parameter.value().sizes().vec()});
+    total += aligned(parameter.value().numel());
+    options = parameter.value().options();
+  }
+  const torch::NoGradGuard no_grad;
+  values = torch::zeros({total}, options.requires_grad(false));
+  gradients = torch::zeros({total}, options.requires_grad(false));
+  for (size_t i = 0; i < slots_.size(); ++i) {
+    torch::Tensor& parameter = parameters[i].value();
+    const torch::Tensor part = view(values, slots_[i]);
+    part.copy_(parameter);
+    parameter.set_data(part);
+    parameter.mutable_grad() = view(gradients, slots_[i]);
+  }
+}
+
+torch::Tensor FlatParameters::view(const torch::Tensor& flat, const Slot& slot) {
+  int64_t count = 1;
+  for (const int64_t size : slot.shape) count *= size;
+  return flat.narrow(0, slot.offset, count).view(slot.shape);
+}
+
+}  // namespace attn

@@ -1,0 +1,41 @@
+#include "train/loss.h"
+
+#include <ATen/autocast_mode.h>
+
+namespace attn {
+
+cpu::SmoothedTargets smoothed_targets(Smoothing form, double epsilon, int64_t classes,
+                                      int64_t never_target) {
+  const double others = static_cast<double>(classes - 1);
+  const bool spare = form == Smoothing::wrong_no_pad && never_target >= 0;
+  double right = 1.0 - epsilon, spread = 0.0;
+  switch (form) {
+    case Smoothing::wrong: spread = epsilon / others; break;
+    case Smoothing::wrong_no_pad: spread = epsilon / (spare ? others - 1.0 : others); break;
+    case Smoothing::all:
+      spread = epsilon / static_cast<double>(classes);
+      right += spread;
+      break;
+  }
+  return {static_cast<float>(right), static_cast<float>(spread), spare ? never_target : -1};
+}
+
+LossSums smoothed_loss(const torch::Tensor& logits_NV, const torch::Tensor& targets_N,
+                       cpu::SmoothedTargets targets) {
+  const torch::Tensor log_p = logits_NV.to(torch::kFloat32).log_softmax(-1);
+  const torch::Tensor right_N = log_p.gather(1, targets_N.unsqueeze(1)).squeeze(1);
+  torch::Tensor q = torch::full_like(log_p, targets.spread);
+  if (targets.spared >= 0) q.select(1, targets.spared).zero_();
+  q.scatter_(1, targets_N.unsqueeze(1), targets.right);
+  return {-(q * log_p).sum(), -right_N.sum().item<double>()};
+}
+
+LossSums output_loss(Transformer model, const torch::Tensor& x_ND, const torch::Tensor& targets_N,
+                     cpu::SmoothedTargets targets) {
+  if (!x_ND.is_cpu()) return smoothed_loss(model->project(x_ND), targets_N, targets);
+  const bool narrow = at::autocast::is_autocast_enabled(at::kCPU);
+  const torch::Tensor x = narrow ? x_ND.to(at::autocast::get_autocast_dtype(at::kCPU)) : x_ND;
+  return chunked_smoothed_loss(x, model->output_weight(), targets_N, targets);
+}
+
+}  // namespace attn

@@ -1,0 +1,24 @@
+// Section 5.4: label smoothing, in the three forms that are in use.
+#pragma once
+
+#include <torch/torch.h>
+
+#include "kernels/smoothed_loss.h"
+#include "model/transformer.h"
+#include "train/config.h"
+
+namespace attn {
+
+/// How ε is spread over `classes`. `never_target` is the symbol spared by Smoothing::wrong_no_pad (-1: there is none).
+cpu::SmoothedTargets smoothed_targets(Smoothing form, double epsilon, int64_t classes,
+                                      int64_t never_target = -1);
+
+/// The definition, from logits [N, V] and targets_N: loss = Σ_rows Σ_classes -q log p, likelihood = Σ_rows -log p(target).
+LossSums smoothed_loss(const torch::Tensor& logits_NV, const torch::Tensor& targets_N,
+                       cpu::SmoothedTargets targets);
+
+/// Projection and loss of the decoder's rows: the chunked kernel on a CPU, else the definition.
+LossSums output_loss(Transformer model, const torch::Tensor& x_ND, const torch::Tensor& targets_N,
+                     cpu::SmoothedTargets targets);
+
+}  // namespace attn

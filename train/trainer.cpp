@@ -1,0 +1,113 @@
+#include "train/trainer.h"
+
+#include <ATen/autocast_mode.h>
+
+#include <cmath>
+#include <sstream>
+
+#include "base/random.h"
+#include "train/schedule.h"
+
+namespace attn {
+namespace {
+
+// Dropout of one batch: a function of where we are, not of how we came there.
+void seed_dropout(uint64_t seed, int64_t step, size_t batch) {
+  const uint64_t place = static_cast<uint64_t>(step) * 4096 + batch;
+  torch::manual_seed(mix64(seed ^ mix64(place + 1)));
+}
+
+TokenSequences tensors(const TokenRows& rows, torch::Device device) {
+  return token_sequences(rows.tokens, rows.lengths, device);
+}
+
+[[noreturn]] void stop_not_finite(const char* what, double value, int64_t step,
+                                  std::span<const Batch> batches) {
+  std::ostringstream text;
+  text << "step " << step << ": the " << what << " is " << value << "; pairs ";
+  const auto& ids = batches.front().ids;
+  for (size_t i = 0; i < std::min<size_t>(ids.size(), 3); ++i) text << (i ? ", " : "") << ids[i] + 1;
+  text << " and others of the encoded corpus; nothing was updated. Lower the learning rate, lengthen the "
+          "warm-up or clip (train.clip_norm)";
+  throw NonFiniteLoss(text.str());
+}
+
+}  // namespace
+
+Trainer::Trainer(const TrainConfig& config, uint64_t seed, Transformer model, BatchStream& stream,
+                 int64_t never_target)
+    : config_(config),
+      seed_(seed),
+      model_(model),
+      stream_(stream),
+      parameters_(*model),
+      adam_(config, parameters_),
+      targets_(smoothed_targets(config.smoothing, config.label_smoothing,
+                                model->vocabulary().target, never_target)) {}
+
+LossSums Trainer::forward(const Batch& batch) {
+  const torch::Device device = model_->device();
+  const PrecisionScope precision(config_.precision, device);
+  const TokenSequences source = tensors(batch.source, device);
+  const TokenSequences target = tensors(batch.target_in, device);
+  const torch::Tensor expected_N = tensors(batch.target_out, device).tokens_N;
+  return output_loss(model_, model_->forward(source, target), expected_N, targets_);
+}
+
+StepReport Trainer::step() {
+  StepReport report{.step = state.step + 1};
+  std::vector<Batch> batches;
+  for (int64_t i = 0; i < config_.accumulate; ++i) batches.push_back(stream_.next());
+  for (const Batch& batch : batches) {
+    report.target_tokens += batch.target_tokens;
+    report.source_tokens += batch.source_tokens;
+    report.sentences += batch.sentences;
+  }
+  // Divided by all target tokens of the update: many small batches equal one large one.
+  const double tokens = static_cast<double>(report.target_tokens);
+  model_->train();
+  parameters_.gradients.zero_();
+  for (size_t i = 0; i < batches.size(); ++i) {
+    seed_dropout(seed_, report.step, i);
+    const LossSums sums = forward(batches[i]);
+    (sums.loss / tokens).backward();
+    report.loss += sums.loss.item<double>() / tokens;
+    report.likelihood += sums.likelihood / tokens;
+  }
+  if (!std::isfinite(report.loss)) stop_not_finite("loss", report.loss, report.step, batches);
+  report.gradient_norm = parameters_.gradients.norm().item<double>();
+  if (!std::isfinite(report.gradient_norm)) {
+    stop_not_finite("gradient's norm", report.gradient_norm, report.step, batches);
+  }
+  if (config_.clip_norm > 0 && report.gradient_norm > config_.clip_norm) {
+    parameters_.gradients.mul_(config_.clip_norm / report.gradient_norm);
+  }
+  report.learning_rate = learning_rate(config_, model_->config().d_model, report.step);
+  adam_.update(report.learning_rate, report.step);
+  state.step = report.step;
+  state.stream = stream_.position();
+  state.target_tokens += report.target_tokens;
+  state.source_tokens += report.source_tokens;
+  return report;
+}
+
+void Trainer::rehearse(const Batch& batch) {
+  model_->train();
+  forward(batch).loss.backward();
+  parameters_.gradients.zero_();
+}
+
+PrecisionScope::PrecisionScope(Precision precision, torch::Device device)
+    : active_(precision == Precision::bf16), device_(device) {
+  if (!active_) return;
+  at::autocast::set_autocast_enabled(device_.type(), true);
+  at::autocast::set_autocast_dtype(device_.type(), at::kBFloat16);
+}
+
+PrecisionScope::~PrecisionScope() {
+  if (!active_) return;
+  at::autocast::clear_cache();
+  at::autocast::set_autocast_enabled(device_.type(), false);
+}
+
+}  // namespace attn
