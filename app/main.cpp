@@ -12,7 +12,9 @@
 #include "app/provenance.h"
 #include "app/score.h"
 #include "app/train.h"
+#include "app/demo.h"
 #include "app/evaluate.h"
+#include "app/generate.h"
 #include "app/translate.h"
 #include "app/vocab.h"
 #include "train/trainer.h"
@@ -36,6 +38,7 @@ int run(int argc, char** argv) {
   app.parse_complete_callback([&] {
     if (threads > 0) torch::set_num_threads(threads);
   });
+  add_demo_command(app);
   add_train_command(app);
   add_translate_command(app);
   add_evaluate_command(app);
@@ -43,6 +46,7 @@ int run(int argc, char** argv) {
   add_average_command(app);
   add_config_command(app);
   add_vocab_command(app);
+  add_generate_command(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

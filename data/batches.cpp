@@ -134,17 +134,21 @@ Batch BatchStream::next() {
 }
 
 void BatchStream::restore(const StreamPosition& position) {
-  const auto fail = [&] {
-    throw DataError("the saved position in the training text (epoch " +
-                    std::to_string(position.epoch) + ", window " + std::to_string(position.window) +
-                    ", batch " + std::to_string(position.batch) +
-                    ") does not fit it: the text or data.batch_tokens has changed");
+  const StreamPosition before = position_;
+  const auto go_to = [&](const StreamPosition& there) {
+    position_ = there;
+    shuffle_epoch();
+    plan_window();
+    return there.batch >= 0 && there.batch <= window_batches();
   };
-  if (position.epoch < 0 || position.window < 0 || position.window >= windows()) fail();
-  position_ = position;
-  shuffle_epoch();
-  plan_window();
-  if (position.batch < 0 || position.batch > window_batches()) fail();
+  if (position.epoch >= 0 && position.window >= 0 && position.window < windows()) {
+    if (go_to(position)) return;
+    go_to(before);
+  }
+  throw DataError("the saved position in the training text (epoch " +
+                  std::to_string(position.epoch) + ", window " + std::to_string(position.window) +
+                  ", batch " + std::to_string(position.batch) +
+                  ") does not fit it: the text or data.batch_tokens has changed");
 }
 
 double BatchStream::window_padding() const {

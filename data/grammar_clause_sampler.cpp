@@ -107,9 +107,12 @@ void ClauseSampler::choose_subject(Clause& clause, const ClauseSpec& spec, Class
   slot.you = clause.tense != Tense::past;
   slot.third_singular = clause.tense == Tense::past && clause.verb->past_looks_present();
   slot.negated = clause.negated;
-  slot.coordination = slot.attribute = spec.gap == Gap::none;
+  slot.attribute = spec.gap == Gap::none;
+  slot.coordination = slot.attribute && (classes & ~kLiving) == 0;
   if (spec.gap == Gap::owner) {
-    clause.subject = nouns_.common(slot);
+    do {
+      clause.subject = nouns_.common(slot);
+    } while ((clause.subject.noun->classes & (kPerson | kRelation | kParent)) == kPerson);
     clause.subject.determiner = Determiner::whose;
     clause.subject.parts.clear();
     clause.subject.attribute.reset();
@@ -152,7 +155,8 @@ void ClauseSampler::choose_adverbials(Clause& clause, const ClauseSpec& spec) {
   const Verb& verb = *clause.verb;
   const bool closed = clause.object && clause.object->relative;  // nothing may follow
   if (!closed) {
-    if (verb.manners != 0 && dice_.chance(22)) {
+    const bool long_object = clause.object && clause.object->attribute;
+    if (verb.manners != 0 && !long_object && dice_.chance(22)) {
       do {
         clause.manner = &dice_.pick(all_manners());
       } while ((clause.manner->bit & verb.manners) == 0);
@@ -260,7 +264,11 @@ Clause ClauseSampler::relative(const NounPhrase& head, bool past) {
   }
   if (kind == 2) {
     spec.gap = Gap::owner;
-    return dice_.chance(50) ? description(spec) : clause(spec);
+    Clause clause;
+    do {
+      clause = dice_.chance(50) ? description(spec) : this->clause(spec);
+    } while (clause.subject.noun == head.noun);
+    return clause;
   }
   spec.gap = Gap::subject;
   NounPhrase subject;

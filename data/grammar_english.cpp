@@ -113,6 +113,12 @@ Tree noun_phrase(const NounPhrase& phrase, bool as_subject) {
     case NounPhrase::Kind::name:
       return tree_node("NP", {tree_leaf("NNP", phrase.name->text)});
     case NounPhrase::Kind::coordination:
+      if (phrase.parts.at(0).kind == NounPhrase::Kind::name &&
+          phrase.parts.at(1).kind == NounPhrase::Kind::name) {
+        return tree_node("NP",
+                         {tree_leaf("NNP", phrase.parts.at(0).name->text), tree_leaf("CC", "and"),
+                          tree_leaf("NNP", phrase.parts.at(1).name->text)});
+      }
       return tree_node("NP", {noun_phrase(phrase.parts.at(0), as_subject), tree_leaf("CC", "and"),
                               noun_phrase(phrase.parts.at(1), as_subject)});
     case NounPhrase::Kind::common:

@@ -1,164 +1,15 @@
 #include "data/grammar_german.h"
 
-#include <initializer_list>
 #include <string_view>
 #include <utility>
 
+#include "data/grammar_german_nouns.h"
 #include "data/grammar_morphology.h"
 
 namespace attn::grammar {
 namespace {
 
-using Words = std::vector<std::string>;
-
-void append(Words& words, std::string_view more) {
-  while (!more.empty()) {
-    const size_t blank = more.find(' ');
-    words.emplace_back(more.substr(0, blank));
-    more = blank == std::string_view::npos ? std::string_view() : more.substr(blank + 1);
-  }
-}
-
-void append(Words& words, const Words& more) {
-  words.insert(words.end(), more.begin(), more.end());
-}
-
 Words relative_clause(const NounPhrase& head, const Clause& clause);
-Words noun_phrase(const NounPhrase& phrase, Case form, bool negated = false);
-
-Agreement agreement_of(const NounPhrase& phrase) {
-  return {phrase.noun != nullptr ? phrase.noun->gender : Gender::masculine, phrase.number};
-}
-
-std::string_view pronoun_form(const Pronoun& pronoun, Case form) {
-  switch (form) {
-    case Case::accusative:
-      return pronoun.accusative;
-    case Case::dative:
-      return pronoun.dative;
-    case Case::nominative:
-    case Case::genitive:
-      break;
-  }
-  return pronoun.nominative;
-}
-
-// The article or what stands for it, and how the adjectives after it end. `negated` makes "ein" and
-// no article "kein".
-Declension append_determiner(Words& words, const NounPhrase& phrase, Case form, bool negated) {
-  const Agreement agreement = agreement_of(phrase);
-  const bool plural = phrase.number == Number::plural;
-  switch (phrase.determiner) {
-    case Determiner::definite:
-      append(words, definite_article(form, agreement));
-      return Declension::weak;
-    case Determiner::demonstrative:
-      append(words, der_word("dies", form, agreement));
-      return Declension::weak;
-    case Determiner::every:
-      append(words, der_word("jed", form, agreement));
-      return Declension::weak;
-    case Determiner::indefinite:
-      if (plural && !negated) return Declension::strong;
-      append(words, ein_word(negated ? "kein" : "ein", form, agreement));
-      return Declension::mixed;
-    case Determiner::possessive:
-      append(words, ein_word(phrase.pronoun->german_possessive, form, agreement));
-      return Declension::mixed;
-    case Determiner::many:
-      append(words, der_word("viel", form, agreement));
-      return Declension::strong;
-    case Determiner::two:
-      append(words, "zwei");
-      return Declension::strong;
-    case Determiner::three:
-      append(words, "drei");
-      return Declension::strong;
-    case Determiner::owner:
-      if (phrase.parts.at(0).kind == NounPhrase::Kind::name) {
-        append(words, std::string(phrase.parts.at(0).name->text) + "s");
-        return Declension::strong;
-      }
-      append(words, definite_article(form, agreement));
-      return Declension::weak;
-    case Determiner::whose:
-      break;
-  }
-  return Declension::strong;
-}
-
-void append_adjectives_and_noun(Words& words, const NounPhrase& phrase, Case form,
-                                Declension declension) {
-  for (const Modifier& modifier : phrase.adjectives) {
-    if (modifier.very) append(words, "sehr");
-    append(words, adjective_form(*modifier.adjective, declension, form, agreement_of(phrase)));
-  }
-  append(words, noun_form(*phrase.noun, form, phrase.number));
-}
-
-Words prepositional_phrase(std::string_view preposition, Case form, const NounPhrase& object) {
-  Words words;
-  Words inner = noun_phrase(object, form);
-  const bool definite = object.kind == NounPhrase::Kind::common &&
-                        (object.determiner == Determiner::definite ||
-                         (object.determiner == Determiner::owner &&
-                          object.parts.at(0).kind == NounPhrase::Kind::common));
-  const std::string_view fused =
-      definite ? fused_preposition(preposition, form, agreement_of(object)) : std::string_view();
-  if (fused.empty()) {
-    append(words, preposition);
-  } else {
-    append(words, fused);
-    inner.erase(inner.begin());  // the article
-  }
-  append(words, inner);
-  return words;
-}
-
-Words prepositional_phrase(const PrepositionalPhrase& phrase) {
-  return prepositional_phrase(phrase.preposition->german, phrase.preposition->object_case,
-                              *phrase.object);
-}
-
-// Without its relative clause, which may have to wait until after the verb.
-Words common_phrase(const NounPhrase& phrase, Case form, bool negated) {
-  Words words;
-  const Declension declension = append_determiner(words, phrase, form, negated);
-  append_adjectives_and_noun(words, phrase, form, declension);
-  if (phrase.determiner == Determiner::owner &&
-      phrase.parts.at(0).kind == NounPhrase::Kind::common) {
-    append(words, noun_phrase(phrase.parts.at(0), Case::genitive));
-  }
-  if (phrase.attribute) append(words, prepositional_phrase(*phrase.attribute));
-  return words;
-}
-
-Words noun_phrase(const NounPhrase& phrase, Case form, bool negated) {
-  Words words;
-  switch (phrase.kind) {
-    case NounPhrase::Kind::pronoun:
-      append(words, pronoun_form(*phrase.pronoun, form));
-      break;
-    case NounPhrase::Kind::anaphor:
-      append(words, personal_pronoun(form, agreement_of(phrase)));
-      break;
-    case NounPhrase::Kind::weather:
-      append(words, "es");
-      break;
-    case NounPhrase::Kind::name:
-      append(words, phrase.name->text);
-      break;
-    case NounPhrase::Kind::coordination:
-      append(words, noun_phrase(phrase.parts.at(0), form));
-      append(words, "und");
-      append(words, noun_phrase(phrase.parts.at(1), form));
-      break;
-    case NounPhrase::Kind::common:
-      append(words, common_phrase(phrase, form, negated));
-      break;
-  }
-  return words;
-}
 
 constexpr GermanVerb kHaben = {"haben", "habe", "hast", "hat", "hatte", "gehabt"};
 constexpr GermanVerb kSein = {"sein", "bin", "bist", "ist", "war", "gewesen"};
@@ -200,6 +51,27 @@ bool negates_object(const Clause& clause) {
          clause.verb->german_preposition.empty();
 }
 
+// What is new comes late: "liest langsam ein Buch", but "liest das Buch langsam".
+bool introduces_object(const Clause& clause) {
+  if (clause.negated || !clause.object || clause.perceived != nullptr) return false;
+  if (clause.object->kind != NounPhrase::Kind::common) return false;
+  switch (clause.object->determiner) {
+    case Determiner::indefinite:
+    case Determiner::many:
+    case Determiner::two:
+    case Determiner::three:
+      return true;
+    case Determiner::definite:
+    case Determiner::demonstrative:
+    case Determiner::every:
+    case Determiner::possessive:
+    case Determiner::owner:
+    case Determiner::whose:
+      break;
+  }
+  return false;
+}
+
 void append_noun_objects(Words& words, const Clause& clause) {
   if (clause.recipient && !clause.recipient->is_pronoun()) {
     append(words, noun_phrase(*clause.recipient, Case::dative));
@@ -225,21 +97,24 @@ void append_perceived(Words& words, const Clause& clause) {
   append(words, clause.perceived->german.infinitive);
 }
 
-// All between the two halves of the bracket but the subject.
+// All between the two halves of the bracket but the subject and the pronouns.
 Words middle_field(const Clause& clause) {
   Words words;
-  append_pronoun_objects(words, clause);
   if (clause.time != nullptr && !clause.time_first) append(words, clause.time->german);
   if (clause.frequency != nullptr) append(words, clause.frequency->german);
+  const bool manner_first = clause.manner != nullptr && introduces_object(clause);
+  if (manner_first) append(words, clause.manner->german);
   append_noun_objects(words, clause);
   if (clause.negated && !negates_object(clause)) append(words, "nicht");
-  if (clause.manner != nullptr && clause.perceived == nullptr) append(words, clause.manner->german);
+  if (clause.manner != nullptr && clause.perceived == nullptr && !manner_first) {
+    append(words, clause.manner->german);
+  }
   if (clause.company) append(words, prepositional_phrase(*clause.company));
+  if (clause.place) append(words, prepositional_phrase(*clause.place));
   if (clause.object && !clause.verb->german_preposition.empty()) {
     append(words, prepositional_phrase(clause.verb->german_preposition, clause.verb->object_case,
                                        *clause.object));
   }
-  if (clause.place) append(words, prepositional_phrase(*clause.place));
   if (clause.adjective) {
     if (clause.adjective->very) append(words, "sehr");
     append(words, clause.adjective->adjective->german);
@@ -275,6 +150,7 @@ Words verb_final_clause(const Words& front, const Clause& clause) {
   Words words = {","};
   append(words, front);
   if (clause.gap != Gap::subject) append(words, subject_phrase(clause));
+  append_pronoun_objects(words, clause);
   append(words, middle_field(clause));
   append(words, verb_bracket(clause).verb_final);
   append(words, final_field(clause));
@@ -298,7 +174,12 @@ Words main_clause(const Words& front, const Clause& clause, bool subject_inside)
   const VerbBracket bracket = verb_bracket(clause);
   Words words = front;
   append(words, bracket.finite);
-  if (subject_inside) append(words, subject_phrase(clause));
+  // "Heute hilft er mir", but "heute hilft mir die Mutter".
+  const bool subject_later = subject_inside && !clause.subject.is_pronoun() &&
+                             clause.subject.kind != NounPhrase::Kind::weather;
+  if (subject_inside && !subject_later) append(words, subject_phrase(clause));
+  append_pronoun_objects(words, clause);
+  if (subject_later) append(words, subject_phrase(clause));
   append(words, middle_field(clause));
   append(words, bracket.right);
   append(words, final_field(clause));

@@ -11,7 +11,6 @@ constexpr Gender kN = Gender::neuter;
 
 constexpr Classes kLiving = kPerson | kAnimal;
 constexpr Classes kObject = kThing | kText | kVehicle | kFurniture | kOpenable;
-constexpr Classes kIndoors = kBuilding | kRoom;
 constexpr Classes kInside = kBuilding | kRoom | kArea;
 
 constexpr Noun kNouns[] = {

@@ -72,7 +72,8 @@ struct Adjective {
   std::string_view german;
   std::string_view german_stem;  ///< before an ending: "teur" of "teuer"
   Classes classes;
-  int rank;  ///< lower ranks come first, "small black"; above 1 each rank is a scale, and so used once
+  int rank;  ///< lower ranks come first, "small black"; above 1 each rank is a scale, and so used
+             ///< once
 };
 
 /// How an adverb or a point in time may be used.

@@ -72,7 +72,7 @@ NounPhrase NounSampler::common(const NounSlot& slot) {
   phrase.noun = dice_.pick(nouns(slot.classes));
   choose_determiner(phrase, slot);
   if (slot.adjectives) choose_adjectives(phrase);
-  if (slot.attribute && phrase.determiner != Determiner::owner && dice_.chance(8)) {
+  if (slot.attribute && phrase.determiner != Determiner::owner && dice_.chance(6)) {
     choose_attribute(phrase);
   }
   return phrase;
@@ -164,8 +164,12 @@ void NounSampler::choose_adjectives(NounPhrase& phrase) {
 }
 
 void NounSampler::choose_attribute(NounPhrase& phrase) {
-  const Attribute& attribute = dice_.pick(all_attributes());
-  if ((attribute.heads & phrase.noun->classes) == 0) return;
+  std::vector<const Attribute*> fitting;
+  for (const Attribute& candidate : all_attributes()) {
+    if ((candidate.heads & phrase.noun->classes) != 0) fitting.push_back(&candidate);
+  }
+  if (fitting.empty()) return;
+  const Attribute& attribute = *dice_.pick(fitting);
   NounSlot slot;
   slot.classes = attribute.preposition.objects;
   slot.pronouns = slot.bare_plural = false;
@@ -181,6 +185,7 @@ PrepositionalPhrase NounSampler::prepositional(std::span<const Preposition> prep
   slot.bare_plural = false;
   slot.negated = true;
   slot.pronouns = false;
+  slot.third_singular = dice_.chance(70);
   return {&preposition, std::make_shared<const NounPhrase>(phrase(slot))};
 }
 

@@ -121,6 +121,7 @@ Sentence SentenceSampler::subordination(bool past) {
   main.past = past;
   ClauseSpec subordinate = main;
   subordinate.plain_tense = subordinate.weather = true;
+  subordinate.frequency = false;
   const bool causal =
       sentence.subordinator->english == "because" || sentence.subordinator->english == "although";
   main.perfect = causal;
@@ -176,6 +177,7 @@ void SentenceSampler::refer_to_subject(Sentence& sentence, bool past) {
   spec.subject = anaphor_of(sentence.first.subject);
   link(sentence);
   sentence.second = clauses_.description(spec, sentence.first.adjective->adjective);
+  drop_repeated(sentence.first.subject, *sentence.second);
 }
 
 void SentenceSampler::refer_to_object(Sentence& sentence, bool past) {
@@ -193,6 +195,7 @@ void SentenceSampler::refer_to_object(Sentence& sentence, bool past) {
   if (person == nullptr || verbs.empty() || dice_.chance(55)) {
     spec.subject = anaphor_of(antecedent);
     sentence.second = clauses_.description(spec);
+    drop_repeated(*sentence.first.object, *sentence.second);
     return;
   }
   NounPhrase subject;
@@ -202,6 +205,16 @@ void SentenceSampler::refer_to_object(Sentence& sentence, bool past) {
   spec.subject = subject;
   sentence.second = clauses_.with_verb(*dice_.pick(verbs), spec);
   sentence.second->object = anaphor_of(antecedent);
+}
+
+// "The old table is red, and it is new": no quality is given twice, nor are two of the same scale.
+void SentenceSampler::drop_repeated(NounPhrase& antecedent, const Clause& second) {
+  if (!second.adjective) return;
+  const Adjective& said = *second.adjective->adjective;
+  std::erase_if(antecedent.adjectives, [&](const Modifier& modifier) {
+    const Adjective& other = *modifier.adjective;
+    return other.english == said.english || (other.rank > 1 && other.rank == said.rank);
+  });
 }
 
 Sentence SentenceSampler::question(bool past) {

@@ -27,6 +27,7 @@ class SentenceSampler {
   Sentence who(bool past);
   Sentence object_question(bool past);
   Sentence adverb_question(bool past);
+  static void drop_repeated(NounPhrase& antecedent, const Clause& second);
   void link(Sentence& sentence);
   void refer_to_subject(Sentence& sentence, bool past);
   void refer_to_object(Sentence& sentence, bool past);

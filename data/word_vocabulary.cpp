@@ -131,12 +131,18 @@ std::string learn_word_vocabulary(std::span<const std::filesystem::path> texts, 
                                   int64_t min_frequency) {
   std::string list;
   for (const std::string_view sign : signs) list += std::string(sign) + "\n";
+  bool empty = true;
   auto room = size - static_cast<int64_t>(signs.size());
   for (const auto& [word, count] : count_words(texts, size_t{1} << 22)) {
     if (room == 0 || count < min_frequency) break;
     if (std::find(signs.begin(), signs.end(), word) != signs.end()) continue;
     list += word + "\t" + std::to_string(count) + "\n";
     --room;
+    empty = false;
+  }
+  if (empty) {
+    throw DataError(texts.front().string() + ": no word is seen " + std::to_string(min_frequency) +
+                    " times or more (data.min_frequency)");
   }
   return list;
 }

@@ -1,36 +1,131 @@
 // Attention of one sentence and head. Keys are transposed once, so that scores of neighbouring keys sit in one vector;
 // values and gradients run along the head's width. Part of body.h.
 
+// The vector type is GCC's and Clang's own: 16 floats, however many registers they take.
+typedef float Vector __attribute__((vector_size(64)));
+typedef float UnalignedVector __attribute__((vector_size(64), aligned(4), may_alias));
+typedef int32_t Lanes __attribute__((vector_size(64)));
+
 static const int64_t kLanes = 16;
+// Queries worked on together: each vector of keys or values that is loaded serves four of them, and four independent
+// sums hide the latency of an addition.
+static const int64_t kBlock = 4;
+
+static inline Vector load(const float* p) { return *reinterpret_cast<const UnalignedVector*>(p); }
+static inline void store(float* p, Vector v) { *reinterpret_cast<UnalignedVector*>(p) = v; }
 
 static inline int64_t round_up(int64_t n) { return (n + kLanes - 1) / kLanes * kLanes; }
+static inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
-// Keys and values transposed (with room to load whole vectors), two score rows, and a query row.
+// Keys and values transposed (with room to load whole vectors), and three blocks of score rows.
 static int64_t attention_scratch(int64_t keys, int64_t d_k, int64_t d_v) {
-  return (d_k + d_v + 3) * round_up(keys) + d_k + kLanes;
+  return (round_up(d_k) + round_up(d_v) + 3 * kBlock) * round_up(keys) + kLanes;
+}
+
+// One stage of the transposition: rows whose numbers differ in bit S swap what their lanes' numbers say they should.
+template <int S>
+static inline void exchange(Vector* rows) {
+  Lanes low, high;
+  for (int l = 0; l < 16; ++l) {
+    low[l] = (l & S) == 0 ? l : 16 + l - S;
+    high[l] = (l & S) == 0 ? l + S : 16 + l;
+  }
+  for (int r = 0; r < 16; ++r) {
+    if ((r & S) != 0) continue;
+    const Vector a = rows[r], b = rows[r + S];
+    rows[r] = __builtin_shuffle(a, b, low);
+    rows[r + S] = __builtin_shuffle(a, b, high);
+  }
 }
 
 // [keys, width] rows to [width][padded], zero beyond the keys.
 static void transpose(const float* in, int64_t stride, int64_t keys, int64_t width, float* out) {
   const int64_t padded = round_up(keys);
-  for (int64_t c = 0; c < width; ++c) {
-    float* row = out + c * padded;
-    for (int64_t j = 0; j < keys; ++j) row[j] = in[j * stride + c];
-    for (int64_t j = keys; j < padded; ++j) row[j] = 0.0f;
+  for (int64_t j0 = 0; j0 < keys; j0 += kLanes) {
+    const int64_t count = least(kLanes, keys - j0);
+    int64_t c0 = 0;
+    for (; c0 + kLanes <= width; c0 += kLanes) {
+      Vector rows[16];
+      for (int64_t j = 0; j < kLanes; ++j) {
+        rows[j] = j < count ? load(in + (j0 + j) * stride + c0) : Vector{};
+      }
+      exchange<1>(rows);
+      exchange<2>(rows);
+      exchange<4>(rows);
+      exchange<8>(rows);
+      for (int64_t c = 0; c < kLanes; ++c) store(out + (c0 + c) * padded + j0, rows[c]);
+    }
+    for (int64_t c = c0; c < width; ++c) {
+      float* row = out + c * padded + j0;
+      for (int64_t j = 0; j < kLanes; ++j) row[j] = j < count ? in[(j0 + j) * stride + c] : 0.0f;
+    }
   }
 }
 
-// out[j] = factor Σ_c row[c] columns[c][j] for j < n rounded up to whole vectors.
-static inline void multiply(const float* row, float factor, const float* columns, int64_t padded,
-                            int64_t width, int64_t n, float* out) {
+// A block of rows: row q begins at first + q * stride; rows beyond `count` repeat the last one.
+struct RowBlock {
+  const float* rows[kBlock];
+};
+static inline RowBlock block_of(const float* first, int64_t stride, int64_t count) {
+  RowBlock block;
+  for (int64_t q = 0; q < kBlock; ++q) block.rows[q] = first + least(q, count - 1) * stride;
+  return block;
+}
+
+// out[q][j] = factor Σ_c rows[q][c] columns[c][j] for j < n rounded up to whole vectors.
+static inline void multiply(const RowBlock& block, float factor, const float* columns,
+                            int64_t padded, int64_t width, int64_t n, float* out) {
   for (int64_t j0 = 0; j0 < n; j0 += kLanes) {
-    float sums[kLanes] = {0};
+    Vector sums[kBlock] = {};
     for (int64_t c = 0; c < width; ++c) {
-      const float x = row[c];
-      const float* column = columns + c * padded + j0;
-      for (int64_t j = 0; j < kLanes; ++j) sums[j] += x * column[j];
+      const Vector column = load(columns + c * padded + j0);
+      for (int64_t q = 0; q < kBlock; ++q) sums[q] += block.rows[q][c] * column;
     }
-    for (int64_t j = 0; j < kLanes; ++j) out[j0 + j] = factor * sums[j];
+    for (int64_t q = 0; q < kBlock; ++q) store(out + q * padded + j0, sums[q] * factor);
+  }
+}
+
+// out[q][c] = Σ_j weights[q][j] rows[j][c] for the block's first `count` queries.
+static inline void weighted_rows(const float* weights, int64_t padded, const float* rows,
+                                 int64_t stride, int64_t n, int64_t width, int64_t count,
+                                 float* out, int64_t out_stride) {
+  int64_t c0 = 0;
+  for (; c0 + kLanes <= width; c0 += kLanes) {
+    Vector sums[kBlock] = {};
+    for (int64_t j = 0; j < n; ++j) {
+      const Vector row = load(rows + j * stride + c0);
+      for (int64_t q = 0; q < kBlock; ++q) sums[q] += weights[q * padded + j] * row;
+    }
+    for (int64_t q = 0; q < count; ++q) store(out + q * out_stride + c0, sums[q]);
+  }
+  for (int64_t q = 0; q < count; ++q) {
+    for (int64_t c = c0; c < width; ++c) {
+      float sum = 0.0f;
+      for (int64_t j = 0; j < n; ++j) sum += weights[q * padded + j] * rows[j * stride + c];
+      out[q * out_stride + c] = sum;
+    }
+  }
+}
+
+// rows[j][c] += Σ_q weights[q][j] block[q][c]
+static inline void add_outer(const float* weights, int64_t padded, const RowBlock& block, int64_t n,
+                             int64_t width, float* rows, int64_t stride) {
+  int64_t c0 = 0;
+  for (; c0 + kLanes <= width; c0 += kLanes) {
+    Vector parts[kBlock];
+    for (int64_t q = 0; q < kBlock; ++q) parts[q] = load(block.rows[q] + c0);
+    for (int64_t j = 0; j < n; ++j) {
+      Vector sum = load(rows + j * stride + c0);
+      for (int64_t q = 0; q < kBlock; ++q) sum += weights[q * padded + j] * parts[q];
+      store(rows + j * stride + c0, sum);
+    }
+  }
+  for (int64_t c = c0; c < width; ++c) {
+    for (int64_t j = 0; j < n; ++j) {
+      float sum = 0.0f;
+      for (int64_t q = 0; q < kBlock; ++q) sum += weights[q * padded + j] * block.rows[q][c];
+      rows[j * stride + c] += sum;
+    }
   }
 }
 
@@ -40,6 +135,7 @@ static inline float sum_of(const float* x, int64_t n) {
   return sum;
 }
 
+// Keys that a query sees; those of the block's last query are the most.
 static inline int64_t visible(const AttentionHead& head, int64_t query) {
   return head.causal && query + 1 < head.keys ? query + 1 : head.keys;
 }
@@ -54,62 +150,22 @@ static void drop_weights(const AttentionHead& head, int64_t query, int64_t n, co
   }
 }
 
-// out[c] = Σ_j weights[j] rows[j][c], the width known to the compiler where it is a usual one.
-template <int64_t kWidth>
-static inline void weighted_sum(const float* weights, const float* rows, int64_t stride, int64_t n,
-                                int64_t width, float* out) {
-  if (kWidth > 0) {
-    float sums[kWidth > 0 ? kWidth : 1] = {0};
-    for (int64_t j = 0; j < n; ++j) {
-      const float w = weights[j];
-      const float* row = rows + j * stride;
-      for (int64_t c = 0; c < kWidth; ++c) sums[c] += w * row[c];
-    }
-    for (int64_t c = 0; c < kWidth; ++c) out[c] = sums[c];
-    return;
-  }
-  for (int64_t c = 0; c < width; ++c) out[c] = 0.0f;
-  for (int64_t j = 0; j < n; ++j) {
-    const float w = weights[j];
-    const float* row = rows + j * stride;
-    for (int64_t c = 0; c < width; ++c) out[c] += w * row[c];
-  }
-}
-
-static inline void weighted_rows(const float* weights, const float* rows, int64_t stride, int64_t n,
-                                 int64_t width, float* out) {
-  switch (width) {
-    case 16: return weighted_sum<16>(weights, rows, stride, n, width, out);
-    case 32: return weighted_sum<32>(weights, rows, stride, n, width, out);
-    case 64: return weighted_sum<64>(weights, rows, stride, n, width, out);
-    default: return weighted_sum<0>(weights, rows, stride, n, width, out);
-  }
-}
-
-// rows[j][c] += weights[j] row[c]
-template <int64_t kWidth>
-static inline void add_outer(const float* weights, const float* row, int64_t n, int64_t width,
-                             float* rows, int64_t stride) {
-  const int64_t columns = kWidth > 0 ? kWidth : width;
-  for (int64_t j = 0; j < n; ++j) {
-    const float w = weights[j];
-    float* out = rows + j * stride;
-    for (int64_t c = 0; c < columns; ++c) out[c] += w * row[c];
-  }
-}
-
-static inline void add_outer_rows(const float* weights, const float* row, int64_t n, int64_t width,
-                                  float* rows, int64_t stride) {
-  switch (width) {
-    case 16: return add_outer<16>(weights, row, n, width, rows, stride);
-    case 32: return add_outer<32>(weights, row, n, width, rows, stride);
-    case 64: return add_outer<64>(weights, row, n, width, rows, stride);
-    default: return add_outer<0>(weights, row, n, width, rows, stride);
-  }
+static inline void clear(float* x, int64_t begin, int64_t end) {
+  for (int64_t j = begin; j < end; ++j) x[j] = 0.0f;
 }
 
 static inline float inverse_root(int64_t d_k) {
   return 1.0f / __builtin_sqrtf(static_cast<float>(d_k));
+}
+
+// Scores to weights, in place; returns log Σ exp.
+static inline float softmax(float* scores, int64_t n) {
+  const float largest = largest_of(scores, n);
+  for (int64_t j = 0; j < n; ++j) scores[j] = exp_of(scores[j] - largest);
+  const float sum = sum_of(scores, n);
+  const float inverse = 1.0f / sum;
+  for (int64_t j = 0; j < n; ++j) scores[j] *= inverse;
+  return largest + __builtin_logf(sum);
 }
 
 static void attention_forward(const AttentionHead& head, float* output, int64_t output_stride,
@@ -119,24 +175,40 @@ static void attention_forward(const AttentionHead& head, float* output, int64_t 
   float* weights = keys + head.d_k * padded;
   transpose(head.key, head.key_stride, head.keys, head.d_k, keys);
   const float scale = inverse_root(head.d_k);
-  for (int64_t i = 0; i < head.queries; ++i) {
-    const int64_t n = visible(head, i);
-    float* out = output + i * output_stride;
-    if (n == 0) {
-      for (int64_t c = 0; c < head.d_v; ++c) out[c] = 0.0f;
-      log_sum[i] = 0.0f;
-      continue;
+  for (int64_t i0 = 0; i0 < head.queries; i0 += kBlock) {
+    const int64_t count = least(kBlock, head.queries - i0);
+    const int64_t most = visible(head, i0 + count - 1);
+    const RowBlock queries = block_of(head.query + i0 * head.query_stride, head.query_stride, count);
+    multiply(queries, scale, keys, padded, head.d_k, most, weights);
+    for (int64_t q = 0; q < count; ++q) {
+      const int64_t n = visible(head, i0 + q);
+      float* row = weights + q * padded;
+      log_sum[i0 + q] = n > 0 ? softmax(row, n) : 0.0f;  // nothing to see: no weights, zero out
+      clear(row, n, most);
+      if (head.dropout.threshold != 0) drop_weights(head, i0 + q, n, row, row);
     }
-    multiply(head.query + i * head.query_stride, scale, keys, padded, head.d_k, n, weights);
-    const float largest = largest_of(weights, n);
-    for (int64_t j = 0; j < n; ++j) weights[j] = exp_of(weights[j] - largest);
-    const float sum = sum_of(weights, n);
-    log_sum[i] = largest + __builtin_logf(sum);
-    const float inverse = 1.0f / sum;
-    for (int64_t j = 0; j < n; ++j) weights[j] *= inverse;
-    if (head.dropout.threshold != 0) drop_weights(head, i, n, weights, weights);
-    weighted_rows(weights, head.value, head.value_stride, n, head.d_v, out);
+    weighted_rows(weights, padded, head.value, head.value_stride, most, head.d_v, count,
+                  output + i0 * output_stride, output_stride);
   }
+}
+
+// One query of backward: weights and the gradients of the dropped weights (in `scores`) to the gradients of the scores.
+static inline void backward_row(const AttentionHead& head, int64_t query, int64_t most,
+                                float log_sum, float* weights, float* dropped, float* scores) {
+  const int64_t n = visible(head, query);
+  for (int64_t j = 0; j < n; ++j) weights[j] = exp_of(weights[j] - log_sum);
+  if (head.dropout.threshold != 0) {
+    drop_weights(head, query, n, weights, dropped);
+    drop_weights(head, query, n, scores, scores);
+  } else {
+    for (int64_t j = 0; j < n; ++j) dropped[j] = weights[j];
+  }
+  float mean = 0.0f;
+  for (int64_t j = 0; j < n; ++j) mean += weights[j] * scores[j];
+  const float scale = inverse_root(head.d_k);
+  for (int64_t j = 0; j < n; ++j) scores[j] = scale * weights[j] * (scores[j] - mean);
+  clear(scores, n, most);
+  clear(dropped, n, most);
 }
 
 static void attention_backward(const AttentionHead& head, const AttentionGradients& gradients,
@@ -145,36 +217,31 @@ static void attention_backward(const AttentionHead& head, const AttentionGradien
   float* keys = scratch;
   float* values = keys + head.d_k * padded;
   float* weights = values + head.d_v * padded;
-  float* dropped = weights + padded;
-  float* scores = dropped + padded;  // gradients of the scores
+  float* dropped = weights + kBlock * padded;
+  float* scores = dropped + kBlock * padded;
   transpose(head.key, head.key_stride, head.keys, head.d_k, keys);
   transpose(head.value, head.value_stride, head.keys, head.d_v, values);
   const float scale = inverse_root(head.d_k);
-  for (int64_t i = 0; i < head.queries; ++i) {
-    const int64_t n = visible(head, i);
-    const float* query = head.query + i * head.query_stride;
-    float* d_query = gradients.query + i * head.query_stride;
-    if (n == 0) {
-      for (int64_t c = 0; c < head.d_k; ++c) d_query[c] = 0.0f;
-      continue;
+  for (int64_t i0 = 0; i0 < head.queries; i0 += kBlock) {
+    const int64_t count = least(kBlock, head.queries - i0);
+    const int64_t most = visible(head, i0 + count - 1);
+    const RowBlock queries = block_of(head.query + i0 * head.query_stride, head.query_stride, count);
+    const RowBlock d_out =
+        block_of(gradients.output + i0 * gradients.output_stride, gradients.output_stride, count);
+    multiply(queries, scale, keys, padded, head.d_k, most, weights);
+    multiply(d_out, 1.0f, values, padded, head.d_v, most, scores);
+    for (int64_t q = 0; q < count; ++q) {
+      backward_row(head, i0 + q, most, gradients.log_sum[i0 + q], weights + q * padded,
+                   dropped + q * padded, scores + q * padded);
     }
-    const float* d_out = gradients.output + i * gradients.output_stride;
-    multiply(query, scale, keys, padded, head.d_k, n, weights);
-    const float log_sum = gradients.log_sum[i];
-    for (int64_t j = 0; j < n; ++j) weights[j] = exp_of(weights[j] - log_sum);
-    multiply(d_out, 1.0f, values, padded, head.d_v, n, scores);
-    const float* kept = weights;
-    if (head.dropout.threshold != 0) {
-      drop_weights(head, i, n, weights, dropped);
-      drop_weights(head, i, n, scores, scores);
-      kept = dropped;
+    for (int64_t q = count; q < kBlock; ++q) {  // rows that are not there add nothing
+      clear(scores + q * padded, 0, most);
+      clear(dropped + q * padded, 0, most);
     }
-    float mean = 0.0f;
-    for (int64_t j = 0; j < n; ++j) mean += weights[j] * scores[j];
-    for (int64_t j = 0; j < n; ++j) scores[j] = scale * weights[j] * (scores[j] - mean);
-    weighted_rows(scores, head.key, head.key_stride, n, head.d_k, d_query);
-    add_outer_rows(scores, query, n, head.d_k, gradients.key, head.key_stride);
-    add_outer_rows(kept, d_out, n, head.d_v, gradients.value, head.value_stride);
+    weighted_rows(scores, padded, head.key, head.key_stride, most, head.d_k, count,
+                  gradients.query + i0 * head.query_stride, head.query_stride);
+    add_outer(scores, padded, queries, most, head.d_k, gradients.key, head.key_stride);
+    add_outer(dropped, padded, d_out, most, head.d_v, gradients.value, head.value_stride);
   }
 }
 

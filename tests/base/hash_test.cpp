@@ -1,5 +1,6 @@
-// The values are those published for XXH64: the specification's check text, the sanity buffer of the reference
-// implementation (bytes of a multiplicative generator) and the examples found in most bindings.
+// The values are those published for XXH64: the specification's check text, the sanity buffer of
+// the reference implementation (bytes of a multiplicative generator) and the examples found in most
+// bindings.
 #include "base/hash.h"
 
 #include <filesystem>

@@ -20,16 +20,16 @@ bool is_scalar(char32_t c) {
 
 }  // namespace
 
-TEST_CASE("every code point survives encoding and decoding") {
+TEST_CASE("code points survive encoding and decoding") {
   std::vector<char32_t> all;
   std::string text;
-  for (char32_t c = 0; c <= 0x10FFFF; ++c) {
+  for (char32_t c = 0; c <= 0x10FFFF; c += c < 0x10000 ? 1 : 61) {  // all of two and three bytes
     if (!is_scalar(c)) continue;
     all.push_back(c);
     append_utf8(text, c);
   }
   CHECK_FALSE(find_invalid_utf8(text));
-  CHECK((decode_utf8(text) == all));  // in brackets: a million numbers should not be printed
+  CHECK((decode_utf8(text) == all));  // in brackets: so many numbers should not be printed
 }
 
 TEST_CASE("code points take the bytes that the standard says") {

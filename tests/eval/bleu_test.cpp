@@ -262,11 +262,11 @@ TEST_CASE("what cannot be scored is refused") {
   CHECK_THROWS_AS(corpus_bleu(hypotheses, references, options), ConfigError);
 }
 
-TEST_CASE("a sentence of a hundred thousand different words is counted exactly") {
+TEST_CASE("a sentence of more different words than 16 bits number is counted exactly") {
   std::string line;
-  for (int i = 0; i < 100'000; ++i) line += std::to_string(i) + " ";
+  for (int i = 0; i < 70'000; ++i) line += std::to_string(i) + " ";
   const BleuStatistics found = sentence_bleu_statistics(line, Lines{line}, words_only());
-  CHECK(found.counts == std::array<int64_t, 4>{100'000, 99'999, 99'998, 99'997});
+  CHECK(found.counts == std::array<int64_t, 4>{70'000, 69'999, 69'998, 69'997});
 }
 
 TEST_CASE("words are those of sacreBLEU's tokenizers") {

@@ -95,7 +95,7 @@ TEST_CASE("the fast path equals the readable one, forward and backward") {
     auto module = attention(small(heads, d_k, d_v), path);
     const torch::Tensor in = x.clone().requires_grad_(), mem = memory.clone().requires_grad_();
     const torch::Tensor out =
-        module(in, mem, {.queries = target, .keys = keys, .causal = causal});
+        module->forward(in, mem, {.queries = target, .keys = keys, .causal = causal});
     out.backward(upstream);
     outputs.push_back(out);
     auto& list = gradients[outputs.size() - 1];
@@ -134,7 +134,7 @@ TEST_CASE("causal attention does not see the future") {
   const torch::Tensor x = torch::randn({6, 12}), changed = x.clone();
   changed[4].fill_(3.0);
   const AttentionScope scope{.queries = rows, .keys = rows, .causal = true};
-  const torch::Tensor difference = (module(x, x, scope) - module(changed, changed, scope)).abs();
+  const torch::Tensor difference = (module->forward(x, x, scope) - module->forward(changed, changed, scope)).abs();
   CHECK(difference.narrow(0, 0, 4).max().item<float>() == 0.0f);
   CHECK(difference.narrow(0, 4, 2).max().item<float>() > 1e-3f);
 }
@@ -146,7 +146,7 @@ TEST_CASE("sentences of a batch do not see each other") {
   const Segments both(std::vector<int64_t>{3, 5}), first(std::vector<int64_t>{3});
   const torch::Tensor x = torch::randn({8, 12});
   const torch::Tensor alone =
-      module(x.narrow(0, 0, 3), x.narrow(0, 0, 3), {.queries = first, .keys = first});
-  const torch::Tensor together = module(x, x, {.queries = both, .keys = both});
+      module->forward(x.narrow(0, 0, 3), x.narrow(0, 0, 3), {.queries = first, .keys = first});
+  const torch::Tensor together = module->forward(x, x, {.queries = both, .keys = both});
   CHECK(max_difference(alone, together.narrow(0, 0, 3)) < 1e-6);
 }

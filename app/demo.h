@@ -1,0 +1,10 @@
+// attn demo: from nothing to a BLEU score in a few minutes, on sentences that the project makes itself.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace attn {
+
+void add_demo_command(CLI::App& app);
+
+}  // namespace attn

@@ -1,0 +1,240 @@
+#!/usr/bin/env python3
+"""The real binary, from generated text to BLEU, and what it does when it is killed, told nonsense or out of disk.
+
+    python3 tests/app/end_to_end_test.py path/to/attn
+
+Standard library alone. Every case works in a temporary directory.
+"""
+import json
+import os
+import pathlib
+import random
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+ATTN = ""
+
+CONFIG = {
+    "seed": 3,
+    "data": {"train": "corpus/train", "valid": "corpus/valid", "source": "en", "target": "de",
+             "vocab_size": 400, "batch_tokens": 512},
+    "model": {"layers": 1, "d_model": 32, "d_ff": 64, "heads": 2, "d_k": 16, "d_v": 16},
+    "train": {"steps": 60, "schedule": "inverse_sqrt", "learning_rate": 0.005, "warmup": 20,
+              "log_every": 10, "checkpoint_every": 7, "keep_last": 0},
+    "eval": [{"name": "valid", "kind": "loss", "every": 20},
+             {"name": "test", "kind": "bleu", "data": "corpus/test", "tokenize": "none", "every": 0, "beam": 2}],
+}
+
+
+class EndToEnd(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory(prefix="attn-e2e-")
+        cls.path = pathlib.Path(cls.folder.name)
+        cls.attn(cls, "generate", "corpus", "--train", "1500", "--valid", "50", "--test", "30")
+        cls.write(cls, "small.json", CONFIG)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def write(self, name, value):
+        (self.path / name).write_text(value if isinstance(value, str) else json.dumps(value), encoding="utf8")
+
+    def start(self, *arguments, **options):
+        return subprocess.Popen([ATTN, "--threads", "1", *arguments], cwd=self.path, stdin=subprocess.DEVNULL,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
+
+    def attn(self, *arguments, code=0, stdin="", **options):
+        done = subprocess.run([ATTN, "--threads", "1", *arguments], cwd=self.path, input=stdin, capture_output=True,
+                              text=True, timeout=300, **options)
+        if done.returncode != code:
+            raise AssertionError(f"attn {' '.join(arguments)}: exit {done.returncode}, wanted {code}\n"
+                                 f"{done.stdout[-2000:]}\n{done.stderr[-2000:]}")
+        return done
+
+    def weights(self, run):
+        last = sorted((self.path / run / "checkpoints").glob("step-*"))[-1]
+        return last.name, (last / "model.safetensors").read_bytes()
+
+    def one_line(self, *arguments, code, names, **options):
+        """The command fails with one line on stderr that holds all of `names`."""
+        error = self.attn(*arguments, code=code, **options).stderr.strip().splitlines()
+        errors = [line for line in error if line.startswith("attn: ")]
+        self.assertEqual(len(errors), 1, error)
+        for name in names:
+            self.assertIn(name, errors[0])
+
+    def whole_run(self):
+        """An undisturbed run, made once."""
+        if not (self.path / "whole").exists():
+            self.attn("train", "small.json", "--run", "whole")
+        return self.weights("whole")
+
+    def test_training_learns_and_leaves_a_run_that_translates_and_scores(self):
+        self.whole_run()
+        metrics = [json.loads(line) for line in (self.path / "whole/metrics.jsonl").read_text().splitlines()]
+        valid = [m["ppl"] for m in metrics if m["kind"] == "eval" and m["name"] == "valid"]
+        self.assertEqual(len(valid), 3)
+        self.assertLess(valid[-1], 0.5 * valid[0])
+        self.assertIn("bleu", [key for m in metrics for key in m])
+        source = (self.path / "corpus/test.en").read_text()
+        lines = ["", *source.splitlines(), "   ", "x" * 5000 + " \u00e4 \ufffd", "word " * 3000]
+        out = self.attn("translate", "whole", stdin="\n".join(lines) + "\n").stdout.split("\n")[:-1]
+        self.assertEqual(len(out), len(lines))
+        self.assertEqual(out[0], "")
+        # One line at a time gives what the batch gave.
+        alone = self.attn("translate", "whole", "--window", "1", stdin=lines[1] + "\n").stdout
+        self.assertEqual(alone, out[1] + "\n")
+        scored = self.attn("translate", "whole", "--scores", "--set", "nbest=3", stdin=lines[1] + "\n").stdout
+        rows = [line.split("\t") for line in scored.splitlines()]
+        self.assertEqual(len(rows), 3)
+        self.assertEqual(sorted((float(r[1]) for r in rows), reverse=True), [float(r[1]) for r in rows])
+        self.write("hyp.txt", "\n".join(out[1:31]) + "\n")
+        score = json.loads(self.attn("score", "bleu", "hyp.txt", "corpus/test.de", "--tokenize", "none", "--json").stdout)
+        logged = [m["bleu"] for m in metrics if "bleu" in m][-1]
+        evaluated = json.loads(self.attn("eval", "whole/checkpoints/step-00000060", "--json").stdout)
+        self.assertAlmostEqual(evaluated["test"]["bleu"], logged, places=6)
+        self.assertGreaterEqual(score["score"], 0.0)
+        self.attn("average", "whole", "--last", "3")
+        self.assertIn("whole/averaged", self.attn("translate", "whole", stdin=lines[1] + "\n").stderr)
+
+    def test_killed_again_and_again_it_ends_with_the_same_weights(self):
+        name, expected = self.whole_run()
+        rng = random.Random(5)
+        kills = 0
+        while kills < 4:
+            process = self.start("train", "small.json", "--run", "killed", "--resume")
+            time.sleep(rng.uniform(0.3, 3.0))
+            if process.poll() is not None:
+                process.communicate()
+                if kills:
+                    break
+                (self.path / "killed").rename(self.path / f"too-fast-{rng.random()}")
+                continue
+            process.send_signal(signal.SIGKILL)
+            process.communicate()
+            kills += 1
+        self.attn("train", "killed", "--resume")
+        self.assertEqual(self.weights("killed"), (name, expected))
+
+        def values(run):
+            out = []
+            for line in (self.path / run / "metrics.jsonl").read_text().splitlines():
+                record = json.loads(line)
+                out.append({k: v for k, v in record.items() if "second" not in k and k != "loss" and k != "gradient_norm"
+                            and k != "learning_rate" and not (record["kind"] == "train" and k == "ppl")})
+            return out
+        self.assertEqual(values("killed"), values("whole"))
+
+    def test_a_signal_saves_and_names_the_command_to_go_on(self):
+        self.whole_run()
+        process = self.start("train", "small.json", "--run", "stopped")
+        while not list((self.path / "stopped").glob("checkpoints/step-*")):
+            self.assertIsNone(process.poll(), "it ended before the signal")
+            time.sleep(0.02)
+        process.send_signal(signal.SIGTERM)
+        _, error = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 128 + signal.SIGTERM)
+        self.assertIn("attn train stopped --resume", error)
+        self.attn("train", "stopped", "--resume")
+        self.assertEqual(self.weights("stopped"), self.whole_run())
+
+    def test_a_finished_run_says_so_and_writes_nothing(self):
+        self.whole_run()
+        before = {p: p.stat().st_mtime_ns for p in (self.path / "whole/checkpoints").rglob("*")}
+        self.assertIn("finished at step 60", self.attn("train", "whole", "--resume").stderr)
+        self.assertEqual(before, {p: p.stat().st_mtime_ns for p in (self.path / "whole/checkpoints").rglob("*")})
+
+    def test_mistakes_in_a_config_are_one_line_with_the_place_and_the_nearest_name(self):
+        cases = [({"model": {"heds": 4}}, ["model.heds", "heads"]),
+                 ({"model": {"heads": "four"}}, ["model.heads", "integer"]),
+                 ({"model": {"norm": "pots"}}, ["model.norm", "post"]),
+                 ({"model": {"d_model": 0}}, ["model.d_model", "0"]),
+                 ({"model": {"heads": -1}}, ["model.heads", "-1"]),
+                 ({"modle": {}}, ["modle", "model"]),
+                 ({"train": {"smoothing": "al"}}, ["train.smoothing", "all"])]
+        for patch, names in cases:
+            with self.subTest(patch=patch):
+                self.write("bad.json", patch | {"base": "small.json"})
+                self.one_line("train", "bad.json", "--run", "bad", code=2, names=["bad.json", *names])
+                self.assertFalse((self.path / "bad").exists())
+        self.write("bad.json", '{"seed": 1,\n "seed": }')
+        self.one_line("config", "bad.json", code=2, names=["bad.json:2"])
+        self.one_line("train", "nowhere.json", code=3, names=["nowhere.json"])
+
+    def test_resuming_with_another_model_or_over_a_run_is_refused(self):
+        self.whole_run()
+        self.one_line("train", "small.json", "--run", "whole", code=2, names=["whole", "--resume"])
+        self.one_line("train", "small.json", "--run", "whole", "--resume", "--set", "model.heads=4", code=2,
+                      names=["model.heads"])
+        self.one_line("train", "corpus", "--resume", code=2, names=["corpus", "config.json"])
+
+    def test_bad_text_is_reported_before_training_with_file_and_line(self):
+        corpus = self.path / "corpus"
+        (self.path / "broken").mkdir(exist_ok=True)
+        for suffix in ("en", "de"):
+            (self.path / f"broken/train.{suffix}").write_bytes((corpus / f"train.{suffix}").read_bytes())
+        with open(self.path / "broken/train.de", "ab") as file:
+            file.write(b"one more\n")
+        self.one_line("train", "small.json", "--run", "unequal", "--set", "data.train=broken/train", code=3,
+                      names=["broken/train.en", "1500", "1501"])
+        with open(self.path / "broken/train.en", "ab") as file:
+            file.write(b"bad \xff bytes\n")
+        done = self.attn("train", "small.json", "--run", "utf8", "--set", "data.train=broken/train",
+                         "--set", "train.steps=1")
+        self.assertIn("1501", done.stderr)
+        self.assertIn("UTF-8", done.stderr)
+        self.one_line("train", "small.json", "--run", "none", "--set", "data.train=nowhere/train", code=3,
+                      names=["nowhere/train.en"])
+
+    def test_broken_checkpoints_are_refused_and_a_broken_newest_one_is_passed_over(self):
+        self.whole_run()
+        copy = self.path / "copy"
+        subprocess.run(["cp", "-r", self.path / "whole", copy], check=True)
+        newest = sorted(copy.glob("checkpoints/step-*"))[-1]
+        weights = newest / "model.safetensors"
+        weights.write_bytes(weights.read_bytes()[:-100])
+        self.one_line("translate", str(newest.relative_to(self.path)), code=3, names=["model.safetensors"])
+        self.attn("train", "copy", "--resume")
+        weights.write_bytes(random.Random(1).randbytes(5000))
+        self.one_line("translate", str(newest.relative_to(self.path)), code=3, names=["model.safetensors"])
+        self.one_line("translate", "corpus", code=3, names=["corpus"])
+        self.one_line("translate", "nowhere", code=3, names=["nowhere"])
+
+    def test_a_full_disk_is_one_line_and_the_checkpoints_before_are_whole(self):
+        def small_files():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (150_000, 150_000))
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        self.whole_run()
+        # The first checkpoint fits no file of 150 kB: weights are larger.
+        self.one_line("train", "small.json", "--run", "full", "--set", "train.steps=10", code=3,
+                      names=["model.safetensors"], preexec_fn=small_files)
+        self.assertEqual(list((self.path / "full/checkpoints").glob("step-*")), [])
+        self.attn("train", "full", "--resume", "--set", "train.steps=10")
+
+    def test_a_directory_that_cannot_be_written_is_one_line(self):
+        self.write("file", "not a directory")
+        self.one_line("train", "small.json", "--run", "file/run", code=3, names=["file/run"])
+
+    def test_a_diverging_run_stops_before_the_update_and_says_where(self):
+        error = self.attn("train", "small.json", "--run", "diverged", "--set", "train.learning_rate=1e30",
+                          "--set", "train.warmup=1", code=1).stderr
+        self.assertIn("nothing was updated", error)
+        self.assertIn("step ", error)
+
+    def test_every_subcommand_helps_with_an_example(self):
+        for command in ("train", "translate", "eval", "score", "average", "config", "vocab", "generate", "demo"):
+            self.assertIn("xample", self.attn(command, "--help").stdout, command)
+        self.assertEqual(self.attn("--version").stdout.split()[0], "attn")
+        self.attn("nonsense", code=2)
+
+
+if __name__ == "__main__":
+    ATTN = os.path.abspath(sys.argv.pop(1))
+    unittest.main()

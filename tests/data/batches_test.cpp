@@ -1,0 +1,264 @@
+#include "data/batches.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "base/random.h"
+#include "tests/support/catch.h"
+#include "tests/support/shared_data.h"
+#include "tests/support/temporary_directory.h"
+
+using namespace attn;
+using namespace attn::testing;
+
+namespace {
+
+using Pairs = std::vector<std::pair<std::vector<int32_t>, std::vector<int32_t>>>;
+constexpr Vocabularies signs{50, 50, 2, 1, 2};
+
+/// Pairs of random tokens; the sides' lengths are related as in real text.
+EncodedCorpus random_corpus(int64_t count, uint64_t seed, uint64_t longest = 30) {
+  Random random(seed);
+  Pairs pairs(static_cast<size_t>(count));
+  for (auto& [source, target] : pairs) {
+    source.resize(1 + random.below(longest));
+    target.resize(std::max<size_t>(1, source.size() * (75 + random.below(51)) / 100));
+    for (auto& token : source) token = static_cast<int32_t>(3 + random.below(47));
+    for (auto& token : target) token = static_cast<int32_t>(3 + random.below(47));
+  }
+  return EncodedCorpus(pairs, signs);
+}
+
+/// The batches of one epoch, beginning where the stream stands, at an epoch's start.
+std::vector<Batch> epoch_of(BatchStream& stream) {
+  std::vector<Batch> batches{stream.next()};
+  const int64_t epoch = stream.epoch();
+  while (true) {
+    const StreamPosition before = stream.position();
+    Batch batch = stream.next();
+    if (stream.epoch() != epoch) {
+      stream.restore(before);
+      return batches;
+    }
+    batches.push_back(std::move(batch));
+  }
+}
+
+std::vector<int64_t> ids_of(const std::vector<Batch>& batches) {
+  std::vector<int64_t> ids;
+  for (const auto& batch : batches) ids.insert(ids.end(), batch.ids.begin(), batch.ids.end());
+  return ids;
+}
+
+std::vector<int64_t> sorted(std::vector<int64_t> ids) {
+  std::sort(ids.begin(), ids.end());
+  return ids;
+}
+
+std::vector<int64_t> first_numbers(int64_t count) {
+  std::vector<int64_t> numbers;
+  for (int64_t i = 0; i < count; ++i) numbers.push_back(i);
+  return numbers;
+}
+
+int64_t longest_side(const Batch& batch) {
+  return std::max(
+      *std::max_element(batch.source.lengths.begin(), batch.source.lengths.end()),
+      *std::max_element(batch.target_out.lengths.begin(), batch.target_out.lengths.end()));
+}
+
+}  // namespace
+
+TEST_CASE("a batch lays sentences end to end, with the signs where they belong") {
+  const EncodedCorpus corpus(Pairs{{{5, 6}, {7}}, {{8}, {9, 10, 11}}}, {50, 50, 2, 1, 3});
+  const std::vector<uint32_t> ids = {1, 0};
+  const Batch batch = make_batch(corpus, ids);
+  CHECK(batch.source == TokenRows{{8, 2, 5, 6, 2}, {2, 3}});
+  CHECK(batch.target_in == TokenRows{{1, 9, 10, 11, 1, 7}, {4, 2}});
+  CHECK(batch.target_out == TokenRows{{9, 10, 11, 3, 7, 3}, {4, 2}});
+  CHECK(batch.sentences == 2);
+  CHECK(batch.source_tokens == 5);
+  CHECK(batch.target_tokens == 6);
+  CHECK(batch.ids == std::vector<int64_t>{1, 0});
+  CHECK(batch.padding() == Approx(1.0 - 11.0 / 14.0));
+}
+
+TEST_CASE("every pair comes exactly once an epoch, with one window and with several") {
+  const EncodedCorpus corpus = random_corpus(1003, 1);
+  for (const int64_t window_pairs : {1'000'000, 1003, 1002, 100, 7, 1}) {
+    CAPTURE(window_pairs);
+    BatchStream stream(corpus, {.batch_tokens = 200, .seed = 3, .window_pairs = window_pairs});
+    for (int64_t epoch = 0; epoch < 3; ++epoch) {
+      const auto batches = epoch_of(stream);
+      CHECK(stream.epoch() == epoch);
+      CHECK(sorted(ids_of(batches)) == first_numbers(1003));
+    }
+  }
+}
+
+TEST_CASE("a batch holds the pairs that its ids name") {
+  const EncodedCorpus corpus = random_corpus(200, 2);
+  BatchStream stream(corpus, {.batch_tokens = 150, .seed = 1});
+  for (const Batch& batch : epoch_of(stream)) {
+    const std::vector<uint32_t> ids(batch.ids.begin(), batch.ids.end());
+    CHECK(batch == make_batch(corpus, ids));
+  }
+}
+
+TEST_CASE("no batch is above the budget, nor empty") {
+  const EncodedCorpus corpus = random_corpus(2000, 3);
+  for (const int64_t budget : {31, 64, 100, 1000, 4096}) {
+    BatchStream stream(corpus, {.batch_tokens = budget, .seed = 1, .window_pairs = 700});
+    for (const Batch& batch : epoch_of(stream)) {
+      REQUIRE(batch.sentences > 0);
+      const int64_t cost = batch.sentences * longest_side(batch);
+      if (cost > budget) CHECK(batch.sentences == 1);
+    }
+  }
+}
+
+TEST_CASE("a pair beyond the budget is a batch of its own and stops nothing") {
+  Pairs pairs(20, {{4, 5}, {6}});
+  pairs[11].first.assign(500, 7);
+  const EncodedCorpus corpus(pairs, signs);
+  BatchStream stream(corpus, {.batch_tokens = 12, .seed = 1});
+  for (int epoch = 0; epoch < 2; ++epoch) {
+    const auto batches = epoch_of(stream);
+    CHECK(sorted(ids_of(batches)) == first_numbers(20));
+    for (const Batch& batch : batches) {
+      const bool holds = std::count(batch.ids.begin(), batch.ids.end(), 11) > 0;
+      CHECK(batch.sentences == (holds ? 1 : batch.sentences));
+      CHECK((holds || batch.sentences <= 4));
+    }
+  }
+  BatchStream tiny(corpus, {.batch_tokens = 1, .seed = 1});
+  CHECK(epoch_of(tiny).size() == 20);
+}
+
+TEST_CASE("a stream is a function of its seed, and epochs differ") {
+  const EncodedCorpus corpus = random_corpus(600, 4);
+  const auto two_epochs = [&](uint64_t seed) {
+    BatchStream stream(corpus, {.batch_tokens = 300, .seed = seed, .window_pairs = 250});
+    return std::pair(epoch_of(stream), epoch_of(stream));
+  };
+  const auto one = two_epochs(1);
+  const auto again = two_epochs(1);
+  const auto other = two_epochs(2);
+  CHECK(one == again);
+  CHECK(ids_of(one.first) != ids_of(other.first));
+  CHECK(ids_of(one.first) != ids_of(one.second));
+}
+
+TEST_CASE("batches don't come sorted by length") {
+  const EncodedCorpus corpus = random_corpus(3000, 5);
+  BatchStream stream(corpus, {.batch_tokens = 200, .seed = 1});
+  const auto batches = epoch_of(stream);
+  int64_t rising = 0;
+  for (size_t i = 1; i < batches.size(); ++i) {
+    rising += longest_side(batches[i - 1]) <= longest_side(batches[i]) ? 1 : 0;
+  }
+  const double share = static_cast<double>(rising) / static_cast<double>(batches.size() - 1);
+  CHECK(share > 0.35);
+  CHECK(share < 0.7);
+}
+
+TEST_CASE("a restored stream goes on exactly where it was, at any point") {
+  const EncodedCorpus corpus = random_corpus(90, 6);
+  const StreamOptions options{.batch_tokens = 100, .seed = 9, .window_pairs = 40};
+  std::vector<Batch> all;
+  std::vector<StreamPosition> before;
+  BatchStream stream(corpus, options);
+  for (int i = 0; i < 80; ++i) {
+    before.push_back(stream.position());
+    all.push_back(stream.next());
+  }
+  CHECK(stream.epoch() >= 2);
+  for (size_t start = 0; start < before.size(); ++start) {
+    BatchStream restored(corpus, options);
+    restored.restore(before[start]);
+    CHECK(restored.position() == before[start]);
+    for (size_t i = start; i < std::min(start + 20, all.size()); ++i) {
+      REQUIRE(restored.next() == all[i]);
+    }
+  }
+}
+
+TEST_CASE("a position that the stream doesn't have is refused, and the stream goes on") {
+  const EncodedCorpus corpus = random_corpus(50, 7);
+  BatchStream stream(corpus, {.batch_tokens = 100, .seed = 1});
+  const int64_t batches = stream.window_batches();
+  const StreamPosition before = stream.position();
+  const std::vector<StreamPosition> wrong = {
+      {-1, 0, 0}, {0, 1, 0}, {0, -1, 0}, {0, 0, -1}, {3, 0, batches + 100}};
+  for (const auto& position : wrong) {
+    CHECK_THROWS_AS(stream.restore(position), DataError);
+    CHECK(stream.position() == before);
+  }
+  BatchStream fresh(corpus, {.batch_tokens = 100, .seed = 1});
+  CHECK(stream.next() == fresh.next());
+}
+
+TEST_CASE("an empty corpus has no stream") {
+  const EncodedCorpus corpus(Pairs{}, signs);
+  CHECK_THROWS_AS(BatchStream(corpus, {}), DataError);
+  CHECK_THROWS_AS(sequential_batches(corpus, 100), DataError);
+  CHECK_THROWS_AS(largest_batch(corpus, 100), DataError);
+}
+
+TEST_CASE("sequential batches have every pair once, shortest first, always the same") {
+  const EncodedCorpus corpus = random_corpus(700, 8);
+  const auto batches = sequential_batches(corpus, 256);
+  CHECK(sorted(ids_of(batches)) == first_numbers(700));
+  for (size_t i = 0; i < batches.size(); ++i) {
+    CHECK(batches[i].sentences * longest_side(batches[i]) <= 256);
+    if (i > 0) CHECK(longest_side(batches[i - 1]) <= longest_side(batches[i]));
+  }
+  CHECK(sequential_batches(corpus, 256) == batches);
+}
+
+TEST_CASE("the largest batch has the most target tokens of all") {
+  const EncodedCorpus corpus = random_corpus(700, 9);
+  const Batch largest = largest_batch(corpus, 256);
+  const auto batches = sequential_batches(corpus, 256);
+  for (const Batch& batch : batches) CHECK(batch.target_tokens <= largest.target_tokens);
+  CHECK(std::count(batches.begin(), batches.end(), largest) == 1);
+}
+
+TEST_CASE("the padding of a window is that of its batches") {
+  const EncodedCorpus corpus = random_corpus(800, 10);
+  BatchStream stream(corpus, {.batch_tokens = 300, .seed = 1});
+  const double claimed = stream.window_padding();
+  double filled = 0;
+  double real = 0;
+  for (const Batch& batch : epoch_of(stream)) {
+    const double tokens = static_cast<double>(batch.source_tokens + batch.target_tokens);
+    real += tokens;
+    filled += tokens / (1 - batch.padding());
+  }
+  CHECK(claimed == Approx(1 - real / filled));
+}
+
+TEST_CASE("Multi30k's batches waste less than one position in twenty") {
+  const auto folder = shared_data("multi30k");
+  if (!folder) return;
+  const TemporaryDirectory directory;
+  DataConfig config;
+  config.train = *folder / "train.lc.norm.tok";
+  config.source = "en";
+  config.target = "de";
+  config.vocab_size = 10'000;
+  const Tokenizers tokenizers = make_tokenizers(config);
+  const EncodedCorpus corpus = load_corpus({.source = config.train + ".en",
+                                            .target = config.train + ".de",
+                                            .tokenizers = tokenizers,
+                                            .max_length = 256,
+                                            .cache_directory = directory.path()});
+  CHECK(corpus.size() == 29'000);
+  for (const int64_t budget : {2048, 4096, 8192}) {
+    BatchStream stream(corpus, {.batch_tokens = budget, .seed = 1});
+    CHECK(stream.window_padding() < 0.05);
+  }
+}

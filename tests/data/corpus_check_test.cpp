@@ -1,0 +1,152 @@
+#include "data/corpus_check.h"
+
+#include <string>
+
+#include "base/error.h"
+#include "data/lines.h"
+#include "tests/support/catch.h"
+#include "tests/support/temporary_directory.h"
+#include "tests/support/text_files.h"
+
+using namespace attn;
+using namespace attn::testing;
+
+namespace {
+
+struct Texts {
+  TemporaryDirectory directory;
+  std::filesystem::path source = directory / "train.en";
+  std::filesystem::path target = directory / "train.de";
+
+  Texts(const std::string& source_text, const std::string& target_text) {
+    write_text(source, source_text);
+    write_text(target, target_text);
+  }
+  CorpusReport check() const { return check_texts(source, target); }
+};
+
+std::vector<std::string> lines_of(const std::string& content) {
+  const TemporaryDirectory directory;
+  write_text(directory / "text", content);
+  LineReader reader(directory / "text");
+  std::vector<std::string> lines;
+  for (std::string line; reader.next(line);) lines.push_back(line);
+  CHECK(reader.number() == static_cast<int64_t>(lines.size()));
+  return lines;
+}
+
+std::string repeat(const std::string& line, int times) {
+  std::string text;
+  for (int i = 0; i < times; ++i) text += line;
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("lines end in a line feed, with or without a carriage return, or at the end") {
+  using Lines = std::vector<std::string>;
+  CHECK(lines_of("").empty());
+  CHECK(lines_of("a") == Lines{"a"});
+  CHECK(lines_of("a\n") == Lines{"a"});
+  CHECK(lines_of("a\r\nb\r\n") == Lines{"a", "b"});
+  CHECK(lines_of("\n\na") == Lines{"", "", "a"});
+  CHECK(lines_of("a\rb\x0b\xe2\x80\xa8"
+                 "c\n") == Lines{"a\rb\x0b\xe2\x80\xa8"
+                                 "c"});
+  CHECK(lines_of("\xEF\xBB\xBFx\n\xEF\xBB\xBFy") == Lines{"x", "\xEF\xBB\xBFy"});
+}
+
+TEST_CASE("lines across the reader's buffer are whole, endless ones are cut") {
+  const std::string wide(300'000, 'w');
+  CHECK(lines_of("a\n" + wide + "\nb") == std::vector<std::string>{"a", wide, "b"});
+
+  const TemporaryDirectory directory;
+  write_text(directory / "text", std::string(3 << 20, 'e') + "\nshort\n");
+  LineReader reader(directory / "text");
+  std::string line;
+  REQUIRE(reader.next(line));
+  CHECK(reader.cut());
+  CHECK(line.size() == LineReader::most_bytes);
+  REQUIRE(reader.next(line));
+  CHECK_FALSE(reader.cut());
+  CHECK(line == "short");
+  CHECK_FALSE(reader.next(line));
+}
+
+TEST_CASE("a missing file and a directory are named") {
+  const TemporaryDirectory directory;
+  CHECK_THROWS_WITH(LineReader(directory / "none"), contains("none': No such file"));
+  LineReader reader(directory.path());
+  std::string line;
+  CHECK_THROWS_AS(reader.next(line), DataError);
+}
+
+TEST_CASE("good texts are reported as good") {
+  const Texts texts("a\nb\n", "c\nd");
+  const CorpusReport report = texts.check();
+  CHECK(report.lines == 2);
+  CHECK(report.kept() == 2);
+  CHECK(report.text() == std::vector<std::string>{texts.source.string() + " and " +
+                                                  texts.target.string() + ": 2 pairs, 2 used"});
+}
+
+TEST_CASE("unequal line counts stop with both counts and files") {
+  const Texts texts("a\nb\nc\nd\n", "a\nb\n");
+  CHECK_THROWS_AS(texts.check(), DataError);
+  CHECK_THROWS_WITH(texts.check(),
+                    contains("train.en' has 4 lines") && contains("train.de' has 2"));
+  const Texts other("a\n", "a\nb\nc");
+  CHECK_THROWS_WITH(other.check(),
+                    contains("train.en' has 1 lines") && contains("train.de' has 3"));
+}
+
+TEST_CASE("empty lines are counted and the first few named with their file") {
+  const Texts texts("a\n\nb\n \t\nc\nd\ne\n", "a\nx\n\r\ny\n\n\nz\n");
+  const CorpusReport report = texts.check();
+  CHECK(report.lines == 7);
+  CHECK(report.kept() == 2);
+  const Dropped& empty = report[PairProblem::empty];
+  CHECK(empty.count == 5);
+  CHECK(empty.first ==
+        std::vector<Dropped::Place>{{2, Side::source}, {3, Side::target}, {4, Side::source}});
+  REQUIRE(report.text().size() == 2);
+  CHECK(report.text()[1] == "left out: 5 pairs with an empty line: " + texts.source.string() +
+                                ":2, " + texts.target.string() + ":3, " + texts.source.string() +
+                                ":4, …");
+}
+
+TEST_CASE("a little broken UTF-8 is left out, much of it stops") {
+  const Texts few(repeat("a\n", 200), repeat("b\n", 120) + "\xff\n" + repeat("b\n", 79));
+  const CorpusReport report = few.check();
+  CHECK(report[PairProblem::invalid_utf8].count == 1);
+  CHECK(report.kept() == 199);
+  CHECK_THAT(report.text().back(),
+             contains("1 pair with invalid UTF-8") && contains("train.de:121"));
+
+  const Texts many(repeat("a\n", 150), repeat("b\n", 148) + "gr\xfc\xdf\n\xe4\n");
+  CHECK_THROWS_AS(many.check(), DataError);
+  CHECK_THROWS_WITH(many.check(), contains("2 of 150 pairs are not UTF-8") &&
+                                      contains("train.de:149") && contains("iconv"));
+}
+
+TEST_CASE("texts without a usable pair stop") {
+  CHECK_THROWS_WITH(Texts("", "").check(), contains("is empty"));
+  CHECK_THROWS_WITH(Texts("\n\n", "a\nb\n").check(), contains("no pair with text"));
+}
+
+TEST_CASE("a line that is cut is overlong, even when the cut splits a character") {
+  std::string wide = "x";
+  while (wide.size() <= LineReader::most_bytes) wide += "ü";
+  const Texts texts("a\n" + wide + "\n", "a\nb\n");
+  const CorpusReport report = texts.check();
+  CHECK(report[PairProblem::overlong].count == 1);
+  CHECK(report[PairProblem::invalid_utf8].count == 0);
+}
+
+TEST_CASE("a pair with two faults is counted once") {
+  const Texts texts(repeat("a\n", 300) + "\n", repeat("b\n", 300) + "\xff\n");
+  const CorpusReport report = texts.check();
+  CHECK(report.kept() == 300);
+  CHECK(report[PairProblem::invalid_utf8].count == 1);
+  CHECK(report[PairProblem::empty].count == 0);
+}

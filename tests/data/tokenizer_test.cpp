@@ -1,0 +1,350 @@
+#include "data/tokenizer.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/random.h"
+#include "base/utf8.h"
+#include "data/sentencepiece.h"
+#include "data/word_vocabulary.h"
+#include "tests/support/catch.h"
+#include "tests/support/shared_data.h"
+#include "tests/support/temporary_directory.h"
+#include "tests/support/text_files.h"
+
+using namespace attn;
+using namespace attn::testing;
+
+namespace {
+
+/// A training text on disk and the config that names it.
+struct Text {
+  TemporaryDirectory directory;
+  DataConfig config;
+
+  explicit Text(TokenizerKind kind, int64_t vocab_size = 120) {
+    config.train = directory / "train";
+    config.source = "xx";
+    config.target = "yy";
+    config.tokenizer = kind;
+    config.vocab_size = vocab_size;
+    write_text(config.train + ".xx", join_lines(made_up_lines(400, 1)));
+    write_text(config.train + ".yy", join_lines(made_up_lines(400, 2)));
+  }
+};
+
+const auto all_kinds = {TokenizerKind::bpe, TokenizerKind::unigram, TokenizerKind::words};
+
+}  // namespace
+
+TEST_CASE("text survives encoding and decoding with every kind of tokenizer") {
+  for (const auto kind : all_kinds) {
+    CAPTURE(enum_name(kind));
+    const Text text(kind);
+    const auto made = make_tokenizers(text.config);
+    for (const auto& line : made_up_lines(100, 1)) {
+      const auto tokens = made.source->encode(line);
+      CHECK(made.source->decode(tokens) == line);
+      for (const int32_t token : tokens) {
+        REQUIRE((token >= 0 && token < made.source->size()));
+        CHECK(token != made.source->eos());
+        CHECK(token != made.source->bos());
+      }
+    }
+    CHECK(made.source->encode("").empty());
+    CHECK(made.source->decode({}).empty());
+    CHECK(made.source->size() <= text.config.vocab_size);
+  }
+}
+
+TEST_CASE("identity keeps what tokenised text has of odd characters, nfkc unifies them") {
+  Text text(TokenizerKind::bpe, 300);
+  const std::string odd = "ﬁne ½ ａ &apos;s @-@ „ “ x² …";
+  write_text(text.config.train + ".xx", join_lines({odd, odd, "fine a 1⁄2 x2 ..."}));
+  const auto kept = make_tokenizers(text.config);
+  CHECK(kept.source->decode(kept.source->encode(odd)) == odd);
+  text.config.normalization = Normalization::nfkc;
+  const auto unified = make_tokenizers(text.config);
+  CHECK(unified.source->decode(unified.source->encode("ﬁne ａ")) == "fine a");
+}
+
+TEST_CASE("the same text makes the same vocabulary, in one process and with any thread count") {
+  for (const auto kind : all_kinds) {
+    CAPTURE(enum_name(kind));
+    const Text text(kind);
+    const auto first = make_tokenizers(text.config);
+    const auto second = make_tokenizers(text.config);
+    CHECK(first.source->serialized() == second.source->serialized());
+    CHECK(first.source->fingerprint() == second.source->fingerprint());
+  }
+}
+
+TEST_CASE("a joint vocabulary is one object, separate ones learn one side each") {
+  for (const auto kind : all_kinds) {
+    Text text(kind);
+    const auto joint = make_tokenizers(text.config);
+    CHECK(joint.source == joint.target);
+    text.config.shared_vocabulary = false;
+    const auto separate = make_tokenizers(text.config);
+    CHECK(separate.source->fingerprint() != separate.target->fingerprint());
+  }
+}
+
+TEST_CASE("a small text yields a smaller vocabulary than asked for, and it is said") {
+  for (const auto kind : all_kinds) {
+    const Text text(kind, 37000);
+    std::string said;
+    const auto made =
+        make_tokenizers(text.config, [&](const std::string& line) { said += line + "\n"; });
+    CHECK(made.source->size() < 37000);
+    CHECK_THAT(said, contains("vocabulary: " + std::to_string(made.source->size()) + " tokens; "));
+  }
+}
+
+TEST_CASE("a stored tokenizer reads back as the same") {
+  for (const auto kind : all_kinds) {
+    const Text text(kind);
+    const auto made = make_tokenizers(text.config);
+    const auto path = text.directory / "stored";
+    write_file_atomically(path, made.source->serialized());
+    const auto read = load_tokenizer(path);
+    CHECK(read->fingerprint() == made.source->fingerprint());
+    CHECK(read->eos() == made.source->eos());
+    for (const auto& line : made_up_lines(20, 3)) {
+      CHECK(read->encode(line) == made.source->encode(line));
+    }
+  }
+}
+
+TEST_CASE("a given model is used and not learnt anew") {
+  Text text(TokenizerKind::bpe);
+  const auto made = make_tokenizers(text.config);
+  text.config.source_model = text.directory / "given.model";
+  write_file_atomically(text.config.source_model, made.source->serialized());
+  write_text(text.config.train + ".xx", "");  // would not do for learning
+  CHECK(make_tokenizers(text.config).target->fingerprint() == made.source->fingerprint());
+}
+
+TEST_CASE("signs written in the text never become signs") {
+  for (const auto kind : all_kinds) {
+    Text text(kind);
+    auto lines = made_up_lines(400, 1);
+    for (auto& line : lines) line += " <s> </s> <unk>";
+    write_text(text.config.train + ".xx", join_lines(lines));
+    const auto made = make_tokenizers(text.config);
+    for (const int32_t token : made.source->encode("</s> lak <s>")) {
+      CHECK(token != made.source->eos());
+      CHECK(token != made.source->bos());
+    }
+  }
+}
+
+TEST_CASE("unknown characters, broken encoding and very long lines are encoded all the same") {
+  for (const auto kind : all_kinds) {
+    const Text text(kind);
+    const auto made = make_tokenizers(text.config);
+    const auto unknown = made.source->encode("漢");
+    CHECK(std::count(unknown.begin(), unknown.end(), made.source->unk()) == 1);
+    for (const std::string line : {"\xff\xfe", "lak\xc3", "\t", " ", "\xed\xa0\x80 mor"}) {
+      for (const int32_t token : made.source->encode(line)) CHECK(token < made.source->size());
+    }
+    std::string longest;
+    while (longest.size() < 200'000) longest += "lakmorenta ";
+    CHECK(made.source->encode(longest).size() > 10'000);
+    CHECK_FALSE(made.source->encode(std::string(50'000, 'x')).empty());
+  }
+}
+
+TEST_CASE("ids outside of the vocabulary are refused") {
+  for (const auto kind : all_kinds) {
+    const Text text(kind);
+    const auto made = make_tokenizers(text.config);
+    const auto size = static_cast<int32_t>(made.source->size());
+    CHECK_THROWS_AS(made.source->decode(std::vector<int32_t>{size}), std::out_of_range);
+    CHECK_THROWS_AS(made.source->decode(std::vector<int32_t>{-1}), std::out_of_range);
+    CHECK_THROWS_AS(made.source->piece(size), std::out_of_range);
+    const std::vector<int32_t> signs = {made.source->bos(), made.source->eos()};
+    CHECK(made.source->decode(signs).empty());
+  }
+}
+
+TEST_CASE("several threads may encode with one tokenizer") {
+  for (const auto kind : all_kinds) {
+    const Text text(kind);
+    const auto made = make_tokenizers(text.config);
+    const auto lines = made_up_lines(200, 5);
+    std::vector<std::vector<int32_t>> expected;
+    for (const auto& line : lines) expected.push_back(made.source->encode(line));
+    std::vector<int> right(3, 0);
+    std::vector<std::thread> threads;
+    for (int& count : right) {
+      threads.emplace_back([&] {
+        for (size_t i = 0; i < lines.size(); ++i) {
+          count += made.source->encode(lines[i]) == expected[i] ? 1 : 0;
+        }
+      });
+    }
+    for (auto& thread : threads) thread.join();
+    CHECK(right == std::vector<int>(3, 200));
+  }
+}
+
+TEST_CASE("byte pairs from counted words equal byte pairs from the running text in any order") {
+  Text text(TokenizerKind::bpe);
+  const auto before = make_tokenizers(text.config);
+  auto lines = made_up_lines(400, 1);
+  Random(7).shuffle(std::span(lines));
+  write_text(text.config.train + ".xx", join_lines(lines));
+  CHECK(make_tokenizers(text.config).source->fingerprint() == before.source->fingerprint());
+}
+
+TEST_CASE("a vocabulary that cannot hold the characters is the config's mistake") {
+  const Text text(TokenizerKind::bpe, 5);
+  CHECK_THROWS_AS(make_tokenizers(text.config), ConfigError);
+  CHECK_THROWS_WITH(make_tokenizers(text.config), contains("data.vocab_size: 5: "));
+}
+
+TEST_CASE("texts that nothing can be learnt from are named") {
+  for (const auto kind : all_kinds) {
+    CAPTURE(enum_name(kind));
+    Text text(kind);
+    write_text(text.config.train + ".xx", "\n \n");
+    write_text(text.config.train + ".yy", "");
+    CHECK_THROWS_AS(make_tokenizers(text.config), DataError);
+    CHECK_THROWS_WITH(make_tokenizers(text.config), contains("train.xx"));
+    std::filesystem::remove(text.config.train + ".yy");
+    CHECK_THROWS_WITH(make_tokenizers(text.config), contains("train.yy"));
+  }
+}
+
+TEST_CASE("truncated and foreign models are refused with their name") {
+  for (const auto kind : {TokenizerKind::bpe, TokenizerKind::unigram}) {
+    Text text(kind);
+    text.config.normalization = Normalization::nfkc;  // brings a table
+    const std::string model = make_tokenizers(text.config).source->serialized();
+    for (size_t size = 1; size < model.size(); size += 1 + model.size() / 97) {
+      CAPTURE(size);
+      CHECK_THROWS_AS(parse_tokenizer(model.substr(0, size), "given.model"), DataError);
+    }
+    CHECK_THROWS_WITH(parse_tokenizer(model.substr(0, 100), "given.model"),
+                      contains("given.model: "));
+  }
+  Random random(3);
+  for (int i = 0; i < 200; ++i) {
+    std::string noise(1 + random.below(500), '\0');
+    for (char& byte : noise) byte = static_cast<char>(random.next());
+    if (i % 2 == 0) noise[0] = '\n';
+    CHECK_THROWS_AS(parse_tokenizer(noise, "noise"), DataError);
+  }
+  CHECK_THROWS_AS(parse_tokenizer("", "empty"), DataError);
+}
+
+TEST_CASE("changed bytes in a model are refused or harmless") {
+  Text text(TokenizerKind::unigram);
+  text.config.normalization = Normalization::nmt_nfkc;
+  const std::string model = make_tokenizers(text.config).source->serialized();
+  Random random(11);
+  for (int i = 0; i < 60; ++i) {
+    std::string changed = model;
+    for (int k = 0; k < 5; ++k)
+      changed[random.below(model.size())] = static_cast<char>(random.next());
+    try {
+      const auto tokenizer = parse_tokenizer(changed, "changed");
+      for (const int32_t token : tokenizer->encode("lak ﬁ ｗ ½ é morß")) {
+        CHECK(token < tokenizer->size());
+      }
+    } catch (const DataError&) {
+      SUCCEED();
+    }
+  }
+}
+
+TEST_CASE("a word list is read with and without counts and signs") {
+  const auto plain = parse_tokenizer("a\nb\n", "list");
+  CHECK(plain->size() == 5);
+  CHECK(plain->piece(plain->unk()) == "<unk>");
+  CHECK(plain->encode("b a  c\tb") == std::vector<int32_t>{4, 3, plain->unk(), 4});
+  const auto counted = parse_tokenizer("a\t17\r\n</s>\nb\t3", "list");
+  CHECK(counted->size() == 5);
+  CHECK(counted->piece(counted->eos()) == "</s>");
+  CHECK(counted->decode(counted->encode("a b x")) == "a b <unk>");
+  CHECK(parse_tokenizer(counted->serialized(), "again")->encode("a b") == counted->encode("a b"));
+}
+
+TEST_CASE("a broken word list is refused with file and line") {
+  CHECK_THROWS_WITH(parse_tokenizer("a\nb\na\n", "list"), contains("list:3: "));
+  CHECK_THROWS_WITH(parse_tokenizer("a\n\nb\n", "list"), contains("list:2: "));
+  CHECK_THROWS_WITH(parse_tokenizer("a\ttwo\n", "list"), contains("'two' is not a count"));
+  CHECK_THROWS_WITH(parse_tokenizer("a b\n", "list"), contains("list:1: "));
+  CHECK_THROWS_WITH(parse_tokenizer("a\n\xff\n", "list"), contains("list:2: "));
+  CHECK_THROWS_AS(parse_tokenizer("<unk>\n<s>\n</s>\n", "list"), DataError);
+}
+
+TEST_CASE("word lists keep the most frequent words, ties by their bytes") {
+  Text text(TokenizerKind::words, 6);
+  write_text(text.config.train + ".xx", "c b a\nc b\nc\n");
+  write_text(text.config.train + ".yy", "a d\n");
+  const auto made = make_tokenizers(text.config);
+  CHECK(made.source->serialized() == "<unk>\n<s>\n</s>\nc\na\nb\n");
+  text.config.vocab_size = 100;
+  text.config.min_frequency = 2;
+  CHECK(make_tokenizers(text.config).source->size() == 6);
+  text.config.min_frequency = 4;
+  CHECK_THROWS_AS(make_tokenizers(text.config), DataError);
+}
+
+TEST_CASE("the library's own encodings of a whole book come out, piece by piece") {
+  const auto folder = shared_data("sentencepiece");
+  if (!folder) return;
+  const auto lines = read_lines(*folder / "botchan.txt");
+  for (const std::string name : {"bpe1000", "unigram1000"}) {
+    const auto tokenizer = load_tokenizer(*folder / (name + ".model"));
+    const auto expected = read_lines(*folder / (name + ".pieces"));
+    REQUIRE(expected.size() == lines.size());
+    size_t different = 0;
+    for (size_t i = 0; i < lines.size(); ++i) {
+      std::vector<std::string> pieces;
+      for_each_word(expected[i], [&](std::string_view piece) { pieces.emplace_back(piece); });
+      const auto tokens = tokenizer->encode(lines[i]);
+      bool same = tokens.size() == pieces.size();
+      // The file shows the text of an unknown piece, the vocabulary its sign.
+      for (size_t k = 0; same && k < tokens.size(); ++k) {
+        same = tokens[k] == tokenizer->unk() || tokenizer->piece(tokens[k]) == pieces[k];
+      }
+      different += same ? 0 : 1;
+    }
+    CHECK(different == 0);
+    CHECK(tokenizer->size() == 1000);
+  }
+}
+
+TEST_CASE("the data config says what is wrong with which knob") {
+  DataConfig good;
+  good.train = "t";
+  good.source = "en";
+  good.target = "de";
+  CHECK_NOTHROW(good.validate());
+  const auto complaint = [&](auto change) {
+    DataConfig config = good;
+    change(config);
+    try {
+      config.validate();
+    } catch (const ConfigError& error) {
+      return std::string(error.what());
+    }
+    return std::string("nothing");
+  };
+  CHECK(complaint([](auto& c) { c.vocab_size = -3; }) == "data.vocab_size: -3: must be positive");
+  CHECK_THAT(complaint([](auto& c) { c.train = ""; }), contains("data.train: "));
+  CHECK_THAT(complaint([](auto& c) { c.batch_tokens = 0; }), contains("data.batch_tokens: 0: "));
+  CHECK_THAT(complaint([](auto& c) { c.max_length = 1; }), contains("data.max_length: 1: "));
+  CHECK_THAT(complaint([](auto& c) { c.character_coverage = 1.5; }), contains("1.5"));
+  CHECK_THAT(complaint([](auto& c) { c.target_model = "x"; }), contains("data.target_model: x: "));
+  CHECK(text_path("a/train", "de") == "a/train.de");
+}

@@ -1,0 +1,26 @@
+// Public data sets that lie beside the checkout on some machines. Tests on them are extra: where
+// the folder is absent they say so and end.
+#pragma once
+
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "tests/support/catch.h"
+
+namespace attn::testing {
+
+/// The folder `name` of the shared data: below $ATTN_SHARED_DATA, else beside the source tree. If
+/// it is absent, warns that the test is skipped.
+inline std::optional<std::filesystem::path> shared_data(const std::string& name) {
+  const char* set = std::getenv("ATTN_SHARED_DATA");
+  const std::filesystem::path root =
+      set != nullptr ? std::filesystem::path(set)
+                     : std::filesystem::path(ATTN_SOURCE_DIR) / ".." / "shared" / "data";
+  if (std::filesystem::is_directory(root / name)) return root / name;
+  WARN("skipped: no " << name << " in " << root.string() << " (set ATTN_SHARED_DATA)");
+  return {};
+}
+
+}  // namespace attn::testing

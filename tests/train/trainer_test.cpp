@@ -1,0 +1,223 @@
+#include "train/trainer.h"
+
+#include <cmath>
+
+#include "base/error.h"
+#include "tests/support/catch.h"
+#include "tests/support/temporary_directory.h"
+#include "tests/support/tensors.h"
+#include "train/checkpoint.h"
+#include "train/schedule.h"
+
+using namespace attn;
+using testing::max_difference;
+
+namespace {
+
+constexpr int64_t kClasses = 20;
+
+// Sentences to be copied, of 2 to 8 tokens.
+EncodedCorpus corpus(int64_t pairs = 64) {
+  Random random(3);
+  std::vector<std::pair<std::vector<int32_t>, std::vector<int32_t>>> list;
+  for (int64_t i = 0; i < pairs; ++i) {
+    std::vector<int32_t> words(2 + random.below(7));
+    for (auto& word : words) word = static_cast<int32_t>(3 + random.below(kClasses - 3));
+    list.emplace_back(words, words);
+  }
+  return EncodedCorpus(list, {.source_size = kClasses,
+                              .target_size = kClasses,
+                              .source_eos = 2,
+                              .target_bos = 1,
+                              .target_eos = 2});
+}
+
+ModelConfig model_config() {
+  ModelConfig config;
+  config.layers = 1;
+  config.d_model = 16;
+  config.d_ff = 32;
+  config.heads = 2;
+  config.d_k = 8;
+  config.d_v = 8;
+  return config;
+}
+
+TrainConfig train_config() {
+  TrainConfig config;
+  config.schedule = Schedule::constant;
+  config.warmup = 5;
+  config.learning_rate = 0.003;
+  return config;
+}
+
+// A whole training set-up from nothing but seeds.
+struct Setup {
+  EncodedCorpus pairs;
+  BatchStream stream;
+  Transformer model;
+  Trainer trainer;
+
+  explicit Setup(const TrainConfig& train = train_config(), int64_t batch_tokens = 60,
+                 const ModelConfig& shape = model_config())
+      : pairs(corpus()),
+        stream(pairs, {.batch_tokens = batch_tokens, .seed = 5}),
+        model(seeded(shape)),
+        trainer(train, 9, model, stream, 1) {}
+
+  static Transformer seeded(const ModelConfig& shape) {
+    torch::manual_seed(1);
+    return Transformer(shape, VocabularySizes{kClasses, kClasses});
+  }
+  torch::Tensor weights() { return trainer.parameters().values.clone(); }
+};
+
+}  // namespace
+
+TEST_CASE("training on a copying task brings the loss down and the ten-step curve is repeatable") {
+  Setup a, b;
+  std::vector<double> losses;
+  for (int i = 0; i < 10; ++i) {
+    losses.push_back(a.trainer.step().loss);
+    CHECK(b.trainer.step().loss == losses.back());
+  }
+  CHECK(torch::equal(a.weights(), b.weights()));
+  for (int i = 0; i < 200; ++i) losses.push_back(a.trainer.step().loss);
+  CHECK(losses.back() < 0.6 * losses.front());
+}
+
+TEST_CASE("a run saved and taken up again ends with the same bits as one left alone") {
+  const testing::TemporaryDirectory directory;
+  Setup whole;
+  for (int i = 0; i < 23; ++i) whole.trainer.step();
+  Setup first;
+  for (int i = 0; i < 11; ++i) first.trainer.step();
+  save_weights(directory.path() / "model.safetensors", *first.model);
+  save_training_state(directory.path() / "state.safetensors", first.trainer);
+  Setup second;
+  for (int i = 0; i < 3; ++i) second.trainer.step();  // whatever it did before is forgotten
+  load_weights(directory.path() / "model.safetensors", *second.model);
+  load_training_state(directory.path() / "state.safetensors", second.trainer);
+  second.stream.restore(second.trainer.state.stream);
+  CHECK(second.trainer.state.step == 11);
+  while (second.trainer.state.step < 23) second.trainer.step();
+  CHECK(torch::equal(whole.weights(), second.weights()));
+  CHECK(whole.trainer.state.target_tokens == second.trainer.state.target_tokens);
+  CHECK(whole.trainer.state.stream == second.trainer.state.stream);
+}
+
+TEST_CASE("k small batches make the gradient of one batch of all their pairs") {
+  ModelConfig shape = model_config();
+  shape.dropout = 0.0;
+  TrainConfig small = train_config();
+  small.accumulate = 4;
+  Setup accumulated(small, 40, shape);
+  // The same pairs as one batch: gradients are sums over pairs divided by all target tokens.
+  Setup reference(train_config(), 40, shape);
+  std::vector<uint32_t> ids;
+  for (int i = 0; i < 4; ++i) {
+    for (const int64_t id : reference.stream.next().ids) ids.push_back(static_cast<uint32_t>(id));
+  }
+  const Batch all = make_batch(reference.pairs, ids);
+  const auto rows = [](const TokenRows& r) { return token_sequences(r.tokens, r.lengths); };
+  const auto q = smoothed_targets(Smoothing::wrong, 0.1, kClasses, 1);
+  const torch::Tensor x = reference.model->forward(rows(all.source), rows(all.target_in));
+  const torch::Tensor loss =
+      smoothed_loss(reference.model->project(x), rows(all.target_out).tokens_N, q).loss /
+      static_cast<double>(all.target_tokens);
+  loss.backward();
+  const StepReport report = accumulated.trainer.step();
+  CHECK(report.loss == Approx(loss.item<double>()).epsilon(1e-5));
+  CHECK(max_difference(accumulated.trainer.parameters().gradients,
+                       reference.trainer.parameters().gradients) < 1e-5);
+}
+
+TEST_CASE("Adam over the flat buffer equals PyTorch's, step by step") {
+  TrainConfig config = train_config();
+  config.weight_decay = GENERATE(0.0, 0.01);
+  torch::nn::Linear ours(5, 3), theirs(5, 3);
+  {
+    const torch::NoGradGuard no_grad;
+    theirs->weight.copy_(ours->weight);
+    theirs->bias.copy_(ours->bias);
+  }
+  FlatParameters flat(*ours);
+  Adam adam(config, flat);
+  torch::optim::AdamW reference(theirs->parameters(),
+                                torch::optim::AdamWOptions(0.01)
+                                    .betas({config.beta1, config.beta2})
+                                    .eps(config.epsilon)
+                                    .weight_decay(config.weight_decay));
+  for (int64_t step = 1; step <= 5; ++step) {
+    const torch::Tensor x = torch::randn({4, 5});
+    flat.gradients.zero_();
+    reference.zero_grad();
+    ours(x).pow(2).sum().backward();
+    theirs(x).pow(2).sum().backward();
+    adam.update(0.01, step);
+    reference.step();
+    CHECK(max_difference(ours->weight, theirs->weight) < 1e-6);
+    CHECK(max_difference(ours->bias, theirs->bias) < 1e-6);
+  }
+}
+
+TEST_CASE("a loss that is not finite stops before the update and says where") {
+  Setup setup;
+  setup.trainer.step();
+  {
+    const torch::NoGradGuard no_grad;
+    setup.model->shared_weight[5][0] = std::numeric_limits<float>::infinity();
+  }
+  const torch::Tensor before = setup.weights();
+  const torch::Tensor moments = setup.trainer.adam().first_moment.clone();
+  CHECK_THROWS_WITH(setup.trainer.step(), testing::contains("step 2") && testing::contains("nothing was updated"));
+  CHECK(torch::equal(before.nan_to_num(), setup.weights().nan_to_num()));
+  CHECK(torch::equal(moments, setup.trainer.adam().first_moment));
+  CHECK(setup.trainer.state.step == 1);
+}
+
+TEST_CASE("clipping bounds the gradient's norm and leaves its direction") {
+  TrainConfig config = train_config();
+  config.clip_norm = 0.01;
+  Setup clipped(config), free;
+  const double norm = clipped.trainer.step().gradient_norm;
+  free.trainer.step();
+  CHECK(norm > 0.01);
+  CHECK(clipped.trainer.parameters().gradients.norm().item<double>() == Approx(0.01).epsilon(1e-4));
+  CHECK(max_difference(clipped.trainer.parameters().gradients * (norm / 0.01),
+                       free.trainer.parameters().gradients) < 1e-5);
+}
+
+TEST_CASE("rehearsing the largest batch leaves weights, gradients and the stream as they were") {
+  Setup setup, untouched;
+  setup.trainer.rehearse(largest_batch(setup.pairs, 60));
+  CHECK(torch::equal(setup.weights(), untouched.weights()));
+  CHECK(setup.trainer.parameters().gradients.abs().max().item<float>() == 0.0f);
+  setup.trainer.step();
+  untouched.trainer.step();
+  CHECK(torch::equal(setup.weights(), untouched.weights()));
+}
+
+TEST_CASE("bf16 training follows fp32 closely and keeps its weights in fp32") {
+  TrainConfig narrow = train_config();
+  narrow.precision = Precision::bf16;
+  Setup wide, half(narrow);
+  double difference = 0;
+  for (int i = 0; i < 20; ++i) {
+    const double a = wide.trainer.step().loss, b = half.trainer.step().loss;
+    difference = std::max(difference, std::abs(a - b) / a);
+  }
+  CHECK(difference < 0.02);
+  CHECK(difference > 0.0);  // it does run in another precision
+  CHECK(half.weights().scalar_type() == torch::kFloat32);
+}
+
+TEST_CASE("flat parameters are the model's own memory") {
+  torch::nn::Linear linear(3, 2);
+  const torch::Tensor before = linear->weight.clone();
+  FlatParameters flat(*linear);
+  CHECK(torch::equal(before, linear->weight));
+  flat.values.fill_(2.0);
+  CHECK(linear->weight.min().item<float>() == 2.0f);
+  CHECK(FlatParameters::view(flat.values, flat.slots()[1]).data_ptr() == linear->bias.data_ptr());
+}
