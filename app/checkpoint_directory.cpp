@@ -1,5 +1,7 @@
 #include "app/checkpoint_directory.h"
 
+#include "app/device.h"
+
 #include "base/error.h"
 #include "base/file.h"
 #include "train/checkpoint.h"
@@ -62,6 +64,7 @@ LoadedModel load_model(const fs::path& path) {
   loaded.tokenizers = load_tokenizers(loaded.directory);
   loaded.model = Transformer(loaded.experiment.model, vocabulary_sizes(loaded.tokenizers));
   load_weights(loaded.directory / kWeightsFile, *loaded.model);
+  loaded.model->to(device());
   loaded.model->eval();
   return loaded;
 }

@@ -5,6 +5,7 @@
 #include <exception>
 #include <iostream>
 #include <new>
+#include <string>
 
 #include "app/average.h"
 #include "app/command_line.h"
@@ -13,6 +14,7 @@
 #include "app/score.h"
 #include "app/train.h"
 #include "app/demo.h"
+#include "app/device.h"
 #include "app/evaluate.h"
 #include "app/generate.h"
 #include "app/translate.h"
@@ -35,8 +37,11 @@ int run(int argc, char** argv) {
   app.require_subcommand(1);
   int threads = 0;
   app.add_option("--threads", threads, "threads (default: the machine's cores)");
+  std::string device_name = "auto";
+  app.add_option("--device", device_name, "auto, cpu or cuda")->capture_default_str();
   app.parse_complete_callback([&] {
     if (threads > 0) torch::set_num_threads(threads);
+    choose_device(device_name);
   });
   add_demo_command(app);
   add_train_command(app);

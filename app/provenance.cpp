@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "app/commit.h"  // generated at every build
+#include "app/device.h"
 
 namespace attn {
 namespace {
@@ -47,7 +48,7 @@ Json provenance(const std::string& command_line) {
   run["cores"] = std::thread::hardware_concurrency();
   run["threads"] = torch::get_num_threads();
   run["memory"] = first_value("/proc/meminfo", "MemTotal");
-  run["device"] = torch::cuda::is_available() ? "cuda" : "cpu";
+  run["device"] = device().str();
   return run;
 }
 

@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "app/checkpoint_directory.h"
+#include "app/device.h"
 #include "app/provenance.h"
 #include "app/signals.h"
 #include "base/error.h"
@@ -28,6 +29,7 @@ TrainingRun::TrainingRun(const Experiment& experiment, fs::path directory, bool 
   load_data();
   torch::manual_seed(static_cast<uint64_t>(experiment_.seed));
   model_ = Transformer(experiment_.model, vocabulary_sizes(tokenizers_));
+  model_->to(device());
   stream_ = std::make_unique<BatchStream>(
       *corpus_, StreamOptions{.batch_tokens = experiment_.data.batch_tokens,
                               .seed = static_cast<uint64_t>(experiment_.seed)});

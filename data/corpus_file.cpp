@@ -138,7 +138,7 @@ CorpusParts parse_corpus(std::span<const std::byte> bytes, const std::string& na
   CorpusParts parts{};
   CorpusHeader& header = parts.header;
   check(bytes.size() >= sizeof header, "not a corpus cache, or a truncated one");
-  std::memcpy(&header, bytes.data(), sizeof header);
+  std::memcpy(static_cast<void*>(&header), bytes.data(), sizeof header);
   check(header.magic == CorpusHeader::right_magic, "not a corpus cache of this machine");
   check(header.version == CorpusHeader::right_version, "a corpus cache of another version");
   check(header.header_hash == header.hash(), "a damaged corpus cache (header)");

@@ -3,6 +3,7 @@
 #include <sentencepiece_processor.h>
 #include <sentencepiece_trainer.h>
 
+#include <algorithm>
 #include <exception>
 #include <stdexcept>
 #include <thread>
@@ -99,6 +100,22 @@ std::vector<std::string> counted_words(std::span<const std::filesystem::path> te
   return lines;
 }
 
+/// Whether anything is left of a character after every normalization: no control character, blank
+/// of any kind or mark without width, nor the two signs that the library uses itself.
+bool is_visible(char32_t c) {
+  const bool control = c <= 0x20 || (c >= 0x7f && c <= 0xa0) || c == 0xad;
+  const bool blank = c == 0x1680 || c == 0x180e || (c >= 0x2000 && c <= 0x200f) ||
+                     (c >= 0x2028 && c <= 0x202f) || (c >= 0x205f && c <= 0x206f) || c == 0x3000;
+  const bool sign = c == 0x2581 || c == 0x2585 || c == 0xfeff || c >= 0xfff0;
+  return !control && !blank && (!sign || c >= 0x10000);
+}
+
+/// Given text without any, the library ends the process.
+bool has_visible(const std::string& line) {
+  const auto characters = decode_utf8(line);
+  return std::any_of(characters.begin(), characters.end(), is_visible);
+}
+
 /// The unigram model looks for its first pieces in running text and needs some 25 bytes a character
 /// for that: of large texts it gets an even sample of lines, always the same.
 std::vector<std::string> sampled_lines(std::span<const std::filesystem::path> texts) {
@@ -111,7 +128,7 @@ std::vector<std::string> sampled_lines(std::span<const std::filesystem::path> te
     LineReader reader(path);
     for (std::string line; reader.next(line);) {
       const bool taken = random.uniform() * bytes < most_bytes;
-      if (taken && !line.empty() && !find_invalid_utf8(line)) lines.push_back(line);
+      if (taken && has_visible(line) && !find_invalid_utf8(line)) lines.push_back(line);
     }
   }
   return lines;

@@ -80,13 +80,19 @@ class TreeParser {
       fail(place_, "brackets are nested deeper than " + std::to_string(kMaxTreeDepth) +
                        "; this is no constituency tree");
     }
+    if (!stack_.empty()) take_word_for_label(stack_.back().tree);
     if (!stack_.empty() && stack_.back().tree.is_leaf()) {
-      fail(place_, "a constituent follows the word '" + stack_.back().tree.word +
+      fail(place_, "a constituent follows the word '" + stack_.back().tree.word.substr(0, 40) +
                        "' within one bracket; give the word a bracket and a tag of its own");
     }
     const Place opened = place_;
     advance();
     stack_.push_back({Tree{take_token(), {}, {}}, opened});
+  }
+
+  // In "( NP (…" and "( NN dog )" the blank hid that the first word is the label: more follows.
+  static void take_word_for_label(Tree& tree) {
+    if (tree.label.empty()) std::swap(tree.label, tree.word);
   }
 
   void close() {
@@ -104,6 +110,7 @@ class TreeParser {
       fail(begin, "'" + word.substr(0, 40) + "' stands outside of all brackets; expected '('");
     }
     Tree& tree = stack_.back().tree;
+    take_word_for_label(tree);
     if (tree.is_leaf()) {
       fail(begin, "a second word '" + word.substr(0, 40) + "' after '" + tree.word.substr(0, 40) +
                       "' in one leaf; a leaf is (TAG word)");

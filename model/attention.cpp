@@ -86,9 +86,9 @@ torch::Tensor MultiHeadAttentionImpl::attend(const torch::Tensor& queries_ND,
 
 torch::Tensor MultiHeadAttentionImpl::attend_to_steps(
     const torch::Tensor& queries_RD, std::span<const KeysValues> steps,
-    std::span<const std::vector<int32_t>> ancestors) {
+    std::span<const std::vector<int32_t>> ancestors, const torch::Tensor& bias_H1M) {
   const torch::Tensor queries = query(queries_RD);
-  if (path_ == AttentionPath::fast && step_attention_runs_on(queries)) {
+  if (path_ == AttentionPath::fast && !bias_H1M.defined() && step_attention_runs_on(queries)) {
     std::vector<torch::Tensor> keys, values;
     for (const auto& step : steps) {
       keys.push_back(step.keys);
@@ -110,7 +110,7 @@ torch::Tensor MultiHeadAttentionImpl::attend_to_steps(
       {1, 1, 1, 1}, torch::TensorOptions(queries.device()).dtype(torch::kBool));
   const torch::Tensor attended_RH1K =
       scaled_dot_product_attention(heads(queries.unsqueeze(1)), heads(torch::stack(keys, 1)),
-                                   heads(torch::stack(values, 1)), allowed)
+                                   heads(torch::stack(values, 1)), allowed, bias_H1M)
           .output;
   return output(attended_RH1K.transpose(1, 2).flatten(1));
 }

@@ -56,9 +56,11 @@ class MultiHeadAttentionImpl : public torch::nn::Module {
   torch::Tensor attend(const torch::Tensor& queries_ND, const KeysValues& memory,
                        const AttentionScope& scope);
   /// One position of search: each of the [R, D] rows attends to its own past and itself. steps[t] holds the keys and
-  /// values of position t, ancestors[t][r] the row there that row r descends from.
+  /// values of position t, ancestors[t][r] the row there that row r descends from. `bias_H1M`, if defined, shifts the
+  /// scores as in AttentionScope.
   torch::Tensor attend_to_steps(const torch::Tensor& queries_RD, std::span<const KeysValues> steps,
-                                std::span<const std::vector<int32_t>> ancestors);
+                                std::span<const std::vector<int32_t>> ancestors,
+                                const torch::Tensor& bias_H1M = {});
   KeysValues project(const torch::Tensor& memory_ND);
   /// The weights of every head, [B, H, L, M], by the readable path.
   torch::Tensor weights(const torch::Tensor& queries_ND, const torch::Tensor& memory_ND,

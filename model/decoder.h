@@ -33,7 +33,7 @@ class DecoderLayerImpl : public torch::nn::Module {
                         const AttentionScope& self, const AttentionScope& cross);
   /// One position: [R, D] to [R, D]; appends this layer's keys and values to `state.steps[layer]`.
   torch::Tensor step(torch::Tensor x_RD, DecoderState& state, size_t layer,
-                     const AttentionScope& cross);
+                     const AttentionScope& cross, const torch::Tensor& self_bias_H1M);
 
   MultiHeadAttention self_attention = nullptr, memory_attention = nullptr;
   PositionwiseFeedForward feed_forward = nullptr;
@@ -50,7 +50,8 @@ class DecoderImpl : public torch::nn::Module {
   /// Projects the memory once; no position is decoded yet.
   DecoderState start(const torch::Tensor& memory_MD, const Segments& memory);
   /// Rows of the new position, embedded, in x_RD; `state.ancestors` and `rows_of_sentence` already describe them.
-  torch::Tensor step(torch::Tensor x_RD, DecoderState& state);
+  torch::Tensor step(torch::Tensor x_RD, DecoderState& state,
+                     const torch::Tensor& self_bias_H1M = {});
 
   torch::nn::ModuleList layers;
   torch::nn::LayerNorm final_norm = nullptr;  ///< only with norm = pre

@@ -100,7 +100,10 @@ torch::Tensor TransformerImpl::step(DecoderState& state, std::span<const int64_t
   const torch::Tensor tokens_R = host.to(device());
   const torch::Tensor x_RD = target_embedding(
       target_matrix(), tokens_R, torch::full_like(tokens_R, position), position + 1);
-  return decoder->step(x_RD, state);
+  // The newest position's row of the bias that whole sentences get.
+  torch::Tensor bias = target_embedding->position->attention_bias(position + 1, position + 1);
+  if (bias.defined()) bias = bias.narrow(1, position, 1);
+  return decoder->step(x_RD, state, bias);
 }
 
 }  // namespace attn

@@ -251,7 +251,7 @@ TEST_CASE("a cache with right hashes and wrong content is refused: strangers can
     std::vector<uint64_t> words(good.size() / 8);
     std::memcpy(words.data(), good.data(), good.size());
     CorpusHeader header;
-    std::memcpy(&header, words.data(), sizeof header);
+    std::memcpy(static_cast<void*>(&header), words.data(), sizeof header);
     change(header, words);
     const auto bytes = std::as_bytes(std::span(words));
     header.body_hash = hash_bytes(bytes.subspan(sizeof header));

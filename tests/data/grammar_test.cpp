@@ -174,7 +174,7 @@ TEST_CASE("sentences are the same on every platform") {
   }
   // A change of the grammar changes the number: put the new one here, knowing that every demo
   // corpus changes with it.
-  CHECK(hash == 0ULL);
+  CHECK(hash == 0x7b6cf9cea73b29c6ULL);
 }
 
 TEST_CASE("no sentence of one part occurs in another or twice") {
@@ -221,11 +221,11 @@ TEST_CASE("words whose translation depends on others are translated by them") {
   check_translation("goes to the bank", {"zur Bank"});
   check_translation("into the bank", {"in die Bank"});
   check_translation("on the bank", {"am Ufer"});
-  check_translation("missed the bus", {"verpasste", "verpassten"});
-  check_translation("missed the dog", {"vermisste", "vermissten"});
+  check_translation("missed the bus", {"verpasste", "verpassten", "verpasst"});
+  check_translation("missed the dog", {"vermisste", "vermissten", "vermisst"});
   check_translation("bat flies", {"Fledermaus"});
   check_translation("bought the bat", {"Schläger"});
-  check_translation("light room", {"helle", "hellen", "helles"});
+  check_translation("light room", {"helle", "hellen", "hellem", "helles"});
   check_translation("light bag", {"leichte", "leichten"});
   check_translation("must not", {"darf", "darfst", "dürfen", "Darf", "Dürfen"});
   check_translation("asked if", {", ob"});

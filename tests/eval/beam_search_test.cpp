@@ -286,6 +286,17 @@ TEST_CASE("the rule count stops at beam ends, the rule bound waits for better on
   CHECK(decoder.rows_per_step.size() == 2);
 }
 
+TEST_CASE("a negative alpha does not stop before the better end one token later") {
+  const FunctionModel model([](int64_t, const Tokens& prefix) {
+    return prefix.empty() ? std::vector<float>{-3.0F, -0.5F, -4.0F}
+                          : std::vector<float>{-0.1F, -3.0F, -4.0F};
+  });
+  for (const LengthPenalty penalty : {LengthPenalty::power, LengthPenalty::gnmt}) {
+    const auto found = search(model, {10}, {.beam = 2, .alpha = -1.0, .penalty = penalty});
+    CHECK(found[0][0].tokens == Tokens{1});  // n^-1: -0.6 * 2 against -3 * 1
+  }
+}
+
 TEST_CASE("NaN neither hangs nor wins") {
   static constexpr float nan = std::numeric_limits<float>::quiet_NaN();
   const FunctionModel broken([](int64_t, const Tokens& prefix) {

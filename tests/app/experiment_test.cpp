@@ -1,0 +1,83 @@
+#include "app/experiment.h"
+
+#include <filesystem>
+#include <fstream>
+
+#include "app/config_difference.h"
+#include "base/error.h"
+#include "tests/support/catch.h"
+#include "tests/support/temporary_directory.h"
+
+using namespace attn;
+using testing::contains;
+
+namespace {
+
+void write(const std::filesystem::path& path, const std::string& text) {
+  std::filesystem::create_directories(path.parent_path());
+  std::ofstream(path) << text;
+}
+
+Experiment resolve(const std::string& text, const std::vector<std::string>& assignments = {}) {
+  return resolve_experiment(parse_json(text, "test.json"), "test.json", ".", assignments);
+}
+
+}  // namespace
+
+TEST_CASE("an empty config is the paper's base") {
+  const Experiment experiment = resolve("{}");
+  CHECK(experiment == Experiment{});
+  CHECK(experiment.model.layers == 6);
+  CHECK(experiment.train.warmup == 4000);
+  CHECK(experiment.search.beam == 4);
+}
+
+TEST_CASE("base, file and assignments apply in this order, each a merge patch") {
+  const testing::TemporaryDirectory folder;
+  write(folder / "far/base.json", R"({"seed": 5, "model": {"heads": 4, "d_k": 32}})");
+  write(folder / "row.json", R"({"base": "far/base.json", "model": {"heads": 2}})");
+  const Experiment row = load_experiment(folder / "row.json", {"model.d_v=16"});
+  CHECK(row.seed == 5);
+  CHECK(row.model.heads == 2);
+  CHECK(row.model.d_k == 32);
+  CHECK(row.model.d_v == 16);
+  write(folder / "loop.json", R"({"base": "loop.json"})");
+  CHECK_THROWS_WITH(load_experiment(folder / "loop.json"), contains("more than 16"));
+  write(folder / "gone.json", R"({"base": "nowhere.json"})");
+  CHECK_THROWS_WITH(load_experiment(folder / "gone.json"), contains("nowhere.json"));
+}
+
+TEST_CASE("what is written is read back as the same experiment") {
+  const Experiment before =
+      resolve(R"({"search": {"beam": 7}, "eval": [{"name": "a"}, {"name": "b", "beam": 2}]})");
+  CHECK(before.eval[0].search.beam == 7);  // evaluators search as the experiment does
+  CHECK(before.eval[1].search.beam == 2);  // unless they say otherwise
+  Json written = write_config(before);
+  CHECK(resolve_experiment(written, "again", ".") == before);
+}
+
+TEST_CASE("mistakes name the file and the whole path") {
+  CHECK_THROWS_WITH(resolve(R"({"model": {"layrs": 2}})"),
+                    contains("test.json: model.layrs") && contains("layers"));
+  CHECK_THROWS_WITH(resolve(R"({"train": {"warmup": -1}})"), contains("train.warmup: -1"));
+  CHECK_THROWS_WITH(resolve(R"({"eval": [{"name": "a/b"}]})"), contains("eval[0].name"));
+  CHECK_THROWS_WITH(resolve(R"({"eval": [{"name": "a"}, {"name": "a"}]})"), contains("twice"));
+  CHECK_THROWS_WITH(resolve(R"({"data": {"shared_vocabulary": false}})"),
+                    contains("embedding_sharing"));
+  CHECK_THROWS_WITH(resolve(R"({"model": {"position": "learned", "max_positions": 10}})"),
+                    contains("max_positions"));
+  CHECK_THROWS_WITH(resolve("{}", {"model.hedas=3"}), contains("heads"));
+  CHECK_THROWS_WITH(resolve("{}", {"model=3"}), contains("model: 3"));
+}
+
+TEST_CASE("the difference of two configs is the list of the paths that differ") {
+  const Experiment a = resolve(R"({"eval": [{"name": "x"}]})");
+  Experiment b = a;
+  CHECK(changed_paths(write_config(a), write_config(b)).empty());
+  b.model.heads = 3;
+  b.eval[0].search.beam = 9;
+  CHECK(changed_paths(write_config(a), write_config(b)) ==
+        std::vector<std::string>{"model.heads", "eval[0].beam"});
+  b.eval.push_back({});
+  CHECK(changed_paths(write_config(a), write_config(b)).back() == "eval");
+}

@@ -1,0 +1,179 @@
+// The raw kernels against loops written out in double precision, in buffers of exactly the size promised, so that the
+// sanitizers see a step over an edge. Every instruction set that the machine has runs the same cases.
+#include <cmath>
+#include <vector>
+
+#include "base/random.h"
+#include "kernels/cpu/table.h"
+#include "tests/support/catch.h"
+
+using namespace attn;
+
+namespace {
+
+std::vector<float> random_floats(Random& random, int64_t n) {
+  std::vector<float> out(static_cast<size_t>(n));
+  for (float& x : out) x = static_cast<float>(2 * random.uniform() - 1);
+  return out;
+}
+
+struct Case {
+  int64_t queries, keys, d_k, d_v;
+  bool causal;
+};
+
+// Weights of every query, and with them everything else.
+std::vector<std::vector<double>> weights_of(const Case& c, const std::vector<float>& q,
+                                            const std::vector<float>& k) {
+  std::vector<std::vector<double>> rows;
+  for (int64_t i = 0; i < c.queries; ++i) {
+    const int64_t n = c.causal ? std::min(i + 1, c.keys) : c.keys;
+    std::vector<double> row(static_cast<size_t>(c.keys), 0.0);
+    double sum = 0;
+    for (int64_t j = 0; j < n; ++j) {
+      double dot = 0;
+      for (int64_t x = 0; x < c.d_k; ++x) dot += q[i * c.d_k + x] * static_cast<double>(k[j * c.d_k + x]);
+      row[j] = std::exp(dot / std::sqrt(static_cast<double>(c.d_k)));
+      sum += row[j];
+    }
+    for (double& w : row) w = sum > 0 ? w / sum : 0;
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+}  // namespace
+
+TEST_CASE("attention forward and backward agree with the formula for all shapes") {
+  const Case c = GENERATE(Case{1, 1, 16, 16, false}, Case{5, 17, 32, 32, false}, Case{16, 16, 32, 32, true},
+                          Case{7, 7, 5, 3, true}, Case{3, 40, 64, 24, false}, Case{33, 33, 16, 64, true},
+                          Case{4, 0, 8, 8, false});
+  CAPTURE(c.queries, c.keys, c.d_k, c.d_v, c.causal, cpu::kernels().name);
+  Random random(static_cast<uint64_t>(c.queries * 100 + c.keys));
+  const auto q = random_floats(random, c.queries * c.d_k), k = random_floats(random, c.keys * c.d_k),
+             v = random_floats(random, c.keys * c.d_v), d_out = random_floats(random, c.queries * c.d_v);
+  cpu::AttentionHead head{};
+  head.query = q.data(), head.key = k.data(), head.value = v.data();
+  head.query_stride = head.key_stride = head.d_k = c.d_k;
+  head.value_stride = head.d_v = c.d_v;
+  head.queries = c.queries, head.keys = c.keys, head.causal = c.causal;
+  std::vector<float> out(static_cast<size_t>(c.queries * c.d_v)), log_sum(static_cast<size_t>(c.queries)),
+      scratch(static_cast<size_t>(cpu::kernels().attention_scratch(c.keys, c.d_k, c.d_v)));
+  cpu::kernels().attention_forward(head, out.data(), c.d_v, log_sum.data(), scratch.data());
+  std::vector<float> dq(q.size()), dk(k.size(), 0.0f), dv(v.size(), 0.0f);
+  cpu::kernels().attention_backward(
+      head, {d_out.data(), c.d_v, log_sum.data(), dq.data(), dk.data(), dv.data()}, scratch.data());
+
+  const auto w = weights_of(c, q, k);
+  std::vector<double> eq(q.size()), ek(k.size()), ev(v.size());
+  const double scale = 1 / std::sqrt(static_cast<double>(c.d_k));
+  for (int64_t i = 0; i < c.queries; ++i) {
+    std::vector<double> dw(static_cast<size_t>(c.keys));
+    double mean = 0;
+    for (int64_t x = 0; x < c.d_v; ++x) {
+      double expected = 0;
+      for (int64_t j = 0; j < c.keys; ++j) expected += w[i][j] * v[j * c.d_v + x];
+      CHECK(out[i * c.d_v + x] == Approx(expected).margin(2e-6));
+    }
+    for (int64_t j = 0; j < c.keys; ++j) {
+      for (int64_t x = 0; x < c.d_v; ++x) {
+        dw[j] += d_out[i * c.d_v + x] * static_cast<double>(v[j * c.d_v + x]);
+        ev[j * c.d_v + x] += w[i][j] * d_out[i * c.d_v + x];
+      }
+      mean += w[i][j] * dw[j];
+    }
+    for (int64_t j = 0; j < c.keys; ++j) {
+      const double ds = scale * w[i][j] * (dw[j] - mean);
+      for (int64_t x = 0; x < c.d_k; ++x) {
+        eq[i * c.d_k + x] += ds * k[j * c.d_k + x];
+        ek[j * c.d_k + x] += ds * q[i * c.d_k + x];
+      }
+    }
+  }
+  for (size_t i = 0; i < eq.size(); ++i) CHECK(dq[i] == Approx(eq[i]).margin(5e-6));
+  for (size_t i = 0; i < ek.size(); ++i) CHECK(dk[i] == Approx(ek[i]).margin(5e-6));
+  for (size_t i = 0; i < ev.size(); ++i) CHECK(dv[i] == Approx(ev[i]).margin(5e-6));
+}
+
+TEST_CASE("one step of search attends to the ancestors it is given") {
+  Random random(4);
+  const int64_t heads = 2, d_k = 6, d_v = 5, steps = 9;
+  std::vector<std::vector<float>> keys, values;
+  std::vector<const float*> key_rows, value_rows;
+  std::vector<int32_t> rows;
+  for (int64_t t = 0; t < steps; ++t) {
+    const auto count = static_cast<int64_t>(1 + random.below(4));
+    keys.push_back(random_floats(random, count * heads * d_k));
+    values.push_back(random_floats(random, count * heads * d_v));
+    rows.push_back(static_cast<int32_t>(random.below(static_cast<uint64_t>(count))));
+  }
+  for (int64_t t = 0; t < steps; ++t) {
+    key_rows.push_back(keys[t].data());
+    value_rows.push_back(values[t].data());
+  }
+  const auto query = random_floats(random, heads * d_k);
+  std::vector<float> out(static_cast<size_t>(heads * d_v)), scratch(static_cast<size_t>(steps));
+  cpu::kernels().step_attention({query.data(), key_rows.data(), value_rows.data(), rows.data(), steps,
+                                 heads * d_k, heads * d_v, heads, d_k, d_v},
+                                out.data(), scratch.data());
+  for (int64_t h = 0; h < heads; ++h) {
+    std::vector<double> w;
+    double sum = 0;
+    for (int64_t t = 0; t < steps; ++t) {
+      double dot = 0;
+      for (int64_t x = 0; x < d_k; ++x) {
+        dot += query[h * d_k + x] * static_cast<double>(keys[t][rows[t] * heads * d_k + h * d_k + x]);
+      }
+      w.push_back(std::exp(dot / std::sqrt(static_cast<double>(d_k))));
+      sum += w.back();
+    }
+    for (int64_t x = 0; x < d_v; ++x) {
+      double expected = 0;
+      for (int64_t t = 0; t < steps; ++t) {
+        expected += w[t] / sum * values[t][rows[t] * heads * d_v + h * d_v + x];
+      }
+      CHECK(out[h * d_v + x] == Approx(expected).margin(1e-6));
+    }
+  }
+}
+
+TEST_CASE("the loss of a row is that of its definition and its gradient sums to zero") {
+  const int64_t classes = GENERATE(2, 15, 16, 17, 1000);
+  const int64_t spared = GENERATE(-1, 1);
+  if (classes == 2 && spared == 1) return;  // nothing would be left to spread over
+  Random random(9);
+  const auto logits = random_floats(random, classes);
+  const double others = static_cast<double>(classes - 1 - (spared >= 0 ? 1 : 0));
+  const cpu::SmoothedTargets targets{0.9f, static_cast<float>(0.1 / others), spared};
+  std::vector<float> row = logits;
+  double likelihood = 0;
+  const double loss = cpu::kernels().smoothed_loss(row.data(), classes, 0, targets, true, &likelihood);
+  double sum = 0;
+  for (const float z : logits) sum += std::exp(z);
+  double expected = 0, total = 0;
+  for (int64_t c = 0; c < classes; ++c) {
+    const double log_p = logits[c] - std::log(sum);
+    const double q = c == 0 ? 0.9 : c == spared ? 0.0 : targets.spread;
+    expected -= q * log_p;
+    CHECK(row[c] == Approx(std::exp(log_p) - q).margin(1e-6));
+    total += row[c];
+  }
+  CHECK(loss == Approx(expected).epsilon(1e-5));
+  CHECK(likelihood == Approx(std::log(sum) - logits[0]).epsilon(1e-5));
+  CHECK(std::abs(total) < 1e-5);
+  CHECK(cpu::kernels().log_sum_exp(logits.data(), classes) == Approx(std::log(sum)).epsilon(1e-6));
+}
+
+TEST_CASE("dropout draws the same elements whatever part of a tensor it is asked for") {
+  Random random(2);
+  const auto in = random_floats(random, 1000);
+  const cpu::DropoutKey key{0x123456789abcdefULL, 1u << 30, 4.0f / 3};
+  std::vector<float> whole(in.size()), parts(in.size());
+  cpu::kernels().dropout(in.data(), whole.data(), 0, 1000, key);
+  cpu::kernels().dropout(in.data(), parts.data(), 0, 333, key);
+  cpu::kernels().dropout(in.data(), parts.data(), 333, 1000, key);
+  CHECK(whole == parts);
+  int64_t dropped = 0;
+  for (const float x : whole) dropped += x == 0.0f;
+  CHECK(std::abs(static_cast<double>(dropped) - 250) < 50);
+}
