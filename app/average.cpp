@@ -27,14 +27,14 @@ void average(const AverageOptions& options) {
   }
   if (options.last < 1 || options.last > static_cast<int64_t>(all.size())) {
     throw ConfigError("--last " + std::to_string(options.last) + ": the run has " +
-                      std::to_string(all.size()) + " checkpoints (train.keep_last says how many stay)");
+                      std::to_string(all.size()) +
+                      " checkpoints (train.keep_last says how many stay)");
   }
   std::vector<fs::path> weights;
   for (size_t i = all.size() - static_cast<size_t>(options.last); i < all.size(); ++i) {
     weights.push_back(all[i].path / kWeightsFile);
   }
-  const fs::path output =
-      options.output.empty() ? options.run / kAveragedFolder : options.output;
+  const fs::path output = options.output.empty() ? options.run / kAveragedFolder : options.output;
   const fs::path staging = output.string() + ".new";
   fs::remove_all(staging);
   fs::create_directories(staging);

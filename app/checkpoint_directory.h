@@ -1,13 +1,14 @@
-// A checkpoint that stands on its own: weights, resolved config and tokenizer; in training also the optimizer and the
-// position. `attn translate` takes such a directory, or a run, which holds several.
+// A checkpoint that stands on its own: weights, resolved config and tokenizer; in training also the
+// optimizer and the position. `attn translate` takes such a directory, or a run, which holds
+// several.
 //
 //   RUN/config.json                     the resolved experiment
 //   RUN/run.json                        command line, commit, versions, hardware, data hashes
 //   RUN/log.txt, RUN/metrics.jsonl      what happened
 //   RUN/cache/                          encoded corpora, safe to delete
-//   RUN/checkpoints/step-00000500/      model.safetensors, optimizer.safetensors, config.json, tokenizer(s)
-//   RUN/averaged/                       what `attn average` made
-//   RUN/eval/                           outputs of the evaluators
+//   RUN/checkpoints/step-00000500/      model.safetensors, optimizer.safetensors, config.json,
+//   tokenizer(s) RUN/averaged/                       what `attn average` made RUN/eval/ outputs of
+//   the evaluators
 #pragma once
 
 #include <filesystem>
@@ -44,8 +45,9 @@ struct LoadedModel {
   Transformer model = nullptr;
 };
 
-/// The directory to load for `path`: itself when it is a checkpoint; of a run its averaged weights if there are any, else
-/// its best checkpoint, else its last. Throws DataError saying what was looked for.
+/// The directory to load for `path`: itself when it is a checkpoint; of a run its averaged weights
+/// if there are any, else its best checkpoint, else its last. Throws DataError saying what was
+/// looked for.
 std::filesystem::path find_checkpoint(const std::filesystem::path& path);
 
 /// find_checkpoint, then config, tokenizers and weights. Throws ConfigError or DataError.

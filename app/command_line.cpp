@@ -15,10 +15,16 @@ void set_command_line(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) g_command_line += std::string(" ") + argv[i];
 }
 
-const std::string& command_line() { return g_command_line; }
+const std::string& command_line() {
+  return g_command_line;
+}
 
-void set_exit_code(int code) { g_exit_code = code; }
-int exit_code() { return g_exit_code; }
+void set_exit_code(int code) {
+  g_exit_code = code;
+}
+int exit_code() {
+  return g_exit_code;
+}
 
 void require_paths(const Experiment& experiment) {
   const DataConfig& data = experiment.data;

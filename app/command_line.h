@@ -13,7 +13,8 @@ const std::string& command_line();
 void set_exit_code(int code);
 int exit_code();
 
-/// Throws ConfigError naming the first of data.train, source and target that an experiment leaves empty.
+/// Throws ConfigError naming the first of data.train, source and target that an experiment leaves
+/// empty.
 void require_paths(const Experiment& experiment);
 
 }  // namespace attn

@@ -52,9 +52,11 @@ void run_config(const ConfigOptions& options) {
 
 void add_config_command(CLI::App& app) {
   auto options = std::make_shared<ConfigOptions>();
-  CLI::App* command = app.add_subcommand("config", "Print a config resolved, or explain every knob");
-  command->footer("Example: attn config experiments/multi30k/tiny.json --set model.heads=8\n"
-                  "         attn config --explain");
+  CLI::App* command =
+      app.add_subcommand("config", "Print a config resolved, or explain every knob");
+  command->footer(
+      "Example: attn config experiments/multi30k/tiny.json --set model.heads=8\n"
+      "         attn config --explain");
   command->add_option("config", options->file, "a config (default: the paper's base)");
   command->add_option("--set", options->assignments, "path=value")->allow_extra_args(false);
   command->add_flag("--explain", options->explain, "every knob with its value and meaning");

@@ -67,7 +67,8 @@ void show_result(const fs::path& run, const Experiment& experiment) {
   print_samples(sources, hypotheses, references);
   int64_t right = 0;
   for (size_t i = 0; i < sources.size(); ++i) right += hypotheses[i] == references[i];
-  std::cout << "\n" << format_bleu(corpus_bleu(hypotheses, all, options)) << "\n"
+  std::cout << "\n"
+            << format_bleu(corpus_bleu(hypotheses, all, options)) << "\n"
             << right << " of " << sources.size() << " sentences are right to the last letter.\n";
   print_next_steps(run);
 }
@@ -78,7 +79,8 @@ int demo(const DemoOptions& options) {
   experiment.data.train = (corpus / "train").string();
   experiment.data.valid = (corpus / "valid").string();
   if (!fs::exists(corpus / "test.en")) {
-    const auto generated = write_generated_corpus(corpus, {}, static_cast<uint64_t>(experiment.seed));
+    const auto generated =
+        write_generated_corpus(corpus, {}, static_cast<uint64_t>(experiment.seed));
     std::cerr << "for example:\n  " << generated.train[0].english << "\n  "
               << generated.train[0].german << "\n";
   }

@@ -1,4 +1,5 @@
-// attn demo: from nothing to a BLEU score in a few minutes, on sentences that the project makes itself.
+// attn demo: from nothing to a BLEU score in a few minutes, on sentences that the project makes
+// itself.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -23,6 +23,8 @@ void choose_device(const std::string& name) {
   chosen() = torch::Device(gpu && name != "cpu" ? torch::kCUDA : torch::kCPU);
 }
 
-torch::Device device() { return chosen(); }
+torch::Device device() {
+  return chosen();
+}
 
 }  // namespace attn

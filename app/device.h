@@ -7,7 +7,8 @@
 
 namespace attn {
 
-/// "auto" (a GPU when there is one), "cpu" or "cuda". Throws ConfigError for another word or an absent GPU.
+/// "auto" (a GPU when there is one), "cpu" or "cuda". Throws ConfigError for another word or an
+/// absent GPU.
 void choose_device(const std::string& name);
 
 /// The device chosen; the CPU before choose_device.

@@ -25,8 +25,9 @@ void evaluate(const EvalOptions& options) {
   const Experiment experiment =
       load_experiment(loaded.directory / kConfigFile, options.assignments);
   if (experiment.eval.empty()) {
-    throw ConfigError(options.run.string() + ": its config has no evaluators; add one with --set "
-                                             "'eval=[{\"name\": \"valid\", \"kind\": \"loss\"}]'");
+    throw ConfigError(options.run.string() +
+                      ": its config has no evaluators; add one with --set "
+                      "'eval=[{\"name\": \"valid\", \"kind\": \"loss\"}]'");
   }
   std::cerr << "evaluating " << loaded.directory.string() << "\n";
   Json all = Json::object();
@@ -50,7 +51,8 @@ void evaluate(const EvalOptions& options) {
 
 void add_evaluate_command(CLI::App& app) {
   auto options = std::make_shared<EvalOptions>();
-  CLI::App* command = app.add_subcommand("eval", "Run a config's evaluators on a run or checkpoint");
+  CLI::App* command =
+      app.add_subcommand("eval", "Run a config's evaluators on a run or checkpoint");
   command->footer("Example: attn eval runs/tiny/averaged --set search.beam=5 --json");
   command->add_option("run", options->run, "a run or a checkpoint")->required();
   command->add_option("--set", options->assignments, "path=value")->allow_extra_args(false);

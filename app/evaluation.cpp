@@ -29,7 +29,8 @@ Evaluation::Evaluation(const EvaluatorConfig& config, const DataConfig& data,
   if (prefix.empty()) {
     throw ConfigError("eval: " + config.name + ": neither its data nor data.valid is set");
   }
-  const std::string source = text_path(prefix, data.source), target = text_path(prefix, data.target);
+  const std::string source = text_path(prefix, data.source),
+                    target = text_path(prefix, data.target);
   switch (config.kind) {
     case EvaluatorKind::loss: {
       const EncodedCorpus corpus = load_corpus({.source = source,
@@ -54,29 +55,33 @@ Evaluation::Evaluation(const EvaluatorConfig& config, const DataConfig& data,
 
 bool Evaluation::better(double value, double than) const {
   switch (config_.kind) {
-    case EvaluatorKind::loss: return value < than;
-    case EvaluatorKind::bleu: return value > than;
+    case EvaluatorKind::loss:
+      return value < than;
+    case EvaluatorKind::bleu:
+      return value > than;
   }
   return false;
 }
 
 EvaluationResult Evaluation::run(Transformer model, const std::filesystem::path& output) const {
   switch (config_.kind) {
-    case EvaluatorKind::loss: return run_loss(model);
-    case EvaluatorKind::bleu: return run_bleu(model, output);
+    case EvaluatorKind::loss:
+      return run_loss(model);
+    case EvaluatorKind::bleu:
+      return run_bleu(model, output);
   }
   return {};
 }
 
 EvaluationResult Evaluation::run_loss(Transformer model) const {
   const LossReport report = evaluate_loss(model, batches_);
-  return {.values = {{"ppl", report.perplexity},
-                     {"nll", report.likelihood},
-                     {"accuracy", report.accuracy}},
-          .line = format("perplexity %.3f  accuracy %.2f %%", report.perplexity,
-                         100 * report.accuracy),
-          .signature = "",
-          .decisive = report.perplexity};
+  return {
+      .values = {{"ppl", report.perplexity},
+                 {"nll", report.likelihood},
+                 {"accuracy", report.accuracy}},
+      .line = format("perplexity %.3f  accuracy %.2f %%", report.perplexity, 100 * report.accuracy),
+      .signature = "",
+      .decisive = report.perplexity};
 }
 
 EvaluationResult Evaluation::run_bleu(Transformer model,
@@ -95,13 +100,14 @@ EvaluationResult Evaluation::run_bleu(Transformer model,
   const BleuOptions options{.tokenizer = config_.tokenize, .lowercase = config_.lowercase};
   const std::vector<std::vector<std::string>> references = {target_lines_};
   const BleuScore score = corpus_bleu(hypotheses, references, options);
-  return {.values = {{"bleu", score.score},
-                     {"bp", score.bp},
-                     {"length_ratio", static_cast<double>(score.hyp_length) /
-                                          static_cast<double>(std::max<int64_t>(score.ref_length, 1))}},
-          .line = format_bleu(score),
-          .signature = score.signature,
-          .decisive = score.score};
+  return {
+      .values = {{"bleu", score.score},
+                 {"bp", score.bp},
+                 {"length_ratio", static_cast<double>(score.hyp_length) /
+                                      static_cast<double>(std::max<int64_t>(score.ref_length, 1))}},
+      .line = format_bleu(score),
+      .signature = score.signature,
+      .decisive = score.score};
 }
 
 }  // namespace attn

@@ -1,4 +1,5 @@
-// Named evaluators as the "eval" list of an experiment describes them: text in, (name, value) pairs out.
+// Named evaluators as the "eval" list of an experiment describes them: text in, (name, value) pairs
+// out.
 #pragma once
 
 #include <filesystem>

@@ -1,4 +1,5 @@
-// One JSON file, one experiment: what `attn train` is given and what a run directory keeps, resolved.
+// One JSON file, one experiment: what `attn train` is given and what a run directory keeps,
+// resolved.
 #pragma once
 
 #include <cstdint>
@@ -38,8 +39,9 @@ struct Experiment {
   void validate() const;
 };
 
-/// Defaults, then the file's "base" (a path beside it) if any, then the file, then each `path=value`: merge patches
-/// (RFC 7386), then a strict read and validate(). Throws ConfigError or DataError.
+/// Defaults, then the file's "base" (a path beside it) if any, then the file, then each
+/// `path=value`: merge patches (RFC 7386), then a strict read and validate(). Throws ConfigError or
+/// DataError.
 Experiment load_experiment(const std::filesystem::path& file,
                            const std::vector<std::string>& assignments = {});
 

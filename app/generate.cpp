@@ -84,8 +84,7 @@ void add_generate_command(CLI::App& app) {
   command->add_option("--seed", options->seed, "another seed, other sentences")
       ->capture_default_str();
   command->callback([options] {
-    print_samples(
-        write_generated_corpus(options->directory, options->sizes, options->seed).train);
+    print_samples(write_generated_corpus(options->directory, options->sizes, options->seed).train);
   });
 }
 

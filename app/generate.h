@@ -9,8 +9,8 @@
 
 namespace attn {
 
-/// Writes DIRECTORY/{train,valid,test}.{en,de,ptb} and says so on stderr. Throws DataError when the directory or a file
-/// can't be written.
+/// Writes DIRECTORY/{train,valid,test}.{en,de,ptb} and says so on stderr. Throws DataError when the
+/// directory or a file can't be written.
 GeneratedCorpus write_generated_corpus(const std::filesystem::path& directory,
                                        const GeneratedSizes& sizes, uint64_t seed);
 

@@ -1,4 +1,5 @@
-// The program `attn`: reads the command line, runs one subcommand, turns exceptions into one line and an exit code.
+// The program `attn`: reads the command line, runs one subcommand, turns exceptions into one line
+// and an exit code.
 #include <torch/torch.h>
 
 #include <CLI/CLI.hpp>
@@ -10,18 +11,18 @@
 #include "app/average.h"
 #include "app/command_line.h"
 #include "app/config_command.h"
-#include "app/provenance.h"
-#include "app/score.h"
-#include "app/train.h"
 #include "app/demo.h"
 #include "app/device.h"
 #include "app/evaluate.h"
 #include "app/generate.h"
+#include "app/provenance.h"
+#include "app/score.h"
+#include "app/train.h"
 #include "app/translate.h"
 #include "app/vocab.h"
-#include "train/trainer.h"
 #include "base/allocator.h"
 #include "base/error.h"
+#include "train/trainer.h"
 
 namespace {
 

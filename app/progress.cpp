@@ -34,7 +34,9 @@ Progress::Progress(const std::filesystem::path& log, int64_t steps, int64_t done
   if (!log_) throw DataError(log.string() + ": cannot be written; is the directory writable?");
 }
 
-Progress::~Progress() { clear_line(); }
+Progress::~Progress() {
+  clear_line();
+}
 
 void Progress::clear_line() {
   if (line_drawn_) std::cerr << "\r\033[K" << std::flush;
@@ -51,7 +53,9 @@ double Progress::seconds() const {
   return std::chrono::duration<double>(Clock::now() - start_).count() - excluded_;
 }
 
-void Progress::exclude(double seconds) { excluded_ += seconds; }
+void Progress::exclude(double seconds) {
+  excluded_ += seconds;
+}
 
 void Progress::step(const StepReport& report) {
   const auto tokens = static_cast<double>(report.target_tokens);
@@ -70,7 +74,8 @@ void Progress::step(const StepReport& report) {
 Progress::Window Progress::mean_of(const Sums& sums) const {
   const double elapsed = std::max(seconds() - sums.began, 1e-9);
   const double tokens = std::max(sums.tokens, 1.0);
-  const double per_step = seconds() / static_cast<double>(std::max<int64_t>(now_step_ - first_step_, 1));
+  const double per_step =
+      seconds() / static_cast<double>(std::max<int64_t>(now_step_ - first_step_, 1));
   return {.loss = sums.loss / tokens,
           .perplexity = std::exp(sums.likelihood / tokens),
           .learning_rate = latest_.learning_rate,

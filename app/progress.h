@@ -9,7 +9,6 @@
 
 #include "train/state.h"
 
-
 namespace attn {
 
 /// "1 h 02 min", "3 min 20 s", "45 s".
@@ -17,7 +16,8 @@ std::string duration_text(double seconds);
 
 class Progress {
  public:
-  /// Appends to `log` (RUN/log.txt); talks on stderr. `steps` is the last step, `done` where the run stands.
+  /// Appends to `log` (RUN/log.txt); talks on stderr. `steps` is the last step, `done` where the
+  /// run stands.
   Progress(const std::filesystem::path& log, int64_t steps, int64_t done);
   ~Progress();
 
@@ -34,7 +34,8 @@ class Progress {
   Window take_window();
   /// A window as text.
   std::string text(int64_t step, const Window& window) const;
-  /// Time spent outside training since the last step (evaluating, saving) is not counted as training.
+  /// Time spent outside training since the last step (evaluating, saving) is not counted as
+  /// training.
   void exclude(double seconds);
   /// Seconds in training since construction.
   double seconds() const;

@@ -7,7 +7,8 @@
 
 namespace attn {
 
-/// command, version, commit (with "+changes" when the tree had some), LibTorch, processor, threads, host memory, date.
+/// command, version, commit (with "+changes" when the tree had some), LibTorch, processor, threads,
+/// host memory, date.
 Json provenance(const std::string& command_line);
 
 /// "attn 0.1.0 (commit), LibTorch 2.13.0".

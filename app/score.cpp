@@ -137,6 +137,8 @@ void score_bleu(const ScoreBleuArguments& arguments) {
 
 void add_score_command(CLI::App& app) {
   CLI::App* score = app.add_subcommand("score", "Score text files; no model is needed");
+  score->footer(
+      "Example: attn score bleu out.de ref.de --tokenize 13a; more with attn score bleu --help");
   score->require_subcommand(1);
   CLI::App* bleu = score->add_subcommand("bleu", "Corpus BLEU, equal to sacreBLEU 2.x");
   bleu->footer(

@@ -19,8 +19,12 @@ void catch_stop_signals() {
   std::signal(SIGTERM, on_signal);
 }
 
-bool stop_requested() { return g_signal != 0; }
+bool stop_requested() {
+  return g_signal != 0;
+}
 
-int stop_exit_code() { return g_signal == 0 ? 0 : 128 + static_cast<int>(g_signal); }
+int stop_exit_code() {
+  return g_signal == 0 ? 0 : 128 + static_cast<int>(g_signal);
+}
 
 }  // namespace attn

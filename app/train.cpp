@@ -26,9 +26,15 @@ struct TrainOptions {
 };
 
 // Knobs that may change when a run goes on, since they do not change what an update does.
-const std::vector<std::string> kFreeOnResume = {
-    "about",           "train.steps",    "train.patience",   "train.log_every",
-    "train.checkpoint_every", "train.checkpoint_minutes", "train.keep_last", "eval", "search"};
+const std::vector<std::string> kFreeOnResume = {"about",
+                                                "train.steps",
+                                                "train.patience",
+                                                "train.log_every",
+                                                "train.checkpoint_every",
+                                                "train.checkpoint_minutes",
+                                                "train.keep_last",
+                                                "eval",
+                                                "search"};
 
 bool has_checkpoint(const fs::path& run) {
   return fs::exists(run / kConfigFile) || !list_checkpoints(run / kCheckpointsFolder).empty();
@@ -40,10 +46,9 @@ Experiment experiment_of_run(const TrainOptions& options, const fs::path& run) {
                       "); start one with attn train CONFIG");
   }
   const Experiment before = load_description(run);
-  const Experiment now =
-      fs::is_directory(options.path)
-          ? load_experiment(run / kConfigFile, options.assignments)
-          : load_experiment(options.path, options.assignments);
+  const Experiment now = fs::is_directory(options.path)
+                             ? load_experiment(run / kConfigFile, options.assignments)
+                             : load_experiment(options.path, options.assignments);
   for (const std::string& path : changed_paths(write_config(before), write_config(now))) {
     const bool free = std::any_of(kFreeOnResume.begin(), kFreeOnResume.end(), [&](const auto& p) {
       return path == p || path.starts_with(p + ".") || path.starts_with(p + "[");
@@ -71,9 +76,9 @@ int train(const TrainOptions& options) {
                       ": holds a run already; add --resume to go on with it, or choose another "
                       "directory with --run");
   }
-  const Experiment experiment =
-      begun || by_run ? experiment_of_run(options, run)
-                      : load_experiment(options.path, options.assignments);
+  const Experiment experiment = begun || by_run
+                                    ? experiment_of_run(options, run)
+                                    : load_experiment(options.path, options.assignments);
   require_paths(experiment);
   catch_stop_signals();
   TrainingRun training(experiment, run, options.resume, command_line());

@@ -1,4 +1,5 @@
-// attn train: an experiment from its config to its last checkpoint, or on from where it was interrupted.
+// attn train: an experiment from its config to its last checkpoint, or on from where it was
+// interrupted.
 #pragma once
 
 #include <CLI/CLI.hpp>

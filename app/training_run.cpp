@@ -34,20 +34,23 @@ TrainingRun::TrainingRun(const Experiment& experiment, fs::path directory, bool 
       *corpus_, StreamOptions{.batch_tokens = experiment_.data.batch_tokens,
                               .seed = static_cast<uint64_t>(experiment_.seed)});
   const Tokenizer& target = *tokenizers_.target;
-  trainer_ = std::make_unique<Trainer>(experiment_.train, static_cast<uint64_t>(experiment_.seed),
-                                       model_, *stream_,
-                                       target.bos() == target.eos() ? -1 : target.bos());
+  trainer_ =
+      std::make_unique<Trainer>(experiment_.train, static_cast<uint64_t>(experiment_.seed), model_,
+                                *stream_, target.bos() == target.eos() ? -1 : target.bos());
   restore(resume);
   metrics_ = std::make_unique<MetricsLog>(directory_ / "metrics.jsonl");
   describe(command_line);
 }
 
-fs::path TrainingRun::checkpoints() const { return directory_ / kCheckpointsFolder; }
+fs::path TrainingRun::checkpoints() const {
+  return directory_ / kCheckpointsFolder;
+}
 
 bool TrainingRun::finished() const {
   const TrainState& state = trainer_->state;
   const int64_t patience = experiment_.train.patience;
-  return state.step >= experiment_.train.steps || (patience > 0 && state.without_better >= patience);
+  return state.step >= experiment_.train.steps ||
+         (patience > 0 && state.without_better >= patience);
 }
 
 void TrainingRun::load_data() {
@@ -58,13 +61,13 @@ void TrainingRun::load_data() {
   tokenizers_ = begun ? load_tokenizers(directory_) : make_tokenizers(data, say);
   if (!begun) save_description(directory_, experiment_, tokenizers_);
   const fs::path cache = data.cache.empty() ? directory_ / "cache" : fs::path(data.cache);
-  corpus_ = std::make_unique<EncodedCorpus>(
-      load_corpus({.source = text_path(data.train, data.source),
-                   .target = text_path(data.train, data.target),
-                   .tokenizers = tokenizers_,
-                   .max_length = data.max_length,
-                   .cache_directory = cache,
-                   .say = say}));
+  corpus_ =
+      std::make_unique<EncodedCorpus>(load_corpus({.source = text_path(data.train, data.source),
+                                                   .target = text_path(data.train, data.target),
+                                                   .tokenizers = tokenizers_,
+                                                   .max_length = data.max_length,
+                                                   .cache_directory = cache,
+                                                   .say = say}));
   for (const EvaluatorConfig& config : experiment_.eval) {
     evaluations_.emplace_back(config, data, tokenizers_, cache);
   }
@@ -73,6 +76,7 @@ void TrainingRun::load_data() {
 void TrainingRun::restore(bool resume) {
   if (!resume) return;
   const auto last = latest_checkpoint(checkpoints());
+  set_damaged_aside(last ? last->step : -1);
   keep_until_step(directory_ / "metrics.jsonl", last ? last->step : 0);
   if (!last) return;
   load_weights(last->path / kWeightsFile, *model_);
@@ -85,6 +89,18 @@ void TrainingRun::restore(bool resume) {
   earlier_seconds_ = trainer_->state.seconds;
   saved_seconds_ = earlier_seconds_;
   progress_->say("going on from " + last->path.string());
+}
+
+// Checkpoints newer than the newest whole one are broken; training will want their names again.
+void TrainingRun::set_damaged_aside(int64_t newest_whole) {
+  for (const StoredCheckpoint& checkpoint : list_checkpoints(checkpoints())) {
+    if (checkpoint.step <= newest_whole) continue;
+    const fs::path aside = checkpoints() / ("damaged-" + checkpoint.path.filename().string());
+    fs::remove_all(aside);
+    fs::rename(checkpoint.path, aside);
+    progress_->say(checkpoint.path.string() + ": damaged; passed over and kept as " +
+                   aside.string());
+  }
 }
 
 void TrainingRun::describe(const std::string& command_line) {
@@ -101,7 +117,8 @@ void TrainingRun::describe(const std::string& command_line) {
   std::ostringstream line;
   line << "model: " << parameters << " parameters; vocabulary " << vocabulary.source << " / "
        << vocabulary.target << "; " << corpus_->size() << " pairs; "
-       << stream_->window_batches() * stream_->windows() << " batches an epoch, padding that is never computed "
+       << stream_->window_batches() * stream_->windows()
+       << " batches an epoch, padding that is never computed "
        << std::round(1000 * stream_->window_padding()) / 10 << " %";
   progress_->say(line.str());
 }

@@ -22,13 +22,14 @@ enum class RunEnd { finished, interrupted };
 
 class TrainingRun {
  public:
-  /// Reads and checks the data, learns or loads tokenizers, builds the model; with `resume` takes up the newest whole
-  /// checkpoint (none: it starts at step 0). Throws ConfigError or DataError before anything is trained.
+  /// Reads and checks the data, learns or loads tokenizers, builds the model; with `resume` takes
+  /// up the newest whole checkpoint (none: it starts at step 0). Throws ConfigError or DataError
+  /// before anything is trained.
   TrainingRun(const Experiment& experiment, std::filesystem::path directory, bool resume,
               const std::string& command_line);
 
-  /// Trains to the last step, or until a signal asks to stop, which saves first. Throws DataError when a checkpoint can't
-  /// be written and NonFiniteLoss; the checkpoints before are intact.
+  /// Trains to the last step, or until a signal asks to stop, which saves first. Throws DataError
+  /// when a checkpoint can't be written and NonFiniteLoss; the checkpoints before are intact.
   RunEnd run();
 
   /// Whether a resumed run has nothing left to do.
@@ -39,6 +40,7 @@ class TrainingRun {
   void describe(const std::string& command_line);
   void load_data();
   void restore(bool resume);
+  void set_damaged_aside(int64_t newest_whole);
   void rehearse();
   void log_window(int64_t step);
   /// Runs the evaluators that are due; returns whether the decisive one found a new best.

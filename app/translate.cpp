@@ -1,5 +1,7 @@
 #include "app/translate.h"
 
+#include <unistd.h>
+
 #include <cstdio>
 #include <iostream>
 #include <memory>
@@ -34,7 +36,8 @@ void print(const std::vector<Translation>& nbest, size_t line, const TranslateOp
   }
 }
 
-// A line that is no UTF-8 is translated with U+FFFD in place of the bad bytes, so that the order of lines is kept.
+// A line that is no UTF-8 is translated with U+FFFD in place of the bad bytes, so that the order of
+// lines is kept.
 void repair(std::string& line, size_t number, int64_t& repaired) {
   if (!find_invalid_utf8(line)) return;
   if (repaired++ == 0) {
@@ -64,7 +67,8 @@ void translate(const TranslateOptions& options) {
     window.clear();
   };
   // Windows let lines of like length share a batch; a person at a terminal gets every line at once.
-  const auto size = static_cast<size_t>(std::max<int64_t>(options.window, 1));
+  const int64_t asked = isatty(STDIN_FILENO) != 0 ? 1 : options.window;
+  const auto size = static_cast<size_t>(std::max<int64_t>(asked, 1));
   for (std::string line; std::getline(std::cin, line);) {
     if (!line.empty() && line.back() == '\r') line.pop_back();
     repair(line, printed + window.size() + 1, repaired);
@@ -82,9 +86,11 @@ void translate(const TranslateOptions& options) {
 
 void add_translate_command(CLI::App& app) {
   auto options = std::make_shared<TranslateOptions>();
-  CLI::App* command = app.add_subcommand("translate", "Translate standard input, a line a sentence");
-  command->footer("Example: attn translate runs/tiny < in.en > out.de\n"
-                  "         attn translate runs/tiny --set nbest=4 --scores < in.en");
+  CLI::App* command = app.add_subcommand(
+      "translate", "Translate standard input, a line a sentence (nbest lines with nbest > 1)");
+  command->footer(
+      "Example: attn translate runs/tiny < in.en > out.de\n"
+      "         attn translate runs/tiny --set nbest=4 --scores < in.en");
   command->add_option("run", options->run, "a run or a checkpoint")->required();
   command->add_option("--set", options->assignments, "a knob of search: beam=5")
       ->allow_extra_args(false);

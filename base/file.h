@@ -15,11 +15,14 @@ namespace attn {
 /// The whole file; throws DataError when it cannot be read or is larger than `limit` bytes.
 std::string read_file(const std::filesystem::path& path, int64_t limit = int64_t{1} << 30);
 
-/// The file's lines without their ends ("\n" or "\r\n"); a last line without an end counts. Throws DataError.
-std::vector<std::string> read_lines(const std::filesystem::path& path, int64_t limit = int64_t{1} << 34);
+/// The file's lines without their ends ("\n" or "\r\n"); a last line without an end counts. Throws
+/// DataError.
+std::vector<std::string> read_lines(const std::filesystem::path& path,
+                                    int64_t limit = int64_t{1} << 34);
 
-/// Writes beside the target under a temporary name, syncs and renames: readers see the old file or the new one.
-/// Throws DataError (with the system's reason: disk full, permission …) and then leaves the old file as it was.
+/// Writes beside the target under a temporary name, syncs and renames: readers see the old file or
+/// the new one. Throws DataError (with the system's reason: disk full, permission …) and then
+/// leaves the old file as it was.
 void write_file_atomically(const std::filesystem::path& path, std::string_view content);
 
 /// A read-only memory map. Empty files map to an empty span.
@@ -38,11 +41,13 @@ class MappedFile {
   size_t size_ = 0;
 };
 
-/// A directory that appears under its name whole or not at all: files are written under `path()`, and `commit` syncs
-/// them and renames the directory. Without a commit the destructor removes what was written.
+/// A directory that appears under its name whole or not at all: files are written under `path()`,
+/// and `commit` syncs them and renames the directory. Without a commit the destructor removes what
+/// was written.
 class AtomicDirectory {
  public:
-  /// Makes `final_path` + a temporary suffix; throws DataError when that cannot be made or `final_path` exists.
+  /// Makes `final_path` + a temporary suffix; throws DataError when that cannot be made or
+  /// `final_path` exists.
   explicit AtomicDirectory(std::filesystem::path final_path);
   ~AtomicDirectory();
   AtomicDirectory(const AtomicDirectory&) = delete;

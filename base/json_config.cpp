@@ -43,7 +43,8 @@ Json parse_json(std::string_view text, const std::string& name) {
 void set_path(Json& json, std::string_view assignment) {
   const size_t equals = assignment.find('=');
   if (equals == std::string_view::npos || equals == 0) {
-    throw ConfigError("--set " + std::string(assignment) + ": write path=value, as in model.heads=4");
+    throw ConfigError("--set " + std::string(assignment) +
+                      ": write path=value, as in model.heads=4");
   }
   const std::string value(assignment.substr(equals + 1));
   Json* at = &json;
@@ -76,16 +77,23 @@ void set_path(Json& json, std::string_view assignment) {
 
 std::string json_type_name(const Json& json) {
   switch (json.type()) {
-    case Json::value_t::null: return "null";
-    case Json::value_t::object: return "an object";
-    case Json::value_t::array: return "an array";
-    case Json::value_t::string: return "a string";
-    case Json::value_t::boolean: return "a boolean";
+    case Json::value_t::null:
+      return "null";
+    case Json::value_t::object:
+      return "an object";
+    case Json::value_t::array:
+      return "an array";
+    case Json::value_t::string:
+      return "a string";
+    case Json::value_t::boolean:
+      return "a boolean";
     case Json::value_t::number_integer:
     case Json::value_t::number_unsigned:
-    case Json::value_t::number_float: return "a number";
+    case Json::value_t::number_float:
+      return "a number";
     case Json::value_t::binary:
-    case Json::value_t::discarded: break;
+    case Json::value_t::discarded:
+      break;
   }
   return "nothing";
 }
@@ -105,7 +113,8 @@ void read_value(bool& out, const Json& json, const std::string& place) {
 }
 
 void read_value(int64_t& out, const Json& json, const std::string& place) {
-  if (!json.is_number_integer() || (json.is_number_unsigned() && json.get<uint64_t>() > INT64_MAX)) {
+  if (!json.is_number_integer() ||
+      (json.is_number_unsigned() && json.get<uint64_t>() > INT64_MAX)) {
     wrong_type(place, json, "an integer");
   }
   out = json.get<int64_t>();

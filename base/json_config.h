@@ -1,4 +1,5 @@
-// Config structs to and from JSON, strictly. A config struct is a plain aggregate with one list of its knobs:
+// Config structs to and from JSON, strictly. A config struct is a plain aggregate with one list of
+// its knobs:
 //
 //   struct FooConfig {
 //     int64_t width = 3;
@@ -7,11 +8,13 @@
 //       visit("width", self.width, "number of columns");
 //     }
 //     bool operator==(const FooConfig&) const = default;
-//     void validate() const;  // require(width > 0, "width", width, "must be positive"), from base/check.h
+//     void validate() const;  // require(width > 0, "width", width, "must be positive"), from
+//     base/check.h
 //   };
 //
-// From that list come reading, writing and explaining. An unknown key, a wrong type or an unknown word stops with the
-// place, the choices and the nearest right name: a misspelt ablation must never run as the base model.
+// From that list come reading, writing and explaining. An unknown key, a wrong type or an unknown
+// word stops with the place, the choices and the nearest right name: a misspelt ablation must never
+// run as the base model.
 #pragma once
 
 #include <algorithm>
@@ -32,12 +35,13 @@ namespace attn {
 /// Keeps the order of the field lists when written.
 using Json = nlohmann::ordered_json;
 
-/// Parses text strictly: no comments, no key twice in one object, at most 64 levels. Throws ConfigError with
-/// `name`:line:column.
+/// Parses text strictly: no comments, no key twice in one object, at most 64 levels. Throws
+/// ConfigError with `name`:line:column.
 Json parse_json(std::string_view text, const std::string& name);
 
-/// Sets `a.b.c=value` in `json` (the value as JSON where it parses as such, else as a string). An index into an array
-/// is a number. Throws ConfigError when there is no '=' or a part of the path is not an object.
+/// Sets `a.b.c=value` in `json` (the value as JSON where it parses as such, else as a string). An
+/// index into an array is a number. Throws ConfigError when there is no '=' or a part of the path
+/// is not an object.
 void set_path(Json& json, std::string_view assignment);
 
 /// JSON's word for the type of a value, for messages: "a number", "an object" …
@@ -51,7 +55,9 @@ struct FieldDoc {
 namespace json_config_detail {
 
 template <class T>
-concept Struct = requires(T& self) { T::fields(self, [](auto&&...) {}); };
+concept Struct = requires(T& self) {
+  T::fields(self, [](auto&&...) {});
+};
 template <class T>
 struct IsVector : std::false_type {};
 template <class T>
@@ -150,11 +156,16 @@ Json write_any(const T& value) {
 
 template <class T>
 std::string type_word() {
-  if constexpr (std::is_same_v<T, bool>) return "true | false";
-  else if constexpr (std::is_same_v<T, int64_t>) return "integer";
-  else if constexpr (std::is_same_v<T, double>) return "number";
-  else if constexpr (std::is_same_v<T, std::string>) return "string";
-  else if constexpr (IsVector<T>::value) return "array";
+  if constexpr (std::is_same_v<T, bool>)
+    return "true | false";
+  else if constexpr (std::is_same_v<T, int64_t>)
+    return "integer";
+  else if constexpr (std::is_same_v<T, double>)
+    return "number";
+  else if constexpr (std::is_same_v<T, std::string>)
+    return "string";
+  else if constexpr (IsVector<T>::value)
+    return "array";
   else if constexpr (std::is_enum_v<T>) {
     std::string words;
     for (const auto& name : enum_choices<T>()) words += (words.empty() ? "" : " | ") + name;
@@ -184,8 +195,9 @@ void explain_into(std::vector<FieldDoc>& out, const T& config, const std::string
 
 }  // namespace json_config_detail
 
-/// Overwrites the fields of `config` that `json` names; everything else keeps its value. `place` is the path of the
-/// struct in the whole config. Throws ConfigError with the path of the first mistake.
+/// Overwrites the fields of `config` that `json` names; everything else keeps its value. `place` is
+/// the path of the struct in the whole config. Throws ConfigError with the path of the first
+/// mistake.
 template <class T>
 void read_config(T& config, const Json& json, const std::string& place = "") {
   json_config_detail::read_any(config, json, place);

@@ -1,5 +1,6 @@
-// A small seeded generator whose numbers are the same on every platform and whose whole state is one integer, so that
-// a stream of batches or sentences can be taken up again from a saved position.
+// A small seeded generator whose numbers are the same on every platform and whose whole state is
+// one integer, so that a stream of batches or sentences can be taken up again from a saved
+// position.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +21,8 @@ class Random {
  public:
   explicit Random(uint64_t seed) : state_(seed) {}
   /// A generator for one purpose: different streams of one seed are independent.
-  Random(uint64_t seed, uint64_t stream) : state_(mix64(seed ^ mix64(stream + 0x9e3779b97f4a7c15ULL))) {}
+  Random(uint64_t seed, uint64_t stream)
+      : state_(mix64(seed ^ mix64(stream + 0x9e3779b97f4a7c15ULL))) {}
 
   uint64_t next() { return mix64(state_ += 0x9e3779b97f4a7c15ULL); }
   /// Uniform in [0, n); n > 0. Rejects the few values that would favour small results.

@@ -1,5 +1,5 @@
-// Character tables for unicode.cpp, its only reader. Written by tools/unicode_tables.py; do not edit.
-// Categories: regex 2026.11.15. Case and space: Python 3.11.7, Unicode 14.0.0.
+// Character tables for unicode.cpp, its only reader. Written by tools/unicode_tables.py; do not
+// edit. Categories: regex 2026.11.15. Case and space: Python 3.11.7, Unicode 14.0.0.
 #pragma once
 
 #include <cstdint>

@@ -10,8 +10,8 @@
 
 namespace attn {
 
-/// Offset of the first byte that is not part of well-formed UTF-8 (overlong forms, surrogates and code points above
-/// U+10FFFF are malformed), or nothing when all of it is well formed.
+/// Offset of the first byte that is not part of well-formed UTF-8 (overlong forms, surrogates and
+/// code points above U+10FFFF are malformed), or nothing when all of it is well formed.
 std::optional<size_t> find_invalid_utf8(std::string_view text);
 
 /// Code points of well-formed text; a malformed byte becomes U+FFFD.

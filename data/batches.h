@@ -36,6 +36,7 @@ class BatchStream {
   BatchStream(const EncodedCorpus& corpus, const StreamOptions& options);
 
   Batch next();
+  const EncodedCorpus& corpus() const { return *corpus_; }
 
   /// The epoch, from 0, of the batch that `next` returned last.
   int64_t epoch() const { return position_.epoch; }

@@ -74,7 +74,7 @@ std::vector<TextPair> read_chunk(PairReader& reader) {
 
 /// Chunks are encoded by several threads and written in their order; no more of them than threads
 /// are held.
-CorpusReport encode_texts(const CorpusRequest& request, CorpusWriter& writer) {
+CorpusReport encode_texts(const CorpusRequest& request, NewFile& file, CorpusWriter& writer) {
   const int64_t wanted =
       request.threads > 0 ? request.threads : std::max(1u, std::thread::hardware_concurrency());
   CorpusReport report;
@@ -96,6 +96,7 @@ CorpusReport encode_texts(const CorpusRequest& request, CorpusWriter& writer) {
       under_way.pop_front();
       for (const auto& pair : chunk.pairs) writer.add(pair.source, pair.target, pair.line);
       merge(report, chunk.notes);
+      file.check();  // a full disk is said at once, not after the last line
     }
     if (ended) return report;
   }
@@ -125,7 +126,7 @@ void build(const CorpusRequest& request, const std::filesystem::path& path, uint
   }
   NewFile file(path);
   CorpusWriter writer(file.stream(), vocabularies_of(request.tokenizers), key);
-  const CorpusReport report = encode_texts(request, writer);
+  const CorpusReport report = encode_texts(request, file, writer);
   if (report.kept() == 0) {
     throw DataError("'" + request.source.string() + "' and '" + request.target.string() +
                     "': no pair can be used, most are longer than data.max_length, " +

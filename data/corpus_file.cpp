@@ -230,13 +230,17 @@ void NewFile::fail(int error) const {
                   "': " + std::generic_category().message(error == 0 ? EIO : error));
 }
 
-void NewFile::commit() {
+void NewFile::check() {
   // errno is the reason of a failed write as long as nothing else has failed since: good enough for
   // a message.
+  if (!stream_) fail(errno);
+}
+
+void NewFile::commit() {
   stream_.flush();
-  if (!stream_) fail(errno);
+  check();
   stream_.close();
-  if (!stream_) fail(errno);
+  check();
   const int file = ::open(temporary_.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) fail(errno);
   const int error = ::fsync(file) == 0 ? 0 : errno;

@@ -64,7 +64,8 @@ struct CorpusParts {
 /// DataError that starts with `name`.
 CorpusParts parse_corpus(std::span<const std::byte> bytes, const std::string& name);
 
-/// Writes a corpus pair by pair. The stream must be seekable; its failures are the caller's to see.
+/// Writes a corpus pair by pair. The stream must be seekable; its failures are the
+/// caller's to see.
 class CorpusWriter {
  public:
   CorpusWriter(std::ostream& out, const Vocabularies& vocabularies, uint64_t key);
@@ -94,6 +95,8 @@ class NewFile {
   NewFile(const NewFile&) = delete;
   NewFile& operator=(const NewFile&) = delete;
   std::ostream& stream() { return stream_; }
+  /// Throws DataError with the system's reason when anything could not be written so far.
+  void check();
   /// Throws DataError with the system's reason when anything could not be written.
   void commit();
 

@@ -41,11 +41,11 @@ struct TreeOptions {
 
 /// All trees of a text, whatever their layout: several on a line or one over several lines, with or
 /// without an outer bracket that is unlabelled or called TOP or ROOT (it is kept, see
-/// `strip_root`), empty trees, blanks before a label, tabs, CRLF, a byte order mark. Blank lines yield nothing. `source`
-/// is the name used in messages and `first_line` the number of the text's first line, for callers
-/// that read line by line. Throws DataError with source:line:column on unbalanced brackets, on
-/// words outside of a bracket, on a leaf of several words, on words beside constituents, and beyond
-/// kMaxTreeDepth.
+/// `strip_root`), empty trees, blanks before a label, tabs, CRLF, a byte order mark. Blank lines
+/// yield nothing. `source` is the name used in messages and `first_line` the number of the text's
+/// first line, for callers that read line by line. Throws DataError with source:line:column on
+/// unbalanced brackets, on words outside of a bracket, on a leaf of several words, on words beside
+/// constituents, and beyond kMaxTreeDepth.
 std::vector<Tree> parse_trees(std::string_view text, std::string_view source,
                               const TreeOptions& options = {}, int64_t first_line = 1);
 

@@ -28,7 +28,8 @@ LossReport evaluate_loss(Transformer model, std::span<const Batch> batches) {
   LossReport report;
   int64_t right = 0;
   for (const Batch& batch : batches) {
-    const TokenSequences source = token_sequences(batch.source.tokens, batch.source.lengths, device);
+    const TokenSequences source =
+        token_sequences(batch.source.tokens, batch.source.lengths, device);
     const TokenSequences target =
         token_sequences(batch.target_in.tokens, batch.target_in.lengths, device);
     const TokenSequences expected =

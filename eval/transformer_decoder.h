@@ -8,8 +8,8 @@
 
 namespace attn {
 
-/// Decodes a batch of encoded sentences position by position with key/value caches. The model should be in evaluation
-/// mode; gradients are not recorded.
+/// Decodes a batch of encoded sentences position by position with key/value caches. The model
+/// should be in evaluation mode; gradients are not recorded.
 class TransformerStepDecoder : public StepDecoder {
  public:
   TransformerStepDecoder(Transformer model, const TokenSequences& source);

@@ -45,9 +45,8 @@ std::vector<std::vector<Translation>> Translator::translate(std::span<const std:
     }
   }
   // Longest first: neighbours in length end at about the same time.
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-    return sources[a].size() > sources[b].size();
-  });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return sources[a].size() > sources[b].size(); });
   for (size_t begin = 0; begin < order.size();) {
     const auto longest = static_cast<int64_t>(sources[order[begin]].size()) + 1;
     const int64_t fit = std::max<int64_t>(1, limits_.batch_tokens / (longest * search_.beam));

@@ -14,7 +14,7 @@ namespace attn {
 
 struct Translation {
   std::string text;
-  double score = 0.0;     ///< length-penalised log-probability
+  double score = 0.0;  ///< length-penalised log-probability
   double log_prob = 0.0;
   bool finished = false;  ///< false: cut at the length limit
 };
@@ -31,8 +31,8 @@ class Translator {
   Translator(Transformer model, Tokenizers tokenizers, SearchConfig search,
              TranslatorLimits limits = {});
 
-  /// n-best translations of every line, in the order of the lines. Lines are batched by length. An empty line (or one
-  /// of blanks alone) translates to one empty text.
+  /// n-best translations of every line, in the order of the lines. Lines are batched by length. An
+  /// empty line (or one of blanks alone) translates to one empty text.
   std::vector<std::vector<Translation>> translate(std::span<const std::string> lines);
 
   /// Sentences cut to max_source so far.
@@ -41,8 +41,7 @@ class Translator {
  private:
   std::vector<std::vector<int32_t>> encode(std::span<const std::string> lines);
   void translate_batch(std::span<const std::vector<int32_t>> sources,
-                       std::span<const size_t> members,
-                       std::vector<std::vector<Translation>>& out);
+                       std::span<const size_t> members, std::vector<std::vector<Translation>>& out);
 
   Transformer model_;
   Tokenizers tokenizers_;

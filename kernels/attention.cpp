@@ -72,8 +72,8 @@ class CpuAttention : public torch::autograd::Function<CpuAttention> {
     const int64_t heads = layout->heads, d_v = values.size(1) / heads;
     const torch::Tensor out = torch::empty({queries.size(0), values.size(1)}, queries.options());
     const torch::Tensor log_sums = torch::empty({heads, queries.size(0)}, queries.options());
-    const int64_t scratch = cpu::kernels().attention_scratch(
-        layout->most_keys(), queries.size(1) / heads, d_v);
+    const int64_t scratch =
+        cpu::kernels().attention_scratch(layout->most_keys(), queries.size(1) / heads, d_v);
     for_each_head(*layout, scratch, [&](int64_t sentence, int64_t head, float* buffer) {
       const int64_t row = layout->query_offsets[sentence];
       cpu::kernels().attention_forward(
@@ -154,8 +154,7 @@ torch::Tensor padded_attention(const torch::Tensor& queries, const torch::Tensor
         .view({sentences, longest, options.heads, -1})
         .transpose(1, 2);
   };
-  torch::Tensor allowed =
-      (key_rows != keys.size(0)).view({sentences, 1, 1, longest_key});
+  torch::Tensor allowed = (key_rows != keys.size(0)).view({sentences, 1, 1, longest_key});
   if (options.causal) {
     allowed = allowed & torch::ones({longest_query, longest_key}, allowed.options()).tril();
   }
@@ -195,7 +194,8 @@ torch::Tensor packed_attention(const torch::Tensor& queries, const torch::Tensor
 }
 
 bool step_attention_runs_on(const torch::Tensor& queries) {
-  return runs_on_cpu_kernels(queries) && !(torch::GradMode::is_enabled() && queries.requires_grad());
+  return runs_on_cpu_kernels(queries) &&
+         !(torch::GradMode::is_enabled() && queries.requires_grad());
 }
 
 torch::Tensor step_attention(const torch::Tensor& queries_R, std::span<const torch::Tensor> keys,

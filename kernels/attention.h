@@ -11,22 +11,25 @@ namespace attn {
 
 struct PackedAttention {
   int64_t heads;
-  std::span<const int64_t> query_offsets;  ///< sentence b owns query rows [offsets[b], offsets[b + 1])
-  std::span<const int64_t> key_offsets;    ///< and these rows of keys and values
+  std::span<const int64_t>
+      query_offsets;  ///< sentence b owns query rows [offsets[b], offsets[b + 1])
+  std::span<const int64_t> key_offsets;  ///< and these rows of keys and values
   bool causal = false;
   double dropout = 0.0;  ///< on the weights; 0 outside training
 };
 
-/// softmax(Q Kᵀ / √d_k) V for every sentence and head, over rows without padding: queries [N, H·d_k], keys [M, H·d_k],
-/// values [M, H·d_v] to [N, H·d_v]. On a CPU a kernel that computes in float32 (bf16 input is widened and gives float32
-/// back); elsewhere LibTorch's own over the padded layout. Differentiable. Tolerance against the readable path: 1e-5.
+/// softmax(Q Kᵀ / √d_k) V for every sentence and head, over rows without padding: queries [N,
+/// H·d_k], keys [M, H·d_k], values [M, H·d_v] to [N, H·d_v]. On a CPU a kernel that computes in
+/// float32 (bf16 input is widened and gives float32 back); elsewhere LibTorch's own over the padded
+/// layout. Differentiable. Tolerance against the readable path: 1e-5.
 torch::Tensor packed_attention(const torch::Tensor& queries, const torch::Tensor& keys,
                                const torch::Tensor& values, const PackedAttention& options);
 
 /// Whether step_attention has a kernel for this tensor: float32 on a CPU, no gradient wanted.
 bool step_attention_runs_on(const torch::Tensor& queries);
 
-/// One position of search: row r of queries_R [R, H·d_k] attends to keys[t][ancestors[t][r]] for all t.
+/// One position of search: row r of queries_R [R, H·d_k] attends to keys[t][ancestors[t][r]] for
+/// all t.
 torch::Tensor step_attention(const torch::Tensor& queries_R, std::span<const torch::Tensor> keys,
                              std::span<const torch::Tensor> values,
                              std::span<const std::vector<int32_t>> ancestors, int64_t heads);

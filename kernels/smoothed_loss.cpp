@@ -15,7 +15,8 @@ int64_t chunk_rows(int64_t classes) {
   return std::clamp<int64_t>((int64_t{5} << 20) / classes, 64, 1024);
 }
 
-// One chunk of logits, overwritten by their gradient; adds to the two sums in the order of the rows.
+// One chunk of logits, overwritten by their gradient; adds to the two sums in the order of the
+// rows.
 void loss_of_chunk(torch::Tensor& logits, const int64_t* target, cpu::SmoothedTargets targets,
                    bool gradient, double& loss, double& likelihood) {
   const int64_t rows = logits.size(0), classes = logits.size(1);
@@ -58,8 +59,8 @@ Sums sums_of(const torch::Tensor& x, const torch::Tensor& weight, const torch::T
     torch::Tensor products = buffer.narrow(0, 0, rows);
     torch::mm_out(products, part, w.t());
     torch::Tensor logits = narrow ? products.to(torch::kFloat32) : products;
-    loss_of_chunk(logits, targets_N.const_data_ptr<int64_t>() + begin, targets, gradient,
-                  sums.loss, sums.likelihood);
+    loss_of_chunk(logits, targets_N.const_data_ptr<int64_t>() + begin, targets, gradient, sums.loss,
+                  sums.likelihood);
     if (!gradient) continue;
     const torch::Tensor d_logits = narrow ? logits.to(x.scalar_type()) : logits;
     torch::Tensor dx = sums.dx.narrow(0, begin, rows);
@@ -78,8 +79,9 @@ class ChunkedLoss : public torch::autograd::Function<ChunkedLoss> {
   static torch::Tensor forward(AutogradContext* context, const torch::Tensor& x,
                                const torch::Tensor& weight, const torch::Tensor& targets_N,
                                double right, double spread, int64_t spared, double* likelihood) {
-    const Sums sums = sums_of(x, weight, targets_N,
-                              {static_cast<float>(right), static_cast<float>(spread), spared}, true);
+    const Sums sums =
+        sums_of(x, weight, targets_N,
+                {static_cast<float>(right), static_cast<float>(spread), spared}, true);
     *likelihood = sums.likelihood;
     context->save_for_backward({sums.dx, sums.dw});
     return torch::tensor(sums.loss, torch::kFloat32);
@@ -97,10 +99,10 @@ class ChunkedLoss : public torch::autograd::Function<ChunkedLoss> {
 
 LossSums chunked_smoothed_loss(const torch::Tensor& x_ND, const torch::Tensor& weight_VD,
                                const torch::Tensor& targets_N, cpu::SmoothedTargets targets) {
-  TORCH_CHECK(x_ND.dim() == 2 && x_ND.size(1) == weight_VD.size(1) &&
-                  targets_N.numel() == x_ND.size(0),
-              "loss of rows ", x_ND.sizes(), ", weight ", weight_VD.sizes(), ", ",
-              targets_N.numel(), " targets");
+  TORCH_CHECK(
+      x_ND.dim() == 2 && x_ND.size(1) == weight_VD.size(1) && targets_N.numel() == x_ND.size(0),
+      "loss of rows ", x_ND.sizes(), ", weight ", weight_VD.sizes(), ", ", targets_N.numel(),
+      " targets");
   TORCH_CHECK(weight_VD.is_cpu() && weight_VD.scalar_type() == torch::kFloat32 &&
                   targets_N.scalar_type() == torch::kInt64,
               "the chunked loss wants float32 weights and int64 targets on a CPU");

@@ -1,5 +1,5 @@
-// The pre-softmax projection and the label-smoothed loss together, in chunks of rows, so that a batch's logits never
-// exist whole; train/loss.h holds the plain counterpart that defines it.
+// The pre-softmax projection and the label-smoothed loss together, in chunks of rows, so that a
+// batch's logits never exist whole; train/loss.h holds the plain counterpart that defines it.
 #pragma once
 
 #include <torch/torch.h>
@@ -11,12 +11,14 @@
 namespace attn {
 
 struct LossSums {
-  torch::Tensor loss;   ///< scalar, float32: sum over rows of the smoothed loss; carries the gradient
-  double likelihood;    ///< sum over rows of -log p(target), without smoothing
+  torch::Tensor
+      loss;           ///< scalar, float32: sum over rows of the smoothed loss; carries the gradient
+  double likelihood;  ///< sum over rows of -log p(target), without smoothing
 };
 
-/// x_ND rows [N, D] times weight_VD transposed against targets_N (int64). CPU, float32 weights; products run in the type
-/// of x_ND (bf16 x: bf16 products, float32 sums). Differentiable in x and weight when gradients are enabled.
+/// x_ND rows [N, D] times weight_VD transposed against targets_N (int64). CPU, float32 weights;
+/// products run in the type of x_ND (bf16 x: bf16 products, float32 sums). Differentiable in x and
+/// weight when gradients are enabled.
 LossSums chunked_smoothed_loss(const torch::Tensor& x_ND, const torch::Tensor& weight_VD,
                                const torch::Tensor& targets_N, cpu::SmoothedTargets targets);
 

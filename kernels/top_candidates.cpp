@@ -9,8 +9,8 @@
 namespace attn {
 namespace {
 
-// Keeps the best `count` of a row in a small sorted array: a class that does not beat the last one, as almost none does,
-// costs one comparison.
+// Keeps the best `count` of a row in a small sorted array: a class that does not beat the last one,
+// as almost none does, costs one comparison.
 void best_of_row(const float* logits, int64_t classes, int64_t count, int32_t* best,
                  float* values) {
   int64_t held = 0;
@@ -38,7 +38,8 @@ void top_candidates(const torch::Tensor& logits, int64_t count, std::vector<int3
   if (!logits.is_cpu()) {
     const torch::Tensor log_p = logits.to(torch::kFloat32).log_softmax(-1);
     const auto [values, indices] = log_p.topk(count, -1);
-    const torch::Tensor v = values.cpu().contiguous(), i = indices.to(torch::kInt32).cpu().contiguous();
+    const torch::Tensor v = values.cpu().contiguous(),
+                        i = indices.to(torch::kInt32).cpu().contiguous();
     std::copy_n(v.const_data_ptr<float>(), rows * count, log_probs.data());
     std::copy_n(i.const_data_ptr<int32_t>(), rows * count, classes.data());
     return;

@@ -1,4 +1,5 @@
-// The best continuations of every row of logits, without a sort and without writing log-probabilities out.
+// The best continuations of every row of logits, without a sort and without writing
+// log-probabilities out.
 #pragma once
 
 #include <torch/torch.h>
@@ -8,8 +9,9 @@
 
 namespace attn {
 
-/// For each row of logits [R, V] its `count` best classes (all V where that is smaller), best first, ties to the smaller
-/// class, with their log-probabilities; both vectors are [R × count]. Any floating type, any device.
+/// For each row of logits [R, V] its `count` best classes (all V where that is smaller), best
+/// first, ties to the smaller class, with their log-probabilities; both vectors are [R × count].
+/// Any floating type, any device.
 void top_candidates(const torch::Tensor& logits, int64_t count, std::vector<int32_t>& classes,
                     std::vector<float>& log_probs);
 

@@ -25,7 +25,8 @@ torch::nn::Linear linear(int64_t in, int64_t out, bool bias) {
 }  // namespace
 
 torch::Tensor AttentionScope::allowed() const {
-  torch::Tensor allowed = keys.mask().unsqueeze(1).unsqueeze(2) & queries.mask().unsqueeze(1).unsqueeze(3);
+  torch::Tensor allowed =
+      keys.mask().unsqueeze(1).unsqueeze(2) & queries.mask().unsqueeze(1).unsqueeze(3);
   if (causal) {
     allowed = allowed & torch::ones({queries.longest(), keys.longest()}, allowed.options()).tril();
   }
@@ -106,8 +107,8 @@ torch::Tensor MultiHeadAttentionImpl::attend_to_steps(
   const auto heads = [&](const torch::Tensor& x_RTE) {
     return x_RTE.unflatten(2, {heads_, -1}).transpose(1, 2);
   };
-  const torch::Tensor allowed = torch::ones(
-      {1, 1, 1, 1}, torch::TensorOptions(queries.device()).dtype(torch::kBool));
+  const torch::Tensor allowed =
+      torch::ones({1, 1, 1, 1}, torch::TensorOptions(queries.device()).dtype(torch::kBool));
   const torch::Tensor attended_RH1K =
       scaled_dot_product_attention(heads(queries.unsqueeze(1)), heads(torch::stack(keys, 1)),
                                    heads(torch::stack(values, 1)), allowed, bias_H1M)
@@ -118,11 +119,10 @@ torch::Tensor MultiHeadAttentionImpl::attend_to_steps(
 AttentionResult MultiHeadAttentionImpl::attend_readably(const torch::Tensor& queries,
                                                         const KeysValues& memory,
                                                         const AttentionScope& scope) {
-  return scaled_dot_product_attention(split_heads(queries, scope.queries, heads_),
-                                      split_heads(memory.keys, scope.keys, heads_),
-                                      split_heads(memory.values, scope.keys, heads_),
-                                      scope.allowed(), scope.bias_HLM,
-                                      is_training() ? dropout_ : 0.0);
+  return scaled_dot_product_attention(
+      split_heads(queries, scope.queries, heads_), split_heads(memory.keys, scope.keys, heads_),
+      split_heads(memory.values, scope.keys, heads_), scope.allowed(), scope.bias_HLM,
+      is_training() ? dropout_ : 0.0);
 }
 
 torch::Tensor MultiHeadAttentionImpl::weights(const torch::Tensor& queries_ND,

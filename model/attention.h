@@ -11,8 +11,9 @@
 
 namespace attn {
 
-/// Who may attend to whom: each query sentence to the key sentence of the same number; `causal` keeps position i from
-/// seeing keys after i (section 3.2.3). With a `bias_HLM` the scores are shifted before the softmax.
+/// Who may attend to whom: each query sentence to the key sentence of the same number; `causal`
+/// keeps position i from seeing keys after i (section 3.2.3). With a `bias_HLM` the scores are
+/// shifted before the softmax.
 struct AttentionScope {
   const Segments& queries;
   const Segments& keys;
@@ -25,11 +26,13 @@ struct AttentionScope {
 
 struct AttentionResult {
   torch::Tensor output;   ///< [B, H, L, K]
-  torch::Tensor weights;  ///< [B, H, L, M], before dropout; each row sums to 1, or to 0 where nothing is allowed
+  torch::Tensor weights;  ///< [B, H, L, M], before dropout; each row sums to 1, or to 0 where
+                          ///< nothing is allowed
 };
 
-/// Equation 1, written out: softmax(Q Kᵀ / √d_k) V over padded [B, H, L or M, K] tensors. Positions that are not allowed
-/// get -∞ before the softmax; a query that may attend to nothing gets weights and output zero, not NaN.
+/// Equation 1, written out: softmax(Q Kᵀ / √d_k) V over padded [B, H, L or M, K] tensors. Positions
+/// that are not allowed get -∞ before the softmax; a query that may attend to nothing gets weights
+/// and output zero, not NaN.
 AttentionResult scaled_dot_product_attention(const torch::Tensor& queries_BHLK,
                                              const torch::Tensor& keys_BHMK,
                                              const torch::Tensor& values_BHMK,
@@ -43,8 +46,9 @@ struct KeysValues {
   torch::Tensor values;  ///< [N, H·d_v]
 };
 
-/// Section 3.2.2. Its three uses (section 3.2.3) differ in arguments alone: encoder self-attention (memory = queries),
-/// masked decoder self-attention (causal), and attention of the decoder over the encoder's output.
+/// Section 3.2.2. Its three uses (section 3.2.3) differ in arguments alone: encoder self-attention
+/// (memory = queries), masked decoder self-attention (causal), and attention of the decoder over
+/// the encoder's output.
 class MultiHeadAttentionImpl : public torch::nn::Module {
  public:
   explicit MultiHeadAttentionImpl(const ModelConfig& config);
@@ -55,9 +59,9 @@ class MultiHeadAttentionImpl : public torch::nn::Module {
   /// The same, with keys and values that were projected before.
   torch::Tensor attend(const torch::Tensor& queries_ND, const KeysValues& memory,
                        const AttentionScope& scope);
-  /// One position of search: each of the [R, D] rows attends to its own past and itself. steps[t] holds the keys and
-  /// values of position t, ancestors[t][r] the row there that row r descends from. `bias_H1M`, if defined, shifts the
-  /// scores as in AttentionScope.
+  /// One position of search: each of the [R, D] rows attends to its own past and itself. steps[t]
+  /// holds the keys and values of position t, ancestors[t][r] the row there that row r descends
+  /// from. `bias_H1M`, if defined, shifts the scores as in AttentionScope.
   torch::Tensor attend_to_steps(const torch::Tensor& queries_RD, std::span<const KeysValues> steps,
                                 std::span<const std::vector<int32_t>> ancestors,
                                 const torch::Tensor& bias_H1M = {});
@@ -66,8 +70,9 @@ class MultiHeadAttentionImpl : public torch::nn::Module {
   torch::Tensor weights(const torch::Tensor& queries_ND, const torch::Tensor& memory_ND,
                         const AttentionScope& scope);
 
-  torch::nn::Linear query = nullptr, key = nullptr, value = nullptr;  ///< W^Q, W^K, W^V of all heads
-  torch::nn::Linear output = nullptr;                                 ///< W^O
+  torch::nn::Linear query = nullptr, key = nullptr,
+                    value = nullptr;   ///< W^Q, W^K, W^V of all heads
+  torch::nn::Linear output = nullptr;  ///< W^O
 
   int64_t heads() const { return heads_; }
 

@@ -17,22 +17,24 @@ enum class Position {
 /// Where layer normalisation stands: after the residual sum (the paper) or before the sub-layer.
 enum class Norm { post, pre };
 enum class Activation { relu, gelu, silu };
-/// Section 3.4: which of source embedding, target embedding and pre-softmax projection are one matrix.
+/// Section 3.4: which of source embedding, target embedding and pre-softmax projection are one
+/// matrix.
 enum class EmbeddingSharing {
   all,      ///< the three of them, as in the paper
   decoder,  ///< target embedding and projection
   none
 };
-/// Two ways to the same attention: the kernels, or the formula written out, which can return its weights.
+/// Two ways to the same attention: the kernels, or the formula written out, which can return its
+/// weights.
 enum class AttentionPath { fast, readable };
 
 template <>
 struct EnumNames<Position> {
-  static constexpr auto values = std::to_array<EnumName<Position>>(
-      {{Position::sinusoidal, "sinusoidal"},
-       {Position::sinusoidal_halves, "sinusoidal_halves"},
-       {Position::learned, "learned"},
-       {Position::none, "none"}});
+  static constexpr auto values =
+      std::to_array<EnumName<Position>>({{Position::sinusoidal, "sinusoidal"},
+                                         {Position::sinusoidal_halves, "sinusoidal_halves"},
+                                         {Position::learned, "learned"},
+                                         {Position::none, "none"}});
 };
 template <>
 struct EnumNames<Norm> {

@@ -17,8 +17,8 @@ torch::Tensor DecoderLayerImpl::forward(torch::Tensor x_ND, const torch::Tensor&
       x_ND, [&](const torch::Tensor& x) { return self_attention(x, x, self); });
   x_ND = memory_attention_sublayer->forward(
       x_ND, [&](const torch::Tensor& x) { return memory_attention(x, memory_MD, cross); });
-  return feed_forward_sublayer->forward(
-      x_ND, [&](const torch::Tensor& x) { return feed_forward(x); });
+  return feed_forward_sublayer->forward(x_ND,
+                                        [&](const torch::Tensor& x) { return feed_forward(x); });
 }
 
 torch::Tensor DecoderLayerImpl::step(torch::Tensor x_RD, DecoderState& state, size_t layer,
@@ -26,14 +26,13 @@ torch::Tensor DecoderLayerImpl::step(torch::Tensor x_RD, DecoderState& state, si
                                      const torch::Tensor& self_bias_H1M) {
   x_RD = self_attention_sublayer->forward(x_RD, [&](const torch::Tensor& x) {
     state.steps[layer].push_back(self_attention->project(x));
-    return self_attention->attend_to_steps(x, state.steps[layer], state.ancestors,
-                                           self_bias_H1M);
+    return self_attention->attend_to_steps(x, state.steps[layer], state.ancestors, self_bias_H1M);
   });
   x_RD = memory_attention_sublayer->forward(x_RD, [&](const torch::Tensor& x) {
     return memory_attention->attend(x, state.memory_projected[layer], cross);
   });
-  return feed_forward_sublayer->forward(
-      x_RD, [&](const torch::Tensor& x) { return feed_forward(x); });
+  return feed_forward_sublayer->forward(x_RD,
+                                        [&](const torch::Tensor& x) { return feed_forward(x); });
 }
 
 DecoderImpl::DecoderImpl(const ModelConfig& config) {

@@ -1,4 +1,5 @@
-// Section 3.1, right half of Figure 1; whole sentences in training, one position at a time in search.
+// Section 3.1, right half of Figure 1; whole sentences in training, one position at a time in
+// search.
 #pragma once
 
 #include <torch/torch.h>
@@ -13,13 +14,16 @@
 
 namespace attn {
 
-/// What search keeps between positions. A position's keys and values stay where they were written: rows that live on
-/// remember in `ancestors` which row of each earlier step is theirs, so that nothing is copied when beams reorder.
+/// What search keeps between positions. A position's keys and values stay where they were written:
+/// rows that live on remember in `ancestors` which row of each earlier step is theirs, so that
+/// nothing is copied when beams reorder.
 struct DecoderState {
-  Segments memory;                          ///< of the encoder's output
+  Segments memory;                           ///< of the encoder's output
   std::vector<KeysValues> memory_projected;  ///< per layer, [N, H·K], once for the whole batch
-  std::vector<std::vector<KeysValues>> steps;  ///< per layer and earlier position, [R of that step, H·K]
-  std::vector<std::vector<int32_t>> ancestors;  ///< per earlier position: for each present row, its row there
+  std::vector<std::vector<KeysValues>>
+      steps;  ///< per layer and earlier position, [R of that step, H·K]
+  std::vector<std::vector<int32_t>>
+      ancestors;  ///< per earlier position: for each present row, its row there
   std::vector<int64_t> rows_of_sentence;  ///< present rows of each sentence; 0 when it has ended
 
   int64_t position() const { return static_cast<int64_t>(ancestors.size()); }
@@ -49,7 +53,8 @@ class DecoderImpl : public torch::nn::Module {
                         const AttentionScope& self, const AttentionScope& cross);
   /// Projects the memory once; no position is decoded yet.
   DecoderState start(const torch::Tensor& memory_MD, const Segments& memory);
-  /// Rows of the new position, embedded, in x_RD; `state.ancestors` and `rows_of_sentence` already describe them.
+  /// Rows of the new position, embedded, in x_RD; `state.ancestors` and `rows_of_sentence` already
+  /// describe them.
   torch::Tensor step(torch::Tensor x_RD, DecoderState& state,
                      const torch::Tensor& self_bias_H1M = {});
 

@@ -1,4 +1,5 @@
-// Section 3.4: token embeddings times √d_model, plus positions (3.5), with dropout on the sum (5.4).
+// Section 3.4: token embeddings times √d_model, plus positions (3.5), with dropout on the sum
+// (5.4).
 #pragma once
 
 #include <torch/torch.h>
@@ -8,7 +9,8 @@
 
 namespace attn {
 
-/// One side's embedding. The matrix is handed in, since source, target and the pre-softmax projection may share it.
+/// One side's embedding. The matrix is handed in, since source, target and the pre-softmax
+/// projection may share it.
 class EmbeddingImpl : public torch::nn::Module {
  public:
   explicit EmbeddingImpl(const ModelConfig& config);

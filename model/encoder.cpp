@@ -12,8 +12,8 @@ EncoderLayerImpl::EncoderLayerImpl(const ModelConfig& config) {
 torch::Tensor EncoderLayerImpl::forward(torch::Tensor x_ND, const AttentionScope& self) {
   x_ND = self_attention_sublayer->forward(
       x_ND, [&](const torch::Tensor& x) { return self_attention(x, x, self); });
-  return feed_forward_sublayer->forward(
-      x_ND, [&](const torch::Tensor& x) { return feed_forward(x); });
+  return feed_forward_sublayer->forward(x_ND,
+                                        [&](const torch::Tensor& x) { return feed_forward(x); });
 }
 
 EncoderImpl::EncoderImpl(const ModelConfig& config) {

@@ -28,7 +28,8 @@ class EncoderImpl : public torch::nn::Module {
   torch::Tensor forward(torch::Tensor x_ND, const AttentionScope& self);
 
   torch::nn::ModuleList layers;
-  torch::nn::LayerNorm final_norm = nullptr;  ///< only with norm = pre, whose last residual sum is not normalised
+  torch::nn::LayerNorm final_norm =
+      nullptr;  ///< only with norm = pre, whose last residual sum is not normalised
 };
 TORCH_MODULE(Encoder);
 

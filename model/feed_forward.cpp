@@ -7,9 +7,12 @@ namespace {
 
 torch::Tensor activate(const torch::Tensor& x_NF, Activation activation) {
   switch (activation) {
-    case Activation::relu: return torch::relu(x_NF);
-    case Activation::gelu: return torch::gelu(x_NF);
-    case Activation::silu: return torch::silu(x_NF);
+    case Activation::relu:
+      return torch::relu(x_NF);
+    case Activation::gelu:
+      return torch::gelu(x_NF);
+    case Activation::silu:
+      return torch::silu(x_NF);
   }
   TORCH_CHECK(false, "no such activation");
 }

@@ -11,7 +11,8 @@ torch::Tensor sinusoid_table(int64_t positions, int64_t d_model, bool halves) {
   const torch::Tensor position = torch::arange(positions, doubles).unsqueeze(1);
   // The paper divides the exponent by d_model/2, the released code by d_model/2 - 1.
   const double steps = halves ? std::max<int64_t>(pairs - 1, 1) : pairs;
-  const torch::Tensor rate = torch::exp(torch::arange(pairs, doubles) * (-std::log(10000.0) / steps));
+  const torch::Tensor rate =
+      torch::exp(torch::arange(pairs, doubles) * (-std::log(10000.0) / steps));
   const torch::Tensor angle = position * rate;
   const torch::Tensor table = halves ? torch::cat({angle.sin(), angle.cos()}, 1)
                                      : torch::stack({angle.sin(), angle.cos()}, 2).flatten(1);
@@ -28,13 +29,15 @@ PositionEncodingImpl::PositionEncodingImpl(const ModelConfig& config)
 torch::Tensor PositionEncodingImpl::forward(const torch::Tensor& embeddings_ND,
                                             const torch::Tensor& positions_N, int64_t longest) {
   switch (kind_) {
-    case Position::none: return embeddings_ND;
+    case Position::none:
+      return embeddings_ND;
     case Position::learned:
       TORCH_CHECK(longest <= weight.size(0), "a sentence of ", longest,
                   " positions; model.max_positions is ", weight.size(0));
       return embeddings_ND + weight.index_select(0, positions_N);
     case Position::sinusoidal:
-    case Position::sinusoidal_halves: break;
+    case Position::sinusoidal_halves:
+      break;
   }
   if (!table_.defined() || table_.size(0) < longest || table_.device() != embeddings_ND.device()) {
     const int64_t rows = std::max<int64_t>(256, 2 * longest);
@@ -49,7 +52,8 @@ torch::Tensor PositionEncodingImpl::attention_bias(int64_t queries, int64_t keys
     case Position::sinusoidal:
     case Position::sinusoidal_halves:
     case Position::learned:
-    case Position::none: break;
+    case Position::none:
+      break;
   }
   return {};
 }

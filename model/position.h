@@ -7,23 +7,25 @@
 
 namespace attn {
 
-/// [positions, d_model]: PE(pos, 2i) = sin(pos / 10000^(2i/d_model)), PE(pos, 2i + 1) = cos of the same; or, with
-/// `halves`, all sines first and then all cosines, as the released code lays them out
-/// (its wavelengths run from 2π to 10000·2π in d_model/2 - 1 steps).
+/// [positions, d_model]: PE(pos, 2i) = sin(pos / 10000^(2i/d_model)), PE(pos, 2i + 1) = cos of the
+/// same; or, with `halves`, all sines first and then all cosines, as the released code lays them
+/// out (its wavelengths run from 2π to 10000·2π in d_model/2 - 1 steps).
 torch::Tensor sinusoid_table(int64_t positions, int64_t d_model, bool halves = false);
 
-/// What tells positions apart: something added to the embeddings, or a bias on the attention scores.
+/// What tells positions apart: something added to the embeddings, or a bias on the attention
+/// scores.
 class PositionEncodingImpl : public torch::nn::Module {
  public:
   explicit PositionEncodingImpl(const ModelConfig& config);
 
-  /// embeddings_ND plus the encoding of each row's position. Learned positions throw (TORCH_CHECK) beyond their table;
-  /// sinusoids grow as needed.
+  /// embeddings_ND plus the encoding of each row's position. Learned positions throw (TORCH_CHECK)
+  /// beyond their table; sinusoids grow as needed.
   torch::Tensor forward(const torch::Tensor& embeddings_ND, const torch::Tensor& positions_N,
                         int64_t longest);
 
-  /// [H, L, M] added to the scores of self-attention, or undefined for none: the hook for relative encodings.
-  /// The fast path does not take a bias, so attention falls back to the readable one where it is defined.
+  /// [H, L, M] added to the scores of self-attention, or undefined for none: the hook for relative
+  /// encodings. The fast path does not take a bias, so attention falls back to the readable one
+  /// where it is defined.
   torch::Tensor attention_bias(int64_t queries, int64_t keys) const;
 
   torch::Tensor weight;  ///< [max_positions, d_model], learned positions alone

@@ -1,9 +1,11 @@
-// How the sentences of a batch lie in memory: end to end, as the rows of one matrix, without padding. Everything in
-// the Transformer but attention is position-wise and need not know; attention asks here which rows belong together.
+// How the sentences of a batch lie in memory: end to end, as the rows of one matrix, without
+// padding. Everything in the Transformer but attention is position-wise and need not know;
+// attention asks here which rows belong together.
 //
 // Tensor names end in their shape throughout model/:
-//   B sentences, L target or query length, M source or key length, N rows (all positions of a batch),
-//   D d_model, H heads, K d_k or d_v of one head, F d_ff, V vocabulary, R rows of a decoding step.
+//   B sentences, L target or query length, M source or key length, N rows (all positions of a
+//   batch), D d_model, H heads, K d_k or d_v of one head, F d_ff, V vocabulary, R rows of a
+//   decoding step.
 #pragma once
 
 #include <torch/torch.h>
@@ -14,7 +16,8 @@
 
 namespace attn {
 
-/// Sentence b owns rows [offset(b), offset(b + 1)) of an [N, …] tensor. Immutable and cheap to copy.
+/// Sentence b owns rows [offset(b), offset(b + 1)) of an [N, …] tensor. Immutable and cheap to
+/// copy.
 class Segments {
  public:
   /// Lengths must not be negative. The index tensors are made on `device`.
@@ -50,7 +53,8 @@ struct TokenSequences {
   Segments segments;
 };
 
-/// Copies tokens that lie end to end to `device`. Throws (TORCH_CHECK) when the lengths do not add up.
+/// Copies tokens that lie end to end to `device`. Throws (TORCH_CHECK) when the lengths do not add
+/// up.
 TokenSequences token_sequences(std::span<const int64_t> tokens, std::span<const int64_t> lengths,
                                torch::Device device = torch::kCPU);
 

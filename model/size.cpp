@@ -3,11 +3,13 @@
 namespace attn {
 namespace {
 
-int64_t linear(int64_t in, int64_t out, bool bias) { return in * out + (bias ? out : 0); }
+int64_t linear(int64_t in, int64_t out, bool bias) {
+  return in * out + (bias ? out : 0);
+}
 
 int64_t attention_parameters(const ModelConfig& c) {
-  return 2 * linear(c.d_model, c.heads * c.d_k, c.bias) + linear(c.d_model, c.heads * c.d_v, c.bias) +
-         linear(c.heads * c.d_v, c.d_model, c.bias);
+  return 2 * linear(c.d_model, c.heads * c.d_k, c.bias) +
+         linear(c.d_model, c.heads * c.d_v, c.bias) + linear(c.heads * c.d_v, c.d_model, c.bias);
 }
 
 int64_t feed_forward_parameters(const ModelConfig& c) {
@@ -16,9 +18,12 @@ int64_t feed_forward_parameters(const ModelConfig& c) {
 
 int64_t embedding_matrices(const ModelConfig& c, const VocabularySizes& v) {
   switch (c.embedding_sharing) {
-    case EmbeddingSharing::all: return v.target;
-    case EmbeddingSharing::decoder: return v.source + v.target;
-    case EmbeddingSharing::none: return v.source + 2 * v.target;
+    case EmbeddingSharing::all:
+      return v.target;
+    case EmbeddingSharing::decoder:
+      return v.source + v.target;
+    case EmbeddingSharing::none:
+      return v.source + 2 * v.target;
   }
   return 0;
 }
@@ -39,14 +44,16 @@ double forward_flops(const ModelConfig& c, const VocabularySizes& vocabulary,
                      const PairLengths& lengths) {
   const double s = static_cast<double>(lengths.source), t = static_cast<double>(lengths.target);
   const double d = static_cast<double>(c.d_model), heads = static_cast<double>(c.heads);
-  const double keys = heads * static_cast<double>(c.d_k), values = heads * static_cast<double>(c.d_v);
+  const double keys = heads * static_cast<double>(c.d_k),
+               values = heads * static_cast<double>(c.d_v);
   const double queries_and_output = d * keys + values * d;  // a query position
   const double keys_and_values = d * keys + d * values;     // a memory position
   const double feed_forward = 2 * d * static_cast<double>(c.d_ff);
   const double per_score = keys + values;  // Q Kᵀ and the weighted sum, all heads
-  const double encoder = s * (queries_and_output + keys_and_values + feed_forward) + s * s * per_score;
+  const double encoder =
+      s * (queries_and_output + keys_and_values + feed_forward) + s * s * per_score;
   const double decoder = t * (queries_and_output + keys_and_values + feed_forward) +
-                         t * (t + 1) / 2 * per_score +       // masked self-attention
+                         t * (t + 1) / 2 * per_score +  // masked self-attention
                          t * queries_and_output + s * keys_and_values + t * s * per_score;
   const double output = t * d * static_cast<double>(vocabulary.target);
   return 2 * (static_cast<double>(c.layers) * (encoder + decoder) + output);

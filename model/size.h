@@ -16,9 +16,10 @@ struct PairLengths {
   int64_t target = 0;
 };
 
-/// Floating-point operations of the matrix products in one forward pass over one pair, a multiply-add counted as two.
-/// Causal self-attention counts the positions that are attended to, t (t + 1) / 2; training costs three times this
-/// (Table 2 counts the hardware's peak instead: see docs).
+/// Floating-point operations of the matrix products in one forward pass over one pair, a
+/// multiply-add counted as two. Causal self-attention counts the positions that are attended to, t
+/// (t + 1) / 2; training costs three times this (Table 2 counts the hardware's peak instead: see
+/// docs).
 double forward_flops(const ModelConfig& config, const VocabularySizes& vocabulary,
                      const PairLengths& lengths);
 

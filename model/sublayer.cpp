@@ -7,8 +7,8 @@ namespace attn {
 
 SublayerImpl::SublayerImpl(const ModelConfig& config)
     : order_(config.norm), dropout_(config.dropout) {
-  norm = register_module("norm",
-                         torch::nn::LayerNorm(torch::nn::LayerNormOptions({config.d_model})));
+  norm =
+      register_module("norm", torch::nn::LayerNorm(torch::nn::LayerNormOptions({config.d_model})));
 }
 
 torch::Tensor SublayerImpl::add(const torch::Tensor& x_ND, const torch::Tensor& update_ND) {

@@ -1,4 +1,5 @@
-// Section 3.1 and 5.4: the residual connection, layer normalisation and dropout around every sub-layer.
+// Section 3.1 and 5.4: the residual connection, layer normalisation and dropout around every
+// sub-layer.
 #pragma once
 
 #include <torch/torch.h>
@@ -16,8 +17,10 @@ class SublayerImpl : public torch::nn::Module {
   template <class F>
   torch::Tensor forward(const torch::Tensor& x_ND, F&& sublayer) {
     switch (order_) {
-      case Norm::post: return add_and_normalise(x_ND, sublayer(x_ND));
-      case Norm::pre: return add(x_ND, sublayer(norm(x_ND)));
+      case Norm::post:
+        return add_and_normalise(x_ND, sublayer(x_ND));
+      case Norm::pre:
+        return add(x_ND, sublayer(norm(x_ND)));
     }
     TORCH_CHECK(false, "no such norm");
   }

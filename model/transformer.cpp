@@ -15,7 +15,9 @@ TransformerImpl::TransformerImpl(const ModelConfig& config, const VocabularySize
     return register_parameter(name, torch::empty({rows, config.d_model}));
   };
   switch (config.embedding_sharing) {
-    case EmbeddingSharing::all: shared_weight = matrix("shared_weight", vocabulary.target); break;
+    case EmbeddingSharing::all:
+      shared_weight = matrix("shared_weight", vocabulary.target);
+      break;
     case EmbeddingSharing::none:
       projection_weight = matrix("projection_weight", vocabulary.target);
       [[fallthrough]];
@@ -58,11 +60,11 @@ torch::Tensor TransformerImpl::decode(const TokenSequences& target, const torch:
   const Segments& rows = target.segments;
   const torch::Tensor x_ND =
       target_embedding(target_matrix(), target.tokens_N, rows.positions(), rows.longest());
-  const AttentionScope self{.queries = rows,
-                            .keys = rows,
-                            .causal = true,
-                            .bias_HLM = target_embedding->position->attention_bias(
-                                rows.longest(), rows.longest())};
+  const AttentionScope self{
+      .queries = rows,
+      .keys = rows,
+      .causal = true,
+      .bias_HLM = target_embedding->position->attention_bias(rows.longest(), rows.longest())};
   return decoder(x_ND, memory_ND, self, AttentionScope{.queries = rows, .keys = memory});
 }
 
@@ -88,7 +90,8 @@ torch::Tensor TransformerImpl::step(DecoderState& state, std::span<const int64_t
     for (int64_t r = 0; r < rows; ++r) moved[r] = earlier[parents[r]];
     earlier.swap(moved);
   }
-  // The newest earlier step's rows were the identity when it was made, so the loop has already placed them.
+  // The newest earlier step's rows were the identity when it was made, so the loop has already
+  // placed them.
   std::vector<int32_t> self(tokens.size());
   for (int64_t r = 0; r < rows; ++r) self[r] = static_cast<int32_t>(r);
   state.ancestors.push_back(std::move(self));
@@ -98,8 +101,8 @@ torch::Tensor TransformerImpl::step(DecoderState& state, std::span<const int64_t
   const torch::Tensor host = torch::empty({rows}, torch::kInt64);
   std::copy(tokens.begin(), tokens.end(), host.data_ptr<int64_t>());
   const torch::Tensor tokens_R = host.to(device());
-  const torch::Tensor x_RD = target_embedding(
-      target_matrix(), tokens_R, torch::full_like(tokens_R, position), position + 1);
+  const torch::Tensor x_RD = target_embedding(target_matrix(), tokens_R,
+                                              torch::full_like(tokens_R, position), position + 1);
   // The newest position's row of the bias that whole sentences get.
   torch::Tensor bias = target_embedding->position->attention_bias(position + 1, position + 1);
   if (bias.defined()) bias = bias.narrow(1, position, 1);

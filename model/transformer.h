@@ -21,7 +21,8 @@ class TransformerImpl : public torch::nn::Module {
 
   /// Source tokens to memory rows [N, D].
   torch::Tensor encode(const TokenSequences& source);
-  /// Target input (bos first) and memory to the last decoder layer's rows [N, D]: what the projection takes.
+  /// Target input (bos first) and memory to the last decoder layer's rows [N, D]: what the
+  /// projection takes.
   torch::Tensor decode(const TokenSequences& target, const torch::Tensor& memory_ND,
                        const Segments& memory);
   /// encode, then decode.
@@ -31,9 +32,9 @@ class TransformerImpl : public torch::nn::Module {
 
   /// For search: the memory's keys and values, no position decoded yet.
   DecoderState start(const torch::Tensor& memory_ND, const Segments& memory);
-  /// Decodes one position: row r continues row parents[r] of the position before with token tokens[r]; rows of one
-  /// sentence stand together in the order of `sentences`. At the first position parents are not looked at.
-  /// Returns [R, D].
+  /// Decodes one position: row r continues row parents[r] of the position before with token
+  /// tokens[r]; rows of one sentence stand together in the order of `sentences`. At the first
+  /// position parents are not looked at. Returns [R, D].
   torch::Tensor step(DecoderState& state, std::span<const int64_t> parents,
                      std::span<const int32_t> tokens, std::span<const int64_t> sentences);
 
@@ -49,7 +50,8 @@ class TransformerImpl : public torch::nn::Module {
   // Section 3.4: which of these exist says config.embedding_sharing; the others stay undefined.
   torch::Tensor shared_weight;  ///< [V, D], sharing = all
   torch::Tensor source_weight;  ///< [V of the source, D]
-  torch::Tensor target_weight;  ///< [V of the target, D], the projection's too with sharing = decoder
+  torch::Tensor
+      target_weight;  ///< [V of the target, D], the projection's too with sharing = decoder
   torch::Tensor projection_weight;  ///< [V of the target, D], sharing = none
 
  private:

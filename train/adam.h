@@ -12,7 +12,8 @@ class Adam {
  public:
   Adam(const TrainConfig& config, FlatParameters& parameters);
 
-  /// One update with the gradients in the buffer. `step` counts from 1 and decides the bias correction.
+  /// One update with the gradients in the buffer. `step` counts from 1 and decides the bias
+  /// correction.
   void update(double learning_rate, int64_t step);
 
   torch::Tensor first_moment, second_moment;  ///< [P], laid out as the parameters

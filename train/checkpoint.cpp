@@ -68,7 +68,9 @@ void visit_state(State& state, Visit&& visit) {
   visit("without_better", state.without_better);
 }
 
-std::string number_text(int64_t value) { return std::to_string(value); }
+std::string number_text(int64_t value) {
+  return std::to_string(value);
+}
 std::string number_text(double value) {
   char buffer[64];
   const auto end = std::to_chars(buffer, buffer + sizeof buffer, value);  // shortest exact form

@@ -1,5 +1,6 @@
-// What is stored of a training run at one step: weights, and what going on exactly takes. Both files are safetensors:
-// no code is ever loaded, and every bound is checked. The directory around them is train/checkpoint_store.h.
+// What is stored of a training run at one step: weights, and what going on exactly takes. Both
+// files are safetensors: no code is ever loaded, and every bound is checked. The directory around
+// them is train/checkpoint_store.h.
 #pragma once
 
 #include <torch/torch.h>
@@ -18,19 +19,20 @@ namespace attn {
 void save_weights(const std::filesystem::path& path, const torch::nn::Module& model,
                   const std::map<std::string, std::string>& metadata = {});
 
-/// Reads what save_weights wrote into the model, which must have exactly these parameters. Throws DataError naming the
-/// first tensor that is missing, unknown or of another shape or type.
+/// Reads what save_weights wrote into the model, which must have exactly these parameters. Throws
+/// DataError naming the first tensor that is missing, unknown or of another shape or type.
 void load_weights(const std::filesystem::path& path, torch::nn::Module& model);
 
-/// The mean of several checkpoints' weights (section 6.1), written to `out`. Throws DataError when they differ in names
-/// or shapes, or when there are none.
+/// The mean of several checkpoints' weights (section 6.1), written to `out`. Throws DataError when
+/// they differ in names or shapes, or when there are none.
 void average_weights(const std::vector<std::filesystem::path>& inputs,
                      const std::filesystem::path& out);
 
 /// Adam's moments by parameter name, with the state as metadata. Throws DataError.
 void save_training_state(const std::filesystem::path& path, Trainer& trainer);
 
-/// Puts back what save_training_state wrote. Throws DataError for a truncated, foreign or mismatched file.
+/// Puts back what save_training_state wrote. Throws DataError for a truncated, foreign or
+/// mismatched file.
 void load_training_state(const std::filesystem::path& path, Trainer& trainer);
 
 }  // namespace attn

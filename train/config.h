@@ -12,12 +12,13 @@ enum class Schedule {
   inverse_sqrt,  ///< linear to `learning_rate` over the warm-up, then its inverse square root
   constant       ///< `learning_rate`, after a linear warm-up
 };
-/// Over which classes label smoothing spreads its ε; V is the vocabulary. Decisive for row (D) of Table 3.
+/// Over which classes label smoothing spreads its ε; V is the vocabulary. Decisive for row (D) of
+/// Table 3.
 enum class Smoothing {
   wrong,         ///< ε / (V - 1) on each wrong class: Tensor2Tensor, fairseq
   wrong_no_pad,  ///< ε / (V - 2): also spares the symbol that is never a target (padding in JoeyNMT
                  ///< and the Annotated Transformer, bos here)
-  all            ///< ε / V on all classes, the right one too: PyTorch
+  all  ///< ε / V on all classes, the right one too: PyTorch
 };
 enum class Precision { fp32, bf16 };
 
@@ -37,8 +38,8 @@ struct EnumNames<Smoothing> {
 };
 template <>
 struct EnumNames<Precision> {
-  static constexpr auto values = std::to_array<EnumName<Precision>>(
-      {{Precision::fp32, "fp32"}, {Precision::bf16, "bf16"}});
+  static constexpr auto values =
+      std::to_array<EnumName<Precision>>({{Precision::fp32, "fp32"}, {Precision::bf16, "bf16"}});
 };
 
 struct TrainConfig {

@@ -6,7 +6,9 @@ namespace {
 // Parameters start on whole cache lines, for the vector loads of the products that read them.
 constexpr int64_t kAlignment = 16;
 
-int64_t aligned(int64_t n) { return (n + kAlignment - 1) / kAlignment * kAlignment; }
+int64_t aligned(int64_t n) {
+  return (n + kAlignment - 1) / kAlignment * kAlignment;
+}
 
 }  // namespace
 

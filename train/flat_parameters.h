@@ -1,4 +1,5 @@
-// All parameters of a model as one tensor, so that an optimizer step, a norm or a check for NaN is one operation.
+// All parameters of a model as one tensor, so that an optimizer step, a norm or a check for NaN is
+// one operation.
 #pragma once
 
 #include <torch/torch.h>
@@ -8,8 +9,8 @@
 
 namespace attn {
 
-/// Moves every parameter of a model, and its gradient, into one buffer each; the parameters become views of it. The model
-/// must outlive this object and not change its parameters.
+/// Moves every parameter of a model, and its gradient, into one buffer each; the parameters become
+/// views of it. The model must outlive this object and not change its parameters.
 class FlatParameters {
  public:
   explicit FlatParameters(torch::nn::Module& model);

@@ -10,8 +10,12 @@ cpu::SmoothedTargets smoothed_targets(Smoothing form, double epsilon, int64_t cl
   const bool spare = form == Smoothing::wrong_no_pad && never_target >= 0;
   double right = 1.0 - epsilon, spread = 0.0;
   switch (form) {
-    case Smoothing::wrong: spread = epsilon / others; break;
-    case Smoothing::wrong_no_pad: spread = epsilon / (spare ? others - 1.0 : others); break;
+    case Smoothing::wrong:
+      spread = epsilon / others;
+      break;
+    case Smoothing::wrong_no_pad:
+      spread = epsilon / (spare ? others - 1.0 : others);
+      break;
     case Smoothing::all:
       spread = epsilon / static_cast<double>(classes);
       right += spread;

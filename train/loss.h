@@ -9,11 +9,13 @@
 
 namespace attn {
 
-/// How ε is spread over `classes`. `never_target` is the symbol spared by Smoothing::wrong_no_pad (-1: there is none).
+/// How ε is spread over `classes`. `never_target` is the symbol spared by Smoothing::wrong_no_pad
+/// (-1: there is none).
 cpu::SmoothedTargets smoothed_targets(Smoothing form, double epsilon, int64_t classes,
                                       int64_t never_target = -1);
 
-/// The definition, from logits [N, V] and targets_N: loss = Σ_rows Σ_classes -q log p, likelihood = Σ_rows -log p(target).
+/// The definition, from logits [N, V] and targets_N: loss = Σ_rows Σ_classes -q log p, likelihood =
+/// Σ_rows -log p(target).
 LossSums smoothed_loss(const torch::Tensor& logits_NV, const torch::Tensor& targets_N,
                        cpu::SmoothedTargets targets);
 

@@ -17,7 +17,9 @@ double learning_rate(const TrainConfig& config, int64_t d_model, int64_t step) {
     case Schedule::inverse_sqrt:
       rate = config.learning_rate * std::min(ramp, std::sqrt(std::max(warmup, 1.0) / n));
       break;
-    case Schedule::constant: rate = config.learning_rate * ramp; break;
+    case Schedule::constant:
+      rate = config.learning_rate * ramp;
+      break;
   }
   return config.learning_rate_scale * rate;
 }

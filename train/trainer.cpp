@@ -22,13 +22,15 @@ TokenSequences tensors(const TokenRows& rows, torch::Device device) {
 }
 
 [[noreturn]] void stop_not_finite(const char* what, double value, int64_t step,
-                                  std::span<const Batch> batches) {
+                                  std::span<const Batch> batches, const EncodedCorpus& corpus) {
   std::ostringstream text;
-  text << "step " << step << ": the " << what << " is " << value << "; pairs ";
+  text << "step " << step << ": the " << what << " is " << value << " on the pairs of lines ";
   const auto& ids = batches.front().ids;
-  for (size_t i = 0; i < std::min<size_t>(ids.size(), 3); ++i) text << (i ? ", " : "") << ids[i] + 1;
-  text << " and others of the encoded corpus; nothing was updated. Lower the learning rate, lengthen the "
-          "warm-up or clip (train.clip_norm)";
+  for (size_t i = 0; i < std::min<size_t>(ids.size(), 3); ++i) {
+    text << (i ? ", " : "") << corpus.line(ids[i]);
+  }
+  text << " and others; nothing was updated, the checkpoints before are intact. Lower the learning "
+          "rate, lengthen the warm-up or clip (train.clip_norm)";
   throw NonFiniteLoss(text.str());
 }
 
@@ -74,10 +76,12 @@ StepReport Trainer::step() {
     report.loss += sums.loss.item<double>() / tokens;
     report.likelihood += sums.likelihood / tokens;
   }
-  if (!std::isfinite(report.loss)) stop_not_finite("loss", report.loss, report.step, batches);
+  if (!std::isfinite(report.loss))
+    stop_not_finite("loss", report.loss, report.step, batches, stream_.corpus());
   report.gradient_norm = parameters_.gradients.norm().item<double>();
   if (!std::isfinite(report.gradient_norm)) {
-    stop_not_finite("gradient's norm", report.gradient_norm, report.step, batches);
+    stop_not_finite("gradient's norm", report.gradient_norm, report.step, batches,
+                    stream_.corpus());
   }
   if (config_.clip_norm > 0 && report.gradient_norm > config_.clip_norm) {
     parameters_.gradients.mul_(config_.clip_norm / report.gradient_norm);

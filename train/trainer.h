@@ -19,7 +19,8 @@
 
 namespace attn {
 
-/// Thrown before the update when the loss or the gradient is not finite: weights and optimizer are as they were.
+/// Thrown before the update when the loss or the gradient is not finite: weights and optimizer are
+/// as they were.
 class NonFiniteLoss : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -52,7 +53,8 @@ class Trainer {
   cpu::SmoothedTargets targets_;
 };
 
-/// Runs matrix products in `precision` while it lives; sums, norms, softmax and weights stay float32.
+/// Runs matrix products in `precision` while it lives; sums, norms, softmax and weights stay
+/// float32.
 class PrecisionScope {
  public:
   PrecisionScope(Precision precision, torch::Device device);

@@ -1,5 +1,5 @@
-// Attention of one sentence and head. Keys are transposed once, so that scores of neighbouring keys sit in one vector;
-// values and gradients run along the head's width. Part of body.h.
+// Attention of one sentence and head. Keys are transposed once, so that scores of neighbouring keys
+// sit in one vector; values and gradients run along the head's width. Part of body.h.
 
 // The vector type is GCC's and Clang's own: 16 floats, however many registers they take.
 typedef float Vector __attribute__((vector_size(64)));
@@ -7,22 +7,31 @@ typedef float UnalignedVector __attribute__((vector_size(64), aligned(4), may_al
 typedef int32_t Lanes __attribute__((vector_size(64)));
 
 static const int64_t kLanes = 16;
-// Queries worked on together: each vector of keys or values that is loaded serves four of them, and four independent
-// sums hide the latency of an addition.
+// Queries worked on together: each vector of keys or values that is loaded serves four of them, and
+// four independent sums hide the latency of an addition.
 static const int64_t kBlock = 4;
 
-static inline Vector load(const float* p) { return *reinterpret_cast<const UnalignedVector*>(p); }
-static inline void store(float* p, Vector v) { *reinterpret_cast<UnalignedVector*>(p) = v; }
+static inline Vector load(const float* p) {
+  return *reinterpret_cast<const UnalignedVector*>(p);
+}
+static inline void store(float* p, Vector v) {
+  *reinterpret_cast<UnalignedVector*>(p) = v;
+}
 
-static inline int64_t round_up(int64_t n) { return (n + kLanes - 1) / kLanes * kLanes; }
-static inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+static inline int64_t round_up(int64_t n) {
+  return (n + kLanes - 1) / kLanes * kLanes;
+}
+static inline int64_t least(int64_t a, int64_t b) {
+  return a < b ? a : b;
+}
 
 // Keys and values transposed (with room to load whole vectors), and three blocks of score rows.
 static int64_t attention_scratch(int64_t keys, int64_t d_k, int64_t d_v) {
   return (round_up(d_k) + round_up(d_v) + 3 * kBlock) * round_up(keys) + kLanes;
 }
 
-// One stage of the transposition: rows whose numbers differ in bit S swap what their lanes' numbers say they should.
+// One stage of the transposition: rows whose numbers differ in bit S swap what their lanes' numbers
+// say they should.
 template <int S>
 static inline void exchange(Vector* rows) {
   Lanes low, high;
@@ -178,7 +187,8 @@ static void attention_forward(const AttentionHead& head, float* output, int64_t 
   for (int64_t i0 = 0; i0 < head.queries; i0 += kBlock) {
     const int64_t count = least(kBlock, head.queries - i0);
     const int64_t most = visible(head, i0 + count - 1);
-    const RowBlock queries = block_of(head.query + i0 * head.query_stride, head.query_stride, count);
+    const RowBlock queries =
+        block_of(head.query + i0 * head.query_stride, head.query_stride, count);
     multiply(queries, scale, keys, padded, head.d_k, most, weights);
     for (int64_t q = 0; q < count; ++q) {
       const int64_t n = visible(head, i0 + q);
@@ -192,7 +202,8 @@ static void attention_forward(const AttentionHead& head, float* output, int64_t 
   }
 }
 
-// One query of backward: weights and the gradients of the dropped weights (in `scores`) to the gradients of the scores.
+// One query of backward: weights and the gradients of the dropped weights (in `scores`) to the
+// gradients of the scores.
 static inline void backward_row(const AttentionHead& head, int64_t query, int64_t most,
                                 float log_sum, float* weights, float* dropped, float* scores) {
   const int64_t n = visible(head, query);
@@ -225,7 +236,8 @@ static void attention_backward(const AttentionHead& head, const AttentionGradien
   for (int64_t i0 = 0; i0 < head.queries; i0 += kBlock) {
     const int64_t count = least(kBlock, head.queries - i0);
     const int64_t most = visible(head, i0 + count - 1);
-    const RowBlock queries = block_of(head.query + i0 * head.query_stride, head.query_stride, count);
+    const RowBlock queries =
+        block_of(head.query + i0 * head.query_stride, head.query_stride, count);
     const RowBlock d_out =
         block_of(gradients.output + i0 * gradients.output_stride, gradients.output_stride, count);
     multiply(queries, scale, keys, padded, head.d_k, most, weights);

@@ -1,4 +1,5 @@
-// Compiles body.h into the namespace ATTN_ISA and exports its table. Included once by each of the .cpp files here.
+// Compiles body.h into the namespace ATTN_ISA and exports its table. Included once by each of the
+// .cpp files here.
 #include "kernels/cpu/table.h"
 
 #define ATTN_TEXT_OF(x) #x
@@ -11,10 +12,9 @@ namespace {
 
 const Kernels& table();
 const Kernels& table() {
-  static constexpr Kernels kTable = {ATTN_TEXT(ATTN_ISA), attention_scratch,  attention_forward,
-                                     attention_backward,  step_attention,     dropout_elements,
-                                     norm_forward,        norm_backward,      smoothed_loss,
-                                     log_sum_exp};
+  static constexpr Kernels kTable = {
+      ATTN_TEXT(ATTN_ISA), attention_scratch, attention_forward, attention_backward, step_attention,
+      dropout_elements,    norm_forward,      norm_backward,     smoothed_loss,      log_sum_exp};
   return kTable;
 }
 

@@ -7,8 +7,8 @@ static float log_sum_exp(const float* logits, int64_t classes) {
   return largest + __builtin_logf(sum);
 }
 
-static double smoothed_loss(float* logits, int64_t classes, int64_t target,
-                            SmoothedTargets targets, bool gradient, double* likelihood) {
+static double smoothed_loss(float* logits, int64_t classes, int64_t target, SmoothedTargets targets,
+                            bool gradient, double* likelihood) {
   const float largest = largest_of(logits, classes);
   const float at_target = logits[target];
   const float at_spared = targets.spared >= 0 ? logits[targets.spared] : 0.0f;

@@ -1,6 +1,8 @@
 // Scalar building blocks in a form that GCC and Clang turn into vector code. Part of body.h.
 
-static inline float max_of(float a, float b) { return a > b ? a : b; }
+static inline float max_of(float a, float b) {
+  return a > b ? a : b;
+}
 
 // By lanes, since a plain loop of maxima stays scalar unless NaN is ruled out.
 static inline float largest_of(const float* x, int64_t n) {
@@ -16,8 +18,8 @@ static inline float largest_of(const float* x, int64_t n) {
   return largest;
 }
 
-// exp for x <= 88, to 2 units in the last place: x = n ln 2 + r, a polynomial for e^r, n into the exponent.
-// Far below zero it returns 0.
+// exp for x <= 88, to 2 units in the last place: x = n ln 2 + r, a polynomial for e^r, n into the
+// exponent. Far below zero it returns 0.
 static inline float exp_of(float x) {
   const float clamped = x < -87.0f ? -87.0f : (x > 88.0f ? 88.0f : x);
   const float n = __builtin_floorf(clamped * 1.44269504089f + 0.5f);
@@ -36,8 +38,9 @@ static inline float exp_of(float x) {
   return x < -87.0f ? 0.0f : p * power;
 }
 
-// 32 random bits of element `index` under a 64-bit key: murmur3's finaliser with the key mixed in twice. Not a
-// cryptographic generator; the tests look at rates and at correlations between neighbours, rows and keys.
+// 32 random bits of element `index` under a 64-bit key: murmur3's finaliser with the key mixed in
+// twice. Not a cryptographic generator; the tests look at rates and at correlations between
+// neighbours, rows and keys.
 static inline uint32_t random_bits(uint32_t index, uint32_t low, uint32_t high) {
   uint32_t x = index * 0x9e3779b1u + low;
   x = (x ^ (x >> 16)) * 0x85ebca6bu;

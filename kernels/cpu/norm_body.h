@@ -9,9 +9,9 @@ static inline void add_dropped(const NormRows& rows, int64_t row, float* sum) {
   }
   const DropoutHalves key = halves(rows.dropout, static_cast<uint64_t>(row * rows.width));
   for (int64_t c = 0; c < rows.width; ++c) {
-    sum[c] = x[c] + update[c] * dropout_factor(key.first + static_cast<uint32_t>(c), key.low,
-                                               key.high, rows.dropout.threshold,
-                                               rows.dropout.scale);
+    sum[c] =
+        x[c] + update[c] * dropout_factor(key.first + static_cast<uint32_t>(c), key.low, key.high,
+                                          rows.dropout.threshold, rows.dropout.scale);
   }
 }
 

@@ -1,17 +1,20 @@
-// The CPU kernels as one table of functions, compiled once for each instruction set from the same portable sources
-// (body.h and what it includes) and picked when the program starts. Raw pointers, float32, row-major; the torch-facing
-// functions above this folder check shapes, split the work over threads and define the gradients.
+// The CPU kernels as one table of functions, compiled once for each instruction set from the same
+// portable sources (body.h and what it includes) and picked when the program starts. Raw pointers,
+// float32, row-major; the torch-facing functions above this folder check shapes, split the work
+// over threads and define the gradients.
 #pragma once
 
 #include <cstdint>
 
 namespace attn::cpu {
 
-/// Counter-based dropout: whether element i is kept is a pure function of (key, i), so backward recomputes the mask.
+/// Counter-based dropout: whether element i is kept is a pure function of (key, i), so backward
+/// recomputes the mask.
 struct DropoutKey {
   uint64_t key = 0;
-  uint32_t threshold = 0;  ///< an element is dropped when its 32 random bits are below this; 0: no dropout
-  float scale = 1.0f;      ///< 1 / (1 - p)
+  uint32_t threshold =
+      0;  ///< an element is dropped when its 32 random bits are below this; 0: no dropout
+  float scale = 1.0f;  ///< 1 / (1 - p)
 };
 
 /// One sentence and one head of attention; strides in floats between rows.
@@ -28,7 +31,7 @@ struct AttentionHead {
 struct AttentionGradients {
   const float* output;  ///< dO, laid out as the output
   int64_t output_stride;
-  const float* log_sum;  ///< [L], from the forward pass
+  const float* log_sum;        ///< [L], from the forward pass
   float *query, *key, *value;  ///< query is overwritten; key and value are added to
 };
 
@@ -62,7 +65,8 @@ struct NormGradients {
   float *weight, *bias;      ///< [width], added to
 };
 
-/// Target distribution of label smoothing: `right` on the target class, `spread` on every other class but `spared`
+/// Target distribution of label smoothing: `right` on the target class, `spread` on every other
+/// class but `spared`
 /// (-1: none).
 struct SmoothedTargets {
   float right, spread;
@@ -80,8 +84,8 @@ struct Kernels {
   void (*dropout)(const float* in, float* out, int64_t begin, int64_t end, DropoutKey);
   void (*norm_forward)(const NormRows&, float* output, float* sum, float* mean, float* rstd);
   void (*norm_backward)(const NormRows&, const NormGradients&);
-  /// One row of logits: returns the smoothed loss, sets the plain negative log-likelihood; with `gradient` the row
-  /// becomes the loss's gradient.
+  /// One row of logits: returns the smoothed loss, sets the plain negative log-likelihood; with
+  /// `gradient` the row becomes the loss's gradient.
   double (*smoothed_loss)(float* logits, int64_t classes, int64_t target, SmoothedTargets,
                           bool gradient, double* likelihood);
   /// log Σ exp of a row.

@@ -81,7 +81,7 @@ class EndToEnd(unittest.TestCase):
         metrics = [json.loads(line) for line in (self.path / "whole/metrics.jsonl").read_text().splitlines()]
         valid = [m["ppl"] for m in metrics if m["kind"] == "eval" and m["name"] == "valid"]
         self.assertEqual(len(valid), 3)
-        self.assertLess(valid[-1], 0.5 * valid[0])
+        self.assertLess(valid[-1], 0.7 * valid[0])
         self.assertIn("bleu", [key for m in metrics for key in m])
         source = (self.path / "corpus/test.en").read_text()
         lines = ["", *source.splitlines(), "   ", "x" * 5000 + " \u00e4 \ufffd", "word " * 3000]
@@ -107,20 +107,20 @@ class EndToEnd(unittest.TestCase):
     def test_killed_again_and_again_it_ends_with_the_same_weights(self):
         name, expected = self.whole_run()
         rng = random.Random(5)
-        kills = 0
-        while kills < 4:
+        checkpoints = lambda: sorted(p.name for p in (self.path / "killed/checkpoints").glob("step-*"))
+        for kill in range(5):
+            before = checkpoints()
             process = self.start("train", "small.json", "--run", "killed", "--resume")
-            time.sleep(rng.uniform(0.3, 3.0))
-            if process.poll() is not None:
-                process.communicate()
-                if kills:
-                    break
-                (self.path / "killed").rename(self.path / f"too-fast-{rng.random()}")
-                continue
+            if kill == 0:  # before there is anything to resume from
+                time.sleep(rng.uniform(0.05, 0.8))
+            while kill > 0 and process.poll() is None and checkpoints() == before:
+                time.sleep(0.005)
+            time.sleep(rng.uniform(0.0, 0.05))
+            self.assertIsNone(process.poll(), "it ended before it was killed")
             process.send_signal(signal.SIGKILL)
             process.communicate()
-            kills += 1
-        self.attn("train", "killed", "--resume")
+        self.assertLess(len(checkpoints()), 9)
+        self.attn("train", "small.json", "--run", "killed", "--resume")
         self.assertEqual(self.weights("killed"), (name, expected))
 
         def values(run):
@@ -164,7 +164,7 @@ class EndToEnd(unittest.TestCase):
                 self.write("bad.json", patch | {"base": "small.json"})
                 self.one_line("train", "bad.json", "--run", "bad", code=2, names=["bad.json", *names])
                 self.assertFalse((self.path / "bad").exists())
-        self.write("bad.json", '{"seed": 1,\n "seed": }')
+        self.write("bad.json", '{"seed": 1,\n "model": }')
         self.one_line("config", "bad.json", code=2, names=["bad.json:2"])
         self.one_line("train", "nowhere.json", code=3, names=["nowhere.json"])
 
@@ -201,7 +201,10 @@ class EndToEnd(unittest.TestCase):
         weights = newest / "model.safetensors"
         weights.write_bytes(weights.read_bytes()[:-100])
         self.one_line("translate", str(newest.relative_to(self.path)), code=3, names=["model.safetensors"])
-        self.attn("train", "copy", "--resume")
+        self.assertIn("damaged", self.attn("train", "copy", "--resume").stderr)
+        self.assertEqual(self.weights("copy"), self.weights("whole"))
+        newest = sorted(copy.glob("checkpoints/step-*"))[-1]
+        weights = newest / "model.safetensors"
         weights.write_bytes(random.Random(1).randbytes(5000))
         self.one_line("translate", str(newest.relative_to(self.path)), code=3, names=["model.safetensors"])
         self.one_line("translate", "corpus", code=3, names=["corpus"])

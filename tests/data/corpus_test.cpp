@@ -13,6 +13,7 @@
 #include "data/corpus_file.h"
 #include "data/word_vocabulary.h"
 #include "tests/support/catch.h"
+#include "tests/support/file_size_limit.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/support/text_files.h"
 
@@ -206,6 +207,17 @@ TEST_CASE("a cache that cannot be written is reported with its place") {
   texts.request.cache_directory = texts.directory / "file" / "cache";
   CHECK_THROWS_AS(load_corpus(texts.request), DataError);
   CHECK_THROWS_WITH(load_corpus(texts.request), contains("file/cache"));
+}
+
+TEST_CASE("a full disk is reported with its reason and leaves nothing behind") {
+  Texts texts(5000);
+  {
+    const FileSizeLimit limit(40'000);
+    CHECK_THROWS_WITH(load_corpus(texts.request),
+                      contains("cannot write '") && contains("File too large"));
+  }
+  CHECK(texts.cache_files().empty());
+  CHECK(load_corpus(texts.request).size() == 5000);
 }
 
 TEST_CASE("a truncated cache is refused and made anew") {

@@ -1,5 +1,6 @@
-// The raw kernels against loops written out in double precision, in buffers of exactly the size promised, so that the
-// sanitizers see a step over an edge. Every instruction set that the machine has runs the same cases.
+// The raw kernels against loops written out in double precision, in buffers of exactly the size
+// promised, so that the sanitizers see a step over an edge. Every instruction set that the machine
+// has runs the same cases.
 #include <cmath>
 #include <vector>
 
@@ -32,7 +33,8 @@ std::vector<std::vector<double>> weights_of(const Case& c, const std::vector<flo
     double sum = 0;
     for (int64_t j = 0; j < n; ++j) {
       double dot = 0;
-      for (int64_t x = 0; x < c.d_k; ++x) dot += q[i * c.d_k + x] * static_cast<double>(k[j * c.d_k + x]);
+      for (int64_t x = 0; x < c.d_k; ++x)
+        dot += q[i * c.d_k + x] * static_cast<double>(k[j * c.d_k + x]);
       row[j] = std::exp(dot / std::sqrt(static_cast<double>(c.d_k)));
       sum += row[j];
     }
@@ -45,19 +47,22 @@ std::vector<std::vector<double>> weights_of(const Case& c, const std::vector<flo
 }  // namespace
 
 TEST_CASE("attention forward and backward agree with the formula for all shapes") {
-  const Case c = GENERATE(Case{1, 1, 16, 16, false}, Case{5, 17, 32, 32, false}, Case{16, 16, 32, 32, true},
-                          Case{7, 7, 5, 3, true}, Case{3, 40, 64, 24, false}, Case{33, 33, 16, 64, true},
-                          Case{4, 0, 8, 8, false});
+  const Case c =
+      GENERATE(Case{1, 1, 16, 16, false}, Case{5, 17, 32, 32, false}, Case{16, 16, 32, 32, true},
+               Case{7, 7, 5, 3, true}, Case{3, 40, 64, 24, false}, Case{33, 33, 16, 64, true},
+               Case{4, 0, 8, 8, false});
   CAPTURE(c.queries, c.keys, c.d_k, c.d_v, c.causal, cpu::kernels().name);
   Random random(static_cast<uint64_t>(c.queries * 100 + c.keys));
-  const auto q = random_floats(random, c.queries * c.d_k), k = random_floats(random, c.keys * c.d_k),
-             v = random_floats(random, c.keys * c.d_v), d_out = random_floats(random, c.queries * c.d_v);
+  const auto q = random_floats(random, c.queries * c.d_k),
+             k = random_floats(random, c.keys * c.d_k), v = random_floats(random, c.keys * c.d_v),
+             d_out = random_floats(random, c.queries * c.d_v);
   cpu::AttentionHead head{};
   head.query = q.data(), head.key = k.data(), head.value = v.data();
   head.query_stride = head.key_stride = head.d_k = c.d_k;
   head.value_stride = head.d_v = c.d_v;
   head.queries = c.queries, head.keys = c.keys, head.causal = c.causal;
-  std::vector<float> out(static_cast<size_t>(c.queries * c.d_v)), log_sum(static_cast<size_t>(c.queries)),
+  std::vector<float> out(static_cast<size_t>(c.queries * c.d_v)),
+      log_sum(static_cast<size_t>(c.queries)),
       scratch(static_cast<size_t>(cpu::kernels().attention_scratch(c.keys, c.d_k, c.d_v)));
   cpu::kernels().attention_forward(head, out.data(), c.d_v, log_sum.data(), scratch.data());
   std::vector<float> dq(q.size()), dk(k.size(), 0.0f), dv(v.size(), 0.0f);
@@ -113,8 +118,8 @@ TEST_CASE("one step of search attends to the ancestors it is given") {
   }
   const auto query = random_floats(random, heads * d_k);
   std::vector<float> out(static_cast<size_t>(heads * d_v)), scratch(static_cast<size_t>(steps));
-  cpu::kernels().step_attention({query.data(), key_rows.data(), value_rows.data(), rows.data(), steps,
-                                 heads * d_k, heads * d_v, heads, d_k, d_v},
+  cpu::kernels().step_attention({query.data(), key_rows.data(), value_rows.data(), rows.data(),
+                                 steps, heads * d_k, heads * d_v, heads, d_k, d_v},
                                 out.data(), scratch.data());
   for (int64_t h = 0; h < heads; ++h) {
     std::vector<double> w;
@@ -122,7 +127,8 @@ TEST_CASE("one step of search attends to the ancestors it is given") {
     for (int64_t t = 0; t < steps; ++t) {
       double dot = 0;
       for (int64_t x = 0; x < d_k; ++x) {
-        dot += query[h * d_k + x] * static_cast<double>(keys[t][rows[t] * heads * d_k + h * d_k + x]);
+        dot +=
+            query[h * d_k + x] * static_cast<double>(keys[t][rows[t] * heads * d_k + h * d_k + x]);
       }
       w.push_back(std::exp(dot / std::sqrt(static_cast<double>(d_k))));
       sum += w.back();
@@ -147,7 +153,8 @@ TEST_CASE("the loss of a row is that of its definition and its gradient sums to 
   const cpu::SmoothedTargets targets{0.9f, static_cast<float>(0.1 / others), spared};
   std::vector<float> row = logits;
   double likelihood = 0;
-  const double loss = cpu::kernels().smoothed_loss(row.data(), classes, 0, targets, true, &likelihood);
+  const double loss =
+      cpu::kernels().smoothed_loss(row.data(), classes, 0, targets, true, &likelihood);
   double sum = 0;
   for (const float z : logits) sum += std::exp(z);
   double expected = 0, total = 0;

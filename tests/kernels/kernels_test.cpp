@@ -10,13 +10,15 @@ using namespace attn;
 using testing::max_difference;
 
 TEST_CASE("residual_norm without dropout equals LayerNorm of the sum, values and gradients") {
-  const auto shape = GENERATE(std::pair<int64_t, int64_t>{1, 16}, std::pair<int64_t, int64_t>{700, 128},
-                              std::pair<int64_t, int64_t>{33, 7});
+  const auto shape =
+      GENERATE(std::pair<int64_t, int64_t>{1, 16}, std::pair<int64_t, int64_t>{700, 128},
+               std::pair<int64_t, int64_t>{33, 7});
   torch::manual_seed(1);
   const auto leaf = [](torch::Tensor t) { return t.requires_grad_(); };
   const torch::Tensor x = leaf(torch::randn({shape.first, shape.second}));
   const torch::Tensor u = leaf(torch::randn({shape.first, shape.second}));
-  const torch::Tensor w = leaf(torch::randn({shape.second})), b = leaf(torch::randn({shape.second}));
+  const torch::Tensor w = leaf(torch::randn({shape.second})),
+                      b = leaf(torch::randn({shape.second}));
   const torch::Tensor upstream = torch::randn_like(x);
   std::vector<std::vector<torch::Tensor>> results;
   for (const bool fast : {false, true}) {
@@ -24,7 +26,8 @@ TEST_CASE("residual_norm without dropout equals LayerNorm of the sum, values and
     const torch::Tensor out = fast ? residual_norm(x, u, w, b, 1e-5, 0.0)
                                    : torch::layer_norm(x + u, {shape.second}, w, b, 1e-5);
     out.backward(upstream);
-    results.push_back({out.detach(), x.grad().clone(), u.grad().clone(), w.grad().clone(), b.grad().clone()});
+    results.push_back(
+        {out.detach(), x.grad().clone(), u.grad().clone(), w.grad().clone(), b.grad().clone()});
   }
   for (size_t i = 0; i < results[0].size(); ++i) {
     CAPTURE(i, shape.first, shape.second);
@@ -43,7 +46,8 @@ TEST_CASE("residual_norm's dropout mask is the same forward and backward") {
   const torch::Tensor ratio = u.grad() / x.grad();
   const torch::Tensor dropped = ratio == 0;
   CHECK(dropped.to(torch::kFloat).mean().item<float>() == Approx(0.4).margin(0.05));
-  CHECK(max_difference(ratio.masked_select(~dropped), torch::full({(~dropped).sum().item<int64_t>()}, 1 / 0.6)) < 1e-3);
+  CHECK(max_difference(ratio.masked_select(~dropped),
+                       torch::full({(~dropped).sum().item<int64_t>()}, 1 / 0.6)) < 1e-3);
 }
 
 TEST_CASE("dropout keeps the stated share, is unbiased and repeats under the same seed") {
@@ -62,7 +66,10 @@ TEST_CASE("dropout keeps the stated share, is unbiased and repeats under the sam
   const torch::Tensor z = (a == 0).to(torch::kFloat64) - share;
   const double variance = share * (1 - share);
   for (const int64_t lag : {1, 2, 16, 64, 128, 1024}) {
-    const double correlation = (z.narrow(0, 0, z.size(0) - lag) * z.narrow(0, lag, z.size(0) - lag)).mean().item<double>() / variance;
+    const double correlation = (z.narrow(0, 0, z.size(0) - lag) * z.narrow(0, lag, z.size(0) - lag))
+                                   .mean()
+                                   .item<double>() /
+                               variance;
     CHECK(std::abs(correlation) < 0.006);
   }
   const torch::Tensor other = (b == 0).to(torch::kFloat64) - share;

@@ -58,7 +58,8 @@ TEST_CASE("attention weights of every query sum to one over what it may see") {
 TEST_CASE("a query with nothing to attend to yields zeros and finite gradients, not NaN") {
   const torch::Tensor q = torch::randn({1, 1, 2, 4}, torch::requires_grad());
   const torch::Tensor k = torch::randn({1, 1, 3, 4}, torch::requires_grad());
-  const torch::Tensor allowed = torch::tensor({1, 0, 1, 0, 0, 0}).to(torch::kBool).view({1, 1, 2, 3});
+  const torch::Tensor allowed =
+      torch::tensor({1, 0, 1, 0, 0, 0}).to(torch::kBool).view({1, 1, 2, 3});
   const auto result = scaled_dot_product_attention(q, k, k, allowed);
   CHECK(result.output.select(2, 1).abs().max().item<float>() == 0.0f);
   CHECK(result.weights.select(2, 1).abs().max().item<float>() == 0.0f);
@@ -79,13 +80,14 @@ TEST_CASE("a query with nothing to attend to yields zeros and finite gradients, 
 }
 
 TEST_CASE("the fast path equals the readable one, forward and backward") {
-  const auto [heads, d_k, d_v] = GENERATE(std::make_tuple(2, 8, 8), std::make_tuple(1, 16, 16),
-                                          std::make_tuple(3, 32, 16), std::make_tuple(2, 64, 64),
-                                          std::make_tuple(4, 5, 7));
+  const auto [heads, d_k, d_v] =
+      GENERATE(std::make_tuple(2, 8, 8), std::make_tuple(1, 16, 16), std::make_tuple(3, 32, 16),
+               std::make_tuple(2, 64, 64), std::make_tuple(4, 5, 7));
   const bool causal = GENERATE(false, true);
   CAPTURE(heads, d_k, d_v, causal);
   torch::manual_seed(3);
-  const Segments source(std::vector<int64_t>{5, 1, 33, 17}), target(std::vector<int64_t>{4, 2, 31, 16});
+  const Segments source(std::vector<int64_t>{5, 1, 33, 17}),
+      target(std::vector<int64_t>{4, 2, 31, 16});
   const Segments& keys = causal ? target : source;
   const torch::Tensor x = torch::randn({target.rows(), 12});
   const torch::Tensor memory = causal ? x : torch::randn({keys.rows(), 12});
@@ -134,7 +136,8 @@ TEST_CASE("causal attention does not see the future") {
   const torch::Tensor x = torch::randn({6, 12}), changed = x.clone();
   changed[4].fill_(3.0);
   const AttentionScope scope{.queries = rows, .keys = rows, .causal = true};
-  const torch::Tensor difference = (module->forward(x, x, scope) - module->forward(changed, changed, scope)).abs();
+  const torch::Tensor difference =
+      (module->forward(x, x, scope) - module->forward(changed, changed, scope)).abs();
   CHECK(difference.narrow(0, 0, 4).max().item<float>() == 0.0f);
   CHECK(difference.narrow(0, 4, 2).max().item<float>() > 1e-3f);
 }

@@ -1,4 +1,5 @@
-// Our layers against PyTorch's own, with the same weights: tools/goldens/pytorch_layers.py wrote what it computes.
+// Our layers against PyTorch's own, with the same weights: tools/goldens/pytorch_layers.py wrote
+// what it computes.
 #include <cstring>
 
 #include "base/safetensors.h"

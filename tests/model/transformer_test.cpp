@@ -201,8 +201,10 @@ TEST_CASE("sinusoids: the paper's values, interleaved or in halves") {
   const torch::Tensor table = sinusoid_table(50, 8);
   CHECK(table[0][0].item<float>() == 0.0f);
   CHECK(table[0][1].item<float>() == 1.0f);
-  CHECK(table[7][2].item<double>() == Approx(std::sin(7 / std::pow(10000.0, 2.0 / 8))).epsilon(1e-6));
-  CHECK(table[7][3].item<double>() == Approx(std::cos(7 / std::pow(10000.0, 2.0 / 8))).epsilon(1e-6));
+  CHECK(table[7][2].item<double>() ==
+        Approx(std::sin(7 / std::pow(10000.0, 2.0 / 8))).epsilon(1e-6));
+  CHECK(table[7][3].item<double>() ==
+        Approx(std::cos(7 / std::pow(10000.0, 2.0 / 8))).epsilon(1e-6));
   const torch::Tensor halves = sinusoid_table(50, 8, true);
   CHECK(halves[7][0].item<double>() == Approx(std::sin(7.0)).epsilon(1e-6));
   CHECK(halves[7][3].item<double>() == Approx(std::sin(7.0 / 10000)).epsilon(1e-6));

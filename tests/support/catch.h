@@ -5,11 +5,15 @@
 #include <catch2/catch_all.hpp>
 using Catch::Approx;
 namespace attn::testing {
-inline auto contains(const std::string& text) { return Catch::Matchers::ContainsSubstring(text); }
+inline auto contains(const std::string& text) {
+  return Catch::Matchers::ContainsSubstring(text);
+}
 }  // namespace attn::testing
 #else
 #include <catch2/catch.hpp>
 namespace attn::testing {
-inline auto contains(const std::string& text) { return Catch::Matchers::Contains(text); }
+inline auto contains(const std::string& text) {
+  return Catch::Matchers::Contains(text);
+}
 }  // namespace attn::testing
 #endif

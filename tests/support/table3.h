@@ -1,4 +1,5 @@
-// The rows of Table 3 as configs, with the paper's parameter column and the closed form's exact value.
+// The rows of Table 3 as configs, with the paper's parameter column and the closed form's exact
+// value.
 #pragma once
 
 #include <string>
@@ -15,7 +16,8 @@ struct Table3Row {
   std::string name;
   ModelConfig config;
   double expected_millions;  ///< at the vocabulary above, to a decimal
-  double paper_millions;     ///< 0 where the paper leaves the cell empty or, for big, where nothing fits
+  double
+      paper_millions;  ///< 0 where the paper leaves the cell empty or, for big, where nothing fits
 };
 
 inline std::vector<Table3Row> table3() {
