@@ -200,7 +200,8 @@ TEST_CASE("13a takes punctuation off, but not from numbers, and reads entities")
     const std::string text = bleu_tokenize(line, BleuTokenizer::v13a);
     std::string joined;
     for (const auto word : split_whitespace(text)) {
-      joined += (joined.empty() ? "" : " ") + std::string(word);
+      if (!joined.empty()) joined += ' ';
+      joined += word;
     }
     return joined;
   };
