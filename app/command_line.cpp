@@ -1,7 +1,5 @@
 #include "app/command_line.h"
 
-#include "base/check.h"
-
 namespace attn {
 namespace {
 
@@ -24,13 +22,6 @@ void set_exit_code(int code) {
 }
 int exit_code() {
   return g_exit_code;
-}
-
-void require_paths(const Experiment& experiment) {
-  const DataConfig& data = experiment.data;
-  require(!data.train.empty(), "data.train", "\"\"", "the path of the training text is needed");
-  require(!data.source.empty(), "data.source", "\"\"", "the source language's suffix is needed");
-  require(!data.target.empty(), "data.target", "\"\"", "the target language's suffix is needed");
 }
 
 }  // namespace attn

@@ -79,7 +79,7 @@ int train(const TrainOptions& options) {
   const Experiment experiment = begun || by_run
                                     ? experiment_of_run(options, run)
                                     : load_experiment(options.path, options.assignments);
-  require_paths(experiment);
+  experiment.data.require_texts();
   catch_stop_signals();
   TrainingRun training(experiment, run, options.resume, command_line());
   if (training.finished()) {

@@ -7,9 +7,6 @@ namespace attn {
 void DataConfig::validate() const {
   // Catches a count typed with too many zeros before it is allocated.
   constexpr int64_t most = int64_t{1} << 30;
-  require(!train.empty(), "data.train", "\"\"", "name the training text, without its language");
-  require(!source.empty(), "data.source", "\"\"", "name the source language, such as \"en\"");
-  require(!target.empty(), "data.target", "\"\"", "name the target language, such as \"de\"");
   require(vocab_size > 0, "data.vocab_size", vocab_size, "must be positive");
   require(vocab_size >= 4, "data.vocab_size", vocab_size,
           "must be at least 4: three tokens are signs");
@@ -25,6 +22,12 @@ void DataConfig::validate() const {
   require(max_length <= most, "data.max_length", max_length, "must be at most 2^30");
   require(batch_tokens > 0, "data.batch_tokens", batch_tokens, "must be positive");
   require(batch_tokens <= most, "data.batch_tokens", batch_tokens, "must be at most 2^30");
+}
+
+void DataConfig::require_texts() const {
+  require(!train.empty(), "data.train", "\"\"", "name the training text, without its language");
+  require(!source.empty(), "data.source", "\"\"", "name the source language, such as \"en\"");
+  require(!target.empty(), "data.target", "\"\"", "name the target language, such as \"de\"");
 }
 
 std::string text_path(const std::string& prefix, const std::string& language) {

@@ -76,6 +76,9 @@ struct DataConfig {
 
   /// Throws ConfigError with the first field that cannot be right. Files are not looked at.
   void validate() const;
+  /// Throws ConfigError unless the training text and both languages are named: a config that is
+  /// only looked at, or that is a base for others, need not.
+  void require_texts() const;
 };
 
 /// The path of one side's text: `prefix` + "." + `language`.

@@ -376,7 +376,9 @@ TEST_CASE("the data config says what is wrong with which knob") {
     return std::string("nothing");
   };
   CHECK(complaint([](auto& c) { c.vocab_size = -3; }) == "data.vocab_size: -3: must be positive");
-  CHECK_THAT(complaint([](auto& c) { c.train = ""; }), contains("data.train: "));
+  CHECK_NOTHROW(good.require_texts());
+  CHECK_NOTHROW(DataConfig{}.validate());
+  CHECK_THROWS_WITH(DataConfig{}.require_texts(), contains("data.train: "));
   CHECK_THAT(complaint([](auto& c) { c.batch_tokens = 0; }), contains("data.batch_tokens: 0: "));
   CHECK_THAT(complaint([](auto& c) { c.max_length = 1; }), contains("data.max_length: 1: "));
   CHECK_THAT(complaint([](auto& c) { c.character_coverage = 1.5; }), contains("1.5"));
