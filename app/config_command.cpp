@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "app/command_line.h"
 #include "app/experiment.h"
 #include "model/size.h"
 

@@ -8,13 +8,12 @@
 
 #include "app/checkpoint_directory.h"
 #include "app/command_line.h"
+#include "app/evaluation.h"
 #include "app/generate.h"
 #include "app/signals.h"
 #include "app/training_run.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "eval/bleu.h"
-#include "eval/translator.h"
 
 namespace attn {
 namespace {
@@ -56,19 +55,22 @@ void show_result(const fs::path& run, const Experiment& experiment) {
   const auto sources = read_lines(text_path(prefix, experiment.data.source));
   const auto references = read_lines(text_path(prefix, experiment.data.target));
   std::cerr << "translating " << sources.size() << " unseen sentences\n";
-  Translator translator(loaded.model, loaded.tokenizers, experiment.search);
-  std::vector<std::string> hypotheses;
-  for (const auto& nbest : translator.translate(sources)) {
-    hypotheses.push_back(nbest.front().text);
-  }
   // The generated text is tokenised already.
-  const BleuOptions options{.tokenizer = BleuTokenizer::none};
-  const std::vector<std::vector<std::string>> all = {references};
+  const EvaluatorConfig config{.name = "test",
+                               .kind = EvaluatorKind::bleu,
+                               .data = prefix,
+                               .tokenize = BleuTokenizer::none,
+                               .search = experiment.search};
+  const fs::path output = run / "eval" / "test.txt";
+  const EvaluationResult result =
+      Evaluation(config, experiment.data, loaded.tokenizers, run / "cache")
+          .run(loaded.model, output);
+  const auto hypotheses = read_lines(output);
   print_samples(sources, hypotheses, references);
   int64_t right = 0;
   for (size_t i = 0; i < sources.size(); ++i) right += hypotheses[i] == references[i];
   std::cout << "\n"
-            << format_bleu(corpus_bleu(hypotheses, all, options)) << "\n"
+            << result.line << "\n"
             << right << " of " << sources.size() << " sentences are right to the last letter.\n";
   print_next_steps(run);
 }

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "app/checkpoint_directory.h"
-#include "app/command_line.h"
 #include "app/evaluation.h"
 #include "base/error.h"
 

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "app/checkpoint_directory.h"
-#include "app/command_line.h"
 #include "base/error.h"
 #include "base/utf8.h"
 #include "eval/translator.h"
