@@ -29,6 +29,7 @@ enum class ParseStatus : int {
 struct ParseSentenceScore {
   ParseStatus status = ParseStatus::valid;
   bool malformed = false;    ///< an error for this reason
+  std::string problem;       ///< of an error: "word 2 is 'was', in gold 'is'"
   int64_t length = 0;        ///< gold words but those of DELETE_LABEL_FOR_LENGTH
   int64_t matched = 0;       ///< brackets in both
   int64_t gold = 0;          ///< brackets in gold
