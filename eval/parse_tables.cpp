@@ -1,6 +1,7 @@
 #include "eval/parse_tables.h"
 
 #include <algorithm>
+#include <functional>
 
 namespace attn {
 namespace {
