@@ -1,8 +1,10 @@
 #include "app/score_bleu.h"
 
+#include <cstdio>
 #include <iostream>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -12,6 +14,7 @@
 #include "base/json_config.h"
 #include "base/utf8.h"
 #include "eval/bleu.h"
+#include "eval/bootstrap.h"
 
 namespace attn {
 namespace {
@@ -23,6 +26,8 @@ struct ScoreBleuArguments {
   std::string smoothing{enum_name(BleuOptions{}.smoothing)};
   std::optional<double> smoothing_value;
   bool lowercase = false;
+  std::string baseline;
+  bool confidence = false;
   bool effective_order = false;
   bool force = false;
   bool json = false;
@@ -88,7 +93,7 @@ void warn_if_tokenized(const TextFile& hypotheses, const BleuOptions& options) {
                "use --tokenize none, or --force to be spared this warning\n";
 }
 
-void score_bleu(const ScoreBleuArguments& arguments) {
+BleuOptions bleu_options(const ScoreBleuArguments& arguments) {
   BleuOptions options;
   options.tokenizer = enum_value<BleuTokenizer>(arguments.tokenizer);
   options.smoothing = enum_value<BleuSmoothing>(arguments.smoothing);
@@ -96,7 +101,62 @@ void score_bleu(const ScoreBleuArguments& arguments) {
   options.lowercase = arguments.lowercase;
   options.effective_order = arguments.effective_order;
   options.validate();
+  return options;
+}
 
+/// Intervals, and the test against the baseline if there is one.
+PairedBootstrap resample(const TextFile& hypotheses, const ScoreBleuArguments& arguments,
+                         std::span<const std::vector<std::string>> references,
+                         const BleuOptions& options) {
+  const SystemStatistics system = {bleu_statistics(hypotheses.lines, references, options)};
+  if (arguments.baseline.empty()) return paired_bootstrap(system, {}, options);
+  const TextFile baseline = read_text(arguments.baseline, false);
+  check_same_length(hypotheses, baseline);
+  return paired_bootstrap({bleu_statistics(baseline.lines, references, options)},
+                          std::span(&system, 1), options);
+}
+
+void print_json(const BleuScore& score, const std::optional<PairedBootstrap>& resampled) {
+  Json json = to_json(score);
+  if (resampled && resampled->systems.empty()) {
+    json["mean"] = resampled->baseline.mean;
+    json["ci"] = resampled->baseline.ci;
+  } else if (resampled) {
+    const PairedScore& system = resampled->systems.front();
+    json["mean"] = system.system.mean;
+    json["ci"] = system.system.ci;
+    json["baseline"] = {{"score", resampled->baseline.score},
+                        {"mean", resampled->baseline.mean},
+                        {"ci", resampled->baseline.ci}};
+    json["difference"] = system.difference;
+    json["p_value"] = system.p_value;
+  }
+  std::cout << json.dump(2) << "\n";
+}
+
+void print_text(const BleuScore& score, const std::optional<PairedBootstrap>& resampled) {
+  std::cout << format_bleu(score) << "\n";
+  if (!resampled) return;
+  char line[128];
+  const auto print = [&](const char* what, const BootstrapScore& of) {
+    std::snprintf(line, sizeof line, "%-9s %.2f (%.2f ± %.2f)\n", what, of.score, of.mean, of.ci);
+    std::cout << line;
+  };
+  if (resampled->systems.empty()) {
+    print("system", resampled->baseline);
+  } else {
+    const PairedScore& system = resampled->systems.front();
+    print("baseline", resampled->baseline);
+    print("system", system.system);
+    std::snprintf(line, sizeof line,
+                  "%+.2f, p = %.4f (paired bootstrap, 1000 resamples, seed 12345)\n",
+                  system.difference, system.p_value);
+    std::cout << line;
+  }
+}
+
+void score_bleu(const ScoreBleuArguments& arguments) {
+  const BleuOptions options = bleu_options(arguments);
   std::vector<std::vector<std::string>> references;
   const TextFile hypotheses = read_text(arguments.hypothesis, true);
   for (const std::string& path : arguments.references) {
@@ -110,11 +170,11 @@ void score_bleu(const ScoreBleuArguments& arguments) {
   if (!arguments.force) warn_if_tokenized(hypotheses, options);
 
   const BleuScore score = corpus_bleu(hypotheses.lines, references, options);
-  if (arguments.json) {
-    std::cout << to_json(score).dump(2) << "\n";
-  } else {
-    std::cout << format_bleu(score) << "\n";
+  std::optional<PairedBootstrap> resampled;
+  if (arguments.confidence || !arguments.baseline.empty()) {
+    resampled = resample(hypotheses, arguments, references, options);
   }
+  arguments.json ? print_json(score, resampled) : print_text(score, resampled);
 }
 
 }  // namespace
@@ -143,6 +203,11 @@ void add_score_bleu_command(CLI::App& score) {
   bleu->add_flag("--lowercase", arguments->lowercase, "Ignore case");
   bleu->add_flag("--effective-order", arguments->effective_order,
                  "Leave out n-gram orders that the text is too short for");
+  bleu->add_option(
+      "--baseline", arguments->baseline,
+      "Another system's lines: is the difference significant? (sacreBLEU --paired-bs)");
+  bleu->add_flag("--confidence", arguments->confidence,
+                 "95 % interval over 1000 resamples of the sentences (sacreBLEU --confidence)");
   bleu->add_flag("--force", arguments->force, "Don't warn about text that looks tokenised");
   bleu->add_flag("--json", arguments->json, "Print JSON at full precision");
   bleu->callback([arguments] { score_bleu(*arguments); });

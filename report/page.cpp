@@ -127,10 +127,10 @@ constexpr const char* kStyle = R"(
     --c0: #d0d5dd; --c1: #6cb0ff; --c2: #f2a15c; --c3: #5fd39a; --c4: #f08fd0; --c5: #b7a5ff;
     --c6: #5ecbe3; --c7: #ff8a80; } }
 * { box-sizing: border-box; }
-body { margin: 0 auto; max-width: 1180px; padding: 24px 16px 64px; background: var(--paper);
+body { margin: 0 auto; max-width: 1480px; padding: 24px 16px 64px; background: var(--paper);
   color: var(--ink); font: 16px/1.5 system-ui, sans-serif; }
 h1 { font-size: 1.6rem; margin: 0 0 4px; } h2 { font-size: 1.15rem; margin: 40px 0 8px; }
-p { margin: 6px 0; max-width: 75ch; } .faint, figcaption { color: var(--faint); font-size: 0.9rem; }
+p { margin: 6px 0; max-width: 75ch; overflow-wrap: anywhere; } .faint, figcaption { color: var(--faint); font-size: 0.9rem; }
 code { font: 0.88em/1.4 ui-monospace, monospace; overflow-wrap: anywhere; }
 .scroll { overflow-x: auto; margin: 12px 0; }
 table { border-collapse: collapse; font-size: 0.86rem; font-variant-numeric: tabular-nums; }

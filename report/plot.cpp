@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 
 #include "report/table.h"
 
@@ -30,11 +31,13 @@ double text_width(const std::string& text) {
 
 std::string tick_text(double value) {
   if (value == 0) return "0";
-  if (std::abs(value) >= 1e5 || std::abs(value) < 1e-3) {
-    std::string text = format("%.0e", value);
-    const size_t plus = text.find("e+");
-    if (plus != std::string::npos) text.erase(plus + 1, text[plus + 2] == '0' ? 2 : 1);
-    return text;
+  if (std::abs(value) >= 1e5 || std::abs(value) < 1e-3) {  // "4.25e10"
+    const std::string whole = format("%.2e", value);
+    const size_t e = whole.find('e');
+    std::string mantissa = whole.substr(0, e);
+    while (mantissa.back() == '0') mantissa.pop_back();
+    if (mantissa.back() == '.') mantissa.pop_back();
+    return mantissa + "e" + std::to_string(std::atoi(whole.c_str() + e + 1));
   }
   std::string text = format("%.6g", value);
   if (text.front() == '-') text = "−" + text.substr(1);

@@ -130,8 +130,8 @@ void add_metric_columns(Table& table, const SweepResults& results, bool paper) {
     }
     if (!paper) return;
     table.columns.push_back({"paper_" + key, "paper", false, group, "the paper's figure"});
-    table.columns.push_back(
-        {"paper_" + key + "_diff", "its Δ", false, group, "the paper's difference from its base"});
+    table.columns.push_back({"paper_" + key + "_diff", "paper Δ", false, group,
+                             "the paper's difference from its base"});
     table.columns.push_back({key + "_verdict", "sign", true, group,
                              "whether the difference goes the paper's way, or can't be told"});
   };

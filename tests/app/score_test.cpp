@@ -149,3 +149,28 @@ TEST_CASE("wrong options are refused") {
   CHECK_THROWS_AS(score_bleu({file, file, "--smooth", "floor", "--smooth-value", "-1"}),
                   ConfigError);
 }
+
+TEST_CASE("a baseline adds both systems' intervals and the p-value of their difference") {
+  const Folder folder;
+  std::string reference, good, bad;
+  for (int i = 0; i < 50; ++i) {
+    reference += "the cat sat on the mat .\n";
+    good += i % 5 == 0 ? "a cat sat on a mat .\n" : "the cat sat on the mat .\n";
+    bad += i % 2 == 0 ? "a cat sat on a mat .\n" : "the cat sat on the mat .\n";
+  }
+  const auto ref = folder.file("ref", reference), hyp = folder.file("hyp", good),
+             base = folder.file("base", bad);
+  const Printed printed =
+      score_bleu({hyp, ref, "--baseline", base, "--tokenize", "none", "--json"});
+  const auto json = nlohmann::json::parse(printed.out);
+  CHECK(json["difference"].get<double>() ==
+        Approx(json["score"].get<double>() - json["baseline"]["score"].get<double>()));
+  CHECK(json["difference"].get<double>() > 0);
+  CHECK(json["p_value"].get<double>() < 0.05);
+  CHECK(json["ci"].get<double>() > 0);
+  const Printed text = score_bleu({hyp, ref, "--baseline", base, "--tokenize", "none"});
+  CHECK_THAT(text.out, contains("baseline") && contains("p = 0.00"));
+  CHECK_THAT(score_bleu({hyp, ref, "--confidence", "--tokenize", "none"}).out, contains("±"));
+  const auto shorter = folder.file("short", "the cat\n");
+  CHECK_THROWS_AS(score_bleu({hyp, ref, "--baseline", shorter}), DataError);
+}

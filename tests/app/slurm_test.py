@@ -28,7 +28,7 @@ SlurmctldHost=localhost
 SlurmctldPort={ctld_port}
 SlurmdPort={d_port}
 AuthType=auth/munge
-AuthInfo=socket={dir}/munge.socket
+AuthInfo=socket={dir}/munge.socket,cred_expire=20
 CryptoType=crypto/munge
 SlurmUser=root
 StateSaveLocation={dir}/state
@@ -158,7 +158,7 @@ def check(work, environment):
     (project / "base.json").write_text(json.dumps(BASE))
     # A time limit of one minute and a notice of 45 seconds leave some 15 to 45 s a job (Slurm looks at limits twice a
     # minute): the row `long` needs more than that.
-    steps = steps_for(attn, seconds=75)
+    steps = steps_for(attn, seconds=40)
     sweep = {"base": "base.json",
              "rows": [{"name": "base"}, {"name": "long", "set": {"train": {"steps": steps}}}],
              "slurm": {"partition": "test", "time": "1", "cpus": 1, "notice": 45}}
