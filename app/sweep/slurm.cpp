@@ -23,7 +23,8 @@ again() {
   exit 0
 }
 
-"$attn" "${arguments[@]}" --task "$SLURM_ARRAY_TASK_ID" &
+# Threads as the job was given cores, not as the machine has.
+"$attn" ${SLURM_CPUS_PER_TASK:+--threads "$SLURM_CPUS_PER_TASK"} "${arguments[@]}" --task "$SLURM_ARRAY_TASK_ID" &
 child=$!
 stopping=
 trap 'stopping=1; kill -TERM "$child" 2>/dev/null' TERM
