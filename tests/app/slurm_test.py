@@ -141,10 +141,10 @@ def main():
     try:
         with cluster(work) as environment:
             check(work, environment)
-    except SystemExit:
-        for log in ("slurmctld.log", "slurmd.log"):
-            if (work / log).exists():
-                print(f"--- {log}\n{(work / log).read_text()[-3000:]}")
+    except BaseException:
+        for log in (work / "slurmctld.log", work / "slurmd.log", *work.glob("project/swept/slurm-*.out")):
+            if log.exists():
+                print(f"--- {log.name}\n{log.read_text()[-4000:]}")
         raise
     finally:
         shutil.rmtree(work, ignore_errors=True)
@@ -165,17 +165,21 @@ def check(work, environment):
     (project / "sweep.json").write_text(json.dumps(sweep))
     answer = attn("sweep", "sweep.json", "--run", "swept", "--slurm")
     print(answer.stderr.strip())
-    queue = lambda: run("squeue", "-h", "-o", "%i %t %M %r", env=environment).stdout.strip()
-    deadline, last = time.monotonic() + 900, None
-    while (now := queue()) and time.monotonic() < deadline:
-        states = " | ".join(" ".join(line.split()[:2]) for line in now.splitlines())
+    queue = lambda: run("squeue", "-h", "-o", "%i %t", check=False, env=environment).stdout.strip()
+    results = [project / f"swept/{name}/seed-1/result.json" for name in ("base", "long")]
+    deadline, last, seen = time.monotonic() + 900, None, time.monotonic()
+    # A job on its way back into the queue is not in it for a moment.
+    while not all(r.exists() for r in results) and time.monotonic() < min(deadline, seen + 60):
+        states = " | ".join(queue().splitlines())
+        if states:
+            seen = time.monotonic()
         if states != last:
-            print(time.strftime("%H:%M:%S"), states, flush=True)
+            print(time.strftime("%H:%M:%S"), states or "-", flush=True)
         last = states
-        time.sleep(2)
+        time.sleep(1)
     for name in ("base", "long"):
         log = (project / f"swept/{name}/seed-1.log").read_text()
-        assert (project / f"swept/{name}/seed-1/result.json").exists(), f"{name} did not finish\n{log[-2000:]}"
+        assert (project / f"swept/{name}/seed-1/result.json").exists(), f"{name} did not finish\n{log[-1000:]}"
     log = (project / "swept/long/seed-1.log").read_text()
     assert "stopped and saved" in log and "going on from" in log, f"it was not interrupted:\n{log[-2000:]}"
     print(f"the long row was stopped and went on {log.count('going on from')} times")
