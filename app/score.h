@@ -5,9 +5,7 @@
 
 namespace attn {
 
-/// Adds the subcommand `score` with `bleu` under it. Its callback prints the score on stdout; it
-/// throws ConfigError for options that don't go together and DataError, naming file and line, for
-/// files that can't be scored.
+/// Adds the subcommand `score` with `bleu` and `parse` under it.
 void add_score_command(CLI::App& app);
 
 }  // namespace attn

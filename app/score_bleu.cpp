@@ -1,0 +1,151 @@
+#include "app/score_bleu.h"
+
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/stdin_lines.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/json_config.h"
+#include "base/utf8.h"
+#include "eval/bleu.h"
+
+namespace attn {
+namespace {
+
+struct ScoreBleuArguments {
+  std::string hypothesis;
+  std::vector<std::string> references;
+  std::string tokenizer{enum_name(BleuOptions{}.tokenizer)};
+  std::string smoothing{enum_name(BleuOptions{}.smoothing)};
+  std::optional<double> smoothing_value;
+  bool lowercase = false;
+  bool effective_order = false;
+  bool force = false;
+  bool json = false;
+};
+
+/// The value of a name that the command line has already checked against the enum's choices.
+template <class E>
+E enum_value(const std::string& name) {
+  for (const auto& entry : EnumNames<E>::values) {
+    if (entry.name == name) return entry.value;
+  }
+  throw ConfigError(name + ": not one of the choices");
+}
+
+struct TextFile {
+  std::string name;  ///< as messages have it
+  std::vector<std::string> lines;
+};
+
+TextFile read_text(const std::string& path, bool may_be_stdin) {
+  const bool is_stdin = path == "-";
+  if (is_stdin && !may_be_stdin) {
+    throw ConfigError("-: only the hypotheses can come from stdin; name a file for each reference");
+  }
+  TextFile file{is_stdin ? "<stdin>" : path, is_stdin ? read_stdin_lines() : read_lines(path)};
+  for (size_t i = 0; i < file.lines.size(); ++i) {
+    if (const auto offset = find_invalid_utf8(file.lines[i])) {
+      throw DataError(
+          file.name + ":" + std::to_string(i + 1) + ": byte " + std::to_string(*offset + 1) +
+          " of the line is not valid UTF-8; convert the file, e.g. with iconv -t UTF-8");
+    }
+  }
+  return file;
+}
+
+/// Names the first line that has no counterpart.
+void check_same_length(const TextFile& hypotheses, const TextFile& reference) {
+  const bool shorter = hypotheses.lines.size() < reference.lines.size();
+  const TextFile& less = shorter ? hypotheses : reference;
+  const TextFile& more = shorter ? reference : hypotheses;
+  if (less.lines.size() == more.lines.size()) return;
+  throw DataError(more.name + ":" + std::to_string(less.lines.size() + 1) + ": " + less.name +
+                  " has no such line (" + std::to_string(less.lines.size()) + " lines against " +
+                  std::to_string(more.lines.size()) +
+                  "); hypotheses and references must match line by line");
+}
+
+Json to_json(const BleuScore& score) {
+  return {{"score", score.score},
+          {"precisions", score.precisions},
+          {"bp", score.bp},
+          {"hyp_length", score.hyp_length},
+          {"ref_length", score.ref_length},
+          {"signature", score.signature}};
+}
+
+void warn_if_tokenized(const TextFile& hypotheses, const BleuOptions& options) {
+  const bool expects_raw =
+      options.tokenizer == BleuTokenizer::v13a || options.tokenizer == BleuTokenizer::intl;
+  if (!expects_raw || !looks_tokenized(hypotheses.lines)) return;
+  std::cerr << "warning: " << hypotheses.name
+            << ": 100 lines or more end in \" .\", so the text looks tokenised; detokenise it, or "
+               "use --tokenize none, or --force to be spared this warning\n";
+}
+
+void score_bleu(const ScoreBleuArguments& arguments) {
+  BleuOptions options;
+  options.tokenizer = enum_value<BleuTokenizer>(arguments.tokenizer);
+  options.smoothing = enum_value<BleuSmoothing>(arguments.smoothing);
+  options.smoothing_value = arguments.smoothing_value;
+  options.lowercase = arguments.lowercase;
+  options.effective_order = arguments.effective_order;
+  options.validate();
+
+  std::vector<std::vector<std::string>> references;
+  const TextFile hypotheses = read_text(arguments.hypothesis, true);
+  for (const std::string& path : arguments.references) {
+    TextFile reference = read_text(path, false);
+    check_same_length(hypotheses, reference);
+    references.push_back(std::move(reference.lines));
+  }
+  if (hypotheses.lines.empty()) {
+    throw DataError(hypotheses.name + ":1: the file is empty; there is nothing to score");
+  }
+  if (!arguments.force) warn_if_tokenized(hypotheses, options);
+
+  const BleuScore score = corpus_bleu(hypotheses.lines, references, options);
+  if (arguments.json) {
+    std::cout << to_json(score).dump(2) << "\n";
+  } else {
+    std::cout << format_bleu(score) << "\n";
+  }
+}
+
+}  // namespace
+
+void add_score_bleu_command(CLI::App& score) {
+  CLI::App* bleu = score.add_subcommand("bleu", "Corpus BLEU, equal to sacreBLEU 2.x");
+  bleu->footer(
+      "Examples:\n"
+      "  attn score bleu out.de ref.de                          as sacreBLEU, on raw text\n"
+      "  attn translate RUN < in.en | attn score bleu - ref.de\n"
+      "  attn score bleu out.tok ref.tok --tokenize none --smooth none       as multi-bleu\n"
+      "  attn score bleu out.tok ref.tok --tokenize compound --smooth none   as the 2017 paper");
+  auto arguments = std::make_shared<ScoreBleuArguments>();
+  bleu->add_option("HYP", arguments->hypothesis, "Hypotheses, one a line; - is stdin")->required();
+  bleu->add_option("REF", arguments->references, "References, line by line; several files allowed")
+      ->required();
+  bleu->add_option("--tokenize", arguments->tokenizer,
+                   "How words are found; none and compound want tokenised text")
+      ->check(CLI::IsMember(enum_choices<BleuTokenizer>()))
+      ->capture_default_str();
+  bleu->add_option("--smooth", arguments->smoothing, "What an n-gram order without matches counts")
+      ->check(CLI::IsMember(enum_choices<BleuSmoothing>()))
+      ->capture_default_str();
+  bleu->add_option("--smooth-value", arguments->smoothing_value,
+                   "For floor (default 0.1) and add-k (default 1)");
+  bleu->add_flag("--lowercase", arguments->lowercase, "Ignore case");
+  bleu->add_flag("--effective-order", arguments->effective_order,
+                 "Leave out n-gram orders that the text is too short for");
+  bleu->add_flag("--force", arguments->force, "Don't warn about text that looks tokenised");
+  bleu->add_flag("--json", arguments->json, "Print JSON at full precision");
+  bleu->callback([arguments] { score_bleu(*arguments); });
+}
+
+}  // namespace attn

@@ -1,0 +1,52 @@
+// EVALB's parameter files (COLLINS.prm and its kin): which words and brackets count, and which
+// labels and words are the same.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace attn {
+
+/// What EVALB can be told. A default-constructed one deletes nothing; see `collins_parameters`.
+struct EvalbParameters {
+  using Labels = std::set<std::string, std::less<>>;
+  using Pairs = std::vector<std::pair<std::string, std::string>>;
+
+  std::string name = "none";   ///< in the signature: "default", or the file's name and a hash
+  int64_t cutoff_length = 40;  ///< CUTOFF_LEN: the second summary is over sentences up to this
+  bool labelled = true;        ///< LABELED: do labels have to match?
+  /// DELETE_LABEL: words with such a tag and brackets with such a label don't count; what is within
+  /// the brackets does.
+  Labels delete_labels;
+  Labels delete_labels_for_length;  ///< DELETE_LABEL_FOR_LENGTH: tags not counted in the length
+  /// QUOTE_LABEL: tags under which ' " / may be a quotation mark (deleted) in one tree and a word
+  /// in the other; such a word is put back before lengths are compared.
+  Labels quote_labels;
+  Pairs equal_labels;  ///< EQ_LABEL: both ways, not transitive
+  Pairs equal_words;   ///< EQ_WORD: the same for words
+
+  /// Do two labels (or tags) count as one?
+  bool same_label(std::string_view a, std::string_view b) const;
+  /// Do two words count as one?
+  bool same_word(std::string_view a, std::string_view b) const;
+};
+
+/// The field's usual settings, those of COLLINS.prm: no punctuation, no traces, no TOP, ADVP is
+/// PRT. Called "default" in signatures.
+EvalbParameters collins_parameters();
+
+/// Reads a parameter file's text; `name` is for messages and the signature. DEBUG and MAX_ERROR are
+/// checked and have no effect: nothing stops early here. Throws ConfigError with name:line on an
+/// unknown keyword (EVALB goes on without it), a missing value, or one of the wrong kind.
+EvalbParameters parse_evalb_parameters(std::string_view text, const std::string& name);
+
+/// The parameters of a file. Throws DataError when it can't be read, else as
+/// `parse_evalb_parameters`.
+EvalbParameters read_evalb_parameters(const std::filesystem::path& path);
+
+}  // namespace attn
