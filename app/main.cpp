@@ -15,6 +15,7 @@
 #include "app/device.h"
 #include "app/evaluate.h"
 #include "app/generate.h"
+#include "app/parse.h"
 #include "app/provenance.h"
 #include "app/score.h"
 #include "app/train.h"
@@ -47,6 +48,7 @@ int run(int argc, char** argv) {
   add_demo_command(app);
   add_train_command(app);
   add_translate_command(app);
+  add_parse_command(app);
   add_evaluate_command(app);
   add_score_command(app);
   add_average_command(app);
