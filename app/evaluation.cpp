@@ -162,9 +162,10 @@ EvaluationResult Evaluation::run_parse(Transformer model,
                      {"errors", static_cast<double>(score.all.errors)},
                      {"repaired", repaired}},
           .line = format("F1 %.2f (recall %.2f, precision %.2f)  strict F1 %.2f  complete %.2f %%  "
-                         "malformed and repaired %.0f of %zu",
+                         "mismatched %lld  malformed and repaired %.0f of %zu",
                          score.all.f1(), score.all.recall(), score.all.precision(),
-                         score.strict.f1(), score.all.complete_match(), repaired, trees.size()),
+                         score.strict.f1(), score.all.complete_match(),
+                         static_cast<long long>(score.mismatched), repaired, trees.size()),
           .signature = score.signature,
           .decisive = score.strict.f1()};
 }

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "data/penn_tokenize.h"
 #include "data/tree.h"
+#include "data/tree_drawing.h"
 #include "eval/parser.h"
 
 namespace attn {
@@ -21,6 +22,7 @@ struct ParseOptions {
   std::vector<std::string> assignments;
   bool tokenize = false;
   bool indent = false;
+  bool draw = false;
   bool scores = false;
   int64_t window = 512;
 };
@@ -46,7 +48,10 @@ void print(const std::vector<Parse>& nbest, size_t line, const ParseOptions& opt
                     parse.log_prob);
       std::cout << numbers;
     }
-    std::cout << (options.indent ? format_tree(parse.tree) + "\n" : write_tree(parse.tree)) << '\n';
+    std::cout << (options.draw     ? draw_tree(parse.tree)
+                  : options.indent ? format_tree(parse.tree) + "\n"
+                                   : write_tree(parse.tree))
+              << '\n';
   }
 }
 
@@ -93,7 +98,7 @@ void add_parse_command(CLI::App& app) {
       "parse", "Parse standard input, a line a sentence, into trees, a line a tree");
   command->footer(
       "Example: attn parse runs/craft < sentences > trees\n"
-      "         echo \"It isn't raining.\" | attn parse runs/craft --tokenize --indent\n"
+      "         echo \"It isn't raining.\" | attn parse runs/craft --tokenize --draw\n"
       "Words are separated by blanks unless --tokenize is given; round brackets are escaped. An "
       "empty line yields \"()\".");
   command->add_option("run", options->run, "a run or a checkpoint")->required();
@@ -102,6 +107,7 @@ void add_parse_command(CLI::App& app) {
   command->add_flag("--tokenize", options->tokenize,
                     "plain text: cut it as the Penn Treebank does");
   command->add_flag("--indent", options->indent, "trees over several lines, for reading");
+  command->add_flag("--draw", options->draw, "trees drawn for the terminal");
   command->add_flag("--scores", options->scores,
                     "line number, score and log-probability before each tree");
   command->add_option("--window", options->window,
