@@ -96,10 +96,8 @@ void show_parser(const fs::path& corpus, const fs::path& run, const Experiment& 
   LoadedModel loaded = load_model(run);
   const std::string gold = (corpus / "test.ptb").string();
   std::cerr << "parsing unseen sentences\n";
-  const EvaluatorConfig config{.name = "test",
-                               .kind = EvaluatorKind::parse,
-                               .data = gold,
-                               .search = experiment.search};
+  const EvaluatorConfig config{
+      .name = "test", .kind = EvaluatorKind::parse, .data = gold, .search = experiment.search};
   const fs::path output = run / "eval" / "test.txt";
   const EvaluationResult result =
       Evaluation(config, experiment.data, loaded.tokenizers, run / "cache")
@@ -144,13 +142,11 @@ int demo(const DemoOptions& options) {
 
 void add_demo_command(CLI::App& app) {
   auto options = std::make_shared<DemoOptions>();
-  CLI::App* command =
-      app.add_subcommand(
+  CLI::App* command = app.add_subcommand(
       "demo", "Make a corpus, train a small translator and a small parser on it, score them");
   command->footer("Example: attn demo\n         A second call shows the result again.");
   command->add_option("--config", options->config, "the translator")->capture_default_str();
-  command->add_option("--parse-config", options->parse_config, "the parser")
-      ->capture_default_str();
+  command->add_option("--parse-config", options->parse_config, "the parser")->capture_default_str();
   command->add_option("--run", options->run, "its directory")->capture_default_str();
   command->callback([options] { set_exit_code(demo(*options)); });
 }

@@ -8,7 +8,6 @@
 #include "data/corpus.h"
 #include "data/treebank.h"
 #include "eval/bleu.h"
-#include "eval/evalb_parameters.h"
 #include "eval/loss_evaluator.h"
 #include "eval/parse_score.h"
 #include "eval/parser.h"
@@ -76,6 +75,9 @@ Evaluation::Evaluation(const EvaluatorConfig& config, const DataConfig& data,
     case EvaluatorKind::parse:
       gold_trees_ = read_trees(prefix, tree_options(data));
       if (gold_trees_.empty()) throw DataError(prefix + ": holds no trees");
+      TreeVocabulary(*tokenizers.target, data.tree_form);  // refuses now what search would refuse
+      parse_parameters_ =
+          config.params.empty() ? collins_parameters() : read_evalb_parameters(config.params);
       break;
   }
 }
@@ -149,9 +151,7 @@ EvaluationResult Evaluation::run_parse(Transformer model,
     text += write_tree(trees.back()) + "\n";
   }
   write_output(output, text);
-  const EvalbParameters parameters =
-      config_.params.empty() ? collins_parameters() : read_evalb_parameters(config_.params);
-  const ParseScore score = score_parses(gold_trees_, trees, parameters);
+  const ParseScore score = score_parses(gold_trees_, trees, parse_parameters_);
   const auto repaired = static_cast<double>(parser.counts().repaired);
   return {.values = {{"f1", score.all.f1()},
                      {"recall", score.all.recall()},

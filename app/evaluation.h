@@ -11,6 +11,7 @@
 #include "data/batch.h"
 #include "data/tokenizer.h"
 #include "data/tree.h"
+#include "eval/evalb_parameters.h"
 #include "model/transformer.h"
 
 namespace attn {
@@ -45,7 +46,8 @@ class Evaluation {
   std::vector<Batch> batches_;             // of a loss evaluator
   std::vector<std::string> source_lines_;  // of a BLEU evaluator
   std::vector<std::string> target_lines_;
-  std::vector<Tree> gold_trees_;  // of a parse evaluator
+  std::vector<Tree> gold_trees_;  // of a parse evaluator, as what follows
+  EvalbParameters parse_parameters_;
   TreeForm tree_form_;
 };
 

@@ -8,6 +8,8 @@
 namespace attn {
 namespace {
 
+namespace fs = std::filesystem;
+
 constexpr int64_t kLargestConfig = 1 << 24;
 constexpr int kLongestChain = 16;
 
@@ -22,19 +24,30 @@ void validate_part(const Part& part, const std::string& place) {
   }
 }
 
-Json read_json(const std::filesystem::path& file) {
+Json read_json(const fs::path& file) {
   return parse_json(read_file(file, kLargestConfig), file.string());
 }
 
-// Applies the chain of "base" files below `json`.
-Json with_base(Json json, const std::string& name, const std::filesystem::path& folder, int depth) {
+Json with_base(Json json, const std::string& name, const fs::path& folder, int depth);
+
+Json read_with_base(const fs::path& file, int depth) {
+  return with_base(read_json(file), file.string(), file.parent_path(), depth);
+}
+
+// Applies what "base" names below `json`: one file, or several, each a patch on those before it.
+Json with_base(Json json, const std::string& name, const fs::path& folder, int depth) {
   if (!json.is_object()) throw ConfigError(name + ": the config must be an object");
   const auto base = json.find("base");
   if (base == json.end()) return json;
-  if (!base->is_string()) throw ConfigError(name + ": base: must be the path of a config");
+  const Json files = base->is_array() ? *base : Json::array({*base});
   if (depth >= kLongestChain) throw ConfigError(name + ": base: a chain of more than 16 configs");
-  const std::filesystem::path file = folder / base->get<std::string>();
-  Json below = with_base(read_json(file), file.string(), file.parent_path(), depth + 1);
+  Json below = Json::object();
+  for (const Json& file : files) {
+    if (!file.is_string()) {
+      throw ConfigError(name + ": base: must be the path of a config, or an array of paths");
+    }
+    below.merge_patch(read_with_base(folder / file.get<std::string>(), depth + 1));
+  }
   json.erase("base");
   below.merge_patch(json);
   return below;
@@ -70,8 +83,7 @@ void Experiment::validate() const {
           "is less than data.max_length: learned positions would run out");
 }
 
-Experiment resolve_experiment(Json json, const std::string& name,
-                              const std::filesystem::path& folder,
+Experiment resolve_experiment(Json json, const std::string& name, const fs::path& folder,
                               const std::vector<std::string>& assignments) {
   Json merged = with_base(std::move(json), name, folder, 0);
   for (const std::string& assignment : assignments) set_path(merged, assignment);
@@ -95,8 +107,7 @@ Experiment resolve_experiment(Json json, const std::string& name,
   return experiment;
 }
 
-Experiment load_experiment(const std::filesystem::path& file,
-                           const std::vector<std::string>& assignments) {
+Experiment load_experiment(const fs::path& file, const std::vector<std::string>& assignments) {
   return resolve_experiment(read_json(file), file.string(), file.parent_path(), assignments);
 }
 

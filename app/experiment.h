@@ -39,9 +39,9 @@ struct Experiment {
   void validate() const;
 };
 
-/// Defaults, then the file's "base" (a path beside it) if any, then the file, then each
-/// `path=value`: merge patches (RFC 7386), then a strict read and validate(). Throws ConfigError or
-/// DataError.
+/// Defaults, then the file's "base" if any (a path beside it, or an array of them, each a patch on
+/// those before it: see experiments/presets), then the file, then each `path=value`: merge patches
+/// (RFC 7386), then a strict read and validate(). Throws ConfigError or DataError.
 Experiment load_experiment(const std::filesystem::path& file,
                            const std::vector<std::string>& assignments = {});
 

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "app/average.h"
+#include "app/bench/command.h"
 #include "app/command_line.h"
 #include "app/config_command.h"
 #include "app/demo.h"
@@ -17,7 +18,9 @@
 #include "app/generate.h"
 #include "app/parse.h"
 #include "app/provenance.h"
+#include "app/report_command.h"
 #include "app/score.h"
+#include "app/sweep/command.h"
 #include "app/train.h"
 #include "app/translate.h"
 #include "app/vocab.h"
@@ -52,6 +55,9 @@ int run(int argc, char** argv) {
   add_evaluate_command(app);
   add_score_command(app);
   add_average_command(app);
+  add_sweep_command(app);
+  add_report_command(app);
+  add_bench_command(app);
   add_config_command(app);
   add_vocab_command(app);
   add_generate_command(app);

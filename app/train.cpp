@@ -7,7 +7,7 @@
 
 #include "app/checkpoint_directory.h"
 #include "app/command_line.h"
-#include "app/config_difference.h"
+#include "app/resume.h"
 #include "app/signals.h"
 #include "app/training_run.h"
 #include "base/error.h"
@@ -22,19 +22,9 @@ struct TrainOptions {
   fs::path path;
   fs::path run;
   bool resume = false;
+  double patience = 0.0;
   std::vector<std::string> assignments;
 };
-
-// Knobs that may change when a run goes on, since they do not change what an update does.
-const std::vector<std::string> kFreeOnResume = {"about",
-                                                "train.steps",
-                                                "train.patience",
-                                                "train.log_every",
-                                                "train.checkpoint_every",
-                                                "train.checkpoint_minutes",
-                                                "train.keep_last",
-                                                "eval",
-                                                "search"};
 
 bool has_checkpoint(const fs::path& run) {
   return fs::exists(run / kConfigFile) || !list_checkpoints(run / kCheckpointsFolder).empty();
@@ -49,15 +39,11 @@ Experiment experiment_of_run(const TrainOptions& options, const fs::path& run) {
   const Experiment now = fs::is_directory(options.path)
                              ? load_experiment(run / kConfigFile, options.assignments)
                              : load_experiment(options.path, options.assignments);
-  for (const std::string& path : changed_paths(write_config(before), write_config(now))) {
-    const bool free = std::any_of(kFreeOnResume.begin(), kFreeOnResume.end(), [&](const auto& p) {
-      return path == p || path.starts_with(p + ".") || path.starts_with(p + "[");
-    });
-    if (!free) {
-      throw ConfigError(run.string() + ": " + path +
-                        " differs from the run's config.json; go on with the old value, or start "
-                        "a new run with --run");
-    }
+  const auto conflicts = resume_conflicts(before, now);
+  if (!conflicts.empty()) {
+    throw ConfigError(run.string() + ": " + conflicts.front() +
+                      " differs from the run's config.json; go on with the old value, or start "
+                      "a new run with --run");
   }
   return now;
 }
@@ -81,8 +67,9 @@ int train(const TrainOptions& options) {
                                     : load_experiment(options.path, options.assignments);
   experiment.data.require_texts();
   catch_stop_signals();
-  TrainingRun training(experiment, run, options.resume, command_line());
+  TrainingRun training(experiment, run, options.resume, command_line(), options.patience);
   if (training.finished()) {
+    training.conclude();
     std::cerr << run.string() << ": finished at step " << training.step() << "; nothing to do\n";
     return 0;
   }
@@ -109,6 +96,8 @@ void add_train_command(CLI::App& app) {
       ->required();
   command->add_option("--run", options->run, "the run's directory (default: runs/<config's name>)");
   command->add_flag("--resume", options->resume, "go on from the newest checkpoint, exactly");
+  command->add_option("--wait", options->patience,
+                      "seconds to wait for another process that trains in the same directory");
   command->add_option("--set", options->assignments, "path=value, applied after the config")
       ->allow_extra_args(false);
   command->callback([options] { set_exit_code(train(*options)); });

@@ -3,10 +3,13 @@
 #include <chrono>
 #include <sstream>
 
+#include "app/bench/peak.h"
 #include "app/checkpoint_directory.h"
 #include "app/device.h"
 #include "app/provenance.h"
+#include "app/run_result.h"
 #include "app/signals.h"
+#include "app/training_cost.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "data/treebank.h"
@@ -18,11 +21,10 @@ namespace attn {
 namespace fs = std::filesystem;
 
 TrainingRun::TrainingRun(const Experiment& experiment, fs::path directory, bool resume,
-                         const std::string& command_line)
-    : experiment_(experiment), directory_(std::move(directory)) {
-  std::error_code error;
-  fs::create_directories(directory_, error);
-  if (error) throw DataError(directory_.string() + ": cannot be made: " + error.message());
+                         const std::string& command_line, double patience_seconds)
+    : experiment_(experiment),
+      directory_(std::move(directory)),
+      lock_(directory_, patience_seconds) {
   remove_checkpoint_leftovers(checkpoints());
   const auto last = latest_checkpoint(checkpoints());
   progress_ = std::make_unique<Progress>(directory_ / "log.txt", experiment_.train.steps,
@@ -39,7 +41,7 @@ TrainingRun::TrainingRun(const Experiment& experiment, fs::path directory, bool 
       std::make_unique<Trainer>(experiment_.train, static_cast<uint64_t>(experiment_.seed), model_,
                                 *stream_, target.bos() == target.eos() ? -1 : target.bos());
   restore(resume);
-  metrics_ = std::make_unique<MetricsLog>(directory_ / "metrics.jsonl");
+  metrics_ = std::make_unique<MetricsLog>(directory_ / kMetricsFile);
   describe(command_line);
 }
 
@@ -80,7 +82,7 @@ void TrainingRun::restore(bool resume) {
   if (!resume) return;
   const auto last = latest_checkpoint(checkpoints());
   set_damaged_aside(last ? last->step : -1);
-  keep_until_step(directory_ / "metrics.jsonl", last ? last->step : 0);
+  keep_until_step(directory_ / kMetricsFile, last ? last->step : 0);
   if (!last) return;
   load_weights(last->path / kWeightsFile, *model_);
   load_training_state(last->path / kTrainingFile, *trainer_);
@@ -139,13 +141,34 @@ RunEnd TrainingRun::run() {
     progress_->step(report);
     const bool last = report.step >= experiment_.train.steps;
     if (last || report.step % experiment_.train.log_every == 0) log_window(report.step);
-    const bool best = evaluate(last);
+    const bool best = evaluate();
     const bool stop = stop_requested();
     if (best || stop || finished() || checkpoint_due()) save();
     if (best) mark_best(checkpoints(), step(), trainer_->state.best);
     if (stop && !finished()) return RunEnd::interrupted;
   }
+  conclude();
   return RunEnd::finished;
+}
+
+void TrainingRun::conclude() {
+  const TrainState& state = trainer_->state;
+  if (const auto before = read_result(directory_); before && before->step == state.step) return;
+  const VocabularySizes vocabulary = vocabulary_sizes(tokenizers_);
+  const int64_t batches = stream_->window_batches() * stream_->windows();
+  const double updates = static_cast<double>(state.step * experiment_.train.accumulate);
+  RunResult result;
+  result.step = state.step;
+  result.parameters = parameter_count(experiment_.model, vocabulary);
+  result.target_tokens = state.target_tokens;
+  result.seconds = earlier_seconds_ + progress_->seconds();
+  result.tokens_per_second = static_cast<double>(state.target_tokens) / result.seconds;
+  result.flops = epoch_flops(*corpus_, experiment_.model, vocabulary) * updates /
+                 static_cast<double>(std::max<int64_t>(batches, 1));
+  result.peak_flops = matrix_product_peak(experiment_.train.precision);
+  result.peak_memory = peak_memory();
+  result.results = results_at(directory_, state.step);
+  write_result(directory_, result);
 }
 
 void TrainingRun::log_window(int64_t step) {
@@ -162,14 +185,23 @@ void TrainingRun::log_window(int64_t step) {
                             {"seconds", earlier_seconds_ + progress_->seconds()}});
 }
 
-bool TrainingRun::evaluate(bool last) {
+bool TrainingRun::evaluate() {
+  const bool end = step() >= experiment_.train.steps;
   bool best = false;
   bool decided = false;
+  std::vector<const Evaluation*> others;
   for (const Evaluation& evaluation : evaluations_) {
     const int64_t every = evaluation.config().every;
     const bool decisive = !decided && every > 0;
     decided = decided || decisive;
-    if (last || (every > 0 && step() % every == 0)) best |= evaluate_one(evaluation, decisive);
+    if (end || (every > 0 && step() % every == 0)) {
+      best |= evaluate_one(evaluation, decisive);
+    } else {
+      others.push_back(&evaluation);
+    }
+  }
+  if (!end && finished()) {  // out of patience: this was the last step after all
+    for (const Evaluation* evaluation : others) evaluate_one(*evaluation, false);
   }
   return best;
 }
@@ -177,7 +209,7 @@ bool TrainingRun::evaluate(bool last) {
 bool TrainingRun::evaluate_one(const Evaluation& evaluation, bool decisive) {
   const auto begin = std::chrono::steady_clock::now();
   const std::string& name = evaluation.config().name;
-  const fs::path output = directory_ / "eval" / (name + "-" + std::to_string(step()) + ".txt");
+  const fs::path output = directory_ / output_name(name, step());
   const EvaluationResult result = evaluation.run(model_, output);
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

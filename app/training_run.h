@@ -10,6 +10,7 @@
 #include "app/evaluation.h"
 #include "app/experiment.h"
 #include "app/progress.h"
+#include "app/run_lock.h"
 #include "base/metrics_log.h"
 #include "data/batches.h"
 #include "data/corpus.h"
@@ -24,16 +25,19 @@ class TrainingRun {
  public:
   /// Reads and checks the data, learns or loads tokenizers, builds the model; with `resume` takes
   /// up the newest whole checkpoint (none: it starts at step 0). Throws ConfigError or DataError
-  /// before anything is trained.
+  /// before anything is trained. Waits up to `patience_seconds` for another process in the same
+  /// directory to end.
   TrainingRun(const Experiment& experiment, std::filesystem::path directory, bool resume,
-              const std::string& command_line);
+              const std::string& command_line, double patience_seconds = 0.0);
 
   /// Trains to the last step, or until a signal asks to stop, which saves first. Throws DataError
   /// when a checkpoint can't be written and NonFiniteLoss; the checkpoints before are intact.
   RunEnd run();
 
-  /// Whether a resumed run has nothing left to do.
+  /// Whether a resumed run has nothing left to do but to say so.
   bool finished() const;
+  /// Writes the result.json of a finished run, unless an earlier process did; `run` ends with it.
+  void conclude();
   int64_t step() const { return trainer_->state.step; }
 
  private:
@@ -43,15 +47,18 @@ class TrainingRun {
   void set_damaged_aside(int64_t newest_whole);
   void rehearse();
   void log_window(int64_t step);
-  /// Runs the evaluators that are due; returns whether the decisive one found a new best.
-  bool evaluate(bool last);
+  /// Runs the evaluators that are due, after the last step all; returns whether the decisive one
+  /// found a new best.
+  bool evaluate();
   bool evaluate_one(const Evaluation& evaluation, bool decisive);
   void save();
   bool checkpoint_due() const;
+
   std::filesystem::path checkpoints() const;
 
   Experiment experiment_;
   std::filesystem::path directory_;
+  RunLock lock_;
   Tokenizers tokenizers_;
   std::unique_ptr<EncodedCorpus> corpus_;
   std::unique_ptr<BatchStream> stream_;

@@ -8,8 +8,8 @@ namespace {
 std::string caption(const Tree& tree) {
   std::string text = tree.label.empty() ? "·" : tree.label;
   if (tree.is_leaf()) return text + "  " + tree.word;
-  const bool flat =
-      !tree.children.empty() && std::ranges::all_of(tree.children, [](auto& t) { return t.is_leaf(); });
+  const bool flat = !tree.children.empty() &&
+                    std::ranges::all_of(tree.children, [](auto& t) { return t.is_leaf(); });
   if (!flat) return text;
   text += " ";
   for (const Tree& leaf : tree.children) text += " " + leaf.word;

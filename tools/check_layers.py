@@ -16,7 +16,8 @@ LAYERS = {
     "data": ["base"],
     "train": ["base", "kernels", "data", "model"],
     "eval": ["base", "kernels", "data", "model"],
-    "app": ["base", "kernels", "data", "model", "train", "eval"],
+    "report": ["base", "eval"],
+    "app": ["base", "kernels", "data", "model", "train", "eval", "report"],
 }
 
 # Libraries that only some files may include, since everything else should compile and be read without them.

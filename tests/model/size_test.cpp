@@ -1,8 +1,11 @@
 #include "model/size.h"
 
 #include <cmath>
+#include <filesystem>
 
 #include "base/error.h"
+#include "base/file.h"
+#include "base/json_config.h"
 #include "tests/support/catch.h"
 #include "tests/support/table3.h"
 
@@ -25,6 +28,28 @@ TEST_CASE("forward FLOPs of a dense layer are two per parameter and position") {
   const double scores = 3 * 2.0 * 8 * (64 + 64);
   const double matrices = 4 * 512 * 512 * 3 + 2 * 2 * 512 * 2048 + 512 * 1000;
   CHECK(forward_flops(config, {1000, 1000}, {1, 1}) == Approx(2 * matrices + scores));
+}
+
+TEST_CASE("FLOPs are those that PyTorch's counter sees, less the masked positions") {
+  const auto path = std::filesystem::path(ATTN_SOURCE_DIR) / "tests/model/data/flops.json";
+  const Json cases = parse_json(read_file(path), path.string());
+  REQUIRE(cases.size() == 3);
+  for (const Json& one : cases) {
+    INFO(one.dump());
+    const auto number = [&](const char* key) { return one[key].get<int64_t>(); };
+    ModelConfig config;
+    config.layers = number("layers");
+    config.d_model = number("d_model");
+    config.d_ff = number("d_ff");
+    config.heads = number("heads");
+    config.d_k = number("d_k");
+    config.d_v = number("d_v");
+    const int64_t vocabulary = number("vocabulary");
+    const double ours =
+        forward_flops(config, {vocabulary, vocabulary}, {number("source"), number("target")});
+    CHECK(ours + static_cast<double>(number("causal")) == Approx(number("forward")).epsilon(1e-12));
+    CHECK(number("training") == 3 * number("forward"));
+  }
 }
 
 TEST_CASE("a model config that contradicts itself names the knob") {

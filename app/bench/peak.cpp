@@ -1,0 +1,43 @@
+#include "app/bench/peak.h"
+
+#include <torch/torch.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "app/device.h"
+
+namespace attn {
+namespace {
+
+constexpr int64_t kWidth = 2048;
+constexpr int kProducts = 6;
+constexpr double kLongEnough = 0.5;  // seconds
+
+void wait_for_device() {
+  if (device().is_cuda()) torch::cuda::synchronize();
+}
+
+}  // namespace
+
+double matrix_product_peak(Precision precision) {
+  const torch::NoGradGuard no_grad;
+  const auto options = torch::TensorOptions().device(device()).dtype(
+      precision == Precision::bf16 ? torch::kBFloat16 : torch::kFloat);
+  // No random numbers: a run that measures draws the same ones as a run that doesn't.
+  const torch::Tensor a = torch::full({kWidth, kWidth}, 0.5, options), b = torch::ones_like(a);
+  torch::Tensor product = torch::mm(a, b);
+  wait_for_device();
+  double best = 0.0, spent = 0.0;
+  for (int i = 0; i < kProducts && spent < kLongEnough; ++i) {
+    const auto begin = std::chrono::steady_clock::now();
+    torch::mm_out(product, a, b);
+    wait_for_device();
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+    spent += seconds.count();
+    best = std::max(best, 2.0 * kWidth * kWidth * kWidth / seconds.count());
+  }
+  return best;
+}
+
+}  // namespace attn

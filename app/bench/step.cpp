@@ -1,0 +1,133 @@
+#include "app/bench/step.h"
+
+#include <chrono>
+#include <memory>
+
+#include "app/checkpoint_directory.h"
+#include "app/device.h"
+#include "app/training_cost.h"
+#include "base/random.h"
+#include "data/batches.h"
+#include "data/corpus.h"
+#include "data/treebank.h"
+#include "model/size.h"
+#include "train/trainer.h"
+
+namespace attn {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+constexpr int64_t kInventedPairs = 20'000;
+constexpr int64_t kShortest = 10, kLongest = 40;  // tokens, without the end sign
+constexpr int64_t kFirstToken = 4;                // signs come first in a vocabulary
+
+struct Material {
+  std::unique_ptr<EncodedCorpus> corpus;
+  bool real = false;
+};
+
+bool has_text(const DataConfig& data) {
+  if (data.task == Task::parsing) return !data.train.empty() && fs::exists(data.train);
+  return !data.train.empty() && fs::exists(text_path(data.train, data.source)) &&
+         fs::exists(text_path(data.train, data.target));
+}
+
+std::vector<int32_t> invented_sentence(Random& random, int64_t vocabulary) {
+  const auto range = static_cast<uint64_t>(kLongest - kShortest + 1);
+  std::vector<int32_t> tokens(static_cast<size_t>(kShortest) + random.below(range));
+  for (int32_t& token : tokens) {
+    token =
+        static_cast<int32_t>(kFirstToken + static_cast<int64_t>(random.below(static_cast<uint64_t>(
+                                               std::max<int64_t>(vocabulary - kFirstToken, 1)))));
+  }
+  return tokens;
+}
+
+Material invented(int64_t vocabulary) {
+  Random random(1);
+  std::vector<std::pair<std::vector<int32_t>, std::vector<int32_t>>> pairs;
+  for (int64_t i = 0; i < kInventedPairs; ++i) {
+    auto source = invented_sentence(random, vocabulary);
+    pairs.emplace_back(std::move(source), invented_sentence(random, vocabulary));
+  }
+  const Vocabularies sizes{.source_size = vocabulary,
+                           .target_size = vocabulary,
+                           .source_eos = 2,
+                           .target_bos = 1,
+                           .target_eos = 2};
+  return {.corpus = std::make_unique<EncodedCorpus>(pairs, sizes), .real = false};
+}
+
+Material material(const DataConfig& data, const StepBenchmarkOptions& options) {
+  if (!has_text(data)) {
+    return invented(options.vocabulary > 0 ? options.vocabulary : data.vocab_size);
+  }
+  const DataConfig text = with_training_text(data, options.cache, 1);
+  return {.corpus = std::make_unique<EncodedCorpus>(
+              load_corpus({.source = text_path(text.train, text.source),
+                           .target = text_path(text.train, text.target),
+                           .tokenizers = make_tokenizers(text),
+                           .max_length = data.max_length,
+                           .cache_directory = options.cache})),
+          .real = true};
+}
+
+// Weights, gradients and Adam's two moments, in float32: what does not grow with the batch.
+double fixed_memory(int64_t parameters) {
+  return 16.0 * static_cast<double>(parameters);
+}
+
+}  // namespace
+
+StepBenchmark benchmark_step(const Experiment& experiment, const StepBenchmarkOptions& options) {
+  const Material data = material(experiment.data, options);
+  const Vocabularies& known = data.corpus->vocabularies();
+  const VocabularySizes vocabulary{known.source_size, known.target_size};
+  const int64_t wanted = experiment.data.batch_tokens;
+  const int64_t measured = std::min(wanted, options.batch_tokens);
+  const auto seed = static_cast<uint64_t>(experiment.seed);
+
+  torch::manual_seed(seed);
+  Transformer model(experiment.model, vocabulary);
+  model->to(device());
+  BatchStream stream(*data.corpus, {.batch_tokens = measured, .seed = seed});
+  TrainConfig config = experiment.train;
+  config.accumulate = 1;
+  Trainer trainer(config, seed, model, stream,
+                  known.target_bos == known.target_eos ? -1 : known.target_bos);
+  const double idle = static_cast<double>(peak_memory());
+  trainer.rehearse(largest_batch(*data.corpus, measured));
+  trainer.step();
+
+  StepBenchmark out{.real_data = data.real};
+  int64_t tokens = 0;
+  const auto begin = Clock::now();
+  std::chrono::duration<double> spent{};
+  do {
+    tokens += trainer.step().target_tokens;
+    ++out.updates_measured;
+    spent = Clock::now() - begin;
+  } while (spent.count() < options.seconds);
+
+  const BatchStream whole(*data.corpus, {.batch_tokens = wanted, .seed = seed});
+  const double batches = static_cast<double>(whole.window_batches() * whole.windows());
+  const double share = static_cast<double>(experiment.train.accumulate) / batches;
+  int64_t epoch_tokens = data.corpus->size();  // end signs
+  for (int64_t i = 0; i < data.corpus->size(); ++i) epoch_tokens += data.corpus->target_length(i);
+  const double epoch = epoch_flops(*data.corpus, experiment.model, vocabulary);
+  out.parameters = parameter_count(experiment.model, vocabulary);
+  out.flops_per_update = epoch * share;
+  out.tokens_per_update = static_cast<double>(epoch_tokens) * share;
+  out.tokens_per_second = static_cast<double>(tokens) / spent.count();
+  out.flops_per_second = epoch / static_cast<double>(epoch_tokens) * out.tokens_per_second;
+  out.seconds_per_update = out.flops_per_update / out.flops_per_second;
+  out.measured_batch_tokens = static_cast<double>(measured);
+  const double peak = static_cast<double>(peak_memory());
+  const double moving = std::max(peak - std::max(idle, fixed_memory(out.parameters)), 0.0);
+  out.memory = peak + moving * (static_cast<double>(wanted) / static_cast<double>(measured) - 1.0);
+  return out;
+}
+
+}  // namespace attn

@@ -1,0 +1,19 @@
+// What may change in a config while its run goes on.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/experiment.h"
+
+namespace attn {
+
+/// Paths in which the two differ and that change what an update does, so that a run cannot go on
+/// under the second config as if it had been trained under it from the start.
+std::vector<std::string> resume_conflicts(const Experiment& before, const Experiment& now);
+
+/// Paths in which the two differ and that change what a finished run's results mean: also what is
+/// evaluated and how.
+std::vector<std::string> result_conflicts(const Experiment& before, const Experiment& now);
+
+}  // namespace attn

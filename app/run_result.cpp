@@ -1,0 +1,70 @@
+#include "app/run_result.h"
+
+#include "base/error.h"
+#include "base/file.h"
+
+namespace attn {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int64_t kLargestResult = 1 << 24;
+constexpr int64_t kLargestMetrics = int64_t{1} << 31;
+
+}  // namespace
+
+void write_result(const fs::path& run, const RunResult& result) {
+  write_file_atomically(run / kResultFile, write_config(result).dump(2) + "\n");
+}
+
+std::optional<RunResult> read_result(const fs::path& run) {
+  const fs::path path = run / kResultFile;
+  if (!fs::exists(path)) return {};
+  try {
+    RunResult result;
+    read_config(result, parse_json(read_file(path, kLargestResult), path.string()));
+    return result;
+  } catch (const ConfigError& error) {
+    throw DataError(path.string() + ": broken (" + error.what() +
+                    "); delete it, then resume the run");
+  }
+}
+
+std::vector<Json> read_metrics(const fs::path& run, const std::string& kind) {
+  std::vector<Json> records;
+  if (!fs::exists(run / kMetricsFile)) return records;
+  for (const std::string& line : read_lines(run / kMetricsFile, kLargestMetrics)) {
+    Json record = Json::parse(line, nullptr, false);
+    if (record.is_object() && record.value("kind", "") == kind) {
+      records.push_back(std::move(record));
+    }
+  }
+  return records;
+}
+
+std::map<std::string, EvaluatorResult> results_at(const fs::path& run, int64_t step) {
+  std::map<std::string, EvaluatorResult> results;
+  for (const Json& record : read_metrics(run, "eval")) {
+    if (record.value("step", int64_t{-1}) != step || !record.contains("name")) continue;
+    const auto name = record["name"].get<std::string>();
+    EvaluatorResult& result = results[name];
+    for (const auto& [key, value] : record.items()) {
+      if (key == "kind" || key == "step" || key == "name" || key == "eval_seconds") continue;
+      if (key == "signature") {
+        result.signature = value.get<std::string>();
+      } else if (value.is_number()) {  // the log's words for non-finite numbers are left out
+        result.values[key] = value.get<double>();
+      }
+    }
+    if (fs::exists(run / output_name(name, step))) result.output = output_name(name, step);
+  }
+  return results;
+}
+
+std::string output_name(const std::string& evaluator, int64_t step) {
+  std::string name = "eval/";
+  name += evaluator + "-" + std::to_string(step);
+  return name + ".txt";
+}
+
+}  // namespace attn

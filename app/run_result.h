@@ -1,0 +1,76 @@
+// result.json: what a finished run came to, for reports. Its presence says that the run finished.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json_config.h"
+
+namespace attn {
+
+inline constexpr const char* kResultFile = "result.json";
+inline constexpr const char* kMetricsFile = "metrics.jsonl";
+
+/// What an evaluator found after the last step.
+struct EvaluatorResult {
+  std::map<std::string, double> values;  ///< "ppl", "bleu" …
+  std::string signature;                 ///< of BLEU
+  std::string output;                    ///< the translations' file, below the run
+
+  template <class Self, class Visit>
+  static void fields(Self& self, Visit&& visit) {
+    visit("values", self.values, "by name");
+    visit("signature", self.signature, "of BLEU");
+    visit("output", self.output, "file of the outputs, below the run");
+  }
+  bool operator==(const EvaluatorResult&) const = default;
+};
+
+struct RunResult {
+  int64_t step = 0;
+  int64_t parameters = 0;
+  int64_t target_tokens = 0;
+  double seconds = 0.0;
+  double tokens_per_second = 0.0;
+  double flops = 0.0;
+  double peak_flops = 0.0;
+  int64_t peak_memory = 0;
+  std::map<std::string, EvaluatorResult> results;
+
+  template <class Self, class Visit>
+  static void fields(Self& self, Visit&& visit) {
+    visit("step", self.step, "updates made");
+    visit("parameters", self.parameters, "trained");
+    visit("target_tokens", self.target_tokens, "trained on, over all epochs");
+    visit("seconds", self.seconds, "in training, without evaluating and saving");
+    visit("tokens_per_second", self.tokens_per_second, "target tokens");
+    visit("flops", self.flops, "of all updates, in closed form: three forward passes each");
+    visit("peak_flops", self.peak_flops,
+          "per second: this machine's, with these threads, in a large matrix product");
+    visit("peak_memory", self.peak_memory, "bytes resident at most, in the last process");
+    visit("results", self.results, "of the evaluators, after the last step");
+  }
+  bool operator==(const RunResult&) const = default;
+};
+
+/// Throws DataError.
+void write_result(const std::filesystem::path& run, const RunResult& result);
+
+/// Nothing when the run has not finished. Throws DataError for a broken file.
+std::optional<RunResult> read_result(const std::filesystem::path& run);
+
+/// The records of RUN/metrics.jsonl of one kind ("train", "eval"), oldest first; a torn or foreign
+/// line is passed over. Empty without a file. Throws DataError when it can't be read.
+std::vector<Json> read_metrics(const std::filesystem::path& run, const std::string& kind);
+
+/// The evaluators' results at `step`, from the metrics.
+std::map<std::string, EvaluatorResult> results_at(const std::filesystem::path& run, int64_t step);
+
+/// The file, below a run, that an evaluator writes its outputs to.
+std::string output_name(const std::string& evaluator, int64_t step);
+
+}  // namespace attn

@@ -1,0 +1,200 @@
+#include "app/sweep/dry_run.h"
+
+#include <stdlib.h>
+
+#include <cmath>
+#include <cstdio>
+#include <iostream>
+#include <optional>
+
+#include "app/bench/step.h"
+#include "app/progress.h"
+#include "app/sweep/processes.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "model/size.h"
+
+namespace attn {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The paper rounds to whole millions, and so does its own count of the vocabulary.
+constexpr double kRounding = 0.6;
+
+// A folder for the measurements' configs and encoded texts, gone afterwards.
+class Scratch {
+ public:
+  Scratch() {
+    std::string name = (fs::temp_directory_path() / "attn-dry-run-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr) throw DataError(name + ": cannot be made");
+    path_ = name;
+  }
+  ~Scratch() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+template <class... Values>
+std::string format(const char* pattern, Values... values) {
+  char buffer[256];
+  std::snprintf(buffer, sizeof buffer, pattern, values...);
+  return buffer;
+}
+
+Experiment experiment_of(const PlannedRow& row) {
+  Experiment experiment;
+  read_config(experiment, row.config);
+  return experiment;
+}
+
+double millions_at(const PlannedRow& row, int64_t vocabulary) {
+  const VocabularySizes sizes{vocabulary, vocabulary};
+  return static_cast<double>(parameter_count(experiment_of(row).model, sizes)) / 1e6;
+}
+
+bool disagrees(const PlannedRow& row, int64_t vocabulary) {
+  return vocabulary > 0 && row.paper.params_m > 0 && row.paper.params_note.empty() &&
+         std::abs(millions_at(row, vocabulary) - row.paper.params_m) > kRounding;
+}
+
+const Json& value_at(const Json& config, const std::string& path) {
+  const Json* at = &config;
+  for (size_t begin = 0; begin <= path.size();) {
+    const size_t dot = std::min(path.find('.', begin), path.size());
+    const std::string key = path.substr(begin, dot - begin);
+    if (!at->is_object() || !at->contains(key)) return *at;
+    at = &(*at)[key];
+    begin = dot + 1;
+  }
+  return *at;
+}
+
+std::string differences(const PlannedRow& row) {
+  std::string text;
+  for (const std::string& path : row.changed) {
+    const std::string value = value_at(row.config, path).dump();
+    text += text.empty() ? "" : "  ";
+    text += path;
+    // An element of an array, or an array as a whole: the name is enough.
+    if (path.find('[') == std::string::npos && value.size() <= 24) text += "=" + value;
+  }
+  return text.empty() ? "-" : text;
+}
+
+std::optional<StepBenchmark> measure(const PlannedRow& row, const SweepPlan& plan,
+                                     const DryRunOptions& options, const fs::path& scratch,
+                                     std::string& why) {
+  const fs::path config = scratch / "config.json", output = scratch / "out.json";
+  write_file_atomically(config, row.config.dump());
+  fs::remove(output);
+  const ProcessEnd end = run_process(
+      {.arguments = {program_path().string(), "--device", options.device, "--threads",
+                     std::to_string(std::max<int64_t>(options.threads / options.jobs, 1)), "bench",
+                     "step", config.string(), "--json", "--seconds",
+                     std::to_string(options.seconds), "--cache", (scratch / "cache").string(),
+                     "--vocabulary", std::to_string(plan.file.paper_vocabulary)},
+       .environment = {},
+       .output = output});
+  const std::string text = read_file(output);
+  const size_t begin = text.find('{');
+  if (end.exit_code != 0 || begin == std::string::npos) {
+    why = describe(end) + ": " + text.substr(0, text.find_last_not_of('\n') + 1);
+    return {};
+  }
+  StepBenchmark result;
+  Json json = parse_json(text.substr(begin), output.string());
+  json.erase("peak_flops");
+  read_config(result, json);
+  return result;
+}
+
+std::string params_text(const PlannedRow& row, int64_t vocabulary,
+                        const std::optional<StepBenchmark>& cost) {
+  std::string ours = "?";
+  if (vocabulary > 0) {
+    ours = format("%.1f", millions_at(row, vocabulary));
+  } else if (cost) {
+    ours = format("%.3g", static_cast<double>(cost->parameters) / 1e6);
+  } else {
+    ours = format("%.3g", millions_at(row, experiment_of(row).data.vocab_size));
+  }
+  return ours;
+}
+
+}  // namespace
+
+void check_parameters(const SweepPlan& plan) {
+  std::string list;
+  for (const PlannedRow& row : plan.rows) {
+    if (!disagrees(row, plan.file.paper_vocabulary)) continue;
+    list += list.empty() ? "" : ", ";
+    list += row.name + format(" (%.1f million, paper %.0f)",
+                              millions_at(row, plan.file.paper_vocabulary), row.paper.params_m);
+  }
+  if (list.empty()) return;
+  throw ConfigError(plan.source.string() + ": parameters differ from the paper's: " + list +
+                    "; mend the row, or say why in its paper.params_note");
+}
+
+void dry_run(const SweepPlan& plan, const DryRunOptions& options) {
+  const Scratch scratch;
+  double all_seconds = 0.0, all_flops = 0.0;
+  bool invented = false;
+  std::string failures;
+  std::printf("%-14s %9s %6s %10s %12s %9s  %s\n", "row", "params/M", "paper", "FLOPs", "time",
+              "memory", "differs from the first row");
+  for (size_t i = 0; i < plan.rows.size(); ++i) {
+    const PlannedRow& row = plan.rows[i];
+    if (!row.selected) continue;
+    std::string why;
+    const auto cost =
+        options.measure ? measure(row, plan, options, scratch.path(), why) : std::nullopt;
+    if (options.measure && !cost) failures += "row " + row.name + ": " + why + "\n";
+    const double steps = static_cast<double>(experiment_of(row).train.steps);
+    std::string flops = "?", time = "?", memory = "?";
+    if (cost) {
+      invented |= !cost->real_data;
+      flops = format("%.2g", steps * cost->flops_per_update);
+      time = duration_text(steps * cost->seconds_per_update);
+      memory = format("%.1f GB", cost->memory / 1e9);
+      for (const PlannedRun& run : plan.runs) {
+        if (run.row != i) continue;
+        all_seconds += steps * cost->seconds_per_update;
+        all_flops += steps * cost->flops_per_update;
+      }
+    }
+    const std::string paper = row.paper.params_m > 0 ? format("%.0f", row.paper.params_m) : "";
+    std::printf("%-14s %9s %6s %10s %12s %9s  %s%s\n", row.name.c_str(),
+                params_text(row, plan.file.paper_vocabulary, cost).c_str(), paper.c_str(),
+                flops.c_str(), time.c_str(), memory.c_str(), differences(row).c_str(),
+                row.paper.params_note.empty() ? "" : (" (" + row.paper.params_note + ")").c_str());
+    std::fflush(stdout);
+  }
+  std::printf("%zu runs", plan.runs.size());
+  if (options.measure) {
+    std::printf(", %.2g FLOPs, %s of training with %lld at a time", all_flops,
+                duration_text(all_seconds / static_cast<double>(options.jobs)).c_str(),
+                static_cast<long long>(options.jobs));
+  }
+  std::printf(", in %s\n", plan.directory.c_str());
+  if (invented) {
+    std::printf("(the training text is not here: estimated from pairs of 10 to 40 tokens)\n");
+  }
+  if (plan.file.paper_vocabulary > 0) {
+    std::printf("(parameters at the %lld tokens that the paper's column fits)\n",
+                static_cast<long long>(plan.file.paper_vocabulary));
+  }
+  std::fflush(stdout);
+  if (!failures.empty()) throw DataError("not measured: " + failures);
+  check_parameters(plan);
+}
+
+}  // namespace attn

@@ -1,0 +1,27 @@
+// What a sweep would cost, before anything is spent.
+#pragma once
+
+#include <string>
+
+#include "app/sweep/plan.h"
+
+namespace attn {
+
+struct DryRunOptions {
+  bool measure = true;   ///< time and memory from some seconds of training each row
+  double seconds = 3.0;  ///< a row
+  std::string device = "auto";
+  int64_t threads = 1;
+  int64_t jobs = 1;
+};
+
+/// Throws ConfigError naming the rows whose parameters differ from the paper's by more than
+/// rounding, at the vocabulary that the file names (paper_vocabulary); nothing without one.
+void check_parameters(const SweepPlan& plan);
+
+/// Prints, for each row, what differs from the first one, parameters beside the paper's, FLOPs of
+/// training, estimated time and memory; the sums at the end. Throws as check_parameters does, after
+/// printing.
+void dry_run(const SweepPlan& plan, const DryRunOptions& options);
+
+}  // namespace attn

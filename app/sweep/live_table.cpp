@@ -1,0 +1,135 @@
+#include "app/sweep/live_table.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <iostream>
+
+#include "app/progress.h"
+#include "app/run_result.h"
+#include "app/sweep/status.h"
+
+namespace attn {
+namespace {
+
+constexpr auto kRedraw = std::chrono::seconds(1);
+constexpr auto kLogEvery = std::chrono::minutes(5);
+
+template <class... Values>
+std::string format(const char* pattern, Values... values) {
+  char buffer[256];
+  std::snprintf(buffer, sizeof buffer, pattern, values...);
+  return buffer;
+}
+
+struct Window {
+  size_t rows = 24, columns = 80;
+};
+Window window() {
+  winsize size{};
+  if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_row == 0) return {};
+  return {size.ws_row, size.ws_col};
+}
+
+}  // namespace
+
+LiveTable::LiveTable(const SweepPlan& plan)
+    : plan_(plan), states_(plan.runs.size(), "waiting"), terminal_(isatty(STDERR_FILENO) != 0) {}
+
+LiveTable::~LiveTable() {
+  close();
+}
+
+void LiveTable::set(size_t run, const std::string& state) {
+  states_[run] = state;
+}
+
+std::string LiveTable::results(size_t run) const {
+  const auto result = read_result(plan_.runs[run].directory);
+  if (!result) return "";
+  std::string text;
+  const auto add = [&](const std::string& evaluator, const char* value) {
+    const auto found = result->results.find(evaluator);
+    if (found == result->results.end() || !found->second.values.contains(value)) return;
+    text += format("%s%s %.2f", text.empty() ? "" : "  ", value, found->second.values.at(value));
+  };
+  add(plan_.metrics.ppl, "ppl");
+  add(plan_.metrics.bleu, "bleu");
+  return text;
+}
+
+std::string LiveTable::line(size_t run) const {
+  const PlannedRun& planned = plan_.runs[run];
+  const std::string name = run_name(plan_, planned);
+  std::string text = format("%-28s %-9s", name.c_str(), states_[run].c_str());
+  if (states_[run] == "finished") return text + "  " + results(run);
+  if (states_[run] == "waiting") return text;
+  const RunStatus status = inspect_run(planned, plan_.metrics);
+  const int64_t steps = planned.experiment.train.steps;
+  text += format("  %lld/%lld", static_cast<long long>(status.step), static_cast<long long>(steps));
+  if (status.ppl > 0) text += format("  ppl %.2f", status.ppl);
+  if (states_[run] != "running" || status.step == 0) return text;
+  const double left =
+      status.seconds / static_cast<double>(status.step) * static_cast<double>(steps - status.step);
+  return text + format("  %.0f tokens/s  ", status.tokens_per_second) + duration_text(left) +
+         " left";
+}
+
+// What fits on the screen: running runs first, then the others in their order.
+std::vector<std::string> LiveTable::lines() const {
+  std::vector<size_t> order(states_.size());
+  for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+  const Window screen = window();
+  const size_t room = screen.rows > 3 ? screen.rows - 3 : 1;
+  if (order.size() > room) {
+    std::stable_partition(order.begin(), order.end(),
+                          [&](size_t i) { return states_[i] == "running"; });
+  }
+  std::vector<std::string> out;
+  for (size_t i = 0; i < std::min(room, order.size()); ++i) {
+    out.push_back(line(order[i]).substr(0, screen.columns - 1));
+  }
+  const auto done = std::count(states_.begin(), states_.end(), "finished");
+  out.push_back(format("%lld of %zu runs finished", static_cast<long long>(done), states_.size()));
+  return out;
+}
+
+void LiveTable::erase() {
+  if (drawn_lines_ > 0) std::cerr << "\033[" << drawn_lines_ << "A\033[J";
+  drawn_lines_ = 0;
+}
+
+void LiveTable::draw() {
+  if (Clock::now() - drawn_ < (terminal_ ? Clock::duration(kRedraw) : Clock::duration(kLogEvery))) {
+    return;
+  }
+  drawn_ = Clock::now();
+  if (!terminal_) {
+    for (size_t i = 0; i < states_.size(); ++i) {
+      if (states_[i] == "running") std::cerr << line(i) << std::endl;
+    }
+    return;
+  }
+  const std::vector<std::string> now = lines();
+  erase();
+  for (const std::string& text : now) std::cerr << text << "\n";
+  std::cerr << std::flush;
+  drawn_lines_ = now.size();
+}
+
+void LiveTable::say(const std::string& line) {
+  erase();
+  std::cerr << line << std::endl;
+}
+
+void LiveTable::close() {
+  if (terminal_ && drawn_lines_ > 0) {
+    drawn_ = {};
+    draw();
+  }
+  drawn_lines_ = 0;
+}
+
+}  // namespace attn

@@ -1,0 +1,229 @@
+#include "app/sweep/plan.h"
+
+#include <algorithm>
+#include <set>
+
+#include "app/config_difference.h"
+#include "base/check.h"
+#include "base/edit_distance.h"
+#include "base/file.h"
+
+namespace attn {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int64_t kLargestSweepFile = 1 << 24;
+constexpr size_t kMostRuns = 10'000;
+constexpr size_t kLongestName = 80;
+
+// A row's name is a folder's: no separators, no blanks, nothing hidden.
+bool is_name(const std::string& name) {
+  const auto fits = [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.' || c == '=' || c == '+';
+  };
+  return !name.empty() && name.size() <= kLongestName && name.front() != '.' &&
+         name.front() != '-' && std::all_of(name.begin(), name.end(), fits);
+}
+
+std::string row_place(size_t i) {
+  std::string place = "rows[";
+  place += std::to_string(i);
+  return place + "]";
+}
+
+void validate_row(const SweepRow& row, const std::string& place) {
+  const std::string quoted = "\"" + row.name + "\"";
+  require(is_name(row.name), place + ".name", quoted,
+          "a row's name is a folder: letters, digits and . _ = + -, at most 80, no leading . or -");
+  require(row.seeds >= 0, place + ".seeds", row.seeds, "must be 0 or more");
+  require(row.set.is_object(), place + ".set", row.set.dump(), "must be an object");
+  require(row.grid.is_object(), place + ".grid", row.grid.dump(),
+          "must be an object of paths and arrays of values");
+  for (const char* key : {"base", "seed"}) {
+    require(!row.set.contains(key), place + ".set." + key, row.set.value(key, Json()).dump(),
+            std::string("belongs into \"") + (key[0] == 'b' ? "patch" : "seeds") + "\"");
+  }
+  for (const auto& [path, values] : row.grid.items()) {
+    require(values.is_array() && !values.empty(), place + ".grid." + path, values.dump(),
+            "must be an array of values");
+  }
+}
+
+// {"a": {"b": value}} for "a.b".
+Json nested(const std::string& path, const Json& value) {
+  const size_t dot = path.rfind('.');
+  if (dot == std::string::npos) return Json{{path, value}};
+  return nested(path.substr(0, dot), Json{{path.substr(dot + 1), value}});
+}
+
+// "heads=4" for model.heads; values that are no folder's name are numbered.
+std::string grid_name(const std::string& path, const Json& value, size_t index) {
+  const size_t dot = path.rfind('.');
+  std::string name = dot == std::string::npos ? path : path.substr(dot + 1);
+  const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
+  return name + "=" + (is_name(text) ? text : std::to_string(index + 1));
+}
+
+// The rows that one row with a grid stands for: the last path varies fastest.
+std::vector<SweepRow> expand(const SweepRow& row) {
+  std::vector<SweepRow> rows = {row};
+  rows.front().grid = Json::object();
+  for (const auto& [path, values] : row.grid.items()) {
+    std::vector<SweepRow> more;
+    for (const SweepRow& before : rows) {
+      for (size_t i = 0; i < values.size(); ++i) {
+        SweepRow one = before;
+        one.name += "." + grid_name(path, values[i], i);
+        one.set.merge_patch(nested(path, values[i]));
+        more.push_back(std::move(one));
+        if (more.size() > kMostRuns) {
+          throw ConfigError("row " + row.name + ": grid: more than 10000 combinations");
+        }
+      }
+    }
+    rows = std::move(more);
+  }
+  return rows;
+}
+
+Experiment resolve_row(const SweepRequest& request, const SweepFile& file, const SweepRow& row) {
+  Json json = Json::object();
+  json["base"] = Json::array({file.base});
+  for (const std::string& patch : file.patch) json["base"].push_back(patch);
+  for (const std::string& patch : row.patch) json["base"].push_back(patch);
+  json.merge_patch(file.set);
+  json.merge_patch(row.set);
+  std::string name = request.file.string();
+  name += ": row " + row.name;
+  return resolve_experiment(std::move(json), name, request.file.parent_path(), request.assignments);
+}
+
+bool matches(std::string_view name, std::string_view pattern) {
+  const size_t star = pattern.find('*');
+  if (star == std::string_view::npos) return name == pattern;
+  if (!name.starts_with(pattern.substr(0, star))) return false;
+  const std::string_view rest = pattern.substr(star + 1);
+  for (size_t at = star; at <= name.size(); ++at) {
+    if (matches(name.substr(at), rest)) return true;
+  }
+  return false;
+}
+
+void select(std::vector<PlannedRow>& rows, const std::vector<std::string>& only) {
+  if (only.empty()) return;
+  std::vector<std::string> names;
+  for (PlannedRow& row : rows) {
+    names.push_back(row.name);
+    row.selected = false;
+  }
+  for (const std::string& pattern : only) {
+    bool found = false;
+    for (PlannedRow& row : rows) {
+      if (!matches(row.name, pattern)) continue;
+      row.selected = found = true;
+    }
+    if (!found) {
+      throw ConfigError("--only " + pattern + ": no row has that name" +
+                        suggestion(pattern, names));
+    }
+  }
+}
+
+// The evaluator that a column shows, in the first row's config.
+std::string evaluator(const Experiment& base, EvaluatorKind kind, const std::string& wanted,
+                      const std::string& key) {
+  std::vector<std::string> names;
+  for (const EvaluatorConfig& config : base.eval) {
+    if (config.kind != kind) continue;
+    if (wanted.empty() || wanted == config.name) return config.name;
+    names.push_back(config.name);
+  }
+  if (wanted.empty()) return "";
+  throw ConfigError("metrics." + key + ": \"" + wanted + "\": the first row has no such evaluator" +
+                    (names.empty() ? "" : suggestion(wanted, names)));
+}
+
+void plan_runs(const SweepRequest& request, SweepPlan& plan, const std::vector<SweepRow>& rows,
+               const std::vector<Experiment>& experiments) {
+  for (int64_t k = 0, left = 1; left > 0; ++k) {
+    left = 0;
+    for (size_t i = 0; i < rows.size(); ++i) {
+      const int64_t in_file = rows[i].seeds > 0 ? rows[i].seeds : plan.file.seeds;
+      const int64_t seeds = request.seeds > 0 ? request.seeds : in_file;
+      left += seeds > k + 1;
+      if (!plan.rows[i].selected || k >= seeds) continue;
+      PlannedRun run{.row = i, .experiment = experiments[i], .directory = {}};
+      run.experiment.seed += k;
+      run.directory =
+          plan.directory / rows[i].name / ("seed-" + std::to_string(run.experiment.seed));
+      plan.runs.push_back(std::move(run));
+      if (plan.runs.size() > kMostRuns) throw ConfigError("a sweep of more than 10000 runs");
+    }
+  }
+}
+
+}  // namespace
+
+void SweepFile::validate() const {
+  require(!base.empty(), "base", "\"\"", "must be the path of a config beside this file");
+  require(seeds >= 1, "seeds", seeds, "must be 1 or more");
+  require(set.is_object(), "set", set.dump(), "must be an object");
+  require(!set.contains("base"), "set.base", set.value("base", Json()).dump(),
+          "belongs into \"base\" or \"patch\"");
+  require(!rows.empty(), "rows", "[]", "must have at least one row, the first being the base");
+  require(paper_vocabulary >= 0, "paper_vocabulary", paper_vocabulary, "must be 0 or more");
+  require(slurm.notice >= 1, "slurm.notice", slurm.notice, "must be 1 second or more");
+  require(slurm.cpus >= 0 && slurm.gpus >= 0 && slurm.at_once >= 0, "slurm", "a negative number",
+          "cpus, gpus and at_once must be 0 or more");
+  for (size_t i = 0; i < rows.size(); ++i) validate_row(rows[i], row_place(i));
+}
+
+SweepPlan plan_sweep(const SweepRequest& request) {
+  SweepPlan plan;
+  plan.source = request.file;
+  plan.directory =
+      request.directory.empty() ? fs::path("runs") / request.file.stem() : request.directory;
+  const std::string name = request.file.string();
+  std::vector<SweepRow> rows;
+  std::vector<Experiment> experiments;
+  try {
+    read_config(plan.file, parse_json(read_file(request.file, kLargestSweepFile), name));
+    plan.file.validate();
+    std::set<std::string> names;
+    for (const SweepRow& row : plan.file.rows) {
+      for (SweepRow& one : expand(row)) {
+        if (!names.insert(one.name).second) throw ConfigError("two rows are called " + one.name);
+        rows.push_back(std::move(one));
+      }
+    }
+  } catch (const ConfigError& error) {
+    const std::string message = error.what();
+    throw ConfigError(message.starts_with(name) ? message : name + ": " + message);
+  }
+  for (const SweepRow& row : rows) {
+    experiments.push_back(resolve_row(request, plan.file, row));
+    plan.rows.push_back({.name = row.name,
+                         .about = row.about,
+                         .paper = row.paper,
+                         .config = write_config(experiments.back()),
+                         .changed = {}});
+    for (const std::string& path :
+         changed_paths(plan.rows.front().config, plan.rows.back().config)) {
+      if (path != "about") plan.rows.back().changed.push_back(path);
+    }
+  }
+  try {
+    plan.metrics.ppl =
+        evaluator(experiments.front(), EvaluatorKind::loss, plan.file.metrics.ppl, "ppl");
+    plan.metrics.bleu =
+        evaluator(experiments.front(), EvaluatorKind::bleu, plan.file.metrics.bleu, "bleu");
+  } catch (const ConfigError& error) {
+    throw ConfigError(name + ": " + error.what());
+  }
+  select(plan.rows, request.only);
+  plan_runs(request, plan, rows, experiments);
+  return plan;
+}
+
+}  // namespace attn

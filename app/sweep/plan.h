@@ -1,0 +1,171 @@
+// A sweep: one JSON file that holds a base and its rows, such as Table 3 of the paper.
+//
+//   { "base": "multi30k/tiny.json",
+//     "rows": [ { "name": "base", "paper": { "ppl": 4.92, "bleu": 25.8, "params_m": 65 } },
+//               { "name": "B1", "set": { "model": { "d_k": 16 } }, "paper": { "ppl": 5.16 } },
+//               { "name": "heads", "grid": { "model.heads": [1, 4, 16] } } ] }
+//
+// The first row is what the others are compared with.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "app/experiment.h"
+
+namespace attn {
+
+/// What the paper prints for a row; 0: nothing.
+struct PaperFigures {
+  double ppl = 0.0;
+  double bleu = 0.0;
+  double params_m = 0.0;
+  std::string params_note;
+
+  template <class Self, class Visit>
+  static void fields(Self& self, Visit&& visit) {
+    visit("ppl", self.ppl, "perplexity per subword on the development set");
+    visit("bleu", self.bleu, "BLEU on the development set");
+    visit("params_m", self.params_m, "parameters in millions; checked if paper_vocabulary is set");
+    visit("params_note", self.params_note,
+          "why the parameters are known not to agree: then they are not checked");
+  }
+  bool operator==(const PaperFigures&) const = default;
+};
+
+struct SweepRow {
+  std::string name;
+  std::string about;
+  std::vector<std::string> patch;
+  Json set = Json::object();
+  Json grid = Json::object();
+  int64_t seeds = 0;
+  PaperFigures paper;
+
+  template <class Self, class Visit>
+  static void fields(Self& self, Visit&& visit) {
+    visit("name", self.name, "of the row, and of its folder");
+    visit("about", self.about, "what the row is, for the report");
+    visit("patch", self.patch, "config files laid over the base, beside this file");
+    visit("set", self.set, "merge patch on the base: what this row changes");
+    visit("grid", self.grid, "paths and their values: a row for each combination");
+    visit("seeds", self.seeds, "runs that differ in the seed alone; 0: as the sweep says");
+    visit("paper", self.paper, "the paper's figures, for the report");
+  }
+  bool operator==(const SweepRow&) const = default;
+};
+
+/// Which evaluators' results the report's columns show; empty: the first of the kind.
+struct SweepMetrics {
+  std::string ppl;
+  std::string bleu;
+
+  template <class Self, class Visit>
+  static void fields(Self& self, Visit&& visit) {
+    visit("ppl", self.ppl, "name of the loss evaluator");
+    visit("bleu", self.bleu, "name of the BLEU evaluator");
+  }
+  bool operator==(const SweepMetrics&) const = default;
+};
+
+/// How a job array asks for its machines (`attn sweep --slurm`). Empty and 0 are left to the site.
+struct SlurmConfig {
+  std::string partition;
+  std::string time;
+  std::string account;
+  std::string memory;
+  int64_t cpus = 0;
+  int64_t gpus = 0;
+  int64_t at_once = 0;
+  int64_t notice = 120;
+  std::vector<std::string> options;
+  std::vector<std::string> setup;
+
+  template <class Self, class Visit>
+  static void fields(Self& self, Visit&& visit) {
+    visit("partition", self.partition, "--partition");
+    visit("time", self.time, "--time: limit of one job; a run goes on in as many as it takes");
+    visit("account", self.account, "--account");
+    visit("memory", self.memory, "--mem");
+    visit("cpus", self.cpus, "--cpus-per-task; 0: the site's default");
+    visit("gpus", self.gpus, "--gpus-per-node; 0: none");
+    visit("at_once", self.at_once, "jobs of the array that may run at a time; 0: all");
+    visit("notice", self.notice, "seconds before the time limit at which a run saves and stops");
+    visit("options", self.options, "further lines for #SBATCH, as in \"--qos=long\"");
+    visit("setup", self.setup, "shell lines before the run, as in \"module load cuda\"");
+  }
+  bool operator==(const SlurmConfig&) const = default;
+};
+
+struct SweepFile {
+  std::string about;
+  std::string base;
+  std::vector<std::string> patch;
+  Json set = Json::object();
+  int64_t seeds = 1;
+  int64_t paper_vocabulary = 0;
+  SweepMetrics metrics;
+  std::vector<SweepRow> rows;
+  SlurmConfig slurm;
+
+  template <class Self, class Visit>
+  static void fields(Self& self, Visit&& visit) {
+    visit("about", self.about, "the command that runs this, its time and its expected result");
+    visit("base", self.base, "the experiment that rows differ from: a config beside this file");
+    visit("patch", self.patch, "config files laid over the base, beside this file");
+    visit("set", self.set, "merge patch on the base, for all rows");
+    visit("seeds", self.seeds, "runs a row, with the seeds base, base + 1, …");
+    visit("paper_vocabulary", self.paper_vocabulary,
+          "vocabulary at which parameters must agree with the paper's; 0: they need not");
+    visit("metrics", self.metrics, "evaluators that the report shows");
+    visit("rows", self.rows, "the first is what the others are compared with");
+    visit("slurm", self.slurm, "what the job array asks for");
+  }
+  bool operator==(const SweepFile&) const = default;
+  /// Throws ConfigError naming the first key that contradicts itself.
+  void validate() const;
+};
+
+/// One row, resolved.
+struct PlannedRow {
+  std::string name;
+  std::string about;
+  PaperFigures paper;
+  Json config;                       ///< of its first seed
+  std::vector<std::string> changed;  ///< paths in which it differs from the first row
+  bool selected = true;              ///< by --only
+};
+
+/// One training.
+struct PlannedRun {
+  size_t row = 0;
+  Experiment experiment;
+  std::filesystem::path directory;  ///< SWEEP/ROW/seed-1
+};
+
+struct SweepPlan {
+  std::filesystem::path source;     ///< the sweep's file
+  std::filesystem::path directory;  ///< where all of it goes
+  SweepFile file;
+  SweepMetrics metrics;  ///< with the defaults filled in
+  std::vector<PlannedRow> rows;
+  /// Of the selected rows: all rows' first seed, then all second ones, so that a sweep cut short is
+  /// whole.
+  std::vector<PlannedRun> runs;
+};
+
+struct SweepRequest {
+  std::filesystem::path file;
+  std::filesystem::path directory;       ///< empty: runs/NAME
+  std::vector<std::string> assignments;  ///< path=value, applied to every row
+  std::vector<std::string> only;         ///< names or patterns with *; empty: all rows
+  int64_t seeds = 0;                     ///< 0: as the file says
+};
+
+/// Reads the file and resolves every row. Throws ConfigError with the row and the path of the first
+/// mistake, so that a mistake in the last row stops before the first one runs.
+SweepPlan plan_sweep(const SweepRequest& request);
+
+}  // namespace attn

@@ -1,0 +1,101 @@
+#include "app/sweep/prepare.h"
+
+#include <cstdio>
+
+#include "app/run_lock.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "data/treebank.h"
+
+namespace attn {
+namespace {
+
+namespace fs = std::filesystem;
+
+// All that decides a vocabulary: the rest of the data's knobs at their defaults.
+std::string vocabulary_key(const DataConfig& data) {
+  DataConfig key = data;
+  const DataConfig defaults;
+  key.valid = defaults.valid;
+  key.max_length = defaults.max_length;
+  key.batch_tokens = defaults.batch_tokens;
+  key.cache = defaults.cache;
+  return write_config(key).dump();
+}
+
+std::string hexadecimal(uint64_t number) {
+  char text[17];
+  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(number));
+  return text;
+}
+
+// Learns both sides' vocabularies into a folder that appears whole.
+void learn_into(const fs::path& folder, const DataConfig& data, const Say& say) {
+  const fs::path cache = folder.parent_path().parent_path() / "cache";
+  const Tokenizers made = make_tokenizers(with_training_text(data, cache, 1, say), say);
+  AtomicDirectory directory(folder);
+  write_file_atomically(directory.path() / "source.model", made.source->serialized());
+  if (made.target != made.source) {
+    write_file_atomically(directory.path() / "target.model", made.target->serialized());
+  }
+  directory.commit();
+}
+
+void share_vocabulary(DataConfig& data, const fs::path& sweep, const Say& say) {
+  const bool complete =
+      !data.source_model.empty() && (data.shared_vocabulary || !data.target_model.empty());
+  if (complete) return;
+  const fs::path folder = sweep / "vocabulary" / hexadecimal(hash_text(vocabulary_key(data)));
+  if (!fs::exists(folder)) {
+    const RunLock lock(sweep / "vocabulary", 3600.0);  // other jobs of the array want it as well
+    if (!fs::exists(folder)) learn_into(folder, data, say);
+  }
+  data.source_model = (folder / "source.model").string();
+  if (!data.shared_vocabulary) data.target_model = (folder / "target.model").string();
+}
+
+Json describe(const SweepPlan& plan) {
+  Json rows = Json::array();
+  for (const PlannedRow& row : plan.rows) {
+    rows.push_back({{"name", row.name},
+                    {"about", row.about},
+                    {"paper", write_config(row.paper)},
+                    {"changed", row.changed},
+                    {"config", row.config}});
+  }
+  return {{"source", plan.source.string()},
+          {"about", plan.file.about},
+          {"metrics", write_config(plan.metrics)},
+          {"rows", rows}};
+}
+
+void write_if_changed(const fs::path& path, const std::string& text) {
+  if (!fs::exists(path) || read_file(path) != text) write_file_atomically(path, text);
+}
+
+}  // namespace
+
+fs::path run_config(const PlannedRun& run) {
+  return fs::path(run.directory).concat(".json");
+}
+
+fs::path run_log(const PlannedRun& run) {
+  return fs::path(run.directory).concat(".log");
+}
+
+void prepare_sweep(SweepPlan& plan, const Say& say) {
+  for (const PlannedRun& run : plan.runs) run.experiment.data.require_texts();
+  std::error_code error;
+  fs::create_directories(plan.directory, error);
+  if (error) throw DataError(plan.directory.string() + ": cannot be made: " + error.message());
+  write_if_changed(plan.directory / kSweepFile, describe(plan).dump(2) + "\n");
+  for (PlannedRun& run : plan.runs) {
+    DataConfig& data = run.experiment.data;
+    share_vocabulary(data, plan.directory, say);
+    if (data.cache.empty()) data.cache = (plan.directory / "cache").string();
+    fs::create_directories(run.directory.parent_path());
+    write_if_changed(run_config(run), write_config(run.experiment).dump(2) + "\n");
+  }
+}
+
+}  // namespace attn

@@ -1,0 +1,29 @@
+// What a sweep's runs share, made once before the first one starts: its folder, its plan, its
+// vocabularies.
+//
+//   SWEEP/sweep.json            the resolved plan: what a report needs to know
+//   SWEEP/vocabulary/HASH/      tokenizers, one for each way of cutting text that the rows use
+//   SWEEP/cache/                encoded corpora, safe to delete
+//   SWEEP/ROW/seed-1.json       the config of one run
+//   SWEEP/ROW/seed-1.log        what it printed
+//   SWEEP/ROW/seed-1/           the run
+#pragma once
+
+#include <filesystem>
+
+#include "app/sweep/plan.h"
+#include "data/tokenizer.h"
+
+namespace attn {
+
+inline constexpr const char* kSweepFile = "sweep.json";
+
+/// The config file and the log of a run.
+std::filesystem::path run_config(const PlannedRun& run);
+std::filesystem::path run_log(const PlannedRun& run);
+
+/// Makes all of the above but the runs, learning the vocabularies that are not there yet, and
+/// points the runs' configs to them. Throws ConfigError and DataError: see make_tokenizers.
+void prepare_sweep(SweepPlan& plan, const Say& say);
+
+}  // namespace attn

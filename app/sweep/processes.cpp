@@ -1,0 +1,127 @@
+#include "app/sweep/processes.h"
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <system_error>
+#include <thread>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
+#ifdef __APPLE__
+#include <mach-o/dyld.h>
+#endif
+
+#include "base/error.h"
+
+extern char** environ;
+
+namespace attn {
+namespace {
+
+// What execve wants; the strings live in `of`.
+std::vector<char*> pointers(std::vector<std::string>& of) {
+  std::vector<char*> out;
+  for (std::string& text : of) out.push_back(text.data());
+  out.push_back(nullptr);
+  return out;
+}
+
+std::vector<std::string> environment_with(const std::map<std::string, std::string>& added) {
+  std::vector<std::string> all;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string text = *entry;
+    if (!added.contains(text.substr(0, text.find('=')))) all.push_back(text);
+  }
+  for (const auto& [name, value] : added)
+    all.push_back(std::string(name).append("=").append(value));
+  return all;
+}
+
+ProcessEnd end_of(int status) {
+  if (WIFSIGNALED(status)) return {.exit_code = 128 + WTERMSIG(status), .signalled = true};
+  return {.exit_code = WEXITSTATUS(status), .signalled = false};
+}
+
+}  // namespace
+
+std::filesystem::path program_path() {
+#ifdef __APPLE__
+  char name[4096];
+  uint32_t size = sizeof name;
+  if (_NSGetExecutablePath(name, &size) == 0) return name;
+  throw DataError("the program's own path is too long");
+#else
+  return std::filesystem::read_symlink("/proc/self/exe");
+#endif
+}
+
+std::string describe(const ProcessEnd& end) {
+  if (!end.signalled) return std::string("exit code ") + std::to_string(end.exit_code);
+  const int number = end.exit_code - 128;
+  std::string text = "ended by signal ";
+  text += std::to_string(number);
+  if (number == SIGKILL) text += " (out of memory?)";
+  return text;
+}
+
+pid_t start_process(const ProcessRequest& request) {
+  // All memory is taken before the fork: the child may do nothing but simple system calls.
+  std::vector<std::string> arguments = request.arguments;
+  std::vector<std::string> variables = environment_with(request.environment);
+  std::vector<char*> argv = pointers(arguments), envp = pointers(variables);
+  const int output =
+      ::open(request.output.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  if (output < 0) {
+    throw DataError(request.output.string() +
+                    ": cannot be written: " + std::generic_category().message(errno));
+  }
+  [[maybe_unused]] const pid_t parent = ::getpid();
+  const pid_t child = ::fork();
+  if (child == 0) {
+#ifdef __linux__
+    ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (::getppid() != parent) ::_exit(126);  // it died before we asked
+#endif
+    // A group of its own: Ctrl-C reaches the sweep alone, which then asks its children to save.
+    ::setpgid(0, 0);
+    ::dup2(output, STDOUT_FILENO);
+    ::dup2(output, STDERR_FILENO);
+    ::execve(argv[0], argv.data(), envp.data());
+    ::_exit(127);
+  }
+  const int error = errno;
+  ::close(output);
+  if (child < 0) {
+    throw DataError("a process cannot be started: " + std::generic_category().message(error));
+  }
+  return child;
+}
+
+pid_t wait_for_process(double seconds, ProcessEnd& end) {
+  const auto until = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+  while (true) {
+    int status = 0;
+    const pid_t child = ::waitpid(-1, &status, WNOHANG);
+    if (child > 0) {
+      end = end_of(status);
+      return child;
+    }
+    if (std::chrono::steady_clock::now() >= until) return 0;
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+}
+
+ProcessEnd run_process(const ProcessRequest& request) {
+  const pid_t child = start_process(request);
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return end_of(status);
+}
+
+}  // namespace attn

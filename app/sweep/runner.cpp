@@ -1,0 +1,171 @@
+#include "app/sweep/runner.h"
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <iostream>
+#include <optional>
+
+#include "app/progress.h"
+#include "app/run_result.h"
+#include "app/signals.h"
+#include "app/sweep/live_table.h"
+#include "app/sweep/prepare.h"
+#include "app/sweep/processes.h"
+#include "app/sweep/status.h"
+#include "base/error.h"
+#include "base/file.h"
+
+namespace attn {
+namespace {
+
+constexpr double kLook = 0.5;             // seconds between two looks at the children
+constexpr double kWaitForOthers = 120.0;  // a killed sweep's trainings save before they end
+constexpr int64_t kLongestLog = int64_t{1} << 30;
+
+struct Slot {
+  int64_t index = 0;
+  pid_t process = 0;  // 0: free
+  size_t run = 0;
+};
+
+std::string last_line(const std::filesystem::path& log) {
+  if (!std::filesystem::exists(log)) return "";
+  const auto lines = read_lines(log, kLongestLog);
+  const auto last = std::find_if(lines.rbegin(), lines.rend(),
+                                 [](const std::string& line) { return !line.empty(); });
+  return last == lines.rend() ? "" : *last;
+}
+
+// Cores that do not divide evenly go to the first slots.
+int64_t threads_of(int64_t slot, const RunnerOptions& options) {
+  const int64_t share = options.cores / options.jobs, rest = options.cores % options.jobs;
+  return std::max<int64_t>(1, share + (slot < rest ? 1 : 0));
+}
+
+ProcessRequest training(const PlannedRun& run, int64_t slot, const RunnerOptions& options) {
+  ProcessRequest request;
+  request.arguments = {program_path().string(),
+                       "--device",
+                       options.device,
+                       "--threads",
+                       std::to_string(threads_of(slot, options)),
+                       "train",
+                       run_config(run).string(),
+                       "--run",
+                       run.directory.string(),
+                       "--wait",
+                       std::to_string(kWaitForOthers),
+                       "--resume"};
+  if (options.gpus > 1 && options.jobs > 1) {
+    request.environment["CUDA_VISIBLE_DEVICES"] = std::to_string(slot % options.gpus);
+  }
+  request.output = run_log(run);
+  return request;
+}
+
+class Sweep {
+ public:
+  Sweep(const SweepPlan& plan, const RunnerOptions& options)
+      : plan_(plan), options_(options), table_(plan) {
+    for (int64_t i = 0; i < options.jobs; ++i) slots_.push_back({.index = i});
+    for (size_t i = 0; i < plan.runs.size(); ++i) {
+      if (inspect_run(plan.runs[i], plan.metrics).stage == RunStage::finished) {
+        ++end_.skipped;
+        table_.set(i, "finished");
+      } else {
+        waiting_.push_back(i);
+      }
+    }
+    end_.finished = end_.skipped;
+    std::reverse(waiting_.begin(), waiting_.end());  // taken from the back
+  }
+
+  SweepEnd run() {
+    if (end_.skipped > 0) table_.say(std::to_string(end_.skipped) + " runs finished before");
+    while (true) {
+      if (stop_requested() && !end_.interrupted) stop_all();
+      if (!end_.interrupted) start_free();
+      if (running() == 0) break;
+      ProcessEnd end;
+      if (const pid_t process = wait_for_process(kLook, end); process > 0) finish(process, end);
+      table_.draw();
+    }
+    table_.close();
+    return end_;
+  }
+
+ private:
+  int64_t running() const {
+    return std::count_if(slots_.begin(), slots_.end(), [](const Slot& s) { return s.process > 0; });
+  }
+
+  void start_free() {
+    for (Slot& slot : slots_) {
+      if (slot.process > 0 || waiting_.empty()) continue;
+      slot.run = waiting_.back();
+      waiting_.pop_back();
+      slot.process = start_process(training(plan_.runs[slot.run], slot.index, options_));
+      table_.set(slot.run, "running");
+      table_.say(run_name(plan_, plan_.runs[slot.run]) + ": training");
+    }
+  }
+
+  void stop_all() {
+    end_.interrupted = true;
+    table_.say("stopping: the trainings save and end");
+    for (const Slot& slot : slots_) {
+      if (slot.process > 0) ::kill(slot.process, SIGTERM);
+    }
+  }
+
+  void finish(pid_t process, const ProcessEnd& end) {
+    const auto slot = std::find_if(slots_.begin(), slots_.end(),
+                                   [&](const Slot& s) { return s.process == process; });
+    if (slot == slots_.end()) return;
+    slot->process = 0;
+    const PlannedRun& run = plan_.runs[slot->run];
+    const std::string name = run_name(plan_, run);
+    if (end.exit_code == 0 && read_result(run.directory)) {
+      ++end_.finished;
+      table_.set(slot->run, "finished");
+      table_.say(name + ": finished  " + table_.results(slot->run));
+    } else if (end_.interrupted || (!end.signalled && end.exit_code > 128)) {
+      table_.set(slot->run, "stopped");
+    } else {
+      end_.failed.push_back({name, describe(end) + ": " + last_line(run_log(run))});
+      table_.set(slot->run, "failed");
+      table_.say(name + ": FAILED  " + end_.failed.back().why);
+    }
+  }
+
+  const SweepPlan& plan_;
+  RunnerOptions options_;
+  LiveTable table_;
+  std::vector<Slot> slots_;
+  std::vector<size_t> waiting_;
+  SweepEnd end_;
+};
+
+}  // namespace
+
+SweepEnd run_sweep(const SweepPlan& plan, const RunnerOptions& options) {
+  return Sweep(plan, options).run();
+}
+
+int run_one(const PlannedRun& run, const RunnerOptions& options) {
+  const pid_t process = start_process(training(run, 0, options));
+  bool asked = false;
+  while (true) {
+    if (stop_requested() && !asked) {
+      asked = true;
+      ::kill(process, SIGTERM);
+    }
+    ProcessEnd end;
+    if (wait_for_process(kLook, end) != process) continue;
+    if (end.exit_code != 0) std::cerr << last_line(run_log(run)) << "\n";
+    return end.exit_code;
+  }
+}
+
+}  // namespace attn

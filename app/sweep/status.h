@@ -1,0 +1,37 @@
+// Where each run of a sweep stands, as its directory tells.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "app/sweep/plan.h"
+
+namespace attn {
+
+enum class RunStage {
+  waiting,   ///< nothing there yet
+  begun,     ///< has trained and can go on
+  finished,  ///< has its result
+  changed    ///< was trained under another config than its row has now
+};
+
+struct RunStatus {
+  RunStage stage = RunStage::waiting;
+  int64_t step = 0;                  ///< as far as the log tells
+  std::vector<std::string> changed;  ///< paths, when the stage says so
+  double ppl = 0.0;                  ///< last validation's; 0: none yet
+  double tokens_per_second = 0.0;
+  double seconds = 0.0;  ///< in training
+};
+
+/// Throws DataError for a broken result.
+RunStatus inspect_run(const PlannedRun& run, const SweepMetrics& metrics);
+
+/// "B1/seed-1".
+std::string run_name(const SweepPlan& plan, const PlannedRun& run);
+
+/// Throws ConfigError naming every run whose row was changed after it had been trained.
+void refuse_changed(const SweepPlan& plan);
+
+}  // namespace attn

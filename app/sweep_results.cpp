@@ -1,0 +1,273 @@
+#include "app/sweep_results.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "app/provenance.h"
+#include "app/resume.h"
+#include "app/run_result.h"
+#include "app/sweep/plan.h"
+#include "app/sweep/prepare.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "data/lines.h"
+
+namespace attn {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int64_t kLargestPlan = 1 << 26;
+constexpr double kSameScore = 1e-6;
+
+std::optional<double> positive(double value) {
+  return value > 0 ? std::optional(value) : std::nullopt;
+}
+
+PaperRecord paper_of(const Json& json, const std::string& place) {
+  PaperFigures figures;
+  read_config(figures, json, place);
+  return {.ppl = positive(figures.ppl),
+          .bleu = positive(figures.bleu),
+          .params_m = positive(figures.params_m)};
+}
+
+void flatten(const Json& json, const std::string& place, std::map<std::string, std::string>& out) {
+  if (!json.is_object()) {
+    out[place] = json.dump();
+    return;
+  }
+  for (const auto& [key, value] : json.items()) {
+    flatten(value, place.empty() ? key : place + "." + key, out);
+  }
+}
+
+const EvaluatorConfig* find_evaluator(const Experiment& experiment, const std::string& name) {
+  for (const EvaluatorConfig& config : experiment.eval) {
+    if (config.name == name) return &config;
+  }
+  return nullptr;
+}
+
+BleuOptions bleu_options(const EvaluatorConfig& config) {
+  BleuOptions options;
+  options.tokenizer = config.tokenize;
+  options.lowercase = config.lowercase;
+  return options;
+}
+
+std::optional<double> value_of(const RunResult& result, const std::string& evaluator,
+                               const std::string& key) {
+  const auto found = result.results.find(evaluator);
+  if (found == result.results.end()) return {};
+  const auto value = found->second.values.find(key);
+  return value == found->second.values.end() ? std::nullopt : std::optional(value->second);
+}
+
+// Reads runs; remembers the references, which all runs share.
+class Collector {
+ public:
+  Collector(fs::path directory, SweepResults& out, const SweepMetrics& metrics)
+      : directory_(std::move(directory)), out_(out), metrics_(metrics) {}
+
+  RunRecord read(const fs::path& run, const std::string& name) {
+    RunRecord record;
+    record.name = name;
+    const Experiment experiment = load_experiment(run / "config.json");
+    record.seed = experiment.seed;
+    read_curve(run, record);
+    const auto result = read_result(run);
+    const int64_t at = last_step(run);
+    const bool finished =
+        result && (experiment.train.patience > 0 || result->step >= experiment.train.steps);
+    if (finished) {
+      read_finished(run, experiment, *result, record);
+    } else {
+      record.state =
+          "at step " + std::to_string(at) + " of " + std::to_string(experiment.train.steps);
+    }
+    read_provenance(run, experiment, record);
+    return record;
+  }
+
+ private:
+  static int64_t last_step(const fs::path& run) {
+    const auto records = read_metrics(run, "train");
+    return records.empty() ? 0 : records.back().value("step", int64_t{0});
+  }
+
+  void read_curve(const fs::path& run, RunRecord& record) const {
+    for (const Json& point : read_metrics(run, "eval")) {
+      if (point.value("name", "") != metrics_.ppl) continue;
+      const auto ppl = point.find("ppl");
+      if (ppl == point.end() || !ppl->is_number()) continue;
+      record.curve.push_back({point.value("step", int64_t{0}), ppl->get<double>()});
+    }
+  }
+
+  void read_finished(const fs::path& run, const Experiment& experiment, const RunResult& result,
+                     RunRecord& record) {
+    record.finished = true;
+    record.ppl = value_of(result, metrics_.ppl, "ppl");
+    record.bleu = value_of(result, metrics_.bleu, "bleu");
+    record.parameters = result.parameters;
+    record.target_tokens = result.target_tokens;
+    record.seconds = result.seconds;
+    record.tokens_per_second = result.tokens_per_second;
+    record.flops = result.flops;
+    record.peak_flops = result.peak_flops;
+    record.peak_memory = result.peak_memory;
+    const auto bleu = result.results.find(metrics_.bleu);
+    if (bleu != result.results.end()) {
+      if (out_.bleu_signature.empty()) out_.bleu_signature = bleu->second.signature;
+      read_sentences(run, experiment, bleu->second, record);
+    }
+  }
+
+  // Significance needs every sentence; without them the scores stand, with a note.
+  void read_sentences(const fs::path& run, const Experiment& experiment,
+                      const EvaluatorResult& result, RunRecord& record) {
+    const EvaluatorConfig* config = find_evaluator(experiment, metrics_.bleu);
+    if (config == nullptr || result.output.empty() || !fs::exists(run / result.output)) {
+      out_.notes.push_back(record.name + ": its translations are gone, so no significance");
+      return;
+    }
+    const std::string prefix = config->data.empty() ? experiment.data.valid : config->data;
+    const fs::path reference = text_path(prefix, experiment.data.target);
+    if (!fs::exists(reference)) {
+      out_.notes.push_back(record.name + ": " + reference.string() +
+                           " is not here, so no significance");
+      return;
+    }
+    const BleuOptions options = bleu_options(*config);
+    const auto hypotheses = read_lines(run / result.output);
+    const std::vector<std::vector<std::string>> references = {read_lines(reference)};
+    if (hypotheses.size() == references.front().size()) {
+      auto sentences = bleu_statistics(hypotheses, references, options);
+      BleuStatistics whole;
+      for (const BleuStatistics& sentence : sentences) whole += sentence;
+      const double again = bleu_from_statistics(whole, options, 1).score;
+      if (record.bleu && std::abs(again - *record.bleu) < kSameScore) {
+        record.sentences = std::move(sentences);
+        return;
+      }
+    }
+    out_.notes.push_back(record.name + ": " + reference.string() +
+                         " has changed since it was scored, so no significance");
+  }
+
+  static void read_provenance(const fs::path& run, const Experiment& experiment,
+                              RunRecord& record) {
+    const auto add = [&](const char* key, const std::string& value) {
+      if (!value.empty()) record.provenance.emplace_back(key, value);
+    };
+    add("seed", std::to_string(experiment.seed));
+    add("config", (run / "config.json").string());
+    if (!fs::exists(run / "run.json")) return;
+    const Json facts = parse_json(read_file(run / "run.json", kLargestPlan), run.string());
+    for (const char* key : {"version", "commit", "libtorch", "data_key", "pairs", "processor",
+                            "threads", "memory", "device", "started"}) {
+      if (!facts.contains(key)) continue;
+      const Json& value = facts[key];
+      add(key, value.is_string() ? value.get<std::string>() : value.dump());
+    }
+  }
+
+  fs::path directory_;
+  SweepResults& out_;
+  SweepMetrics metrics_;
+};
+
+std::vector<fs::path> runs_of(const fs::path& row) {
+  std::vector<std::pair<int64_t, fs::path>> found;
+  if (!fs::is_directory(row)) return {};
+  for (const auto& entry : fs::directory_iterator(row)) {
+    const std::string name = entry.path().filename().string();
+    if (!entry.is_directory() || !name.starts_with("seed-")) continue;
+    const std::string digits = name.substr(5);
+    if (digits.empty() || digits.size() > 18 ||
+        digits.find_first_not_of("0123456789") != std::string::npos) {
+      continue;
+    }
+    if (fs::exists(entry.path() / "config.json"))
+      found.emplace_back(std::stoll(digits), entry.path());
+  }
+  std::sort(found.begin(), found.end());
+  std::vector<fs::path> paths;
+  for (auto& [seed, path] : found) paths.push_back(std::move(path));
+  return paths;
+}
+
+// Whether the run's config is the row's, but for the seed and what the sweep itself fills in.
+bool is_of_row(const fs::path& run, const Json& row_config) {
+  Experiment before = load_experiment(run / "config.json"), now;
+  read_config(now, row_config);
+  now.seed = before.seed;
+  for (Experiment* one : {&before, &now}) {
+    one->data.cache.clear();
+    if (now.data.source_model.empty()) one->data.source_model.clear();
+    if (now.data.target_model.empty()) one->data.target_model.clear();
+  }
+  const auto conflicts =
+      read_result(run) ? result_conflicts(before, now) : resume_conflicts(before, now);
+  return conflicts.empty();
+}
+
+RowRecord read_row(const Json& json, const fs::path& directory, Collector& collector,
+                   SweepResults& out) {
+  RowRecord row;
+  row.name = json.at("name").get<std::string>();
+  row.about = json.at("about").get<std::string>();
+  row.changed = json.at("changed").get<std::vector<std::string>>();
+  row.paper = paper_of(json.at("paper"), "rows." + row.name + ".paper");
+  flatten(json.at("config"), "", row.values);
+  for (const fs::path& run : runs_of(directory / row.name)) {
+    const std::string name = row.name + "/" + run.filename().string();
+    if (is_of_row(run, json.at("config"))) {
+      row.runs.push_back(collector.read(run, name));
+    } else {
+      out.notes.push_back(name +
+                          " was trained under another config than the row has now: left out");
+    }
+  }
+  return row;
+}
+
+}  // namespace
+
+SweepResults collect_results(const fs::path& directory) {
+  const fs::path path = directory / kSweepFile;
+  if (!fs::exists(path)) {
+    throw DataError(directory.string() + ": is no sweep (it has no " + kSweepFile +
+                    "); `attn sweep FILE` makes one");
+  }
+  const Json plan = parse_json(read_file(path, kLargestPlan), path.string());
+  SweepResults out;
+  try {
+    SweepMetrics metrics;
+    read_config(metrics, plan.at("metrics"), "metrics");
+    out.ppl_name = metrics.ppl;
+    out.bleu_name = metrics.bleu;
+    const auto source = plan.at("source").get<std::string>();
+    out.title = fs::path(source).stem().string();
+    out.about = plan.at("about").get<std::string>();
+    out.command = "attn sweep " + source;
+    out.made = "Made by " + version_line() + ".";
+    Experiment base;
+    read_config(base, plan.at("rows").at(0).at("config"));
+    if (const auto* evaluator = find_evaluator(base, metrics.bleu)) {
+      out.bleu_options = bleu_options(*evaluator);
+    }
+    Collector collector(directory, out, metrics);
+    for (const Json& row : plan.at("rows")) {
+      out.rows.push_back(read_row(row, directory, collector, out));
+    }
+  } catch (const Json::exception& error) {
+    throw DataError(path.string() + ": broken (" + error.what() +
+                    "); run the sweep again to mend it");
+  }
+  return out;
+}
+
+}  // namespace attn

@@ -1,0 +1,15 @@
+// From a sweep's directory to what a report needs.
+#pragma once
+
+#include <filesystem>
+
+#include "report/results.h"
+
+namespace attn {
+
+/// Reads the plan (sweep.json) and whatever runs are there, finished or not; runs that were trained
+/// under another config than their row has now are left out with a note. Throws DataError when the
+/// directory holds no sweep.
+SweepResults collect_results(const std::filesystem::path& directory);
+
+}  // namespace attn

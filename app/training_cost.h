@@ -1,0 +1,20 @@
+// What training costs, in Table 2's terms, and what the machine could give.
+#pragma once
+
+#include <cstdint>
+
+#include "data/corpus.h"
+#include "model/config.h"
+
+namespace attn {
+
+/// Floating-point operations of training on every pair once: forward_flops (model/size.h) of each,
+/// times three, since the backward pass multiplies each matrix product's gradient with both of its
+/// factors.
+double epoch_flops(const EncodedCorpus& corpus, const ModelConfig& model,
+                   const VocabularySizes& vocabulary);
+
+/// Bytes that this process has had resident at most.
+int64_t peak_memory();
+
+}  // namespace attn

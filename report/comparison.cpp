@@ -1,0 +1,169 @@
+#include "report/comparison.h"
+
+#include <cmath>
+#include <numeric>
+
+#include "eval/bootstrap.h"
+
+namespace attn {
+namespace {
+
+std::vector<double> values_of(const RowRecord& row, std::optional<double> RunRecord::*figure) {
+  std::vector<double> values;
+  for (const RunRecord& run : row.runs) {
+    if (run.finished && run.*figure) values.push_back(*(run.*figure));
+  }
+  return values;
+}
+
+SystemStatistics sentences_of(const RowRecord& row) {
+  SystemStatistics system;
+  for (const RunRecord& run : row.runs) {
+    if (run.finished && !run.sentences.empty()) system.push_back(run.sentences);
+  }
+  return system;
+}
+
+// Of the difference of two means over seeds. A row of one seed is taken to stray as the base does.
+std::optional<double> standard_error(const SeedMean& base, const SeedMean& row) {
+  if (!base.deviation) return {};
+  const double a = *base.deviation, b = row.deviation.value_or(a);
+  return std::sqrt(a * a / static_cast<double>(base.seeds) +
+                   b * b / static_cast<double>(row.seeds));
+}
+
+Verdict judge(const Difference& difference) {
+  if (!difference.ours || !difference.paper || *difference.paper == 0.0) return Verdict::none;
+  if (!difference.significant) return Verdict::unclear;
+  const bool same = std::signbit(*difference.ours) == std::signbit(*difference.paper);
+  return same ? Verdict::agrees : Verdict::disagrees;
+}
+
+std::optional<double> paper_difference(const std::optional<double>& row,
+                                       const std::optional<double>& base) {
+  if (!row || !base) return {};
+  return *row - *base;
+}
+
+// The test over seeds; without a base of several seeds there is none, and `without` is the answer.
+bool beyond_seeds(const SeedMean& base, const SeedMean& row, bool without) {
+  const auto error = standard_error(base, row);
+  if (!error) return without;
+  return std::abs(row.mean - base.mean) > 2 * *error;
+}
+
+void compare_ppl(const RowRecord& base_row, const RowRecord& row, const RowComparison& base,
+                 RowComparison& out) {
+  Difference& difference = out.ppl_difference;
+  difference.paper = paper_difference(row.paper.ppl, base_row.paper.ppl);
+  if (!base.ppl || !out.ppl) return;
+  difference.ours = out.ppl->mean - base.ppl->mean;
+  difference.significant = *difference.ours != 0.0 && beyond_seeds(*base.ppl, *out.ppl, false);
+  difference.verdict = judge(difference);
+}
+
+void compare_bleu(const RowRecord& base_row, const RowRecord& row, const RowComparison& base,
+                  RowComparison& out) {
+  Difference& difference = out.bleu_difference;
+  difference.paper = paper_difference(row.paper.bleu, base_row.paper.bleu);
+  if (!base.bleu || !out.bleu) return;
+  difference.ours = out.bleu->mean - base.bleu->mean;
+  // Equal outputs have p = 0.001 in sacreBLEU's definition, which is no reason to believe in them.
+  difference.significant = *difference.ours != 0.0 && difference.p_value &&
+                           *difference.p_value < kSignificance &&
+                           beyond_seeds(*base.bleu, *out.bleu, true);
+  difference.verdict = judge(difference);
+}
+
+// Rows whose outputs are of another text than the base's can't be paired.
+void add_bootstrap(const SweepResults& results, std::vector<RowComparison>& out) {
+  const SystemStatistics base = sentences_of(results.rows.front());
+  if (base.empty()) return;
+  std::vector<SystemStatistics> systems;
+  std::vector<size_t> rows;
+  for (size_t i = 1; i < results.rows.size(); ++i) {
+    SystemStatistics system = sentences_of(results.rows[i]);
+    if (system.empty() || system.front().size() != base.front().size()) continue;
+    systems.push_back(std::move(system));
+    rows.push_back(i);
+  }
+  const PairedBootstrap bootstrap = paired_bootstrap(base, systems, results.bleu_options);
+  out.front().bleu_ci = bootstrap.baseline.ci;
+  for (size_t k = 0; k < rows.size(); ++k) {
+    out[rows[k]].bleu_ci = bootstrap.systems[k].system.ci;
+    out[rows[k]].bleu_difference.p_value = bootstrap.systems[k].p_value;
+  }
+}
+
+}  // namespace
+
+std::optional<SeedMean> seed_mean(std::span<const double> values) {
+  if (values.empty()) return {};
+  const auto n = static_cast<double>(values.size());
+  SeedMean out{.mean = std::accumulate(values.begin(), values.end(), 0.0) / n,
+               .deviation = {},
+               .seeds = static_cast<int64_t>(values.size())};
+  if (values.size() < 2) return out;
+  double squares = 0.0;
+  for (const double value : values) squares += (value - out.mean) * (value - out.mean);
+  out.deviation = std::sqrt(squares / (n - 1));
+  return out;
+}
+
+std::string verdict_word(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::none:
+      return "";
+    case Verdict::agrees:
+      return "agrees";
+    case Verdict::disagrees:
+      return "disagrees";
+    case Verdict::unclear:
+      return "can't tell";
+  }
+  return "";
+}
+
+std::vector<RowComparison> compare(const SweepResults& results) {
+  std::vector<RowComparison> out(results.rows.size());
+  if (out.empty()) return out;
+  for (size_t i = 0; i < out.size(); ++i) {
+    out[i].ppl = seed_mean(values_of(results.rows[i], &RunRecord::ppl));
+    out[i].bleu = seed_mean(values_of(results.rows[i], &RunRecord::bleu));
+  }
+  add_bootstrap(results, out);
+  for (size_t i = 1; i < out.size(); ++i) {
+    compare_ppl(results.rows.front(), results.rows[i], out.front(), out[i]);
+    compare_bleu(results.rows.front(), results.rows[i], out.front(), out[i]);
+  }
+  return out;
+}
+
+std::string summary(const SweepResults& results, std::span<const RowComparison> comparisons,
+                    bool of_bleu) {
+  std::vector<std::string> agree, disagree, unclear;
+  for (size_t i = 0; i < comparisons.size(); ++i) {
+    const Difference& difference =
+        of_bleu ? comparisons[i].bleu_difference : comparisons[i].ppl_difference;
+    if (difference.verdict == Verdict::agrees) agree.push_back(results.rows[i].name);
+    if (difference.verdict == Verdict::disagrees) disagree.push_back(results.rows[i].name);
+    if (difference.verdict == Verdict::unclear) unclear.push_back(results.rows[i].name);
+  }
+  const size_t all = agree.size() + disagree.size() + unclear.size();
+  if (all == 0) return "";
+  const auto part = [&](const std::vector<std::string>& names) {
+    std::string text = std::to_string(names.size());
+    for (size_t i = 0; i < names.size(); ++i) {
+      text += i == 0 ? " (" : ", ";
+      text += names[i];
+    }
+    if (!names.empty()) text += ")";
+    return text;
+  };
+  std::string text = of_bleu ? "BLEU: of " : "Perplexity: of ";
+  text += std::to_string(all) + " rows with a difference from the base in the paper, ";
+  text += part(agree) + " move the same way here, " + part(disagree) + " the other way, and for ";
+  return text + part(unclear) + " this data can't tell.";
+}
+
+}  // namespace attn

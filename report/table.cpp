@@ -1,0 +1,278 @@
+#include "report/table.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+namespace attn {
+namespace {
+
+struct Knob {
+  const char* path;
+  const char* title;
+};
+// The columns of Table 3, in its order and with its names.
+constexpr Knob kKnobs[] = {{"model.layers", "N"},       {"model.d_model", "d_model"},
+                           {"model.d_ff", "d_ff"},      {"model.heads", "h"},
+                           {"model.d_k", "d_k"},        {"model.d_v", "d_v"},
+                           {"model.dropout", "P_drop"}, {"train.label_smoothing", "ε_ls"},
+                           {"train.steps", "steps"}};
+
+std::string number(double value, int decimals) {
+  char buffer[64];
+  std::snprintf(buffer, sizeof buffer, "%.*f", decimals, value);
+  return buffer;
+}
+
+std::string scientific(double value) {
+  char buffer[64];
+  std::snprintf(buffer, sizeof buffer, "%.2e", value);
+  return buffer;
+}
+
+std::string full(double value) {
+  char buffer[64];
+  std::snprintf(buffer, sizeof buffer, "%.17g", value);
+  return buffer;
+}
+
+bool changes(const RowRecord& row, std::string_view path) {
+  return std::find(row.changed.begin(), row.changed.end(), path) != row.changed.end();
+}
+
+std::vector<Knob> knobs_of(const SweepResults& results) {
+  std::vector<Knob> knobs;
+  for (const Knob& knob : kKnobs) {
+    const bool used = std::any_of(results.rows.begin(), results.rows.end(),
+                                  [&](const RowRecord& row) { return changes(row, knob.path); });
+    if (used) knobs.push_back(knob);
+  }
+  return knobs;
+}
+
+std::string value_of(const RowRecord& row, const std::string& path) {
+  const auto found = row.values.find(path);
+  std::string text = found == row.values.end() ? "" : found->second;
+  if (text.size() > 1 && text.front() == '"') text = text.substr(1, text.size() - 2);
+  return text.size() <= 40 ? text : text.substr(0, 37) + "…";
+}
+
+// What has no column of its own: "position learned".
+std::string others(const RowRecord& row) {
+  std::string text;
+  for (const std::string& path : row.changed) {
+    const bool column = std::any_of(std::begin(kKnobs), std::end(kKnobs),
+                                    [&](const Knob& knob) { return path == knob.path; });
+    if (column || path == "seed") continue;
+    text += text.empty() ? "" : ", ";
+    text += path.substr(path.find('.') + 1) + " " + value_of(row, path);
+  }
+  return text;
+}
+
+std::string mean_text(const std::optional<SeedMean>& mean) {
+  if (!mean) return "";
+  std::string text = number(mean->mean, 2);
+  if (mean->deviation) text += " ± " + number(*mean->deviation, 2);
+  return text;
+}
+
+std::string difference_text(const Difference& difference) {
+  if (!difference.ours) return "";
+  return signed_number(*difference.ours, 2) + (difference.significant ? " *" : "");
+}
+
+std::string optional_text(const std::optional<double>& value, int decimals) {
+  return value ? number(*value, decimals) : "";
+}
+
+std::string optional_signed(const std::optional<double>& value, int decimals) {
+  return value ? signed_number(*value, decimals) : "";
+}
+
+double mean_of(const RowRecord& row, double (*figure)(const RunRecord&)) {
+  double sum = 0.0;
+  int64_t count = 0;
+  for (const RunRecord& run : row.runs) {
+    if (!run.finished) continue;
+    sum += figure(run);
+    ++count;
+  }
+  return count > 0 ? sum / static_cast<double>(count) : NAN;
+}
+
+std::string if_known(double value, std::string text) {
+  return std::isfinite(value) && value > 0 ? std::move(text) : std::string();
+}
+
+// A run that did not finish has no figures: its row says where it stands.
+std::string state_of(const RowRecord& row) {
+  if (row.runs.empty()) return "not run";
+  std::string text;
+  for (const RunRecord& run : row.runs) {
+    if (run.finished) continue;
+    text += text.empty() ? "" : ", ";
+    text += "seed " + std::to_string(run.seed) + " " + run.state;
+  }
+  return text;
+}
+
+void add_metric_columns(Table& table, const SweepResults& results, bool paper) {
+  const auto metric = [&](const std::string& name, const std::string& key, const char* title) {
+    if (name.empty()) return;
+    const std::string group = std::string(title) + " (" + name + ")";
+    table.columns.push_back({key, title, false, group, "mean over seeds ± standard deviation"});
+    table.columns.push_back(
+        {key + "_diff", "Δ", false, group, "difference from the first row; * significant"});
+    if (key == "bleu") {
+      table.columns.push_back(
+          {"bleu_p", "p", false, group, "paired bootstrap over sentences, 1000 resamples"});
+    }
+    if (!paper) return;
+    table.columns.push_back({"paper_" + key, "paper", false, group, "the paper's figure"});
+    table.columns.push_back(
+        {"paper_" + key + "_diff", "its Δ", false, group, "the paper's difference from its base"});
+    table.columns.push_back({key + "_verdict", "sign", true, group,
+                             "whether the difference goes the paper's way, or can't be told"});
+  };
+  metric(results.ppl_name, "ppl", "PPL");
+  metric(results.bleu_name, "bleu", "BLEU");
+}
+
+void add_metric_cells(std::vector<std::string>& cells, const SweepResults& results,
+                      const RowRecord& row, const RowComparison& comparison, bool paper) {
+  const auto metric = [&](const std::string& name, const std::optional<SeedMean>& mean,
+                          const Difference& difference, const std::optional<double>& papers,
+                          int paper_decimals, bool bleu) {
+    if (name.empty()) return;
+    cells.push_back(mean_text(mean));
+    cells.push_back(difference_text(difference));
+    if (bleu) cells.push_back(optional_text(difference.p_value, 3));
+    if (!paper) return;
+    cells.push_back(optional_text(papers, paper_decimals));
+    cells.push_back(optional_signed(difference.paper, paper_decimals));
+    cells.push_back(verdict_word(difference.verdict));
+  };
+  metric(results.ppl_name, comparison.ppl, comparison.ppl_difference, row.paper.ppl, 2, false);
+  metric(results.bleu_name, comparison.bleu, comparison.bleu_difference, row.paper.bleu, 1, true);
+}
+
+}  // namespace
+
+std::string signed_number(double value, int decimals) {
+  const std::string digits = number(std::abs(value), decimals);
+  if (digits.find_first_not_of("0.") == std::string::npos) return digits;
+  return (value < 0 ? "−" : "+") + digits;
+}
+
+Table results_table(const SweepResults& results, std::span<const RowComparison> comparisons) {
+  const std::vector<Knob> knobs = knobs_of(results);
+  const bool paper = std::any_of(
+      results.rows.begin(), results.rows.end(),
+      [](const RowRecord& row) { return row.paper.ppl || row.paper.bleu || row.paper.params_m; });
+  bool other = false, unfinished = false;
+  for (const RowRecord& row : results.rows) {
+    other |= !others(row).empty();
+    unfinished |= !state_of(row).empty();
+  }
+  Table table;
+  table.columns.push_back({"row", "row", true, "", ""});
+  for (const Knob& knob : knobs)
+    table.columns.push_back({knob.path, knob.title, false, "", knob.path});
+  if (other) table.columns.push_back({"other", "other", true, "", "further keys that differ"});
+  add_metric_columns(table, results, paper);
+  const std::string group = paper ? "params ×10⁶" : "";
+  table.columns.push_back({"params_m", paper ? "ours" : "params ×10⁶", false, group, "trained"});
+  if (paper) table.columns.push_back({"paper_params_m", "paper", false, group, "the paper's"});
+  if (unfinished) table.columns.push_back({"state", "state", true, "", "of runs not finished"});
+  for (size_t i = 0; i < results.rows.size(); ++i) {
+    const RowRecord& row = results.rows[i];
+    std::vector<std::string> cells = {row.name};
+    for (const Knob& knob : knobs) {
+      cells.push_back(i == 0 || changes(row, knob.path) ? value_of(row, knob.path) : "");
+    }
+    if (other) cells.push_back(others(row));
+    add_metric_cells(cells, results, row, comparisons[i], paper);
+    const double millions = mean_of(
+        row, [](const RunRecord& run) { return static_cast<double>(run.parameters) / 1e6; });
+    cells.push_back(if_known(millions, number(millions, 2)));
+    if (paper) cells.push_back(optional_text(row.paper.params_m, 0));
+    if (unfinished) cells.push_back(state_of(row));
+    table.rows.push_back(std::move(cells));
+  }
+  return table;
+}
+
+Table cost_table(const SweepResults& results) {
+  Table table;
+  table.columns = {{"row", "row", true, "", ""},
+                   {"flops", "training FLOPs", false, "", "matrix products, closed form"},
+                   {"minutes", "minutes", false, "", "in training, without evaluating"},
+                   {"tokens_per_second", "target tokens/s", false, "", ""},
+                   {"gflops_per_second", "GFLOP/s", false, "", ""},
+                   {"peak_share", "of peak", false, "", "of this machine's best matrix product"},
+                   {"memory_gb", "memory, GB", false, "", "resident at most"}};
+  for (const RowRecord& row : results.rows) {
+    const double flops = mean_of(row, [](const RunRecord& run) { return run.flops; });
+    const double seconds = mean_of(row, [](const RunRecord& run) { return run.seconds; });
+    const double speed = mean_of(row, [](const RunRecord& run) { return run.tokens_per_second; });
+    const double rate = mean_of(row, [](const RunRecord& run) { return run.flops / run.seconds; });
+    const double share =
+        mean_of(row, [](const RunRecord& run) { return run.flops / run.seconds / run.peak_flops; });
+    const double memory =
+        mean_of(row, [](const RunRecord& run) { return static_cast<double>(run.peak_memory); });
+    table.rows.push_back({row.name, if_known(flops, scientific(flops)),
+                          if_known(seconds, number(seconds / 60, 1)),
+                          if_known(speed, number(speed, 0)), if_known(rate, number(rate / 1e9, 0)),
+                          if_known(share, number(100 * share, 0) + " %"),
+                          if_known(memory, number(memory / 1e9, 2))});
+  }
+  return table;
+}
+
+Table provenance_table(const SweepResults& results) {
+  Table table;
+  table.columns.push_back({"run", "run", true, "", ""});
+  for (const RowRecord& row : results.rows) {
+    for (const RunRecord& run : row.runs) {
+      for (const auto& [key, value] : run.provenance) {
+        const bool known = std::any_of(table.columns.begin(), table.columns.end(),
+                                       [&](const auto& column) { return column.key == key; });
+        if (!known) table.columns.push_back({key, key, true, "", ""});
+      }
+    }
+  }
+  for (const RowRecord& row : results.rows) {
+    for (const RunRecord& run : row.runs) {
+      std::vector<std::string> cells = {run.name};
+      cells.resize(table.columns.size());
+      for (const auto& [key, value] : run.provenance) {
+        for (size_t i = 1; i < cells.size(); ++i) {
+          if (table.columns[i].key == key) cells[i] = value;
+        }
+      }
+      table.rows.push_back(std::move(cells));
+    }
+  }
+  return table;
+}
+
+Table runs_table(const SweepResults& results) {
+  Table table;
+  for (const char* key : {"row", "seed", "finished", "ppl", "bleu", "parameters", "target_tokens",
+                          "seconds", "tokens_per_second", "flops", "peak_flops", "peak_memory"}) {
+    table.columns.push_back({key, key, false, "", ""});
+  }
+  for (const RowRecord& row : results.rows) {
+    for (const RunRecord& run : row.runs) {
+      table.rows.push_back({row.name, std::to_string(run.seed), run.finished ? "1" : "0",
+                            run.ppl ? full(*run.ppl) : "", run.bleu ? full(*run.bleu) : "",
+                            std::to_string(run.parameters), std::to_string(run.target_tokens),
+                            full(run.seconds), full(run.tokens_per_second), full(run.flops),
+                            full(run.peak_flops), std::to_string(run.peak_memory)});
+    }
+  }
+  return table;
+}
+
+}  // namespace attn

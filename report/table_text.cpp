@@ -1,0 +1,142 @@
+#include <algorithm>
+
+#include "report/table.h"
+
+namespace attn {
+namespace {
+
+// Characters, not bytes: columns are lined up for whoever reads the source.
+size_t width_of(const std::string& text) {
+  size_t width = 0;
+  for (const char c : text) width += (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+  return width;
+}
+
+std::string markdown_cell(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '|') out += '\\';
+    out += c == '\n' ? ' ' : c;
+  }
+  return out;
+}
+
+std::string csv_cell(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"') out += '"';
+    out += c;
+  }
+  return out + "\"";
+}
+
+void append_padded(std::string& out, const std::string& text, size_t width, bool left) {
+  const size_t own = width_of(text);
+  const std::string blanks(width > own ? width - own : 0, ' ');
+  out += left ? text + blanks : blanks + text;
+}
+
+}  // namespace
+
+std::string to_markdown(const Table& table) {
+  std::vector<size_t> widths;
+  std::vector<std::string> titles;
+  for (size_t i = 0; i < table.columns.size(); ++i) {
+    const Table::Column& column = table.columns[i];
+    // Markdown has no headings over several columns.
+    const bool repeats = !column.group.empty() && !column.group.starts_with(column.title);
+    const std::string prefix = column.group.substr(0, column.group.find(' '));
+    titles.push_back(markdown_cell(repeats ? prefix + " " + column.title : column.title));
+    size_t width = std::max<size_t>(width_of(titles.back()), 3);
+    for (const auto& row : table.rows) width = std::max(width, width_of(markdown_cell(row[i])));
+    widths.push_back(width);
+  }
+  std::string out;
+  const auto line = [&](const std::vector<std::string>& cells) {
+    for (size_t i = 0; i < cells.size(); ++i) {
+      out += i == 0 ? "| " : " | ";
+      append_padded(out, markdown_cell(cells[i]), widths[i], table.columns[i].text);
+    }
+    out += " |\n";
+  };
+  line(titles);
+  for (size_t i = 0; i < widths.size(); ++i) {
+    out += i == 0 ? "| " : " | ";
+    out += std::string(widths[i] - 1, '-') + (table.columns[i].text ? "-" : ":");
+  }
+  out += " |\n";
+  for (const auto& row : table.rows) line(row);
+  return out;
+}
+
+std::string to_csv(const Table& table) {
+  std::string out;
+  const auto line = [&](const auto& cells, const auto& text) {
+    for (size_t i = 0; i < cells.size(); ++i) {
+      if (i > 0) out += ",";
+      out += csv_cell(text(cells[i]));
+    }
+    out += "\n";
+  };
+  line(table.columns, [](const Table::Column& column) { return column.key; });
+  for (const auto& row : table.rows) line(row, [](const std::string& cell) { return cell; });
+  return out;
+}
+
+std::string html_escaped(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    switch (c) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      case '\'':
+        out += "&#39;";
+        break;
+      default:
+        out += c;
+    }
+  }
+  return out;
+}
+
+std::string to_html(const Table& table) {
+  std::string out = "<div class=\"scroll\"><table>\n<thead>\n<tr>";
+  for (size_t i = 0; i < table.columns.size();) {
+    size_t end = i + 1;
+    const std::string& group = table.columns[i].group;
+    while (!group.empty() && end < table.columns.size() && table.columns[end].group == group) ++end;
+    out += "<th colspan=\"" + std::to_string(end - i) + "\"" +
+           (group.empty() ? ">" : " class=\"group\">") + html_escaped(group) + "</th>";
+    i = end;
+  }
+  out += "</tr>\n<tr>";
+  for (const Table::Column& column : table.columns) {
+    out += column.text ? "<th class=\"text\"" : "<th";
+    if (!column.meaning.empty()) out += " title=\"" + html_escaped(column.meaning) + "\"";
+    out += ">" + html_escaped(column.title) + "</th>";
+  }
+  out += "</tr>\n</thead>\n<tbody>\n";
+  for (const auto& row : table.rows) {
+    out += "<tr>";
+    for (size_t i = 0; i < row.size(); ++i) {
+      const char* tag = i == 0 ? "th" : "td";
+      out += std::string("<") + tag + (table.columns[i].text ? " class=\"text\">" : ">") +
+             html_escaped(row[i]) + "</" + tag + ">";
+    }
+    out += "</tr>\n";
+  }
+  return out + "</tbody>\n</table></div>\n";
+}
+
+}  // namespace attn

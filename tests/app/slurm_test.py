@@ -1,0 +1,196 @@
+#!/usr/bin/env python3
+"""A sweep as a job array under a real slurmctld and slurmd, on this machine alone.
+
+    python3 tests/app/slurm_test.py path/to/attn
+
+Needs root and Debian's packages munge, slurmctld, slurmd and slurm-client; is skipped, with a message, where they are
+not there or where a munged or a slurmctld runs already. Everything lives in a temporary directory. The second job's
+time limit is too short for its training: it must be queued again and go on from what it saved.
+"""
+import contextlib
+import json
+import os
+import pathlib
+import pwd
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+ATTN = ""
+PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "squeue", "scontrol")
+
+SLURM_CONF = """
+ClusterName=attn
+SlurmctldHost=localhost
+SlurmctldPort={ctld_port}
+SlurmdPort={d_port}
+AuthType=auth/munge
+AuthInfo=socket={dir}/munge.socket
+CryptoType=crypto/munge
+SlurmUser=root
+StateSaveLocation={dir}/state
+SlurmdSpoolDir={dir}/spool
+SlurmctldPidFile={dir}/slurmctld.pid
+SlurmdPidFile={dir}/slurmd.pid
+SlurmctldLogFile={dir}/slurmctld.log
+SlurmdLogFile={dir}/slurmd.log
+ProctrackType=proctrack/pgid
+TaskPlugin=task/none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core
+MpiDefault=none
+ReturnToService=2
+MinJobAge=300
+KillWait=30
+NodeName=localhost CPUs={cpus} State=UNKNOWN
+PartitionName=test Nodes=localhost Default=YES MaxTime=INFINITE State=UP
+"""
+
+BASE = {
+    "data": {"train": "corpus/train", "valid": "corpus/valid", "source": "en", "target": "de", "vocab_size": 400,
+             "batch_tokens": 512},
+    "model": {"layers": 1, "d_model": 32, "d_ff": 64, "heads": 2, "d_k": 16, "d_v": 16},
+    "train": {"steps": 40, "schedule": "inverse_sqrt", "learning_rate": 0.005, "warmup": 20, "checkpoint_every": 1000000},
+    "eval": [{"name": "valid", "kind": "loss", "every": 0},
+             {"name": "test", "kind": "bleu", "data": "corpus/test", "tokenize": "none", "every": 0, "beam": 1}],
+}
+
+
+def skip(why):
+    print(f"skipped: {why}")
+    sys.exit(0)
+
+
+def run(*command, check=True, **options):
+    done = subprocess.run([str(c) for c in command], capture_output=True, text=True, timeout=300, **options)
+    if check and done.returncode != 0:
+        raise SystemExit(f"{' '.join(map(str, command))}: exit {done.returncode}\n{done.stdout}\n{done.stderr}")
+    return done
+
+
+def wait_until(what, condition, seconds):
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if condition():
+            return
+        time.sleep(0.5)
+    raise SystemExit(f"not within {seconds} s: {what}")
+
+
+@contextlib.contextmanager
+def daemon(*command, **options):
+    process = subprocess.Popen([str(c) for c in command], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **options)
+    try:
+        yield process
+    finally:
+        process.terminate()
+        try:
+            process.wait(20)
+        except subprocess.TimeoutExpired:
+            process.kill()
+
+
+@contextlib.contextmanager
+def cluster(path):
+    """slurmctld and slurmd with a munged of their own; yields the environment that finds them."""
+    (path / "state").mkdir()
+    (path / "spool").mkdir()
+    os.chmod(path, 0o755)
+    munge = path / "munge"
+    munge.mkdir(mode=0o700)
+    (munge / "key").write_bytes(os.urandom(1024))
+    (munge / "key").chmod(0o400)
+    user = pwd.getpwnam("munge")
+    for item in (munge, munge / "key"):
+        os.chown(item, user.pw_uid, user.pw_gid)
+    # munged insists on a socket's folder that others may enter and only its user may write.
+    sockets = pathlib.Path(tempfile.mkdtemp(prefix="attn-munge-", dir="/run"))
+    os.chown(sockets, user.pw_uid, user.pw_gid)
+    os.chmod(sockets, 0o755)
+    conf = path / "slurm.conf"
+    text = SLURM_CONF.format(dir=path, cpus=os.cpu_count(), ctld_port=16817 + os.getpid() % 500,
+                             d_port=17817 + os.getpid() % 500).replace(f"{path}/munge.socket", f"{sockets}/socket")
+    conf.write_text(text)
+    environment = {**os.environ, "SLURM_CONF": str(conf)}
+    become = {"user": "munge", "group": "munge", "extra_groups": []}
+    try:
+        with daemon("munged", "-F", f"--socket={sockets}/socket", f"--key-file={munge}/key", f"--log-file={munge}/log",
+                    f"--pid-file={munge}/pid", f"--seed-file={munge}/seed", **become):
+            wait_until("munged's socket", (sockets / "socket").exists, 20)
+            with daemon("slurmctld", "-D", "-c", "-f", conf, env=environment):
+                with daemon("slurmd", "-D", "-f", conf, "-N", "localhost", env=environment):
+                    idle = lambda: "idle" in run("sinfo", "-h", "-o", "%t", check=False, env=environment).stdout
+                    wait_until("an idle node", idle, 60)
+                    yield environment
+    finally:
+        shutil.rmtree(sockets, ignore_errors=True)
+
+
+def main():
+    missing = [p for p in PROGRAMS if shutil.which(p) is None]
+    if missing:
+        skip(f"no {', '.join(missing)} here")
+    if os.geteuid() != 0:
+        skip("munged and slurmd need root")
+    if run("pgrep", "-x", "slurmctld", check=False).returncode == 0:
+        skip("a slurmctld runs here already")
+    work = pathlib.Path(tempfile.mkdtemp(prefix="attn-slurm-"))
+    try:
+        with cluster(work) as environment:
+            check(work, environment)
+    except SystemExit:
+        for log in ("slurmctld.log", "slurmd.log"):
+            if (work / log).exists():
+                print(f"--- {log}\n{(work / log).read_text()[-3000:]}")
+        raise
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+
+
+def check(work, environment):
+    project = work / "project"
+    project.mkdir()
+    attn = lambda *a: run(ATTN, "--threads", "1", *a, cwd=project, env=environment)
+    attn("generate", "corpus", "--train", "1000", "--valid", "40", "--test", "30")
+    (project / "base.json").write_text(json.dumps(BASE))
+    # A time limit of one minute and a notice of 45 seconds leave some 15 to 45 s a job (Slurm looks at limits twice a
+    # minute): the row `long` needs more than that.
+    steps = steps_for(attn, seconds=75)
+    sweep = {"base": "base.json",
+             "rows": [{"name": "base"}, {"name": "long", "set": {"train": {"steps": steps}}}],
+             "slurm": {"partition": "test", "time": "1", "cpus": 1, "notice": 45}}
+    (project / "sweep.json").write_text(json.dumps(sweep))
+    answer = attn("sweep", "sweep.json", "--run", "swept", "--slurm")
+    print(answer.stderr.strip())
+    queue = lambda: run("squeue", "-h", "-o", "%i %t %M %r", env=environment).stdout.strip()
+    deadline, last = time.monotonic() + 900, None
+    while (now := queue()) and time.monotonic() < deadline:
+        states = " | ".join(" ".join(line.split()[:2]) for line in now.splitlines())
+        if states != last:
+            print(time.strftime("%H:%M:%S"), states, flush=True)
+        last = states
+        time.sleep(2)
+    for name in ("base", "long"):
+        log = (project / f"swept/{name}/seed-1.log").read_text()
+        assert (project / f"swept/{name}/seed-1/result.json").exists(), f"{name} did not finish\n{log[-2000:]}"
+    log = (project / "swept/long/seed-1.log").read_text()
+    assert "stopped and saved" in log and "going on from" in log, f"it was not interrupted:\n{log[-2000:]}"
+    print(f"the long row was stopped and went on {log.count('going on from')} times")
+    report = attn("report", "swept").stdout
+    print("\n".join(line for line in report.splitlines() if line.startswith("|"))[:1200])
+    assert "| long" in report and "not run" not in report
+
+
+def steps_for(attn, seconds):
+    """Updates that take so many seconds here, by a short measurement."""
+    cost = json.loads(attn("bench", "step", "base.json", "--json", "--seconds", "2").stdout)
+    return max(100, int(seconds / cost["seconds_per_update"]))
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    ATTN = str(pathlib.Path(sys.argv.pop(1)).resolve())
+    main()

@@ -1,0 +1,192 @@
+#include "app/sweep/plan.h"
+
+#include <filesystem>
+#include <fstream>
+
+#include "app/sweep/dry_run.h"
+#include "app/sweep/slurm.h"
+#include "app/sweep/status.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "tests/support/catch.h"
+#include "tests/support/table3.h"
+#include "tests/support/temporary_directory.h"
+
+using namespace attn;
+using testing::contains;
+
+namespace {
+
+class Sweeps {
+ public:
+  Sweeps() {
+    write("base.json", R"({"seed": 5, "eval": [{"name": "v"}, {"name": "b", "kind": "bleu"}]})");
+  }
+
+  void write(const std::string& name, const std::string& text) const {
+    std::ofstream(folder_ / name) << text;
+  }
+  SweepPlan plan(const std::string& text, SweepRequest request = {}) const {
+    write("s.json", text);
+    request.file = folder_ / "s.json";
+    if (request.directory.empty()) request.directory = folder_ / "run";
+    return plan_sweep(request);
+  }
+  std::string rows(const std::string& rows) const {
+    return R"({"base": "base.json", "rows": [{"name": "base"}, )" + rows + "]}";
+  }
+  std::filesystem::path folder() const { return folder_ / "run"; }
+
+ private:
+  testing::TemporaryDirectory folder_;
+};
+
+Experiment experiment_of(const PlannedRow& row) {
+  Experiment experiment;
+  read_config(experiment, row.config);
+  return experiment;
+}
+
+}  // namespace
+
+TEST_CASE("rows are patches on the base, and the first one is compared with") {
+  const Sweeps sweeps;
+  const SweepPlan plan =
+      sweeps.plan(sweeps.rows(R"({"name": "B1", "set": {"model": {"d_k": 16}}})"));
+  REQUIRE(plan.rows.size() == 2);
+  CHECK(plan.rows[0].changed.empty());
+  CHECK(plan.rows[1].changed == std::vector<std::string>{"model.d_k"});
+  CHECK(experiment_of(plan.rows[1]).model.d_k == 16);
+  CHECK(plan.metrics.ppl == "v");
+  CHECK(plan.metrics.bleu == "b");
+  REQUIRE(plan.runs.size() == 2);
+  CHECK(plan.runs[1].directory == sweeps.folder() / "B1" / "seed-5");
+}
+
+TEST_CASE("grids make a row for each combination, seeds a run for each") {
+  const Sweeps sweeps;
+  const auto text = sweeps.rows(
+      R"({"name": "g", "seeds": 2, "grid": {"model.heads": [1, 4], "train.smoothing": ["all", "wrong"]}})");
+  const SweepPlan plan = sweeps.plan(text);
+  REQUIRE(plan.rows.size() == 5);
+  CHECK(plan.rows[1].name == "g.heads=1.smoothing=all");
+  CHECK(plan.rows[4].name == "g.heads=4.smoothing=wrong");
+  CHECK(experiment_of(plan.rows[3]).model.heads == 4);
+  REQUIRE(plan.runs.size() == 9);
+  CHECK(plan.runs[4].experiment.seed == 5);
+  CHECK(plan.runs[5].experiment.seed == 6);  // all rows' first seeds come first
+  CHECK(sweeps.plan(text, {.seeds = 3}).runs.size() == 15);
+  const SweepPlan some = sweeps.plan(text, {.only = {"base", "*smoothing=all"}});
+  CHECK(some.rows.size() == 5);
+  CHECK(some.runs.size() == 5);
+}
+
+TEST_CASE("patch files lie over the base and under what the rows set") {
+  const Sweeps sweeps;
+  sweeps.write("p.json", R"({"model": {"heads": 2, "layers": 3}})");
+  const SweepPlan plan = sweeps.plan(
+      sweeps.rows(R"({"name": "p", "patch": ["p.json"], "set": {"model": {"layers": 1}}})"));
+  CHECK(experiment_of(plan.rows[1]).model.heads == 2);
+  CHECK(experiment_of(plan.rows[1]).model.layers == 1);
+}
+
+TEST_CASE("a mistake in any row names the row, the place and the nearest right name") {
+  const Sweeps sweeps;
+  const auto mistake = [&](const std::string& row) { return sweeps.plan(sweeps.rows(row)); };
+  CHECK_THROWS_WITH(mistake(R"({"name": "x", "set": {"model": {"heds": 1}}})"),
+                    contains("s.json: row x: model.heds") && contains("heads"));
+  CHECK_THROWS_WITH(mistake(R"({"name": "x", "set": {"modle": {"heads": 1}}})"),
+                    contains("row x: modle") && contains("model"));
+  CHECK_THROWS_WITH(mistake(R"({"name": "x", "set": {"model": {"d_model": 0}}})"),
+                    contains("row x: model.d_model: 0"));
+  CHECK_THROWS_WITH(mistake(R"({"name": "x", "set": {"model": {"heads": -1}}})"),
+                    contains("row x: model.heads: -1"));
+  CHECK_THROWS_WITH(mistake(R"({"name": "x", "set": {"model": {"heads": "8"}}})"),
+                    contains("row x: model.heads") && contains("integer"));
+  CHECK_THROWS_WITH(mistake(R"({"name": "x", "set": {"model": {"position": "learnt"}}})"),
+                    contains("learned"));
+  CHECK_THROWS_WITH(mistake(R"({"name": "x", "sett": {}})"), contains("rows[1].sett"));
+  CHECK_THROWS_WITH(mistake(R"({"name": "a/b"})"), contains("rows[1].name"));
+  CHECK_THROWS_WITH(mistake(R"({"name": ".."})"), contains("rows[1].name"));
+  CHECK_THROWS_WITH(mistake(R"({"name": "base"})"), contains("two rows"));
+  CHECK_THROWS_WITH(mistake(R"({"name": "x", "set": {"seed": 3}})"), contains("seeds"));
+  CHECK_THROWS_WITH(mistake(R"({"name": "x", "set": {"base": "y"}})"), contains("patch"));
+  CHECK_THROWS_WITH(mistake(R"({"name": "x", "grid": {"model.heads": 3}})"),
+                    contains("rows[1].grid.model.heads"));
+  CHECK_THROWS_WITH(mistake(R"({"name": "x", "patch": ["none.json"]})"), contains("none.json"));
+  CHECK_THROWS_WITH(sweeps.plan(R"({"base": "base.json", "rows": []})"), contains("rows"));
+  CHECK_THROWS_WITH(sweeps.plan(R"({"rows": [{"name": "base"}]})"), contains("base"));
+  CHECK_THROWS_WITH(
+      sweeps.plan(R"({"base": "base.json", "metrics": {"bleu": "c"}, "rows": [{"name": "a"}]})"),
+      contains("metrics.bleu"));
+  CHECK_THROWS_WITH(sweeps.plan(sweeps.rows(R"({"name": "A1"})"), {.only = {"A2"}}),
+                    contains("--only A2") && contains("A1"));
+}
+
+TEST_CASE("the shipped Table 3 is the paper's, parameters and all") {
+  SweepRequest request;
+  request.file = std::filesystem::path(ATTN_SOURCE_DIR) / "experiments/table3.json";
+  const SweepPlan plan = plan_sweep(request);
+  const auto expected = testing::table3();
+  REQUIRE(plan.rows.size() == expected.size());
+  for (size_t i = 0; i < expected.size(); ++i) {
+    INFO(expected[i].name);
+    CHECK(plan.rows[i].name == expected[i].name);
+    CHECK(experiment_of(plan.rows[i]).model == expected[i].config);
+    if (expected[i].paper_millions > 0) {
+      CHECK(plan.rows[i].paper.params_m == expected[i].paper_millions);
+    }
+  }
+  CHECK_NOTHROW(check_parameters(plan));
+  SweepPlan wrong = plan;
+  wrong.rows[5].paper.params_m = 59.0;
+  CHECK_THROWS_WITH(check_parameters(wrong), contains("B1"));
+}
+
+TEST_CASE("the shipped sweeps and presets can be read") {
+  for (const char* name : {"experiments/multi30k/table3.json"}) {
+    SweepRequest request;
+    request.file = std::filesystem::path(ATTN_SOURCE_DIR) / name;
+    CHECK(plan_sweep(request).rows.size() == 20);
+  }
+  for (const char* name : {"paper", "tensor2tensor-v3", "fairseq"}) {
+    const auto file = std::filesystem::path(ATTN_SOURCE_DIR) / "experiments/presets" /
+                      (std::string(name) + ".json");
+    CHECK_NOTHROW(load_experiment(file));
+  }
+}
+
+TEST_CASE("a run whose row was changed since is named and not gone on with") {
+  const Sweeps sweeps;
+  const SweepPlan before =
+      sweeps.plan(sweeps.rows(R"({"name": "B1", "set": {"model": {"d_k": 16}}})"));
+  const PlannedRun& run = before.runs[1];
+  CHECK(inspect_run(run, before.metrics).stage == RunStage::waiting);
+  std::filesystem::create_directories(run.directory);
+  write_file_atomically(run.directory / "config.json", write_config(run.experiment).dump());
+  CHECK(inspect_run(run, before.metrics).stage == RunStage::begun);
+  CHECK_NOTHROW(refuse_changed(before));
+  const SweepPlan after =
+      sweeps.plan(sweeps.rows(R"({"name": "B1", "set": {"model": {"d_k": 32}}})"));
+  CHECK(inspect_run(after.runs[1], after.metrics).stage == RunStage::changed);
+  CHECK_THROWS_WITH(refuse_changed(after), contains("B1/seed-5 (model.d_k)"));
+  const SweepPlan longer = sweeps.plan(
+      sweeps.rows(R"({"name": "B1", "set": {"model": {"d_k": 16}, "train": {"steps": 200000}}})"));
+  CHECK_NOTHROW(refuse_changed(longer));  // a run that has not finished may become longer
+}
+
+TEST_CASE("the batch script asks for what the file says, quoted for the shell") {
+  const Sweeps sweeps;
+  SweepPlan plan = sweeps.plan(
+      R"({"base": "base.json", "rows": [{"name": "a"}, {"name": "b"}],
+          "slurm": {"partition": "gpu", "time": "02:00:00", "gpus": 1, "at_once": 4, "notice": 30,
+                    "options": ["--qos=long"], "setup": ["module load cuda"]}})");
+  const std::string script = slurm_script(plan, shell_quoted("it's"));
+  for (const char* part :
+       {"#SBATCH --array=0-1%4", "#SBATCH --partition=gpu", "#SBATCH --time=02:00:00",
+        "#SBATCH --gpus-per-node=1", "#SBATCH --signal=B:TERM@30", "#SBATCH --requeue",
+        "#SBATCH --qos=long", "module load cuda", "arguments=('it'\\''s')"}) {
+    CHECK_THAT(script, contains(part));
+  }
+  CHECK(script.find("--mem") == std::string::npos);
+}

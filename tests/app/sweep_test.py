@@ -1,0 +1,197 @@
+#!/usr/bin/env python3
+"""Sweeps and their reports with the real binary: killed, changed, broken and interrupted ones.
+
+    python3 tests/app/sweep_test.py path/to/attn
+
+Standard library alone. Every case works in a temporary directory.
+"""
+import csv
+import io
+import json
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+ATTN = ""
+
+BASE = {
+    "seed": 3,
+    "data": {"train": "corpus/train", "valid": "corpus/valid", "source": "en", "target": "de",
+             "vocab_size": 400, "batch_tokens": 512},
+    "model": {"layers": 1, "d_model": 32, "d_ff": 64, "heads": 2, "d_k": 16, "d_v": 16},
+    "train": {"steps": 40, "schedule": "inverse_sqrt", "learning_rate": 0.005, "warmup": 20, "log_every": 5,
+              "checkpoint_every": 4, "keep_last": 1},
+    "eval": [{"name": "valid", "kind": "loss", "every": 20},
+             {"name": "test", "kind": "bleu", "data": "corpus/test", "tokenize": "none", "every": 0, "beam": 2}],
+}
+SWEEP = {
+    "base": "base.json",
+    "rows": [{"name": "base", "seeds": 2, "paper": {"ppl": 4.92, "bleu": 25.8}},
+             {"name": "E", "set": {"model": {"position": "none"}}, "paper": {"ppl": 5.2, "bleu": 25.0}}],
+}
+
+
+class Sweeps(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory(prefix="attn-sweep-")
+        cls.path = pathlib.Path(cls.folder.name)
+        cls.attn(cls, "generate", "corpus", "--train", "1000", "--valid", "40", "--test", "30")
+        cls.write(cls, "base.json", BASE)
+        cls.write(cls, "sweep.json", SWEEP)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def write(self, name, value):
+        (self.path / name).write_text(json.dumps(value), encoding="utf8")
+
+    def start(self, *arguments):
+        return subprocess.Popen([ATTN, "--threads", "1", *arguments], cwd=self.path, stdin=subprocess.DEVNULL,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def attn(self, *arguments, code=0):
+        done = subprocess.run([ATTN, "--threads", "1", *arguments], cwd=self.path, capture_output=True, text=True,
+                              timeout=300)
+        if done.returncode != code:
+            raise AssertionError(f"attn {' '.join(arguments)}: exit {done.returncode}, wanted {code}\n"
+                                 f"{done.stdout[-2000:]}\n{done.stderr[-2000:]}")
+        return done
+
+    def scores(self, sweep):
+        """What may not depend on how often the sweep was killed."""
+        rows = csv.DictReader(io.StringIO(self.attn("report", sweep, "--format", "runs").stdout))
+        return [[row[key] for key in ("row", "seed", "finished", "ppl", "bleu", "parameters", "target_tokens", "flops")]
+                for row in rows]
+
+    def whole(self):
+        if not (self.path / "whole/report.md").exists():
+            self.attn("sweep", "sweep.json", "--run", "whole")
+        return self.scores("whole")
+
+    def test_a_sweep_trains_all_rows_and_reports(self):
+        scores = self.whole()
+        self.assertEqual([row[:3] for row in scores], [["base", "3", "1"], ["base", "4", "1"], ["E", "3", "1"]])
+        self.assertNotEqual(scores[0][3], scores[1][3])
+        report = (self.path / "whole/report.md").read_text()
+        for part in ("position none", "BLEU", "Signature", "commit", "±"):
+            self.assertIn(part, report)
+        page = (self.path / "whole/report.html").read_text()
+        self.assertEqual(page.count("<svg"), 10)  # five plots, each wide and narrow
+        self.assertNotIn("<script", page)
+        result = json.loads((self.path / "whole/E/seed-3/result.json").read_text())
+        self.assertGreater(result["flops"], 0)
+        # The vocabulary is one for all rows.
+        self.assertEqual(len(list((self.path / "whole/vocabulary").glob("*/source.model"))), 1)
+
+    def test_run_again_it_has_nothing_to_do(self):
+        self.whole()
+        before = {p: p.stat().st_mtime_ns for p in (self.path / "whole").glob("*/seed-*/checkpoints/*")}
+        again = self.attn("sweep", "sweep.json", "--run", "whole")
+        self.assertIn("3 runs finished before", again.stderr)
+        self.assertNotIn("training", again.stderr)
+        self.assertEqual(before, {p: p.stat().st_mtime_ns for p in (self.path / "whole").glob("*/seed-*/checkpoints/*")})
+
+    def test_killed_three_times_it_ends_with_the_same_table(self):
+        expected = self.whole()
+        steps = lambda: sorted(str(p) for p in (self.path / "killed").glob("*/seed-*/checkpoints/step-*"))
+        kills = 0
+        for _ in range(6):
+            before = steps()
+            process = self.start("sweep", "sweep.json", "--run", "killed")
+            deadline = time.monotonic() + 60
+            while process.poll() is None and steps() == before and time.monotonic() < deadline:
+                time.sleep(0.002)
+            if process.poll() is not None:
+                break
+            process.kill()
+            process.communicate()
+            kills += 1
+            if kills == 3:
+                break
+        self.assertEqual(kills, 3)
+        self.attn("sweep", "sweep.json", "--run", "killed")
+        self.assertEqual(self.scores("killed"), expected)
+
+    def test_a_changed_row_is_named_and_nothing_runs(self):
+        self.whole()
+        changed = json.loads(json.dumps(SWEEP))
+        changed["rows"][1]["set"]["model"]["d_ff"] = 128
+        self.write("changed.json", changed)
+        error = self.attn("sweep", "changed.json", "--run", "whole", code=2).stderr
+        self.assertIn("E/seed-3 (model.d_ff)", error)
+        self.assertEqual(len(error.strip().splitlines()), 1)
+
+    def test_a_failing_row_does_not_stop_the_others(self):
+        broken = json.loads(json.dumps(SWEEP))
+        broken["rows"] = [{"name": "base"}, {"name": "bad", "set": {"data": {"valid": "corpus/nowhere"}}}, {"name": "last"}]
+        self.write("broken.json", broken)
+        done = self.attn("sweep", "broken.json", "--run", "broken", "--jobs", "2", code=3)
+        self.assertIn("bad/seed-3: FAILED", done.stderr)
+        self.assertIn("nowhere", done.stderr)
+        finished = {row[0]: row[2] for row in self.scores("broken")}
+        self.assertEqual((finished["base"], finished["last"]), ("1", "1"))
+        self.assertIn("| bad", done.stdout)
+
+    def test_a_mistake_in_a_row_runs_nothing(self):
+        for patch, names in (({"model": {"hedas": 1}}, ("row x", "model.hedas", "heads")),
+                             ({"model": {"d_model": 0}}, ("row x", "d_model: 0")),
+                             ({"model": {"heads": -1}}, ("row x", "heads: -1")),
+                             ({"modell": {}}, ("row x", "modell", "model")),
+                             ({"train": {"smoothing": "most"}}, ("row x", "train.smoothing", "wrong"))):
+            self.write("mistake.json", {"base": "base.json", "rows": [{"name": "base"}, {"name": "x", "set": patch}]})
+            error = self.attn("sweep", "mistake.json", code=2).stderr.strip().splitlines()
+            self.assertEqual(len(error), 1, error)
+            for name in names:
+                self.assertIn(name, error[0])
+        self.assertFalse((self.path / "runs").exists())
+
+    def test_sigterm_saves_and_the_same_command_goes_on(self):
+        process = self.start("sweep", "sweep.json", "--run", "stopped", "--only", "base", "--seeds", "1",
+                             "--set", "train.steps=400")
+        run = self.path / "stopped/base/seed-3"
+        deadline = time.monotonic() + 60
+        while not list(run.glob("checkpoints/step-*")) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGTERM)
+        _, error = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 143, error)
+        self.assertIn("the same command goes on", error)
+        step = max(int(p.name[5:]) for p in run.glob("checkpoints/step-*"))
+        self.assertIn(f"saved at step {step}", (self.path / "stopped/base/seed-3.log").read_text())
+        # A sweep that is not through has a report as well.
+        self.assertIn("of 400", self.attn("report", "stopped").stdout)
+
+    def test_two_processes_do_not_train_one_run(self):
+        long = json.loads(json.dumps(BASE))
+        long["train"]["steps"] = 5000
+        self.write("long.json", long)
+        first = self.start("train", "long.json", "--run", "shared")
+        deadline = time.monotonic() + 60
+        while not list((self.path / "shared").glob("checkpoints/step-*")) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        error = self.attn("train", "shared", "--resume", code=3).stderr
+        self.assertIn("another process", error)
+        first.send_signal(signal.SIGTERM)
+        first.communicate(timeout=60)
+
+    def test_a_dry_run_prints_costs_and_leaves_nothing(self):
+        out = self.attn("sweep", "sweep.json", "--run", "dry", "--dry-run", "--seconds", "0.1").stdout
+        self.assertIn("model.position=\"none\"", out)
+        self.assertIn("3 runs", out)
+        self.assertNotIn("?", out)
+        self.assertFalse((self.path / "dry").exists())
+
+    def test_a_folder_that_is_no_sweep_says_so(self):
+        error = self.attn("report", "corpus", code=3).stderr
+        self.assertIn("is no sweep", error)
+
+
+if __name__ == "__main__":
+    ATTN = str(pathlib.Path(sys.argv.pop(1)).resolve())
+    unittest.main()

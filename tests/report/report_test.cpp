@@ -1,0 +1,184 @@
+#include <algorithm>
+#include <cmath>
+
+#include "report/comparison.h"
+#include "report/page.h"
+#include "report/plot.h"
+#include "report/table.h"
+#include "tests/support/catch.h"
+
+using namespace attn;
+using testing::contains;
+
+namespace {
+
+RunRecord run(int64_t seed, double ppl, double bleu) {
+  RunRecord record;
+  record.name = "row/seed-" + std::to_string(seed);
+  record.seed = seed;
+  record.finished = true;
+  record.ppl = ppl;
+  record.bleu = bleu;
+  record.parameters = 1'000'000;
+  record.seconds = 60;
+  record.flops = 6e12;
+  record.peak_flops = 2e11;
+  record.curve = {{100, 2 * ppl}, {200, ppl}};
+  return record;
+}
+
+RowRecord row(const std::string& name, double paper_ppl, double paper_bleu,
+              std::vector<RunRecord> runs) {
+  RowRecord out;
+  out.name = name;
+  out.paper = {.ppl = paper_ppl, .bleu = paper_bleu, .params_m = {}};
+  out.values = {{"model.heads", "8"}, {"model.d_k", "64"}, {"model.position", "\"sinusoidal\""}};
+  out.runs = std::move(runs);
+  return out;
+}
+
+SweepResults sweep(std::vector<RowRecord> rows) {
+  SweepResults results;
+  results.title = "a sweep";
+  results.ppl_name = "valid";
+  results.bleu_name = "test";
+  results.rows = std::move(rows);
+  return results;
+}
+
+// Sentences of four words, of which a share of the sentences is right.
+std::vector<BleuStatistics> sentences(size_t right, size_t all = 400) {
+  std::vector<BleuStatistics> out(all);
+  for (size_t i = 0; i < all; ++i) {
+    out[i].totals = {6, 5, 4, 3};
+    out[i].hyp_length = out[i].ref_length = 6;
+    if (i * right / all != (i + 1) * right / all) out[i].counts = {6, 5, 4, 3};
+  }
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("mean and sample standard deviation over seeds") {
+  CHECK(!seed_mean({}));
+  const std::vector<double> one = {3.0}, three = {1.0, 2.0, 6.0};
+  CHECK(seed_mean(one)->mean == 3.0);
+  CHECK(!seed_mean(one)->deviation);
+  CHECK(seed_mean(three)->mean == Approx(3.0));
+  CHECK(*seed_mean(three)->deviation == Approx(std::sqrt(7.0)));
+}
+
+TEST_CASE("a difference counts only if it is larger than the seeds' own") {
+  auto results = sweep({row("base", 5, 25, {run(1, 5.0, 25), run(2, 5.1, 25), run(3, 4.9, 25)}),
+                        row("near", 6, 24, {run(1, 5.1, 25)}), row("far", 6, 24, {run(1, 5.6, 25)}),
+                        row("other", 6, 24, {run(1, 4.4, 25)})});
+  const auto compared = compare(results);
+  CHECK(*compared[1].ppl_difference.ours == Approx(0.1));
+  CHECK(*compared[1].ppl_difference.paper == Approx(1.0));
+  CHECK(compared[1].ppl_difference.verdict == Verdict::unclear);
+  CHECK(compared[2].ppl_difference.verdict == Verdict::agrees);
+  CHECK(compared[3].ppl_difference.verdict == Verdict::disagrees);
+  CHECK(compared[0].ppl_difference.verdict == Verdict::none);
+  CHECK_THAT(summary(results, compared, false), contains("3 rows") && contains("1 (far)") &&
+                                                    contains("1 (other)") && contains("1 (near)"));
+  // Without sentences no difference in BLEU can be significant.
+  CHECK(compared[2].bleu_difference.verdict == Verdict::unclear);
+}
+
+TEST_CASE("BLEU's differences are tested over sentences, and over seeds where there are several") {
+  auto results = sweep({row("base", 0, 25, {run(1, 5, 50)}), row("worse", 0, 24, {run(1, 5, 25)}),
+                        row("alike", 0, 24, {run(1, 5, 49.5)})});
+  results.rows[0].runs[0].sentences = sentences(200);
+  results.rows[1].runs[0].sentences = sentences(100);
+  results.rows[2].runs[0].sentences = sentences(198);
+  auto compared = compare(results);
+  CHECK(*compared[1].bleu_difference.p_value < 0.05);
+  CHECK(compared[1].bleu_difference.verdict == Verdict::agrees);
+  CHECK(*compared[2].bleu_difference.p_value > 0.05);
+  CHECK(compared[2].bleu_difference.verdict == Verdict::unclear);
+  // A base whose seeds stray by as much as the difference takes the verdict back.
+  RunRecord second = run(2, 5, 20);
+  second.sentences = sentences(200);
+  results.rows[0].runs.push_back(second);
+  compared = compare(results);
+  CHECK(compared[1].bleu_difference.verdict == Verdict::unclear);
+}
+
+TEST_CASE("the table prints what differs, and unfinished runs say where they stand") {
+  auto results = sweep({row("base", 5, 25, {run(1, 5, 25)}),
+                        row("A1", 5.3, 24, {run(1, 5.2, 24.5)}), row("E", 5, 25, {})});
+  results.rows[1].values["model.heads"] = "1";
+  results.rows[1].changed = {"model.heads"};
+  results.rows[2].values["model.position"] = "\"learned\"";
+  results.rows[2].changed = {"model.position"};
+  RunRecord begun = run(1, 0, 0);
+  begun.finished = false;
+  begun.state = "at step 300 of 8000";
+  results.rows[2].runs = {begun};
+  const Table table = results_table(results, compare(results));
+  std::vector<std::string> keys;
+  for (const auto& column : table.columns) keys.push_back(column.key);
+  CHECK(std::find(keys.begin(), keys.end(), "model.heads") != keys.end());
+  CHECK(std::find(keys.begin(), keys.end(), "model.d_k") == keys.end());
+  const std::string markdown = to_markdown(table);
+  CHECK_THAT(markdown, contains("position learned"));
+  CHECK_THAT(markdown, contains("seed 1 at step 300 of 8000"));
+  CHECK_THAT(markdown, contains("+0.20") && contains("+0.30"));
+  for (const auto& cells : table.rows) CHECK(cells.size() == table.columns.size());
+  CHECK(table.rows[0][1] == "8");
+  CHECK(table.rows[1][1] == "1");
+  CHECK(table.rows[2][1].empty());
+}
+
+TEST_CASE("CSV and HTML escape what would break them") {
+  Table table;
+  table.columns = {{"a", "a", true, "", ""}, {"b", "b", false, "", ""}};
+  table.rows = {{"x, \"y\"", "<script>"}};
+  CHECK(to_csv(table) == "a,b\n\"x, \"\"y\"\"\",<script>\n");
+  CHECK_THAT(to_html(table), contains("&lt;script&gt;") && contains("x, &quot;y&quot;"));
+  table.rows = {{"a|b", "1"}};
+  CHECK_THAT(to_markdown(table), contains("a\\|b"));
+}
+
+TEST_CASE("axis marks are round, within the axis and not too many") {
+  CHECK(axis_ticks(0, 10, false, 5) == std::vector<double>{0, 2, 4, 6, 8, 10});
+  for (const auto& [low, high, logarithmic] : {std::tuple{-0.013, 0.021, false},
+                                               {3.0, 9000.0, true},
+                                               {4.1, 4.9, true},
+                                               {1e12, 1e19, true}}) {
+    const auto ticks = axis_ticks(low, high, logarithmic, 6);
+    INFO(low << " to " << high);
+    CHECK(ticks.size() >= 2);
+    CHECK(ticks.size() <= 9);
+    CHECK(std::is_sorted(ticks.begin(), ticks.end()));
+    CHECK(ticks.front() >= low);
+    CHECK(ticks.back() <= high);
+  }
+  CHECK(axis_ticks(1, 1, false, 5).empty());
+}
+
+TEST_CASE("a plot draws what can be drawn") {
+  Plot plot{.title = "t", .x = {"x", true}, .y = {"y", false}};
+  CHECK(to_svg(plot, 400, 300).empty());
+  plot.points = {{.label = "bad", .x = -1, .y = 2}, {.label = "nan", .x = 1, .y = std::nan("")}};
+  CHECK(to_svg(plot, 400, 300).empty());
+  plot.points.push_back({.label = "a <b>", .x = 10, .y = 2});
+  const std::string svg = to_svg(plot, 400, 300);
+  CHECK_THAT(svg, contains("a &lt;b&gt;") && contains("<circle"));
+  CHECK(svg.find("nan") == std::string::npos);
+  CHECK(svg.find("bad") == std::string::npos);
+}
+
+TEST_CASE("the page stands on its own and shows all tables and plots") {
+  auto results =
+      sweep({row("base", 5, 25, {run(1, 5, 25)}), row("A1", 5.3, 24, {run(1, 5.2, 24.5)})});
+  const auto compared = compare(results);
+  const std::string page = html_report(results, compared);
+  CHECK(page.find("http") == std::string::npos);
+  CHECK(page.find("<script") == std::string::npos);
+  for (const char* part : {"Learning curves", "against the paper", "against parameters",
+                           "against training FLOPs", "Cost of training", "To get it again"}) {
+    CHECK_THAT(page, contains(part));
+  }
+  CHECK_THAT(markdown_report(results, compared), contains("| base") && contains("| A1"));
+}
