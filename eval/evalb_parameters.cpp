@@ -98,8 +98,10 @@ class ParameterReader {
     const char* const end = text.data() + text.size();
     const auto [stop, error] = std::from_chars(text.data(), end, result);
     if (error != std::errc{} || stop != end || result < least || result > most) {
-      fail("'" + text.substr(0, 40) + "' is not a whole number of at least " +
-           std::to_string(least) + (most == 1 ? " and at most 1" : ""));
+      std::string message = "'";
+      message.append(text, 0, 40).append("' is not a whole number of at least ");
+      message += std::to_string(least);
+      fail(most == 1 ? message + " and at most 1" : message);
     }
     return result;
   }
@@ -140,7 +142,8 @@ EvalbParameters parse_evalb_parameters(std::string_view text, const std::string&
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   parameters.name = std::filesystem::path(name).filename().string();
-  parameters.name += "[" + to_hex(hash_text(settings_text(parameters))).substr(0, 8) + "]";
+  parameters.name.append("[").append(to_hex(hash_text(settings_text(parameters))), 0, 8);
+  parameters.name += "]";
   return parameters;
 }
 

@@ -2,6 +2,13 @@
 // and beside it a strict F1 from which no sentence is dropped. A pure function of trees; the
 // parameters' meaning is in eval/evalb_parameters.h.
 //
+// Where EVALB (the release with "FMeasure" and QUOTE_LABEL) is not followed, on purpose:
+//   - no limit on words and brackets, no stop at MAX_ERROR;
+//   - a row with an error, or skipped, shows the gold words, as in EVALB's sample.rsl; the release
+//     itself shows 0. A malformed prediction's row shows no brackets, EVALB's what it salvaged;
+//   - an F1 of nothing is 0 and not "nan", and the row of totals is always whole;
+//   - blanks within a leaf, "(NN dog )", are no error, and "(NP )" is an empty bracket, not a word.
+//
 //   const ParseScore score = score_parses(gold_trees, predicted_trees, collins_parameters());
 //   score.all.f1(); score.strict.f1(); score.all.errors; score.sentences[i].matched;
 //   score.signature

@@ -1,6 +1,7 @@
 #include "eval/parse_tables.h"
 
 #include <algorithm>
+#include <functional>
 
 namespace attn {
 namespace {
@@ -40,8 +41,9 @@ std::vector<BracketTableRow> ParseTables::named(const Ranges& ranges) {
   std::vector<BracketTableRow> rows;
   for (const auto& [range, row] : ranges) {
     rows.push_back(row);
-    rows.back().name = std::to_string(range.first);
-    if (range.second != range.first) rows.back().name += "-" + std::to_string(range.second);
+    std::string& name = rows.back().name;
+    name = std::to_string(range.first);
+    if (range.second != range.first) name.append("-").append(std::to_string(range.second));
   }
   return rows;
 }

@@ -1,36 +1,22 @@
-#include "app/score.h"
-
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iostream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "base/error.h"
 #include "tests/support/catch.h"
+#include "tests/support/score_command.h"
 
 using namespace attn;
 using attn::testing::contains;
+using attn::testing::Printed;
+using attn::testing::run_score;
 
 namespace {
-
-/// Puts a stream's buffer in the place of another's for as long as it lives.
-class Redirect {
- public:
-  Redirect(std::ios& stream, std::streambuf* to) : stream_(stream), old_(stream.rdbuf(to)) {}
-  ~Redirect() { stream_.rdbuf(old_); }
-  Redirect(const Redirect&) = delete;
-  Redirect& operator=(const Redirect&) = delete;
-
- private:
-  std::ios& stream_;
-  std::streambuf* old_;
-};
 
 std::filesystem::path make_folder() {
   std::string name = (std::filesystem::temp_directory_path() / "attn_score_XXXXXX").string();
@@ -48,23 +34,10 @@ struct Folder {
   }
 };
 
-struct Printed {
-  std::string out, err;
-};
-
-/// Runs `attn score bleu ARGUMENTS` in this process.
+/// Runs `attn score bleu ARGUMENTS`.
 Printed score_bleu(std::vector<std::string> arguments, const std::string& input = "") {
-  CLI::App app;
-  add_score_command(app);
-  arguments.insert(arguments.begin(), {"score", "bleu"});
-  std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them last first
-  std::ostringstream out, err;
-  std::istringstream in(input);
-  const Redirect to_out(std::cout, out.rdbuf()), to_err(std::cerr, err.rdbuf());
-  std::cin.clear();
-  const Redirect from_in(std::cin, in.rdbuf());
-  app.parse(arguments);
-  return {out.str(), err.str()};
+  arguments.insert(arguments.begin(), "bleu");
+  return run_score(std::move(arguments), input);
 }
 
 const std::string text = "The cat sat on the mat.\nIt rained all day long.\n";
