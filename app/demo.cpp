@@ -14,6 +14,8 @@
 #include "app/training_run.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "data/tree.h"
+#include "data/tree_drawing.h"
 
 namespace attn {
 namespace {
@@ -22,10 +24,12 @@ namespace fs = std::filesystem;
 
 struct DemoOptions {
   fs::path config = "experiments/demo.json";
+  fs::path parse_config = "experiments/demo_parse.json";
   fs::path run = "runs/demo";
 };
 
 constexpr size_t kSamples = 6;
+constexpr size_t kTrees = 2;
 
 void print_samples(const std::vector<std::string>& sources,
                    const std::vector<std::string>& hypotheses,
@@ -42,6 +46,7 @@ void print_next_steps(const fs::path& run) {
   const std::string dir = run.string();
   std::cout << "\nWhat to try next:\n"
             << "  echo 'The old woman sees the dog .' | ./run translate " << dir << "\n"
+            << "  echo 'The old woman sees the dog .' | ./run parse " << dir << "/parser --draw\n"
             << "  ./run train experiments/demo.json --set model.heads=1 --run runs/one_head\n"
             << "  ./run train experiments/demo.json --set model.position=none --run runs/no_order\n"
             << "  ./run config --explain             every knob, its default and its meaning\n"
@@ -72,27 +77,64 @@ void show_result(const fs::path& run, const Experiment& experiment) {
   std::cout << "\n"
             << result.line << "\n"
             << right << " of " << sources.size() << " sentences are right to the last letter.\n";
-  print_next_steps(run);
+}
+
+// Of the middle lengths, where there is something to see and it fits a screen.
+void print_trees(const std::vector<Tree>& trees, const std::vector<Tree>& gold) {
+  std::cout << "\nThe same model, trained to parse (section 6.3); sentences it has never seen:\n";
+  size_t shown = 0;
+  for (size_t i = 0; i < trees.size() && shown < kTrees; ++i) {
+    const size_t words = tree_words(trees[i]).size();
+    if (words < 7 || words > 11) continue;
+    std::cout << "\n" << draw_tree(strip_root(trees[i]));
+    if (trees[i] != gold[i]) std::cout << "(right would be: " << write_tree(gold[i]) << ")\n";
+    ++shown;
+  }
+}
+
+void show_parser(const fs::path& corpus, const fs::path& run, const Experiment& experiment) {
+  LoadedModel loaded = load_model(run);
+  const std::string gold = (corpus / "test.ptb").string();
+  std::cerr << "parsing unseen sentences\n";
+  const EvaluatorConfig config{
+      .name = "test", .kind = EvaluatorKind::parse, .data = gold, .search = experiment.search};
+  const fs::path output = run / "eval" / "test.txt";
+  const EvaluationResult result =
+      Evaluation(config, experiment.data, loaded.tokenizers, run / "cache")
+          .run(loaded.model, output);
+  print_trees(read_trees(output), read_trees(gold));
+  std::cout << "\n" << result.line << "\n" << result.signature << "\n";
+}
+
+// Trains, or goes on, or finds the run finished; false when a signal stopped it.
+bool train(const Experiment& experiment, const fs::path& run) {
+  TrainingRun training(experiment, run, /*resume=*/true, command_line());
+  if (training.finished() || training.run() == RunEnd::finished) return true;
+  std::cerr << "stopped and saved at step " << training.step() << "; ./run demo goes on\n";
+  return false;
 }
 
 int demo(const DemoOptions& options) {
-  Experiment experiment = load_experiment(options.config);
-  const fs::path corpus = options.run / "corpus";
-  experiment.data.train = (corpus / "train").string();
-  experiment.data.valid = (corpus / "valid").string();
-  if (!fs::exists(corpus / "test.en")) {
+  Experiment translation = load_experiment(options.config);
+  Experiment parsing = load_experiment(options.parse_config);
+  const fs::path corpus = options.run / "corpus", parser = options.run / "parser";
+  translation.data.train = (corpus / "train").string();
+  translation.data.valid = (corpus / "valid").string();
+  parsing.data.train = (corpus / "train.ptb").string();
+  parsing.data.valid = (corpus / "valid.ptb").string();
+  if (!fs::exists(corpus / "test.ptb")) {
     const auto generated =
-        write_generated_corpus(corpus, {}, static_cast<uint64_t>(experiment.seed));
+        write_generated_corpus(corpus, {}, static_cast<uint64_t>(translation.seed));
     std::cerr << "for example:\n  " << generated.train[0].english << "\n  "
               << generated.train[0].german << "\n";
   }
   catch_stop_signals();
-  TrainingRun training(experiment, options.run, /*resume=*/true, command_line());
-  if (!training.finished() && training.run() == RunEnd::interrupted) {
-    std::cerr << "stopped and saved at step " << training.step() << "; ./run demo goes on\n";
-    return stop_exit_code();
-  }
-  show_result(options.run, experiment);
+  if (!train(translation, options.run)) return stop_exit_code();
+  show_result(options.run, translation);
+  std::cout << std::flush;
+  if (!train(parsing, parser)) return stop_exit_code();
+  show_parser(corpus, parser, parsing);
+  print_next_steps(options.run);
   return 0;
 }
 
@@ -100,10 +142,11 @@ int demo(const DemoOptions& options) {
 
 void add_demo_command(CLI::App& app) {
   auto options = std::make_shared<DemoOptions>();
-  CLI::App* command =
-      app.add_subcommand("demo", "Make a corpus, train a small Transformer on it, score it");
+  CLI::App* command = app.add_subcommand(
+      "demo", "Make a corpus, train a small translator and a small parser on it, score them");
   command->footer("Example: attn demo\n         A second call shows the result again.");
-  command->add_option("--config", options->config, "the experiment")->capture_default_str();
+  command->add_option("--config", options->config, "the translator")->capture_default_str();
+  command->add_option("--parse-config", options->parse_config, "the parser")->capture_default_str();
   command->add_option("--run", options->run, "its directory")->capture_default_str();
   command->callback([options] { set_exit_code(demo(*options)); });
 }

@@ -6,8 +6,11 @@
 #include "base/file.h"
 #include "data/batches.h"
 #include "data/corpus.h"
+#include "data/treebank.h"
 #include "eval/bleu.h"
 #include "eval/loss_evaluator.h"
+#include "eval/parse_score.h"
+#include "eval/parser.h"
 #include "eval/translator.h"
 
 namespace attn {
@@ -20,19 +23,36 @@ std::string format(const char* pattern, Values... values) {
   return buffer;
 }
 
+/// The files of a loss or BLEU evaluator; of trees, the text made from them.
+std::pair<std::string, std::string> text_files(const std::string& name, const DataConfig& data,
+                                               const Tokenizers& tokenizers,
+                                               const std::filesystem::path& cache) {
+  if (data.task == Task::translation) {
+    return {text_path(name, data.source), text_path(name, data.target)};
+  }
+  const LabelSet labels = vocabulary_labels(*tokenizers.target, data.tree_form);
+  const std::string prefix = tree_text(name, data, labels, cache);
+  return {text_path(prefix, kWordsSuffix), text_path(prefix, kSymbolsSuffix)};
+}
+
+void write_output(const std::filesystem::path& output, const std::string& text) {
+  if (output.empty()) return;
+  std::filesystem::create_directories(output.parent_path());
+  write_file_atomically(output, text);
+}
+
 }  // namespace
 
 Evaluation::Evaluation(const EvaluatorConfig& config, const DataConfig& data,
                        const Tokenizers& tokenizers, const std::filesystem::path& cache)
-    : config_(config), tokenizers_(tokenizers) {
+    : config_(config), tokenizers_(tokenizers), tree_form_(data.tree_form) {
   const std::string prefix = config.data.empty() ? data.valid : config.data;
   if (prefix.empty()) {
     throw ConfigError("eval: " + config.name + ": neither its data nor data.valid is set");
   }
-  const std::string source = text_path(prefix, data.source),
-                    target = text_path(prefix, data.target);
   switch (config.kind) {
     case EvaluatorKind::loss: {
+      const auto [source, target] = text_files(prefix, data, tokenizers, cache);
       const EncodedCorpus corpus = load_corpus({.source = source,
                                                 .target = target,
                                                 .tokenizers = tokenizers,
@@ -41,7 +61,8 @@ Evaluation::Evaluation(const EvaluatorConfig& config, const DataConfig& data,
       batches_ = sequential_batches(corpus, data.batch_tokens);
       break;
     }
-    case EvaluatorKind::bleu:
+    case EvaluatorKind::bleu: {
+      const auto [source, target] = text_files(prefix, data, tokenizers, cache);
       source_lines_ = read_lines(source);
       target_lines_ = read_lines(target);
       if (source_lines_.size() != target_lines_.size() || source_lines_.empty()) {
@@ -49,6 +70,14 @@ Evaluation::Evaluation(const EvaluatorConfig& config, const DataConfig& data,
                         target + " " + std::to_string(target_lines_.size()) +
                         "; they must have the same number, more than 0");
       }
+      break;
+    }
+    case EvaluatorKind::parse:
+      gold_trees_ = read_trees(prefix, tree_options(data));
+      if (gold_trees_.empty()) throw DataError(prefix + ": holds no trees");
+      TreeVocabulary(*tokenizers.target, data.tree_form);  // refuses now what search would refuse
+      parse_parameters_ =
+          config.params.empty() ? collins_parameters() : read_evalb_parameters(config.params);
       break;
   }
 }
@@ -58,6 +87,7 @@ bool Evaluation::better(double value, double than) const {
     case EvaluatorKind::loss:
       return value < than;
     case EvaluatorKind::bleu:
+    case EvaluatorKind::parse:
       return value > than;
   }
   return false;
@@ -69,6 +99,8 @@ EvaluationResult Evaluation::run(Transformer model, const std::filesystem::path&
       return run_loss(model);
     case EvaluatorKind::bleu:
       return run_bleu(model, output);
+    case EvaluatorKind::parse:
+      return run_parse(model, output);
   }
   return {};
 }
@@ -93,10 +125,7 @@ EvaluationResult Evaluation::run_bleu(Transformer model,
     hypotheses.push_back(nbest.front().text);
     text += hypotheses.back() + "\n";
   }
-  if (!output.empty()) {
-    std::filesystem::create_directories(output.parent_path());
-    write_file_atomically(output, text);
-  }
+  write_output(output, text);
   const BleuOptions options{.tokenizer = config_.tokenize, .lowercase = config_.lowercase};
   const std::vector<std::vector<std::string>> references = {target_lines_};
   const BleuScore score = corpus_bleu(hypotheses, references, options);
@@ -108,6 +137,37 @@ EvaluationResult Evaluation::run_bleu(Transformer model,
       .line = format_bleu(score),
       .signature = score.signature,
       .decisive = score.score};
+}
+
+EvaluationResult Evaluation::run_parse(Transformer model,
+                                       const std::filesystem::path& output) const {
+  std::vector<std::vector<std::string>> sentences;
+  for (const Tree& tree : gold_trees_) sentences.push_back(tree_words(tree));
+  Parser parser(model, tokenizers_, tree_form_, config_.search);
+  std::vector<Tree> trees;
+  std::string text;
+  for (auto& nbest : parser.parse(sentences)) {
+    trees.push_back(std::move(nbest.front().tree));
+    text += write_tree(trees.back()) + "\n";
+  }
+  write_output(output, text);
+  const ParseScore score = score_parses(gold_trees_, trees, parse_parameters_);
+  const auto repaired = static_cast<double>(parser.counts().repaired);
+  return {.values = {{"f1", score.all.f1()},
+                     {"recall", score.all.recall()},
+                     {"precision", score.all.precision()},
+                     {"strict_f1", score.strict.f1()},
+                     {"complete", score.all.complete_match()},
+                     {"tagging", score.all.tagging()},
+                     {"errors", static_cast<double>(score.all.errors)},
+                     {"repaired", repaired}},
+          .line = format("F1 %.2f (recall %.2f, precision %.2f)  strict F1 %.2f  complete %.2f %%  "
+                         "mismatched %lld  malformed and repaired %.0f of %zu",
+                         score.all.f1(), score.all.recall(), score.all.precision(),
+                         score.strict.f1(), score.all.complete_match(),
+                         static_cast<long long>(score.mismatched), repaired, trees.size()),
+          .signature = score.signature,
+          .decisive = score.strict.f1()};
 }
 
 }  // namespace attn

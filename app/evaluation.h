@@ -10,6 +10,8 @@
 #include "app/experiment.h"
 #include "data/batch.h"
 #include "data/tokenizer.h"
+#include "data/tree.h"
+#include "eval/evalb_parameters.h"
 #include "model/transformer.h"
 
 namespace attn {
@@ -18,8 +20,8 @@ namespace attn {
 struct EvaluationResult {
   std::vector<std::pair<std::string, double>> values;
   std::string line;       ///< for people
-  std::string signature;  ///< of BLEU; empty for perplexity
-  double decisive = 0.0;  ///< perplexity or BLEU: what "best" and patience look at
+  std::string signature;  ///< of BLEU or F1; empty for perplexity
+  double decisive = 0.0;  ///< perplexity, BLEU or strict F1: what "best" and patience look at
 };
 
 class Evaluation {
@@ -29,20 +31,24 @@ class Evaluation {
              const std::filesystem::path& cache);
 
   const EvaluatorConfig& config() const { return config_; }
-  /// Whether this value is better than that one: lower perplexity or higher BLEU.
+  /// Whether this value is better than that one: lower perplexity, higher BLEU or F1.
   bool better(double value, double than) const;
-  /// Scores the model. With BLEU the translations are written to `output` (unless it is empty).
+  /// Scores the model. Translations or trees are written to `output` (unless it is empty).
   EvaluationResult run(Transformer model, const std::filesystem::path& output) const;
 
  private:
   EvaluationResult run_loss(Transformer model) const;
   EvaluationResult run_bleu(Transformer model, const std::filesystem::path& output) const;
+  EvaluationResult run_parse(Transformer model, const std::filesystem::path& output) const;
 
   EvaluatorConfig config_;
   Tokenizers tokenizers_;
   std::vector<Batch> batches_;             // of a loss evaluator
   std::vector<std::string> source_lines_;  // of a BLEU evaluator
   std::vector<std::string> target_lines_;
+  std::vector<Tree> gold_trees_;  // of a parse evaluator, as what follows
+  EvalbParameters parse_parameters_;
+  TreeForm tree_form_;
 };
 
 }  // namespace attn

@@ -67,7 +67,15 @@ void Experiment::validate() const {
     validate_part(eval[i], place);
     require(names.insert(eval[i].name).second, place + ".name", "\"" + eval[i].name + "\"",
             "stands twice");
+    const EvaluatorKind other =
+        data.task == Task::parsing ? EvaluatorKind::bleu : EvaluatorKind::parse;
+    require(eval[i].kind != other, place + ".kind", enum_name(eval[i].kind),
+            data.task == Task::parsing ? "is for translation; choose parse or loss"
+                                       : "needs data.task parsing; choose bleu or loss");
   }
+  require(model.embedding_sharing != EmbeddingSharing::all || data.task != Task::parsing,
+          "model.embedding_sharing", "all",
+          "must be decoder or none for parsing: words and symbols are two vocabularies");
   require(model.embedding_sharing != EmbeddingSharing::all || data.shared_vocabulary,
           "model.embedding_sharing", "all", "needs data.shared_vocabulary");
   require(model.position != Position::learned || data.max_length <= model.max_positions,

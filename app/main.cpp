@@ -16,6 +16,7 @@
 #include "app/device.h"
 #include "app/evaluate.h"
 #include "app/generate.h"
+#include "app/parse.h"
 #include "app/provenance.h"
 #include "app/report_command.h"
 #include "app/score.h"
@@ -50,6 +51,7 @@ int run(int argc, char** argv) {
   add_demo_command(app);
   add_train_command(app);
   add_translate_command(app);
+  add_parse_command(app);
   add_evaluate_command(app);
   add_score_command(app);
   add_average_command(app);

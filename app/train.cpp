@@ -78,7 +78,8 @@ int train(const TrainOptions& options) {
               << run.string() << " --resume\n";
     return stop_exit_code();
   }
-  std::cerr << "finished at step " << training.step() << "; translate with: attn translate "
+  const char* use = experiment.data.task == Task::parsing ? "parse" : "translate";
+  std::cerr << "finished at step " << training.step() << "; " << use << " with: attn " << use << " "
             << run.string() << " < in > out\n";
   return 0;
 }

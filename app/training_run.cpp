@@ -12,6 +12,7 @@
 #include "app/training_cost.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "data/treebank.h"
 #include "model/size.h"
 #include "train/checkpoint.h"
 #include "train/checkpoint_store.h"
@@ -56,13 +57,15 @@ bool TrainingRun::finished() const {
 }
 
 void TrainingRun::load_data() {
-  const DataConfig& data = experiment_.data;
   const Say say = [this](const std::string& line) { progress_->say(line); };
+  const fs::path cache =
+      experiment_.data.cache.empty() ? directory_ / "cache" : fs::path(experiment_.data.cache);
+  const DataConfig data =
+      with_training_text(experiment_.data, cache, static_cast<uint64_t>(experiment_.seed), say);
   // A run keeps the tokenizers it began with, whatever becomes of the text.
   const bool begun = fs::exists(directory_ / kConfigFile);
   tokenizers_ = begun ? load_tokenizers(directory_) : make_tokenizers(data, say);
   if (!begun) save_description(directory_, experiment_, tokenizers_);
-  const fs::path cache = data.cache.empty() ? directory_ / "cache" : fs::path(data.cache);
   corpus_ =
       std::make_unique<EncodedCorpus>(load_corpus({.source = text_path(data.train, data.source),
                                                    .target = text_path(data.train, data.target),
@@ -71,7 +74,7 @@ void TrainingRun::load_data() {
                                                    .cache_directory = cache,
                                                    .say = say}));
   for (const EvaluatorConfig& config : experiment_.eval) {
-    evaluations_.emplace_back(config, data, tokenizers_, cache);
+    evaluations_.emplace_back(config, experiment_.data, tokenizers_, cache);
   }
 }
 

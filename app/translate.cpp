@@ -1,7 +1,5 @@
 #include "app/translate.h"
 
-#include <unistd.h>
-
 #include <cstdio>
 #include <iostream>
 #include <memory>
@@ -9,8 +7,8 @@
 #include <vector>
 
 #include "app/checkpoint_directory.h"
+#include "app/input_windows.h"
 #include "base/error.h"
-#include "base/utf8.h"
 #include "eval/translator.h"
 
 namespace attn {
@@ -35,46 +33,21 @@ void print(const std::vector<Translation>& nbest, size_t line, const TranslateOp
   }
 }
 
-// A line that is no UTF-8 is translated with U+FFFD in place of the bad bytes, so that the order of
-// lines is kept.
-void repair(std::string& line, size_t number, int64_t& repaired) {
-  if (!find_invalid_utf8(line)) return;
-  if (repaired++ == 0) {
-    std::cerr << "standard input:" << number
-              << ": invalid UTF-8; its bad bytes are read as U+FFFD, here and in later lines\n";
-  }
-  std::string clean;
-  for (const char32_t c : decode_utf8(line)) append_utf8(clean, c);
-  line = clean;
-}
-
 void translate(const TranslateOptions& options) {
   LoadedModel loaded = load_model(options.run);
+  if (loaded.experiment.data.task != Task::translation) {
+    throw ConfigError(options.run.string() + ": was trained to parse (data.task); use attn parse");
+  }
   Json search = write_config(loaded.experiment.search);
   for (const std::string& assignment : options.assignments) set_path(search, assignment);
   SearchConfig config;
   read_config(config, search, "search");
   std::cerr << "translating with " << loaded.directory.string() << "\n";
   Translator translator(loaded.model, loaded.tokenizers, config);
-  std::vector<std::string> window;
   size_t printed = 0;
-  int64_t repaired = 0;
-  const auto flush = [&] {
-    for (const auto& nbest : translator.translate(window)) print(nbest, ++printed, options);
-    std::cout.flush();
-    if (!std::cout) throw DataError("standard output: cannot be written");
-    window.clear();
-  };
-  // Windows let lines of like length share a batch; a person at a terminal gets every line at once.
-  const int64_t asked = isatty(STDIN_FILENO) != 0 ? 1 : options.window;
-  const auto size = static_cast<size_t>(std::max<int64_t>(asked, 1));
-  for (std::string line; std::getline(std::cin, line);) {
-    if (!line.empty() && line.back() == '\r') line.pop_back();
-    repair(line, printed + window.size() + 1, repaired);
-    window.push_back(line);
-    if (window.size() >= size) flush();
-  }
-  if (!window.empty()) flush();
+  for_each_window(options.window, [&](std::span<const std::string> lines) {
+    for (const auto& nbest : translator.translate(lines)) print(nbest, ++printed, options);
+  });
   if (translator.cut_lines() > 0) {
     std::cerr << translator.cut_lines() << " lines were longer than "
               << TranslatorLimits{}.max_source << " tokens and were cut\n";

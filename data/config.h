@@ -3,10 +3,34 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "base/enum_names.h"
 
 namespace attn {
+
+/// What the model is to learn from: parallel text, or sentences and their constituency trees
+/// (section 6.3).
+enum class Task { translation, parsing };
+
+template <>
+struct EnumNames<Task> {
+  static constexpr auto values = std::to_array<EnumName<Task>>({
+      {Task::translation, "translation"},
+      {Task::parsing, "parsing"},
+  });
+};
+
+/// How a tree is written as a sequence: data/linearize.h.
+enum class TreeForm { tags, xx };
+
+template <>
+struct EnumNames<TreeForm> {
+  static constexpr auto values = std::to_array<EnumName<TreeForm>>({
+      {TreeForm::tags, "tags"},
+      {TreeForm::xx, "xx"},
+  });
+};
 
 /// How text becomes tokens: SentencePiece with one of its two algorithms, or blank-separated words.
 enum class TokenizerKind { bpe, unigram, words };
@@ -32,8 +56,10 @@ struct EnumNames<Normalization> {
   });
 };
 
-/// The "data" object of an experiment. A text file's name is prefix + "." + language.
+/// The "data" object of an experiment. A text file's name is prefix + "." + language; for parsing
+/// `train` and `valid` are files of bracketed trees, named in full.
 struct DataConfig {
+  Task task = Task::translation;
   std::string train;
   std::string valid;
   std::string source;
@@ -46,13 +72,22 @@ struct DataConfig {
   double character_coverage = 1.0;
   Normalization normalization = Normalization::identity;
   int64_t min_frequency = 1;
+  bool unknown_classes = false;
   int64_t max_length = 256;
   int64_t batch_tokens = 4096;
   std::string cache;
+  TreeForm tree_form = TreeForm::tags;
+  bool drop_traces = true;
+  bool drop_functions = true;
+  std::vector<std::string> silver;
+  double silver_ratio = 0.0;
 
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit) {
-    visit("train", self.train, "training text: path before \".<language>\", one sentence a line");
+    visit("task", self.task, "translation of parallel text, or parsing into constituency trees");
+    visit("train", self.train,
+          "training text: path before \".<language>\", one sentence a line; parsing: a file of "
+          "bracketed trees");
     visit("valid", self.valid, "validation text, named the same way");
     visit("source", self.source, "language translated from: the suffix of its files");
     visit("target", self.target, "language translated into: the suffix of its files");
@@ -68,16 +103,25 @@ struct DataConfig {
     visit("min_frequency", self.min_frequency, "tokenizer words: rarer words become unknown");
     visit("max_length", self.max_length,
           "training pairs with a side of more tokens, the end sign included, are left out");
+    visit("unknown_classes", self.unknown_classes,
+          "tokenizer words: unknown words are told apart by their shape and ending");
     visit("batch_tokens", self.batch_tokens,
           "tokens in a batch, at most: sentences x longest side, the end sign included");
     visit("cache", self.cache, "directory of encoded texts; empty: in the run directory");
+    visit("tree_form", self.tree_form,
+          "parsing: trees with part-of-speech tags, or with XX for each (Vinyals et al. 2015)");
+    visit("drop_traces", self.drop_traces, "parsing: leave out -NONE- leaves of the trees");
+    visit("drop_functions", self.drop_functions, "parsing: NP-SBJ-1 becomes NP");
+    visit("silver", self.silver, "parsing: files of automatic trees, mixed with data.train");
+    visit("silver_ratio", self.silver_ratio,
+          "parsing: silver trees for each gold one; the fewer are repeated (0: every tree once)");
   }
   bool operator==(const DataConfig&) const = default;
 
   /// Throws ConfigError with the first field that cannot be right. Files are not looked at.
   void validate() const;
-  /// Throws ConfigError unless the training text and both languages are named: a config that is
-  /// only looked at, or that is a base for others, need not.
+  /// Throws ConfigError unless the training text and, for translation, both languages are named: a
+  /// config that is only looked at, or that is a base for others, need not.
   void require_texts() const;
 };
 

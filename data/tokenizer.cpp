@@ -22,18 +22,28 @@ std::shared_ptr<const Tokenizer> learn(const DataConfig& config,
   const std::string kind(enum_name(config.tokenizer));
   if (say) say("learning a vocabulary (" + kind + ") from " + names);
   std::string bytes = config.tokenizer == TokenizerKind::words
-                          ? learn_word_vocabulary(texts, config.vocab_size, config.min_frequency)
+                          ? learn_word_vocabulary(texts, config.vocab_size, config.min_frequency,
+                                                  config.unknown_classes)
                           : learn_sentencepiece(texts, config);
   std::shared_ptr<const Tokenizer> tokenizer = parse_tokenizer(std::move(bytes), names);
   if (say) {
     std::string line = "vocabulary: " + std::to_string(tokenizer->size()) + " tokens";
-    if (tokenizer->size() < config.vocab_size) {
+    if (tokenizer->size() < config.vocab_size && config.task == Task::translation) {
       line += "; the text yields no more than that of the " + std::to_string(config.vocab_size) +
               " asked for in data.vocab_size";
     }
     say(line);
   }
   return tokenizer;
+}
+
+/// Of the symbols that trees are written in: all of them, whole.
+DataConfig symbols_config(DataConfig config) {
+  config.tokenizer = TokenizerKind::words;
+  config.vocab_size = int64_t{1} << 20;
+  config.min_frequency = 1;
+  config.unknown_classes = false;
+  return config;
 }
 
 }  // namespace
@@ -54,17 +64,19 @@ std::unique_ptr<Tokenizer> load_tokenizer(const std::filesystem::path& path) {
 Tokenizers make_tokenizers(const DataConfig& config, const Say& say) {
   const std::filesystem::path source = text_path(config.train, config.source);
   const std::filesystem::path target = text_path(config.train, config.target);
-  const auto make = [&](const std::string& model, std::span<const std::filesystem::path> texts) {
-    return model.empty() ? learn(config, texts, say)
+  const auto make = [&](const std::string& model, std::span<const std::filesystem::path> texts,
+                        const DataConfig& how) {
+    return model.empty() ? learn(how, texts, say)
                          : std::shared_ptr<const Tokenizer>(load_tokenizer(model));
   };
   Tokenizers made;
   if (config.shared_vocabulary) {
-    made.source = make(config.source_model, std::vector{source, target});
+    made.source = make(config.source_model, std::vector{source, target}, config);
     made.target = made.source;
   } else {
-    made.source = make(config.source_model, std::vector{source});
-    made.target = make(config.target_model, std::vector{target});
+    made.source = make(config.source_model, std::vector{source}, config);
+    made.target = make(config.target_model, std::vector{target},
+                       config.task == Task::parsing ? symbols_config(config) : config);
   }
   return made;
 }

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/utf8.h"
 #include "data/lines.h"
+#include "data/unknown_words.h"
 
 namespace attn {
 namespace {
@@ -31,6 +32,8 @@ class WordVocabulary : public Tokenizer {
       const auto sign = std::find(signs.begin(), signs.end(), words_[i]);
       if (sign != signs.end()) {
         sign_ids_[static_cast<size_t>(sign - signs.begin())] = id;
+      } else if (words_[i].starts_with(kUnknownClassMark)) {
+        classes_.emplace(words_[i], id);
       } else {
         ids_.emplace(words_[i], id);
       }
@@ -43,7 +46,7 @@ class WordVocabulary : public Tokenizer {
     std::vector<int32_t> tokens;
     for_each_word(text, [&](std::string_view word) {
       const auto found = ids_.find(word);
-      tokens.push_back(found == ids_.end() ? unk() : found->second);
+      tokens.push_back(found == ids_.end() ? unknown(word) : found->second);
     });
     return tokens;
   }
@@ -72,8 +75,17 @@ class WordVocabulary : public Tokenizer {
   const std::string& serialized() const override { return serialized_; }
 
  private:
+  int32_t unknown(std::string_view word) const {
+    if (classes_.empty()) return unk();
+    for (const std::string& name : unknown_word_classes(word)) {
+      if (const auto found = classes_.find(name); found != classes_.end()) return found->second;
+    }
+    return unk();
+  }
+
   std::vector<std::string> words_;
-  TextMap<int32_t> ids_;  // without the signs: text must not produce them
+  TextMap<int32_t> ids_;  // without signs and classes: text must not produce them
+  TextMap<int32_t> classes_;
   std::array<int32_t, 3> sign_ids_{};
   std::string serialized_;
 };
@@ -94,6 +106,28 @@ std::string_view word_of(std::string_view line, const std::string& place) {
     }
   }
   return word;
+}
+
+// A class that is seen less often teaches nothing; all of them together stay a small part.
+constexpr int64_t least_in_class = 10;
+constexpr int64_t most_classes = 500;
+
+bool is_sign(std::string_view word) {
+  return std::find(signs.begin(), signs.end(), word) != signs.end() ||
+         word.starts_with(kUnknownClassMark);
+}
+
+/// Lines of the most frequent classes, at most `room`.
+std::string class_lines(const TextMap<int64_t>& classes, int64_t room) {
+  std::vector<std::pair<int64_t, std::string>> order;
+  for (const auto& [name, count] : classes) {
+    if (count >= least_in_class) order.emplace_back(-count, name);
+  }
+  std::sort(order.begin(), order.end());
+  if (static_cast<int64_t>(order.size()) > room) order.resize(static_cast<size_t>(room));
+  std::string lines;
+  for (const auto& [count, name] : order) lines += name + "\t" + std::to_string(-count) + "\n";
+  return lines;
 }
 
 }  // namespace
@@ -128,23 +162,30 @@ std::vector<std::pair<std::string, int64_t>> count_words(
 }
 
 std::string learn_word_vocabulary(std::span<const std::filesystem::path> texts, int64_t size,
-                                  int64_t min_frequency) {
+                                  int64_t min_frequency, bool unknown_classes) {
   std::string list;
   for (const std::string_view sign : signs) list += std::string(sign) + "\n";
+  const int64_t for_classes = unknown_classes ? std::min(most_classes, size / 4) : 0;
+  auto room = size - static_cast<int64_t>(signs.size()) - for_classes;
   bool empty = true;
-  auto room = size - static_cast<int64_t>(signs.size());
+  TextMap<int64_t> classes;
   for (const auto& [word, count] : count_words(texts, size_t{1} << 22)) {
-    if (room == 0 || count < min_frequency) break;
-    if (std::find(signs.begin(), signs.end(), word) != signs.end()) continue;
-    list += word + "\t" + std::to_string(count) + "\n";
-    --room;
-    empty = false;
+    const bool known = room > 0 && count >= min_frequency;
+    if (!known && !unknown_classes) break;
+    if (is_sign(word)) continue;
+    if (known) {
+      list += word + "\t" + std::to_string(count) + "\n";
+      --room;
+      empty = false;
+    } else {
+      for (const std::string& name : unknown_word_classes(word)) classes[name] += count;
+    }
   }
   if (empty) {
     throw DataError(texts.front().string() + ": no word is seen " + std::to_string(min_frequency) +
                     " times or more (data.min_frequency)");
   }
-  return list;
+  return list + class_lines(classes, for_classes);
 }
 
 std::unique_ptr<Tokenizer> parse_word_vocabulary(std::string_view text, const std::string& name) {

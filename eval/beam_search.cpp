@@ -90,7 +90,7 @@ Search::Search(StepDecoder& decoder, std::span<const int64_t> source_lengths,
       count_rule_(config.stop == StopRule::count || config.beam == 1) {
   for (const int64_t length : source_lengths) {
     const auto sentence = static_cast<int64_t>(sentences_.size());
-    sentences_.push_back({std::max<int64_t>(1, length + config.extra_length), {}, {}});
+    sentences_.push_back({output_limit(length, config), {}, {}});
     push_row({sentence, -1, 0.0}, sentence, bos);
   }
   rows_.swap(next_rows_);
@@ -239,6 +239,10 @@ std::vector<Hypothesis> Search::hypotheses(int64_t index) const {
 }
 
 }  // namespace
+
+int64_t output_limit(int64_t source_length, const SearchConfig& config) {
+  return std::max<int64_t>(1, source_length + config.extra_length);
+}
 
 std::vector<std::vector<Hypothesis>> beam_search(StepDecoder& decoder,
                                                  std::span<const int64_t> source_lengths,

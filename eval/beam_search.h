@@ -40,10 +40,13 @@ struct Hypothesis {
   bool finished = false;        ///< ended by eos; otherwise cut at the limit
 };
 
+/// The most tokens, eos counted, in the output for an input of so many tokens.
+int64_t output_limit(int64_t source_length, const SearchConfig& config);
+
 /// For each sentence its best hypotheses, best first: at least one, at most `nbest`, all different.
-/// The output has at most source_lengths[i] + extra_length tokens (and always room for 1), eos
-/// counted. Hypotheses that met the limit, or that the decoder gave no possible continuation, are
-/// returned only for a sentence in which none has finished.
+/// The output has at most output_limit(source_lengths[i], config) tokens: extra_length more than
+/// the input, and always room for 1. Hypotheses that met the limit, or that the decoder gave no
+/// possible continuation, are returned only for a sentence in which none has finished.
 ///
 /// Each step takes a sentence's 2 × beam best continuations: at most `beam` of them are eos, so
 /// `beam` others are left to go on. Equal log-probabilities are ordered by row, then by token, so

@@ -41,6 +41,7 @@ struct SearchConfig {
   int64_t extra_length = 50;
   int64_t nbest = 1;
   StopRule stop = StopRule::bound;
+  bool constrained = true;
 
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit) {
@@ -50,6 +51,8 @@ struct SearchConfig {
     visit("extra_length", self.extra_length, "longest output in tokens, less the input's length");
     visit("nbest", self.nbest, "hypotheses returned for each sentence");
     visit("stop", self.stop, "bound: when nothing better can come, count: when beam have ended");
+    visit("constrained", self.constrained,
+          "parsing: only well-formed trees over the sentence's words; false: anything, repaired");
   }
   bool operator==(const SearchConfig&) const = default;
   /// Throws ConfigError naming the first knob that contradicts itself.

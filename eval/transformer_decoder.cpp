@@ -12,8 +12,9 @@ DecoderState encode(Transformer& model, const TokenSequences& source) {
 
 }  // namespace
 
-TransformerStepDecoder::TransformerStepDecoder(Transformer model, const TokenSequences& source)
-    : model_(model), state_(encode(model_, source)) {}
+TransformerStepDecoder::TransformerStepDecoder(Transformer model, const TokenSequences& source,
+                                               TokenConstraint* constraint)
+    : model_(model), state_(encode(model_, source)), constraint_(constraint) {}
 
 void TransformerStepDecoder::step(std::span<const int64_t> parents, std::span<const int32_t> tokens,
                                   std::span<const int64_t> sentences, int64_t candidates,
@@ -22,7 +23,9 @@ void TransformerStepDecoder::step(std::span<const int64_t> parents, std::span<co
   const torch::Tensor x_RD = model_->step(state_, parents, tokens, sentences);
   const torch::Tensor logits_RV = model_->project(x_RD);
   out.per_row = std::min<int64_t>(candidates, logits_RV.size(1));
-  top_candidates(logits_RV, candidates, out.tokens, out.log_probs);
+  std::span<const uint64_t* const> allowed;
+  if (constraint_ != nullptr) allowed = constraint_->step(parents, tokens, sentences);
+  top_candidates(logits_RV, candidates, out.tokens, out.log_probs, allowed);
 }
 
 }  // namespace attn

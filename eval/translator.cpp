@@ -1,9 +1,8 @@
 #include "eval/translator.h"
 
 #include <algorithm>
-#include <numeric>
 
-#include "eval/transformer_decoder.h"
+#include "eval/batched_search.h"
 
 namespace attn {
 
@@ -32,57 +31,20 @@ std::vector<std::vector<int32_t>> Translator::encode(std::span<const std::string
 }
 
 std::vector<std::vector<Translation>> Translator::translate(std::span<const std::string> lines) {
-  const torch::NoGradGuard no_grad;
-  model_->eval();
   const std::vector<std::vector<int32_t>> sources = encode(lines);
+  const auto found = batched_search(model_, tokenizers_, sources,
+                                    {.search = search_, .batch_tokens = limits_.batch_tokens});
   std::vector<std::vector<Translation>> out(lines.size());
-  std::vector<size_t> order;
-  for (size_t i = 0; i < sources.size(); ++i) {
-    if (sources[i].empty()) {
-      out[i] = {Translation{.finished = true}};
-    } else {
-      order.push_back(i);
+  for (size_t i = 0; i < lines.size(); ++i) {
+    for (const Hypothesis& hypothesis : found[i]) {
+      out[i].push_back({.text = tokenizers_.target->decode(hypothesis.tokens),
+                        .score = hypothesis.score,
+                        .log_prob = hypothesis.log_prob,
+                        .finished = hypothesis.finished});
     }
-  }
-  // Longest first: neighbours in length end at about the same time.
-  std::stable_sort(order.begin(), order.end(),
-                   [&](size_t a, size_t b) { return sources[a].size() > sources[b].size(); });
-  for (size_t begin = 0; begin < order.size();) {
-    const auto longest = static_cast<int64_t>(sources[order[begin]].size()) + 1;
-    const int64_t fit = std::max<int64_t>(1, limits_.batch_tokens / (longest * search_.beam));
-    const size_t end = std::min(order.size(), begin + static_cast<size_t>(fit));
-    translate_batch(sources, std::span(order).subspan(begin, end - begin), out);
-    begin = end;
+    if (sources[i].empty()) out[i] = {Translation{.finished = true}};
   }
   return out;
-}
-
-void Translator::translate_batch(std::span<const std::vector<int32_t>> sources,
-                                 std::span<const size_t> members,
-                                 std::vector<std::vector<Translation>>& out) {
-  const Tokenizer& target = *tokenizers_.target;
-  std::vector<int64_t> tokens, lengths, inputs;
-  for (const size_t i : members) {
-    tokens.insert(tokens.end(), sources[i].begin(), sources[i].end());
-    tokens.push_back(tokenizers_.source->eos());
-    lengths.push_back(static_cast<int64_t>(sources[i].size()) + 1);
-    inputs.push_back(static_cast<int64_t>(sources[i].size()));
-  }
-  SearchConfig search = search_;
-  if (model_->config().position == Position::learned) {
-    const int64_t longest = *std::max_element(inputs.begin(), inputs.end());
-    search.extra_length = std::min(search.extra_length, model_->config().max_positions - longest);
-  }
-  TransformerStepDecoder decoder(model_, token_sequences(tokens, lengths, model_->device()));
-  const auto found = beam_search(decoder, inputs, search, target.bos(), target.eos());
-  for (size_t b = 0; b < members.size(); ++b) {
-    for (const Hypothesis& hypothesis : found[b]) {
-      out[members[b]].push_back({.text = target.decode(hypothesis.tokens),
-                                 .score = hypothesis.score,
-                                 .log_prob = hypothesis.log_prob,
-                                 .finished = hypothesis.finished});
-    }
-  }
 }
 
 }  // namespace attn

@@ -40,8 +40,6 @@ class Translator {
 
  private:
   std::vector<std::vector<int32_t>> encode(std::span<const std::string> lines);
-  void translate_batch(std::span<const std::vector<int32_t>> sources,
-                       std::span<const size_t> members, std::vector<std::vector<Translation>>& out);
 
   Transformer model_;
   Tokenizers tokenizers_;

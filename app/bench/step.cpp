@@ -9,6 +9,7 @@
 #include "base/random.h"
 #include "data/batches.h"
 #include "data/corpus.h"
+#include "data/treebank.h"
 #include "model/size.h"
 #include "train/trainer.h"
 
@@ -28,6 +29,7 @@ struct Material {
 };
 
 bool has_text(const DataConfig& data) {
+  if (data.task == Task::parsing) return !data.train.empty() && fs::exists(data.train);
   return !data.train.empty() && fs::exists(text_path(data.train, data.source)) &&
          fs::exists(text_path(data.train, data.target));
 }
@@ -62,10 +64,11 @@ Material material(const DataConfig& data, const StepBenchmarkOptions& options) {
   if (!has_text(data)) {
     return invented(options.vocabulary > 0 ? options.vocabulary : data.vocab_size);
   }
+  const DataConfig text = with_training_text(data, options.cache, 1);
   return {.corpus = std::make_unique<EncodedCorpus>(
-              load_corpus({.source = text_path(data.train, data.source),
-                           .target = text_path(data.train, data.target),
-                           .tokenizers = make_tokenizers(data),
+              load_corpus({.source = text_path(text.train, text.source),
+                           .target = text_path(text.train, text.target),
+                           .tokenizers = make_tokenizers(text),
                            .max_length = data.max_length,
                            .cache_directory = options.cache})),
           .real = true};

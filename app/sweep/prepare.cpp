@@ -5,6 +5,7 @@
 #include "app/run_lock.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "data/treebank.h"
 
 namespace attn {
 namespace {
@@ -30,7 +31,8 @@ std::string hexadecimal(uint64_t number) {
 
 // Learns both sides' vocabularies into a folder that appears whole.
 void learn_into(const fs::path& folder, const DataConfig& data, const Say& say) {
-  const Tokenizers made = make_tokenizers(data, say);
+  const fs::path cache = folder.parent_path().parent_path() / "cache";
+  const Tokenizers made = make_tokenizers(with_training_text(data, cache, 1, say), say);
   AtomicDirectory directory(folder);
   write_file_atomically(directory.path() / "source.model", made.source->serialized());
   if (made.target != made.source) {

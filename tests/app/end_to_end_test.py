@@ -236,7 +236,7 @@ class EndToEnd(unittest.TestCase):
         self.assertIn("step ", error)
 
     def test_every_subcommand_helps_with_an_example(self):
-        for command in ("train", "translate", "eval", "score", "average", "config", "vocab", "generate", "demo"):
+        for command in ("train", "translate", "parse", "eval", "score", "average", "config", "vocab", "generate", "demo"):
             self.assertIn("xample", self.attn(command, "--help").stdout, command)
         self.assertEqual(self.attn("--version").stdout.split()[0], "attn")
         self.attn("nonsense", code=2)

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "data/tree_drawing.h"
 #include "tests/support/catch.h"
 
 using namespace attn;
@@ -214,4 +215,11 @@ TEST_CASE("dropping traces and functions of a raw treebank gives its published p
   for (size_t i = 0; i < trees.size(); ++i)
     different += strip_root(trees[i]) != strip_root(plain[i]);
   CHECK(different == 0);
+}
+
+TEST_CASE("a tree is drawn with a line for each constituent") {
+  CHECK(draw_tree(read_one("(S (NP (DT the) (NN dog)) (VP (VBZ sees) (NP (PRP it))) (. .))")) ==
+        "S\n├─ NP  the dog\n├─ VP\n│  ├─ VBZ  sees\n│  └─ NP  it\n└─ .  .\n");
+  CHECK(draw_tree(read_one("(NP (NN a))")) == "NP  a\n");
+  CHECK(draw_tree(Tree{}) == "·\n");
 }

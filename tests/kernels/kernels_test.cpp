@@ -106,3 +106,43 @@ TEST_CASE("the best candidates are those of a full sort, with exact log-probabil
     }
   }
 }
+
+TEST_CASE("top_candidates takes allowed classes alone, with their own log-probabilities") {
+  torch::manual_seed(4);
+  constexpr int64_t rows = 5, classes = 130, count = 6;
+  const torch::Tensor logits = torch::randn({rows, classes});
+  const torch::Tensor log_p = logits.log_softmax(-1);
+  // Row r allows every (r + 1)-th class from 64 on, the last row two classes.
+  std::vector<std::vector<uint64_t>> masks(rows, std::vector<uint64_t>(3, 0));
+  const auto allow = [&](size_t row, int64_t c) {
+    masks[row][static_cast<size_t>(c / 64)] |= uint64_t{1} << (c % 64);
+  };
+  for (size_t r = 0; r + 1 < rows; ++r) {
+    for (int64_t c = 64; c < classes; c += static_cast<int64_t>(r) + 1) allow(r, c);
+  }
+  allow(rows - 1, 3);
+  allow(rows - 1, 129);
+  std::vector<const uint64_t*> allowed;
+  for (const auto& mask : masks) allowed.push_back(mask.data());
+  std::vector<int32_t> best;
+  std::vector<float> values;
+  top_candidates(logits, count, best, values, allowed);
+  for (int64_t r = 0; r < rows; ++r) {
+    torch::Tensor expected = torch::full({classes}, -INFINITY);
+    for (int64_t c = 0; c < classes; ++c) {
+      if ((masks[static_cast<size_t>(r)][static_cast<size_t>(c / 64)] >> (c % 64) & 1) != 0) {
+        expected[c] = log_p[r][c];
+      }
+    }
+    const torch::Tensor top = std::get<0>(expected.topk(count));
+    std::vector<int32_t> seen;
+    for (int64_t k = 0; k < count; ++k) {
+      const size_t at = static_cast<size_t>(r * count + k);
+      const float wanted = top[k].item<float>();
+      CHECK(std::isinf(values[at]) == std::isinf(wanted));
+      if (!std::isinf(wanted)) CHECK(values[at] == Approx(wanted).margin(1e-5));
+      CHECK(std::find(seen.begin(), seen.end(), best[at]) == seen.end());
+      seen.push_back(best[at]);
+    }
+  }
+}

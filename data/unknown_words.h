@@ -1,0 +1,24 @@
+// Classes for words that a vocabulary does not know: their shape and ending tell a parser most of
+// what it needs, as in the Berkeley parser's lexicon (Petrov et al. 2006).
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace attn {
+
+/// What the names of classes begin with; words of the text that begin with it are unknown.
+inline constexpr std::string_view kUnknownClassMark = "<unk:";
+
+/// The word's classes from the most particular to the most general, at most three. Each is a shape,
+///
+///   number     digits and . , : / - alone           lower, Cap, CAPS   by its letters
+///   other      no letter of ASCII                   mixed              aBc, aB
+///   … +dash    and a hyphen in it                   … +digit           and a digit in it
+///
+/// followed, in words of five bytes or more that end in small letters, by the last three or two of
+/// them: "<unk:Cap-ing>", "<unk:Cap-ng>", "<unk:Cap>".
+std::vector<std::string> unknown_word_classes(std::string_view word);
+
+}  // namespace attn

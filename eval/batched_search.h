@@ -1,0 +1,40 @@
+// Beam search over many sentences of different lengths: sorted, cut into batches, put back into
+// order.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "data/tokenizer.h"
+#include "eval/beam_search.h"
+#include "eval/token_constraint.h"
+#include "model/transformer.h"
+
+namespace attn {
+
+/// One batch as beam search gets it: which sentences it holds and how long their outputs may be.
+struct SearchBatch {
+  std::vector<size_t> members;
+  std::vector<int64_t> limits;  ///< in tokens, eos counted
+};
+
+struct BatchedSearch {
+  SearchConfig search;
+  int64_t batch_tokens = 2048;  ///< sentences × longest source × beam, at most, in one batch
+  /// The fewest tokens, eos counted, that each sentence's output must be allowed; empty: no demand.
+  std::vector<int64_t> least_limits;
+  /// Makes a batch's constraint; empty: none.
+  std::function<std::unique_ptr<TokenConstraint>(const SearchBatch&)> constraint;
+};
+
+/// n-best hypotheses of every source (tokens without eos), in their order; none for a source
+/// without tokens. The model is put into evaluation mode. Learned positions shorten what
+/// extra_length allows.
+std::vector<std::vector<Hypothesis>> batched_search(Transformer model, const Tokenizers& tokenizers,
+                                                    std::span<const std::vector<int32_t>> sources,
+                                                    const BatchedSearch& how);
+
+}  // namespace attn

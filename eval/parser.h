@@ -1,0 +1,70 @@
+// From words to trees: tokenizer, encoder, beam search, and the tree that its symbols describe.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "data/tokenizer.h"
+#include "data/tree.h"
+#include "eval/beam_search.h"
+#include "eval/config.h"
+#include "eval/tree_constraint.h"
+#include "model/transformer.h"
+
+namespace attn {
+
+/// One tree of a sentence: its leaves are exactly the sentence's words.
+struct Parse {
+  Tree tree;           ///< under an outer bracket TOP; "()" for a sentence without words
+  double score = 0.0;  ///< length-penalised log-probability
+  double log_prob = 0.0;
+  bool repaired = false;  ///< the symbols were no well-formed tree over the words
+};
+
+/// What Parser does in one batch and with hopeless input.
+struct ParserLimits {
+  int64_t batch_tokens = 4096;  ///< sentences × longest source × beam, at most, in one batch
+  int64_t max_source = 1024;    ///< of a longer sentence the model sees so many tokens
+  int64_t max_words = 512;      ///< it parses so many words; further ones go to the root, tagged XX
+};
+
+/// What became of the sentences so far.
+struct ParserCounts {
+  int64_t sentences = 0;
+  int64_t repaired = 0;  ///< whose best output was malformed: repaired by rebuild_tree's rule
+  int64_t cut = 0;       ///< that were longer than the limits
+};
+
+class Parser {
+ public:
+  /// `form` is that of the trees that the model was trained on. Throws ConfigError for a bad search
+  /// config and DataError for a target vocabulary that is not of trees.
+  Parser(Transformer model, Tokenizers tokenizers, TreeForm form, const SearchConfig& search,
+         ParserLimits limits = {});
+
+  /// n-best trees of every sentence, in their order. Words are taken as they are: round brackets in
+  /// them must be escaped.
+  std::vector<std::vector<Parse>> parse(std::span<const std::vector<std::string>> sentences);
+
+  const ParserCounts& counts() const { return counts_; }
+
+ private:
+  /// A sentence cut to the limits.
+  struct Input {
+    std::vector<std::string> words, rest;
+    std::vector<int32_t> tokens;
+  };
+  Input prepare(const std::vector<std::string>& sentence);
+  Parse build(const Input& input, const Hypothesis& hypothesis) const;
+
+  Transformer model_;
+  Tokenizers tokenizers_;
+  TreeVocabulary vocabulary_;
+  SearchConfig search_;
+  ParserLimits limits_;
+  ParserCounts counts_;
+};
+
+}  // namespace attn

@@ -1,0 +1,150 @@
+#include "eval/tree_constraint.h"
+
+#include <algorithm>
+#include <map>
+#include <stdexcept>
+
+#include "base/error.h"
+#include "data/treebank.h"
+
+namespace attn {
+namespace {
+
+using Kind = TreeSymbol::Kind;
+
+void set(TokenMask& mask, int32_t token) {
+  mask[static_cast<size_t>(token) / 64] |= uint64_t{1} << (token % 64);
+}
+
+}  // namespace
+
+TreeVocabulary::TreeVocabulary(const Tokenizer& symbols, TreeForm form)
+    : form_(form), labels_(vocabulary_labels(symbols, form)) {
+  std::map<std::string, int32_t> ids;
+  std::vector<int> opens(labels_.size(), 0);
+  for (const std::string& label : labels_) ids.emplace(label, static_cast<int32_t>(ids.size()));
+  meanings_.resize(static_cast<size_t>(symbols.size()));
+  bool leaf = false;
+  for (int32_t token = 0; token < symbols.size(); ++token) {
+    if (token == symbols.unk() || token == symbols.bos() || token == symbols.eos()) continue;
+    const auto symbol = read_symbol(symbols.piece(token), form, labels_);
+    if (!symbol) continue;
+    Meaning& meaning = meanings_[static_cast<size_t>(token)];
+    meaning.kind = symbol->kind;
+    leaf |= symbol->kind == Kind::leaf;
+    if (symbol->kind == Kind::leaf) continue;
+    // A label that nothing closes must not be opened.
+    const auto id = ids.find(symbol->label);
+    if (id == ids.end()) {
+      meaning.kind.reset();
+      continue;
+    }
+    meaning.label = id->second;
+    if (symbol->kind == Kind::open) opens[static_cast<size_t>(id->second)] = 1;
+  }
+  if (!leaf || std::ranges::find(opens, 1) == opens.end()) {
+    throw DataError("the target vocabulary holds no symbols of trees in the form " +
+                    std::string(enum_name(form)) +
+                    " (data.tree_form): there must be a leaf, and a constituent to open and close");
+  }
+  make_masks(symbols.eos());
+}
+
+std::optional<Kind> TreeVocabulary::kind(int32_t token) const {
+  return meanings_.at(static_cast<size_t>(token)).kind;
+}
+
+int32_t TreeVocabulary::label(int32_t token) const {
+  return meanings_.at(static_cast<size_t>(token)).label;
+}
+
+// Masks in the order closing label (none first), open, leaf.
+void TreeVocabulary::make_masks(int32_t eos) {
+  const TokenMask none((meanings_.size() + 63) / 64, 0);
+  end_ = none;
+  set(end_, eos);
+  masks_.assign(4 * (labels_.size() + 1), none);
+  for (int32_t token = 0; token < static_cast<int32_t>(meanings_.size()); ++token) {
+    const auto& [kind, label] = meanings_[static_cast<size_t>(token)];
+    if (!kind) continue;
+    for (size_t i = 0; i < masks_.size(); ++i) {
+      const bool allowed = *kind == Kind::leaf   ? (i & 1) != 0
+                           : *kind == Kind::open ? (i & 2) != 0
+                                                 : static_cast<int32_t>(i / 4) == label + 1;
+      if (allowed) set(masks_[i], token);
+    }
+  }
+}
+
+const TokenMask& TreeVocabulary::mask(bool open, bool leaf, int32_t closing) const {
+  return masks_.at(static_cast<size_t>(4 * (closing + 1) + (open ? 2 : 0) + (leaf ? 1 : 0)));
+}
+
+TreeConstraint::TreeConstraint(const TreeVocabulary& vocabulary, std::vector<int64_t> words,
+                               std::vector<int64_t> limits)
+    : vocabulary_(vocabulary), words_(std::move(words)), limits_(std::move(limits)) {
+  for (size_t i = 0; i < words_.size(); ++i) {
+    if (words_[i] < 1 || limits_.at(i) < shortest_tree(words_[i])) {
+      throw std::invalid_argument("TreeConstraint: no tree over " + std::to_string(words_[i]) +
+                                  " words fits " + std::to_string(limits_[i]) + " tokens");
+    }
+  }
+}
+
+TreeConstraint::State TreeConstraint::advance(State state, int32_t token) {
+  const auto kind = vocabulary_.kind(token);
+  if (!kind) return state;  // never allowed, so never taken
+  if (*kind == Kind::open) {
+    brackets_.push_back({state.bracket, vocabulary_.label(token)});
+    state.bracket = static_cast<int64_t>(brackets_.size()) - 1;
+    ++state.depth;
+    ++state.opened;
+    return state;
+  }
+  state.opened = 0;
+  if (*kind == Kind::leaf) {
+    --state.leaves_left;
+  } else {
+    state.bracket = brackets_[static_cast<size_t>(state.bracket)].parent;
+    --state.depth;
+  }
+  state.done = state.depth == 0;
+  return state;
+}
+
+/// `room`: how many more tokens the limit allows. From every state that can come up, finishing
+/// takes a leaf for each word left, a closing for each open constituent, and the end sign; `room`
+/// is never less. A further constituent takes two.
+const TokenMask& TreeConstraint::allowed(const State& state, int64_t room, bool begun) const {
+  if (state.done) return vocabulary_.end_mask();
+  if (!begun) {
+    const bool fits = room >= state.leaves_left + 3;
+    return vocabulary_.mask(fits, state.leaves_left == 1, -1);
+  }
+  const int64_t needed = state.leaves_left + state.depth + 1;
+  const bool words_left = state.leaves_left > 0;
+  const bool open =
+      words_left && state.opened < most_opened && state.depth < most_depth && room >= needed + 2;
+  const bool close = state.opened == 0 && (state.depth > 1 || !words_left);
+  return vocabulary_.mask(open, words_left,
+                          close ? brackets_[static_cast<size_t>(state.bracket)].label : -1);
+}
+
+std::span<const uint64_t* const> TreeConstraint::step(std::span<const int64_t> parents,
+                                                      std::span<const int32_t> tokens,
+                                                      std::span<const int64_t> sentences) {
+  ++written_;
+  next_.clear();
+  masks_.clear();
+  for (size_t row = 0; row < parents.size(); ++row) {
+    const auto sentence = static_cast<size_t>(sentences[row]);
+    next_.push_back(written_ == 0
+                        ? State{.leaves_left = words_.at(sentence)}
+                        : advance(states_.at(static_cast<size_t>(parents[row])), tokens[row]));
+    masks_.push_back(allowed(next_.back(), limits_[sentence] - written_, written_ > 0).data());
+  }
+  states_.swap(next_);
+  return masks_;
+}
+
+}  // namespace attn

@@ -1,0 +1,183 @@
+#!/usr/bin/env python3
+"""The real binary as a parser: from generated trees to F1, what it makes of odd sentences, and what it refuses.
+
+    python3 tests/app/parse_test.py path/to/attn
+
+Standard library alone, in a temporary directory.
+"""
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ATTN = ""
+
+CONFIG = {
+    "seed": 3,
+    "data": {"task": "parsing", "train": "corpus/train.ptb", "valid": "corpus/valid.ptb", "tokenizer": "words",
+             "shared_vocabulary": False, "min_frequency": 2, "unknown_classes": True, "batch_tokens": 512},
+    "model": {"layers": 1, "d_model": 32, "d_ff": 64, "heads": 2, "d_k": 16, "d_v": 16,
+              "embedding_sharing": "decoder"},
+    "train": {"steps": 200, "schedule": "inverse_sqrt", "learning_rate": 0.01, "warmup": 20, "log_every": 20,
+              "checkpoint_every": 200},
+    "search": {"beam": 3, "alpha": 0.3, "extra_length": 60},
+    "eval": [{"name": "loss", "kind": "loss", "every": 50},
+             {"name": "test", "kind": "parse", "data": "corpus/test.ptb", "every": 0}],
+}
+
+
+def read_tree(text):
+    """A tree as nested lists; raises ValueError for anything else."""
+    tokens = re.findall(r"[()]|[^ \t\r\n\f\v()]+", text)
+    stack = [[]]
+    for token in tokens:
+        if token == "(":
+            stack.append([])
+        elif token == ")":
+            done = stack.pop()
+            stack[-1].append(done)
+        else:
+            stack[-1].append(token)
+    if len(stack) != 1 or len(stack[0]) != 1 or not isinstance(stack[0][0], list):
+        raise ValueError(text)
+    return stack[0][0]
+
+
+def words_of(tree):
+    if len(tree) == 2 and isinstance(tree[1], str):
+        return [tree[1]]
+    return [word for child in tree[1:] for word in words_of(child)]
+
+
+class Parse(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory(prefix="attn-parse-")
+        cls.path = pathlib.Path(cls.folder.name)
+        cls.attn(cls, "generate", "corpus", "--train", "1200", "--valid", "40", "--test", "40")
+        cls.write(cls, "parse.json", CONFIG)
+        cls.training = cls.attn(cls, "train", "parse.json", "--run", "tags").stderr
+        cls.write(cls, "xx.json", {"base": "parse.json", "data": {"tree_form": "xx", "tokenizer": "bpe", "vocab_size": 300,
+                                                                  "min_frequency": 1, "unknown_classes": False}})
+        cls.attn(cls, "train", "xx.json", "--run", "xx", "--set", "train.steps=10", "--set", "eval=[]")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def write(self, name, value):
+        (self.path / name).write_text(value if isinstance(value, str) else json.dumps(value), encoding="utf8")
+
+    def attn(self, *arguments, code=0, stdin=""):
+        done = subprocess.run([ATTN, "--threads", "1", *arguments], cwd=self.path, input=stdin, capture_output=True,
+                              text=True, timeout=300)
+        if done.returncode != code:
+            raise AssertionError(f"attn {' '.join(arguments)}: exit {done.returncode}, wanted {code}\n"
+                                 f"{done.stdout[-2000:]}\n{done.stderr[-2000:]}")
+        return done
+
+    def one_line(self, *arguments, code, names, **options):
+        errors = [line for line in self.attn(*arguments, code=code, **options).stderr.splitlines()
+                  if line.startswith("attn: ")]
+        self.assertEqual(len(errors), 1, errors)
+        for name in names:
+            self.assertIn(name, errors[0])
+
+    def sentences(self):
+        return (self.path / "corpus/test.en").read_text().splitlines()
+
+    def test_training_writes_scores_and_trees(self):
+        metrics = [json.loads(line) for line in (self.path / "tags/metrics.jsonl").read_text().splitlines()]
+        loss = [m["ppl"] for m in metrics if m.get("name") == "loss"]
+        self.assertLess(loss[-1], loss[0])
+        last = [m for m in metrics if m.get("name") == "test"][-1]
+        self.assertEqual(last["repaired"], 0)
+        self.assertLess(last["errors"], 40)  # EVALB finds commas by their tags, which may be wrong
+        self.assertGreater(last["f1"], 20)
+        self.assertGreater(last["f1"], last["strict_f1"])
+        trees = (self.path / "tags/eval/test-200.txt").read_text().splitlines()
+        self.assertEqual([" ".join(words_of(read_tree(t))) for t in trees], self.sentences())
+        score = json.loads(self.attn("score", "parse", "corpus/test.ptb", "tags/eval/test-200.txt", "--json").stdout)
+        for name in ("f1", "strict_f1", "recall", "precision", "complete", "tagging", "errors"):
+            self.assertAlmostEqual(score[name], last[name], places=6)
+        self.assertIn("attn parse tags", self.training)
+
+    def test_trees_keep_order_words_and_lines_whatever_the_sentences(self):
+        odd = ["", "  ", "word " * 700, "(a) [b] \\ / -LRB- <unk> <s> \u00e4\u00a0\ufffd", "f(x) a\tb\u000bc",
+               "x" * 3000, "/S S /S", "."]
+        lines = self.sentences()[:4] + odd + self.sentences()[4:6]
+        for run in ("tags", "xx"):
+            for assignments in ([], ["--set", "constrained=false"], ["--set", "beam=1", "--set", "extra_length=3"]):
+                with self.subTest(run=run, assignments=assignments):
+                    done = self.attn("parse", run, *assignments, stdin="\n".join(lines) + "\n")
+                    trees = done.stdout.split("\n")[:-1]
+                    self.assertEqual(len(trees), len(lines))
+                    for line, tree in zip(lines, trees):
+                        wanted = line.replace("(", "-LRB-").replace(")", "-RRB-")
+                        wanted = [w for w in re.split("[ \t\r\f\v]+", wanted) if w]
+                        self.assertEqual(words_of(read_tree(tree)) if wanted else tree, wanted or "()")
+                    self.assertIn("longer than", done.stderr)
+                    if not assignments:
+                        self.assertNotIn("repaired", done.stderr)
+
+    def test_malformed_output_is_counted(self):
+        # An untrained model without the constraint writes no trees.
+        done = self.attn("parse", "xx", "--set", "constrained=false", "--set", "beam=1",
+                         stdin="\n".join(self.sentences()) + "\n")
+        self.assertRegex(done.stderr, r"\d+ of 40 outputs were no well-formed tree")
+
+    def test_windows_and_n_best_lists(self):
+        line = self.sentences()[0] + "\n"
+        alone = self.attn("parse", "tags", "--window", "1", stdin=line).stdout
+        together = self.attn("parse", "tags", stdin=line + line).stdout
+        self.assertEqual(together, alone + alone)
+        rows = [r.split("\t") for r in
+                self.attn("parse", "tags", "--scores", "--set", "nbest=3", stdin=line).stdout.splitlines()]
+        self.assertEqual(len(rows), 3)
+        self.assertEqual(sorted((float(r[1]) for r in rows), reverse=True), [float(r[1]) for r in rows])
+        self.assertEqual(len({r[3] for r in rows}), 3)
+
+    def test_plain_text_can_be_tokenised(self):
+        tree = self.attn("parse", "tags", "--tokenize", stdin='The dog doesn\'t sleep (now).\n').stdout
+        self.assertEqual(words_of(read_tree(tree)),
+                         ["The", "dog", "does", "n't", "sleep", "-LRB-", "now", "-RRB-", "."])
+
+    def test_own_parses_are_silver_for_the_next_training(self):
+        self.write("silver.ptb", self.attn("parse", "tags", stdin="\n".join(self.sentences()) + "\n").stdout)
+        said = self.attn("train", "parse.json", "--run", "silver", "--set", "train.steps=2", "--set", "eval=[]",
+                         "--set", 'data.silver=["silver.ptb"]', "--set", "data.silver_ratio=0.5").stderr
+        self.assertIn("silver.ptb: 40 trees", said)
+        self.assertIn("each silver one 15.0", said)
+
+    def test_the_wrong_command_or_config_is_one_clear_line(self):
+        translation = {"data": {"train": "corpus/train", "valid": "corpus/valid", "source": "en", "target": "de",
+                                "vocab_size": 300, "batch_tokens": 512},
+                       "model": CONFIG["model"] | {"embedding_sharing": "all"}, "train": {"steps": 1}}
+        self.write("translation.json", translation)
+        self.attn("train", "translation.json", "--run", "translator")
+        self.one_line("parse", "translator", code=2, names=["translator", "attn translate"])
+        self.one_line("translate", "tags", code=2, names=["tags", "attn parse"])
+        cases = [(["model.embedding_sharing=all"], ["model.embedding_sharing", "decoder"]),
+                 (["data.shared_vocabulary=true"], ["data.shared_vocabulary", "parsing"]),
+                 (["data.tree_form=xy"], ["data.tree_form", "xx"]),
+                 (["data.silver_ratio=-2"], ["data.silver_ratio"]),
+                 (["data.task=parse"], ["data.task", "parsing"]),
+                 (['eval=[{"kind": "bleu"}]'], ["eval[0].kind", "parse"])]
+        for assignments, names in cases:
+            with self.subTest(assignments=assignments):
+                sets = [word for a in assignments for word in ("--set", a)]
+                self.one_line("train", "parse.json", "--run", "bad", *sets, code=2, names=names)
+        self.one_line("train", "translation.json", "--run", "bad", "--set", 'eval=[{"kind": "parse"}]', code=2,
+                      names=["eval[0].kind", "data.task"])
+        self.write("broken.ptb", "(S (NN a))\n(S (NN b)\n")
+        self.one_line("train", "parse.json", "--run", "bad2", "--set", "data.train=broken.ptb", code=3,
+                      names=["broken.ptb:2:1"])
+
+
+if __name__ == "__main__":
+    ATTN = os.path.abspath(sys.argv.pop(1))
+    unittest.main()

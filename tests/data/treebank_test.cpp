@@ -1,0 +1,135 @@
+// Treebanks as parallel text: what is read, left out, mixed and found again.
+#include "data/treebank.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "data/tokenizer.h"
+#include "tests/support/catch.h"
+#include "tests/support/temporary_directory.h"
+#include "tests/support/text_files.h"
+
+using namespace attn;
+using namespace attn::testing;
+
+namespace {
+
+DataConfig parsing(const std::string& train) {
+  DataConfig data;
+  data.task = Task::parsing;
+  data.train = train;
+  data.shared_vocabulary = false;
+  data.tokenizer = TokenizerKind::words;
+  return data;
+}
+
+std::vector<std::string> lines_of(const DataConfig& text, const char* suffix) {
+  return read_lines(text_path(text.train, suffix));
+}
+
+std::string many(const std::string& word, int count) {
+  std::string text;
+  for (int i = 0; i < count; ++i) {
+    text += "(TOP (S (NN " + word + std::to_string(i) + ")))\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("trees become lines of words and of symbols") {
+  TemporaryDirectory folder;
+  write_text(folder / "train.ptb",
+             "( (S (NP-SBJ-1 (PRP I))\n   (VP (VBP go) (NP (-NONE- *-1)))) )\n\n(TOP ())\n"
+             "(TOP (NP (NP x) (X) (NN y))) (FRAG (UH oh))\n");
+  std::vector<std::string> said;
+  const DataConfig data = parsing((folder / "train.ptb").string());
+  const DataConfig text = with_training_text(
+      data, folder / "cache", 1, [&](const std::string& line) { said.push_back(line); });
+  CHECK(lines_of(text, text.source.c_str()) == std::vector<std::string>{"I go", "x y", "oh"});
+  CHECK(lines_of(text, text.target.c_str()) ==
+        std::vector<std::string>{"S NP PRP /NP VP VBP /VP /S", "NP =NP NN /NP", "FRAG UH /FRAG"});
+  REQUIRE(said.size() == 1);
+  CHECK_THAT(said.front(), contains("3 trees") && contains("1 without words"));
+  const Tokenizers tokenizers = make_tokenizers(text);
+  CHECK(vocabulary_labels(*tokenizers.target, TreeForm::tags) == LabelSet{"FRAG", "NP", "S", "VP"});
+  CHECK(tokenizers.target->encode("S =NP /FRAG").front() != tokenizers.target->unk());
+}
+
+TEST_CASE("the same trees are found again, other trees or another form are not") {
+  TemporaryDirectory folder;
+  write_text(folder / "train.ptb", many("a", 3));
+  DataConfig data = parsing((folder / "train.ptb").string());
+  const std::string first = with_training_text(data, folder / "cache", 1).train;
+  CHECK(with_training_text(data, folder / "cache", 1).train == first);
+  data.tree_form = TreeForm::xx;
+  const DataConfig xx = with_training_text(data, folder / "cache", 1);
+  CHECK(xx.train != first);
+  CHECK(lines_of(xx, kSymbolsSuffix).front() == "(S XX )S");
+  write_text(folder / "train.ptb", many("b", 3));
+  CHECK(with_training_text(data, folder / "cache", 1).train != xx.train);
+}
+
+TEST_CASE("silver and gold come in the configured ratio, each tree at least once") {
+  TemporaryDirectory folder;
+  write_text(folder / "gold.ptb", many("g", 40));
+  write_text(folder / "silver.ptb", many("s", 300));
+  const auto counts = [&](double ratio, uint64_t seed) {
+    DataConfig data = parsing((folder / "gold.ptb").string());
+    data.silver = {(folder / "silver.ptb").string()};
+    data.silver_ratio = ratio;
+    const auto words = lines_of(with_training_text(data, folder / "cache", seed), kWordsSuffix);
+    for (const auto& [kind, number] : {std::pair{"g", 40}, std::pair{"s", 300}}) {
+      for (int i = 0; i < number; ++i) {
+        CHECK(std::ranges::count(words, kind + std::to_string(i)) >= 1);
+      }
+    }
+    const auto gold = std::ranges::count_if(words, [](auto& w) { return w.starts_with("g"); });
+    return std::pair<int64_t, int64_t>(gold, static_cast<int64_t>(words.size()) - gold);
+  };
+  CHECK(counts(0.0, 1) == std::pair<int64_t, int64_t>(40, 300));
+  const auto [gold, silver] = counts(3.0, 1);  // gold 2.5 times
+  CHECK(silver == 300);
+  CHECK(std::abs(gold - 100) <= 10);
+  const auto [few, repeated] = counts(10.0, 1);  // silver 1.33 times
+  CHECK(few == 40);
+  CHECK(std::abs(repeated - 400) <= 30);
+  CHECK(counts(3.0, 1) == counts(3.0, 1));
+}
+
+TEST_CASE("broken files of trees are refused with their place") {
+  TemporaryDirectory folder;
+  write_text(folder / "open.ptb", "(S (NN a))\n(S (NN b)\n");
+  write_text(folder / "none.ptb", "\n()\n");
+  CHECK_THROWS_WITH(with_training_text(parsing((folder / "open.ptb").string()), folder / "c", 1),
+                    contains("open.ptb:2:1"));
+  CHECK_THROWS_WITH(with_training_text(parsing((folder / "none.ptb").string()), folder / "c", 1),
+                    contains("none.ptb") && contains("no tree"));
+  CHECK_THROWS_AS(with_training_text(parsing((folder / "nowhere").string()), folder / "c", 1),
+                  DataError);
+}
+
+TEST_CASE("a parsing config that contradicts itself is refused") {
+  DataConfig data = parsing("x");
+  CHECK_NOTHROW(data.validate());
+  data.shared_vocabulary = true;
+  CHECK_THROWS_WITH(data.validate(), contains("data.shared_vocabulary") && contains("parsing"));
+  data = parsing("x");
+  data.silver_ratio = -1;
+  CHECK_THROWS_WITH(data.validate(), contains("data.silver_ratio"));
+  data = parsing("x");
+  data.task = Task::translation;
+  data.silver = {"y"};
+  CHECK_THROWS_WITH(data.validate(), contains("data.silver") && contains("parsing"));
+}
+
+TEST_CASE("a root is taken off for training and put back for writing") {
+  const auto tree = [](const std::string& text) { return parse_trees(text, "text").front(); };
+  CHECK(write_tree(bare_tree(tree("(ROOT (S (NN a) (NP)))"))) == "(S (NN a))");
+  CHECK(write_tree(with_root(tree("(S (NN a))"))) == "(TOP (S (NN a)))");
+  CHECK(write_tree(with_root(tree("(TOP (S (NN a)) (S (NN b)))"))) ==
+        "(TOP (S (NN a)) (S (NN b)))");
+  CHECK(write_tree(with_root(tree("(NN a)"))) == "(TOP (NN a))");
+  CHECK(write_tree(with_root(Tree{})) == "()");
+}
