@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iostream>
 #include <memory>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -10,12 +11,20 @@
 #include "app/command_line.h"
 #include "app/evaluation.h"
 #include "app/generate.h"
+#include "app/report_command.h"
 #include "app/signals.h"
+#include "app/sweep/command.h"
+#include "app/sweep/plan.h"
+#include "app/sweep/prepare.h"
+#include "app/sweep/status.h"
+#include "app/sweep_results.h"
 #include "app/training_run.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "data/tree.h"
 #include "data/tree_drawing.h"
+#include "report/comparison.h"
+#include "report/table.h"
 
 namespace attn {
 namespace {
@@ -25,6 +34,7 @@ namespace fs = std::filesystem;
 struct DemoOptions {
   fs::path config = "experiments/demo.json";
   fs::path parse_config = "experiments/demo_parse.json";
+  fs::path sweep = "experiments/demo_sweep.json";
   fs::path run = "runs/demo";
 };
 
@@ -44,14 +54,16 @@ void print_samples(const std::vector<std::string>& sources,
 
 void print_next_steps(const fs::path& run) {
   const std::string dir = run.string();
-  std::cout << "\nWhat to try next:\n"
-            << "  echo 'The old woman sees the dog .' | ./run translate " << dir << "\n"
-            << "  echo 'The old woman sees the dog .' | ./run parse " << dir << "/parser --draw\n"
-            << "  ./run train experiments/demo.json --set model.heads=1 --run runs/one_head\n"
-            << "  ./run train experiments/demo.json --set model.position=none --run runs/no_order\n"
-            << "  ./run config --explain             every knob, its default and its meaning\n"
-            << "  data/fetch multi30k                real text; then\n"
-            << "  ./run train experiments/multi30k/tiny.json\n";
+  std::cout
+      << "\nWhat to try next:\n"
+      << "  echo 'The old woman sees the dog .' | ./run translate " << dir << "\n"
+      << "  echo 'The old woman sees the dog .' | ./run parse " << dir << "/parser --draw\n"
+      << "  ./run train experiments/demo.json --set model.heads=1 --run runs/one_head\n"
+      << "  ./run train experiments/demo.json --set model.position=none --run runs/no_order\n"
+      << "  ./run sweep experiments/demo_sweep.json --seeds 3     more rows are one object each\n"
+      << "  ./run config --explain             every knob, its default and its meaning\n"
+      << "  data/fetch multi30k                real text; then\n"
+      << "  ./run train experiments/multi30k/tiny.json\n";
 }
 
 void show_result(const fs::path& run, const Experiment& experiment) {
@@ -114,6 +126,29 @@ bool train(const Experiment& experiment, const fs::path& run) {
   return false;
 }
 
+// Two rows on the same corpus, and their report: false when a signal stopped it.
+bool show_sweep(const DemoOptions& options, const fs::path& corpus) {
+  SweepRequest request;
+  request.file = options.sweep;
+  request.directory = options.run / "sweep";
+  request.assignments = {"data.train=" + (corpus / "train").string(),
+                         "data.valid=" + (corpus / "valid").string(),
+                         "eval.1.data=" + (corpus / "test").string()};
+  std::cerr << "an ablation of two rows: " << options.sweep.string() << "\n";
+  SweepPlan plan = plan_sweep(request);
+  refuse_changed(plan);
+  prepare_sweep(plan, [](const std::string& line) { std::cerr << line << std::endl; });
+  const SweepEnd end = run_sweep(plan, runner_of_machine(1));
+  if (end.interrupted) return false;
+  if (!end.failed.empty()) throw DataError(end.failed.front().name + ": " + end.failed.front().why);
+  const SweepResults results = collect_results(plan.directory);
+  std::cout << "\nAn ablation (attn sweep): what word order is worth without positions\n\n"
+            << to_markdown(results_table(results, compare(results))) << std::flush;
+  std::ostringstream whole;
+  report_sweep(plan.directory, whole);
+  return true;
+}
+
 int demo(const DemoOptions& options) {
   Experiment translation = load_experiment(options.config);
   Experiment parsing = load_experiment(options.parse_config);
@@ -134,6 +169,7 @@ int demo(const DemoOptions& options) {
   std::cout << std::flush;
   if (!train(parsing, parser)) return stop_exit_code();
   show_parser(corpus, parser, parsing);
+  if (!show_sweep(options, corpus)) return stop_exit_code();
   print_next_steps(options.run);
   return 0;
 }
@@ -143,10 +179,11 @@ int demo(const DemoOptions& options) {
 void add_demo_command(CLI::App& app) {
   auto options = std::make_shared<DemoOptions>();
   CLI::App* command = app.add_subcommand(
-      "demo", "Make a corpus, train a small translator and a small parser on it, score them");
+      "demo", "Make a corpus; train a translator, a parser and a small ablation on it; score them");
   command->footer("Example: attn demo\n         A second call shows the result again.");
   command->add_option("--config", options->config, "the translator")->capture_default_str();
   command->add_option("--parse-config", options->parse_config, "the parser")->capture_default_str();
+  command->add_option("--sweep", options->sweep, "the ablation")->capture_default_str();
   command->add_option("--run", options->run, "its directory")->capture_default_str();
   command->callback([options] { set_exit_code(demo(*options)); });
 }

@@ -7,7 +7,10 @@
 #include <vector>
 
 #include "app/bench/peak.h"
+#include "app/bench/search.h"
 #include "app/bench/step.h"
+#include "app/checkpoint_directory.h"
+#include "base/error.h"
 #include "base/file.h"
 
 namespace attn {
@@ -17,6 +20,9 @@ struct BenchOptions {
   std::filesystem::path config;
   std::vector<std::string> assignments;
   StepBenchmarkOptions step;
+  std::filesystem::path text;
+  std::vector<int64_t> at_once = {1, 32, 1000};
+  double seconds = 10.0;
   bool json = false;
 };
 
@@ -50,6 +56,28 @@ void bench_step(const BenchOptions& options) {
   print_line("memory at most", result.memory / 1e9, "GB");
 }
 
+void bench_search(const BenchOptions& options) {
+  LoadedModel loaded = load_model(options.config);
+  const Experiment experiment =
+      load_experiment(loaded.directory / kConfigFile, options.assignments);
+  const std::vector<std::string> lines = read_lines(options.text);
+  if (lines.empty()) throw DataError(options.text.string() + ": is empty; nothing to translate");
+  Translator translator(loaded.model, loaded.tokenizers, experiment.search);
+  Json json = Json::array();
+  for (const int64_t at_once : options.at_once) {
+    const SearchBenchmark result = benchmark_search(translator, lines, at_once, options.seconds);
+    json.push_back({{"at_once", result.at_once},
+                    {"sentences", result.sentences},
+                    {"seconds", result.seconds},
+                    {"sentences_per_second", result.sentences_per_second()}});
+    if (options.json) continue;
+    const std::string what = "search, " + std::to_string(result.at_once) + " lines at once, beam " +
+                             std::to_string(experiment.search.beam);
+    print_line(what.c_str(), result.sentences_per_second(), "sentences/s");
+  }
+  if (options.json) std::cout << json.dump(2) << "\n";
+}
+
 void bench_peak(const BenchOptions& options) {
   const double fp32 = matrix_product_peak(Precision::fp32),
                bf16 = matrix_product_peak(Precision::bf16);
@@ -81,6 +109,16 @@ void add_bench_command(CLI::App& app) {
                    "size of the invented vocabulary where the text is missing");
   step->add_flag("--json", options->json, "values as JSON, in full precision");
   step->callback([options] { bench_step(*options); });
+  CLI::App* search = command->add_subcommand("search", "Beam search of a trained translator");
+  search->add_option("run", options->config, "a run or a checkpoint")->required();
+  search->add_option("text", options->text, "sentences to translate")->required();
+  search->add_option("--set", options->assignments, "path=value, as in search.beam=4")
+      ->allow_extra_args(false);
+  search->add_option("--at-once", options->at_once, "lines handed over together: 1,32,1000")
+      ->delimiter(',');
+  search->add_option("--seconds", options->seconds, "of measuring each")->capture_default_str();
+  search->add_flag("--json", options->json, "values as JSON, in full precision");
+  search->callback([options] { bench_search(*options); });
   CLI::App* peak = command->add_subcommand("peak", "The fastest matrix product");
   peak->add_flag("--json", options->json, "values as JSON");
   peak->callback([options] { bench_peak(*options); });

@@ -31,15 +31,6 @@ struct SweepOptions {
   int64_t task = -1;
 };
 
-RunnerOptions runner_options(const SweepOptions& options) {
-  RunnerOptions runner;
-  runner.jobs = options.jobs;
-  runner.device = device().is_cuda() ? "cuda" : "cpu";
-  runner.cores = torch::get_num_threads();
-  runner.gpus = device().is_cuda() ? static_cast<int64_t>(torch::cuda::device_count()) : 0;
-  return runner;
-}
-
 // What a task of the array is started with, quoted for the shell.
 std::string task_arguments(const SweepRequest& request, const SweepPlan& plan) {
   std::string text = "sweep " + shell_quoted(request.file.string());
@@ -80,7 +71,7 @@ int train_task(SweepPlan& plan, const SweepOptions& options) {
     return 0;
   }
   std::cerr << run_name(plan, run) << ": training; its log: " << run_log(run).string() << "\n";
-  const int code = run_one(run, runner_options(options));
+  const int code = run_one(run, runner_of_machine(options.jobs));
   std::cerr << run_name(plan, run) << ": ended with exit code " << code << "\n";
   return code;
 }
@@ -107,10 +98,19 @@ int sweep(const SweepOptions& options) {
               << "\nwhen its tasks have ended: attn report " << plan.directory.string() << "\n";
     return 0;
   }
-  return end_of(plan, run_sweep(plan, runner_options(options)));
+  return end_of(plan, run_sweep(plan, runner_of_machine(options.jobs)));
 }
 
 }  // namespace
+
+RunnerOptions runner_of_machine(int64_t jobs) {
+  RunnerOptions runner;
+  runner.jobs = jobs;
+  runner.device = device().is_cuda() ? "cuda" : "cpu";
+  runner.cores = torch::get_num_threads();
+  runner.gpus = device().is_cuda() ? static_cast<int64_t>(torch::cuda::device_count()) : 0;
+  return runner;
+}
 
 void add_sweep_command(CLI::App& app) {
   auto options = std::make_shared<SweepOptions>();

@@ -2,8 +2,14 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
+
+#include "app/sweep/runner.h"
 
 namespace attn {
+
+/// This machine's device, threads and GPUs, shared by so many trainings at a time.
+RunnerOptions runner_of_machine(int64_t jobs);
 
 void add_sweep_command(CLI::App& app);
 
