@@ -78,6 +78,11 @@ class Grammar:
     def lookup(self, word):
         return word if word in self.known else word_class(word)
 
+    def flat(self, words):
+        """Leaves with each word's most frequent tag."""
+        best = [max(self.tags.get(self.lookup(word), self.any_tag), key=lambda tag: tag[1])[0] for word in words]
+        return [(self.names[tag][2:], word) for tag, word in zip(best, words)]
+
     def count(self, tree, parents):
         label = tree[0]
         if not is_inner(tree):
@@ -202,7 +207,7 @@ def main():
         words = [word for _, word in leaves(tree)]
         parse = Chart(grammar, words).best_tree() if 0 < len(words) <= arguments.longest else None
         flat += parse is None
-        print(write(("TOP", [parse] if parse else [("XX", word) for word in words])), flush=True)
+        print(write(("TOP", [parse] if parse else grammar.flat(words))), flush=True)
     print(f"{flat} sentences without a parse", file=sys.stderr)
 
 
