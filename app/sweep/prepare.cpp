@@ -41,10 +41,22 @@ void learn_into(const fs::path& folder, const DataConfig& data, const Say& say) 
   directory.commit();
 }
 
+bool is_complete(const DataConfig& data) {
+  return !data.source_model.empty() && (data.shared_vocabulary || !data.target_model.empty());
+}
+
+// A run that has begun keeps the vocabulary it began with, also when the sweep's folder has moved
+// since or another version of the program would look for it elsewhere.
+void keep_vocabulary(PlannedRun& run) {
+  const fs::path begun = run.directory / "config.json";
+  if (is_complete(run.experiment.data) || !fs::exists(begun)) return;
+  const DataConfig before = load_experiment(begun).data;
+  run.experiment.data.source_model = before.source_model;
+  run.experiment.data.target_model = before.target_model;
+}
+
 void share_vocabulary(DataConfig& data, const fs::path& sweep, const Say& say) {
-  const bool complete =
-      !data.source_model.empty() && (data.shared_vocabulary || !data.target_model.empty());
-  if (complete) return;
+  if (is_complete(data)) return;
   const fs::path folder = sweep / "vocabulary" / hexadecimal(hash_text(vocabulary_key(data)));
   if (!fs::exists(folder)) {
     const RunLock lock(sweep / "vocabulary", 3600.0);  // other jobs of the array want it as well
@@ -91,6 +103,7 @@ void prepare_sweep(SweepPlan& plan, const Say& say) {
   write_if_changed(plan.directory / kSweepFile, describe(plan).dump(2) + "\n");
   for (PlannedRun& run : plan.runs) {
     DataConfig& data = run.experiment.data;
+    keep_vocabulary(run);
     share_vocabulary(data, plan.directory, say);
     if (data.cache.empty()) data.cache = (plan.directory / "cache").string();
     fs::create_directories(run.directory.parent_path());
