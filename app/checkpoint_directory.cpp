@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "data/tag_dictionary.h"
 #include "train/checkpoint.h"
 #include "train/checkpoint_store.h"
 
@@ -15,6 +16,8 @@ namespace fs = std::filesystem;
 constexpr const char* kSharedTokenizer = "tokenizer.model";
 constexpr const char* kSourceTokenizer = "source.model";
 constexpr const char* kTargetTokenizer = "target.model";
+constexpr const char* kTags = "tags.txt";
+constexpr int64_t kLargestTags = int64_t{1} << 28;
 
 }  // namespace
 
@@ -27,6 +30,7 @@ void save_description(const fs::path& directory, const Experiment& experiment,
     write_file_atomically(directory / kSourceTokenizer, tokenizers.source->serialized());
     write_file_atomically(directory / kTargetTokenizer, tokenizers.target->serialized());
   }
+  if (tokenizers.tags) write_file_atomically(directory / kTags, tokenizers.tags->serialized());
 }
 
 Experiment load_description(const fs::path& directory) {
@@ -38,8 +42,13 @@ Tokenizers load_tokenizers(const fs::path& directory) {
     const std::shared_ptr<const Tokenizer> shared = load_tokenizer(directory / kSharedTokenizer);
     return {shared, shared};
   }
-  return {load_tokenizer(directory / kSourceTokenizer),
-          load_tokenizer(directory / kTargetTokenizer)};
+  Tokenizers loaded{load_tokenizer(directory / kSourceTokenizer),
+                    load_tokenizer(directory / kTargetTokenizer)};
+  if (const fs::path tags = directory / kTags; fs::exists(tags)) {
+    loaded.tags = std::make_shared<const TagDictionary>(
+        parse_tag_dictionary(read_file(tags, kLargestTags), tags.string()));
+  }
+  return loaded;
 }
 
 VocabularySizes vocabulary_sizes(const Tokenizers& tokenizers) {

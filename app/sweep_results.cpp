@@ -111,6 +111,7 @@ class Collector {
     record.finished = true;
     record.ppl = value_of(result, metrics_.ppl, "ppl");
     record.bleu = value_of(result, metrics_.bleu, "bleu");
+    record.f1 = value_of(result, metrics_.f1, "f1");
     record.parameters = result.parameters;
     record.target_tokens = result.target_tokens;
     record.seconds = result.seconds;
@@ -118,6 +119,8 @@ class Collector {
     record.flops = result.flops;
     record.peak_flops = result.peak_flops;
     record.peak_memory = result.peak_memory;
+    const auto parses = result.results.find(metrics_.f1);
+    if (parses != result.results.end()) out_.f1_signature = parses->second.signature;
     const auto bleu = result.results.find(metrics_.bleu);
     if (bleu != result.results.end()) {
       if (out_.bleu_signature.empty()) out_.bleu_signature = bleu->second.signature;
@@ -249,6 +252,7 @@ SweepResults collect_results(const fs::path& directory) {
     read_config(metrics, plan.at("metrics"), "metrics");
     out.ppl_name = metrics.ppl;
     out.bleu_name = metrics.bleu;
+    out.f1_name = metrics.f1;
     const auto source = plan.at("source").get<std::string>();
     out.title = fs::path(source).stem().string();
     out.about = plan.at("about").get<std::string>();

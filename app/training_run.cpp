@@ -12,6 +12,7 @@
 #include "app/training_cost.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "data/tag_dictionary.h"
 #include "data/treebank.h"
 #include "model/size.h"
 #include "train/checkpoint.h"
@@ -65,6 +66,12 @@ void TrainingRun::load_data() {
   // A run keeps the tokenizers it began with, whatever becomes of the text.
   const bool begun = fs::exists(directory_ / kConfigFile);
   tokenizers_ = begun ? load_tokenizers(directory_) : make_tokenizers(data, say);
+  if (!begun && data.task == Task::parsing) {
+    const LabelSet labels = vocabulary_labels(*tokenizers_.target, data.tree_form);
+    tokenizers_.tags = std::make_shared<const TagDictionary>(
+        learn_tags(text_path(data.train, data.source), text_path(data.train, data.target),
+                   data.tree_form, labels));
+  }
   if (!begun) save_description(directory_, experiment_, tokenizers_);
   corpus_ =
       std::make_unique<EncodedCorpus>(load_corpus({.source = text_path(data.train, data.source),

@@ -50,10 +50,14 @@ class Tokenizer {
 std::unique_ptr<Tokenizer> parse_tokenizer(std::string bytes, const std::string& name);
 std::unique_ptr<Tokenizer> load_tokenizer(const std::filesystem::path& path);
 
+class TagDictionary;
+
 /// The tokenizers of the two sides; with a shared vocabulary both are one object.
 struct Tokenizers {
   std::shared_ptr<const Tokenizer> source;
   std::shared_ptr<const Tokenizer> target;
+  /// Of parsing: the tags that words had in training; null: not known.
+  std::shared_ptr<const TagDictionary> tags = nullptr;
 };
 
 /// Loads the tokenizers that the config names and learns the others from the training text, the

@@ -12,6 +12,7 @@ void SearchConfig::validate() const {
   require(extra_length >= 0 && extra_length <= 1000000, "extra_length", extra_length,
           "must be from 0 to 1000000");
   require(nbest >= 1, "nbest", nbest, "must be positive");
+  require(known_tags >= 0, "known_tags", known_tags, "must be 0 or more");
   require(nbest <= beam, "nbest", nbest, "must be at most beam");
 }
 

@@ -42,6 +42,7 @@ struct SearchConfig {
   int64_t nbest = 1;
   StopRule stop = StopRule::bound;
   bool constrained = true;
+  int64_t known_tags = 0;
 
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit) {
@@ -53,6 +54,9 @@ struct SearchConfig {
     visit("stop", self.stop, "bound: when nothing better can come, count: when beam have ended");
     visit("constrained", self.constrained,
           "parsing: only well-formed trees over the sentence's words; false: anything, repaired");
+    visit("known_tags", self.known_tags,
+          "parsing, constrained: a word seen in training so often gets a tag that it had there; 0: "
+          "any tag");
   }
   bool operator==(const SearchConfig&) const = default;
   /// Throws ConfigError naming the first knob that contradicts itself.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "data/tag_dictionary.h"
 #include "data/treebank.h"
 #include "eval/batched_search.h"
 
@@ -40,6 +41,18 @@ Parser::Input Parser::prepare(const std::vector<std::string>& sentence) {
   return input;
 }
 
+bool Parser::knows_tags() const {
+  return search_.known_tags > 0 && tokenizers_.tags && vocabulary_.form() == TreeForm::tags;
+}
+
+std::vector<TokenMask> Parser::known_leaves(const std::vector<std::string>& words) const {
+  std::vector<TokenMask> masks;
+  for (const std::string& word : words) {
+    masks.push_back(vocabulary_.leaf_mask(tokenizers_.tags->symbols(word, search_.known_tags)));
+  }
+  return masks;
+}
+
 Parse Parser::build(const Input& input, const Hypothesis& hypothesis) const {
   std::vector<std::string> symbols;
   for (const int32_t token : hypothesis.tokens) {
@@ -67,10 +80,13 @@ std::vector<std::vector<Parse>> Parser::parse(std::span<const std::vector<std::s
   if (search_.constrained) {
     how.constraint = [&](const SearchBatch& batch) -> std::unique_ptr<TokenConstraint> {
       std::vector<int64_t> words;
+      std::vector<std::vector<TokenMask>> leaves;
       for (const size_t i : batch.members) {
         words.push_back(static_cast<int64_t>(inputs[i].words.size()));
+        if (knows_tags()) leaves.push_back(known_leaves(inputs[i].words));
       }
-      return std::make_unique<TreeConstraint>(vocabulary_, std::move(words), batch.limits);
+      return std::make_unique<TreeConstraint>(vocabulary_, std::move(words), batch.limits,
+                                              std::move(leaves));
     };
   }
   const auto found = batched_search(model_, tokenizers_, sources, how);

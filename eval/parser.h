@@ -57,6 +57,9 @@ class Parser {
     std::vector<int32_t> tokens;
   };
   Input prepare(const std::vector<std::string>& sentence);
+  bool knows_tags() const;
+  /// For each word the leaves that it had in training, empty where it was not seen often enough.
+  std::vector<TokenMask> known_leaves(const std::vector<std::string>& words) const;
   Parse build(const Input& input, const Hypothesis& hypothesis) const;
 
   Transformer model_;

@@ -31,8 +31,11 @@ TreeVocabulary::TreeVocabulary(const Tokenizer& symbols, TreeForm form)
     if (!symbol) continue;
     Meaning& meaning = meanings_[static_cast<size_t>(token)];
     meaning.kind = symbol->kind;
-    leaf |= symbol->kind == Kind::leaf;
-    if (symbol->kind == Kind::leaf) continue;
+    if (symbol->kind == Kind::leaf) {
+      leaf = true;
+      leaf_tokens_.emplace(symbols.piece(token), token);
+      continue;
+    }
     // A label that nothing closes must not be opened.
     const auto id = ids.find(symbol->label);
     if (id == ids.end()) {
@@ -61,8 +64,9 @@ int32_t TreeVocabulary::label(int32_t token) const {
 // Masks in the order closing label (none first), open, leaf.
 void TreeVocabulary::make_masks(int32_t eos) {
   const TokenMask none((meanings_.size() + 63) / 64, 0);
-  end_ = none;
+  end_ = leaves_ = none;
   set(end_, eos);
+  for (const auto& [symbol, token] : leaf_tokens_) set(leaves_, token);
   masks_.assign(4 * (labels_.size() + 1), none);
   for (int32_t token = 0; token < static_cast<int32_t>(meanings_.size()); ++token) {
     const auto& [kind, label] = meanings_[static_cast<size_t>(token)];
@@ -80,9 +84,24 @@ const TokenMask& TreeVocabulary::mask(bool open, bool leaf, int32_t closing) con
   return masks_.at(static_cast<size_t>(4 * (closing + 1) + (open ? 2 : 0) + (leaf ? 1 : 0)));
 }
 
+TokenMask TreeVocabulary::leaf_mask(std::span<const std::string> symbols) const {
+  TokenMask mask;
+  for (const std::string& symbol : symbols) {
+    const auto found = leaf_tokens_.find(symbol);
+    if (found == leaf_tokens_.end()) continue;
+    mask.resize(leaves_.size());
+    set(mask, found->second);
+  }
+  return mask;
+}
+
 TreeConstraint::TreeConstraint(const TreeVocabulary& vocabulary, std::vector<int64_t> words,
-                               std::vector<int64_t> limits)
-    : vocabulary_(vocabulary), words_(std::move(words)), limits_(std::move(limits)) {
+                               std::vector<int64_t> limits,
+                               std::vector<std::vector<TokenMask>> leaves)
+    : vocabulary_(vocabulary),
+      words_(std::move(words)),
+      limits_(std::move(limits)),
+      leaves_(std::move(leaves)) {
   for (size_t i = 0; i < words_.size(); ++i) {
     if (words_[i] < 1 || limits_.at(i) < shortest_tree(words_[i])) {
       throw std::invalid_argument("TreeConstraint: no tree over " + std::to_string(words_[i]) +
@@ -130,18 +149,33 @@ const TokenMask& TreeConstraint::allowed(const State& state, int64_t room, bool 
                           close ? brackets_[static_cast<size_t>(state.bracket)].label : -1);
 }
 
+/// Of the mask's leaves those that the next word may be.
+const uint64_t* TreeConstraint::narrowed(const TokenMask& mask, size_t sentence,
+                                         int64_t leaves_left, size_t row) {
+  if (leaves_.empty() || leaves_left == 0) return mask.data();
+  const auto next = static_cast<size_t>(words_[sentence] - leaves_left);
+  const TokenMask& leaves = leaves_[sentence].at(next);
+  if (leaves.empty()) return mask.data();
+  TokenMask& out = narrowed_[row];
+  out = mask;
+  for (size_t i = 0; i < out.size(); ++i) out[i] &= ~vocabulary_.leaves()[i] | leaves[i];
+  return out.data();
+}
+
 std::span<const uint64_t* const> TreeConstraint::step(std::span<const int64_t> parents,
                                                       std::span<const int32_t> tokens,
                                                       std::span<const int64_t> sentences) {
   ++written_;
   next_.clear();
   masks_.clear();
+  narrowed_.resize(parents.size());
   for (size_t row = 0; row < parents.size(); ++row) {
     const auto sentence = static_cast<size_t>(sentences[row]);
     next_.push_back(written_ == 0
                         ? State{.leaves_left = words_.at(sentence)}
                         : advance(states_.at(static_cast<size_t>(parents[row])), tokens[row]));
-    masks_.push_back(allowed(next_.back(), limits_[sentence] - written_, written_ > 0).data());
+    const TokenMask& mask = allowed(next_.back(), limits_[sentence] - written_, written_ > 0);
+    masks_.push_back(narrowed(mask, sentence, next_.back().leaves_left, row));
   }
   states_.swap(next_);
   return masks_;

@@ -3,8 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "data/linearize.h"
@@ -31,6 +34,10 @@ class TreeVocabulary {
   /// `closing`: the label that may be closed; -1: none.
   const TokenMask& mask(bool open, bool leaf, int32_t closing) const;
   const TokenMask& end_mask() const { return end_; }
+  /// The leaves among the symbols, as a mask; empty when none of them is a leaf of this vocabulary.
+  TokenMask leaf_mask(std::span<const std::string> symbols) const;
+  /// All leaves.
+  const TokenMask& leaves() const { return leaves_; }
 
  private:
   struct Meaning {
@@ -43,7 +50,8 @@ class TreeVocabulary {
   LabelSet labels_;
   std::vector<Meaning> meanings_;
   std::vector<TokenMask> masks_;
-  TokenMask end_;
+  TokenMask end_, leaves_;
+  std::map<std::string, int32_t, std::less<>> leaf_tokens_;
 };
 
 /// The fewest tokens, the end sign included, in which a tree over so many words can be written.
@@ -62,9 +70,11 @@ class TreeConstraint : public TokenConstraint {
   static constexpr int32_t most_depth = 500;
 
   /// For each sentence its words, at least 1, and the most tokens of an output (the end sign
-  /// included), at least shortest_tree(words). The vocabulary must outlive this.
+  /// included), at least shortest_tree(words). `leaves` holds, for each sentence and word, the mask
+  /// of the leaves that it may be (TreeVocabulary::leaf_mask), empty for any; or nothing at all.
+  /// The vocabulary must outlive this.
   TreeConstraint(const TreeVocabulary& vocabulary, std::vector<int64_t> words,
-                 std::vector<int64_t> limits);
+                 std::vector<int64_t> limits, std::vector<std::vector<TokenMask>> leaves = {});
 
   std::span<const uint64_t* const> step(std::span<const int64_t> parents,
                                         std::span<const int32_t> tokens,
@@ -87,9 +97,12 @@ class TreeConstraint : public TokenConstraint {
 
   State advance(State state, int32_t token);
   const TokenMask& allowed(const State& state, int64_t room, bool begun) const;
+  const uint64_t* narrowed(const TokenMask& mask, size_t sentence, int64_t leaves_left, size_t row);
 
   const TreeVocabulary& vocabulary_;
   std::vector<int64_t> words_, limits_;
+  std::vector<std::vector<TokenMask>> leaves_;
+  std::vector<TokenMask> narrowed_;  // one a row
   std::vector<Bracket> brackets_;
   std::vector<State> states_, next_;
   std::vector<const uint64_t*> masks_;

@@ -52,14 +52,16 @@ bool beyond_seeds(const SeedMean& base, const SeedMean& row, bool without) {
   return std::abs(row.mean - base.mean) > 2 * *error;
 }
 
-void compare_ppl(const RowRecord& base_row, const RowRecord& row, const RowComparison& base,
-                 RowComparison& out) {
-  Difference& difference = out.ppl_difference;
-  difference.paper = paper_difference(row.paper.ppl, base_row.paper.ppl);
-  if (!base.ppl || !out.ppl) return;
-  difference.ours = out.ppl->mean - base.ppl->mean;
-  difference.significant = *difference.ours != 0.0 && beyond_seeds(*base.ppl, *out.ppl, false);
+// For what has no test over sentences.
+Difference compare_means(const std::optional<SeedMean>& base, const std::optional<SeedMean>& row,
+                         const std::optional<double>& paper) {
+  Difference difference;
+  difference.paper = paper;
+  if (!base || !row) return difference;
+  difference.ours = row->mean - base->mean;
+  difference.significant = *difference.ours != 0.0 && beyond_seeds(*base, *row, false);
   difference.verdict = judge(difference);
+  return difference;
 }
 
 void compare_bleu(const RowRecord& base_row, const RowRecord& row, const RowComparison& base,
@@ -130,10 +132,14 @@ std::vector<RowComparison> compare(const SweepResults& results) {
   for (size_t i = 0; i < out.size(); ++i) {
     out[i].ppl = seed_mean(values_of(results.rows[i], &RunRecord::ppl));
     out[i].bleu = seed_mean(values_of(results.rows[i], &RunRecord::bleu));
+    out[i].f1 = seed_mean(values_of(results.rows[i], &RunRecord::f1));
   }
   add_bootstrap(results, out);
   for (size_t i = 1; i < out.size(); ++i) {
-    compare_ppl(results.rows.front(), results.rows[i], out.front(), out[i]);
+    const PaperRecord &base = results.rows.front().paper, &row = results.rows[i].paper;
+    out[i].ppl_difference =
+        compare_means(out.front().ppl, out[i].ppl, paper_difference(row.ppl, base.ppl));
+    out[i].f1_difference = compare_means(out.front().f1, out[i].f1, {});
     compare_bleu(results.rows.front(), results.rows[i], out.front(), out[i]);
   }
   return out;

@@ -39,9 +39,9 @@ struct Difference {
 };
 
 struct RowComparison {
-  std::optional<SeedMean> ppl, bleu;
+  std::optional<SeedMean> ppl, bleu, f1;
   std::optional<double> bleu_ci;  ///< half the 95 % interval over resampled sentences
-  Difference ppl_difference, bleu_difference;
+  Difference ppl_difference, bleu_difference, f1_difference;
 };
 
 /// Level of the tests.
@@ -50,8 +50,8 @@ inline constexpr double kSignificance = 0.05;
 /// One entry a row. A difference in BLEU is significant when the paired bootstrap over sentences
 /// says so (p < 0.05, scores averaged over seeds) and, where the base has two seeds or more, it is
 /// also more than twice its standard error over seeds; a row of one seed is given the base's
-/// deviation. A difference in perplexity has the second test alone, and none with a base of one
-/// seed.
+/// deviation. Differences in perplexity and F1 have the second test alone, and none with a base of
+/// one seed.
 std::vector<RowComparison> compare(const SweepResults& results);
 
 /// "The sign of the difference in BLEU agrees with the paper's for 9 of 17 rows (A1, …), …"

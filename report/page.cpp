@@ -19,9 +19,11 @@ std::vector<std::string> legend(const SweepResults& results) {
   }
   lines.push_back(
       "Δ is the difference from the first row. * marks a significant one: for BLEU by "
-      "paired bootstrap resampling over sentences (p < 0.05), and for both only if it is "
+      "paired bootstrap resampling over sentences (p < 0.05), and for all only if it is "
       "more than twice its standard error over seeds, where the first row has several.");
-  if (!results.bleu_signature.empty()) lines.push_back("Signature: " + results.bleu_signature);
+  for (const std::string& signature : {results.bleu_signature, results.f1_signature}) {
+    if (!signature.empty()) lines.push_back("Signature: " + signature);
+  }
   return lines;
 }
 
@@ -92,16 +94,20 @@ enum class Cost { parameters, flops };
 
 Plot quality_against(const SweepResults& results, std::span<const RowComparison> comparisons,
                      Cost cost) {
-  const bool bleu = !results.bleu_name.empty();
   const bool parameters = cost == Cost::parameters;
-  const std::string metric =
-      bleu ? "BLEU (" + results.bleu_name + ")" : "perplexity (" + results.ppl_name + ")";
-  Plot plot{.title = std::string(bleu ? "BLEU" : "Perplexity") + " against " +
-                     (parameters ? "parameters" : "training FLOPs"),
+  // The one that a reader asks for first.
+  std::string metric = "Perplexity", name = results.ppl_name;
+  auto figure = &RowComparison::ppl;
+  if (!results.bleu_name.empty()) {
+    metric = "BLEU", name = results.bleu_name, figure = &RowComparison::bleu;
+  } else if (!results.f1_name.empty()) {
+    metric = "F1", name = results.f1_name, figure = &RowComparison::f1;
+  }
+  Plot plot{.title = metric + " against " + (parameters ? "parameters" : "training FLOPs"),
             .x = {parameters ? "parameters, millions" : "training FLOPs", true},
-            .y = {metric, false}};
+            .y = {metric + " (" + name + ")", false}};
   for (size_t i = 0; i < results.rows.size(); ++i) {
-    const auto& mean = bleu ? comparisons[i].bleu : comparisons[i].ppl;
+    const auto& mean = comparisons[i].*figure;
     if (!mean) continue;
     for (const RunRecord& run : results.rows[i].runs) {
       if (!run.finished) continue;

@@ -26,6 +26,7 @@ struct RunRecord {
   std::string state;  ///< for people, when it has not: "at step 300 of 8000"
   std::optional<double> ppl;
   std::optional<double> bleu;
+  std::optional<double> f1;  ///< of trees, percent
   int64_t parameters = 0;
   int64_t target_tokens = 0;
   double seconds = 0.0;            ///< in training
@@ -58,10 +59,10 @@ struct RowRecord {
 struct SweepResults {
   std::string title;
   std::string about;
-  std::string command;              ///< that makes it all again
-  std::string made;                 ///< when and by which version, for the foot of the page
-  std::string ppl_name, bleu_name;  ///< the evaluators; empty: none
-  std::string bleu_signature;
+  std::string command;  ///< that makes it all again
+  std::string made;     ///< when and by which version, for the foot of the page
+  std::string ppl_name, bleu_name, f1_name;  ///< the evaluators; empty: none
+  std::string bleu_signature, f1_signature;
   BleuOptions bleu_options;
   std::vector<RowRecord> rows;     ///< the first is what the others are compared with
   std::vector<std::string> notes;  ///< what a reader must know: runs left out, texts changed

@@ -137,6 +137,8 @@ void add_metric_columns(Table& table, const SweepResults& results, bool paper) {
   };
   metric(results.ppl_name, "ppl", "PPL");
   metric(results.bleu_name, "bleu", "BLEU");
+  paper = false;  // it ablates translation alone
+  metric(results.f1_name, "f1", "F1");
 }
 
 void add_metric_cells(std::vector<std::string>& cells, const SweepResults& results,
@@ -155,6 +157,8 @@ void add_metric_cells(std::vector<std::string>& cells, const SweepResults& resul
   };
   metric(results.ppl_name, comparison.ppl, comparison.ppl_difference, row.paper.ppl, 2, false);
   metric(results.bleu_name, comparison.bleu, comparison.bleu_difference, row.paper.bleu, 1, true);
+  paper = false;
+  metric(results.f1_name, comparison.f1, comparison.f1_difference, {}, 1, false);
 }
 
 }  // namespace
@@ -259,17 +263,19 @@ Table provenance_table(const SweepResults& results) {
 
 Table runs_table(const SweepResults& results) {
   Table table;
-  for (const char* key : {"row", "seed", "finished", "ppl", "bleu", "parameters", "target_tokens",
-                          "seconds", "tokens_per_second", "flops", "peak_flops", "peak_memory"}) {
+  for (const char* key :
+       {"row", "seed", "finished", "ppl", "bleu", "f1", "parameters", "target_tokens", "seconds",
+        "tokens_per_second", "flops", "peak_flops", "peak_memory"}) {
     table.columns.push_back({key, key, false, "", ""});
   }
   for (const RowRecord& row : results.rows) {
     for (const RunRecord& run : row.runs) {
       table.rows.push_back({row.name, std::to_string(run.seed), run.finished ? "1" : "0",
                             run.ppl ? full(*run.ppl) : "", run.bleu ? full(*run.bleu) : "",
-                            std::to_string(run.parameters), std::to_string(run.target_tokens),
-                            full(run.seconds), full(run.tokens_per_second), full(run.flops),
-                            full(run.peak_flops), std::to_string(run.peak_memory)});
+                            run.f1 ? full(*run.f1) : "", std::to_string(run.parameters),
+                            std::to_string(run.target_tokens), full(run.seconds),
+                            full(run.tokens_per_second), full(run.flops), full(run.peak_flops),
+                            std::to_string(run.peak_memory)});
     }
   }
   return table;

@@ -57,6 +57,7 @@ std::string LiveTable::results(size_t run) const {
   };
   add(plan_.metrics.ppl, "ppl");
   add(plan_.metrics.bleu, "bleu");
+  add(plan_.metrics.f1, "f1");
   return text;
 }
 

@@ -218,6 +218,8 @@ SweepPlan plan_sweep(const SweepRequest& request) {
         evaluator(experiments.front(), EvaluatorKind::loss, plan.file.metrics.ppl, "ppl");
     plan.metrics.bleu =
         evaluator(experiments.front(), EvaluatorKind::bleu, plan.file.metrics.bleu, "bleu");
+    plan.metrics.f1 =
+        evaluator(experiments.front(), EvaluatorKind::parse, plan.file.metrics.f1, "f1");
   } catch (const ConfigError& error) {
     throw ConfigError(name + ": " + error.what());
   }

@@ -61,11 +61,13 @@ struct SweepRow {
 struct SweepMetrics {
   std::string ppl;
   std::string bleu;
+  std::string f1;
 
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit) {
     visit("ppl", self.ppl, "name of the loss evaluator");
     visit("bleu", self.bleu, "name of the BLEU evaluator");
+    visit("f1", self.f1, "name of the parse evaluator");
   }
   bool operator==(const SweepMetrics&) const = default;
 };

@@ -234,3 +234,32 @@ TEST_CASE("tokens without a counterpart and signs are never allowed") {
   CHECK(everywhere(tokenizer->encode("X").front()) == std::pair(true, true));
   CHECK(vocabulary.labels() == LabelSet{"NP", "S", "Y"});
 }
+
+TEST_CASE("a word may be kept to some leaves, whatever the model prefers") {
+  const auto tokenizer = symbols("S /S DT NN VB");
+  const TreeVocabulary vocabulary(*tokenizer, TreeForm::tags);
+  CHECK(vocabulary.leaf_mask(std::vector<std::string>{"JJ"}).empty());
+  const auto only = [&](const std::string& leaf) {
+    return vocabulary.leaf_mask(std::vector<std::string>{leaf, "JJ"});
+  };
+  int32_t favourite = -1;
+  for (int32_t t = 0; t < tokenizer->size(); ++t)
+    favourite = tokenizer->piece(t) == "NN" ? t : favourite;
+  const Stubborn model(favourite, tokenizer->size());
+  const SearchConfig config{.beam = 3, .extra_length = 20};
+  const std::vector<int64_t> words = {4};
+  TreeConstraint constraint(vocabulary, words, {output_limit(4, config)},
+                            {{only("DT"), {}, only("VB"), only("NN")}});
+  ConstrainedDecoder decoder(model, tokenizer->size(), &constraint);
+  const auto found = beam_search(decoder, words, config, kBos, kEos);
+  const auto tree =
+      delinearize(pieces(*tokenizer, found[0][0].tokens), some_words(4), TreeForm::tags);
+  REQUIRE(tree);
+  std::vector<std::string> tags;
+  const auto collect = [&](const auto& self, const Tree& node) -> void {
+    if (node.is_leaf()) tags.push_back(node.label);
+    for (const Tree& child : node.children) self(self, child);
+  };
+  collect(collect, *tree);
+  CHECK(tags == std::vector<std::string>{"DT", "NN", "VB", "NN"});
+}
