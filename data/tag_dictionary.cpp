@@ -37,13 +37,14 @@ void TagDictionary::add(std::span<const std::string> words, std::span<const std:
 std::vector<std::string> TagDictionary::symbols(std::string_view word, int64_t least) const {
   const auto found = counts_.find(word);
   if (found == counts_.end()) return {};
-  std::vector<std::string> symbols;
   int64_t seen = 0;
+  for (const auto& [symbol, count] : found->second) seen += count;
+  std::vector<std::string> symbols;
+  if (seen < least) return symbols;
+  const double rare = rare_share * static_cast<double>(seen);
   for (const auto& [symbol, count] : found->second) {
-    symbols.push_back(symbol);
-    seen += count;
+    if (static_cast<double>(count) >= rare) symbols.push_back(symbol);
   }
-  if (seen < least) symbols.clear();
   return symbols;
 }
 

@@ -22,7 +22,9 @@ class TagDictionary {
   /// Counts one tree's leaves: the i-th word with the i-th leaf's symbol.
   void add(std::span<const std::string> words, std::span<const std::string> leaves);
 
-  /// The leaf symbols of a word that was seen `least` times or more; empty for any other word.
+  /// The leaf symbols of a word that was seen `least` times or more, without those of less than
+  /// `rare_share` of them (treebanks tag a comma NN now and then); empty for any other word.
+  static constexpr double rare_share = 0.02;
   std::vector<std::string> symbols(std::string_view word, int64_t least) const;
   int64_t size() const { return static_cast<int64_t>(counts_.size()); }
 

@@ -29,6 +29,14 @@ TEST_CASE("a word has the tags that it was seen with, if it was seen often enoug
   CHECK(dictionary.symbols("never", 1).empty());
 }
 
+TEST_CASE("a tag that a word has only by mistake is left out") {
+  TagDictionary dictionary;
+  for (int i = 0; i < 100; ++i) dictionary.add(Lines{","}, Lines{i == 7 ? "NN" : ","});
+  for (int i = 0; i < 100; ++i) dictionary.add(Lines{"run"}, Lines{i % 25 == 7 ? "NN" : "VB"});
+  CHECK(dictionary.symbols(",", 1) == Lines{","});
+  CHECK(dictionary.symbols("run", 1) == Lines{"NN", "VB"});
+}
+
 TEST_CASE("a written dictionary is read back, but for words seen once") {
   const std::string text = some().serialized();
   CHECK(text == "run\tNN:2 VB:1\nthe\tDT:2\n");
