@@ -6,18 +6,13 @@
 Standard library alone. Every case works in a temporary directory.
 """
 import json
-import os
-import pathlib
 import random
 import resource
 import signal
 import subprocess
-import sys
-import tempfile
 import time
-import unittest
 
-ATTN = ""
+from program import ProgramTest, main
 
 CONFIG = {
     "seed": 3,
@@ -31,44 +26,16 @@ CONFIG = {
 }
 
 
-class EndToEnd(unittest.TestCase):
+class EndToEnd(ProgramTest):
     @classmethod
     def setUpClass(cls):
-        cls.folder = tempfile.TemporaryDirectory(prefix="attn-e2e-")
-        cls.path = pathlib.Path(cls.folder.name)
-        cls.attn(cls, "generate", "corpus", "--train", "1500", "--valid", "50", "--test", "30")
-        cls.write(cls, "small.json", CONFIG)
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.folder.cleanup()
-
-    def write(self, name, value):
-        (self.path / name).write_text(value if isinstance(value, str) else json.dumps(value), encoding="utf8")
-
-    def start(self, *arguments, **options):
-        return subprocess.Popen([ATTN, "--threads", "1", *arguments], cwd=self.path, stdin=subprocess.DEVNULL,
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
-
-    def attn(self, *arguments, code=0, stdin="", **options):
-        done = subprocess.run([ATTN, "--threads", "1", *arguments], cwd=self.path, input=stdin, capture_output=True,
-                              text=True, timeout=300, **options)
-        if done.returncode != code:
-            raise AssertionError(f"attn {' '.join(arguments)}: exit {done.returncode}, wanted {code}\n"
-                                 f"{done.stdout[-2000:]}\n{done.stderr[-2000:]}")
-        return done
+        super().setUpClass()
+        cls.attn("generate", "corpus", "--train", "1500", "--valid", "50", "--test", "30")
+        cls.write("small.json", CONFIG)
 
     def weights(self, run):
         last = sorted((self.path / run / "checkpoints").glob("step-*"))[-1]
         return last.name, (last / "model.safetensors").read_bytes()
-
-    def one_line(self, *arguments, code, names, **options):
-        """The command fails with one line on stderr that holds all of `names`."""
-        error = self.attn(*arguments, code=code, **options).stderr.strip().splitlines()
-        errors = [line for line in error if line.startswith("attn: ")]
-        self.assertEqual(len(errors), 1, error)
-        for name in names:
-            self.assertIn(name, errors[0])
 
     def whole_run(self):
         """An undisturbed run, made once."""
@@ -243,5 +210,4 @@ class EndToEnd(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    ATTN = os.path.abspath(sys.argv.pop(1))
-    unittest.main()
+    main()

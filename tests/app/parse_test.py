@@ -6,15 +6,9 @@
 Standard library alone, in a temporary directory.
 """
 import json
-import os
-import pathlib
 import re
-import subprocess
-import sys
-import tempfile
-import unittest
 
-ATTN = ""
+from program import ProgramTest, main
 
 CONFIG = {
     "seed": 3,
@@ -53,39 +47,30 @@ def words_of(tree):
     return [word for child in tree[1:] for word in words_of(child)]
 
 
-class Parse(unittest.TestCase):
+class Parse(ProgramTest):
     @classmethod
     def setUpClass(cls):
-        cls.folder = tempfile.TemporaryDirectory(prefix="attn-parse-")
-        cls.path = pathlib.Path(cls.folder.name)
-        cls.attn(cls, "generate", "corpus", "--train", "1200", "--valid", "40", "--test", "40")
-        cls.write(cls, "parse.json", CONFIG)
-        cls.training = cls.attn(cls, "train", "parse.json", "--run", "tags").stderr
-        cls.write(cls, "xx.json", {"base": "parse.json", "data": {"tree_form": "xx", "tokenizer": "bpe", "vocab_size": 300,
+        super().setUpClass()
+        cls.attn("generate", "corpus", "--train", "1200", "--valid", "40", "--test", "40")
+        cls.write("parse.json", CONFIG)
+        cls.training = cls.attn("train", "parse.json", "--run", "tags").stderr
+        cls.write("xx.json", {"base": "parse.json", "data": {"tree_form": "xx", "tokenizer": "bpe", "vocab_size": 300,
                                                                   "min_frequency": 1, "unknown_classes": False}})
-        cls.attn(cls, "train", "xx.json", "--run", "xx", "--set", "train.steps=10", "--set", "eval=[]")
+        cls.attn("train", "xx.json", "--run", "xx", "--set", "train.steps=10", "--set", "eval=[]")
 
-    @classmethod
-    def tearDownClass(cls):
-        cls.folder.cleanup()
-
-    def write(self, name, value):
-        (self.path / name).write_text(value if isinstance(value, str) else json.dumps(value), encoding="utf8")
-
-    def attn(self, *arguments, code=0, stdin=""):
-        done = subprocess.run([ATTN, "--threads", "1", *arguments], cwd=self.path, input=stdin, capture_output=True,
-                              text=True, timeout=300)
-        if done.returncode != code:
-            raise AssertionError(f"attn {' '.join(arguments)}: exit {done.returncode}, wanted {code}\n"
-                                 f"{done.stdout[-2000:]}\n{done.stderr[-2000:]}")
-        return done
-
-    def one_line(self, *arguments, code, names, **options):
-        errors = [line for line in self.attn(*arguments, code=code, **options).stderr.splitlines()
-                  if line.startswith("attn: ")]
-        self.assertEqual(len(errors), 1, errors)
-        for name in names:
-            self.assertIn(name, errors[0])
+    def test_known_words_keep_to_the_tags_they_had_in_training(self):
+        known = {}
+        for line in (self.path / "tags/tags.txt").read_text(encoding="utf8").splitlines():
+            word, tags = line.split("\t")
+            known[word] = [tag.rsplit(":", 1)[0].lstrip("=") for tag in tags.split()]
+        self.assertGreater(len(known), 50)
+        # The first checkpoint of a short run would rather write nonsense.
+        trees = self.attn("parse", "tags", "--set", "known_tags=2", "--set", "beam=1",
+                          stdin="".join(line + "\n" for line in self.sentences())).stdout
+        leaves = re.findall(r"\(([^ ()]+) ([^ ()]+)\)", trees)
+        self.assertGreater(len(leaves), 100)
+        for tag, word in leaves:
+            self.assertIn(tag, known.get(word, [tag]), word)
 
     def sentences(self):
         return (self.path / "corpus/test.en").read_text().splitlines()
@@ -179,5 +164,4 @@ class Parse(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    ATTN = os.path.abspath(sys.argv.pop(1))
-    unittest.main()
+    main()

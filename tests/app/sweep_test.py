@@ -8,15 +8,10 @@ Standard library alone. Every case works in a temporary directory.
 import csv
 import io
 import json
-import pathlib
 import signal
-import subprocess
-import sys
-import tempfile
 import time
-import unittest
 
-ATTN = ""
+from program import ProgramTest, main
 
 BASE = {
     "seed": 3,
@@ -35,33 +30,13 @@ SWEEP = {
 }
 
 
-class Sweeps(unittest.TestCase):
+class Sweeps(ProgramTest):
     @classmethod
     def setUpClass(cls):
-        cls.folder = tempfile.TemporaryDirectory(prefix="attn-sweep-")
-        cls.path = pathlib.Path(cls.folder.name)
-        cls.attn(cls, "generate", "corpus", "--train", "1000", "--valid", "40", "--test", "30")
-        cls.write(cls, "base.json", BASE)
-        cls.write(cls, "sweep.json", SWEEP)
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.folder.cleanup()
-
-    def write(self, name, value):
-        (self.path / name).write_text(json.dumps(value), encoding="utf8")
-
-    def start(self, *arguments):
-        return subprocess.Popen([ATTN, "--threads", "1", *arguments], cwd=self.path, stdin=subprocess.DEVNULL,
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-
-    def attn(self, *arguments, code=0):
-        done = subprocess.run([ATTN, "--threads", "1", *arguments], cwd=self.path, capture_output=True, text=True,
-                              timeout=300)
-        if done.returncode != code:
-            raise AssertionError(f"attn {' '.join(arguments)}: exit {done.returncode}, wanted {code}\n"
-                                 f"{done.stdout[-2000:]}\n{done.stderr[-2000:]}")
-        return done
+        super().setUpClass()
+        cls.attn("generate", "corpus", "--train", "1000", "--valid", "40", "--test", "30")
+        cls.write("base.json", BASE)
+        cls.write("sweep.json", SWEEP)
 
     def scores(self, sweep):
         """What may not depend on how often the sweep was killed."""
@@ -193,5 +168,4 @@ class Sweeps(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    ATTN = str(pathlib.Path(sys.argv.pop(1)).resolve())
-    unittest.main()
+    main()

@@ -1,0 +1,53 @@
+"""What the tests of the real binary share: a temporary directory, the program run in it, and its one-line errors."""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+
+class ProgramTest(unittest.TestCase):
+    program = ""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory(prefix="attn-test-")
+        cls.path = pathlib.Path(cls.folder.name)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    @classmethod
+    def write(cls, name, value):
+        (cls.path / name).write_text(value if isinstance(value, str) else json.dumps(value), encoding="utf8")
+
+    @classmethod
+    def start(cls, *arguments, **options):
+        return subprocess.Popen([cls.program, "--threads", "1", *arguments], cwd=cls.path, stdin=subprocess.DEVNULL,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
+
+    @classmethod
+    def attn(cls, *arguments, code=0, stdin="", **options):
+        done = subprocess.run([cls.program, "--threads", "1", *arguments], cwd=cls.path, input=stdin,
+                              capture_output=True, text=True, timeout=300, **options)
+        if done.returncode != code:
+            raise AssertionError(f"attn {' '.join(arguments)}: exit {done.returncode}, wanted {code}\n"
+                                 f"{done.stdout[-2000:]}\n{done.stderr[-2000:]}")
+        return done
+
+    def one_line(self, *arguments, code, names, **options):
+        """The command fails with one line on stderr that holds all of `names`."""
+        errors = [line for line in self.attn(*arguments, code=code, **options).stderr.splitlines()
+                  if line.startswith("attn: ")]
+        self.assertEqual(len(errors), 1, errors)
+        for name in names:
+            self.assertIn(name, errors[0])
+
+
+def main():
+    """Runs the calling script's tests on the program that its first argument names."""
+    ProgramTest.program = os.path.abspath(sys.argv.pop(1))
+    unittest.main()
