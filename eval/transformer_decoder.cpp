@@ -10,6 +10,18 @@ DecoderState encode(Transformer& model, const TokenSequences& source) {
   return model->start(model->encode(source), source.segments);
 }
 
+// On the CPU: vocabularies under a constraint are small.
+torch::Tensor moved(const torch::Tensor& logits_RV, std::span<const uint64_t* const> allowed,
+                    std::span<const uint64_t* const> groups) {
+  const torch::Tensor out_RV = logits_RV.to(torch::kCPU, torch::kFloat32, false, true).contiguous();
+  const auto size = static_cast<size_t>(out_RV.size(1));
+  for (size_t row = 0; row < groups.size(); ++row) {
+    if (groups[row] == nullptr) continue;
+    move_mass(std::span(out_RV.data_ptr<float>() + row * size, size), allowed[row], groups[row]);
+  }
+  return out_RV;
+}
+
 }  // namespace
 
 TransformerStepDecoder::TransformerStepDecoder(Transformer model, const TokenSequences& source,
@@ -25,7 +37,10 @@ void TransformerStepDecoder::step(std::span<const int64_t> parents, std::span<co
   out.per_row = std::min<int64_t>(candidates, logits_RV.size(1));
   std::span<const uint64_t* const> allowed;
   if (constraint_ != nullptr) allowed = constraint_->step(parents, tokens, sentences);
-  top_candidates(logits_RV, candidates, out.tokens, out.log_probs, allowed);
+  const std::span<const uint64_t* const> groups =
+      constraint_ != nullptr ? constraint_->groups() : std::span<const uint64_t* const>{};
+  top_candidates(groups.empty() ? logits_RV : moved(logits_RV, allowed, groups), candidates,
+                 out.tokens, out.log_probs, allowed);
 }
 
 }  // namespace attn

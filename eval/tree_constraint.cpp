@@ -158,7 +158,12 @@ const uint64_t* TreeConstraint::narrowed(const TokenMask& mask, size_t sentence,
   if (leaves.empty()) return mask.data();
   TokenMask& out = narrowed_[row];
   out = mask;
-  for (size_t i = 0; i < out.size(); ++i) out[i] &= ~vocabulary_.leaves()[i] | leaves[i];
+  uint64_t leaf = 0;
+  for (size_t i = 0; i < out.size(); ++i) {
+    leaf |= out[i] & vocabulary_.leaves()[i];
+    out[i] &= ~vocabulary_.leaves()[i] | leaves[i];
+  }
+  if (leaf != 0) groups_[row] = vocabulary_.leaves().data();
   return out.data();
 }
 
@@ -169,6 +174,7 @@ std::span<const uint64_t* const> TreeConstraint::step(std::span<const int64_t> p
   next_.clear();
   masks_.clear();
   narrowed_.resize(parents.size());
+  if (!leaves_.empty()) groups_.assign(parents.size(), nullptr);
   for (size_t row = 0; row < parents.size(); ++row) {
     const auto sentence = static_cast<size_t>(sentences[row]);
     next_.push_back(written_ == 0

@@ -79,6 +79,9 @@ class TreeConstraint : public TokenConstraint {
   std::span<const uint64_t* const> step(std::span<const int64_t> parents,
                                         std::span<const int32_t> tokens,
                                         std::span<const int64_t> sentences) override;
+  /// The leaves, where the next word is kept to some of them: whether a leaf comes next is the
+  /// model's decision still.
+  std::span<const uint64_t* const> groups() const override { return groups_; }
 
  private:
   /// What a row has written so far, as far as it matters.
@@ -105,7 +108,7 @@ class TreeConstraint : public TokenConstraint {
   std::vector<TokenMask> narrowed_;  // one a row
   std::vector<Bracket> brackets_;
   std::vector<State> states_, next_;
-  std::vector<const uint64_t*> masks_;
+  std::vector<const uint64_t*> masks_, groups_;
   int64_t written_ = -1;  ///< tokens of each row; -1: before the first step
 };
 

@@ -3,6 +3,7 @@
 #include "eval/tree_constraint.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "base/error.h"
@@ -262,4 +263,26 @@ TEST_CASE("a word may be kept to some leaves, whatever the model prefers") {
   };
   collect(collect, *tree);
   CHECK(tags == std::vector<std::string>{"DT", "NN", "VB", "NN"});
+}
+
+TEST_CASE("mass that a mask takes from a group goes to the group's other tokens") {
+  std::vector<float> logits = {0.5F, 1.0F, -2.0F, 3.0F, 0.0F};
+  const std::vector<float> before = logits;
+  const uint64_t group = 0b01110, allowed = 0b10111;  // token 3 is forbidden, 1 and 2 take its mass
+  move_mass(logits, &allowed, &group);
+  CHECK(logits[0] == before[0]);
+  CHECK(logits[4] == before[4]);
+  CHECK(logits[1] - logits[2] == Approx(before[1] - before[2]));
+  double sum_before = 0, sum = 0;
+  for (size_t t = 0; t < logits.size(); ++t) {
+    sum_before += std::exp(before[t]);
+    sum += std::exp(logits[t]);
+  }
+  CHECK(sum == Approx(sum_before).epsilon(1e-5));
+  CHECK(std::isinf(logits[3]));
+  // Nothing of the group allowed: nothing to move to.
+  std::vector<float> same = before;
+  const uint64_t others = 0b10001;
+  move_mass(same, &others, &group);
+  CHECK(same == before);
 }
