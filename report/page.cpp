@@ -140,7 +140,7 @@ p { margin: 6px 0; max-width: 75ch; overflow-wrap: anywhere; } .faint, figcaptio
 code { font: 0.88em/1.4 ui-monospace, monospace; overflow-wrap: anywhere; }
 .scroll { overflow-x: auto; margin: 12px 0; }
 table { border-collapse: collapse; font-size: 0.86rem; font-variant-numeric: tabular-nums; }
-th, td { padding: 4px 9px; text-align: right; white-space: nowrap; }
+th, td { padding: 4px 7px; text-align: right; white-space: nowrap; }
 thead th { color: var(--faint); font-weight: 600; border-bottom: 1px solid var(--grid); }
 thead th.group { text-align: center; } th.text, td.text { text-align: left; }
 tbody th { text-align: left; position: sticky; left: 0; background: var(--paper); }
