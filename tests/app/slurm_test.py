@@ -156,12 +156,12 @@ def check(work, environment):
     attn = lambda *a: run(ATTN, "--threads", "1", *a, cwd=project, env=environment)
     attn("generate", "corpus", "--train", "1000", "--valid", "40", "--test", "30")
     (project / "base.json").write_text(json.dumps(BASE))
-    # A time limit of one minute and a notice of 45 seconds leave some 15 to 45 s a job (Slurm looks at limits twice a
-    # minute): the row `long` needs more than that.
-    steps = steps_for(attn, seconds=40)
+    # Slurm sends the notice up to a minute early: of a limit of two minutes some 40 to 100 s remain for training.
+    # The row `long` needs more than that.
+    steps = steps_for(attn, seconds=110)
     sweep = {"base": "base.json",
              "rows": [{"name": "base"}, {"name": "long", "set": {"train": {"steps": steps}}}],
-             "slurm": {"partition": "test", "time": "1", "cpus": 1, "notice": 45}}
+             "slurm": {"partition": "test", "time": "2", "cpus": 1, "notice": 20}}
     (project / "sweep.json").write_text(json.dumps(sweep))
     answer = attn("sweep", "sweep.json", "--run", "swept", "--slurm")
     print(answer.stderr.strip())
