@@ -23,7 +23,6 @@ namespace attn {
 
 inline constexpr const char* kWeightsFile = "model.safetensors";
 inline constexpr const char* kTrainingFile = "optimizer.safetensors";
-inline constexpr const char* kConfigFile = "config.json";
 inline constexpr const char* kCheckpointsFolder = "checkpoints";
 inline constexpr const char* kAveragedFolder = "averaged";
 

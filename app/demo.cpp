@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <iostream>
 #include <memory>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -17,13 +16,11 @@
 #include "app/sweep/plan.h"
 #include "app/sweep/prepare.h"
 #include "app/sweep/status.h"
-#include "app/sweep_results.h"
 #include "app/training_run.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "data/tree.h"
 #include "data/tree_drawing.h"
-#include "report/comparison.h"
 #include "report/table.h"
 
 namespace attn {
@@ -141,11 +138,10 @@ bool show_sweep(const DemoOptions& options, const fs::path& corpus) {
   const SweepEnd end = run_sweep(plan, runner_of_machine(1));
   if (end.interrupted) return false;
   if (!end.failed.empty()) throw DataError(end.failed.front().name + ": " + end.failed.front().why);
-  const SweepResults results = collect_results(plan.directory);
+  const SweepReport report(plan.directory);
   std::cout << "\nAn ablation (attn sweep): what word order is worth without positions\n\n"
-            << to_markdown(results_table(results, compare(results))) << std::flush;
-  std::ostringstream whole;
-  report_sweep(plan.directory, whole);
+            << to_markdown(results_table(report.results, report.comparisons)) << std::flush;
+  report.write();
   return true;
 }
 

@@ -1,9 +1,8 @@
 #include "app/evaluation.h"
 
-#include <cstdio>
-
 #include "base/error.h"
 #include "base/file.h"
+#include "base/format.h"
 #include "data/batches.h"
 #include "data/corpus.h"
 #include "data/treebank.h"
@@ -15,13 +14,6 @@
 
 namespace attn {
 namespace {
-
-template <class... Values>
-std::string format(const char* pattern, Values... values) {
-  char buffer[256];
-  std::snprintf(buffer, sizeof buffer, pattern, values...);
-  return buffer;
-}
 
 /// The files of a loss or BLEU evaluator; of trees, the text made from them.
 std::pair<std::string, std::string> text_files(const std::string& name, const DataConfig& data,
@@ -126,7 +118,7 @@ EvaluationResult Evaluation::run_bleu(Transformer model,
     text += hypotheses.back() + "\n";
   }
   write_output(output, text);
-  const BleuOptions options{.tokenizer = config_.tokenize, .lowercase = config_.lowercase};
+  const BleuOptions options = bleu_options(config_);
   const std::vector<std::vector<std::string>> references = {target_lines_};
   const BleuScore score = corpus_bleu(hypotheses, references, options);
   return {

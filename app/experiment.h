@@ -15,6 +15,9 @@
 
 namespace attn {
 
+/// The resolved experiment in a run or a checkpoint.
+inline constexpr const char* kConfigFile = "config.json";
+
 struct Experiment {
   std::string about;
   int64_t seed = 1;

@@ -3,7 +3,6 @@
 #include <iostream>
 #include <memory>
 
-#include "app/provenance.h"
 #include "app/sweep_results.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -21,12 +20,10 @@ struct ReportOptions {
 };
 
 void report(const ReportOptions& options) {
-  if (options.format == "markdown") {
-    report_sweep(options.sweep, std::cout);
-    return;
-  }
-  const SweepResults results = collect_results(options.sweep);
-  const auto comparisons = compare(results);
+  const SweepReport report(options.sweep);
+  const auto& [directory, results, comparisons] = report;
+  const std::string markdown = report.write();
+  if (options.format == "markdown") std::cout << markdown;
   if (options.format == "csv") std::cout << to_csv(results_table(results, comparisons));
   if (options.format == "runs") std::cout << to_csv(runs_table(results));
   if (options.format == "html") std::cout << html_report(results, comparisons);
@@ -34,17 +31,18 @@ void report(const ReportOptions& options) {
 
 }  // namespace
 
-void report_sweep(const fs::path& directory, std::ostream& out) {
-  const SweepResults results = collect_results(directory);
-  const auto comparisons = compare(results);
+SweepReport::SweepReport(const fs::path& sweep)
+    : directory(sweep), results(collect_results(sweep)), comparisons(compare(results)) {}
+
+std::string SweepReport::write() const {
   const std::string markdown = markdown_report(results, comparisons);
   write_file_atomically(directory / "report.md", markdown);
   write_file_atomically(directory / "report.html", html_report(results, comparisons));
   write_file_atomically(directory / "rows.csv", to_csv(results_table(results, comparisons)));
   write_file_atomically(directory / "runs.csv", to_csv(runs_table(results)));
-  out << markdown << std::flush;
   std::cerr << "written: " << (directory / "report.html").string() << ", and report.md, rows.csv, "
             << "runs.csv beside it\n";
+  return markdown;
 }
 
 void add_report_command(CLI::App& app) {

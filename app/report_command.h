@@ -3,13 +3,26 @@
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
-#include <iosfwd>
+#include <string>
+#include <vector>
+
+#include "report/comparison.h"
+#include "report/results.h"
 
 namespace attn {
 
-/// Writes report.md, report.html, rows.csv and runs.csv into the sweep's directory and the Markdown
-/// to `out`.
-void report_sweep(const std::filesystem::path& directory, std::ostream& out);
+/// What a sweep came to, its rows compared.
+struct SweepReport {
+  explicit SweepReport(const std::filesystem::path& directory);
+
+  /// Writes report.md, report.html, rows.csv and runs.csv into the sweep's directory; returns the
+  /// Markdown.
+  std::string write() const;
+
+  std::filesystem::path directory;
+  SweepResults results;
+  std::vector<RowComparison> comparisons;
+};
 
 void add_report_command(CLI::App& app);
 

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "app/config_difference.h"
+#include "app/run_result.h"
 
 namespace attn {
 namespace {
@@ -35,6 +36,17 @@ std::vector<std::string> resume_conflicts(const Experiment& before, const Experi
     return is_below(path, kLength) || is_below(path, kEvaluation);
   });
   return paths;
+}
+
+std::vector<std::string> row_conflicts(const std::filesystem::path& run, Experiment row) {
+  Experiment before = load_experiment(run / kConfigFile);
+  const bool finished = finished_result(run, row.train).has_value();
+  for (std::string DataConfig::*model : {&DataConfig::source_model, &DataConfig::target_model}) {
+    if ((row.data.*model).empty()) (before.data.*model).clear();
+  }
+  row.data.cache = before.data.cache;
+  row.seed = before.seed;
+  return finished ? result_conflicts(before, row) : resume_conflicts(before, row);
 }
 
 }  // namespace attn

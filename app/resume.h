@@ -1,6 +1,7 @@
 // What may change in a config while its run goes on.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -15,5 +16,10 @@ std::vector<std::string> resume_conflicts(const Experiment& before, const Experi
 /// Paths in which the two differ and that change what a finished run's results mean: also what is
 /// evaluated and how.
 std::vector<std::string> result_conflicts(const Experiment& before, const Experiment& now);
+
+/// Paths in which the config that the run in `run` was trained under differs from its sweep row's
+/// now: as result_conflicts when it has finished, else as resume_conflicts. What a sweep itself
+/// fills in (the cache, and vocabularies that the row leaves open) doesn't count, nor the seed.
+std::vector<std::string> row_conflicts(const std::filesystem::path& run, Experiment row);
 
 }  // namespace attn

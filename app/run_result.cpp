@@ -30,22 +30,30 @@ std::optional<RunResult> read_result(const fs::path& run) {
   }
 }
 
-std::vector<Json> read_metrics(const fs::path& run, const std::string& kind) {
+std::optional<RunResult> finished_result(const fs::path& run, const TrainConfig& config) {
+  auto result = read_result(run);
+  // Without patience only its steps end a run.
+  if (result && config.patience == 0 && result->step < config.steps) return {};
+  return result;
+}
+
+std::vector<Json> read_metrics(const fs::path& run) {
   std::vector<Json> records;
   if (!fs::exists(run / kMetricsFile)) return records;
   for (const std::string& line : read_lines(run / kMetricsFile, kLargestMetrics)) {
     Json record = Json::parse(line, nullptr, false);
-    if (record.is_object() && record.value("kind", "") == kind) {
-      records.push_back(std::move(record));
-    }
+    if (record.is_object()) records.push_back(std::move(record));
   }
   return records;
 }
 
 std::map<std::string, EvaluatorResult> results_at(const fs::path& run, int64_t step) {
   std::map<std::string, EvaluatorResult> results;
-  for (const Json& record : read_metrics(run, "eval")) {
-    if (record.value("step", int64_t{-1}) != step || !record.contains("name")) continue;
+  for (const Json& record : read_metrics(run)) {
+    if (record.value("kind", "") != "eval" || record.value("step", int64_t{-1}) != step ||
+        !record.contains("name")) {
+      continue;
+    }
     const auto name = record["name"].get<std::string>();
     EvaluatorResult& result = results[name];
     for (const auto& [key, value] : record.items()) {

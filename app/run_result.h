@@ -9,11 +9,13 @@
 #include <vector>
 
 #include "base/json_config.h"
+#include "train/config.h"
 
 namespace attn {
 
 inline constexpr const char* kResultFile = "result.json";
 inline constexpr const char* kMetricsFile = "metrics.jsonl";
+inline constexpr const char* kRunFile = "run.json";  ///< command line, commit, hardware …
 
 /// What an evaluator found after the last step.
 struct EvaluatorResult {
@@ -63,9 +65,14 @@ void write_result(const std::filesystem::path& run, const RunResult& result);
 /// Nothing when the run has not finished. Throws DataError for a broken file.
 std::optional<RunResult> read_result(const std::filesystem::path& run);
 
-/// The records of RUN/metrics.jsonl of one kind ("train", "eval"), oldest first; a torn or foreign
-/// line is passed over. Empty without a file. Throws DataError when it can't be read.
-std::vector<Json> read_metrics(const std::filesystem::path& run, const std::string& kind);
+/// The result of a run that has trained for as long as `config` wants. Throws DataError for a
+/// broken file.
+std::optional<RunResult> finished_result(const std::filesystem::path& run,
+                                         const TrainConfig& config);
+
+/// The records of RUN/metrics.jsonl, oldest first; their "kind" is "train" or "eval". A torn or
+/// foreign line is passed over. Empty without a file. Throws DataError when it can't be read.
+std::vector<Json> read_metrics(const std::filesystem::path& run);
 
 /// The evaluators' results at `step`, from the metrics.
 std::map<std::string, EvaluatorResult> results_at(const std::filesystem::path& run, int64_t step);

@@ -1,6 +1,5 @@
 #include "app/score_bleu.h"
 
-#include <cstdio>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -11,6 +10,7 @@
 #include "app/stdin_lines.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/format.h"
 #include "base/json_config.h"
 #include "base/utf8.h"
 #include "eval/bleu.h"
@@ -105,10 +105,10 @@ BleuOptions bleu_options(const ScoreBleuArguments& arguments) {
 }
 
 /// Intervals, and the test against the baseline if there is one.
-PairedBootstrap resample(const TextFile& hypotheses, const ScoreBleuArguments& arguments,
+PairedBootstrap resample(const TextFile& hypotheses, const SystemStatistics& system,
+                         const ScoreBleuArguments& arguments,
                          std::span<const std::vector<std::string>> references,
                          const BleuOptions& options) {
-  const SystemStatistics system = {bleu_statistics(hypotheses.lines, references, options)};
   if (arguments.baseline.empty()) return paired_bootstrap(system, {}, options);
   const TextFile baseline = read_text(arguments.baseline, false);
   check_same_length(hypotheses, baseline);
@@ -137,10 +137,8 @@ void print_json(const BleuScore& score, const std::optional<PairedBootstrap>& re
 void print_text(const BleuScore& score, const std::optional<PairedBootstrap>& resampled) {
   std::cout << format_bleu(score) << "\n";
   if (!resampled) return;
-  char line[128];
-  const auto print = [&](const char* what, const BootstrapScore& of) {
-    std::snprintf(line, sizeof line, "%-9s %.2f (%.2f ± %.2f)\n", what, of.score, of.mean, of.ci);
-    std::cout << line;
+  const auto print = [](const char* what, const BootstrapScore& of) {
+    std::cout << format("%-9s %.2f (%.2f ± %.2f)\n", what, of.score, of.mean, of.ci);
   };
   if (resampled->systems.empty()) {
     print("system", resampled->baseline);
@@ -148,10 +146,8 @@ void print_text(const BleuScore& score, const std::optional<PairedBootstrap>& re
     const PairedScore& system = resampled->systems.front();
     print("baseline", resampled->baseline);
     print("system", system.system);
-    std::snprintf(line, sizeof line,
-                  "%+.2f, p = %.4f (paired bootstrap, 1000 resamples, seed 12345)\n",
-                  system.difference, system.p_value);
-    std::cout << line;
+    std::cout << format("%+.2f, p = %.4f (paired bootstrap, 1000 resamples, seed 12345)\n",
+                        system.difference, system.p_value);
   }
 }
 
@@ -169,10 +165,12 @@ void score_bleu(const ScoreBleuArguments& arguments) {
   }
   if (!arguments.force) warn_if_tokenized(hypotheses, options);
 
-  const BleuScore score = corpus_bleu(hypotheses.lines, references, options);
+  const SystemStatistics system = {bleu_statistics(hypotheses.lines, references, options)};
+  const BleuScore score = bleu_from_statistics(sum_of(system.front()), options,
+                                               static_cast<int64_t>(references.size()));
   std::optional<PairedBootstrap> resampled;
   if (arguments.confidence || !arguments.baseline.empty()) {
-    resampled = resample(hypotheses, arguments, references, options);
+    resampled = resample(hypotheses, system, arguments, references, options);
   }
   arguments.json ? print_json(score, resampled) : print_text(score, resampled);
 }

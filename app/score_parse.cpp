@@ -1,6 +1,5 @@
 #include "app/score_parse.h"
 
-#include <cstdio>
 #include <iostream>
 #include <memory>
 #include <string>
@@ -9,6 +8,7 @@
 #include "app/stdin_lines.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/format.h"
 #include "base/json_config.h"
 #include "eval/parse_lines.h"
 #include "eval/parse_score.h"
@@ -21,12 +21,6 @@ struct ScoreParseArguments {
   bool per_sentence = false;
   bool json = false;
 };
-
-std::string number(const char* pattern, double value) {
-  char text[64];
-  std::snprintf(text, sizeof(text), pattern, value);
-  return text;
-}
 
 ParseScore score_files(const ScoreParseArguments& arguments, const std::string& predicted_name) {
   const EvalbParameters parameters = arguments.parameters.empty()
@@ -66,9 +60,9 @@ void report_problems(const ParseScore& score, const std::string& predicted_name)
 
 /// "F1|SIGNATURE = 89.12 (…)" and what EVALB does not tell.
 std::string format_line(const ParseScore& score) {
-  std::string line = "F1|" + score.signature + number(" = %.2f", score.all.f1());
-  line += number(" (R = %.2f", score.all.recall()) + number(" P = %.2f", score.all.precision());
-  line += number(" strict F1 = %.2f", score.strict.f1());
+  std::string line = "F1|" + score.signature + format(" = %.2f", score.all.f1());
+  line += format(" (R = %.2f", score.all.recall()) + format(" P = %.2f", score.all.precision());
+  line += format(" strict F1 = %.2f", score.strict.f1());
   line += " valid = " + std::to_string(score.all.valid());
   line += " mismatched = " + std::to_string(score.mismatched);
   line += " malformed = " + std::to_string(score.malformed);
@@ -90,11 +84,11 @@ std::string format_table(const ParseScore& score, const std::string& by) {
     std::string name = row.name.empty() ? "(none)" : row.name;
     name.resize(std::max<size_t>(name.size(), 12), ' ');
     text += name;
-    if (sentences) text += number("%12.0f", static_cast<double>(row.sentences));
-    text += number("%8.0f", static_cast<double>(row.counts.gold));
-    text += number("%8.0f", static_cast<double>(row.counts.test));
-    text += number("%8.2f", row.counts.recall()) + number("%8.2f", row.counts.precision());
-    text += number("%8.2f", row.counts.f1()) + "\n";
+    if (sentences) text += format("%12.0f", static_cast<double>(row.sentences));
+    text += format("%8.0f", static_cast<double>(row.counts.gold));
+    text += format("%8.0f", static_cast<double>(row.counts.test));
+    text += format("%8.2f", row.counts.recall()) + format("%8.2f", row.counts.precision());
+    text += format("%8.2f", row.counts.f1()) + "\n";
   }
   return text;
 }

@@ -50,13 +50,6 @@ const EvaluatorConfig* find_evaluator(const Experiment& experiment, const std::s
   return nullptr;
 }
 
-BleuOptions bleu_options(const EvaluatorConfig& config) {
-  BleuOptions options;
-  options.tokenizer = config.tokenize;
-  options.lowercase = config.lowercase;
-  return options;
-}
-
 std::optional<double> value_of(const RunResult& result, const std::string& evaluator,
                                const std::string& key) {
   const auto found = result.results.find(evaluator);
@@ -68,42 +61,37 @@ std::optional<double> value_of(const RunResult& result, const std::string& evalu
 // Reads runs; remembers the references, which all runs share.
 class Collector {
  public:
-  Collector(fs::path directory, SweepResults& out, const SweepMetrics& metrics)
-      : directory_(std::move(directory)), out_(out), metrics_(metrics) {}
+  Collector(SweepResults& out, const SweepMetrics& metrics) : out_(out), metrics_(metrics) {}
 
-  RunRecord read(const fs::path& run, const std::string& name) {
+  /// `row` decides how long the training should have been.
+  RunRecord read(const fs::path& run, const std::string& name, const Experiment& row) {
     RunRecord record;
     record.name = name;
-    const Experiment experiment = load_experiment(run / "config.json");
+    const Experiment experiment = load_experiment(run / kConfigFile);
     record.seed = experiment.seed;
-    read_curve(run, record);
-    const auto result = read_result(run);
-    const int64_t at = last_step(run);
-    const bool finished =
-        result && (experiment.train.patience > 0 || result->step >= experiment.train.steps);
-    if (finished) {
+    const int64_t step = read_curve(run, record);
+    if (const auto result = finished_result(run, row.train)) {
       read_finished(run, experiment, *result, record);
     } else {
-      record.state =
-          "at step " + std::to_string(at) + " of " + std::to_string(experiment.train.steps);
+      record.state = "at step " + std::to_string(step) + " of " + std::to_string(row.train.steps);
     }
     read_provenance(run, experiment, record);
     return record;
   }
 
  private:
-  static int64_t last_step(const fs::path& run) {
-    const auto records = read_metrics(run, "train");
-    return records.empty() ? 0 : records.back().value("step", int64_t{0});
-  }
-
-  void read_curve(const fs::path& run, RunRecord& record) const {
-    for (const Json& point : read_metrics(run, "eval")) {
-      if (point.value("name", "") != metrics_.ppl) continue;
-      const auto ppl = point.find("ppl");
-      if (ppl == point.end() || !ppl->is_number()) continue;
-      record.curve.push_back({point.value("step", int64_t{0}), ppl->get<double>()});
+  // The validation curve; returns the last step that the log tells of.
+  int64_t read_curve(const fs::path& run, RunRecord& record) const {
+    int64_t step = 0;
+    for (const Json& line : read_metrics(run)) {
+      const std::string kind = line.value("kind", "");
+      if (kind == "train") step = line.value("step", int64_t{0});
+      if (kind != "eval" || line.value("name", "") != metrics_.ppl) continue;
+      const auto ppl = line.find("ppl");
+      if (ppl == line.end() || !ppl->is_number()) continue;
+      record.curve.push_back({line.value("step", int64_t{0}), ppl->get<double>()});
     }
+    return step;
   }
 
   void read_finished(const fs::path& run, const Experiment& experiment, const RunResult& result,
@@ -148,9 +136,7 @@ class Collector {
     const std::vector<std::vector<std::string>> references = {read_lines(reference)};
     if (hypotheses.size() == references.front().size()) {
       auto sentences = bleu_statistics(hypotheses, references, options);
-      BleuStatistics whole;
-      for (const BleuStatistics& sentence : sentences) whole += sentence;
-      const double again = bleu_from_statistics(whole, options, 1).score;
+      const double again = bleu_from_statistics(sum_of(sentences), options, 1).score;
       if (record.bleu && std::abs(again - *record.bleu) < kSameScore) {
         record.sentences = std::move(sentences);
         return;
@@ -166,9 +152,9 @@ class Collector {
       if (!value.empty()) record.provenance.emplace_back(key, value);
     };
     add("seed", std::to_string(experiment.seed));
-    add("config", (run / "config.json").string());
-    if (!fs::exists(run / "run.json")) return;
-    const Json facts = parse_json(read_file(run / "run.json", kLargestPlan), run.string());
+    add("config", (run / kConfigFile).string());
+    if (!fs::exists(run / kRunFile)) return;
+    const Json facts = parse_json(read_file(run / kRunFile, kLargestPlan), run.string());
     for (const char* key : {"version", "commit", "libtorch", "data_key", "pairs", "processor",
                             "threads", "memory", "device", "started"}) {
       if (!facts.contains(key)) continue;
@@ -177,7 +163,6 @@ class Collector {
     }
   }
 
-  fs::path directory_;
   SweepResults& out_;
   SweepMetrics metrics_;
 };
@@ -193,28 +178,13 @@ std::vector<fs::path> runs_of(const fs::path& row) {
         digits.find_first_not_of("0123456789") != std::string::npos) {
       continue;
     }
-    if (fs::exists(entry.path() / "config.json"))
+    if (fs::exists(entry.path() / kConfigFile))
       found.emplace_back(std::stoll(digits), entry.path());
   }
   std::sort(found.begin(), found.end());
   std::vector<fs::path> paths;
   for (auto& [seed, path] : found) paths.push_back(std::move(path));
   return paths;
-}
-
-// Whether the run's config is the row's, but for the seed and what the sweep itself fills in.
-bool is_of_row(const fs::path& run, const Json& row_config) {
-  Experiment before = load_experiment(run / "config.json"), now;
-  read_config(now, row_config);
-  now.seed = before.seed;
-  for (Experiment* one : {&before, &now}) {
-    one->data.cache.clear();
-    if (now.data.source_model.empty()) one->data.source_model.clear();
-    if (now.data.target_model.empty()) one->data.target_model.clear();
-  }
-  const auto conflicts =
-      read_result(run) ? result_conflicts(before, now) : resume_conflicts(before, now);
-  return conflicts.empty();
 }
 
 RowRecord read_row(const Json& json, const fs::path& directory, Collector& collector,
@@ -225,10 +195,12 @@ RowRecord read_row(const Json& json, const fs::path& directory, Collector& colle
   row.changed = json.at("changed").get<std::vector<std::string>>();
   row.paper = paper_of(json.at("paper"), "rows." + row.name + ".paper");
   flatten(json.at("config"), "", row.values);
+  Experiment experiment;
+  read_config(experiment, json.at("config"));
   for (const fs::path& run : runs_of(directory / row.name)) {
     const std::string name = row.name + "/" + run.filename().string();
-    if (is_of_row(run, json.at("config"))) {
-      row.runs.push_back(collector.read(run, name));
+    if (row_conflicts(run, experiment).empty()) {
+      row.runs.push_back(collector.read(run, name, experiment));
     } else {
       out.notes.push_back(name +
                           " was trained under another config than the row has now: left out");
@@ -263,7 +235,7 @@ SweepResults collect_results(const fs::path& directory) {
     if (const auto* evaluator = find_evaluator(base, metrics.bleu)) {
       out.bleu_options = bleu_options(*evaluator);
     }
-    Collector collector(directory, out, metrics);
+    Collector collector(out, metrics);
     for (const Json& row : plan.at("rows")) {
       out.rows.push_back(read_row(row, directory, collector, out));
     }

@@ -123,13 +123,12 @@ void TrainingRun::describe(const std::string& command_line) {
   run["vocabulary"] = {{"source", vocabulary.source}, {"target", vocabulary.target}};
   run["pairs"] = corpus_->size();
   run["data_key"] = corpus_->key();
-  if (step() == 0 || !fs::exists(directory_ / "run.json")) {
-    write_file_atomically(directory_ / "run.json", run.dump(2) + "\n");
+  if (step() == 0 || !fs::exists(directory_ / kRunFile)) {
+    write_file_atomically(directory_ / kRunFile, run.dump(2) + "\n");
   }
   std::ostringstream line;
   line << "model: " << parameters << " parameters; vocabulary " << vocabulary.source << " / "
-       << vocabulary.target << "; " << corpus_->size() << " pairs; "
-       << stream_->window_batches() * stream_->windows()
+       << vocabulary.target << "; " << corpus_->size() << " pairs; " << stream_->epoch_batches()
        << " batches an epoch, padding that is never computed "
        << std::round(1000 * stream_->window_padding()) / 10 << " %";
   progress_->say(line.str());
@@ -140,8 +139,16 @@ void TrainingRun::rehearse() {
   trainer_->rehearse(largest_batch(*corpus_, experiment_.data.batch_tokens));
 }
 
+// What may change when a run goes on (its length, what is evaluated) is remembered for the next
+// time and for reports.
+void TrainingRun::keep_config() {
+  if (write_config(load_description(directory_)) == write_config(experiment_)) return;
+  save_description(directory_, experiment_, tokenizers_);
+}
+
 RunEnd TrainingRun::run() {
   rehearse();
+  keep_config();
   progress_ = std::make_unique<Progress>(directory_ / "log.txt", experiment_.train.steps, step());
   while (!finished()) {
     const StepReport report = trainer_->step();
@@ -162,7 +169,6 @@ void TrainingRun::conclude() {
   const TrainState& state = trainer_->state;
   if (const auto before = read_result(directory_); before && before->step == state.step) return;
   const VocabularySizes vocabulary = vocabulary_sizes(tokenizers_);
-  const int64_t batches = stream_->window_batches() * stream_->windows();
   const double updates = static_cast<double>(state.step * experiment_.train.accumulate);
   RunResult result;
   result.step = state.step;
@@ -171,7 +177,7 @@ void TrainingRun::conclude() {
   result.seconds = earlier_seconds_ + progress_->seconds();
   result.tokens_per_second = static_cast<double>(state.target_tokens) / result.seconds;
   result.flops = epoch_flops(*corpus_, experiment_.model, vocabulary) * updates /
-                 static_cast<double>(std::max<int64_t>(batches, 1));
+                 static_cast<double>(stream_->epoch_batches());
   result.peak_flops = matrix_product_peak(experiment_.train.precision);
   result.peak_memory = peak_memory();
   result.results = results_at(directory_, state.step);

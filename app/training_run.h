@@ -46,6 +46,7 @@ class TrainingRun {
   void restore(bool resume);
   void set_damaged_aside(int64_t newest_whole);
   void rehearse();
+  void keep_config();
   void log_window(int64_t step);
   /// Runs the evaluators that are due, after the last step all; returns whether the decisive one
   /// found a new best.

@@ -48,6 +48,8 @@ class BatchStream {
   int64_t windows() const;
   /// Batches of the current window; with one window, of the epoch.
   int64_t window_batches() const { return static_cast<int64_t>(batches_.size()); }
+  /// Batches of an epoch; exact with one window, else as if all windows were like the current one.
+  int64_t epoch_batches() const { return window_batches() * windows(); }
   /// The share of positions in the current window that would be padding if its batches were padded.
   double window_padding() const;
 

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <unordered_map>
 
 #include "base/error.h"
+#include "base/format.h"
 #include "base/unicode.h"
 
 namespace attn {
@@ -149,12 +149,6 @@ void require_reference(size_t references) {
   if (references == 0) throw DataError("BLEU: no reference was given; at least one is needed");
 }
 
-std::string format(const char* pattern, double value) {
-  char text[64];
-  std::snprintf(text, sizeof(text), pattern, value);
-  return text;
-}
-
 }  // namespace
 
 void BleuOptions::validate() const {
@@ -231,13 +225,18 @@ BleuScore bleu_from_statistics(const BleuStatistics& statistics, const BleuOptio
   return result;
 }
 
+BleuStatistics sum_of(std::span<const BleuStatistics> sentences) {
+  BleuStatistics sum;
+  for (const BleuStatistics& sentence : sentences) sum += sentence;
+  return sum;
+}
+
 BleuScore corpus_bleu(std::span<const std::string> hypotheses,
                       std::span<const std::vector<std::string>> references,
                       const BleuOptions& options) {
   options.validate();
-  BleuStatistics sum;
-  for (const BleuStatistics& one : bleu_statistics(hypotheses, references, options)) sum += one;
-  return bleu_from_statistics(sum, options, static_cast<int64_t>(references.size()));
+  return bleu_from_statistics(sum_of(bleu_statistics(hypotheses, references, options)), options,
+                              static_cast<int64_t>(references.size()));
 }
 
 BleuScore sentence_bleu(std::string_view hypothesis, std::span<const std::string> references,

@@ -98,6 +98,9 @@ std::vector<BleuStatistics> bleu_statistics(std::span<const std::string> hypothe
                                             std::span<const std::vector<std::string>> references,
                                             const BleuOptions& options = {});
 
+/// The statistics of the corpus that the sentences make up.
+BleuStatistics sum_of(std::span<const BleuStatistics> sentences);
+
 /// BLEU = bp · exp(mean over n of log precision_n), bp = min(1, exp(1 - ref_length / hyp_length)).
 /// `references` is how many there were a sentence, for the signature. Throws ConfigError
 /// (BleuOptions::validate).

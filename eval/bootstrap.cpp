@@ -19,11 +19,7 @@ double bleu_of(const BleuStatistics& statistics, const BleuOptions& options) {
 
 double corpus_score(const SystemStatistics& system, const BleuOptions& options) {
   double sum = 0.0;
-  for (const auto& run : system) {
-    BleuStatistics whole;
-    for (const BleuStatistics& sentence : run) whole += sentence;
-    sum += bleu_of(whole, options);
-  }
+  for (const auto& run : system) sum += bleu_of(sum_of(run), options);
   return sum / static_cast<double>(system.size());
 }
 

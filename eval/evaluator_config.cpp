@@ -11,4 +11,8 @@ void EvaluatorConfig::validate() const {
   search.validate();
 }
 
+BleuOptions bleu_options(const EvaluatorConfig& config) {
+  return {.tokenizer = config.tokenize, .lowercase = config.lowercase};
+}
+
 }  // namespace attn

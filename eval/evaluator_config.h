@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/enum_names.h"
-#include "eval/bleu_tokenize.h"
+#include "eval/bleu.h"
 #include "eval/config.h"
 
 namespace attn {
@@ -49,5 +49,8 @@ struct EvaluatorConfig {
   /// Throws ConfigError naming the first knob that contradicts itself.
   void validate() const;
 };
+
+/// How a BLEU evaluator scores.
+BleuOptions bleu_options(const EvaluatorConfig& config);
 
 }  // namespace attn

@@ -90,9 +90,7 @@ void add_bootstrap(const SweepResults& results, std::vector<RowComparison>& out)
     rows.push_back(i);
   }
   const PairedBootstrap bootstrap = paired_bootstrap(base, systems, results.bleu_options);
-  out.front().bleu_ci = bootstrap.baseline.ci;
   for (size_t k = 0; k < rows.size(); ++k) {
-    out[rows[k]].bleu_ci = bootstrap.systems[k].system.ci;
     out[rows[k]].bleu_difference.p_value = bootstrap.systems[k].p_value;
   }
 }

@@ -40,7 +40,6 @@ struct Difference {
 
 struct RowComparison {
   std::optional<SeedMean> ppl, bleu, f1;
-  std::optional<double> bleu_ci;  ///< half the 95 % interval over resampled sentences
   Difference ppl_difference, bleu_difference, f1_difference;
 };
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 
+#include "base/format.h"
 #include "report/table.h"
 
 namespace attn {
@@ -15,13 +15,6 @@ constexpr double kText = 12.0;      // height of a line of text
 constexpr double kCharacter = 6.8;  // mean width of one
 constexpr double kRadius = 4.0;     // of a point
 constexpr double kLeft = 56, kTop = 16, kBottom = 44, kRight = 16;
-
-template <class... Values>
-std::string format(const char* pattern, Values... values) {
-  char buffer[512];
-  std::snprintf(buffer, sizeof buffer, pattern, values...);
-  return buffer;
-}
 
 double text_width(const std::string& text) {
   double characters = 0;

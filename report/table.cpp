@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
+
+#include "base/format.h"
 
 namespace attn {
 namespace {
@@ -19,21 +20,11 @@ constexpr Knob kKnobs[] = {{"model.layers", "N"},       {"model.d_model", "d_mod
                            {"train.steps", "steps"}};
 
 std::string number(double value, int decimals) {
-  char buffer[64];
-  std::snprintf(buffer, sizeof buffer, "%.*f", decimals, value);
-  return buffer;
-}
-
-std::string scientific(double value) {
-  char buffer[64];
-  std::snprintf(buffer, sizeof buffer, "%.2e", value);
-  return buffer;
+  return format("%.*f", decimals, value);
 }
 
 std::string full(double value) {
-  char buffer[64];
-  std::snprintf(buffer, sizeof buffer, "%.17g", value);
-  return buffer;
+  return format("%.17g", value);
 }
 
 bool changes(const RowRecord& row, std::string_view path) {
@@ -225,7 +216,7 @@ Table cost_table(const SweepResults& results) {
         mean_of(row, [](const RunRecord& run) { return run.flops / run.seconds / run.peak_flops; });
     const double memory =
         mean_of(row, [](const RunRecord& run) { return static_cast<double>(run.peak_memory); });
-    table.rows.push_back({row.name, if_known(flops, scientific(flops)),
+    table.rows.push_back({row.name, if_known(flops, format("%.2e", flops)),
                           if_known(seconds, number(seconds / 60, 1)),
                           if_known(speed, number(speed, 0)), if_known(rate, number(rate / 1e9, 0)),
                           if_known(share, number(100 * share, 0) + " %"),

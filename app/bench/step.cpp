@@ -112,7 +112,7 @@ StepBenchmark benchmark_step(const Experiment& experiment, const StepBenchmarkOp
   } while (spent.count() < options.seconds);
 
   const BatchStream whole(*data.corpus, {.batch_tokens = wanted, .seed = seed});
-  const double batches = static_cast<double>(whole.window_batches() * whole.windows());
+  const double batches = static_cast<double>(whole.epoch_batches());
   const double share = static_cast<double>(experiment.train.accumulate) / batches;
   int64_t epoch_tokens = data.corpus->size();  // end signs
   for (int64_t i = 0; i < data.corpus->size(); ++i) epoch_tokens += data.corpus->target_length(i);

@@ -53,7 +53,7 @@ int end_of(const SweepPlan& plan, const SweepEnd& end) {
   for (const FailedRun& failed : end.failed) {
     std::cerr << "failed: " << failed.name << ": " << failed.why << "\n";
   }
-  if (end.finished > 0) report_sweep(plan.directory, std::cout);
+  if (end.finished > 0) std::cout << SweepReport(plan.directory).write() << std::flush;
   if (end.failed.empty()) return 0;
   std::cerr << end.failed.size() << " of " << plan.runs.size()
             << " runs failed (above); the same command tries them again\n";
@@ -66,7 +66,7 @@ int train_task(SweepPlan& plan, const SweepOptions& options) {
                       std::to_string(plan.runs.size()) + " runs");
   }
   const PlannedRun& run = plan.runs[static_cast<size_t>(options.task)];
-  if (inspect_run(run, plan.metrics).stage == RunStage::finished) {
+  if (inspect_run(run).stage == RunStage::finished) {
     std::cerr << run_name(plan, run) << ": finished; nothing to do\n";
     return 0;
   }

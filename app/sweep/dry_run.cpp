@@ -12,6 +12,7 @@
 #include "app/sweep/processes.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/format.h"
 #include "model/size.h"
 
 namespace attn {
@@ -42,22 +43,9 @@ class Scratch {
   fs::path path_;
 };
 
-template <class... Values>
-std::string format(const char* pattern, Values... values) {
-  char buffer[256];
-  std::snprintf(buffer, sizeof buffer, pattern, values...);
-  return buffer;
-}
-
-Experiment experiment_of(const PlannedRow& row) {
-  Experiment experiment;
-  read_config(experiment, row.config);
-  return experiment;
-}
-
 double millions_at(const PlannedRow& row, int64_t vocabulary) {
   const VocabularySizes sizes{vocabulary, vocabulary};
-  return static_cast<double>(parameter_count(experiment_of(row).model, sizes)) / 1e6;
+  return static_cast<double>(parameter_count(row.experiment.model, sizes)) / 1e6;
 }
 
 bool disagrees(const PlannedRow& row, int64_t vocabulary) {
@@ -78,9 +66,10 @@ const Json& value_at(const Json& config, const std::string& path) {
 }
 
 std::string differences(const PlannedRow& row) {
+  const Json config = write_config(row.experiment);
   std::string text;
   for (const std::string& path : row.changed) {
-    const std::string value = value_at(row.config, path).dump();
+    const std::string value = value_at(config, path).dump();
     text += text.empty() ? "" : "  ";
     text += path;
     // An element of an array, or an array as a whole: the name is enough.
@@ -93,7 +82,7 @@ std::optional<StepBenchmark> measure(const PlannedRow& row, const SweepPlan& pla
                                      const DryRunOptions& options, const fs::path& scratch,
                                      std::string& why) {
   const fs::path config = scratch / "config.json", output = scratch / "out.json";
-  write_file_atomically(config, row.config.dump());
+  write_file_atomically(config, write_config(row.experiment).dump());
   fs::remove(output);
   const ProcessEnd end = run_process(
       {.arguments = {program_path().string(), "--device", options.device, "--threads",
@@ -124,7 +113,7 @@ std::string params_text(const PlannedRow& row, int64_t vocabulary,
   } else if (cost) {
     ours = format("%.3g", static_cast<double>(cost->parameters) / 1e6);
   } else {
-    ours = format("%.3g", millions_at(row, experiment_of(row).data.vocab_size));
+    ours = format("%.3g", millions_at(row, row.experiment.data.vocab_size));
   }
   return ours;
 }
@@ -158,7 +147,7 @@ void dry_run(const SweepPlan& plan, const DryRunOptions& options) {
     const auto cost =
         options.measure ? measure(row, plan, options, scratch.path(), why) : std::nullopt;
     if (options.measure && !cost) failures += "row " + row.name + ": " + why + "\n";
-    const double steps = static_cast<double>(experiment_of(row).train.steps);
+    const double steps = static_cast<double>(row.experiment.train.steps);
     std::string flops = "?", time = "?", memory = "?";
     if (cost) {
       invented |= !cost->real_data;

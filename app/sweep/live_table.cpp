@@ -4,25 +4,18 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <iostream>
 
 #include "app/progress.h"
 #include "app/run_result.h"
 #include "app/sweep/status.h"
+#include "base/format.h"
 
 namespace attn {
 namespace {
 
 constexpr auto kRedraw = std::chrono::seconds(1);
 constexpr auto kLogEvery = std::chrono::minutes(5);
-
-template <class... Values>
-std::string format(const char* pattern, Values... values) {
-  char buffer[256];
-  std::snprintf(buffer, sizeof buffer, pattern, values...);
-  return buffer;
-}
 
 struct Window {
   size_t rows = 24, columns = 80;
@@ -67,14 +60,15 @@ std::string LiveTable::line(size_t run) const {
   std::string text = format("%-28s %-9s", name.c_str(), states_[run].c_str());
   if (states_[run] == "finished") return text + "  " + results(run);
   if (states_[run] == "waiting") return text;
-  const RunStatus status = inspect_run(planned, plan_.metrics);
+  const RunProgress progress = read_progress(planned, plan_.metrics);
   const int64_t steps = planned.experiment.train.steps;
-  text += format("  %lld/%lld", static_cast<long long>(status.step), static_cast<long long>(steps));
-  if (status.ppl > 0) text += format("  ppl %.2f", status.ppl);
-  if (states_[run] != "running" || status.step == 0) return text;
-  const double left =
-      status.seconds / static_cast<double>(status.step) * static_cast<double>(steps - status.step);
-  return text + format("  %.0f tokens/s  ", status.tokens_per_second) + duration_text(left) +
+  text +=
+      format("  %lld/%lld", static_cast<long long>(progress.step), static_cast<long long>(steps));
+  if (progress.ppl > 0) text += format("  ppl %.2f", progress.ppl);
+  if (states_[run] != "running" || progress.step == 0) return text;
+  const double left = progress.seconds / static_cast<double>(progress.step) *
+                      static_cast<double>(steps - progress.step);
+  return text + format("  %.0f tokens/s  ", progress.tokens_per_second) + duration_text(left) +
          " left";
 }
 

@@ -144,8 +144,7 @@ std::string evaluator(const Experiment& base, EvaluatorKind kind, const std::str
                     (names.empty() ? "" : suggestion(wanted, names)));
 }
 
-void plan_runs(const SweepRequest& request, SweepPlan& plan, const std::vector<SweepRow>& rows,
-               const std::vector<Experiment>& experiments) {
+void plan_runs(const SweepRequest& request, SweepPlan& plan, const std::vector<SweepRow>& rows) {
   for (int64_t k = 0, left = 1; left > 0; ++k) {
     left = 0;
     for (size_t i = 0; i < rows.size(); ++i) {
@@ -153,7 +152,7 @@ void plan_runs(const SweepRequest& request, SweepPlan& plan, const std::vector<S
       const int64_t seeds = request.seeds > 0 ? request.seeds : in_file;
       left += seeds > k + 1;
       if (!plan.rows[i].selected || k >= seeds) continue;
-      PlannedRun run{.row = i, .experiment = experiments[i], .directory = {}};
+      PlannedRun run{.row = i, .experiment = plan.rows[i].experiment, .directory = {}};
       run.experiment.seed += k;
       run.directory =
           plan.directory / rows[i].name / ("seed-" + std::to_string(run.experiment.seed));
@@ -186,7 +185,6 @@ SweepPlan plan_sweep(const SweepRequest& request) {
       request.directory.empty() ? fs::path("runs") / request.file.stem() : request.directory;
   const std::string name = request.file.string();
   std::vector<SweepRow> rows;
-  std::vector<Experiment> experiments;
   try {
     read_config(plan.file, parse_json(read_file(request.file, kLargestSweepFile), name));
     plan.file.validate();
@@ -202,29 +200,25 @@ SweepPlan plan_sweep(const SweepRequest& request) {
     throw ConfigError(message.starts_with(name) ? message : name + ": " + message);
   }
   for (const SweepRow& row : rows) {
-    experiments.push_back(resolve_row(request, plan.file, row));
     plan.rows.push_back({.name = row.name,
                          .about = row.about,
                          .paper = row.paper,
-                         .config = write_config(experiments.back()),
+                         .experiment = resolve_row(request, plan.file, row),
                          .changed = {}});
-    for (const std::string& path :
-         changed_paths(plan.rows.front().config, plan.rows.back().config)) {
-      if (path != "about") plan.rows.back().changed.push_back(path);
-    }
+    plan.rows.back().changed = changed_paths(write_config(plan.rows.front().experiment),
+                                             write_config(plan.rows.back().experiment));
+    std::erase(plan.rows.back().changed, "about");
   }
+  const Experiment& base = plan.rows.front().experiment;
   try {
-    plan.metrics.ppl =
-        evaluator(experiments.front(), EvaluatorKind::loss, plan.file.metrics.ppl, "ppl");
-    plan.metrics.bleu =
-        evaluator(experiments.front(), EvaluatorKind::bleu, plan.file.metrics.bleu, "bleu");
-    plan.metrics.f1 =
-        evaluator(experiments.front(), EvaluatorKind::parse, plan.file.metrics.f1, "f1");
+    plan.metrics.ppl = evaluator(base, EvaluatorKind::loss, plan.file.metrics.ppl, "ppl");
+    plan.metrics.bleu = evaluator(base, EvaluatorKind::bleu, plan.file.metrics.bleu, "bleu");
+    plan.metrics.f1 = evaluator(base, EvaluatorKind::parse, plan.file.metrics.f1, "f1");
   } catch (const ConfigError& error) {
     throw ConfigError(name + ": " + error.what());
   }
   select(plan.rows, request.only);
-  plan_runs(request, plan, rows, experiments);
+  plan_runs(request, plan, rows);
   return plan;
 }
 

@@ -135,7 +135,7 @@ struct PlannedRow {
   std::string name;
   std::string about;
   PaperFigures paper;
-  Json config;                       ///< of its first seed
+  Experiment experiment;             ///< of its first seed
   std::vector<std::string> changed;  ///< paths in which it differs from the first row
   bool selected = true;              ///< by --only
 };

@@ -1,7 +1,5 @@
 #include "app/sweep/prepare.h"
 
-#include <cstdio>
-
 #include "app/run_lock.h"
 #include "base/file.h"
 #include "base/hash.h"
@@ -23,12 +21,6 @@ std::string vocabulary_key(const DataConfig& data) {
   return write_config(key).dump();
 }
 
-std::string hexadecimal(uint64_t number) {
-  char text[17];
-  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(number));
-  return text;
-}
-
 // Learns both sides' vocabularies into a folder that appears whole.
 void learn_into(const fs::path& folder, const DataConfig& data, const Say& say) {
   const fs::path cache = folder.parent_path().parent_path() / "cache";
@@ -48,7 +40,7 @@ bool is_complete(const DataConfig& data) {
 // A run that has begun keeps the vocabulary it began with, also when the sweep's folder has moved
 // since or another version of the program would look for it elsewhere.
 void keep_vocabulary(PlannedRun& run) {
-  const fs::path begun = run.directory / "config.json";
+  const fs::path begun = run.directory / kConfigFile;
   if (is_complete(run.experiment.data) || !fs::exists(begun)) return;
   const DataConfig before = load_experiment(begun).data;
   run.experiment.data.source_model = before.source_model;
@@ -57,7 +49,7 @@ void keep_vocabulary(PlannedRun& run) {
 
 void share_vocabulary(DataConfig& data, const fs::path& sweep, const Say& say) {
   if (is_complete(data)) return;
-  const fs::path folder = sweep / "vocabulary" / hexadecimal(hash_text(vocabulary_key(data)));
+  const fs::path folder = sweep / "vocabulary" / to_hex(hash_text(vocabulary_key(data)));
   if (!fs::exists(folder)) {
     const RunLock lock(sweep / "vocabulary", 3600.0);  // other jobs of the array want it as well
     if (!fs::exists(folder)) learn_into(folder, data, say);
@@ -73,7 +65,7 @@ Json describe(const SweepPlan& plan) {
                     {"about", row.about},
                     {"paper", write_config(row.paper)},
                     {"changed", row.changed},
-                    {"config", row.config}});
+                    {"config", write_config(row.experiment)}});
   }
   return {{"source", plan.source.string()},
           {"about", plan.file.about},

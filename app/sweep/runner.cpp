@@ -1,12 +1,9 @@
 #include "app/sweep/runner.h"
 
 #include <algorithm>
-#include <chrono>
 #include <csignal>
 #include <iostream>
-#include <optional>
 
-#include "app/progress.h"
 #include "app/run_result.h"
 #include "app/signals.h"
 #include "app/sweep/live_table.h"
@@ -70,7 +67,7 @@ class Sweep {
       : plan_(plan), options_(options), table_(plan) {
     for (int64_t i = 0; i < options.jobs; ++i) slots_.push_back({.index = i});
     for (size_t i = 0; i < plan.runs.size(); ++i) {
-      if (inspect_run(plan.runs[i], plan.metrics).stage == RunStage::finished) {
+      if (inspect_run(plan.runs[i]).stage == RunStage::finished) {
         ++end_.skipped;
         table_.set(i, "finished");
       } else {
@@ -126,7 +123,7 @@ class Sweep {
     slot->process = 0;
     const PlannedRun& run = plan_.runs[slot->run];
     const std::string name = run_name(plan_, run);
-    if (end.exit_code == 0 && read_result(run.directory)) {
+    if (end.exit_code == 0 && finished_result(run.directory, run.experiment.train)) {
       ++end_.finished;
       table_.set(slot->run, "finished");
       table_.say(name + ": finished  " + table_.results(slot->run));

@@ -5,57 +5,31 @@
 #include "base/error.h"
 
 namespace attn {
-namespace {
-
 namespace fs = std::filesystem;
 
-// Where texts are cached and vocabularies lie does not change what is trained.
-void forget_places(Experiment& experiment) {
-  experiment.data.cache.clear();
-  experiment.data.source_model.clear();
-  experiment.data.target_model.clear();
-}
-
-std::vector<std::string> conflicts(const PlannedRun& run, bool finished) {
-  Experiment before = load_experiment(run.directory / "config.json");
-  Experiment now = run.experiment;
-  // The sweep itself fills these in when the file leaves them open.
-  if (now.data.source_model.empty() && now.data.target_model.empty()) {
-    forget_places(before);
-    forget_places(now);
-  }
-  before.data.cache = now.data.cache;
-  return finished ? result_conflicts(before, now) : resume_conflicts(before, now);
-}
-
-void read_progress(const PlannedRun& run, const SweepMetrics& metrics, RunStatus& status) {
-  const auto trained = read_metrics(run.directory, "train");
-  if (!trained.empty()) {
-    status.step = trained.back().value("step", int64_t{0});
-    status.tokens_per_second = trained.back().value("tokens_per_second", 0.0);
-    status.seconds = trained.back().value("seconds", 0.0);
-  }
-  for (const Json& record : read_metrics(run.directory, "eval")) {
-    if (record.value("name", "") == metrics.ppl) status.ppl = record.value("ppl", 0.0);
-  }
-}
-
-}  // namespace
-
-RunStatus inspect_run(const PlannedRun& run, const SweepMetrics& metrics) {
+RunStatus inspect_run(const PlannedRun& run) {
   RunStatus status;
-  if (!fs::exists(run.directory / "config.json")) return status;
-  read_progress(run, metrics, status);
-  const auto result = read_result(run.directory);
-  const bool patience = run.experiment.train.patience > 0;
-  const bool finished = result && (patience || result->step >= run.experiment.train.steps);
+  if (!fs::exists(run.directory / kConfigFile)) return status;
+  const bool finished = finished_result(run.directory, run.experiment.train).has_value();
   status.stage = finished ? RunStage::finished : RunStage::begun;
-  if (finished) status.step = result->step;
-  status.changed = conflicts(run, finished);
-  // A finished run of more steps than its row has now is another row's result.
-  if (finished && result->step > run.experiment.train.steps) status.changed = {"train.steps"};
+  status.changed = row_conflicts(run.directory, run.experiment);
   if (!status.changed.empty()) status.stage = RunStage::changed;
   return status;
+}
+
+RunProgress read_progress(const PlannedRun& run, const SweepMetrics& metrics) {
+  RunProgress progress;
+  for (const Json& record : read_metrics(run.directory)) {
+    const std::string kind = record.value("kind", "");
+    if (kind == "train") {
+      progress.step = record.value("step", int64_t{0});
+      progress.tokens_per_second = record.value("tokens_per_second", 0.0);
+      progress.seconds = record.value("seconds", 0.0);
+    } else if (kind == "eval" && record.value("name", "") == metrics.ppl) {
+      progress.ppl = record.value("ppl", 0.0);
+    }
+  }
+  return progress;
 }
 
 std::string run_name(const SweepPlan& plan, const PlannedRun& run) {
@@ -65,7 +39,7 @@ std::string run_name(const SweepPlan& plan, const PlannedRun& run) {
 void refuse_changed(const SweepPlan& plan) {
   std::string list;
   for (const PlannedRun& run : plan.runs) {
-    const RunStatus status = inspect_run(run, plan.metrics);
+    const RunStatus status = inspect_run(run);
     if (status.stage != RunStage::changed) continue;
     list += list.empty() ? "" : ", ";
     list += run_name(plan, run) + " (" + status.changed.front();

@@ -18,15 +18,20 @@ enum class RunStage {
 
 struct RunStatus {
   RunStage stage = RunStage::waiting;
-  int64_t step = 0;                  ///< as far as the log tells
   std::vector<std::string> changed;  ///< paths, when the stage says so
-  double ppl = 0.0;                  ///< last validation's; 0: none yet
-  double tokens_per_second = 0.0;
-  double seconds = 0.0;  ///< in training
 };
 
 /// Throws DataError for a broken result.
-RunStatus inspect_run(const PlannedRun& run, const SweepMetrics& metrics);
+RunStatus inspect_run(const PlannedRun& run);
+
+/// How far a run's log says it has come.
+struct RunProgress {
+  int64_t step = 0;
+  double ppl = 0.0;  ///< last validation's; 0: none yet
+  double tokens_per_second = 0.0;
+  double seconds = 0.0;  ///< in training
+};
+RunProgress read_progress(const PlannedRun& run, const SweepMetrics& metrics);
 
 /// "B1/seed-1".
 std::string run_name(const SweepPlan& plan, const PlannedRun& run);

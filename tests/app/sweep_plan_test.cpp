@@ -41,12 +41,6 @@ class Sweeps {
   testing::TemporaryDirectory folder_;
 };
 
-Experiment experiment_of(const PlannedRow& row) {
-  Experiment experiment;
-  read_config(experiment, row.config);
-  return experiment;
-}
-
 }  // namespace
 
 TEST_CASE("rows are patches on the base, and the first one is compared with") {
@@ -56,7 +50,7 @@ TEST_CASE("rows are patches on the base, and the first one is compared with") {
   REQUIRE(plan.rows.size() == 2);
   CHECK(plan.rows[0].changed.empty());
   CHECK(plan.rows[1].changed == std::vector<std::string>{"model.d_k"});
-  CHECK(experiment_of(plan.rows[1]).model.d_k == 16);
+  CHECK(plan.rows[1].experiment.model.d_k == 16);
   CHECK(plan.metrics.ppl == "v");
   CHECK(plan.metrics.bleu == "b");
   REQUIRE(plan.runs.size() == 2);
@@ -71,7 +65,7 @@ TEST_CASE("grids make a row for each combination, seeds a run for each") {
   REQUIRE(plan.rows.size() == 5);
   CHECK(plan.rows[1].name == "g.heads=1.smoothing=all");
   CHECK(plan.rows[4].name == "g.heads=4.smoothing=wrong");
-  CHECK(experiment_of(plan.rows[3]).model.heads == 4);
+  CHECK(plan.rows[3].experiment.model.heads == 4);
   REQUIRE(plan.runs.size() == 9);
   CHECK(plan.runs[4].experiment.seed == 5);
   CHECK(plan.runs[5].experiment.seed == 6);  // all rows' first seeds come first
@@ -86,8 +80,8 @@ TEST_CASE("patch files lie over the base and under what the rows set") {
   sweeps.write("p.json", R"({"model": {"heads": 2, "layers": 3}})");
   const SweepPlan plan = sweeps.plan(
       sweeps.rows(R"({"name": "p", "patch": ["p.json"], "set": {"model": {"layers": 1}}})"));
-  CHECK(experiment_of(plan.rows[1]).model.heads == 2);
-  CHECK(experiment_of(plan.rows[1]).model.layers == 1);
+  CHECK(plan.rows[1].experiment.model.heads == 2);
+  CHECK(plan.rows[1].experiment.model.layers == 1);
 }
 
 TEST_CASE("a mistake in any row names the row, the place and the nearest right name") {
@@ -132,7 +126,7 @@ TEST_CASE("the shipped Table 3 is the paper's, parameters and all") {
   for (size_t i = 0; i < expected.size(); ++i) {
     INFO(expected[i].name);
     CHECK(plan.rows[i].name == expected[i].name);
-    CHECK(experiment_of(plan.rows[i]).model == expected[i].config);
+    CHECK(plan.rows[i].experiment.model == expected[i].config);
     if (expected[i].paper_millions > 0) {
       CHECK(plan.rows[i].paper.params_m == expected[i].paper_millions);
     }
@@ -161,14 +155,14 @@ TEST_CASE("a run whose row was changed since is named and not gone on with") {
   const SweepPlan before =
       sweeps.plan(sweeps.rows(R"({"name": "B1", "set": {"model": {"d_k": 16}}})"));
   const PlannedRun& run = before.runs[1];
-  CHECK(inspect_run(run, before.metrics).stage == RunStage::waiting);
+  CHECK(inspect_run(run).stage == RunStage::waiting);
   std::filesystem::create_directories(run.directory);
   write_file_atomically(run.directory / "config.json", write_config(run.experiment).dump());
-  CHECK(inspect_run(run, before.metrics).stage == RunStage::begun);
+  CHECK(inspect_run(run).stage == RunStage::begun);
   CHECK_NOTHROW(refuse_changed(before));
   const SweepPlan after =
       sweeps.plan(sweeps.rows(R"({"name": "B1", "set": {"model": {"d_k": 32}}})"));
-  CHECK(inspect_run(after.runs[1], after.metrics).stage == RunStage::changed);
+  CHECK(inspect_run(after.runs[1]).stage == RunStage::changed);
   CHECK_THROWS_WITH(refuse_changed(after), contains("B1/seed-5 (model.d_k)"));
   const SweepPlan longer = sweeps.plan(
       sweeps.rows(R"({"name": "B1", "set": {"model": {"d_k": 16}, "train": {"steps": 200000}}})"));

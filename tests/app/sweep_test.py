@@ -102,6 +102,22 @@ class Sweeps(ProgramTest):
         self.assertIn("E/seed-3 (model.d_ff)", error)
         self.assertEqual(len(error.strip().splitlines()), 1)
 
+    def test_a_longer_training_goes_on_and_is_remembered(self):
+        def sweep(steps):
+            return self.attn("sweep", "sweep.json", "--run", "longer", "--only", "base", "--seeds", "1",
+                             "--set", f"train.steps={steps}")
+        run = self.path / "longer/base/seed-3"
+        sweep(20)
+        sweep(40)
+        self.assertEqual(json.loads((run / "config.json").read_text())["train"]["steps"], 40)
+        self.assertIn("1 runs finished before", sweep(40).stderr)
+        # As long a training as that of the sweep that never stopped, so the same figures.
+        self.assertEqual(self.scores("longer")[0], self.whole()[0])
+        self.assertIn("finished at step 40; nothing to do", self.attn("train", str(run), "--resume").stderr)
+        shorter = self.attn("sweep", "sweep.json", "--run", "longer", "--only", "base", "--seeds", "1",
+                            "--set", "train.steps=20", code=2).stderr
+        self.assertIn("base/seed-3 (train.steps)", shorter)
+
     def test_a_failing_row_does_not_stop_the_others(self):
         broken = json.loads(json.dumps(SWEEP))
         broken["rows"] = [{"name": "base"}, {"name": "bad", "set": {"data": {"valid": "corpus/nowhere"}}}, {"name": "last"}]
