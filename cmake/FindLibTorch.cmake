@@ -49,6 +49,22 @@ if(CMAKE_SYSTEM_NAME STREQUAL "Linux")
   # the program starts, and need not be found when it is linked.
   target_link_options(attn_torch INTERFACE "LINKER:--no-as-needed" "LINKER:--allow-shlib-undefined")
 endif()
+# at::parallel_for is a template over OpenMP: without the compiler's flag it runs on one thread, and says nothing. Its
+# runtime must be LibTorch's own copy, or two pools of threads would fight over the cores.
+find_package(OpenMP QUIET COMPONENTS CXX)
+if(OpenMP_CXX_FOUND)
+  separate_arguments(_openmp_flags NATIVE_COMMAND "${OpenMP_CXX_FLAGS}")
+  target_compile_options(attn_torch INTERFACE ${_openmp_flags})
+  file(GLOB _openmp_runtime "${ATTN_TORCH_PREFIX}/lib/libgomp*.so*" "${ATTN_TORCH_PREFIX}/../torch.libs/libgomp*.so*")
+  if(_openmp_runtime AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    list(GET _openmp_runtime 0 _openmp_runtime)
+    target_link_libraries(attn_torch INTERFACE "${_openmp_runtime}")
+  else()
+    target_link_libraries(attn_torch INTERFACE ${OpenMP_CXX_LIBRARIES})
+  endif()
+else()
+  message(WARNING "The compiler has no OpenMP: attn's own kernels will run on one thread")
+endif()
 # The macros LibTorch was compiled with, since some of its headers depend on them.
 set(_targets "${ATTN_TORCH_PREFIX}/share/cmake/Caffe2/Caffe2Targets.cmake")
 if(EXISTS "${_targets}")

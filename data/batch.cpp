@@ -14,6 +14,12 @@ void append(TokenRows& rows, const TokenView& tokens, std::optional<int64_t> sta
   rows.lengths.push_back(tokens.size() + 1);
 }
 
+void copy(const TokenRows& from, int64_t begin, int64_t length, TokenRows& to) {
+  const auto first = from.tokens.begin() + begin;
+  to.tokens.insert(to.tokens.end(), first, first + length);
+  to.lengths.push_back(length);
+}
+
 int64_t longest(const TokenRows& rows) {
   return rows.lengths.empty() ? 0 : *std::max_element(rows.lengths.begin(), rows.lengths.end());
 }
@@ -24,6 +30,30 @@ double Batch::padding() const {
   const int64_t filled = sentences * (longest(source) + longest(target_out));
   if (filled == 0) return 0;
   return 1 - static_cast<double>(source_tokens + target_tokens) / static_cast<double>(filled);
+}
+
+std::vector<Batch> split(const Batch& batch, int64_t parts) {
+  const int64_t tokens = batch.source_tokens + batch.target_tokens;
+  std::vector<Batch> out;
+  int64_t source = 0, target = 0;  // tokens before the sentence
+  for (int64_t i = 0; i < batch.sentences; ++i) {
+    // The part that the sentence's first token falls into.
+    const bool next = (source + target) * parts >= static_cast<int64_t>(out.size()) * tokens;
+    if (next) out.emplace_back();
+    Batch& part = out.back();
+    const int64_t source_length = batch.source.lengths[i],
+                  target_length = batch.target_in.lengths[i];
+    copy(batch.source, source, source_length, part.source);
+    copy(batch.target_in, target, target_length, part.target_in);
+    copy(batch.target_out, target, target_length, part.target_out);
+    part.ids.push_back(batch.ids[i]);
+    ++part.sentences;
+    part.source_tokens += source_length;
+    part.target_tokens += target_length;
+    source += source_length;
+    target += target_length;
+  }
+  return out;
 }
 
 Batch make_batch(const EncodedCorpus& corpus, std::span<const uint32_t> ids) {

@@ -37,6 +37,10 @@ struct Batch {
   bool operator==(const Batch&) const = default;
 };
 
+/// The batch's sentences in their order, cut into at most `parts` batches of about as many tokens,
+/// none of them empty.
+std::vector<Batch> split(const Batch& batch, int64_t parts);
+
 /// The batch of the pairs `ids`, in that order.
 Batch make_batch(const EncodedCorpus& corpus, std::span<const uint32_t> ids);
 

@@ -43,13 +43,28 @@ class Dropout : public torch::autograd::Function<Dropout> {
   }
 };
 
+thread_local Random* seeded = nullptr;
+
+uint64_t draw() {
+  if (seeded) return seeded->next();
+  at::Generator generator = at::detail::getDefaultCPUGenerator();
+  const std::lock_guard lock(generator.mutex());
+  return at::check_generator<at::CPUGeneratorImpl>(generator)->random64();
+}
+
 }  // namespace
+
+DropoutSeed::DropoutSeed(uint64_t seed) : random_(seed), outer_(seeded) {
+  seeded = &random_;
+}
+
+DropoutSeed::~DropoutSeed() {
+  seeded = outer_;
+}
 
 cpu::DropoutKey draw_dropout_key(double p) {
   if (p <= 0.0) return {};
-  at::Generator generator = at::detail::getDefaultCPUGenerator();
-  const std::lock_guard lock(generator.mutex());
-  return {.key = at::check_generator<at::CPUGeneratorImpl>(generator)->random64(),
+  return {.key = draw(),
           .threshold = static_cast<uint32_t>(std::lround(std::min(p * 4294967296.0, 4294967295.0))),
           .scale = static_cast<float>(1.0 / (1.0 - p))};
 }
@@ -60,8 +75,8 @@ bool runs_on_cpu_kernels(const torch::Tensor& tensor) {
 
 torch::Tensor fast_dropout(const torch::Tensor& x, double p) {
   if (p <= 0.0) return x;
-  if (!runs_on_cpu_kernels(x)) return torch::dropout(x, p, /*train=*/true);
-  return Dropout::apply(x, p);
+  if (!x.is_cpu()) return torch::dropout(x, p, /*train=*/true);
+  return Dropout::apply(x.to(torch::kFloat32), p).to(x.scalar_type());
 }
 
 }  // namespace attn

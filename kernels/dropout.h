@@ -4,19 +4,35 @@
 
 #include <torch/torch.h>
 
+#include "base/random.h"
 #include "kernels/cpu/table.h"
 
 namespace attn {
 
-/// A fresh key from torch's default CPU generator, for dropout with probability `p`; without
-/// dropout no key is drawn.
+/// While it lives, this thread draws its dropout keys from `seed` alone, not from torch's default
+/// CPU generator, which all threads share: what a thread draws must not depend on what the others
+/// do meanwhile.
+class DropoutSeed {
+ public:
+  explicit DropoutSeed(uint64_t seed);
+  ~DropoutSeed();
+  DropoutSeed(const DropoutSeed&) = delete;
+  DropoutSeed& operator=(const DropoutSeed&) = delete;
+
+ private:
+  Random random_;
+  Random* outer_;
+};
+
+/// A fresh key for dropout with probability `p`, from the thread's DropoutSeed if there is one,
+/// else from torch's default CPU generator; without dropout no key is drawn.
 cpu::DropoutKey draw_dropout_key(double p);
 
 /// Whether the CPU kernels take these tensors: float32, on a CPU, dense.
 bool runs_on_cpu_kernels(const torch::Tensor& tensor);
 
 /// x with each element zeroed with probability `p` and the others scaled by 1 / (1 - p); x itself
-/// when p is 0. Off the CPU, LibTorch's dropout.
+/// when p is 0. Off the CPU, LibTorch's dropout with torch's generator.
 torch::Tensor fast_dropout(const torch::Tensor& x, double p);
 
 }  // namespace attn

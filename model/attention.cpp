@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "kernels/attention.h"
+#include "kernels/dropout.h"
 
 namespace attn {
 namespace {
@@ -46,9 +47,7 @@ AttentionResult scaled_dot_product_attention(const torch::Tensor& queries_BHLK,
   const torch::Tensor some_BxL1 = allowed_B1LM.any(-1, /*keepdim=*/true);
   const torch::Tensor weights_BHLM =
       scores_BHLM.masked_fill(~some_BxL1, 0.0).softmax(-1).masked_fill(~some_BxL1, 0.0);
-  const torch::Tensor kept_BHLM =
-      dropout > 0 ? torch::dropout(weights_BHLM, dropout, /*train=*/true) : weights_BHLM;
-  return {kept_BHLM.matmul(values_BHMK), weights_BHLM};
+  return {fast_dropout(weights_BHLM, dropout).matmul(values_BHMK), weights_BHLM};
 }
 
 MultiHeadAttentionImpl::MultiHeadAttentionImpl(const ModelConfig& config)

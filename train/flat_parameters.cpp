@@ -15,20 +15,34 @@ int64_t aligned(int64_t n) {
 FlatParameters::FlatParameters(torch::nn::Module& model) {
   int64_t total = 0;
   torch::TensorOptions options;
-  auto parameters = model.named_parameters();
+  const auto parameters = model.named_parameters();
   for (const auto& parameter : parameters) {
     slots_.push_back({parameter.key(), total, parameter.value().sizes().vec()});
     total += aligned(parameter.value().numel());
     options = parameter.value().options();
   }
-  const torch::NoGradGuard no_grad;
   values = torch::zeros({total}, options.requires_grad(false));
   gradients = torch::zeros({total}, options.requires_grad(false));
+  const torch::NoGradGuard no_grad;
+  for (size_t i = 0; i < slots_.size(); ++i) {
+    view(values, slots_[i]).copy_(parameters[i].value());
+  }
+  make_views(model);
+}
+
+FlatParameters::FlatParameters(torch::nn::Module& model, const FlatParameters& shared)
+    : values(shared.values), gradients(torch::zeros_like(shared.gradients)), slots_(shared.slots_) {
+  make_views(model);
+}
+
+void FlatParameters::make_views(torch::nn::Module& model) {
+  const torch::NoGradGuard no_grad;
+  auto parameters = model.named_parameters();
+  TORCH_CHECK(parameters.size() == slots_.size(), "a replica of another model");
   for (size_t i = 0; i < slots_.size(); ++i) {
     torch::Tensor& parameter = parameters[i].value();
-    const torch::Tensor part = view(values, slots_[i]);
-    part.copy_(parameter);
-    parameter.set_data(part);
+    TORCH_CHECK(parameter.sizes() == slots_[i].shape, "a replica of another model");
+    parameter.set_data(view(values, slots_[i]));
     parameter.mutable_grad() = view(gradients, slots_[i]);
   }
 }

@@ -14,6 +14,9 @@ namespace attn {
 class FlatParameters {
  public:
   explicit FlatParameters(torch::nn::Module& model);
+  /// Makes `model`, of the same shape as the one of `shared`, a replica: it reads that one's values
+  /// and has gradients of its own.
+  FlatParameters(torch::nn::Module& model, const FlatParameters& shared);
 
   struct Slot {
     std::string name;
@@ -29,6 +32,8 @@ class FlatParameters {
   static torch::Tensor view(const torch::Tensor& flat, const Slot& slot);
 
  private:
+  void make_views(torch::nn::Module& model);
+
   std::vector<Slot> slots_;
 };
 

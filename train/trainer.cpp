@@ -1,7 +1,5 @@
 #include "train/trainer.h"
 
-#include <ATen/autocast_mode.h>
-
 #include <cmath>
 #include <sstream>
 
@@ -12,13 +10,9 @@ namespace attn {
 namespace {
 
 // Dropout of one batch: a function of where we are, not of how we came there.
-void seed_dropout(uint64_t seed, int64_t step, size_t batch) {
+uint64_t dropout_seed(uint64_t seed, int64_t step, size_t batch) {
   const uint64_t place = static_cast<uint64_t>(step) * 4096 + batch;
-  torch::manual_seed(mix64(seed ^ mix64(place + 1)));
-}
-
-TokenSequences tensors(const TokenRows& rows, torch::Device device) {
-  return token_sequences(rows.tokens, rows.lengths, device);
+  return mix64(seed ^ mix64(place + 1));
 }
 
 [[noreturn]] void stop_not_finite(const char* what, double value, int64_t step,
@@ -44,17 +38,9 @@ Trainer::Trainer(const TrainConfig& config, uint64_t seed, Transformer model, Ba
       stream_(stream),
       parameters_(*model),
       adam_(config, parameters_),
-      targets_(smoothed_targets(config.smoothing, config.label_smoothing,
-                                model->vocabulary().target, never_target)) {}
-
-LossSums Trainer::forward(const Batch& batch) {
-  const torch::Device device = model_->device();
-  const PrecisionScope precision(config_.precision, device);
-  const TokenSequences source = tensors(batch.source, device);
-  const TokenSequences target = tensors(batch.target_in, device);
-  const torch::Tensor expected_N = tensors(batch.target_out, device).tokens_N;
-  return output_loss(model_, model_->forward(source, target), expected_N, targets_);
-}
+      gradient_(model, parameters_, config.precision,
+                smoothed_targets(config.smoothing, config.label_smoothing,
+                                 model->vocabulary().target, never_target)) {}
 
 StepReport Trainer::step() {
   StepReport report{.step = state.step + 1};
@@ -67,15 +53,14 @@ StepReport Trainer::step() {
   }
   // Divided by all target tokens of the update: many small batches equal one large one.
   const double tokens = static_cast<double>(report.target_tokens);
-  model_->train();
-  parameters_.gradients.zero_();
+  gradient_.zero();
   for (size_t i = 0; i < batches.size(); ++i) {
-    seed_dropout(seed_, report.step, i);
-    const LossSums sums = forward(batches[i]);
-    (sums.loss / tokens).backward();
-    report.loss += sums.loss.item<double>() / tokens;
-    report.likelihood += sums.likelihood / tokens;
+    const BatchLoss loss =
+        gradient_.add(batches[i], 1.0 / tokens, dropout_seed(seed_, report.step, i));
+    report.loss += loss.smoothed / tokens;
+    report.likelihood += loss.likelihood / tokens;
   }
+  gradient_.collect();
   if (!std::isfinite(report.loss))
     stop_not_finite("loss", report.loss, report.step, batches, stream_.corpus());
   report.gradient_norm = parameters_.gradients.norm().item<double>();
@@ -96,22 +81,8 @@ StepReport Trainer::step() {
 }
 
 void Trainer::rehearse(const Batch& batch) {
-  model_->train();
-  forward(batch).loss.backward();
-  parameters_.gradients.zero_();
-}
-
-PrecisionScope::PrecisionScope(Precision precision, torch::Device device)
-    : active_(precision == Precision::bf16), device_(device) {
-  if (!active_) return;
-  at::autocast::set_autocast_enabled(device_.type(), true);
-  at::autocast::set_autocast_dtype(device_.type(), at::kBFloat16);
-}
-
-PrecisionScope::~PrecisionScope() {
-  if (!active_) return;
-  at::autocast::clear_cache();
-  at::autocast::set_autocast_enabled(device_.type(), false);
+  gradient_.add(batch, 1.0, seed_);
+  gradient_.zero();
 }
 
 }  // namespace attn

@@ -12,9 +12,9 @@
 #include "data/batches.h"
 #include "model/transformer.h"
 #include "train/adam.h"
+#include "train/batch_gradient.h"
 #include "train/config.h"
 #include "train/flat_parameters.h"
-#include "train/loss.h"
 #include "train/state.h"
 
 namespace attn {
@@ -42,29 +42,13 @@ class Trainer {
   Adam& adam() { return adam_; }
 
  private:
-  LossSums forward(const Batch& batch);
-
   TrainConfig config_;
   uint64_t seed_;
   Transformer model_;
   BatchStream& stream_;
   FlatParameters parameters_;
   Adam adam_;
-  cpu::SmoothedTargets targets_;
-};
-
-/// Runs matrix products in `precision` while it lives; sums, norms, softmax and weights stay
-/// float32.
-class PrecisionScope {
- public:
-  PrecisionScope(Precision precision, torch::Device device);
-  ~PrecisionScope();
-  PrecisionScope(const PrecisionScope&) = delete;
-  PrecisionScope& operator=(const PrecisionScope&) = delete;
-
- private:
-  bool active_;
-  torch::Device device_;
+  BatchGradient gradient_;
 };
 
 }  // namespace attn

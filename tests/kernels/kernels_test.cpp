@@ -1,4 +1,10 @@
 // Every kernel against the plain operations that define it: values, gradients, rates.
+#include <ATen/Parallel.h>
+
+#include <mutex>
+#include <set>
+#include <thread>
+
 #include "kernels/cpu/table.h"
 #include "kernels/dropout.h"
 #include "kernels/residual_norm.h"
@@ -8,6 +14,31 @@
 
 using namespace attn;
 using testing::max_difference;
+
+TEST_CASE("at::parallel_for really is parallel: without OpenMP's flag it silently is not") {
+  if (torch::get_num_threads() < 2) return;
+  std::mutex mutex;
+  std::set<std::thread::id> threads;
+  at::parallel_for(0, 2, 1, [&](int64_t, int64_t) {
+    const std::lock_guard lock(mutex);
+    threads.insert(std::this_thread::get_id());
+  });
+  CHECK(threads.size() == 2);
+}
+
+TEST_CASE("a dropout seed decides the keys of its thread, nested ones too") {
+  const DropoutSeed outer(7);
+  const uint64_t first = draw_dropout_key(0.5).key;
+  const uint64_t second = draw_dropout_key(0.5).key;
+  CHECK(first != second);
+  {
+    const DropoutSeed inner(7);
+    CHECK(draw_dropout_key(0.5).key == first);
+    torch::manual_seed(1);  // has no say
+    CHECK(draw_dropout_key(0.5).key == second);
+  }
+  CHECK(draw_dropout_key(0.5).key != second);  // the outer one goes on where it stood
+}
 
 TEST_CASE("residual_norm without dropout equals LayerNorm of the sum, values and gradients") {
   const auto shape =

@@ -133,6 +133,56 @@ TEST_CASE("k small batches make the gradient of one batch of all their pairs") {
                        reference.trainer.parameters().gradients) < 1e-5);
 }
 
+TEST_CASE("any number of threads makes the gradient that one makes") {
+  const Batch batch = largest_batch(corpus(), 60);
+  const auto targets = smoothed_targets(Smoothing::wrong, 0.1, kClasses, 1);
+  const int threads = torch::get_num_threads();
+  ModelConfig shape = model_config();
+  shape.dropout = 0.0;
+  std::vector<torch::Tensor> gradients;
+  std::vector<BatchLoss> losses;
+  for (const int count : {1, 2, 3}) {
+    torch::set_num_threads(count);
+    Transformer model = Setup::seeded(shape);
+    FlatParameters parameters(*model);
+    BatchGradient gradient(model, parameters, Precision::fp32, targets);
+    gradient.zero();
+    losses.push_back(gradient.add(batch, 0.5, 1));
+    gradient.collect();
+    gradients.push_back(parameters.gradients.clone());
+  }
+  torch::set_num_threads(threads);
+  for (size_t i = 1; i < gradients.size(); ++i) {
+    CHECK(max_difference(gradients[i], gradients[0]) < 1e-4);
+    CHECK(losses[i].smoothed == Approx(losses[0].smoothed).epsilon(1e-5));
+    CHECK(losses[i].likelihood == Approx(losses[0].likelihood).epsilon(1e-5));
+  }
+  CHECK(gradients[0].abs().max().item<float>() > 0.1f);
+}
+
+TEST_CASE("dropout by several threads repeats, and its masks differ between their parts") {
+  const Batch batch = largest_batch(corpus(), 60);
+  const auto targets = smoothed_targets(Smoothing::wrong, 0.1, kClasses, 1);
+  const int threads = torch::get_num_threads();
+  torch::set_num_threads(2);
+  ModelConfig shape = model_config();
+  shape.dropout = 0.5;
+  shape.attention = GENERATE(AttentionPath::fast, AttentionPath::readable);
+  Transformer model = Setup::seeded(shape);
+  FlatParameters parameters(*model);
+  BatchGradient gradient(model, parameters, Precision::fp32, targets);
+  std::vector<torch::Tensor> gradients;
+  for (const uint64_t seed : {1, 1, 2}) {
+    gradient.zero();
+    gradient.add(batch, 1.0, seed);
+    gradient.collect();
+    gradients.push_back(parameters.gradients.clone());
+  }
+  torch::set_num_threads(threads);
+  CHECK(torch::equal(gradients[0], gradients[1]));
+  CHECK(max_difference(gradients[0], gradients[2]) > 1e-3);
+}
+
 TEST_CASE("Adam over the flat buffer equals PyTorch's, step by step") {
   TrainConfig config = train_config();
   config.weight_decay = GENERATE(0.0, 0.01);

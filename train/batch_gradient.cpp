@@ -1,0 +1,67 @@
+#include "train/batch_gradient.h"
+
+#include <ATen/Parallel.h>
+
+#include "base/random.h"
+#include "kernels/dropout.h"
+#include "train/precision.h"
+
+namespace attn {
+
+BatchGradient::BatchGradient(Transformer model, FlatParameters& parameters, Precision precision,
+                             cpu::SmoothedTargets targets)
+    : model_(model), parameters_(parameters), precision_(precision), targets_(targets) {
+  if (!model->device().is_cpu()) return;
+  for (int64_t i = 1; i < at::get_num_threads(); ++i) {
+    Transformer replica(model->config(), model->vocabulary());
+    auto own = std::make_unique<FlatParameters>(*replica, parameters);
+    replicas_.push_back({replica, std::move(own)});
+  }
+}
+
+void BatchGradient::zero() {
+  parameters_.gradients.zero_();
+  for (Replica& replica : replicas_) replica.parameters->gradients.zero_();
+}
+
+BatchLoss BatchGradient::add_part(Transformer model, const Batch& part, double factor,
+                                  uint64_t seed) {
+  const DropoutSeed dropout(seed);
+  const torch::Device device = model->device();
+  const PrecisionScope precision(precision_, device);
+  const auto rows = [&](const TokenRows& from) {
+    return token_sequences(from.tokens, from.lengths, device);
+  };
+  model->train();
+  const torch::Tensor x_ND = model->forward(rows(part.source), rows(part.target_in));
+  const LossSums sums = output_loss(model, x_ND, rows(part.target_out).tokens_N, targets_);
+  (sums.loss * factor).backward();
+  return {sums.loss.item<double>(), sums.likelihood};
+}
+
+BatchLoss BatchGradient::add(const Batch& batch, double factor, uint64_t seed) {
+  torch::manual_seed(seed);  // off the CPU dropout is LibTorch's
+  if (replicas_.empty() || batch.sentences == 1) return add_part(model_, batch, factor, seed);
+  const std::vector<Batch> parts = split(batch, static_cast<int64_t>(replicas_.size()) + 1);
+  std::vector<BatchLoss> losses(parts.size());
+  at::parallel_for(0, static_cast<int64_t>(parts.size()), 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      Transformer model = i == 0 ? model_ : replicas_[i - 1].model;
+      losses[i] = add_part(model, parts[i], factor, mix64(seed + static_cast<uint64_t>(i)));
+    }
+  });
+  BatchLoss sum;
+  for (const BatchLoss& loss : losses) {
+    sum.smoothed += loss.smoothed;
+    sum.likelihood += loss.likelihood;
+  }
+  return sum;
+}
+
+void BatchGradient::collect() {
+  for (const Replica& replica : replicas_) {
+    parameters_.gradients.add_(replica.parameters->gradients);
+  }
+}
+
+}  // namespace attn

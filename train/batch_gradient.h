@@ -1,0 +1,52 @@
+// The gradient of a batch's loss, on all cores.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "data/batch.h"
+#include "model/transformer.h"
+#include "train/config.h"
+#include "train/flat_parameters.h"
+#include "train/loss.h"
+
+namespace attn {
+
+/// Sums over a batch's target tokens.
+struct BatchLoss {
+  double smoothed = 0.0;
+  double likelihood = 0.0;  ///< of -log p, without smoothing
+};
+
+/// On a CPU each of torch's threads takes some of a batch's sentences, with a replica of the model
+/// that shares its weights: threads that work through whole sentences wait for each other once a
+/// batch, threads that share each product wait at each. The number of threads changes rounding and
+/// which elements dropout takes; the same number gives the same bits.
+class BatchGradient {
+ public:
+  /// `parameters` are the model's; both must outlive this object.
+  BatchGradient(Transformer model, FlatParameters& parameters, Precision precision,
+                cpu::SmoothedTargets targets);
+
+  void zero();
+  /// Adds `factor` times the gradient of the batch's summed loss. Dropout is a function of `seed`.
+  BatchLoss add(const Batch& batch, double factor, uint64_t seed);
+  /// Brings what has been added into the parameters' gradients; before it they are incomplete.
+  void collect();
+
+ private:
+  struct Replica {
+    Transformer model;
+    std::unique_ptr<FlatParameters> parameters;
+  };
+  BatchLoss add_part(Transformer model, const Batch& part, double factor, uint64_t seed);
+
+  Transformer model_;
+  FlatParameters& parameters_;
+  Precision precision_;
+  cpu::SmoothedTargets targets_;
+  std::vector<Replica> replicas_;  // one less than there are threads
+};
+
+}  // namespace attn
