@@ -1,6 +1,9 @@
 #include "eval/batched_search.h"
 
+#include <ATen/Parallel.h>
+
 #include <algorithm>
+#include <atomic>
 
 #include "eval/transformer_decoder.h"
 
@@ -39,31 +42,60 @@ void search_batch(Transformer model, const Tokenizers& tokenizers, Sources sourc
     batch.limits.push_back(output_limit(inputs.back(), search));
   }
   const auto constraint = how.constraint ? how.constraint(batch) : nullptr;
-  TransformerStepDecoder decoder(model, token_sequences(tokens, lengths, model->device()),
-                                 constraint.get());
+  const TokenSequences source = token_sequences(tokens, lengths, model->device());
+  std::unique_ptr<StepDecoder> decoder;
+  if (how.packed) {
+    decoder = std::make_unique<PackedStepDecoder>(*how.packed, source, constraint.get());
+  } else {
+    decoder = std::make_unique<TransformerStepDecoder>(model, source, constraint.get());
+  }
   const Tokenizer& target = *tokenizers.target;
-  auto found = beam_search(decoder, inputs, search, target.bos(), target.eos());
+  auto found = beam_search(*decoder, inputs, search, target.bos(), target.eos());
   for (size_t b = 0; b < batch.members.size(); ++b) out[batch.members[b]] = std::move(found[b]);
+}
+
+// Batches of neighbours in length. Each thread should get one, but not of a few sentences alone:
+// the products of many rows are the faster ones.
+std::vector<SearchBatch> batches_of(Sources sources, const BatchedSearch& how, int64_t threads) {
+  constexpr int64_t kFewest = 8;
+  const std::vector<size_t> order = by_length(sources);
+  const auto count = static_cast<int64_t>(order.size());
+  const int64_t share = std::max(kFewest, (count + threads - 1) / threads);
+  std::vector<SearchBatch> batches;
+  for (int64_t begin = 0; begin < count;) {
+    const auto longest = static_cast<int64_t>(sources[order[begin]].size()) + 1;
+    const int64_t fit = std::max<int64_t>(1, how.batch_tokens / (longest * how.search.beam));
+    const int64_t end = std::min({count, begin + fit, begin + share});
+    batches.emplace_back().members.assign(order.begin() + begin, order.begin() + end);
+    begin = end;
+  }
+  return batches;
 }
 
 }  // namespace
 
+std::shared_ptr<const PackedDecoder> searchable(Transformer model, const SearchConfig& search) {
+  return search.decoder == StepPath::packed ? PackedDecoder::make(model) : nullptr;
+}
+
 std::vector<std::vector<Hypothesis>> batched_search(Transformer model, const Tokenizers& tokenizers,
                                                     std::span<const std::vector<int32_t>> sources,
                                                     const BatchedSearch& how) {
-  const torch::NoGradGuard no_grad;
   model->eval();
   std::vector<std::vector<Hypothesis>> out(sources.size());
-  const std::vector<size_t> order = by_length(sources);
-  for (size_t begin = 0; begin < order.size();) {
-    const auto longest = static_cast<int64_t>(sources[order[begin]].size()) + 1;
-    const int64_t fit = std::max<int64_t>(1, how.batch_tokens / (longest * how.search.beam));
-    const size_t end = std::min(order.size(), begin + static_cast<size_t>(fit));
-    SearchBatch batch;
-    batch.members.assign(order.begin() + static_cast<int64_t>(begin),
-                         order.begin() + static_cast<int64_t>(end));
-    search_batch(model, tokenizers, sources, how, std::move(batch), out);
-    begin = end;
+  const int64_t threads = model->device().is_cpu() ? at::get_num_threads() : 1;
+  std::vector<SearchBatch> batches = batches_of(sources, how, threads);
+  std::atomic<size_t> next = 0;  // long batches come first, and whoever is free takes the next one
+  const auto work = [&](int64_t, int64_t) {
+    const torch::NoGradGuard no_grad;
+    for (size_t i = next++; i < batches.size(); i = next++) {
+      search_batch(model, tokenizers, sources, how, std::move(batches[i]), out);
+    }
+  };
+  if (batches.size() == 1) {
+    work(0, 1);  // all threads for its products
+  } else {
+    at::parallel_for(0, std::min(threads, static_cast<int64_t>(batches.size())), 1, work);
   }
   return out;
 }

@@ -10,6 +10,7 @@
 
 #include "data/tokenizer.h"
 #include "eval/beam_search.h"
+#include "eval/packed_decoder.h"
 #include "eval/token_constraint.h"
 #include "model/transformer.h"
 
@@ -23,16 +24,22 @@ struct SearchBatch {
 
 struct BatchedSearch {
   SearchConfig search;
+  /// The model's fast path, or null for Transformer::step (see searchable()).
+  std::shared_ptr<const PackedDecoder> packed;
   int64_t batch_tokens = 2048;  ///< sentences × longest source × beam, at most, in one batch
   /// The fewest tokens, eos counted, that each sentence's output must be allowed; empty: no demand.
   std::vector<int64_t> least_limits;
-  /// Makes a batch's constraint; empty: none.
+  /// Makes a batch's constraint, on any thread; empty: none.
   std::function<std::unique_ptr<TokenConstraint>(const SearchBatch&)> constraint;
 };
 
+/// The fast path of a model for many searches, if the config wants it and the model has one. It
+/// keeps the weights as they are now.
+std::shared_ptr<const PackedDecoder> searchable(Transformer model, const SearchConfig& search);
+
 /// n-best hypotheses of every source (tokens without eos), in their order; none for a source
-/// without tokens. The model is put into evaluation mode. Learned positions shorten what
-/// extra_length allows.
+/// without tokens. On a CPU each of torch's threads searches in batches of its own. The model is
+/// put into evaluation mode. Learned positions shorten what extra_length allows.
 std::vector<std::vector<Hypothesis>> batched_search(Transformer model, const Tokenizers& tokenizers,
                                                     std::span<const std::vector<int32_t>> sources,
                                                     const BatchedSearch& how);

@@ -7,6 +7,11 @@
 
 namespace attn {
 
+/// How a step of the decoder is computed.
+enum class StepPath {
+  packed,   ///< by kernels of our own over packed weights, where they can (eval/packed_decoder.h)
+  libtorch  ///< by the modules of model/
+};
 /// What a hypothesis' log-probability is divided by, so that longer ones stand a chance. n is its
 /// number of tokens with eos and without bos, as Tensor2Tensor, fairseq and JoeyNMT count.
 enum class LengthPenalty {
@@ -21,6 +26,11 @@ enum class StopRule {
   count   ///< when `beam` hypotheses have ended, each among its step's best `beam`: fairseq. Faster
 };
 
+template <>
+struct EnumNames<StepPath> {
+  static constexpr auto values = std::to_array<EnumName<StepPath>>(
+      {{StepPath::packed, "packed"}, {StepPath::libtorch, "libtorch"}});
+};
 template <>
 struct EnumNames<LengthPenalty> {
   static constexpr auto values =
@@ -43,6 +53,7 @@ struct SearchConfig {
   StopRule stop = StopRule::bound;
   bool constrained = true;
   int64_t known_tags = 0;
+  StepPath decoder = StepPath::packed;
 
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit) {
@@ -57,6 +68,8 @@ struct SearchConfig {
     visit("known_tags", self.known_tags,
           "parsing, constrained: a word seen in training so often gets a tag that it had there; 0: "
           "any tag");
+    visit("decoder", self.decoder,
+          "packed: the fast path on a CPU, libtorch: the modules of model/");
   }
   bool operator==(const SearchConfig&) const = default;
   /// Throws ConfigError naming the first knob that contradicts itself.

@@ -22,6 +22,7 @@ Parser::Parser(Transformer model, Tokenizers tokenizers, TreeForm form, const Se
     limits_.max_source = std::min(limits_.max_source, config.max_positions - 1);
     limits_.max_words = std::clamp<int64_t>(config.max_positions - 3, 1, limits_.max_words);
   }
+  packed_ = searchable(model_, search_);
 }
 
 Parser::Input Parser::prepare(const std::vector<std::string>& sentence) {
@@ -71,7 +72,7 @@ Parse Parser::build(const Input& input, const Hypothesis& hypothesis) const {
 std::vector<std::vector<Parse>> Parser::parse(std::span<const std::vector<std::string>> sentences) {
   std::vector<Input> inputs;
   std::vector<std::vector<int32_t>> sources;
-  BatchedSearch how{.search = search_, .batch_tokens = limits_.batch_tokens};
+  BatchedSearch how{.search = search_, .packed = packed_, .batch_tokens = limits_.batch_tokens};
   for (const auto& sentence : sentences) {
     inputs.push_back(prepare(sentence));
     sources.push_back(inputs.back().tokens);

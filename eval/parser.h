@@ -10,6 +10,7 @@
 #include "data/tree.h"
 #include "eval/beam_search.h"
 #include "eval/config.h"
+#include "eval/packed_decoder.h"
 #include "eval/tree_constraint.h"
 #include "model/transformer.h"
 
@@ -39,8 +40,9 @@ struct ParserCounts {
 
 class Parser {
  public:
-  /// `form` is that of the trees that the model was trained on. Throws ConfigError for a bad search
-  /// config and DataError for a target vocabulary that is not of trees.
+  /// Parses with the model's weights as they are now. `form` is that of the trees that the model
+  /// was trained on. Throws ConfigError for a bad search config and DataError for a target
+  /// vocabulary that is not of trees.
   Parser(Transformer model, Tokenizers tokenizers, TreeForm form, const SearchConfig& search,
          ParserLimits limits = {});
 
@@ -67,6 +69,7 @@ class Parser {
   TreeVocabulary vocabulary_;
   SearchConfig search_;
   ParserLimits limits_;
+  std::shared_ptr<const PackedDecoder> packed_;
   ParserCounts counts_;
 };
 

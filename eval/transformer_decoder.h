@@ -10,9 +10,8 @@
 namespace attn {
 
 /// Decodes a batch of encoded sentences position by position with key/value caches. The model
-/// should be in evaluation mode; gradients are not recorded. With a constraint, which must outlive
-/// this, forbidden tokens are given -inf and allowed ones the model's own log-probability (or,
-/// within a group, also that of the forbidden ones: TokenConstraint::groups).
+/// should be in evaluation mode; gradients are not recorded. The constraint, if any, must outlive
+/// this.
 class TransformerStepDecoder : public StepDecoder {
  public:
   TransformerStepDecoder(Transformer model, const TokenSequences& source,

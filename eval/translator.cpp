@@ -15,6 +15,7 @@ Translator::Translator(Transformer model, Tokenizers tokenizers, SearchConfig se
   if (config.position == Position::learned) {
     limits_.max_source = std::min(limits_.max_source, config.max_positions - 1);
   }
+  packed_ = searchable(model_, search_);
 }
 
 std::vector<std::vector<int32_t>> Translator::encode(std::span<const std::string> lines) {
@@ -32,8 +33,9 @@ std::vector<std::vector<int32_t>> Translator::encode(std::span<const std::string
 
 std::vector<std::vector<Translation>> Translator::translate(std::span<const std::string> lines) {
   const std::vector<std::vector<int32_t>> sources = encode(lines);
-  const auto found = batched_search(model_, tokenizers_, sources,
-                                    {.search = search_, .batch_tokens = limits_.batch_tokens});
+  const auto found =
+      batched_search(model_, tokenizers_, sources,
+                     {.search = search_, .packed = packed_, .batch_tokens = limits_.batch_tokens});
   std::vector<std::vector<Translation>> out(lines.size());
   for (size_t i = 0; i < lines.size(); ++i) {
     for (const Hypothesis& hypothesis : found[i]) {

@@ -8,6 +8,7 @@
 
 #include "data/tokenizer.h"
 #include "eval/beam_search.h"
+#include "eval/packed_decoder.h"
 #include "model/transformer.h"
 
 namespace attn {
@@ -27,7 +28,8 @@ struct TranslatorLimits {
 
 class Translator {
  public:
-  /// The model is put into evaluation mode by translate().
+  /// Translates with the model's weights as they are now. translate() puts the model into
+  /// evaluation mode.
   Translator(Transformer model, Tokenizers tokenizers, SearchConfig search,
              TranslatorLimits limits = {});
 
@@ -45,6 +47,7 @@ class Translator {
   Tokenizers tokenizers_;
   SearchConfig search_;
   TranslatorLimits limits_;
+  std::shared_ptr<const PackedDecoder> packed_;
   int64_t cut_lines_ = 0;
 };
 

@@ -14,15 +14,19 @@ bool is_allowed(const uint64_t* allowed, int64_t c) {
   return allowed == nullptr || ((allowed[c / 64] >> (c % 64)) & 1) != 0;
 }
 
-// Keeps the best `count` of a row in a small sorted array: a class that does not beat the last one,
-// as almost none does, costs one comparison. Forbidden classes fill up what is left.
+// Keeps the best `count` of a row in a small sorted array; classes that do not beat the last one,
+// as almost none does, are passed over many at a time. Forbidden classes fill up what is left.
 void best_of_row(const float* logits, int64_t classes, int64_t count, const uint64_t* allowed,
                  int32_t* best, float* values) {
+  const auto& kernels = cpu::kernels();
   int64_t held = 0;
   for (int64_t c = 0; c < classes; ++c) {
-    const float value = logits[c];
-    if (held == count && !(value > values[count - 1])) continue;
+    if (held == count) {
+      c = kernels.next_above(logits, c, classes, values[count - 1]);
+      if (c == classes) break;
+    }
     if (!is_allowed(allowed, c)) continue;
+    const float value = logits[c];
     int64_t at = held < count ? held++ : count - 1;
     for (; at > 0 && value > values[at - 1]; --at) {
       values[at] = values[at - 1];

@@ -39,12 +39,16 @@ torch::Tensor PositionEncodingImpl::forward(const torch::Tensor& embeddings_ND,
     case Position::sinusoidal_halves:
       break;
   }
-  if (!table_.defined() || table_.size(0) < longest || table_.device() != embeddings_ND.device()) {
-    const int64_t rows = std::max<int64_t>(256, 2 * longest);
-    table_ = sinusoid_table(rows, d_model_, kind_ == Position::sinusoidal_halves)
-                 .to(embeddings_ND.device());
+  return embeddings_ND + sinusoids(longest, embeddings_ND.device()).index_select(0, positions_N);
+}
+
+torch::Tensor PositionEncodingImpl::sinusoids(int64_t positions, torch::Device device) {
+  const std::lock_guard lock(table_mutex_);
+  if (!table_.defined() || table_.size(0) < positions || table_.device() != device) {
+    const int64_t rows = std::max<int64_t>(256, 2 * positions);
+    table_ = sinusoid_table(rows, d_model_, kind_ == Position::sinusoidal_halves).to(device);
   }
-  return embeddings_ND + table_.index_select(0, positions_N);
+  return table_;
 }
 
 torch::Tensor PositionEncodingImpl::attention_bias(int64_t queries, int64_t keys) const {

@@ -3,6 +3,8 @@
 
 #include <torch/torch.h>
 
+#include <mutex>
+
 #include "model/config.h"
 
 namespace attn {
@@ -31,9 +33,12 @@ class PositionEncodingImpl : public torch::nn::Module {
   torch::Tensor weight;  ///< [max_positions, d_model], learned positions alone
 
  private:
+  torch::Tensor sinusoids(int64_t positions, torch::Device device);
+
   Position kind_;
   int64_t d_model_;
-  torch::Tensor table_;  // sinusoids so far; recomputed, hence not in checkpoints
+  torch::Tensor table_;     // sinusoids so far; recomputed, hence not in checkpoints
+  std::mutex table_mutex_;  // search decodes several batches at once
 };
 TORCH_MODULE(PositionEncoding);
 

@@ -40,6 +40,9 @@ class TransformerImpl : public torch::nn::Module {
 
   /// [V, D]: rows of the pre-softmax projection, whichever parameter that is.
   const torch::Tensor& output_weight() const;
+  /// [V, D]: the two sides' embeddings.
+  const torch::Tensor& source_matrix() const;
+  const torch::Tensor& target_matrix() const;
   const ModelConfig& config() const { return config_; }
   const VocabularySizes& vocabulary() const { return vocabulary_; }
   torch::Device device() const { return output_weight().device(); }
@@ -55,9 +58,6 @@ class TransformerImpl : public torch::nn::Module {
   torch::Tensor projection_weight;  ///< [V of the target, D], sharing = none
 
  private:
-  const torch::Tensor& source_matrix() const;
-  const torch::Tensor& target_matrix() const;
-
   ModelConfig config_;
   VocabularySizes vocabulary_;
 };

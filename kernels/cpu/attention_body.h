@@ -177,12 +177,14 @@ static inline float softmax(float* scores, int64_t n) {
   return largest + __builtin_logf(sum);
 }
 
-static void attention_forward(const AttentionHead& head, float* output, int64_t output_stride,
-                              float* log_sum, float* scratch) {
+static int64_t transposed_size(int64_t keys, int64_t d_k) {
+  return d_k * round_up(keys);
+}
+
+// `keys` transposed; `weights` holds a block of score rows; log_sum may be null.
+static inline void attend(const AttentionHead& head, const float* keys, float* output,
+                          int64_t output_stride, float* log_sum, float* weights) {
   const int64_t padded = round_up(head.keys);
-  float* keys = scratch;
-  float* weights = keys + head.d_k * padded;
-  transpose(head.key, head.key_stride, head.keys, head.d_k, keys);
   const float scale = inverse_root(head.d_k);
   for (int64_t i0 = 0; i0 < head.queries; i0 += kBlock) {
     const int64_t count = least(kBlock, head.queries - i0);
@@ -193,13 +195,26 @@ static void attention_forward(const AttentionHead& head, float* output, int64_t 
     for (int64_t q = 0; q < count; ++q) {
       const int64_t n = visible(head, i0 + q);
       float* row = weights + q * padded;
-      log_sum[i0 + q] = n > 0 ? softmax(row, n) : 0.0f;  // nothing to see: no weights, zero out
+      const float sum = n > 0 ? softmax(row, n) : 0.0f;  // nothing to see: no weights, zero out
+      if (log_sum) log_sum[i0 + q] = sum;
       clear(row, n, most);
       if (head.dropout.threshold != 0) drop_weights(head, i0 + q, n, row, row);
     }
     weighted_rows(weights, padded, head.value, head.value_stride, most, head.d_v, count,
                   output + i0 * output_stride, output_stride);
   }
+}
+
+static void attention_forward(const AttentionHead& head, float* output, int64_t output_stride,
+                              float* log_sum, float* scratch) {
+  transpose(head.key, head.key_stride, head.keys, head.d_k, scratch);
+  attend(head, scratch, output, output_stride, log_sum,
+         scratch + transposed_size(head.keys, head.d_k));
+}
+
+static void attention_transposed(const AttentionHead& head, const float* transposed_keys,
+                                 float* output, int64_t output_stride, float* scratch) {
+  attend(head, transposed_keys, output, output_stride, nullptr, scratch);
 }
 
 // One query of backward: weights and the gradients of the dropped weights (in `scores`) to the

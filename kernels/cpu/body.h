@@ -7,4 +7,5 @@
 #include "kernels/cpu/attention_body.h"
 #include "kernels/cpu/norm_body.h"
 #include "kernels/cpu/loss_body.h"
+#include "kernels/cpu/product_body.h"
 // clang-format on

@@ -12,9 +12,24 @@ namespace {
 
 const Kernels& table();
 const Kernels& table() {
-  static constexpr Kernels kTable = {
-      ATTN_TEXT(ATTN_ISA), attention_scratch, attention_forward, attention_backward, step_attention,
-      dropout_elements,    norm_forward,      norm_backward,     smoothed_loss,      log_sum_exp};
+  static constexpr Kernels kTable = {ATTN_TEXT(ATTN_ISA),
+                                     attention_scratch,
+                                     attention_forward,
+                                     attention_backward,
+                                     transposed_size,
+                                     transpose,
+                                     attention_transposed,
+                                     step_attention,
+                                     dropout_elements,
+                                     norm_forward,
+                                     norm_backward,
+                                     smoothed_loss,
+                                     log_sum_exp,
+                                     next_above,
+                                     kPanel,
+                                     panels_of,
+                                     pack_panels,
+                                     multiply_panels};
   return kTable;
 }
 

@@ -7,6 +7,16 @@ static float log_sum_exp(const float* logits, int64_t classes) {
   return largest + __builtin_logf(sum);
 }
 
+static int64_t next_above(const float* values, int64_t begin, int64_t end, float threshold) {
+  for (; begin + 64 <= end; begin += 64) {  // whole blocks without a hit are passed over
+    int32_t hits = 0;
+    for (int64_t i = begin; i < begin + 64; ++i) hits += values[i] > threshold;
+    if (hits != 0) break;
+  }
+  while (begin < end && !(values[begin] > threshold)) ++begin;
+  return begin;
+}
+
 static double smoothed_loss(float* logits, int64_t classes, int64_t target, SmoothedTargets targets,
                             bool gradient, double* likelihood) {
   const float largest = largest_of(logits, classes);

@@ -73,6 +73,18 @@ struct SmoothedTargets {
   int64_t spared;
 };
 
+/// Rows of x times a weight that lies in panels; strides in floats between rows.
+struct PanelProduct {
+  const float* x;
+  int64_t x_stride;
+  const float* panels;
+  const float* bias;  ///< [outputs], or null
+  float* y;
+  int64_t y_stride;
+  int64_t rows, inputs, outputs;
+  bool relu;
+};
+
 struct Kernels {
   const char* name;
   /// scratch holds attention_scratch(L, M, d_k, d_v) floats.
@@ -80,6 +92,12 @@ struct Kernels {
   void (*attention_forward)(const AttentionHead&, float* output, int64_t output_stride,
                             float* log_sum, float* scratch);
   void (*attention_backward)(const AttentionHead&, const AttentionGradients&, float* scratch);
+  /// Search attends to the same keys at every step: transposed once, into transposed_size floats.
+  int64_t (*transposed_size)(int64_t keys, int64_t d_k);
+  void (*transpose)(const float* keys, int64_t stride, int64_t count, int64_t d_k, float* out);
+  /// attention_forward without the transposition; scratch as there.
+  void (*attention_transposed)(const AttentionHead&, const float* transposed_keys, float* output,
+                               int64_t output_stride, float* scratch);
   void (*step_attention)(const StepRow&, float* output, float* scratch);
   void (*dropout)(const float* in, float* out, int64_t begin, int64_t end, DropoutKey);
   void (*norm_forward)(const NormRows&, float* output, float* sum, float* mean, float* rstd);
@@ -90,6 +108,14 @@ struct Kernels {
                           bool gradient, double* likelihood);
   /// log Σ exp of a row.
   float (*log_sum_exp)(const float* logits, int64_t classes);
+  /// The first index from `begin` on whose value is above `threshold`; `end` if there is none.
+  int64_t (*next_above)(const float* values, int64_t begin, int64_t end, float threshold);
+  /// A panel holds `panel_outputs` rows of a weight; so many panels, of inputs × panel_outputs
+  /// floats each, hold them all.
+  int64_t panel_outputs;
+  int64_t (*panels)(int64_t outputs);
+  void (*pack_panels)(const float* weight, int64_t outputs, int64_t inputs, float* panels);
+  void (*multiply_panels)(const PanelProduct&, int64_t first_panel, int64_t last_panel);
 };
 
 /// The best table for this processor.

@@ -353,7 +353,7 @@ TEST_CASE("the search config defaults to the paper and refuses contradictions") 
   const SearchConfig paper;
   CHECK(write_config(paper).dump() ==
         R"({"beam":4,"alpha":0.6,"penalty":"gnmt","extra_length":50,"nbest":1,"stop":"bound",)"
-        R"("constrained":true,"known_tags":0})");
+        R"("constrained":true,"known_tags":0,"decoder":"packed"})");
   CHECK_NOTHROW(paper.validate());
   CHECK_THROWS_AS((SearchConfig{.beam = 0}.validate()), ConfigError);
   CHECK_THROWS_AS((SearchConfig{.beam = 2, .nbest = 3}.validate()), ConfigError);

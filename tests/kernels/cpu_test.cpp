@@ -2,6 +2,7 @@
 // promised, so that the sanitizers see a step over an edge. Every instruction set that the machine
 // has runs the same cases.
 #include <cmath>
+#include <tuple>
 #include <vector>
 
 #include "base/random.h"
@@ -183,4 +184,80 @@ TEST_CASE("dropout draws the same elements whatever part of a tensor it is asked
   int64_t dropped = 0;
   for (const float x : whole) dropped += x == 0.0f;
   CHECK(std::abs(static_cast<double>(dropped) - 250) < 50);
+}
+
+TEST_CASE("a weight in panels gives the product and touches nothing beside its outputs") {
+  const auto [rows, inputs, outputs] = GENERATE(std::tuple<int64_t, int64_t, int64_t>{1, 1, 1},
+                                                std::tuple<int64_t, int64_t, int64_t>{5, 16, 32},
+                                                std::tuple<int64_t, int64_t, int64_t>{11, 7, 33},
+                                                std::tuple<int64_t, int64_t, int64_t>{12, 40, 15},
+                                                std::tuple<int64_t, int64_t, int64_t>{31, 128, 100},
+                                                std::tuple<int64_t, int64_t, int64_t>{0, 8, 8});
+  const bool with_bias = GENERATE(true, false), relu = GENERATE(true, false);
+  CAPTURE(rows, inputs, outputs, with_bias, relu);
+  Random random(8);
+  const auto x = random_floats(random, rows * (inputs + 3)),
+             w = random_floats(random, outputs * inputs), bias = random_floats(random, outputs);
+  const auto& kernels = cpu::kernels();
+  std::vector<float> panels(
+      static_cast<size_t>(kernels.panels(outputs) * kernels.panel_outputs * inputs));
+  kernels.pack_panels(w.data(), outputs, inputs, panels.data());
+  std::vector<float> y(static_cast<size_t>(rows * (outputs + 2)), 7.0f);
+  const cpu::PanelProduct product{.x = x.data(),
+                                  .x_stride = inputs + 3,
+                                  .panels = panels.data(),
+                                  .bias = with_bias ? bias.data() : nullptr,
+                                  .y = y.data(),
+                                  .y_stride = outputs + 2,
+                                  .rows = rows,
+                                  .inputs = inputs,
+                                  .outputs = outputs,
+                                  .relu = relu};
+  const int64_t half = kernels.panels(outputs) / 2;
+  kernels.multiply_panels(product, 0, half);
+  kernels.multiply_panels(product, half, kernels.panels(outputs));
+  for (int64_t r = 0; r < rows; ++r) {
+    for (int64_t o = 0; o < outputs; ++o) {
+      double sum = with_bias ? bias[o] : 0.0;
+      for (int64_t i = 0; i < inputs; ++i) {
+        sum += x[r * (inputs + 3) + i] * static_cast<double>(w[o * inputs + i]);
+      }
+      if (relu) sum = std::max(sum, 0.0);
+      CHECK(y[r * (outputs + 2) + o] == Approx(sum).margin(1e-5));
+    }
+    CHECK(y[r * (outputs + 2) + outputs] == 7.0f);
+    CHECK(y[r * (outputs + 2) + outputs + 1] == 7.0f);
+  }
+}
+
+TEST_CASE("attention over keys transposed before is attention") {
+  Random random(6);
+  const int64_t queries = 6, keys = 21, width = 8;
+  const auto q = random_floats(random, queries * width), k = random_floats(random, keys * width),
+             v = random_floats(random, keys * width);
+  cpu::AttentionHead head{};
+  head.query = q.data(), head.key = k.data(), head.value = v.data();
+  head.query_stride = head.key_stride = head.value_stride = head.d_k = head.d_v = width;
+  head.queries = queries, head.keys = keys;
+  const auto& kernels = cpu::kernels();
+  std::vector<float> expected(q.size()), found(q.size()), log_sum(static_cast<size_t>(queries)),
+      scratch(static_cast<size_t>(kernels.attention_scratch(keys, width, width))),
+      transposed(static_cast<size_t>(kernels.transposed_size(keys, width)));
+  kernels.attention_forward(head, expected.data(), width, log_sum.data(), scratch.data());
+  kernels.transpose(k.data(), width, keys, width, transposed.data());
+  kernels.attention_transposed(head, transposed.data(), found.data(), width, scratch.data());
+  CHECK(found == expected);
+}
+
+TEST_CASE("next_above finds the first value above the threshold, NaN never") {
+  Random random(12);
+  std::vector<float> values = random_floats(random, 1000);
+  values[3] = values[70] = std::nanf("");
+  for (const float threshold : {-2.0f, 0.0f, 0.99f, 0.999f, 2.0f}) {
+    for (const int64_t begin : {0, 1, 63, 64, 500, 999, 1000}) {
+      int64_t expected = begin;
+      while (expected < 1000 && !(values[expected] > threshold)) ++expected;
+      CHECK(cpu::kernels().next_above(values.data(), begin, 1000, threshold) == expected);
+    }
+  }
 }

@@ -1,0 +1,342 @@
+#include "eval/packed_decoder.h"
+
+#include <ATen/Parallel.h>
+
+#include <algorithm>
+
+#include "eval/candidates.h"
+#include "kernels/cpu/table.h"
+
+namespace attn {
+namespace {
+
+constexpr int64_t kRowsAThread = 8;  // of attention and norms
+
+PackedDecoder::Norm norm_of(const Sublayer& sublayer) {
+  return {sublayer->norm->weight, sublayer->norm->bias, sublayer->norm->options.eps()};
+}
+
+PackedLinear packed(const torch::nn::Linear& linear) {
+  return PackedLinear(linear->weight, linear->bias);
+}
+
+// Several layers of the same input as one.
+PackedLinear packed(std::initializer_list<torch::nn::Linear> linears) {
+  std::vector<torch::Tensor> weights, biases;
+  for (const auto& linear : linears) {
+    weights.push_back(linear->weight);
+    if (linear->bias.defined()) biases.push_back(linear->bias);
+  }
+  return PackedLinear(torch::cat(weights), biases.empty() ? torch::Tensor() : torch::cat(biases));
+}
+
+PackedDecoder::Layer packed(const DecoderLayer& layer) {
+  const MultiHeadAttention &self = layer->self_attention, &memory = layer->memory_attention;
+  return {.self_project = packed({self->query, self->key, self->value}),
+          .self_output = packed(self->output),
+          .memory_query = packed(memory->query),
+          .memory_output = packed(memory->output),
+          .inner = packed(layer->feed_forward->inner),
+          .outer = packed(layer->feed_forward->outer),
+          .self_norm = norm_of(layer->self_attention_sublayer),
+          .memory_norm = norm_of(layer->memory_attention_sublayer),
+          .feed_forward_norm = norm_of(layer->feed_forward_sublayer)};
+}
+
+// Memory that is written before it is read, kept from step to step.
+float* room(std::vector<float>& buffer, int64_t floats) {
+  if (static_cast<int64_t>(buffer.size()) < floats) buffer.resize(static_cast<size_t>(floats));
+  return buffer.data();
+}
+
+}  // namespace
+
+std::shared_ptr<const PackedDecoder> PackedDecoder::make(Transformer model) {
+  const ModelConfig& config = model->config();
+  if (!model->device().is_cpu() || model->output_weight().scalar_type() != torch::kFloat32 ||
+      config.activation != Activation::relu || config.attention != AttentionPath::fast ||
+      model->target_embedding->position->attention_bias(1, 1).defined()) {
+    return nullptr;
+  }
+  const torch::NoGradGuard no_grad;
+  return std::shared_ptr<const PackedDecoder>(new PackedDecoder(model));
+}
+
+PackedDecoder::PackedDecoder(Transformer of) : model(of), projection(of->output_weight()) {
+  for (const auto& layer : *model->decoder->layers) {
+    layers.push_back(packed(DecoderLayer(std::dynamic_pointer_cast<DecoderLayerImpl>(layer))));
+  }
+  if (const auto& norm = model->decoder->final_norm) {
+    final_norm = Norm{norm->weight, norm->bias, norm->options.eps()};
+  }
+}
+
+class PackedStepDecoder::State {
+ public:
+  State(const PackedDecoder& decoder, const TokenSequences& source)
+      : decoder_(decoder),
+        model_(decoder.model),
+        d_model_(model_->config().d_model),
+        heads_(model_->config().heads),
+        d_k_(model_->config().d_k),
+        d_v_(model_->config().d_v),
+        memory_(source.segments) {
+    const torch::NoGradGuard no_grad;
+    const torch::Tensor encoded_ND = model_->encode(source);
+    for (const auto& layer : *model_->decoder->layers) {
+      remember(layer->as<DecoderLayer>()->memory_attention->project(encoded_ND));
+    }
+    steps_.resize(decoder.layers.size());
+  }
+
+  // Logits [R, V], in memory that the next step takes again.
+  torch::Tensor step(const StepRows& rows);
+
+ private:
+  // A layer's memory: keys transposed by sentence and head, since every step attends to them.
+  struct Memory {
+    std::vector<float> keys;
+    torch::Tensor values_NE;
+  };
+  // A layer's keys and values of all positions so far, each position's where it was written.
+  struct Steps {
+    std::vector<std::vector<float>> blocks;  // [R of that step, queries | keys | values]
+    std::vector<const float*> keys, values;
+  };
+
+  void remember(const KeysValues& projected);
+  void follow(std::span<const int64_t> parents, int64_t rows);
+  void attend_to_steps(size_t layer, int64_t rows, float* out);
+  void attend_to_memory(size_t layer, std::span<const int64_t> sentences, const float* queries,
+                        float* out);
+  // out = LayerNorm(x + update); update may be null, out may be x.
+  void normalise(const PackedDecoder::Norm& norm, const float* x, const float* update, int64_t rows,
+                 float* out);
+  // x through one sub-layer with its residual and its norm, before or after; `compute` maps rows
+  // [R, D] to rows [R, D].
+  template <class F>
+  void sublayer(const PackedDecoder::Norm& norm, float* x, int64_t rows, F&& compute);
+
+  const PackedDecoder& decoder_;
+  Transformer model_;
+  int64_t d_model_, heads_, d_k_, d_v_;
+  Segments memory_;
+  std::vector<Memory> memories_;
+  std::vector<int64_t> key_offsets_;  // of each sentence's first head in Memory::keys
+  std::vector<Steps> steps_;
+  int64_t position_ = 0;
+  std::vector<std::vector<int32_t>> past_, next_past_;  // of each row: its row at every position
+  std::vector<float> x_, normal_, update_, zeros_, sums_, means_, rstds_, attended_, queries_,
+      hidden_, logits_;
+};
+
+void PackedStepDecoder::State::remember(const KeysValues& projected) {
+  const auto& kernels = cpu::kernels();
+  const bool first = key_offsets_.empty();
+  int64_t size = 0;
+  for (int64_t s = 0; s < memory_.count(); ++s) {
+    if (first) key_offsets_.push_back(size);
+    size += heads_ * kernels.transposed_size(memory_.length(s), d_k_);
+  }
+  Memory memory{.keys = std::vector<float>(static_cast<size_t>(size)),
+                .values_NE = projected.values.contiguous()};
+  const torch::Tensor keys_NE = projected.keys.contiguous();
+  for (int64_t s = 0; s < memory_.count(); ++s) {
+    float* out = memory.keys.data() + key_offsets_[s];
+    for (int64_t h = 0; h < heads_; ++h) {
+      kernels.transpose(
+          keys_NE.const_data_ptr<float>() + memory_.offset(s) * heads_ * d_k_ + h * d_k_,
+          heads_ * d_k_, memory_.length(s), d_k_, out);
+      out += kernels.transposed_size(memory_.length(s), d_k_);
+    }
+  }
+  memories_.push_back(std::move(memory));
+}
+
+// Rows keep to where their ancestors wrote; the newest position is the identity.
+void PackedStepDecoder::State::follow(std::span<const int64_t> parents, int64_t rows) {
+  next_past_.resize(static_cast<size_t>(rows));
+  for (int64_t r = 0; r < rows; ++r) {
+    auto& past = next_past_[r];
+    past.clear();
+    if (position_ > 0) {
+      const auto& of_parent = past_[parents[r]];
+      past.assign(of_parent.begin(), of_parent.end());
+    }
+    past.push_back(static_cast<int32_t>(r));
+  }
+  past_.swap(next_past_);
+}
+
+void PackedStepDecoder::State::attend_to_steps(size_t layer, int64_t rows, float* out) {
+  const Steps& steps = steps_[layer];
+  const int64_t width = heads_ * (2 * d_k_ + d_v_);
+  at::parallel_for(0, rows, kRowsAThread, [&](int64_t begin, int64_t end) {
+    std::vector<float> weights(static_cast<size_t>(position_ + 1));
+    for (int64_t r = begin; r < end; ++r) {
+      cpu::kernels().step_attention({.query = steps.blocks.back().data() + r * width,
+                                     .keys = steps.keys.data(),
+                                     .values = steps.values.data(),
+                                     .rows = past_[r].data(),
+                                     .steps = position_ + 1,
+                                     .key_stride = width,
+                                     .value_stride = width,
+                                     .heads = heads_,
+                                     .d_k = d_k_,
+                                     .d_v = d_v_},
+                                    out + r * heads_ * d_v_, weights.data());
+    }
+  });
+}
+
+void PackedStepDecoder::State::attend_to_memory(size_t layer, std::span<const int64_t> sentences,
+                                                const float* queries, float* out) {
+  struct Group {
+    int64_t sentence, first, rows;
+  };
+  std::vector<Group> groups;
+  for (size_t r = 0; r < sentences.size(); ++r) {
+    if (groups.empty() || groups.back().sentence != sentences[r]) {
+      groups.push_back({sentences[r], static_cast<int64_t>(r), 0});
+    }
+    ++groups.back().rows;
+  }
+  const auto& kernels = cpu::kernels();
+  const Memory& memory = memories_[layer];
+  const int64_t scratch_size = kernels.attention_scratch(memory_.longest(), d_k_, d_v_);
+  const auto count = static_cast<int64_t>(groups.size());
+  at::parallel_for(0, count, 2, [&](int64_t begin, int64_t end) {
+    std::vector<float> scratch(static_cast<size_t>(scratch_size));
+    for (int64_t g = begin; g < end; ++g) {
+      const Group& group = groups[g];
+      const int64_t keys = memory_.length(group.sentence);
+      for (int64_t h = 0; h < heads_; ++h) {
+        cpu::AttentionHead head{};
+        head.query = queries + group.first * heads_ * d_k_ + h * d_k_;
+        head.value = memory.values_NE.const_data_ptr<float>() +
+                     memory_.offset(group.sentence) * heads_ * d_v_ + h * d_v_;
+        head.query_stride = heads_ * d_k_;
+        head.value_stride = heads_ * d_v_;
+        head.queries = group.rows;
+        head.keys = keys;
+        head.d_k = d_k_;
+        head.d_v = d_v_;
+        kernels.attention_transposed(head,
+                                     memory.keys.data() + key_offsets_[group.sentence] +
+                                         h * kernels.transposed_size(keys, d_k_),
+                                     out + group.first * heads_ * d_v_ + h * d_v_, heads_ * d_v_,
+                                     scratch.data());
+      }
+    }
+  });
+}
+
+void PackedStepDecoder::State::normalise(const PackedDecoder::Norm& norm, const float* x,
+                                         const float* update, int64_t rows, float* out) {
+  if (update == nullptr) {
+    zeros_.resize(std::max(zeros_.size(), static_cast<size_t>(rows * d_model_)), 0.0f);
+    update = zeros_.data();
+  }
+  cpu::NormRows whole{.begin = 0,
+                      .end = rows,
+                      .width = d_model_,
+                      .x = x,
+                      .update = update,
+                      .weight = norm.weight.const_data_ptr<float>(),
+                      .bias = norm.bias.const_data_ptr<float>(),
+                      .epsilon = static_cast<float>(norm.epsilon),
+                      .dropout = {}};
+  float *sums = room(sums_, rows * d_model_), *means = room(means_, rows),
+        *rstds = room(rstds_, rows);
+  at::parallel_for(0, rows, 4 * kRowsAThread, [&](int64_t begin, int64_t end) {
+    cpu::NormRows part = whole;
+    part.begin = begin;
+    part.end = end;
+    cpu::kernels().norm_forward(part, out, sums, means, rstds);
+  });
+}
+
+template <class F>
+void PackedStepDecoder::State::sublayer(const PackedDecoder::Norm& norm, float* x, int64_t rows,
+                                        F&& compute) {
+  switch (model_->config().norm) {
+    case attn::Norm::post: {
+      const float* update = compute(x);
+      normalise(norm, x, update, rows, x);
+      return;
+    }
+    case attn::Norm::pre: {
+      float* normal = room(normal_, rows * d_model_);
+      normalise(norm, x, nullptr, rows, normal);
+      const float* update = compute(normal);
+      for (int64_t i = 0; i < rows * d_model_; ++i) x[i] += update[i];
+      return;
+    }
+  }
+}
+
+torch::Tensor PackedStepDecoder::State::step(const StepRows& step) {
+  const torch::NoGradGuard no_grad;
+  const auto rows = static_cast<int64_t>(step.tokens.size());
+  follow(step.parents, rows);
+  torch::Tensor tokens_R = torch::empty({rows}, torch::kInt64);
+  std::copy(step.tokens.begin(), step.tokens.end(), tokens_R.data_ptr<int64_t>());
+  const torch::Tensor embedded_RD =
+      model_
+          ->target_embedding(model_->target_matrix(), tokens_R,
+                             torch::full_like(tokens_R, position_), position_ + 1)
+          .contiguous();
+  float* x = room(x_, rows * d_model_);
+  std::copy_n(embedded_RD.const_data_ptr<float>(), rows * d_model_, x);
+  const int64_t keys = heads_ * d_k_, values = heads_ * d_v_, width = 2 * keys + values;
+  float* update = room(update_, rows * d_model_);
+  float* attended = room(attended_, rows * values);
+  for (size_t i = 0; i < decoder_.layers.size(); ++i) {
+    const PackedDecoder::Layer& layer = decoder_.layers[i];
+    sublayer(layer.self_norm, x, rows, [&](const float* in) {
+      Steps& steps = steps_[i];
+      float* block = steps.blocks.emplace_back(static_cast<size_t>(rows * width)).data();
+      steps.keys.push_back(block + keys);
+      steps.values.push_back(block + 2 * keys);
+      layer.self_project.apply(in, d_model_, rows, block, width);
+      attend_to_steps(i, rows, attended);
+      layer.self_output.apply(attended, values, rows, update, d_model_);
+      return update;
+    });
+    sublayer(layer.memory_norm, x, rows, [&](const float* in) {
+      float* queries = room(queries_, rows * keys);
+      layer.memory_query.apply(in, d_model_, rows, queries, keys);
+      attend_to_memory(i, step.sentences, queries, attended);
+      layer.memory_output.apply(attended, values, rows, update, d_model_);
+      return update;
+    });
+    sublayer(layer.feed_forward_norm, x, rows, [&](const float* in) {
+      const int64_t inner = layer.inner.outputs();
+      float* hidden = room(hidden_, rows * inner);
+      layer.inner.apply(in, d_model_, rows, hidden, inner, /*relu=*/true);
+      layer.outer.apply(hidden, inner, rows, update, d_model_);
+      return update;
+    });
+  }
+  if (decoder_.final_norm) normalise(*decoder_.final_norm, x, nullptr, rows, x);
+  ++position_;
+  const int64_t classes = decoder_.projection.outputs();
+  float* logits = room(logits_, rows * classes);
+  decoder_.projection.apply(x, d_model_, rows, logits, classes);
+  return torch::from_blob(logits, {rows, classes}, torch::kFloat32);
+}
+
+PackedStepDecoder::PackedStepDecoder(const PackedDecoder& decoder, const TokenSequences& source,
+                                     TokenConstraint* constraint)
+    : state_(std::make_unique<State>(decoder, source)), constraint_(constraint) {}
+
+PackedStepDecoder::~PackedStepDecoder() = default;
+
+void PackedStepDecoder::step(std::span<const int64_t> parents, std::span<const int32_t> tokens,
+                             std::span<const int64_t> sentences, int64_t candidates,
+                             Candidates& out) {
+  const StepRows rows{parents, tokens, sentences};
+  choose(state_->step(rows), rows, constraint_, candidates, out);
+}
+
+}  // namespace attn

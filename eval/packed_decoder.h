@@ -1,0 +1,62 @@
+// The decoder's step without LibTorch: weights packed once, a few kernels a layer, no tensors. What
+// it computes is Transformer::step and Transformer::project, to rounding.
+#pragma once
+
+#include <torch/torch.h>
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "eval/beam_search.h"
+#include "eval/token_constraint.h"
+#include "kernels/packed_linear.h"
+#include "model/transformer.h"
+
+namespace attn {
+
+/// A Transformer's decoder as search uses it; immutable, so several searches can share it. It holds
+/// a copy of the weights as they were when it was made.
+class PackedDecoder {
+ public:
+  /// Null where there is no such path: off the CPU, in another type than float32, with another
+  /// activation than ReLU, with a bias on the attention scores, or when the config asks for the
+  /// readable attention.
+  static std::shared_ptr<const PackedDecoder> make(Transformer model);
+
+  struct Norm {
+    torch::Tensor weight, bias;
+    double epsilon;
+  };
+  struct Layer {
+    PackedLinear self_project, self_output;  ///< queries, keys and values in one
+    PackedLinear memory_query, memory_output;
+    PackedLinear inner, outer;
+    Norm self_norm, memory_norm, feed_forward_norm;
+  };
+
+  Transformer model;  ///< for the embedding and the memory
+  std::vector<Layer> layers;
+  std::optional<Norm> final_norm;
+  PackedLinear projection;
+
+ private:
+  explicit PackedDecoder(Transformer of);
+};
+
+/// Decodes a batch position by position. Decoder and constraint (may be null) must outlive this.
+class PackedStepDecoder : public StepDecoder {
+ public:
+  PackedStepDecoder(const PackedDecoder& decoder, const TokenSequences& source,
+                    TokenConstraint* constraint);
+  ~PackedStepDecoder() override;
+  void step(std::span<const int64_t> parents, std::span<const int32_t> tokens,
+            std::span<const int64_t> sentences, int64_t candidates, Candidates& out) override;
+
+ private:
+  class State;
+  std::unique_ptr<State> state_;
+  TokenConstraint* constraint_;
+};
+
+}  // namespace attn

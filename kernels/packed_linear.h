@@ -1,0 +1,31 @@
+// A linear layer as search uses it: few rows, the same weight thousands of times.
+#pragma once
+
+#include <torch/torch.h>
+
+#include <cstdint>
+#include <vector>
+
+namespace attn {
+
+/// y = x Wᵀ + b with the weight copied once into the order in which the kernel reads it. Float32 on
+/// the CPU. torch::linear is the plain counterpart.
+class PackedLinear {
+ public:
+  /// weight [outputs, inputs]; bias [outputs], or undefined for none.
+  explicit PackedLinear(const torch::Tensor& weight, const torch::Tensor& bias = {});
+
+  int64_t inputs() const { return inputs_; }
+  int64_t outputs() const { return outputs_; }
+
+  /// For each of the rows, which lie `x_stride` and `y_stride` floats apart; with `relu`, max(0,
+  /// y). Uses torch's threads where the work is worth it.
+  void apply(const float* x, int64_t x_stride, int64_t rows, float* y, int64_t y_stride,
+             bool relu = false) const;
+
+ private:
+  int64_t inputs_, outputs_;
+  std::vector<float> panels_, bias_;
+};
+
+}  // namespace attn

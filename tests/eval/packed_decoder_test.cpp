@@ -1,0 +1,103 @@
+// The packed path of search against the modules that define it.
+#include "eval/packed_decoder.h"
+
+#include <numeric>
+
+#include "base/random.h"
+#include "eval/transformer_decoder.h"
+#include "tests/support/catch.h"
+
+using namespace attn;
+
+namespace {
+
+constexpr int64_t kSource = 23, kTarget = 37;
+
+ModelConfig variant(const std::string& name) {
+  ModelConfig config;
+  config.layers = 2;
+  config.d_model = 24;
+  config.d_ff = 50;
+  config.heads = 3;
+  config.d_k = 8;
+  config.d_v = 8;
+  config.embedding_sharing = EmbeddingSharing::decoder;
+  if (name == "pre") config.norm = Norm::pre;
+  if (name == "no bias") config.bias = false;
+  if (name == "other widths") config.d_k = 5, config.d_v = 11;
+  if (name == "learned") config.position = Position::learned, config.max_positions = 40;
+  if (name == "three matrices") config.embedding_sharing = EmbeddingSharing::none;
+  return config;
+}
+
+TokenSequences random_source(Random& random) {
+  const std::vector<int64_t> lengths = {7, 1, 18};
+  std::vector<int64_t> tokens;
+  for (int64_t i = 0; i < 26; ++i) tokens.push_back(static_cast<int64_t>(random.below(kSource)));
+  return token_sequences(tokens, lengths);
+}
+
+}  // namespace
+
+TEST_CASE("packed steps are the model's steps, however rows reorder and end") {
+  const std::string name =
+      GENERATE("base", "pre", "no bias", "other widths", "learned", "three matrices");
+  CAPTURE(name);
+  torch::manual_seed(3);
+  Transformer model(variant(name), VocabularySizes{kSource, kTarget});
+  model->eval();
+  {  // biases and norms that are not their first values
+    const torch::NoGradGuard no_grad;
+    for (auto& parameter : model->parameters()) {
+      if (parameter.dim() == 1) parameter.add_(torch::randn_like(parameter) * 0.1);
+    }
+  }
+  Random random(5);
+  const TokenSequences source = random_source(random);
+  const auto packed = PackedDecoder::make(model);
+  REQUIRE(packed != nullptr);
+  TransformerStepDecoder plain(model, source);
+  PackedStepDecoder fast(*packed, source, nullptr);
+
+  std::vector<int64_t> parents = {0, 1, 2}, sentences = {0, 1, 2};
+  std::vector<int32_t> tokens = {1, 1, 1};
+  for (int step = 0; step < 12; ++step) {
+    CAPTURE(step);
+    Candidates expected, found;
+    plain.step(parents, tokens, sentences, 6, expected);
+    fast.step(parents, tokens, sentences, 6, found);
+    REQUIRE(found.per_row == expected.per_row);
+    CHECK(found.tokens == expected.tokens);
+    REQUIRE(found.log_probs.size() == expected.log_probs.size());
+    for (size_t i = 0; i < found.log_probs.size(); ++i) {
+      CHECK(found.log_probs[i] == Approx(expected.log_probs[i]).margin(2e-5));
+    }
+    // Up to 16 rows a sentence, from any parents of the same sentence; one sentence ends.
+    std::vector<int64_t> next_parents, next_sentences;
+    for (int64_t s = 0; s < 3; ++s) {
+      if (s == 1 && step >= 6) continue;
+      const auto first = std::find(sentences.begin(), sentences.end(), s) - sentences.begin();
+      const auto rows = std::count(sentences.begin(), sentences.end(), s);
+      for (uint64_t r = 0, wanted = 1 + random.below(16); r < wanted; ++r) {
+        next_parents.push_back(first +
+                               static_cast<int64_t>(random.below(static_cast<uint64_t>(rows))));
+        next_sentences.push_back(s);
+      }
+    }
+    parents = next_parents;
+    sentences = next_sentences;
+    tokens.clear();
+    for (size_t r = 0; r < parents.size(); ++r) {
+      tokens.push_back(static_cast<int32_t>(random.below(kTarget)));
+    }
+  }
+}
+
+TEST_CASE("what the packed path cannot do is left to the modules") {
+  ModelConfig config = variant("base");
+  config.activation = Activation::gelu;
+  CHECK(PackedDecoder::make(Transformer(config, VocabularySizes{kSource, kTarget})) == nullptr);
+  config = variant("base");
+  config.attention = AttentionPath::readable;
+  CHECK(PackedDecoder::make(Transformer(config, VocabularySizes{kSource, kTarget})) == nullptr);
+}
