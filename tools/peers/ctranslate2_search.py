@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+"""Search with a run's weights in CTranslate2, for `attn bench search` to be measured against.
+
+    python3 tools/peers/ctranslate2_search.py RUN TEXT [--at-once 1000] [--workers 2] [--threads 1] [--type float32]
+
+Exports the run's (averaged) weights, translates the file and prints sentences/s; with --output it also writes the
+translations, to compare them. Needs ctranslate2, sentencepiece, safetensors and numpy.
+"""
+import argparse
+import math
+import tempfile
+import time
+
+import ctranslate2
+import numpy
+from ctranslate2.specs import TransformerSpec
+from safetensors.numpy import load_file
+
+from run_files import Run, report
+
+
+def sinusoids(positions, width):
+    angle = numpy.arange(positions)[:, None] * numpy.exp(numpy.arange(0, width, 2) * -(math.log(10000) / width))
+    return numpy.stack([numpy.sin(angle), numpy.cos(angle)], 2).reshape(positions, width).astype(numpy.float32)
+
+
+def export(run, folder):
+    weights, model = load_file(str(run.path / "model.safetensors")), run.model
+    spec = TransformerSpec.from_config(model["layers"], model["heads"], pre_norm=False)
+
+    def linear(to, *names):
+        to.weight = numpy.concatenate([weights[name + ".weight"] for name in names])
+        to.bias = numpy.concatenate([weights[name + ".bias"] for name in names])
+
+    def norm(to, sublayer):
+        to.gamma, to.beta = weights[sublayer + ".norm.weight"], weights[sublayer + ".norm.bias"]
+
+    for side, part in (("encoder", spec.encoder), ("decoder", spec.decoder)):
+        embeddings = part.embeddings[0] if isinstance(part.embeddings, list) else part.embeddings
+        embeddings.weight = weights["shared_weight"]
+        part.position_encodings.encodings = sinusoids(1024, model["d_model"])
+        for i, layer in enumerate(part.layer):
+            name = f"{side}.layers.{i}."
+            own = name + "self_attention."
+            linear(layer.self_attention.linear[0], own + "query", own + "key", own + "value")
+            linear(layer.self_attention.linear[1], own + "output")
+            norm(layer.self_attention.layer_norm, name + "self_attention_sublayer")
+            if side == "decoder":
+                memory = name + "memory_attention."
+                linear(layer.attention.linear[0], memory + "query")
+                linear(layer.attention.linear[1], memory + "key", memory + "value")
+                linear(layer.attention.linear[2], memory + "output")
+                norm(layer.attention.layer_norm, name + "memory_attention_sublayer")
+            linear(layer.ffn.linear_0, name + "feed_forward.inner")
+            linear(layer.ffn.linear_1, name + "feed_forward.outer")
+            norm(layer.ffn.layer_norm, name + "feed_forward_sublayer")
+    spec.decoder.projection.weight = weights["shared_weight"]
+    pieces = [run.pieces.id_to_piece(i) for i in range(run.pieces.get_piece_size())]
+    spec.register_source_vocabulary(pieces)
+    spec.register_target_vocabulary(pieces)
+    spec.config.add_source_eos = True
+    spec.validate()
+    spec.optimize(quantization=None)
+    spec.save(folder)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("run")
+    parser.add_argument("text")
+    parser.add_argument("--at-once", type=int, default=1000)
+    parser.add_argument("--batch", type=int, default=32, help="sentences in one batch at most")
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--threads", type=int, default=1, help="of each worker")
+    parser.add_argument("--type", default="float32", help="float32 or int8")
+    parser.add_argument("--seconds", type=float, default=8)
+    parser.add_argument("--output")
+    parser.add_argument("--name", default="CTranslate2")
+    options = parser.parse_args()
+    run = Run(options.run)
+    search = run.config["search"]
+    with open(options.text, encoding="utf-8") as lines:
+        sentences = [run.pieces.encode(line.rstrip("\n"), out_type=str) for line in lines]
+    # n^α is CTranslate2's penalty too; it stops as fairseq does, when `beam` hypotheses have ended.
+    how = dict(beam_size=search["beam"], length_penalty=search["alpha"], max_batch_size=options.batch,
+               max_decoding_length=256)
+    with tempfile.TemporaryDirectory() as folder:
+        export(run, folder)
+        translator = ctranslate2.Translator(folder, device="cpu", compute_type=options.type,
+                                            inter_threads=options.workers, intra_threads=options.threads)
+        translator.translate_batch(sentences[: options.at_once], **how)
+        done, found, begin = 0, [], time.perf_counter()
+        while done < len(sentences) and (options.output or time.perf_counter() - begin < options.seconds):
+            found += translator.translate_batch(sentences[done : done + options.at_once], **how)
+            done = len(found)
+        rate = done / (time.perf_counter() - begin)
+    if options.output:
+        with open(options.output, "w", encoding="utf-8") as out:
+            out.writelines(run.pieces.decode(best.hypotheses[0]) + "\n" for best in found)
+    report(options.name, version=ctranslate2.__version__, sentences_per_second=rate, sentences=done)
+
+
+if __name__ == "__main__":
+    main()

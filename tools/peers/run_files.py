@@ -1,0 +1,29 @@
+"""What the drivers in this folder read from a run: config, weights and text as pieces."""
+import json
+import pathlib
+import resource
+
+import sentencepiece
+
+
+class Run:
+    def __init__(self, path):
+        self.path = pathlib.Path(path)
+        if (self.path / "averaged").is_dir():
+            self.path = self.path / "averaged"
+        self.config = json.loads((self.path / "config.json").read_text())
+        self.model, self.data = self.config["model"], self.config["data"]
+        plain = dict(norm="post", activation="relu", position="sinusoidal", embedding_sharing="all")
+        other = [f"model.{key} {self.model[key]}" for key, value in plain.items() if self.model[key] != value]
+        if other or not (self.path / "tokenizer.model").exists():
+            raise SystemExit(f"{path}: the drivers know the paper's model with one vocabulary alone: {', '.join(other)}")
+        self.pieces = sentencepiece.SentencePieceProcessor(model_file=str(self.path / "tokenizer.model"))
+
+    def tokens(self, file):
+        with open(file, encoding="utf-8") as lines:
+            return self.pieces.encode([line.rstrip("\n") for line in lines])
+
+
+def report(system, **values):
+    values = dict(system=system, **values, memory=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
+    print(json.dumps(values), flush=True)
