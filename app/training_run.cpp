@@ -130,7 +130,8 @@ void TrainingRun::describe(const std::string& command_line) {
   line << "model: " << parameters << " parameters; vocabulary " << vocabulary.source << " / "
        << vocabulary.target << "; " << corpus_->size() << " pairs; " << stream_->epoch_batches()
        << " batches an epoch, padding that is never computed "
-       << std::round(1000 * stream_->window_padding()) / 10 << " %";
+       << std::round(1000 * stream_->window_padding()) / 10 << " %; " << torch::get_num_threads()
+       << " threads";
   progress_->say(line.str());
 }
 
@@ -140,8 +141,9 @@ void TrainingRun::rehearse() {
 }
 
 // What may change when a run goes on (its length, what is evaluated) is remembered for the next
-// time and for reports.
+// time and for reports; a result that it had is no longer its result.
 void TrainingRun::keep_config() {
+  fs::remove(directory_ / kResultFile);  // of a shorter training
   if (write_config(load_description(directory_)) == write_config(experiment_)) return;
   save_description(directory_, experiment_, tokenizers_);
 }

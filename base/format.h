@@ -1,18 +1,27 @@
 // printf into a string: GCC 12 has no std::format.
 #pragma once
 
+#include <cstdarg>
 #include <cstdio>
 #include <string>
 
 namespace attn {
 
 /// The text that printf would print, of any length.
-template <class... Values>
-std::string format(const char* pattern, Values... values) {
-  const int size = std::snprintf(nullptr, 0, pattern, values...);
+#if defined(__GNUC__)
+__attribute__((format(printf, 1, 2)))
+#endif
+inline std::string
+format(const char* pattern, ...) {
+  va_list values, again;
+  va_start(values, pattern);
+  va_copy(again, values);
+  const int size = std::vsnprintf(nullptr, 0, pattern, values);
   std::string text(size > 0 ? static_cast<size_t>(size) : 0, '\0');
-  // The string has room for the closing zero that snprintf writes behind it.
-  std::snprintf(text.data(), text.size() + 1, pattern, values...);
+  // The string has room for the closing zero that is written behind it.
+  std::vsnprintf(text.data(), text.size() + 1, pattern, again);
+  va_end(again);
+  va_end(values);
   return text;
 }
 

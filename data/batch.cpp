@@ -37,7 +37,7 @@ std::vector<Batch> split(const Batch& batch, int64_t parts) {
   std::vector<Batch> out;
   int64_t source = 0, target = 0;  // tokens before the sentence
   for (int64_t i = 0; i < batch.sentences; ++i) {
-    // The part that the sentence's first token falls into.
+    // Where the parts so far have had their share.
     const bool next = (source + target) * parts >= static_cast<int64_t>(out.size()) * tokens;
     if (next) out.emplace_back();
     Batch& part = out.back();

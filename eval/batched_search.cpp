@@ -60,7 +60,8 @@ std::vector<SearchBatch> batches_of(Sources sources, const BatchedSearch& how, i
   constexpr int64_t kFewest = 8;
   const std::vector<size_t> order = by_length(sources);
   const auto count = static_cast<int64_t>(order.size());
-  const int64_t share = std::max(kFewest, (count + threads - 1) / threads);
+  const int64_t parts = std::clamp<int64_t>(count / kFewest, 1, threads);
+  const int64_t share = (count + parts - 1) / parts;
   std::vector<SearchBatch> batches;
   for (int64_t begin = 0; begin < count;) {
     const auto longest = static_cast<int64_t>(sources[order[begin]].size()) + 1;

@@ -26,7 +26,7 @@ struct BatchedSearch {
   SearchConfig search;
   /// The model's fast path, or null for Transformer::step (see searchable()).
   std::shared_ptr<const PackedDecoder> packed;
-  int64_t batch_tokens = 2048;  ///< sentences × longest source × beam, at most, in one batch
+  int64_t batch_tokens = 2048;  ///< sentences × longest source × beam, at most, in a thread's batch
   /// The fewest tokens, eos counted, that each sentence's output must be allowed; empty: no demand.
   std::vector<int64_t> least_limits;
   /// Makes a batch's constraint, on any thread; empty: none.

@@ -12,8 +12,12 @@ namespace {
 
 constexpr int64_t kRowsAThread = 8;  // of attention and norms
 
+PackedDecoder::Norm norm_of(const torch::nn::LayerNorm& norm) {
+  return {norm->weight.detach().clone(), norm->bias.detach().clone(), norm->options.eps()};
+}
+
 PackedDecoder::Norm norm_of(const Sublayer& sublayer) {
-  return {sublayer->norm->weight, sublayer->norm->bias, sublayer->norm->options.eps()};
+  return norm_of(sublayer->norm);
 }
 
 PackedLinear packed(const torch::nn::Linear& linear) {
@@ -43,6 +47,28 @@ PackedDecoder::Layer packed(const DecoderLayer& layer) {
           .feed_forward_norm = norm_of(layer->feed_forward_sublayer)};
 }
 
+// Whether all that the config asks for is done here: knobs that this file takes into account, or
+// that say nothing of the decoder's step, are set to their defaults, and nothing else may be left.
+// So a knob that is added to the model later is left to the modules until it is named here.
+bool is_known(ModelConfig config) {
+  const ModelConfig paper;
+  config.layers = paper.layers;
+  config.d_model = paper.d_model;
+  config.d_ff = paper.d_ff;
+  config.heads = paper.heads;
+  config.d_k = paper.d_k;
+  config.d_v = paper.d_v;
+  config.bias = paper.bias;
+  config.norm = paper.norm;
+  config.embedding_sharing = paper.embedding_sharing;
+  config.position = paper.position;  // the embedding is the module's own
+  config.max_positions = paper.max_positions;
+  config.dropout = paper.dropout;
+  config.attention_dropout = paper.attention_dropout;
+  config.activation_dropout = paper.activation_dropout;
+  return config == paper;
+}
+
 // Memory that is written before it is read, kept from step to step.
 float* room(std::vector<float>& buffer, int64_t floats) {
   if (static_cast<int64_t>(buffer.size()) < floats) buffer.resize(static_cast<size_t>(floats));
@@ -52,9 +78,8 @@ float* room(std::vector<float>& buffer, int64_t floats) {
 }  // namespace
 
 std::shared_ptr<const PackedDecoder> PackedDecoder::make(Transformer model) {
-  const ModelConfig& config = model->config();
-  if (!model->device().is_cpu() || model->output_weight().scalar_type() != torch::kFloat32 ||
-      config.activation != Activation::relu || config.attention != AttentionPath::fast ||
+  if (!is_known(model->config()) || !model->device().is_cpu() ||
+      model->output_weight().scalar_type() != torch::kFloat32 ||
       model->target_embedding->position->attention_bias(1, 1).defined()) {
     return nullptr;
   }
@@ -67,7 +92,7 @@ PackedDecoder::PackedDecoder(Transformer of) : model(of), projection(of->output_
     layers.push_back(packed(DecoderLayer(std::dynamic_pointer_cast<DecoderLayerImpl>(layer))));
   }
   if (const auto& norm = model->decoder->final_norm) {
-    final_norm = Norm{norm->weight, norm->bias, norm->options.eps()};
+    final_norm = norm_of(norm);
   }
 }
 

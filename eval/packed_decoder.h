@@ -15,13 +15,14 @@
 
 namespace attn {
 
-/// A Transformer's decoder as search uses it; immutable, so several searches can share it. It holds
-/// a copy of the weights as they were when it was made.
+/// A Transformer's decoder as search uses it. Several searches can share it. It copies the
+/// decoder's weights; embedding and encoder stay the model's own, so make another one when weights
+/// change.
 class PackedDecoder {
  public:
-  /// Null where there is no such path: off the CPU, in another type than float32, with another
-  /// activation than ReLU, with a bias on the attention scores, or when the config asks for the
-  /// readable attention.
+  /// Null where there is no such path: off the CPU, in another type than float32, with a bias on
+  /// the attention scores, or with any knob of the model that it doesn't know, such as another
+  /// activation than ReLU or the readable attention.
   static std::shared_ptr<const PackedDecoder> make(Transformer model);
 
   struct Norm {

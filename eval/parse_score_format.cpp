@@ -1,30 +1,16 @@
 // EVALB's own layout, and the signature.
-#include <cstdarg>
-#include <cstdio>
-
+#include "base/format.h"
 #include "eval/parse_score.h"
 
 namespace attn {
 namespace {
 
-#if defined(__GNUC__)
-__attribute__((format(printf, 2, 3)))
-#endif
-void append(std::string& text, const char* pattern, ...) {
-  char line[512];  // twelve numbers at most
-  va_list values;
-  va_start(values, pattern);
-  std::vsnprintf(line, sizeof(line), pattern, values);
-  va_end(values);
-  text += line;
-}
-
 void append_totals(std::string& text, const ParseTotals& totals) {
   const auto count = [&](const char* name, int64_t value) {
-    append(text, "%-25s = %6lld\n", name, static_cast<long long>(value));
+    text += format("%-25s = %6lld\n", name, static_cast<long long>(value));
   };
   const auto number = [&](const char* name, double value) {
-    append(text, "%-25s = %6.2f\n", name, value);
+    text += format("%-25s = %6.2f\n", name, value);
   };
   count("Number of sentence", totals.sentences);
   count("Number of Error sentence", totals.errors);
@@ -63,25 +49,26 @@ std::string format_parse_table(const ParseScore& score) {
   text += ruler;
   for (size_t i = 0; i < score.sentences.size(); ++i) {
     const ParseSentenceScore& row = score.sentences[i];
-    append(text, "%4zu  %3lld    %d  %6.2f %6.2f", i + 1, wide(row.length),
-           static_cast<int>(row.status), row.recall(), row.precision());
-    append(text, "   %3lld    %3lld  %3lld    %3lld", wide(row.matched), wide(row.gold),
-           wide(row.test), wide(row.crossing));
-    append(text, "   %4lld  %4lld   %6.2f\n", wide(row.words), wide(row.correct_tags),
-           row.tagging());
+    text += format("%4zu  %3lld    %d  %6.2f %6.2f", i + 1, wide(row.length),
+                   static_cast<int>(row.status), row.recall(), row.precision());
+    text += format("   %3lld    %3lld  %3lld    %3lld", wide(row.matched), wide(row.gold),
+                   wide(row.test), wide(row.crossing));
+    text +=
+        format("   %4lld  %4lld   %6.2f\n", wide(row.words), wide(row.correct_tags), row.tagging());
   }
   text += ruler;
   const ParseTotals& all = score.all;
-  append(text, "                %6.2f %6.2f %6lld %5lld %5lld  %5lld", all.recall(),
-         all.precision(), wide(all.matched), wide(all.gold), wide(all.test), wide(all.crossing));
-  append(text, "  %5lld %5lld   %6.2f\n", wide(all.words), wide(all.correct_tags), all.tagging());
+  text +=
+      format("                %6.2f %6.2f %6lld %5lld %5lld  %5lld", all.recall(), all.precision(),
+             wide(all.matched), wide(all.gold), wide(all.test), wide(all.crossing));
+  text += format("  %5lld %5lld   %6.2f\n", wide(all.words), wide(all.correct_tags), all.tagging());
   return text;
 }
 
 std::string format_parse_summary(const ParseScore& score) {
   std::string text = "=== Summary ===\n\n-- All --\n";
   append_totals(text, score.all);
-  append(text, "\n-- len<=%lld --\n", wide(score.cutoff_length));
+  text += format("\n-- len<=%lld --\n", wide(score.cutoff_length));
   append_totals(text, score.up_to);
   return text;
 }

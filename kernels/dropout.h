@@ -32,7 +32,8 @@ cpu::DropoutKey draw_dropout_key(double p);
 bool runs_on_cpu_kernels(const torch::Tensor& tensor);
 
 /// x with each element zeroed with probability `p` and the others scaled by 1 / (1 - p); x itself
-/// when p is 0. Off the CPU, LibTorch's dropout with torch's generator.
+/// when p is 0. On the CPU computed in float32; elsewhere LibTorch's dropout with torch's
+/// generator.
 torch::Tensor fast_dropout(const torch::Tensor& x, double p);
 
 }  // namespace attn

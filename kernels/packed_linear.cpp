@@ -19,8 +19,8 @@ PackedLinear::PackedLinear(const torch::Tensor& weight, const torch::Tensor& bia
               "a packed linear layer wants a float32 matrix on the CPU, not ", weight.sizes());
   const torch::Tensor rows = weight.detach().contiguous();
   const auto& kernels = cpu::kernels();
-  panels_.resize(static_cast<size_t>(kernels.panels(outputs_) * kernels.panel_outputs * inputs_));
-  kernels.pack_panels(rows.const_data_ptr<float>(), outputs_, inputs_, panels_.data());
+  panels_ = torch::empty({kernels.panels(outputs_) * kernels.panel_outputs * inputs_});
+  kernels.pack_panels(rows.const_data_ptr<float>(), outputs_, inputs_, panels_.data_ptr<float>());
   if (!bias.defined()) return;
   TORCH_CHECK(bias.numel() == outputs_, "a bias of ", bias.numel(), " for ", outputs_, " outputs");
   const torch::Tensor values = bias.detach().contiguous();
@@ -32,7 +32,7 @@ void PackedLinear::apply(const float* x, int64_t x_stride, int64_t rows, float* 
   const auto& kernels = cpu::kernels();
   const cpu::PanelProduct product{.x = x,
                                   .x_stride = x_stride,
-                                  .panels = panels_.data(),
+                                  .panels = panels_.const_data_ptr<float>(),
                                   .bias = bias_.empty() ? nullptr : bias_.data(),
                                   .y = y,
                                   .y_stride = y_stride,

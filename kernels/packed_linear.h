@@ -25,7 +25,8 @@ class PackedLinear {
 
  private:
   int64_t inputs_, outputs_;
-  std::vector<float> panels_, bias_;
+  torch::Tensor panels_;  // a tensor begins on a cache line, as the panels' vectors then do
+  std::vector<float> bias_;
 };
 
 }  // namespace attn

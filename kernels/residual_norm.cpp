@@ -8,8 +8,7 @@ namespace attn {
 namespace {
 
 // Rows whose contributions to the weight's and the bias's gradient are summed together. Fixed, so
-// that the order of summation, and with it every bit of the result, does not depend on the number
-// of threads.
+// that the bits of this sum do not depend on the number of threads.
 constexpr int64_t kBlock = 256;
 
 using torch::autograd::AutogradContext;

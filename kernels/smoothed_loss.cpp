@@ -10,10 +10,11 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-// Logits of a chunk stay in the caches: 1.3 million floats are 5 MB, about as much as the weights
-// of a vocabulary of 10,000, which every chunk reads once and whose gradient it updates.
+// Rows of a chunk: few enough for their logits to stay in the caches (1.3 million floats are 5 MB),
+// and enough that what every chunk does once, reading the weights and updating their gradient, is
+// little beside its products.
 int64_t chunk_rows(int64_t classes) {
-  return std::clamp<int64_t>((int64_t{5} << 18) / classes, 32, 1024);
+  return std::clamp<int64_t>((int64_t{5} << 18) / classes, 192, 1024);
 }
 
 // One chunk of logits, overwritten by their gradient; adds to the two sums in the order of the

@@ -7,12 +7,20 @@
 #include "train/precision.h"
 
 namespace attn {
+namespace {
+
+// Gradients that replicas may hold together, in floats: 1 GB. Where there would be more, models are
+// large, and threads that share their products lose little.
+constexpr int64_t kMostReplicated = int64_t{1} << 28;
+
+}  // namespace
 
 BatchGradient::BatchGradient(Transformer model, FlatParameters& parameters, Precision precision,
                              cpu::SmoothedTargets targets)
     : model_(model), parameters_(parameters), precision_(precision), targets_(targets) {
-  if (!model->device().is_cpu()) return;
-  for (int64_t i = 1; i < at::get_num_threads(); ++i) {
+  const int64_t others = model->device().is_cpu() ? at::get_num_threads() - 1 : 0;
+  if (others * parameters.gradients.numel() > kMostReplicated) return;
+  for (int64_t i = 0; i < others; ++i) {
     Transformer replica(model->config(), model->vocabulary());
     auto own = std::make_unique<FlatParameters>(*replica, parameters);
     replicas_.push_back({replica, std::move(own)});
@@ -21,12 +29,13 @@ BatchGradient::BatchGradient(Transformer model, FlatParameters& parameters, Prec
 
 void BatchGradient::zero() {
   parameters_.gradients.zero_();
-  for (Replica& replica : replicas_) replica.parameters->gradients.zero_();
+  for (Replica& replica : replicas_) {
+    if (replica.used) replica.parameters->gradients.zero_();
+    replica.used = false;
+  }
 }
 
-BatchLoss BatchGradient::add_part(Transformer model, const Batch& part, double factor,
-                                  uint64_t seed) {
-  const DropoutSeed dropout(seed);
+LossSums BatchGradient::forward(Transformer model, const Batch& part) {
   const torch::Device device = model->device();
   const PrecisionScope precision(precision_, device);
   const auto rows = [&](const TokenRows& from) {
@@ -34,7 +43,13 @@ BatchLoss BatchGradient::add_part(Transformer model, const Batch& part, double f
   };
   model->train();
   const torch::Tensor x_ND = model->forward(rows(part.source), rows(part.target_in));
-  const LossSums sums = output_loss(model, x_ND, rows(part.target_out).tokens_N, targets_);
+  return output_loss(model, x_ND, rows(part.target_out).tokens_N, targets_);
+}
+
+BatchLoss BatchGradient::add_part(Transformer model, const Batch& part, double factor,
+                                  uint64_t seed) {
+  const DropoutSeed dropout(seed);
+  const LossSums sums = forward(model, part);
   (sums.loss * factor).backward();
   return {sums.loss.item<double>(), sums.likelihood};
 }
@@ -46,6 +61,7 @@ BatchLoss BatchGradient::add(const Batch& batch, double factor, uint64_t seed) {
   std::vector<BatchLoss> losses(parts.size());
   at::parallel_for(0, static_cast<int64_t>(parts.size()), 1, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
+      if (i > 0) replicas_[i - 1].used = true;
       Transformer model = i == 0 ? model_ : replicas_[i - 1].model;
       losses[i] = add_part(model, parts[i], factor, mix64(seed + static_cast<uint64_t>(i)));
     }
@@ -60,7 +76,7 @@ BatchLoss BatchGradient::add(const Batch& batch, double factor, uint64_t seed) {
 
 void BatchGradient::collect() {
   for (const Replica& replica : replicas_) {
-    parameters_.gradients.add_(replica.parameters->gradients);
+    if (replica.used) parameters_.gradients.add_(replica.parameters->gradients);
   }
 }
 

@@ -22,12 +22,16 @@ struct BatchLoss {
 /// On a CPU each of torch's threads takes some of a batch's sentences, with a replica of the model
 /// that shares its weights: threads that work through whole sentences wait for each other once a
 /// batch, threads that share each product wait at each. The number of threads changes rounding and
-/// which elements dropout takes; the same number gives the same bits.
+/// which elements dropout takes; the same number gives the same bits. Where the replicas' gradients
+/// would take more than 1 GB there are none, and threads share the products.
 class BatchGradient {
  public:
-  /// `parameters` are the model's; both must outlive this object.
+  /// `parameters` are the model's; they must outlive this object. Takes the number of threads that
+  /// torch has now.
   BatchGradient(Transformer model, FlatParameters& parameters, Precision precision,
                 cpu::SmoothedTargets targets);
+  BatchGradient(const BatchGradient&) = delete;
+  BatchGradient& operator=(const BatchGradient&) = delete;
 
   void zero();
   /// Adds `factor` times the gradient of the batch's summed loss. Dropout is a function of `seed`.
@@ -39,14 +43,16 @@ class BatchGradient {
   struct Replica {
     Transformer model;
     std::unique_ptr<FlatParameters> parameters;
+    bool used = false;  // since zero()
   };
+  LossSums forward(Transformer model, const Batch& part);
   BatchLoss add_part(Transformer model, const Batch& part, double factor, uint64_t seed);
 
   Transformer model_;
   FlatParameters& parameters_;
   Precision precision_;
   cpu::SmoothedTargets targets_;
-  std::vector<Replica> replicas_;  // one less than there are threads
+  std::vector<Replica> replicas_;  // one less than there are threads, or none
 };
 
 }  // namespace attn

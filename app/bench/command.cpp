@@ -1,17 +1,18 @@
 #include "app/bench/command.h"
 
-#include <cstdio>
 #include <iostream>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "app/bench/layers.h"
 #include "app/bench/peak.h"
 #include "app/bench/search.h"
 #include "app/bench/step.h"
 #include "app/checkpoint_directory.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/format.h"
 
 namespace attn {
 namespace {
@@ -20,6 +21,7 @@ struct BenchOptions {
   std::filesystem::path config;
   std::vector<std::string> assignments;
   StepBenchmarkOptions step;
+  LayersBenchmarkOptions layers;
   std::filesystem::path text;
   std::vector<int64_t> at_once = {1, 32, 1000};
   double seconds = 10.0;
@@ -27,7 +29,7 @@ struct BenchOptions {
 };
 
 void print_line(const char* what, double value, const char* unit) {
-  std::printf("%-34s %10.4g %s\n", what, value, unit);
+  std::cout << format("%-34s %10.4g %s\n", what, value, unit);
 }
 
 void bench_step(const BenchOptions& options) {
@@ -43,7 +45,7 @@ void bench_step(const BenchOptions& options) {
     std::cout << json.dump(2) << "\n";
     return;
   }
-  if (!result.real_data) {
+  if (!result.real_data && step.invented_length == 0) {
     std::cerr << "the training text is not here: invented pairs of 10 to 40 tokens instead\n";
   }
   print_line("parameters", static_cast<double>(result.parameters) / 1e6, "million");
@@ -54,6 +56,32 @@ void bench_step(const BenchOptions& options) {
   print_line("one update", result.tokens_per_update, "target tokens");
   print_line("one update", result.seconds_per_update, "s");
   print_line("memory at most", result.memory / 1e9, "GB");
+}
+
+void bench_layers(const BenchOptions& options) {
+  const Experiment experiment = load_experiment(options.config, options.assignments);
+  const std::vector<LayerTime> times = benchmark_layers(experiment, options.layers);
+  double all = 0.0;
+  for (const LayerTime& time : times) all += time.total();
+  if (options.json) {
+    Json json = Json::array();
+    for (const LayerTime& time : times) {
+      json.push_back({{"name", time.name},
+                      {"count", time.count},
+                      {"forward", time.forward},
+                      {"backward", time.backward},
+                      {"share", time.total() / all}});
+    }
+    std::cout << json.dump(2) << "\n";
+    return;
+  }
+  std::cout << format("%-32s %5s %12s %13s %8s\n", "part", "count", "forward, ms", "backward, ms",
+                      "share");
+  for (const LayerTime& time : times) {
+    std::cout << format("%-32s %5lld %12.3f %13.3f %6.1f %%\n", time.name.c_str(),
+                        static_cast<long long>(time.count), 1e3 * time.forward, 1e3 * time.backward,
+                        100 * time.total() / all);
+  }
 }
 
 void bench_search(const BenchOptions& options) {
@@ -107,8 +135,23 @@ void add_bench_command(CLI::App& app) {
                    "directory of encoded texts (default: one for all, in the temporary directory)");
   step->add_option("--vocabulary", options->step.vocabulary,
                    "size of the invented vocabulary where the text is missing");
+  step->add_option("--invented", options->step.invented_length,
+                   "tokens a sentence: measure on invented text even where the real one is here")
+      ->check(CLI::PositiveNumber);
   step->add_flag("--json", options->json, "values as JSON, in full precision");
   step->callback([options] { bench_step(*options); });
+  CLI::App* layers = command->add_subcommand("layers", "The parts of a config's model, one by one");
+  layers->add_option("config", options->config, "a config")->required();
+  layers->add_option("--set", options->assignments, "path=value")->allow_extra_args(false);
+  layers->add_option("--length", options->layers.length, "tokens of every sentence")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  layers->add_option("--seconds", options->layers.seconds, "of measuring each part")
+      ->capture_default_str();
+  layers->add_option("--vocabulary", options->layers.vocabulary,
+                     "its size, if not data.vocab_size");
+  layers->add_flag("--json", options->json, "values as JSON, in full precision");
+  layers->callback([options] { bench_layers(*options); });
   CLI::App* search = command->add_subcommand("search", "Beam search of a trained translator");
   search->add_option("run", options->config, "a run or a checkpoint")->required();
   search->add_option("text", options->text, "sentences to translate")->required();

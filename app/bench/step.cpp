@@ -34,9 +34,10 @@ bool has_text(const DataConfig& data) {
          fs::exists(text_path(data.train, data.target));
 }
 
-std::vector<int32_t> invented_sentence(Random& random, int64_t vocabulary) {
+std::vector<int32_t> invented_sentence(Random& random, int64_t vocabulary, int64_t length) {
   const auto range = static_cast<uint64_t>(kLongest - kShortest + 1);
-  std::vector<int32_t> tokens(static_cast<size_t>(kShortest) + random.below(range));
+  std::vector<int32_t> tokens(length > 0 ? static_cast<size_t>(length)
+                                         : static_cast<size_t>(kShortest) + random.below(range));
   for (int32_t& token : tokens) {
     token =
         static_cast<int32_t>(kFirstToken + static_cast<int64_t>(random.below(static_cast<uint64_t>(
@@ -45,12 +46,12 @@ std::vector<int32_t> invented_sentence(Random& random, int64_t vocabulary) {
   return tokens;
 }
 
-Material invented(int64_t vocabulary) {
+Material invented(int64_t vocabulary, int64_t length) {
   Random random(1);
   std::vector<std::pair<std::vector<int32_t>, std::vector<int32_t>>> pairs;
   for (int64_t i = 0; i < kInventedPairs; ++i) {
-    auto source = invented_sentence(random, vocabulary);
-    pairs.emplace_back(std::move(source), invented_sentence(random, vocabulary));
+    auto source = invented_sentence(random, vocabulary, length);
+    pairs.emplace_back(std::move(source), invented_sentence(random, vocabulary, length));
   }
   const Vocabularies sizes{.source_size = vocabulary,
                            .target_size = vocabulary,
@@ -61,8 +62,9 @@ Material invented(int64_t vocabulary) {
 }
 
 Material material(const DataConfig& data, const StepBenchmarkOptions& options) {
-  if (!has_text(data)) {
-    return invented(options.vocabulary > 0 ? options.vocabulary : data.vocab_size);
+  if (options.invented_length > 0 || !has_text(data)) {
+    return invented(options.vocabulary > 0 ? options.vocabulary : data.vocab_size,
+                    options.invented_length);
   }
   const DataConfig text = with_training_text(data, options.cache, 1);
   return {.corpus = std::make_unique<EncodedCorpus>(

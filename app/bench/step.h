@@ -14,6 +14,9 @@ struct StepBenchmarkOptions {
   std::filesystem::path cache;  ///< for the vocabulary and the encoded corpus; made when missing
   /// Vocabulary of the invented corpus; 0: data.vocab_size.
   int64_t vocabulary = 0;
+  /// Tokens of every sentence of an invented corpus, which is then taken even where the real text
+  /// is there; 0: the real one, or sentences of 10 to 40 tokens where it is missing.
+  int64_t invented_length = 0;
 };
 
 /// Costs of training, per update of the experiment as it is written and measured on this machine.

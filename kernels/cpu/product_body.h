@@ -7,7 +7,7 @@ static const int kTileRows = 12, kTileVectors = 2;
 #else
 static const int kTileRows = 6, kTileVectors = 1;
 #endif
-static const int64_t kPanel = kTileVectors * 16;
+static const int64_t kPanel = kTileVectors * kLanes;
 
 static int64_t panels_of(int64_t outputs) {
   return (outputs + kPanel - 1) / kPanel;
@@ -49,14 +49,14 @@ static inline void product_tile(const PanelProduct& p, const float* panel, int64
       const int64_t here = least(kLanes, count - v * kLanes);
       if (here == kLanes) {
         if (p.bias) sum += load(p.bias + output + v * kLanes);
-        if (p.relu) sum = sum > 0.0f ? sum : Vector{};
+        if (p.relu) sum = sum < 0.0f ? Vector{} : sum;  // NaN stays
         store(y + v * kLanes, sum);
         continue;
       }
       store(edge, sum);
       for (int64_t o = 0; o < here; ++o) {
         const float z = edge[o] + (p.bias ? p.bias[output + v * kLanes + o] : 0.0f);
-        y[v * kLanes + o] = p.relu ? max_of(z, 0.0f) : z;
+        y[v * kLanes + o] = p.relu && z < 0.0f ? 0.0f : z;
       }
     }
   }
@@ -70,11 +70,12 @@ static void multiply_panels(const PanelProduct& p, int64_t first_panel, int64_t 
     for (; row + kTileRows <= p.rows; row += kTileRows) {
       product_tile<kTileRows>(p, panel, row, output);
     }
+    // clang-format off
     switch (p.rows - row) {
-#define ATTN_TILE(count)                                                \
-  case count:                                                           \
-    product_tile < count<kTileRows ? count : 1>(p, panel, row, output); \
-    break
+#define ATTN_TILE(count)                                                         \
+      case count:                                                                \
+        product_tile<(count < kTileRows) ? count : 1>(p, panel, row, output);    \
+        break
       ATTN_TILE(1);
       ATTN_TILE(2);
       ATTN_TILE(3);
@@ -90,5 +91,6 @@ static void multiply_panels(const PanelProduct& p, int64_t first_panel, int64_t 
       default:
         break;
     }
+    // clang-format on
   }
 }

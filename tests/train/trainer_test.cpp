@@ -7,6 +7,7 @@
 #include "tests/support/catch.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/support/tensors.h"
+#include "tests/support/threads.h"
 #include "train/checkpoint.h"
 #include "train/schedule.h"
 
@@ -136,13 +137,12 @@ TEST_CASE("k small batches make the gradient of one batch of all their pairs") {
 TEST_CASE("any number of threads makes the gradient that one makes") {
   const Batch batch = largest_batch(corpus(), 60);
   const auto targets = smoothed_targets(Smoothing::wrong, 0.1, kClasses, 1);
-  const int threads = torch::get_num_threads();
   ModelConfig shape = model_config();
   shape.dropout = 0.0;
   std::vector<torch::Tensor> gradients;
   std::vector<BatchLoss> losses;
   for (const int count : {1, 2, 3}) {
-    torch::set_num_threads(count);
+    const testing::Threads threads(count);
     Transformer model = Setup::seeded(shape);
     FlatParameters parameters(*model);
     BatchGradient gradient(model, parameters, Precision::fp32, targets);
@@ -151,7 +151,6 @@ TEST_CASE("any number of threads makes the gradient that one makes") {
     gradient.collect();
     gradients.push_back(parameters.gradients.clone());
   }
-  torch::set_num_threads(threads);
   for (size_t i = 1; i < gradients.size(); ++i) {
     CHECK(max_difference(gradients[i], gradients[0]) < 1e-4);
     CHECK(losses[i].smoothed == Approx(losses[0].smoothed).epsilon(1e-5));
@@ -160,11 +159,10 @@ TEST_CASE("any number of threads makes the gradient that one makes") {
   CHECK(gradients[0].abs().max().item<float>() > 0.1f);
 }
 
-TEST_CASE("dropout by several threads repeats, and its masks differ between their parts") {
+TEST_CASE("dropout by several threads repeats under its seed, on both attention paths") {
   const Batch batch = largest_batch(corpus(), 60);
   const auto targets = smoothed_targets(Smoothing::wrong, 0.1, kClasses, 1);
-  const int threads = torch::get_num_threads();
-  torch::set_num_threads(2);
+  const testing::Threads threads(2);
   ModelConfig shape = model_config();
   shape.dropout = 0.5;
   shape.attention = GENERATE(AttentionPath::fast, AttentionPath::readable);
@@ -178,7 +176,6 @@ TEST_CASE("dropout by several threads repeats, and its masks differ between thei
     gradient.collect();
     gradients.push_back(parameters.gradients.clone());
   }
-  torch::set_num_threads(threads);
   CHECK(torch::equal(gradients[0], gradients[1]));
   CHECK(max_difference(gradients[0], gradients[2]) > 1e-3);
 }

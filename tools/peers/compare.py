@@ -5,7 +5,7 @@
         attn="./run bench step experiments/multi30k/tiny.json --json" \\
         plain="python3 tools/peers/pytorch_step.py runs/tiny"
 
-Each command prints one JSON object, or a list whose first one counts. On a shared machine only the ratios mean something.
+Each command prints one JSON object, or a list of one. On a shared machine only the ratios mean something.
 """
 import argparse
 import json
@@ -20,7 +20,11 @@ def values_of(command):
     if done.returncode != 0:
         sys.exit(f"{command}: exit code {done.returncode}\n{done.stderr[-2000:]}")
     values = json.loads(done.stdout)
-    return values[0] if isinstance(values, list) else values
+    if not isinstance(values, list):
+        return values
+    if len(values) != 1:
+        sys.exit(f"{command}: {len(values)} results; ask for one (--at-once N)")
+    return values[0]
 
 
 def main():
@@ -36,7 +40,7 @@ def main():
         for name, command in commands.items():
             values = values_of(command)
             seen[name].append(values[options.key])
-            memory[name].append(values.get("memory", 0))
+            memory[name].append(values.get("memory"))
             print(f"{name}: {seen[name][-1]:.5g}", file=sys.stderr, flush=True)
     first = next(iter(seen))
     print(f"| | {options.key} (median of {options.rounds}) | lowest to highest | {first} is faster by | memory, GB |")
@@ -44,8 +48,9 @@ def main():
     for name, values in seen.items():
         # In each round the two were measured one after the other: the median of ratios cancels what both suffered.
         ratio = statistics.median(a / b for a, b in zip(seen[first], values))
+        resident = f"{statistics.median(memory[name]) / 1e9:.2f}" if None not in memory[name] else "–"
         print(f"| {name} | {statistics.median(values):.4g} | {min(values):.4g} to {max(values):.4g} | {ratio:.2f} × | "
-              f"{statistics.median(memory[name]) / 1e9:.2f} |")
+              f"{resident} |")
 
 
 if __name__ == "__main__":

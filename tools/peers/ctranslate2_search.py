@@ -79,9 +79,10 @@ def main():
     options = parser.parse_args()
     run = Run(options.run)
     search = run.config["search"]
+    if (search["penalty"], search["stop"]) != ("power", "count"):
+        parser.error("CTranslate2 knows the penalty power and stops by count alone; set both in the run's search")
     with open(options.text, encoding="utf-8") as lines:
         sentences = [run.pieces.encode(line.rstrip("\n"), out_type=str) for line in lines]
-    # n^α is CTranslate2's penalty too; it stops as fairseq does, when `beam` hypotheses have ended.
     how = dict(beam_size=search["beam"], length_penalty=search["alpha"], max_batch_size=options.batch,
                max_decoding_length=256)
     with tempfile.TemporaryDirectory() as folder:

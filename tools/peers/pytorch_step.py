@@ -2,8 +2,10 @@
 """A training step in careful plain PyTorch, for `attn bench step` to be measured against.
 
     python3 tools/peers/pytorch_step.py RUN [--seconds 8] [--threads 2] [--bf16]
+    python3 tools/peers/pytorch_step.py RUN --set d_model=512 --set d_ff=2048 --invented 37000
 
-Takes model, text and vocabulary from a run. What an expert writes in an afternoon: one product for queries, keys and
+Takes model, text and vocabulary from a run; --set changes the model, --invented takes pairs of 10 to 40 random tokens of
+so many, as `attn bench step` does where it has no text. What an expert writes in an afternoon: one product for queries, keys and
 values, scaled_dot_product_attention, one matrix for embeddings and projection, the projection of real positions alone,
 fused Adam, batches of like lengths. Padded, as batches usually are. Needs torch and sentencepiece; run it under
 LD_PRELOAD=libtcmalloc_minimal.so.4 too, which keeps freed memory as attn does.
@@ -119,15 +121,27 @@ def main():
     parser.add_argument("--seconds", type=float, default=8)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--bf16", action="store_true")
+    parser.add_argument("--set", action="append", default=[], metavar="KNOB=VALUE", help="of the model")
+    parser.add_argument("--invented", type=int, metavar="CLASSES", help="random text over so many tokens")
     parser.add_argument("--name", default="plain PyTorch")
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
     torch.manual_seed(1)
     run = Run(options.run)
-    prefix = run.data["train"]
-    pairs = list(zip(run.tokens(f"{prefix}.{run.data['source']}"), run.tokens(f"{prefix}.{run.data['target']}")))
-    start, end = run.pieces.bos_id(), run.pieces.eos_id()
-    network = Transformer(run.model, run.pieces.get_piece_size()).train()
+    for assignment in options.set:
+        name, value = assignment.split("=")
+        if name not in run.model:
+            parser.error(f"{name}: no knob of the model")
+        run.model[name] = float(value) if "." in value else int(value)
+    start, end, classes = run.pieces.bos_id(), run.pieces.eos_id(), run.pieces.get_piece_size()
+    if options.invented:
+        classes, rng = options.invented, random.Random(1)
+        sentence = lambda: [rng.randrange(4, classes) for _ in range(rng.randint(10, 40))]
+        pairs = [(sentence(), sentence()) for _ in range(20000)]
+    else:
+        prefix = run.data["train"]
+        pairs = list(zip(run.tokens(f"{prefix}.{run.data['source']}"), run.tokens(f"{prefix}.{run.data['target']}")))
+    network = Transformer(run.model, classes).train()
     train = run.config["train"]
     adam = torch.optim.Adam(network.parameters(), lr=1e-4, betas=(train["beta1"], train["beta2"]), eps=train["epsilon"],
                             fused=True)

@@ -14,6 +14,9 @@ class Run:
         self.config = json.loads((self.path / "config.json").read_text())
         self.model, self.data = self.config["model"], self.config["data"]
         plain = dict(norm="post", activation="relu", position="sinusoidal", embedding_sharing="all")
+        widths = {self.model["heads"] * self.model[key] for key in ("d_k", "d_v")}
+        if widths != {self.model["d_model"]} or not self.model["bias"]:
+            raise SystemExit(f"{path}: the drivers know heads × d_k = heads × d_v = d_model, with biases, alone")
         other = [f"model.{key} {self.model[key]}" for key, value in plain.items() if self.model[key] != value]
         if other or not (self.path / "tokenizer.model").exists():
             raise SystemExit(f"{path}: the drivers know the paper's model with one vocabulary alone: {', '.join(other)}")

@@ -1,0 +1,112 @@
+#include "app/bench/layers.h"
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+
+#include "app/device.h"
+#include "train/adam.h"
+#include "train/loss.h"
+#include "train/precision.h"
+
+namespace attn {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point begin) {
+  if (device().is_cuda()) torch::cuda::synchronize();
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+// Medians over as many repetitions as fit, the first left out.
+LayerTime time_part(const std::string& name, int64_t count, double seconds,
+                    const std::function<torch::Tensor()>& forward) {
+  std::vector<double> forwards, backwards;
+  forward().sum().backward();
+  const auto begin = Clock::now();
+  while (forwards.size() < 3 || seconds_since(begin) < seconds) {
+    const auto start = Clock::now();
+    const torch::Tensor out = forward();
+    forwards.push_back(seconds_since(start));
+    const torch::Tensor gradient = torch::ones_like(out);
+    const auto middle = Clock::now();
+    out.backward(gradient);
+    backwards.push_back(seconds_since(middle));
+  }
+  const auto median = [](std::vector<double>& times) {
+    std::nth_element(times.begin(), times.begin() + static_cast<int64_t>(times.size() / 2),
+                     times.end());
+    return times[times.size() / 2];
+  };
+  return {name, count, median(forwards), median(backwards)};
+}
+
+}  // namespace
+
+std::vector<LayerTime> benchmark_layers(const Experiment& experiment,
+                                        const LayersBenchmarkOptions& options) {
+  const int64_t classes = options.vocabulary > 0 ? options.vocabulary : experiment.data.vocab_size;
+  torch::manual_seed(static_cast<uint64_t>(experiment.seed));
+  Transformer model(experiment.model, VocabularySizes{classes, classes});
+  model->to(device());
+  model->train();
+  FlatParameters parameters(*model);
+  Adam adam(experiment.train, parameters);
+
+  const int64_t sentences =
+      std::max<int64_t>(1, experiment.data.batch_tokens / std::max<int64_t>(options.length, 1));
+  const std::vector<int64_t> lengths(static_cast<size_t>(sentences), options.length);
+  const Segments rows(lengths, device());
+  const torch::Tensor tokens_N =
+      torch::randint(classes, {rows.rows()}, torch::TensorOptions(device()).dtype(torch::kInt64));
+  const auto states = [&] {
+    return torch::randn({rows.rows(), experiment.model.d_model}, device()).requires_grad_();
+  };
+  const torch::Tensor x_ND = states(), memory_ND = states();
+  const AttentionScope all{.queries = rows, .keys = rows};
+  const AttentionScope causal{.queries = rows, .keys = rows, .causal = true};
+  auto& encoder = *model->encoder->layers[0]->as<EncoderLayer>();
+  auto& decoder = *model->decoder->layers[0]->as<DecoderLayer>();
+  const auto targets =
+      smoothed_targets(experiment.train.smoothing, experiment.train.label_smoothing, classes);
+  const int64_t layers = experiment.model.layers;
+  const auto time = [&](const char* name, int64_t count,
+                        const std::function<torch::Tensor()>& forward) {
+    return time_part(name, count, options.seconds, [&] {
+      const PrecisionScope precision(experiment.train.precision, device());
+      return forward();
+    });
+  };
+  std::vector<LayerTime> out = {
+      time("embedding", 2,
+           [&] {
+             return model->target_embedding(model->target_matrix(), tokens_N, rows.positions(),
+                                            rows.longest());
+           }),
+      time("self-attention of the encoder", layers,
+           [&] { return encoder.self_attention(x_ND, x_ND, all); }),
+      time("self-attention of the decoder", layers,
+           [&] { return decoder.self_attention(x_ND, x_ND, causal); }),
+      time("attention to the encoder", layers,
+           [&] { return decoder.memory_attention(x_ND, memory_ND, all); }),
+      time("feed-forward", 2 * layers, [&] { return encoder.feed_forward(x_ND); }),
+      time("residual and norm", 5 * layers,
+           [&] {
+             return encoder.feed_forward_sublayer->forward(
+                 x_ND, [&](const torch::Tensor&) { return memory_ND; });
+           }),
+      time("projection and loss", 1,
+           [&] { return output_loss(model, x_ND, tokens_N, targets).loss; })};
+  std::vector<double> updates;
+  for (int i = 0; i < 5; ++i) {
+    const auto start = Clock::now();
+    adam.update(1e-4, i + 1);
+    updates.push_back(seconds_since(start));
+  }
+  std::nth_element(updates.begin(), updates.begin() + 2, updates.end());
+  out.push_back({"Adam", 1, updates[2], 0.0});
+  return out;
+}
+
+}  // namespace attn

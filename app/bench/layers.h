@@ -1,0 +1,33 @@
+// The parts of the model, timed one by one: where a training step goes.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "app/experiment.h"
+
+namespace attn {
+
+struct LayersBenchmarkOptions {
+  int64_t length = 24;     ///< tokens of every sentence, both sides
+  double seconds = 1.0;    ///< of measuring each part
+  int64_t vocabulary = 0;  ///< 0: data.vocab_size
+};
+
+/// One kind of part.
+struct LayerTime {
+  std::string name;
+  int64_t count = 0;                     ///< of them in the model
+  double forward = 0.0, backward = 0.0;  ///< seconds each, one of them
+
+  double total() const { return static_cast<double>(count) * (forward + backward); }
+};
+
+/// Times the experiment's modules on a batch of data.batch_tokens, all threads on one part at a
+/// time. (In training each thread works through all parts with some of the sentences, which is
+/// faster: the shares are what to look at.)
+std::vector<LayerTime> benchmark_layers(const Experiment& experiment,
+                                        const LayersBenchmarkOptions& options);
+
+}  // namespace attn

@@ -1,0 +1,119 @@
+// Search over many sentences: the answer must not depend on threads, batches or the decoder's path.
+#include "eval/batched_search.h"
+
+#include "base/random.h"
+#include "data/word_vocabulary.h"
+#include "eval/parser.h"
+#include "eval/translator.h"
+#include "tests/support/catch.h"
+#include "tests/support/threads.h"
+
+using namespace attn;
+
+namespace {
+
+std::shared_ptr<const Tokenizer> words(const std::string& list) {
+  std::string lines;
+  for (const char c : list) lines += c == ' ' ? '\n' : c;
+  return parse_word_vocabulary(lines + "\n", "words");
+}
+
+const Tokenizers& tokenizers() {
+  static const Tokenizers both{words("a b c d e f g h"), words("S /S NP /NP VP /VP DT NN VB")};
+  return both;
+}
+
+Transformer model() {
+  ModelConfig config;
+  config.layers = 2;
+  config.d_model = 16;
+  config.d_ff = 24;
+  config.heads = 2;
+  config.d_k = 8;
+  config.d_v = 8;
+  config.embedding_sharing = EmbeddingSharing::decoder;
+  torch::manual_seed(4);
+  return Transformer(config,
+                     VocabularySizes{tokenizers().source->size(), tokenizers().target->size()});
+}
+
+std::vector<std::vector<std::string>> sentences(uint64_t count) {
+  Random random(6);
+  std::vector<std::vector<std::string>> out(count);
+  for (auto& sentence : out) {
+    sentence.resize(1 + random.below(9));
+    for (std::string& word : sentence) word = std::string(1, "abcdefghx"[random.below(9)]);
+  }
+  return out;
+}
+
+SearchConfig search(StepPath decoder) {
+  SearchConfig config;
+  config.beam = 3;
+  config.extra_length = 20;
+  config.decoder = decoder;
+  return config;
+}
+
+}  // namespace
+
+TEST_CASE("translations are the same by any number of threads and either decoder") {
+  std::vector<std::string> lines;
+  for (const auto& sentence : sentences(45)) {
+    std::string line;
+    for (const std::string& word : sentence) line += (line.empty() ? "" : " ") + word;
+    lines.push_back(line);
+  }
+  lines[7] = "";  // translates to nothing, at its place
+  std::vector<std::vector<std::vector<Translation>>> all;
+  for (const StepPath path : {StepPath::libtorch, StepPath::packed}) {
+    for (const int threads : {1, 2, 5}) {
+      const testing::Threads scope(threads);
+      all.push_back(
+          Translator(model(), tokenizers(), search(path), {.batch_tokens = 200}).translate(lines));
+    }
+  }
+  for (const auto& other : all) {
+    REQUIRE(other.size() == lines.size());
+    for (size_t i = 0; i < lines.size(); ++i) {
+      CAPTURE(i);
+      CHECK(other[i].front().text == all.front()[i].front().text);
+      CHECK(other[i].front().score == Approx(all.front()[i].front().score).margin(1e-4));
+    }
+    CHECK(other[7].front().text.empty());
+  }
+}
+
+TEST_CASE("parses under the constraint are the same too, and whole") {
+  const auto input = sentences(40);
+  std::vector<std::vector<std::vector<Parse>>> all;
+  for (const StepPath path : {StepPath::libtorch, StepPath::packed}) {
+    for (const int threads : {1, 3}) {
+      const testing::Threads scope(threads);
+      Parser parser(model(), tokenizers(), TreeForm::tags, search(path), {.batch_tokens = 150});
+      all.push_back(parser.parse(input));
+      CHECK(parser.counts().repaired == 0);
+    }
+  }
+  for (const auto& other : all) {
+    REQUIRE(other.size() == input.size());
+    for (size_t i = 0; i < input.size(); ++i) {
+      CHECK(tree_words(other[i].front().tree) == input[i]);
+      CHECK(write_tree(other[i].front().tree) == write_tree(all.front()[i].front().tree));
+    }
+  }
+}
+
+TEST_CASE("an error in one thread's search reaches the caller") {
+  const testing::Threads scope(3);
+  const auto broken = [](const SearchBatch&) -> std::unique_ptr<TokenConstraint> {
+    throw std::runtime_error("no constraint");
+  };
+  const std::vector<std::vector<int32_t>> sources(40, {4, 5, 6});
+  CHECK_THROWS_WITH(batched_search(model(), tokenizers(), sources,
+                                   {.search = search(StepPath::packed),
+                                    .packed = searchable(model(), search(StepPath::packed)),
+                                    .least_limits = {},
+                                    .constraint = broken}),
+                    "no constraint");
+}
