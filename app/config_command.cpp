@@ -20,9 +20,6 @@ struct ConfigOptions {
 void explain(const Experiment& experiment) {
   size_t widest = 0;
   auto docs = explain_config(experiment);
-  for (const FieldDoc& doc : explain_config(EvaluatorConfig{})) {
-    docs.push_back({"eval[]." + doc.path, doc.type, doc.value, doc.meaning});
-  }
   std::erase_if(docs, [&](const FieldDoc& doc) { return doc.path == "eval"; });
   for (const FieldDoc& doc : docs) widest = std::max(widest, doc.path.size() + doc.value.size());
   for (const FieldDoc& doc : docs) {

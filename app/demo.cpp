@@ -55,7 +55,6 @@ void print_next_steps(const fs::path& run) {
       << "\nWhat to try next:\n"
       << "  echo 'The old woman sees the dog .' | ./run translate " << dir << "\n"
       << "  echo 'The old woman sees the dog .' | ./run parse " << dir << "/parser --draw\n"
-      << "  ./run train experiments/demo.json --set model.heads=1 --run runs/one_head\n"
       << "  ./run train experiments/demo.json --set model.position=none --run runs/no_order\n"
       << "  ./run sweep experiments/demo_sweep.json --seeds 3     more rows are one object each\n"
       << "  ./run config --explain             every knob, its default and its meaning\n"

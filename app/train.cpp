@@ -90,8 +90,8 @@ void add_train_command(CLI::App& app) {
   auto options = std::make_shared<TrainOptions>();
   CLI::App* command = app.add_subcommand("train", "Train a model as a config describes it");
   command->footer(
-      "Example: attn train experiments/multi30k/tiny.json --set model.heads=8 --run runs/h8\n"
-      "         attn train runs/h8 --resume");
+      "Example: attn train experiments/multi30k/tiny.json --set model.dropout=0.1 --run runs/d1\n"
+      "         attn train runs/d1 --resume");
   command->add_option("config", options->path, "a config, or with --resume a run directory")
       ->required();
   command->add_option("--run", options->run, "the run's directory (default: runs/<config's name>)");

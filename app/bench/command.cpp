@@ -10,6 +10,7 @@
 #include "app/bench/search.h"
 #include "app/bench/step.h"
 #include "app/checkpoint_directory.h"
+#include "app/training_cost.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/format.h"
@@ -97,7 +98,8 @@ void bench_search(const BenchOptions& options) {
     json.push_back({{"at_once", result.at_once},
                     {"sentences", result.sentences},
                     {"seconds", result.seconds},
-                    {"sentences_per_second", result.sentences_per_second()}});
+                    {"sentences_per_second", result.sentences_per_second()},
+                    {"memory", peak_memory()}});
     if (options.json) continue;
     const std::string what = "search, " + std::to_string(result.at_once) + " lines at once, beam " +
                              std::to_string(experiment.search.beam);

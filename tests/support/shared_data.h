@@ -1,5 +1,5 @@
-// Public data sets that lie beside the checkout on some machines. Tests on them are extra: where
-// the folder is absent they say so and end.
+// Public data sets that some machines have. Tests on them are extra: where the folder is absent
+// they say so and end.
 #pragma once
 
 #include <cstdlib>
