@@ -1,6 +1,5 @@
 #include "app/parse.h"
 
-#include <cstdio>
 #include <iostream>
 #include <memory>
 #include <string>
@@ -9,6 +8,7 @@
 #include "app/checkpoint_directory.h"
 #include "app/input_windows.h"
 #include "base/error.h"
+#include "base/format.h"
 #include "data/penn_tokenize.h"
 #include "data/tree.h"
 #include "data/tree_drawing.h"
@@ -43,10 +43,7 @@ std::vector<std::string> words_of(const std::string& line, bool tokenize) {
 void print(const std::vector<Parse>& nbest, size_t line, const ParseOptions& options) {
   for (const Parse& parse : nbest) {
     if (options.scores) {
-      char numbers[96];
-      std::snprintf(numbers, sizeof numbers, "%zu\t%.6f\t%.6f\t", line, parse.score,
-                    parse.log_prob);
-      std::cout << numbers;
+      std::cout << format("%zu\t%.6f\t%.6f\t", line, parse.score, parse.log_prob);
     }
     std::cout << (options.draw     ? draw_tree(parse.tree)
                   : options.indent ? format_tree(parse.tree) + "\n"

@@ -3,26 +3,24 @@
 #include <unistd.h>
 
 #include <cmath>
-#include <cstdio>
 #include <iostream>
 
 #include "base/error.h"
+#include "base/format.h"
 
 namespace attn {
 
 std::string duration_text(double seconds) {
   const auto whole = static_cast<int64_t>(std::llround(std::max(seconds, 0.0)));
-  char buffer[64];
   if (whole >= 3600) {
-    std::snprintf(buffer, sizeof buffer, "%lld h %02lld min", static_cast<long long>(whole / 3600),
+    return format("%lld h %02lld min", static_cast<long long>(whole / 3600),
                   static_cast<long long>(whole / 60 % 60));
-  } else if (whole >= 60) {
-    std::snprintf(buffer, sizeof buffer, "%lld min %02lld s", static_cast<long long>(whole / 60),
-                  static_cast<long long>(whole % 60));
-  } else {
-    std::snprintf(buffer, sizeof buffer, "%lld s", static_cast<long long>(whole));
   }
-  return buffer;
+  if (whole >= 60) {
+    return format("%lld min %02lld s", static_cast<long long>(whole / 60),
+                  static_cast<long long>(whole % 60));
+  }
+  return format("%lld s", static_cast<long long>(whole));
 }
 
 Progress::Progress(const std::filesystem::path& log, int64_t steps, int64_t done)
@@ -93,13 +91,10 @@ Progress::Window Progress::take_window() {
 }
 
 std::string Progress::text(int64_t step, const Window& window) const {
-  char buffer[256];
-  std::snprintf(buffer, sizeof buffer,
-                "step %lld/%lld  loss %.4f  ppl %.2f  %.0f tokens/s  lr %.3e  %s left",
+  return format("step %lld/%lld  loss %.4f  ppl %.2f  %.0f tokens/s  lr %.3e  %s left",
                 static_cast<long long>(step), static_cast<long long>(last_step_), window.loss,
                 window.perplexity, window.tokens_per_second, window.learning_rate,
                 duration_text(window.seconds_left).c_str());
-  return buffer;
 }
 
 }  // namespace attn

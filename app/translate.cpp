@@ -1,6 +1,5 @@
 #include "app/translate.h"
 
-#include <cstdio>
 #include <iostream>
 #include <memory>
 #include <string>
@@ -9,6 +8,7 @@
 #include "app/checkpoint_directory.h"
 #include "app/input_windows.h"
 #include "base/error.h"
+#include "base/format.h"
 #include "eval/translator.h"
 
 namespace attn {
@@ -24,10 +24,7 @@ struct TranslateOptions {
 void print(const std::vector<Translation>& nbest, size_t line, const TranslateOptions& options) {
   for (const Translation& translation : nbest) {
     if (options.scores) {
-      char numbers[96];
-      std::snprintf(numbers, sizeof numbers, "%zu\t%.6f\t%.6f\t", line, translation.score,
-                    translation.log_prob);
-      std::cout << numbers;
+      std::cout << format("%zu\t%.6f\t%.6f\t", line, translation.score, translation.log_prob);
     }
     std::cout << translation.text << '\n';
   }

@@ -2,15 +2,16 @@
 // files come back as they were.
 #include "data/tree.h"
 
-#include <cstdlib>
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
 #include "base/file.h"
 #include "data/tree_drawing.h"
 #include "tests/support/catch.h"
+#include "tests/support/shared_data.h"
 
 using namespace attn;
 using attn::testing::contains;
@@ -25,12 +26,6 @@ Tree read_one(std::string_view text, const TreeOptions& options = {}) {
 
 std::string reprint(std::string_view text, const TreeOptions& options = {}) {
   return write_tree(read_one(text, options));
-}
-
-std::filesystem::path shared_data() {
-  const char* folder = std::getenv("ATTN_SHARED_DATA");
-  return folder != nullptr ? std::filesystem::path(folder)
-                           : std::filesystem::path(ATTN_SOURCE_DIR) / "../shared/data";
 }
 
 }  // namespace
@@ -183,15 +178,15 @@ TEST_CASE("a missing file is a data error") {
 }
 
 TEST_CASE("treebanks come back line by line as they were") {
-  for (const char* name :
-       {"craft/train.ptb", "craft/dev.ptb", "masc/letters.ptb", "masc/essays.ptb",
-        "wsj-sample/train.ptb", "wsj-sample/dev.ptb", "wsj-sample/dev.raw.ptb",
-        "gum/train.silver.ptb", "gum/dev.silver.ptb"}) {
-    const std::filesystem::path path = shared_data() / name;
-    if (!std::filesystem::exists(path)) {
-      WARN("skipped: " << path.string() << " is not here");
-      continue;
-    }
+  for (const auto& [folder, name] :
+       {std::pair("craft", "train.ptb"), std::pair("craft", "dev.ptb"),
+        std::pair("masc", "letters.ptb"), std::pair("masc", "essays.ptb"),
+        std::pair("wsj-sample", "train.ptb"), std::pair("wsj-sample", "dev.ptb"),
+        std::pair("wsj-sample", "dev.raw.ptb"), std::pair("gum", "train.silver.ptb"),
+        std::pair("gum", "dev.silver.ptb")}) {
+    const auto data = testing::shared_data(folder);
+    if (!data) continue;
+    const std::filesystem::path path = *data / name;
     const std::vector<Tree> trees = read_trees(path);
     const std::vector<std::string> lines = read_lines(path);
     REQUIRE(trees.size() == lines.size());
@@ -203,13 +198,11 @@ TEST_CASE("treebanks come back line by line as they were") {
 }
 
 TEST_CASE("dropping traces and functions of a raw treebank gives its published plain form") {
-  const std::filesystem::path raw = shared_data() / "wsj-sample/dev.raw.ptb";
-  if (!std::filesystem::exists(raw)) {
-    WARN("skipped: " << raw.string() << " is not here");
-    return;
-  }
-  const auto trees = read_trees(raw, {.drop_traces = true, .drop_functions = true});
-  const auto plain = read_trees(shared_data() / "wsj-sample/dev.ptb");
+  const auto data = testing::shared_data("wsj-sample");
+  if (!data) return;
+  const auto trees =
+      read_trees(*data / "dev.raw.ptb", {.drop_traces = true, .drop_functions = true});
+  const auto plain = read_trees(*data / "dev.ptb");
   REQUIRE(trees.size() == plain.size());
   size_t different = 0;
   for (size_t i = 0; i < trees.size(); ++i)

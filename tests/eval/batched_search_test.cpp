@@ -6,6 +6,7 @@
 #include "eval/parser.h"
 #include "eval/translator.h"
 #include "tests/support/catch.h"
+#include "tests/support/models.h"
 #include "tests/support/threads.h"
 
 using namespace attn;
@@ -24,13 +25,7 @@ const Tokenizers& tokenizers() {
 }
 
 Transformer model() {
-  ModelConfig config;
-  config.layers = 2;
-  config.d_model = 16;
-  config.d_ff = 24;
-  config.heads = 2;
-  config.d_k = 8;
-  config.d_v = 8;
+  ModelConfig config = testing::small_model();
   config.embedding_sharing = EmbeddingSharing::decoder;
   torch::manual_seed(4);
   return Transformer(config,

@@ -6,6 +6,7 @@
 #include "base/random.h"
 #include "eval/transformer_decoder.h"
 #include "tests/support/catch.h"
+#include "tests/support/models.h"
 
 using namespace attn;
 
@@ -14,13 +15,10 @@ namespace {
 constexpr int64_t kSource = 23, kTarget = 37;
 
 ModelConfig variant(const std::string& name) {
-  ModelConfig config;
-  config.layers = 2;
+  ModelConfig config = testing::small_model();
   config.d_model = 24;
   config.d_ff = 50;
   config.heads = 3;
-  config.d_k = 8;
-  config.d_v = 8;
   config.embedding_sharing = EmbeddingSharing::decoder;
   if (name == "pre") config.norm = Norm::pre;
   if (name == "no bias") config.bias = false;

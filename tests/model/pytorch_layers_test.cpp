@@ -6,6 +6,7 @@
 #include "model/decoder.h"
 #include "model/encoder.h"
 #include "tests/support/catch.h"
+#include "tests/support/models.h"
 #include "tests/support/tensors.h"
 
 using namespace attn;
@@ -33,12 +34,7 @@ class Golden {
 };
 
 ModelConfig config(Norm norm, AttentionPath path) {
-  ModelConfig config;
-  config.d_model = 16;
-  config.d_ff = 24;
-  config.heads = 2;
-  config.d_k = 8;
-  config.d_v = 8;
+  ModelConfig config = testing::small_model();
   config.dropout = 0.0;
   config.norm = norm;
   config.attention = path;

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "model/size.h"
 #include "tests/support/catch.h"
+#include "tests/support/models.h"
 #include "tests/support/table3.h"
 #include "tests/support/tensors.h"
 
@@ -16,11 +17,7 @@ namespace {
 constexpr VocabularySizes kVocabulary{23, 23};
 
 ModelConfig small() {
-  ModelConfig config;
-  config.layers = 2;
-  config.d_model = 16;
-  config.d_ff = 24;
-  config.heads = 2;
+  ModelConfig config = testing::small_model();
   config.d_k = 6;
   config.d_v = 10;
   config.max_positions = 64;

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "tests/support/catch.h"
+#include "tests/support/models.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/support/tensors.h"
 #include "tests/support/threads.h"
@@ -35,13 +36,9 @@ EncodedCorpus corpus(int64_t pairs = 64) {
 }
 
 ModelConfig model_config() {
-  ModelConfig config;
+  ModelConfig config = testing::small_model();
   config.layers = 1;
-  config.d_model = 16;
   config.d_ff = 32;
-  config.heads = 2;
-  config.d_k = 8;
-  config.d_v = 8;
   return config;
 }
 

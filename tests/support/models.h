@@ -1,0 +1,20 @@
+// Models small enough for tests.
+#pragma once
+
+#include "model/config.h"
+
+namespace attn::testing {
+
+/// The smallest model with more than one of everything; tests set what they are about.
+inline ModelConfig small_model() {
+  ModelConfig config;
+  config.layers = 2;
+  config.d_model = 16;
+  config.d_ff = 24;
+  config.heads = 2;
+  config.d_k = 8;
+  config.d_v = 8;
+  return config;
+}
+
+}  // namespace attn::testing
