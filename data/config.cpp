@@ -1,8 +1,21 @@
 #include "data/config.h"
 
+#include <filesystem>
+
 #include "base/check.h"
+#include "base/error.h"
 
 namespace attn {
+namespace {
+
+void require_file(const char* field, const std::string& path) {
+  if (std::filesystem::exists(path)) return;
+  throw DataError(std::string(field) + ": " + path +
+                  ": no such file (paths begin at the working directory; data/fetch --list tells "
+                  "which corpora can be downloaded)");
+}
+
+}  // namespace
 
 void DataConfig::validate() const {
   // Catches a count typed with too many zeros before it is allocated.
@@ -35,9 +48,18 @@ void DataConfig::validate() const {
 void DataConfig::require_texts() const {
   require(!train.empty(), "data.train", "\"\"",
           "name the training text, without its language (parsing: the file of trees)");
-  if (task == Task::parsing) return;
+  if (task == Task::parsing) {
+    require_file("data.train", train);
+    if (!valid.empty()) require_file("data.valid", valid);
+    for (const std::string& path : silver) require_file("data.silver", path);
+    return;
+  }
   require(!source.empty(), "data.source", "\"\"", "name the source language, such as \"en\"");
   require(!target.empty(), "data.target", "\"\"", "name the target language, such as \"de\"");
+  for (const std::string& language : {source, target}) {
+    require_file("data.train", text_path(train, language));
+    if (!valid.empty()) require_file("data.valid", text_path(valid, language));
+  }
 }
 
 std::string text_path(const std::string& prefix, const std::string& language) {

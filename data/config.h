@@ -120,8 +120,9 @@ struct DataConfig {
 
   /// Throws ConfigError with the first field that cannot be right. Files are not looked at.
   void validate() const;
-  /// Throws ConfigError unless the training text and, for translation, both languages are named: a
-  /// config that is only looked at, or that is a base for others, need not.
+  /// Throws ConfigError unless the training text and, for translation, both languages are named (a
+  /// config that is only looked at, or that is a base for others, need not), and DataError naming
+  /// the first file that is not there.
   void require_texts() const;
 };
 

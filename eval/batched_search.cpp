@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <string>
 
+#include "base/error.h"
 #include "eval/transformer_decoder.h"
 
 namespace attn {
@@ -76,7 +78,15 @@ std::vector<SearchBatch> batches_of(Sources sources, const BatchedSearch& how, i
 }  // namespace
 
 std::shared_ptr<const PackedDecoder> searchable(Transformer model, const SearchConfig& search) {
-  return search.decoder == StepPath::packed ? PackedDecoder::make(model) : nullptr;
+  auto packed =
+      search.decoder == StepPath::packed ? PackedDecoder::make(model, search.weights) : nullptr;
+  if (!packed && search.weights != WeightType::fp32) {
+    throw ConfigError(
+        "search.weights: " + std::string(enum_name(search.weights)) +
+        ": only the packed decoder keeps such weights, and it doesn't know this model "
+        "or device; take fp32");
+  }
+  return packed;
 }
 
 std::vector<std::vector<Hypothesis>> batched_search(Transformer model, const Tokenizers& tokenizers,

@@ -34,7 +34,8 @@ struct BatchedSearch {
 };
 
 /// The fast path of a model for many searches, if the config wants it and the model has one. It
-/// keeps the weights as they are now.
+/// keeps the weights as they are now. Throws ConfigError where search.weights needs that path and
+/// there is none.
 std::shared_ptr<const PackedDecoder> searchable(Transformer model, const SearchConfig& search);
 
 /// n-best hypotheses of every source (tokens without eos), in their order; none for a source

@@ -14,6 +14,8 @@ void SearchConfig::validate() const {
   require(nbest >= 1, "nbest", nbest, "must be positive");
   require(known_tags >= 0, "known_tags", known_tags, "must be 0 or more");
   require(nbest <= beam, "nbest", nbest, "must be at most beam");
+  require(weights == WeightType::fp32 || decoder == StepPath::packed, "weights", enum_name(weights),
+          "needs the decoder \"packed\"");
 }
 
 double length_penalty(const SearchConfig& config, int64_t length) {

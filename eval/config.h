@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "base/enum_names.h"
+#include "kernels/weight_type.h"
 
 namespace attn {
 
@@ -54,6 +55,7 @@ struct SearchConfig {
   bool constrained = true;
   int64_t known_tags = 0;
   StepPath decoder = StepPath::packed;
+  WeightType weights = WeightType::fp32;
 
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit) {
@@ -70,6 +72,7 @@ struct SearchConfig {
           "any tag");
     visit("decoder", self.decoder,
           "packed: the fast path on a CPU, libtorch: the modules of model/");
+    visit("weights", self.weights, "fp32, or int8: the packed decoder keeps its weights in 8 bits");
   }
   bool operator==(const SearchConfig&) const = default;
   /// Throws ConfigError naming the first knob that contradicts itself.

@@ -20,28 +20,29 @@ PackedDecoder::Norm norm_of(const Sublayer& sublayer) {
   return norm_of(sublayer->norm);
 }
 
-PackedLinear packed(const torch::nn::Linear& linear) {
-  return PackedLinear(linear->weight, linear->bias);
+PackedLinear packed(const torch::nn::Linear& linear, WeightType type) {
+  return PackedLinear(linear->weight, linear->bias, type);
 }
 
 // Several layers of the same input as one.
-PackedLinear packed(std::initializer_list<torch::nn::Linear> linears) {
+PackedLinear packed(std::initializer_list<torch::nn::Linear> linears, WeightType type) {
   std::vector<torch::Tensor> weights, biases;
   for (const auto& linear : linears) {
     weights.push_back(linear->weight);
     if (linear->bias.defined()) biases.push_back(linear->bias);
   }
-  return PackedLinear(torch::cat(weights), biases.empty() ? torch::Tensor() : torch::cat(biases));
+  return PackedLinear(torch::cat(weights), biases.empty() ? torch::Tensor() : torch::cat(biases),
+                      type);
 }
 
-PackedDecoder::Layer packed(const DecoderLayer& layer) {
+PackedDecoder::Layer packed(const DecoderLayer& layer, WeightType type) {
   const MultiHeadAttention &self = layer->self_attention, &memory = layer->memory_attention;
-  return {.self_project = packed({self->query, self->key, self->value}),
-          .self_output = packed(self->output),
-          .memory_query = packed(memory->query),
-          .memory_output = packed(memory->output),
-          .inner = packed(layer->feed_forward->inner),
-          .outer = packed(layer->feed_forward->outer),
+  return {.self_project = packed({self->query, self->key, self->value}, type),
+          .self_output = packed(self->output, type),
+          .memory_query = packed(memory->query, type),
+          .memory_output = packed(memory->output, type),
+          .inner = packed(layer->feed_forward->inner, type),
+          .outer = packed(layer->feed_forward->outer, type),
           .self_norm = norm_of(layer->self_attention_sublayer),
           .memory_norm = norm_of(layer->memory_attention_sublayer),
           .feed_forward_norm = norm_of(layer->feed_forward_sublayer)};
@@ -77,19 +78,21 @@ float* room(std::vector<float>& buffer, int64_t floats) {
 
 }  // namespace
 
-std::shared_ptr<const PackedDecoder> PackedDecoder::make(Transformer model) {
+std::shared_ptr<const PackedDecoder> PackedDecoder::make(Transformer model, WeightType weights) {
   if (!is_known(model->config()) || !model->device().is_cpu() ||
       model->output_weight().scalar_type() != torch::kFloat32 ||
       model->target_embedding->position->attention_bias(1, 1).defined()) {
     return nullptr;
   }
   const torch::NoGradGuard no_grad;
-  return std::shared_ptr<const PackedDecoder>(new PackedDecoder(model));
+  return std::shared_ptr<const PackedDecoder>(new PackedDecoder(model, weights));
 }
 
-PackedDecoder::PackedDecoder(Transformer of) : model(of), projection(of->output_weight()) {
+PackedDecoder::PackedDecoder(Transformer of, WeightType weights)
+    : model(of), projection(of->output_weight(), {}, weights) {
   for (const auto& layer : *model->decoder->layers) {
-    layers.push_back(packed(DecoderLayer(std::dynamic_pointer_cast<DecoderLayerImpl>(layer))));
+    layers.push_back(
+        packed(DecoderLayer(std::dynamic_pointer_cast<DecoderLayerImpl>(layer)), weights));
   }
   if (const auto& norm = model->decoder->final_norm) {
     final_norm = norm_of(norm);
@@ -304,13 +307,7 @@ torch::Tensor PackedStepDecoder::State::step(const StepRows& step) {
   const torch::NoGradGuard no_grad;
   const auto rows = static_cast<int64_t>(step.tokens.size());
   follow(step.parents, rows);
-  torch::Tensor tokens_R = torch::empty({rows}, torch::kInt64);
-  std::copy(step.tokens.begin(), step.tokens.end(), tokens_R.data_ptr<int64_t>());
-  const torch::Tensor embedded_RD =
-      model_
-          ->target_embedding(model_->target_matrix(), tokens_R,
-                             torch::full_like(tokens_R, position_), position_ + 1)
-          .contiguous();
+  const torch::Tensor embedded_RD = model_->embed_step(step.tokens, position_).contiguous();
   float* x = room(x_, rows * d_model_);
   std::copy_n(embedded_RD.const_data_ptr<float>(), rows * d_model_, x);
   const int64_t keys = heads_ * d_k_, values = heads_ * d_v_, width = 2 * keys + values;

@@ -23,7 +23,7 @@ class PackedDecoder {
   /// Null where there is no such path: off the CPU, in another type than float32, with a bias on
   /// the attention scores, or with any knob of the model that it doesn't know, such as another
   /// activation than ReLU or the readable attention.
-  static std::shared_ptr<const PackedDecoder> make(Transformer model);
+  static std::shared_ptr<const PackedDecoder> make(Transformer model, WeightType weights);
 
   struct Norm {
     torch::Tensor weight, bias;
@@ -42,7 +42,7 @@ class PackedDecoder {
   PackedLinear projection;
 
  private:
-  explicit PackedDecoder(Transformer of);
+  PackedDecoder(Transformer of, WeightType weights);
 };
 
 /// Decodes a batch position by position. Decoder and constraint (may be null) must outlive this.

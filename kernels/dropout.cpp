@@ -27,19 +27,13 @@ class Dropout : public torch::autograd::Function<Dropout> {
   static torch::Tensor forward(torch::autograd::AutogradContext* context, const torch::Tensor& x,
                                double p) {
     const cpu::DropoutKey key = draw_dropout_key(p);
-    context->saved_data["key"] = static_cast<int64_t>(key.key);
-    context->saved_data["threshold"] = static_cast<int64_t>(key.threshold);
-    context->saved_data["scale"] = static_cast<double>(key.scale);
+    save_dropout_key(*context, key);
     return drop(x, key);
   }
 
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
                                                  torch::autograd::variable_list gradients) {
-    const cpu::DropoutKey key{
-        .key = static_cast<uint64_t>(context->saved_data["key"].toInt()),
-        .threshold = static_cast<uint32_t>(context->saved_data["threshold"].toInt()),
-        .scale = static_cast<float>(context->saved_data["scale"].toDouble())};
-    return {drop(gradients[0], key), torch::Tensor()};
+    return {drop(gradients[0], saved_dropout_key(*context)), torch::Tensor()};
   }
 };
 
@@ -67,6 +61,18 @@ cpu::DropoutKey draw_dropout_key(double p) {
   return {.key = draw(),
           .threshold = static_cast<uint32_t>(std::lround(std::min(p * 4294967296.0, 4294967295.0))),
           .scale = static_cast<float>(1.0 / (1.0 - p))};
+}
+
+void save_dropout_key(torch::autograd::AutogradContext& context, const cpu::DropoutKey& key) {
+  context.saved_data["key"] = static_cast<int64_t>(key.key);
+  context.saved_data["threshold"] = static_cast<int64_t>(key.threshold);
+  context.saved_data["scale"] = static_cast<double>(key.scale);
+}
+
+cpu::DropoutKey saved_dropout_key(torch::autograd::AutogradContext& context) {
+  return {.key = static_cast<uint64_t>(context.saved_data["key"].toInt()),
+          .threshold = static_cast<uint32_t>(context.saved_data["threshold"].toInt()),
+          .scale = static_cast<float>(context.saved_data["scale"].toDouble())};
 }
 
 bool runs_on_cpu_kernels(const torch::Tensor& tensor) {

@@ -28,6 +28,10 @@ class DropoutSeed {
 /// else from torch's default CPU generator; without dropout no key is drawn.
 cpu::DropoutKey draw_dropout_key(double p);
 
+/// Keeps a key from forward to backward.
+void save_dropout_key(torch::autograd::AutogradContext& context, const cpu::DropoutKey& key);
+cpu::DropoutKey saved_dropout_key(torch::autograd::AutogradContext& context);
+
 /// Whether the CPU kernels take these tensors: float32, on a CPU, dense.
 bool runs_on_cpu_kernels(const torch::Tensor& tensor);
 

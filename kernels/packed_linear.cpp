@@ -13,33 +13,49 @@ constexpr int64_t kWorthAThread = 1 << 16;  // multiplications
 
 }  // namespace
 
-PackedLinear::PackedLinear(const torch::Tensor& weight, const torch::Tensor& bias)
-    : inputs_(weight.size(1)), outputs_(weight.size(0)) {
+PackedLinear::PackedLinear(const torch::Tensor& weight, const torch::Tensor& bias, WeightType type)
+    : inputs_(weight.size(1)), outputs_(weight.size(0)), type_(type) {
   TORCH_CHECK(weight.dim() == 2 && weight.is_cpu() && weight.scalar_type() == torch::kFloat32,
               "a packed linear layer wants a float32 matrix on the CPU, not ", weight.sizes());
   const torch::Tensor rows = weight.detach().contiguous();
   const auto& kernels = cpu::kernels();
-  panels_ = torch::empty({kernels.panels(outputs_) * kernels.panel_outputs * inputs_});
-  kernels.pack_panels(rows.const_data_ptr<float>(), outputs_, inputs_, panels_.data_ptr<float>());
+  const int64_t padded = kernels.panels(outputs_) * kernels.panel_outputs;
+  const float* values = rows.const_data_ptr<float>();
+  switch (type) {
+    case WeightType::fp32:
+      panels_ = torch::empty({padded * inputs_});
+      kernels.pack_panels(values, outputs_, inputs_, panels_.data_ptr<float>());
+      break;
+    case WeightType::int8:
+      panels_ = torch::empty({padded * kernels.int8_words(inputs_)}, torch::kUInt32);
+      scales_.resize(static_cast<size_t>(padded));
+      kernels.pack_int8_panels(values, outputs_, inputs_, panels_.data_ptr<uint32_t>(),
+                               scales_.data());
+      break;
+  }
   if (!bias.defined()) return;
   TORCH_CHECK(bias.numel() == outputs_, "a bias of ", bias.numel(), " for ", outputs_, " outputs");
-  const torch::Tensor values = bias.detach().contiguous();
-  bias_.assign(values.const_data_ptr<float>(), values.const_data_ptr<float>() + outputs_);
+  const torch::Tensor row = bias.detach().contiguous();
+  bias_.assign(row.const_data_ptr<float>(), row.const_data_ptr<float>() + outputs_);
 }
 
 void PackedLinear::apply(const float* x, int64_t x_stride, int64_t rows, float* y, int64_t y_stride,
                          bool relu) const {
   const auto& kernels = cpu::kernels();
-  const cpu::PanelProduct product{.x = x,
-                                  .x_stride = x_stride,
-                                  .panels = panels_.const_data_ptr<float>(),
-                                  .bias = bias_.empty() ? nullptr : bias_.data(),
-                                  .y = y,
-                                  .y_stride = y_stride,
-                                  .rows = rows,
-                                  .inputs = inputs_,
-                                  .outputs = outputs_,
-                                  .relu = relu};
+  const bool int8 = type_ == WeightType::int8;
+  const cpu::PanelProduct product{
+      .x = x,
+      .x_stride = x_stride,
+      .panels = int8 ? nullptr : panels_.const_data_ptr<float>(),
+      .int8_panels = int8 ? panels_.const_data_ptr<uint32_t>() : nullptr,
+      .scales = int8 ? scales_.data() : nullptr,
+      .bias = bias_.empty() ? nullptr : bias_.data(),
+      .y = y,
+      .y_stride = y_stride,
+      .rows = rows,
+      .inputs = inputs_,
+      .outputs = outputs_,
+      .relu = relu};
   const int64_t work = std::max<int64_t>(1, rows * inputs_ * kernels.panel_outputs);
   at::parallel_for(
       0, kernels.panels(outputs_), std::max<int64_t>(1, kWorthAThread / work),

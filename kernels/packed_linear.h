@@ -6,14 +6,17 @@
 #include <cstdint>
 #include <vector>
 
+#include "kernels/weight_type.h"
+
 namespace attn {
 
 /// y = x Wᵀ + b with the weight copied once into the order in which the kernel reads it. Float32 on
-/// the CPU. torch::linear is the plain counterpart.
+/// the CPU. torch::linear is the plain counterpart; with int8 the weight is off by at most half of
+/// 1/127 of its row's largest.
 class PackedLinear {
  public:
   /// weight [outputs, inputs]; bias [outputs], or undefined for none.
-  explicit PackedLinear(const torch::Tensor& weight, const torch::Tensor& bias = {});
+  PackedLinear(const torch::Tensor& weight, const torch::Tensor& bias, WeightType type);
 
   int64_t inputs() const { return inputs_; }
   int64_t outputs() const { return outputs_; }
@@ -25,8 +28,9 @@ class PackedLinear {
 
  private:
   int64_t inputs_, outputs_;
+  WeightType type_;
   torch::Tensor panels_;  // a tensor begins on a cache line, as the panels' vectors then do
-  std::vector<float> bias_;
+  std::vector<float> scales_, bias_;
 };
 
 }  // namespace attn

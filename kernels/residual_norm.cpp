@@ -48,9 +48,7 @@ class ResidualNorm : public torch::autograd::Function<ResidualNorm> {
                                   mean.data_ptr<float>(), rstd.data_ptr<float>());
     });
     context->save_for_backward({sum, mean, rstd, weight, bias});
-    context->saved_data["key"] = static_cast<int64_t>(key.key);
-    context->saved_data["threshold"] = static_cast<int64_t>(key.threshold);
-    context->saved_data["scale"] = static_cast<double>(key.scale);
+    save_dropout_key(*context, key);
     return out;
   }
 
@@ -59,10 +57,7 @@ class ResidualNorm : public torch::autograd::Function<ResidualNorm> {
     const torch::Tensor dy = gradients[0].contiguous();
     const torch::Tensor &sum = saved[0], &weight = saved[3];
     const int64_t width = weight.numel(), count = sum.numel() / width;
-    const cpu::DropoutKey key{
-        .key = static_cast<uint64_t>(context->saved_data["key"].toInt()),
-        .threshold = static_cast<uint32_t>(context->saved_data["threshold"].toInt()),
-        .scale = static_cast<float>(context->saved_data["scale"].toDouble())};
+    const cpu::DropoutKey key = saved_dropout_key(*context);
     const torch::Tensor dx = torch::empty_like(sum);
     const torch::Tensor du = key.threshold != 0 ? torch::empty_like(sum) : dx;
     const int64_t blocks = (count + kBlock - 1) / kBlock;

@@ -98,15 +98,18 @@ torch::Tensor TransformerImpl::step(DecoderState& state, std::span<const int64_t
   state.rows_of_sentence.assign(state.memory.count(), 0);
   for (const int64_t sentence : sentences) ++state.rows_of_sentence[sentence];
 
-  const torch::Tensor host = torch::empty({rows}, torch::kInt64);
-  std::copy(tokens.begin(), tokens.end(), host.data_ptr<int64_t>());
-  const torch::Tensor tokens_R = host.to(device());
-  const torch::Tensor x_RD = target_embedding(target_matrix(), tokens_R,
-                                              torch::full_like(tokens_R, position), position + 1);
   // The newest position's row of the bias that whole sentences get.
   torch::Tensor bias = target_embedding->position->attention_bias(position + 1, position + 1);
   if (bias.defined()) bias = bias.narrow(1, position, 1);
-  return decoder->step(x_RD, state, bias);
+  return decoder->step(embed_step(tokens, position), state, bias);
+}
+
+torch::Tensor TransformerImpl::embed_step(std::span<const int32_t> tokens, int64_t position) {
+  const torch::Tensor host = torch::empty({static_cast<int64_t>(tokens.size())}, torch::kInt64);
+  std::copy(tokens.begin(), tokens.end(), host.data_ptr<int64_t>());
+  const torch::Tensor tokens_R = host.to(device());
+  return target_embedding(target_matrix(), tokens_R, torch::full_like(tokens_R, position),
+                          position + 1);
 }
 
 }  // namespace attn

@@ -38,6 +38,10 @@ class TransformerImpl : public torch::nn::Module {
   torch::Tensor step(DecoderState& state, std::span<const int64_t> parents,
                      std::span<const int32_t> tokens, std::span<const int64_t> sentences);
 
+  /// The decoder's input [R, D] for the tokens of one position: the part of `step` that looks at
+  /// no other row.
+  torch::Tensor embed_step(std::span<const int32_t> tokens, int64_t position);
+
   /// [V, D]: rows of the pre-softmax projection, whichever parameter that is.
   const torch::Tensor& output_weight() const;
   /// [V, D]: the two sides' embeddings.

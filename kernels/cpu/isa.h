@@ -29,6 +29,8 @@ const Kernels& table() {
                                      kPanel,
                                      panels_of,
                                      pack_panels,
+                                     words_of,
+                                     pack_int8_panels,
                                      multiply_panels};
   return kTable;
 }

@@ -1,6 +1,8 @@
 // y = x Wᵀ + b for the few rows of a step of search. W is copied once into panels of kPanel
 // outputs, [inputs][kPanel] each, so that the innermost loop reads it in order and a weight is read
-// once for up to kTileRows rows, whose sums stay in registers. Part of body.h.
+// once for up to kTileRows rows, whose sums stay in registers. Weights of 8 bits become floats as
+// they are read, so that x loses nothing, and the sums are scaled at the end: where products wait
+// for memory, that is a quarter of it. Part of body.h.
 
 #ifdef __AVX512F__
 static const int kTileRows = 12, kTileVectors = 2;
@@ -9,8 +11,14 @@ static const int kTileRows = 6, kTileVectors = 1;
 #endif
 static const int64_t kPanel = kTileVectors * kLanes;
 
+static const int kWordInputs = 4;  // 8-bit weights in a word
+
 static int64_t panels_of(int64_t outputs) {
   return (outputs + kPanel - 1) / kPanel;
+}
+
+static int64_t words_of(int64_t inputs) {
+  return (inputs + kWordInputs - 1) / kWordInputs;
 }
 
 static void pack_panels(const float* weight, int64_t outputs, int64_t inputs, float* panels) {
@@ -23,21 +31,92 @@ static void pack_panels(const float* weight, int64_t outputs, int64_t inputs, fl
   }
 }
 
+// The nearest level of a weight; 0 for what is not a number.
+static inline int32_t int8_level(float weight, float inverse_scale) {
+  const float level = __builtin_rintf(weight * inverse_scale);
+  return level >= -127.0f && level <= 127.0f ? static_cast<int32_t>(level) : 0;
+}
+
+// [inputs / 4][kPanel] words of four inputs each, the first in the lowest byte: shifts then bring
+// each to its lane's full width, which compilers do well, unlike widening bytes.
+static void pack_int8_panels(const float* weight, int64_t outputs, int64_t inputs, uint32_t* panels,
+                             float* scales) {
+  for (int64_t o0 = 0; o0 < outputs; o0 += kPanel, scales += kPanel) {
+    float inverses[kPanel];
+    for (int64_t o = 0; o < kPanel; ++o) {
+      const float* row = weight + (o0 + o) * inputs;
+      float largest = 0.0f;
+      for (int64_t i = 0; o0 + o < outputs && i < inputs; ++i) {
+        largest = max_of(__builtin_fabsf(row[i]), largest);
+      }
+      scales[o] = largest / 127.0f;
+      inverses[o] = largest > 0.0f ? 127.0f / largest : 0.0f;
+    }
+    for (int64_t i0 = 0; i0 < inputs; i0 += kWordInputs) {
+      for (int64_t o = 0; o < kPanel; ++o) {
+        const float* row = weight + (o0 + o) * inputs;
+        uint32_t word = 0;
+        for (int64_t i = i0; o0 + o < outputs && i < least(inputs, i0 + kWordInputs); ++i) {
+          word |= (static_cast<uint32_t>(int8_level(row[i], inverses[o])) & 0xffu)
+                  << (8 * (i - i0));
+        }
+        *panels++ = word;
+      }
+    }
+  }
+}
+
+// sums[r] += x[r][i] w for one input, whose weights are w.
 template <int kRows>
-static inline void product_tile(const PanelProduct& p, const float* panel, int64_t row,
-                                int64_t output) {
-  const float* x = p.x + row * p.x_stride;
-  Vector sums[kRows][kTileVectors] = {};
+static inline void add_input(const PanelProduct& p, const float* x, int64_t i,
+                             const Vector (&w)[kTileVectors], Vector (&sums)[kRows][kTileVectors]) {
+#pragma GCC unroll 16
+  for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 4
+    for (int v = 0; v < kTileVectors; ++v) sums[r][v] += x[r * p.x_stride + i] * w[v];
+  }
+}
+
+template <int kRows>
+static inline void add_products(const PanelProduct& p, const float* x, const float* panel,
+                                Vector (&sums)[kRows][kTileVectors]) {
   for (int64_t i = 0; i < p.inputs; ++i) {
     Vector w[kTileVectors];
 #pragma GCC unroll 4
     for (int v = 0; v < kTileVectors; ++v) w[v] = load(panel + i * kPanel + v * kLanes);
-#pragma GCC unroll 16
-    for (int r = 0; r < kRows; ++r) {
+    add_input(p, x, i, w, sums);
+  }
+}
+
+// The weights of word input `k`.
+static inline Vector widened(Lanes words, int k) {
+  return __builtin_convertvector((words << (24 - 8 * k)) >> 24, Vector);
+}
+
+template <int kRows>
+static inline void add_products(const PanelProduct& p, const float* x, const uint32_t* panel,
+                                Vector (&sums)[kRows][kTileVectors]) {
+  for (int64_t i0 = 0; i0 < p.inputs; i0 += kWordInputs, panel += kPanel) {
+    Lanes words[kTileVectors];
+    __builtin_memcpy(&words, panel, sizeof words);
+    const int64_t count = least(kWordInputs, p.inputs - i0);
 #pragma GCC unroll 4
-      for (int v = 0; v < kTileVectors; ++v) sums[r][v] += x[r * p.x_stride + i] * w[v];
+    for (int k = 0; k < kWordInputs; ++k) {
+      if (k >= count) break;
+      Vector w[kTileVectors];
+#pragma GCC unroll 4
+      for (int v = 0; v < kTileVectors; ++v) w[v] = widened(words[v], k);
+      add_input(p, x, i0 + k, w, sums);
     }
   }
+}
+
+template <int kRows, class Weight>
+static inline void product_tile(const PanelProduct& p, const Weight* panel, int64_t row,
+                                int64_t output) {
+  const float* x = p.x + row * p.x_stride;
+  Vector sums[kRows][kTileVectors] = {};
+  add_products(p, x, panel, sums);
   const int64_t count = least(kPanel, p.outputs - output);
 #pragma GCC unroll 16
   for (int r = 0; r < kRows; ++r) {
@@ -45,6 +124,7 @@ static inline void product_tile(const PanelProduct& p, const float* panel, int64
 #pragma GCC unroll 4
     for (int v = 0; v < kTileVectors; ++v) {
       Vector sum = sums[r][v];
+      if (p.scales) sum *= load(p.scales + output + v * kLanes);
       float edge[kLanes];  // the last panel may reach beyond the outputs
       const int64_t here = least(kLanes, count - v * kLanes);
       if (here == kLanes) {
@@ -62,9 +142,12 @@ static inline void product_tile(const PanelProduct& p, const float* panel, int64
   }
 }
 
-static void multiply_panels(const PanelProduct& p, int64_t first_panel, int64_t last_panel) {
+// `size` is that of a panel.
+template <class Weight>
+static void multiply(const PanelProduct& p, const Weight* panels, int64_t size, int64_t first_panel,
+                     int64_t last_panel) {
   for (int64_t n = first_panel; n < last_panel; ++n) {
-    const float* panel = p.panels + n * kPanel * p.inputs;
+    const Weight* panel = panels + n * size;
     const int64_t output = n * kPanel;
     int64_t row = 0;
     for (; row + kTileRows <= p.rows; row += kTileRows) {
@@ -92,5 +175,13 @@ static void multiply_panels(const PanelProduct& p, int64_t first_panel, int64_t 
         break;
     }
     // clang-format on
+  }
+}
+
+static void multiply_panels(const PanelProduct& p, int64_t first_panel, int64_t last_panel) {
+  if (p.int8_panels) {
+    multiply(p, p.int8_panels, kPanel * words_of(p.inputs), first_panel, last_panel);
+  } else {
+    multiply(p, p.panels, kPanel * p.inputs, first_panel, last_panel);
   }
 }

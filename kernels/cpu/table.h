@@ -73,12 +73,15 @@ struct SmoothedTargets {
   int64_t spared;
 };
 
-/// Rows of x times a weight that lies in panels; strides in floats between rows.
+/// Rows of x times a weight that lies in panels, of which one kind is null; strides in floats
+/// between rows.
 struct PanelProduct {
   const float* x;
   int64_t x_stride;
   const float* panels;
-  const float* bias;  ///< [outputs], or null
+  const uint32_t* int8_panels;
+  const float* scales;  ///< with int8_panels: of each panel's outputs
+  const float* bias;    ///< [outputs], or null
   float* y;
   int64_t y_stride;
   int64_t rows, inputs, outputs;
@@ -115,6 +118,12 @@ struct Kernels {
   int64_t panel_outputs;
   int64_t (*panels)(int64_t outputs);
   void (*pack_panels)(const float* weight, int64_t outputs, int64_t inputs, float* panels);
+  /// Each output's weights as integers from -127 to 127, the nearest to weight / scale, four inputs
+  /// to a word: int8_words(inputs) × panel_outputs words a panel. A scale is an output's largest
+  /// weight / 127; there are panels × panel_outputs of them.
+  int64_t (*int8_words)(int64_t inputs);
+  void (*pack_int8_panels)(const float* weight, int64_t outputs, int64_t inputs, uint32_t* panels,
+                           float* scales);
   void (*multiply_panels)(const PanelProduct&, int64_t first_panel, int64_t last_panel);
 };
 

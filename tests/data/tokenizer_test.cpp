@@ -376,9 +376,14 @@ TEST_CASE("the data config says what is wrong with which knob") {
     return std::string("nothing");
   };
   CHECK(complaint([](auto& c) { c.vocab_size = -3; }) == "data.vocab_size: -3: must be positive");
-  CHECK_NOTHROW(good.require_texts());
   CHECK_NOTHROW(DataConfig{}.validate());
   CHECK_THROWS_WITH(DataConfig{}.require_texts(), contains("data.train: "));
+  TemporaryDirectory directory;
+  good.train = (directory / "t").string();
+  testing::write_text(directory / "t.en", "a\n");
+  CHECK_THROWS_WITH(good.require_texts(), contains("data.train: " + good.train + ".de: no such"));
+  testing::write_text(directory / "t.de", "b\n");
+  CHECK_NOTHROW(good.require_texts());
   CHECK_THAT(complaint([](auto& c) { c.batch_tokens = 0; }), contains("data.batch_tokens: 0: "));
   CHECK_THAT(complaint([](auto& c) { c.max_length = 1; }), contains("data.max_length: 1: "));
   CHECK_THAT(complaint([](auto& c) { c.character_coverage = 1.5; }), contains("1.5"));

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "base/random.h"
+#include "eval/batched_search.h"
 #include "eval/transformer_decoder.h"
 #include "tests/support/catch.h"
 #include "tests/support/models.h"
@@ -52,7 +53,7 @@ TEST_CASE("packed steps are the model's steps, however rows reorder and end") {
   }
   Random random(5);
   const TokenSequences source = random_source(random);
-  const auto packed = PackedDecoder::make(model);
+  const auto packed = PackedDecoder::make(model, WeightType::fp32);
   REQUIRE(packed != nullptr);
   TransformerStepDecoder plain(model, source);
   PackedStepDecoder fast(*packed, source, nullptr);
@@ -94,8 +95,50 @@ TEST_CASE("packed steps are the model's steps, however rows reorder and end") {
 TEST_CASE("what the packed path cannot do is left to the modules") {
   ModelConfig config = variant("base");
   config.activation = Activation::gelu;
-  CHECK(PackedDecoder::make(Transformer(config, VocabularySizes{kSource, kTarget})) == nullptr);
+  CHECK(PackedDecoder::make(Transformer(config, VocabularySizes{kSource, kTarget}),
+                            WeightType::fp32) == nullptr);
   config = variant("base");
   config.attention = AttentionPath::readable;
-  CHECK(PackedDecoder::make(Transformer(config, VocabularySizes{kSource, kTarget})) == nullptr);
+  CHECK(PackedDecoder::make(Transformer(config, VocabularySizes{kSource, kTarget}),
+                            WeightType::fp32) == nullptr);
+}
+
+TEST_CASE("8-bit weights change log-probabilities a little, and only where they are asked for") {
+  torch::manual_seed(3);
+  Transformer model(variant("base"), VocabularySizes{kSource, kTarget});
+  model->eval();
+  Random random(5);
+  const TokenSequences source = random_source(random);
+  const auto exact = PackedDecoder::make(model, WeightType::fp32),
+             small = PackedDecoder::make(model, WeightType::int8);
+  PackedStepDecoder first(*exact, source, nullptr), second(*small, source, nullptr);
+  const std::vector<int64_t> rows = {0, 1, 2};
+  const std::vector<int32_t> tokens = {1, 1, 1};
+  Candidates of_exact, of_small;
+  for (int step = 0; step < 5; ++step) {
+    first.step(rows, tokens, rows, kTarget, of_exact);
+    second.step(rows, tokens, rows, kTarget, of_small);
+  }
+  double difference = 0.0;
+  for (int64_t r = 0; r < 3; ++r) {
+    std::vector<float> of_token(kTarget);
+    for (int64_t c = 0; c < kTarget; ++c) {
+      of_token[of_exact.tokens[r * kTarget + c]] = of_exact.log_probs[r * kTarget + c];
+    }
+    for (int64_t c = 0; c < kTarget; ++c) {
+      const float of_other = of_small.log_probs[r * kTarget + c];
+      difference = std::max<double>(
+          difference, std::abs(of_other - of_token[of_small.tokens[r * kTarget + c]]));
+    }
+  }
+  CHECK(difference > 1e-5);
+  CHECK(difference < 0.05);
+
+  SearchConfig search{.weights = WeightType::int8};
+  ModelConfig gelu = variant("base");
+  gelu.activation = Activation::gelu;
+  CHECK_THROWS_WITH(searchable(Transformer(gelu, VocabularySizes{kSource, kTarget}), search),
+                    testing::contains("search.weights: int8"));
+  search.decoder = StepPath::libtorch;
+  CHECK_THROWS_WITH(search.validate(), testing::contains("packed"));
 }

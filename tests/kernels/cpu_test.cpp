@@ -206,6 +206,8 @@ TEST_CASE("a weight in panels gives the product and touches nothing beside its o
   const cpu::PanelProduct product{.x = x.data(),
                                   .x_stride = inputs + 3,
                                   .panels = panels.data(),
+                                  .int8_panels = nullptr,
+                                  .scales = nullptr,
                                   .bias = with_bias ? bias.data() : nullptr,
                                   .y = y.data(),
                                   .y_stride = outputs + 2,
@@ -227,6 +229,56 @@ TEST_CASE("a weight in panels gives the product and touches nothing beside its o
     }
     CHECK(y[r * (outputs + 2) + outputs] == 7.0f);
     CHECK(y[r * (outputs + 2) + outputs + 1] == 7.0f);
+  }
+}
+
+TEST_CASE("a weight in 8 bits is off by half a step and multiplies as what it stands for") {
+  const auto [rows, inputs, outputs] = GENERATE(std::tuple<int64_t, int64_t, int64_t>{1, 1, 1},
+                                                std::tuple<int64_t, int64_t, int64_t>{11, 7, 33},
+                                                std::tuple<int64_t, int64_t, int64_t>{13, 40, 70});
+  CAPTURE(rows, inputs, outputs);
+  Random random(9);
+  const auto x = random_floats(random, rows * inputs), bias = random_floats(random, outputs);
+  auto w = random_floats(random, outputs * inputs);
+  if (outputs > 5) std::fill_n(w.begin() + 5 * inputs, inputs, 0.0f);
+  const auto& kernels = cpu::kernels();
+  const int64_t width = kernels.panel_outputs, padded = kernels.panels(outputs) * width;
+  const int64_t words = kernels.int8_words(inputs);
+  std::vector<uint32_t> panels(static_cast<size_t>(padded * words));
+  std::vector<float> scales(static_cast<size_t>(padded));
+  kernels.pack_int8_panels(w.data(), outputs, inputs, panels.data(), scales.data());
+  const auto kept = [&](int64_t o, int64_t i) {
+    const uint32_t word = panels[(o / width * words + i / 4) * width + o % width];
+    return static_cast<double>(static_cast<int8_t>(word >> (8 * (i % 4)))) * scales[o];
+  };
+  for (int64_t o = 0; o < outputs; ++o) {
+    float largest = 0.0f;
+    for (int64_t i = 0; i < inputs; ++i) largest = std::max(largest, std::abs(w[o * inputs + i]));
+    CHECK(scales[o] == Approx(largest / 127));
+    for (int64_t i = 0; i < inputs; ++i) {
+      CHECK(std::abs(kept(o, i) - w[o * inputs + i]) <= 0.501 * scales[o]);
+    }
+  }
+  std::vector<float> y(static_cast<size_t>(rows * outputs));
+  kernels.multiply_panels({.x = x.data(),
+                           .x_stride = inputs,
+                           .panels = nullptr,
+                           .int8_panels = panels.data(),
+                           .scales = scales.data(),
+                           .bias = bias.data(),
+                           .y = y.data(),
+                           .y_stride = outputs,
+                           .rows = rows,
+                           .inputs = inputs,
+                           .outputs = outputs,
+                           .relu = false},
+                          0, kernels.panels(outputs));
+  for (int64_t r = 0; r < rows; ++r) {
+    for (int64_t o = 0; o < outputs; ++o) {
+      double sum = bias[o];
+      for (int64_t i = 0; i < inputs; ++i) sum += x[r * inputs + i] * kept(o, i);
+      CHECK(y[r * outputs + o] == Approx(sum).margin(1e-5));
+    }
   }
 }
 
