@@ -1,8 +1,8 @@
-// y = x Wᵀ + b for the few rows of a step of search. W is copied once into panels of kPanel
-// outputs, [inputs][kPanel] each, so that the innermost loop reads it in order and a weight is read
-// once for up to kTileRows rows, whose sums stay in registers. Weights of 8 bits become floats as
-// they are read, so that x loses nothing, and the sums are scaled at the end: where products wait
-// for memory, that is a quarter of it. Part of body.h.
+// y = x Wᵀ + b for the few rows of a step of search. Part of body.h. W is copied once into panels
+// of kPanel outputs, [inputs][kPanel] each, so that the innermost loop reads it in order and a
+// weight is read once for up to kTileRows rows, whose sums stay in registers. Weights of 8 bits
+// become floats as they are read, so that x loses nothing, and the sums are scaled at the end:
+// where products wait for memory, that is a quarter of it.
 
 #ifdef __AVX512F__
 static const int kTileRows = 12, kTileVectors = 2;
