@@ -35,12 +35,18 @@ void average(const AverageOptions& options) {
     weights.push_back(all[i].path / kWeightsFile);
   }
   const fs::path output = options.output.empty() ? options.run / kAveragedFolder : options.output;
-  const fs::path staging = output.string() + ".new";
+  // It is replaced: so it must be what this command made, and not a folder of other things.
+  if (fs::exists(output) &&
+      (!fs::exists(output / kWeightsFile) || fs::exists(output / kTrainingFile))) {
+    throw DataError(output.string() +
+                    ": is there already and holds no average; name another place");
+  }
+  const fs::path staging = output.string() + ".average-new";
   fs::remove_all(staging);
   fs::create_directories(staging);
   average_weights(weights, staging / kWeightsFile);
   save_description(staging, load_description(all.back().path), load_tokenizers(all.back().path));
-  const fs::path old = output.string() + ".old";
+  const fs::path old = output.string() + ".average-old";
   fs::remove_all(old);
   if (fs::exists(output)) fs::rename(output, old);
   fs::rename(staging, output);

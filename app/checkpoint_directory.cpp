@@ -23,7 +23,6 @@ constexpr int64_t kLargestTags = int64_t{1} << 28;
 
 void save_description(const fs::path& directory, const Experiment& experiment,
                       const Tokenizers& tokenizers) {
-  write_file_atomically(directory / kConfigFile, write_config(experiment).dump(2) + "\n");
   if (tokenizers.source == tokenizers.target) {
     write_file_atomically(directory / kSharedTokenizer, tokenizers.source->serialized());
   } else {
@@ -31,6 +30,8 @@ void save_description(const fs::path& directory, const Experiment& experiment,
     write_file_atomically(directory / kTargetTokenizer, tokenizers.target->serialized());
   }
   if (tokenizers.tags) write_file_atomically(directory / kTags, tokenizers.tags->serialized());
+  // Last, since where it is the others are taken to be.
+  write_file_atomically(directory / kConfigFile, write_experiment(experiment).dump(2) + "\n");
 }
 
 Experiment load_description(const fs::path& directory) {
@@ -65,6 +66,26 @@ fs::path find_checkpoint(const fs::path& path) {
   if (const auto last = latest_checkpoint(checkpoints, needed)) return last->path;
   throw DataError(path.string() + ": neither a checkpoint (no " + kWeightsFile +
                   ") nor a run that has saved one; `attn train` makes one");
+}
+
+fs::path run_of(const fs::path& checkpoint) {
+  const fs::path path = checkpoint.has_filename() ? checkpoint : checkpoint.parent_path();
+  const fs::path above = path.parent_path();
+  if (path.filename() == kAveragedFolder) return above;
+  return above.filename() == kCheckpointsFolder ? above.parent_path() : path;
+}
+
+SearchConfig search_with(const Experiment& experiment,
+                         const std::vector<std::string>& assignments) {
+  constexpr std::string_view kPrefix = "search.";
+  Json search = write_config(experiment.search);
+  for (const std::string& assignment : assignments) {
+    set_path(search,
+             assignment.starts_with(kPrefix) ? assignment.substr(kPrefix.size()) : assignment);
+  }
+  SearchConfig config;
+  read_config(config, search, "search");
+  return config;
 }
 
 LoadedModel load_model(const fs::path& path) {

@@ -2,13 +2,20 @@
 // optimizer and the position. `attn translate` takes such a directory, or a run, which holds
 // several.
 //
-//   RUN/config.json                     the resolved experiment
-//   RUN/run.json                        command line, commit, versions, hardware, data hashes
-//   RUN/log.txt, RUN/metrics.jsonl      what happened
-//   RUN/cache/                          encoded corpora, safe to delete
-//   RUN/checkpoints/step-00000500/      model.safetensors, optimizer.safetensors, config.json,
-//   tokenizer(s) RUN/averaged/                       what `attn average` made RUN/eval/ outputs of
-//   the evaluators
+// clang-format off
+//   RUN/config.json                    the resolved experiment
+//   RUN/tokenizer.model                or source.model and target.model, as in each checkpoint
+//   RUN/tags.txt                       of a parser: the tags that words had in training
+//   RUN/run.json                       command line, commit, versions, hardware, data hashes
+//   RUN/log.txt, RUN/metrics.jsonl     what happened
+//   RUN/result.json                    what a finished run came to
+//   RUN/eval/                          outputs of the evaluators
+//   RUN/checkpoints/step-00000500/     model.safetensors, optimizer.safetensors, config.json, tokenizers
+//   RUN/checkpoints/best               which of them is the best
+//   RUN/averaged/                      what `attn average` made
+//   RUN/cache/                         encoded corpora, safe to delete
+//   RUN/lock                           held while a process trains the run
+// clang-format on
 #pragma once
 
 #include <filesystem>
@@ -48,6 +55,13 @@ struct LoadedModel {
 /// if there are any, else its best checkpoint, else its last. Throws DataError saying what was
 /// looked for.
 std::filesystem::path find_checkpoint(const std::filesystem::path& path);
+
+/// The run that a checkpoint lies in; the checkpoint itself where it lies in none.
+std::filesystem::path run_of(const std::filesystem::path& checkpoint);
+
+/// What a command's --set makes of a model's search: assignments to its knobs, "beam=5" or
+/// "search.beam=5". Throws ConfigError.
+SearchConfig search_with(const Experiment& experiment, const std::vector<std::string>& assignments);
 
 /// find_checkpoint, then config, tokenizers and weights. Throws ConfigError or DataError.
 LoadedModel load_model(const std::filesystem::path& path);

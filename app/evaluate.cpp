@@ -31,7 +31,7 @@ void evaluate(const EvalOptions& options) {
   std::cerr << "evaluating " << loaded.directory.string() << "\n";
   Json all = Json::object();
   const std::filesystem::path cache = experiment.data.cache.empty()
-                                          ? options.run / "cache"
+                                          ? run_of(loaded.directory) / "cache"
                                           : std::filesystem::path(experiment.data.cache);
   for (const EvaluatorConfig& config : experiment.eval) {
     const Evaluation evaluation(config, experiment.data, loaded.tokenizers, cache);

@@ -33,6 +33,11 @@ void write_output(const std::filesystem::path& output, const std::string& text) 
   write_file_atomically(output, text);
 }
 
+// Sentences that were scored as if whole.
+std::string cut_text(int64_t cut) {
+  return cut == 0 ? "" : "  (" + std::to_string(cut) + " sentences too long for the model, cut)";
+}
+
 }  // namespace
 
 Evaluation::Evaluation(const EvaluatorConfig& config, const DataConfig& data,
@@ -74,6 +79,33 @@ Evaluation::Evaluation(const EvaluatorConfig& config, const DataConfig& data,
   }
 }
 
+void Evaluation::check(Transformer model) const {
+  switch (config_.kind) {
+    case EvaluatorKind::loss:
+      if (const auto positions = model->config().position_limit()) {
+        int64_t longest = 0;
+        for (const Batch& batch : batches_) {
+          for (const auto* side : {&batch.source, &batch.target_in}) {
+            longest =
+                std::max(longest, *std::max_element(side->lengths.begin(), side->lengths.end()));
+          }
+        }
+        if (longest > *positions) {
+          throw DataError("eval: " + config_.name + ": a sentence of " + std::to_string(longest) +
+                          " tokens, EOS counted, and positions end at " +
+                          std::to_string(*positions) + "; raise model.max_positions");
+        }
+      }
+      return;
+    case EvaluatorKind::bleu:
+      Translator(model, tokenizers_, config_.search);
+      return;
+    case EvaluatorKind::parse:
+      Parser(model, tokenizers_, tree_form_, config_.search);
+      return;
+  }
+}
+
 bool Evaluation::better(double value, double than) const {
   switch (config_.kind) {
     case EvaluatorKind::loss:
@@ -100,9 +132,7 @@ EvaluationResult Evaluation::run(Transformer model, const std::filesystem::path&
 EvaluationResult Evaluation::run_loss(Transformer model) const {
   const LossReport report = evaluate_loss(model, batches_);
   return {
-      .values = {{"ppl", report.perplexity},
-                 {"nll", report.likelihood},
-                 {"accuracy", report.accuracy}},
+      .values = {{"ppl", report.perplexity}, {"nll", report.nll}, {"accuracy", report.accuracy}},
       .line = format("perplexity %.3f  accuracy %.2f %%", report.perplexity, 100 * report.accuracy),
       .signature = "",
       .decisive = report.perplexity};
@@ -118,6 +148,7 @@ EvaluationResult Evaluation::run_bleu(Transformer model,
     text += hypotheses.back() + "\n";
   }
   write_output(output, text);
+  const int64_t cut = translator.cut_lines();
   const BleuOptions options = bleu_options(config_);
   const std::vector<std::vector<std::string>> references = {target_lines_};
   const BleuScore score = corpus_bleu(hypotheses, references, options);
@@ -125,8 +156,9 @@ EvaluationResult Evaluation::run_bleu(Transformer model,
       .values = {{"bleu", score.score},
                  {"bp", score.bp},
                  {"length_ratio", static_cast<double>(score.hyp_length) /
-                                      static_cast<double>(std::max<int64_t>(score.ref_length, 1))}},
-      .line = format_bleu(score),
+                                      static_cast<double>(std::max<int64_t>(score.ref_length, 1))},
+                 {"cut", static_cast<double>(cut)}},
+      .line = format_bleu(score) + cut_text(cut),
       .signature = score.signature,
       .decisive = score.score};
 }
@@ -152,12 +184,14 @@ EvaluationResult Evaluation::run_parse(Transformer model,
                      {"complete", score.all.complete_match()},
                      {"tagging", score.all.tagging()},
                      {"errors", static_cast<double>(score.all.errors)},
-                     {"repaired", repaired}},
+                     {"repaired", repaired},
+                     {"cut", static_cast<double>(parser.counts().cut)}},
           .line = format("F1 %.2f (recall %.2f, precision %.2f)  strict F1 %.2f  complete %.2f %%  "
                          "mismatched %lld  malformed and repaired %.0f of %zu",
                          score.all.f1(), score.all.recall(), score.all.precision(),
                          score.strict.f1(), score.all.complete_match(),
-                         static_cast<long long>(score.mismatched), repaired, trees.size()),
+                         static_cast<long long>(score.mismatched), repaired, trees.size()) +
+                  cut_text(parser.counts().cut),
           .signature = score.signature,
           .decisive = score.strict.f1()};
 }

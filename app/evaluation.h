@@ -31,6 +31,8 @@ class Evaluation {
              const std::filesystem::path& cache);
 
   const EvaluatorConfig& config() const { return config_; }
+  /// Throws what run() would throw whatever the weights: to be called before hours of training.
+  void check(Transformer model) const;
   /// Whether this value is better than that one: lower perplexity, higher BLEU or F1.
   bool better(double value, double than) const;
   /// Scores the model. Translations or trees are written to `output` (unless it is empty).

@@ -1,5 +1,6 @@
 #include "app/experiment.h"
 
+#include <algorithm>
 #include <set>
 
 #include "base/check.h"
@@ -73,14 +74,18 @@ void Experiment::validate() const {
             data.task == Task::parsing ? "is for translation; choose parse or loss"
                                        : "needs data.task parsing; choose bleu or loss");
   }
+  const bool scheduled =
+      std::any_of(eval.begin(), eval.end(), [](const auto& config) { return config.every > 0; });
+  require(train.patience == 0 || scheduled, "train.patience", train.patience,
+          "needs an evaluator with a schedule (eval[…].every), which decides what is better");
   require(model.embedding_sharing != EmbeddingSharing::all || data.task != Task::parsing,
           "model.embedding_sharing", "all",
           "must be decoder or none for parsing: words and symbols are two vocabularies");
   require(model.embedding_sharing != EmbeddingSharing::all || data.shared_vocabulary,
           "model.embedding_sharing", "all", "needs data.shared_vocabulary");
-  require(model.position != Position::learned || data.max_length <= model.max_positions,
+  require(!model.position_limit() || data.max_length <= *model.position_limit(),
           "model.max_positions", model.max_positions,
-          "is less than data.max_length: learned positions would run out");
+          "is less than data.max_length: positions would run out");
 }
 
 Experiment resolve_experiment(Json json, const std::string& name, const fs::path& folder,
@@ -105,6 +110,17 @@ Experiment resolve_experiment(Json json, const std::string& name, const fs::path
     throw ConfigError(name + ": " + error.what());
   }
   return experiment;
+}
+
+Json write_experiment(const Experiment& experiment) {
+  Json json = write_config(experiment);
+  const Json search = write_config(experiment.search);
+  for (Json& item : json["eval"]) {
+    for (const auto& [key, value] : search.items()) {
+      if (item.contains(key) && item[key] == value) item.erase(key);
+    }
+  }
+  return json;
 }
 
 Experiment load_experiment(const fs::path& file, const std::vector<std::string>& assignments) {

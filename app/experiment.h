@@ -53,4 +53,8 @@ Experiment resolve_experiment(Json json, const std::string& name,
                               const std::filesystem::path& folder,
                               const std::vector<std::string>& assignments = {});
 
+/// What load_experiment reads back as the same experiment. Evaluators are written without the knobs
+/// of search that they share with "search", so that they still follow it when it is changed.
+Json write_experiment(const Experiment& experiment);
+
 }  // namespace attn

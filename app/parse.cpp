@@ -52,15 +52,16 @@ void print(const std::vector<Parse>& nbest, size_t line, const ParseOptions& opt
   }
 }
 
-void report(const ParserCounts& counts, bool constrained) {
+void report(const Parser& parser, bool constrained) {
+  const ParserCounts& counts = parser.counts();
   if (counts.repaired > 0) {
     std::cerr << counts.repaired << " of " << counts.sentences
               << " outputs were no well-formed tree over the sentence's words and were repaired"
               << (constrained ? "\n" : " (search without --set constrained=false yields none)\n");
   }
   if (counts.cut > 0) {
-    std::cerr << counts.cut << " sentences were longer than " << ParserLimits{}.max_words
-              << " words or " << ParserLimits{}.max_source
+    std::cerr << counts.cut << " sentences were longer than " << parser.limits().max_words
+              << " words or " << parser.limits().max_source
               << " tokens: what follows was not seen; its words hang from the root, tagged XX\n";
   }
 }
@@ -72,10 +73,7 @@ void parse(const ParseOptions& options) {
     throw ConfigError(options.run.string() +
                       ": was trained to translate (data.task); use attn translate");
   }
-  Json search = write_config(loaded.experiment.search);
-  for (const std::string& assignment : options.assignments) set_path(search, assignment);
-  SearchConfig config;
-  read_config(config, search, "search");
+  const SearchConfig config = search_with(loaded.experiment, options.assignments);
   std::cerr << "parsing with " << loaded.directory.string() << "\n";
   Parser parser(loaded.model, loaded.tokenizers, data.tree_form, config);
   size_t printed = 0;
@@ -84,7 +82,7 @@ void parse(const ParseOptions& options) {
     for (const std::string& line : lines) sentences.push_back(words_of(line, options.tokenize));
     for (const auto& nbest : parser.parse(sentences)) print(nbest, ++printed, options);
   });
-  report(parser.counts(), config.constrained);
+  report(parser, config.constrained);
 }
 
 }  // namespace

@@ -58,7 +58,7 @@ void Progress::exclude(double seconds) {
 void Progress::step(const StepReport& report) {
   const auto tokens = static_cast<double>(report.target_tokens);
   sums_.loss += report.loss * tokens;
-  sums_.likelihood += report.likelihood * tokens;
+  sums_.nll += report.nll * tokens;
   sums_.tokens += tokens;
   ++sums_.steps;
   now_step_ = report.step;
@@ -75,12 +75,11 @@ Progress::Window Progress::mean_of(const Sums& sums) const {
   const double per_step =
       seconds() / static_cast<double>(std::max<int64_t>(now_step_ - first_step_, 1));
   return {.loss = sums.loss / tokens,
-          .perplexity = std::exp(sums.likelihood / tokens),
+          .perplexity = std::exp(sums.nll / tokens),
           .learning_rate = latest_.learning_rate,
           .gradient_norm = latest_.gradient_norm,
           .tokens_per_second = sums.tokens / elapsed,
-          .seconds_left = per_step * static_cast<double>(last_step_ - now_step_),
-          .steps = sums.steps};
+          .seconds_left = per_step * static_cast<double>(last_step_ - now_step_)};
 }
 
 Progress::Window Progress::take_window() {

@@ -29,7 +29,6 @@ class Progress {
   struct Window {
     double loss = 0.0, perplexity = 0.0, learning_rate = 0.0, gradient_norm = 0.0;
     double tokens_per_second = 0.0, seconds_left = 0.0;
-    int64_t steps = 0;
   };
   Window take_window();
   /// A window as text.
@@ -43,7 +42,7 @@ class Progress {
  private:
   using Clock = std::chrono::steady_clock;
   struct Sums {
-    double loss = 0.0, likelihood = 0.0, tokens = 0.0;
+    double loss = 0.0, nll = 0.0, tokens = 0.0;
     int64_t steps = 0;
     double began = 0.0;
   };

@@ -37,6 +37,12 @@ std::optional<RunResult> finished_result(const fs::path& run, const TrainConfig&
   return result;
 }
 
+std::optional<double> number_at(const Json& record, const char* key) {
+  const auto found = record.find(key);
+  if (found == record.end() || !found->is_number()) return {};
+  return found->get<double>();
+}
+
 std::vector<Json> read_metrics(const fs::path& run) {
   std::vector<Json> records;
   if (!fs::exists(run / kMetricsFile)) return records;

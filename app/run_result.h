@@ -20,13 +20,13 @@ inline constexpr const char* kRunFile = "run.json";  ///< command line, commit, 
 /// What an evaluator found after the last step.
 struct EvaluatorResult {
   std::map<std::string, double> values;  ///< "ppl", "bleu" …
-  std::string signature;                 ///< of BLEU
-  std::string output;                    ///< the translations' file, below the run
+  std::string signature;                 ///< of BLEU or F1
+  std::string output;                    ///< the file of translations or trees, below the run
 
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit) {
     visit("values", self.values, "by name");
-    visit("signature", self.signature, "of BLEU");
+    visit("signature", self.signature, "of the score");
     visit("output", self.output, "file of the outputs, below the run");
   }
   bool operator==(const EvaluatorResult&) const = default;
@@ -69,6 +69,10 @@ std::optional<RunResult> read_result(const std::filesystem::path& run);
 /// broken file.
 std::optional<RunResult> finished_result(const std::filesystem::path& run,
                                          const TrainConfig& config);
+
+/// A record's number under `key`; nothing where there is none, or one of the log's words for what
+/// is not finite.
+std::optional<double> number_at(const Json& record, const char* key);
 
 /// The records of RUN/metrics.jsonl, oldest first; their "kind" is "train" or "eval". A torn or
 /// foreign line is passed over. Empty without a file. Throws DataError when it can't be read.

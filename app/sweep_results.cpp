@@ -85,11 +85,10 @@ class Collector {
     int64_t step = 0;
     for (const Json& line : read_metrics(run)) {
       const std::string kind = line.value("kind", "");
-      if (kind == "train") step = line.value("step", int64_t{0});
+      const auto at = static_cast<int64_t>(number_at(line, "step").value_or(0));
+      if (kind == "train") step = at;
       if (kind != "eval" || line.value("name", "") != metrics_.ppl) continue;
-      const auto ppl = line.find("ppl");
-      if (ppl == line.end() || !ppl->is_number()) continue;
-      record.curve.push_back({line.value("step", int64_t{0}), ppl->get<double>()});
+      if (const auto ppl = number_at(line, "ppl")) record.curve.push_back({at, *ppl});
     }
     return step;
   }
@@ -108,12 +107,25 @@ class Collector {
     record.peak_flops = result.peak_flops;
     record.peak_memory = result.peak_memory;
     const auto parses = result.results.find(metrics_.f1);
-    if (parses != result.results.end()) out_.f1_signature = parses->second.signature;
-    const auto bleu = result.results.find(metrics_.bleu);
-    if (bleu != result.results.end()) {
-      if (out_.bleu_signature.empty()) out_.bleu_signature = bleu->second.signature;
-      read_sentences(run, experiment, bleu->second, record);
+    if (parses != result.results.end() && !same_score(parses->second, out_.f1_signature, record)) {
+      record.f1.reset();
     }
+    const auto bleu = result.results.find(metrics_.bleu);
+    if (bleu == result.results.end()) return;
+    if (same_score(bleu->second, out_.bleu_signature, record)) {
+      read_sentences(run, experiment, bleu->second, record);
+    } else {
+      record.bleu.reset();
+    }
+  }
+
+  // Whether a score can stand beside the first one, whose signature is kept.
+  bool same_score(const EvaluatorResult& result, std::string& signature, const RunRecord& record) {
+    if (signature.empty()) signature = result.signature;
+    if (signature == result.signature) return true;
+    out_.notes.push_back(record.name + ": scored as " + result.signature +
+                         ", another score than the first row's, so left out");
+    return false;
   }
 
   // Significance needs every sentence; without them the scores stand, with a note.

@@ -20,6 +20,22 @@
 
 namespace attn {
 namespace fs = std::filesystem;
+namespace {
+
+constexpr int64_t kLargestRunFile = 1 << 24;
+
+// What decides which checkpoint is the best: the first evaluator with a schedule.
+Json decisive(const Experiment& experiment) {
+  for (const EvaluatorConfig& config : experiment.eval) {
+    if (config.every == 0) continue;
+    Json json = write_config(config);
+    json["data"] = config.data.empty() ? experiment.data.valid : config.data;
+    return json;
+  }
+  return {};
+}
+
+}  // namespace
 
 TrainingRun::TrainingRun(const Experiment& experiment, fs::path directory, bool resume,
                          const std::string& command_line, double patience_seconds)
@@ -34,6 +50,7 @@ TrainingRun::TrainingRun(const Experiment& experiment, fs::path directory, bool 
   torch::manual_seed(static_cast<uint64_t>(experiment_.seed));
   model_ = Transformer(experiment_.model, vocabulary_sizes(tokenizers_));
   model_->to(device());
+  for (const Evaluation& evaluation : evaluations_) evaluation.check(model_);
   stream_ = std::make_unique<BatchStream>(
       *corpus_, StreamOptions{.batch_tokens = experiment_.data.batch_tokens,
                               .seed = static_cast<uint64_t>(experiment_.seed)});
@@ -97,6 +114,12 @@ void TrainingRun::restore(bool resume) {
     throw DataError(last->path.string() + ": holds step " + std::to_string(trainer_->state.step));
   }
   stream_->restore(trainer_->state.stream);
+  TrainState& state = trainer_->state;
+  if (decisive(load_description(directory_)) != decisive(experiment_)) {
+    state.best_step = state.without_better = 0;  // its best was measured by something else
+  } else if (state.best_step == last->step) {
+    mark_best(checkpoints(), last->step, state.best);  // unless killed between saving and marking
+  }
   saved_step_ = last->step;
   earlier_seconds_ = trainer_->state.seconds;
   saved_seconds_ = earlier_seconds_;
@@ -115,16 +138,30 @@ void TrainingRun::set_damaged_aside(int64_t newest_whole) {
   }
 }
 
+void TrainingRun::require_same_text() const {
+  const fs::path file = directory_ / kRunFile;
+  const Json run = parse_json(read_file(file, kLargestRunFile), file.string());
+  const auto key = run.find("data_key");
+  if (key == run.end() || *key == Json(corpus_->key())) return;
+  throw DataError(experiment_.data.train +
+                  ": is another text than the one that this run began with; give the new one a run "
+                  "of its own");
+}
+
 void TrainingRun::describe(const std::string& command_line) {
   const VocabularySizes vocabulary = vocabulary_sizes(tokenizers_);
   const int64_t parameters = parameter_count(experiment_.model, vocabulary);
+  const bool known = step() > 0 && fs::exists(directory_ / kRunFile);
+  if (known) require_same_text();
   Json run = provenance(command_line);
   run["parameters"] = parameters;
   run["vocabulary"] = {{"source", vocabulary.source}, {"target", vocabulary.target}};
   run["pairs"] = corpus_->size();
   run["data_key"] = corpus_->key();
-  if (step() == 0 || !fs::exists(directory_ / kRunFile)) {
-    write_file_atomically(directory_ / kRunFile, run.dump(2) + "\n");
+  if (!known) {
+    // An argument may be any bytes.
+    const std::string text = run.dump(2, ' ', false, Json::error_handler_t::replace);
+    write_file_atomically(directory_ / kRunFile, text + "\n");
   }
   std::ostringstream line;
   line << "model: " << parameters << " parameters; vocabulary " << vocabulary.source << " / "
@@ -141,9 +178,13 @@ void TrainingRun::rehearse() {
 }
 
 // What may change when a run goes on (its length, what is evaluated) is remembered for the next
-// time and for reports; a result that it had is no longer its result.
+// time and for reports; a result that it had is no longer its result, nor are averaged weights.
 void TrainingRun::keep_config() {
   fs::remove(directory_ / kResultFile);  // of a shorter training
+  if (fs::remove_all(directory_ / kAveragedFolder) > 0) {
+    progress_->say("removed " + (directory_ / kAveragedFolder).string() +
+                   ", the average of a shorter training; `attn average` makes it anew");
+  }
   if (write_config(load_description(directory_)) == write_config(experiment_)) return;
   save_description(directory_, experiment_, tokenizers_);
 }

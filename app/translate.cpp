@@ -35,10 +35,7 @@ void translate(const TranslateOptions& options) {
   if (loaded.experiment.data.task != Task::translation) {
     throw ConfigError(options.run.string() + ": was trained to parse (data.task); use attn parse");
   }
-  Json search = write_config(loaded.experiment.search);
-  for (const std::string& assignment : options.assignments) set_path(search, assignment);
-  SearchConfig config;
-  read_config(config, search, "search");
+  const SearchConfig config = search_with(loaded.experiment, options.assignments);
   std::cerr << "translating with " << loaded.directory.string() << "\n";
   Translator translator(loaded.model, loaded.tokenizers, config);
   size_t printed = 0;
@@ -47,7 +44,7 @@ void translate(const TranslateOptions& options) {
   });
   if (translator.cut_lines() > 0) {
     std::cerr << translator.cut_lines() << " lines were longer than "
-              << TranslatorLimits{}.max_source << " tokens and were cut\n";
+              << translator.limits().max_source << " tokens and were cut\n";
   }
 }
 

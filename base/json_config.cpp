@@ -2,6 +2,8 @@
 
 #include <set>
 
+#include "base/utf8.h"
+
 namespace attn {
 namespace {
 
@@ -37,6 +39,10 @@ Json parse_json(std::string_view text, const std::string& name) {
     if (const size_t at = why.find(": "); at != std::string::npos) why = why.substr(at + 2);
     throw ConfigError(name + ":" + position(text, error.byte ? error.byte - 1 : 0) +
                       ": not JSON: " + why);
+  } catch (const Json::exception& error) {  // a number beyond all floats
+    std::string why = error.what();
+    if (const size_t at = why.find("] "); at != std::string::npos) why = why.substr(at + 2);
+    throw ConfigError(name + ": " + why);
   }
 }
 
@@ -45,6 +51,9 @@ void set_path(Json& json, std::string_view assignment) {
   if (equals == std::string_view::npos || equals == 0) {
     throw ConfigError("--set " + std::string(assignment) +
                       ": write path=value, as in model.heads=4");
+  }
+  if (find_invalid_utf8(assignment)) {
+    throw ConfigError("--set: an assignment is not UTF-8");
   }
   const std::string value(assignment.substr(equals + 1));
   Json* at = &json;

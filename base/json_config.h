@@ -1,6 +1,7 @@
 // Config structs to and from JSON, strictly. A config struct is a plain aggregate with one list of
 // its knobs:
 //
+// clang-format off
 //   struct FooConfig {
 //     int64_t width = 3;
 //     template <class Self, class Visit>
@@ -8,9 +9,9 @@
 //       visit("width", self.width, "number of columns");
 //     }
 //     bool operator==(const FooConfig&) const = default;
-//     void validate() const;  // require(width > 0, "width", width, "must be positive"), from
-//     base/check.h
+//     void validate() const;  // require(width > 0, "width", width, "must be positive"): base/check.h
 //   };
+// clang-format on
 //
 // From that list come reading, writing and explaining. An unknown key, a wrong type or an unknown
 // word stops with the place, the choices and the nearest right name: a misspelt ablation must never

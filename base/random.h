@@ -39,7 +39,6 @@ class Random {
   void shuffle(std::span<T> items) {
     for (size_t i = items.size(); i > 1; --i) std::swap(items[i - 1], items[below(i)]);
   }
-  uint64_t state() const { return state_; }
 
  private:
   uint64_t state_;

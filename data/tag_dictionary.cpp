@@ -51,9 +51,6 @@ std::vector<std::string> TagDictionary::symbols(std::string_view word, int64_t l
 std::string TagDictionary::serialized() const {
   std::string text;
   for (const auto& [word, symbols] : counts_) {
-    int64_t seen = 0;
-    for (const auto& [symbol, count] : symbols) seen += count;
-    if (seen < 2) continue;
     text += word + "\t";
     bool first = true;
     for (const auto& [symbol, count] : symbols) {

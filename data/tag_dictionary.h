@@ -29,7 +29,6 @@ class TagDictionary {
   int64_t size() const { return static_cast<int64_t>(counts_.size()); }
 
   /// A line a word: the word, a tab, and its symbols with their counts, as in "run\tVB:3 NN:1".
-  /// Words seen once are left out.
   std::string serialized() const;
 
  private:

@@ -14,10 +14,10 @@
 
 namespace attn {
 
-/// Calls `take` with each word of `text`; words are separated by blanks and tabs.
+/// Calls `take` with each word of `text`; words are separated by ASCII's blanks of all kinds.
 template <class Take>
 void for_each_word(std::string_view text, Take&& take) {
-  constexpr std::string_view blanks = " \t";
+  constexpr std::string_view blanks = " \t\r\v\f";
   for (size_t start = text.find_first_not_of(blanks); start != std::string_view::npos;) {
     const size_t end = std::min(text.find_first_of(blanks, start), text.size());
     take(text.substr(start, end - start));

@@ -29,9 +29,9 @@ void search_batch(Transformer model, const Tokenizers& tokenizers, Sources sourc
                   const BatchedSearch& how, SearchBatch batch,
                   std::vector<std::vector<Hypothesis>>& out) {
   SearchConfig search = how.search;
-  if (model->config().position == Position::learned) {
+  if (const auto positions = model->config().position_limit()) {
     const auto longest = static_cast<int64_t>(sources[batch.members.front()].size());
-    search.extra_length = std::min(search.extra_length, model->config().max_positions - longest);
+    search.extra_length = std::min(search.extra_length, *positions - longest);
   }
   std::vector<int64_t> tokens, lengths, inputs;
   for (const size_t i : batch.members) {
@@ -77,7 +77,8 @@ std::vector<SearchBatch> batches_of(Sources sources, const BatchedSearch& how, i
 
 }  // namespace
 
-std::shared_ptr<const PackedDecoder> searchable(Transformer model, const SearchConfig& search) {
+std::shared_ptr<const PackedDecoder> packed_decoder_for(Transformer model,
+                                                        const SearchConfig& search) {
   auto packed =
       search.decoder == StepPath::packed ? PackedDecoder::make(model, search.weights) : nullptr;
   if (!packed && search.weights != WeightType::fp32) {

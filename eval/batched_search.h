@@ -24,7 +24,7 @@ struct SearchBatch {
 
 struct BatchedSearch {
   SearchConfig search;
-  /// The model's fast path, or null for Transformer::step (see searchable()).
+  /// The model's fast path, or null for Transformer::step (see packed_decoder_for()).
   std::shared_ptr<const PackedDecoder> packed;
   int64_t batch_tokens = 2048;  ///< sentences × longest source × beam, at most, in a thread's batch
   /// The fewest tokens, eos counted, that each sentence's output must be allowed; empty: no demand.
@@ -36,11 +36,12 @@ struct BatchedSearch {
 /// The fast path of a model for many searches, if the config wants it and the model has one. It
 /// keeps the weights as they are now. Throws ConfigError where search.weights needs that path and
 /// there is none.
-std::shared_ptr<const PackedDecoder> searchable(Transformer model, const SearchConfig& search);
+std::shared_ptr<const PackedDecoder> packed_decoder_for(Transformer model,
+                                                        const SearchConfig& search);
 
 /// n-best hypotheses of every source (tokens without eos), in their order; none for a source
 /// without tokens. On a CPU each of torch's threads searches in batches of its own. The model is
-/// put into evaluation mode. Learned positions shorten what extra_length allows.
+/// put into evaluation mode. A limit of positions shortens what extra_length allows.
 std::vector<std::vector<Hypothesis>> batched_search(Transformer model, const Tokenizers& tokenizers,
                                                     std::span<const std::vector<int32_t>> sources,
                                                     const BatchedSearch& how);

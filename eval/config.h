@@ -62,14 +62,16 @@ struct SearchConfig {
     visit("beam", self.beam, "hypotheses kept alive for each sentence; 1 is greedy search");
     visit("alpha", self.alpha, "α of the length penalty: higher favours longer output");
     visit("penalty", self.penalty, "gnmt: ((5 + n) / 6)^α, power: n^α, n counting eos");
-    visit("extra_length", self.extra_length, "longest output in tokens, less the input's length");
+    visit("extra_length", self.extra_length,
+          "tokens by which the output may be longer than the input");
     visit("nbest", self.nbest, "hypotheses returned for each sentence");
     visit("stop", self.stop, "bound: when nothing better can come, count: when beam have ended");
     visit("constrained", self.constrained,
           "parsing: only well-formed trees over the sentence's words; false: anything, repaired");
-    visit("known_tags", self.known_tags,
-          "parsing, constrained: a word seen in training so often gets a tag that it had there; 0: "
-          "any tag");
+    visit(
+        "known_tags", self.known_tags,
+        "parsing, constrained: words seen at least so often in training keep to the tags that they "
+        "had there; 0: any tag");
     visit("decoder", self.decoder,
           "packed: the fast path on a CPU, libtorch: the modules of model/");
     visit("weights", self.weights, "fp32, or int8: the packed decoder keeps its weights in 8 bits");

@@ -8,13 +8,13 @@ namespace {
 constexpr int64_t kChunk = 512;  // rows whose logits exist at a time
 
 void add_rows(Transformer& model, const torch::Tensor& x_ND, const torch::Tensor& targets_N,
-              double& likelihood, int64_t& right) {
+              double& nll, int64_t& right) {
   for (int64_t begin = 0; begin < x_ND.size(0); begin += kChunk) {
     const int64_t rows = std::min(kChunk, x_ND.size(0) - begin);
     const torch::Tensor logits = model->project(x_ND.narrow(0, begin, rows)).to(torch::kFloat32);
     const torch::Tensor targets = targets_N.narrow(0, begin, rows);
     const torch::Tensor at_target = logits.gather(1, targets.unsqueeze(1)).squeeze(1);
-    likelihood += (logits.logsumexp(1) - at_target).sum(torch::kFloat64).item<double>();
+    nll += (logits.logsumexp(1) - at_target).sum(torch::kFloat64).item<double>();
     right += (logits.argmax(1) == targets).sum().item<int64_t>();
   }
 }
@@ -34,14 +34,14 @@ LossReport evaluate_loss(Transformer model, std::span<const Batch> batches) {
         token_sequences(batch.target_in.tokens, batch.target_in.lengths, device);
     const TokenSequences expected =
         token_sequences(batch.target_out.tokens, batch.target_out.lengths, device);
-    add_rows(model, model->forward(source, target), expected.tokens_N, report.likelihood, right);
+    add_rows(model, model->forward(source, target), expected.tokens_N, report.nll, right);
     report.tokens += batch.target_tokens;
   }
   if (report.tokens > 0) {
-    report.likelihood /= static_cast<double>(report.tokens);
+    report.nll /= static_cast<double>(report.tokens);
     report.accuracy = static_cast<double>(right) / static_cast<double>(report.tokens);
   }
-  report.perplexity = std::exp(report.likelihood);
+  report.perplexity = std::exp(report.nll);
   return report;
 }
 

@@ -9,7 +9,7 @@
 namespace attn {
 
 struct LossReport {
-  double likelihood = 0.0;  ///< -log p per target token
+  double nll = 0.0;         ///< -log p per target token
   double perplexity = 0.0;  ///< exp of it
   double accuracy = 0.0;    ///< share of tokens whose most likely class is right
   int64_t tokens = 0;

@@ -48,6 +48,18 @@ PackedDecoder::Layer packed(const DecoderLayer& layer, WeightType type) {
           .feed_forward_norm = norm_of(layer->feed_forward_sublayer)};
 }
 
+// Whether a position encoding is in the embedding alone, which is the module's own here.
+bool is_added_to_embeddings(Position position) {
+  switch (position) {
+    case Position::sinusoidal:
+    case Position::sinusoidal_halves:
+    case Position::learned:
+    case Position::none:
+      return true;
+  }
+  return false;
+}
+
 // Whether all that the config asks for is done here: knobs that this file takes into account, or
 // that say nothing of the decoder's step, are set to their defaults, and nothing else may be left.
 // So a knob that is added to the model later is left to the modules until it is named here.
@@ -62,7 +74,7 @@ bool is_known(ModelConfig config) {
   config.bias = paper.bias;
   config.norm = paper.norm;
   config.embedding_sharing = paper.embedding_sharing;
-  config.position = paper.position;  // the embedding is the module's own
+  if (is_added_to_embeddings(config.position)) config.position = paper.position;
   config.max_positions = paper.max_positions;
   config.dropout = paper.dropout;
   config.attention_dropout = paper.attention_dropout;

@@ -16,13 +16,15 @@ Parser::Parser(Transformer model, Tokenizers tokenizers, TreeForm form, const Se
       search_(search),
       limits_(limits) {
   search_.validate();
-  // A learned position table ends somewhere; sinusoids don't.
-  const ModelConfig& config = model_->config();
-  if (config.position == Position::learned) {
-    limits_.max_source = std::min(limits_.max_source, config.max_positions - 1);
-    limits_.max_words = std::clamp<int64_t>(config.max_positions - 3, 1, limits_.max_words);
+  if (const auto positions = model_->config().position_limit()) {
+    limits_.max_source = std::min(limits_.max_source, *positions - 1);
+    limits_.max_words = std::clamp<int64_t>(*positions - 3, 1, limits_.max_words);
   }
-  packed_ = searchable(model_, search_);
+  if (search_.constrained && search_.known_tags > 0 && !tokenizers_.tags) {
+    throw DataError("search.known_tags: " + std::to_string(search_.known_tags) +
+                    ": the model has no tags.txt with the tags of its training; take 0");
+  }
+  packed_ = packed_decoder_for(model_, search_);
 }
 
 Parser::Input Parser::prepare(const std::vector<std::string>& sentence) {

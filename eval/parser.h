@@ -50,6 +50,7 @@ class Parser {
   /// them must be escaped.
   std::vector<std::vector<Parse>> parse(std::span<const std::vector<std::string>> sentences);
 
+  const ParserLimits& limits() const { return limits_; }
   const ParserCounts& counts() const { return counts_; }
 
  private:

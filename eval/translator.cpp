@@ -10,12 +10,10 @@ Translator::Translator(Transformer model, Tokenizers tokenizers, SearchConfig se
                        TranslatorLimits limits)
     : model_(model), tokenizers_(std::move(tokenizers)), search_(search), limits_(limits) {
   search_.validate();
-  // A learned position table ends somewhere; sinusoids don't.
-  const ModelConfig& config = model_->config();
-  if (config.position == Position::learned) {
-    limits_.max_source = std::min(limits_.max_source, config.max_positions - 1);
+  if (const auto positions = model_->config().position_limit()) {
+    limits_.max_source = std::min(limits_.max_source, *positions - 1);
   }
-  packed_ = searchable(model_, search_);
+  packed_ = packed_decoder_for(model_, search_);
 }
 
 std::vector<std::vector<int32_t>> Translator::encode(std::span<const std::string> lines) {

@@ -37,6 +37,7 @@ class Translator {
   /// empty line (or one of blanks alone) translates to one empty text.
   std::vector<std::vector<Translation>> translate(std::span<const std::string> lines);
 
+  const TranslatorLimits& limits() const { return limits_; }
   /// Sentences cut to max_source so far.
   int64_t cut_lines() const { return cut_lines_; }
 

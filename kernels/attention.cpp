@@ -138,7 +138,8 @@ int64_t longest_of(std::span<const int64_t> offsets) {
   return longest;
 }
 
-// LibTorch's kernel over the padded layout, for devices without a kernel of ours.
+}  // namespace
+
 torch::Tensor padded_attention(const torch::Tensor& queries, const torch::Tensor& keys,
                                const torch::Tensor& values, const PackedAttention& options) {
   const int64_t sentences = static_cast<int64_t>(options.query_offsets.size()) - 1;
@@ -169,8 +170,6 @@ torch::Tensor padded_attention(const torch::Tensor& queries, const torch::Tensor
       out.masked_fill(none, 0.0).transpose(1, 2).reshape({sentences * longest_query, -1});
   return rows.index_select(0, (query_rows != queries.size(0)).nonzero().squeeze(1));
 }
-
-}  // namespace
 
 torch::Tensor packed_attention(const torch::Tensor& queries, const torch::Tensor& keys,
                                const torch::Tensor& values, const PackedAttention& options) {

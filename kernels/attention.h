@@ -25,6 +25,11 @@ struct PackedAttention {
 torch::Tensor packed_attention(const torch::Tensor& queries, const torch::Tensor& keys,
                                const torch::Tensor& values, const PackedAttention& options);
 
+/// The same by LibTorch's kernel over the padded layout, on any device: packed_attention where
+/// there is no kernel of ours.
+torch::Tensor padded_attention(const torch::Tensor& queries, const torch::Tensor& keys,
+                               const torch::Tensor& values, const PackedAttention& options);
+
 /// Whether step_attention has a kernel for this tensor: float32 on a CPU, no gradient wanted.
 bool step_attention_runs_on(const torch::Tensor& queries);
 

@@ -20,24 +20,24 @@ int64_t chunk_rows(int64_t classes) {
 // One chunk of logits, overwritten by their gradient; adds to the two sums in the order of the
 // rows.
 void loss_of_chunk(torch::Tensor& logits, const int64_t* target, cpu::SmoothedTargets targets,
-                   bool gradient, double& loss, double& likelihood) {
+                   bool gradient, double& loss, double& nll) {
   const int64_t rows = logits.size(0), classes = logits.size(1);
-  std::vector<double> losses(rows), likelihoods(rows);
+  std::vector<double> losses(rows), nlls(rows);
   float* data = logits.data_ptr<float>();
   at::parallel_for(0, rows, 8, [&](int64_t begin, int64_t end) {
     for (int64_t r = begin; r < end; ++r) {
       losses[r] = cpu::kernels().smoothed_loss(data + r * classes, classes, target[r], targets,
-                                               gradient, &likelihoods[r]);
+                                               gradient, &nlls[r]);
     }
   });
   for (int64_t r = 0; r < rows; ++r) {
     loss += losses[r];
-    likelihood += likelihoods[r];
+    nll += nlls[r];
   }
 }
 
 struct Sums {
-  double loss = 0.0, likelihood = 0.0;
+  double loss = 0.0, nll = 0.0;
   torch::Tensor dx, dw;
 };
 
@@ -62,7 +62,7 @@ Sums sums_of(const torch::Tensor& x, const torch::Tensor& weight, const torch::T
     torch::mm_out(products, part, w.t());
     torch::Tensor logits = narrow ? products.to(torch::kFloat32) : products;
     loss_of_chunk(logits, targets_N.const_data_ptr<int64_t>() + begin, targets, gradient, sums.loss,
-                  sums.likelihood);
+                  sums.nll);
     if (!gradient) continue;
     const torch::Tensor d_logits = narrow ? logits.to(x.scalar_type()) : logits;
     torch::Tensor dx = sums.dx.narrow(0, begin, rows);
@@ -80,11 +80,11 @@ class ChunkedLoss : public torch::autograd::Function<ChunkedLoss> {
  public:
   static torch::Tensor forward(AutogradContext* context, const torch::Tensor& x,
                                const torch::Tensor& weight, const torch::Tensor& targets_N,
-                               double right, double spread, int64_t spared, double* likelihood) {
+                               double right, double spread, int64_t spared, double* nll) {
     const Sums sums =
         sums_of(x, weight, targets_N,
                 {static_cast<float>(right), static_cast<float>(spread), spared}, true);
-    *likelihood = sums.likelihood;
+    *nll = sums.nll;
     context->save_for_backward({sums.dx, sums.dw});
     return torch::tensor(sums.loss, torch::kFloat32);
   }
@@ -117,12 +117,12 @@ LossSums chunked_smoothed_loss(const torch::Tensor& x_ND, const torch::Tensor& w
   const torch::Tensor indices = targets_N.contiguous();
   if (!torch::GradMode::is_enabled() || !(x_ND.requires_grad() || weight_VD.requires_grad())) {
     const Sums sums = sums_of(x, weight, indices, targets, false);
-    return {torch::tensor(sums.loss, torch::kFloat32), sums.likelihood};
+    return {torch::tensor(sums.loss, torch::kFloat32), sums.nll};
   }
-  double likelihood = 0.0;
-  const torch::Tensor loss = ChunkedLoss::apply(x, weight, indices, targets.right, targets.spread,
-                                                targets.spared, &likelihood);
-  return {loss, likelihood};
+  double nll = 0.0;
+  const torch::Tensor loss =
+      ChunkedLoss::apply(x, weight, indices, targets.right, targets.spread, targets.spared, &nll);
+  return {loss, nll};
 }
 
 }  // namespace attn

@@ -12,8 +12,8 @@ namespace attn {
 
 struct LossSums {
   torch::Tensor
-      loss;           ///< scalar, float32: sum over rows of the smoothed loss; carries the gradient
-  double likelihood;  ///< sum over rows of -log p(target), without smoothing
+      loss;    ///< scalar, float32: sum over rows of the smoothed loss; carries the gradient
+  double nll;  ///< sum over rows of -log p(target), without smoothing
 };
 
 /// x_ND rows [N, D] times weight_VD transposed against targets_N (int64). CPU, float32 weights;

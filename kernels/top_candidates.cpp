@@ -54,27 +54,30 @@ torch::Tensor forbidden(std::span<const uint64_t* const> allowed, int64_t classe
 
 }  // namespace
 
+void top_candidates_by_topk(const torch::Tensor& logits, int64_t count,
+                            std::vector<int32_t>& classes, std::vector<float>& log_probs,
+                            std::span<const uint64_t* const> allowed) {
+  torch::Tensor log_p = logits.to(torch::kFloat32).log_softmax(-1);
+  if (!allowed.empty()) {
+    log_p.masked_fill_(forbidden(allowed, logits.size(1)).to(logits.device()),
+                       -std::numeric_limits<float>::infinity());
+  }
+  const auto [values, indices] = log_p.topk(std::min(count, logits.size(1)), -1);
+  const torch::Tensor v = values.cpu().contiguous(),
+                      i = indices.to(torch::kInt32).cpu().contiguous();
+  log_probs.assign(v.const_data_ptr<float>(), v.const_data_ptr<float>() + v.numel());
+  classes.assign(i.const_data_ptr<int32_t>(), i.const_data_ptr<int32_t>() + i.numel());
+}
+
 void top_candidates(const torch::Tensor& logits, int64_t count, std::vector<int32_t>& classes,
                     std::vector<float>& log_probs, std::span<const uint64_t* const> allowed) {
   TORCH_CHECK(allowed.empty() || static_cast<int64_t>(allowed.size()) == logits.size(0),
               "top_candidates: ", allowed.size(), " masks for ", logits.size(0), " rows");
+  if (!logits.is_cpu()) return top_candidates_by_topk(logits, count, classes, log_probs, allowed);
   const int64_t rows = logits.size(0), size = logits.size(1);
   count = std::min(count, size);
   classes.resize(static_cast<size_t>(rows * count));
   log_probs.resize(static_cast<size_t>(rows * count));
-  if (!logits.is_cpu()) {
-    torch::Tensor log_p = logits.to(torch::kFloat32).log_softmax(-1);
-    if (!allowed.empty()) {
-      log_p.masked_fill_(forbidden(allowed, size).to(logits.device()),
-                         -std::numeric_limits<float>::infinity());
-    }
-    const auto [values, indices] = log_p.topk(count, -1);
-    const torch::Tensor v = values.cpu().contiguous(),
-                        i = indices.to(torch::kInt32).cpu().contiguous();
-    std::copy_n(v.const_data_ptr<float>(), rows * count, log_probs.data());
-    std::copy_n(i.const_data_ptr<int32_t>(), rows * count, classes.data());
-    return;
-  }
   const torch::Tensor data = logits.to(torch::kFloat32).contiguous();
   const float* values = data.const_data_ptr<float>();
   at::parallel_for(0, rows, 4, [&](int64_t begin, int64_t end) {

@@ -18,4 +18,10 @@ namespace attn {
 void top_candidates(const torch::Tensor& logits, int64_t count, std::vector<int32_t>& classes,
                     std::vector<float>& log_probs, std::span<const uint64_t* const> allowed = {});
 
+/// The same by LibTorch's topk, on any device: what top_candidates does where there is no kernel of
+/// ours. Which of equal classes comes first is left to LibTorch.
+void top_candidates_by_topk(const torch::Tensor& logits, int64_t count,
+                            std::vector<int32_t>& classes, std::vector<float>& log_probs,
+                            std::span<const uint64_t* const> allowed = {});
+
 }  // namespace attn

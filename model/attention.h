@@ -74,8 +74,6 @@ class MultiHeadAttentionImpl : public torch::nn::Module {
                     value = nullptr;   ///< W^Q, W^K, W^V of all heads
   torch::nn::Linear output = nullptr;  ///< W^O
 
-  int64_t heads() const { return heads_; }
-
  private:
   AttentionResult attend_readably(const torch::Tensor& queries, const KeysValues& memory,
                                   const AttentionScope& scope);

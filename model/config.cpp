@@ -35,4 +35,16 @@ void ModelConfig::validate() const {
           "must be even with sinusoidal positions");
 }
 
+std::optional<int64_t> ModelConfig::position_limit() const {
+  switch (position) {
+    case Position::learned:
+      return max_positions;
+    case Position::sinusoidal:
+    case Position::sinusoidal_halves:
+    case Position::none:
+      break;
+  }
+  return {};
+}
+
 }  // namespace attn

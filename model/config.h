@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "base/enum_names.h"
 
@@ -103,6 +104,8 @@ struct ModelConfig {
   bool operator==(const ModelConfig&) const = default;
   /// Throws ConfigError naming the first knob that contradicts itself.
   void validate() const;
+  /// The most positions that a sentence may have, if the position encoding ends somewhere.
+  std::optional<int64_t> position_limit() const;
 };
 
 /// Vocabulary sizes; the data decides them, not the config.

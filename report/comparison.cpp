@@ -1,5 +1,7 @@
 #include "report/comparison.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 
@@ -45,11 +47,20 @@ std::optional<double> paper_difference(const std::optional<double>& row,
   return *row - *base;
 }
 
+// Student's t that a difference must exceed at kSignificance, two-sided, by degrees of freedom.
+double critical_t(int64_t degrees) {
+  constexpr std::array kTable = {12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365,
+                                 2.306,  2.262, 2.228, 2.201, 2.179, 2.160, 2.145,
+                                 2.131,  2.120, 2.110, 2.101, 2.093, 2.086};
+  const auto last = static_cast<int64_t>(kTable.size());
+  return kTable[static_cast<size_t>(std::clamp<int64_t>(degrees, 1, last) - 1)];
+}
+
 // The test over seeds; without a base of several seeds there is none, and `without` is the answer.
 bool beyond_seeds(const SeedMean& base, const SeedMean& row, bool without) {
   const auto error = standard_error(base, row);
   if (!error) return without;
-  return std::abs(row.mean - base.mean) > 2 * *error;
+  return std::abs(row.mean - base.mean) > critical_t(base.seeds + row.seeds - 2) * *error;
 }
 
 // For what has no test over sentences.

@@ -47,13 +47,13 @@ struct RowComparison {
 inline constexpr double kSignificance = 0.05;
 
 /// One entry a row. A difference in BLEU is significant when the paired bootstrap over sentences
-/// says so (p < 0.05, scores averaged over seeds) and, where the base has two seeds or more, it is
-/// also more than twice its standard error over seeds; a row of one seed is given the base's
-/// deviation. Differences in perplexity and F1 have the second test alone, and none with a base of
-/// one seed.
+/// says so (p < 0.05, scores averaged over seeds) and, where the base has two seeds or more,
+/// so does Student's t over seeds (the pooled number of seeds less 2 as degrees of freedom); a row
+/// of one seed is given the base's deviation. Differences in perplexity and F1 have the second test
+/// alone, and none with a base of one seed.
 std::vector<RowComparison> compare(const SweepResults& results);
 
-/// "The sign of the difference in BLEU agrees with the paper's for 9 of 17 rows (A1, …), …"
+/// For how many rows the difference, in BLEU or in perplexity, has the paper's sign, and which.
 std::string summary(const SweepResults& results, std::span<const RowComparison> comparisons,
                     bool of_bleu);
 

@@ -252,7 +252,7 @@ std::vector<double> axis_ticks(double low, double high, bool logarithmic, int mo
   std::vector<double> ticks;
   if (!(high > low) || most < 1) return ticks;
   if (logarithmic && high / low > 5) {
-    // All powers of ten first; then with 2 and 5 as well if that is few.
+    // As many of each power of ten as there is room for.
     for (const std::vector<double>& digits :
          {std::vector<double>{1, 2, 3, 5, 7}, {1, 2, 5}, {1, 3}, {1}}) {
       ticks.clear();

@@ -42,8 +42,9 @@ struct Plot {
 /// are not finite, or not positive on a logarithmic axis, are left out; a plot without any is "".
 std::string to_svg(const Plot& plot, double width, double height);
 
-/// Values for an axis' marks: round numbers that cover [low, high] (from scale to scale times 1, 2
-/// or 5; on a logarithmic axis also powers of ten), two to about `most` of them.
+/// Values for an axis' marks: round numbers that cover [low, high] (1, 2 or 5 times a power
+/// of ten; on a logarithmic axis 3 and 7 times too where there is room), two to about `most` of
+/// them.
 std::vector<double> axis_ticks(double low, double high, bool logarithmic, int most);
 
 }  // namespace attn

@@ -51,7 +51,7 @@ BatchLoss BatchGradient::add_part(Transformer model, const Batch& part, double f
   const DropoutSeed dropout(seed);
   const LossSums sums = forward(model, part);
   (sums.loss * factor).backward();
-  return {sums.loss.item<double>(), sums.likelihood};
+  return {sums.loss.item<double>(), sums.nll};
 }
 
 BatchLoss BatchGradient::add(const Batch& batch, double factor, uint64_t seed) {
@@ -69,7 +69,7 @@ BatchLoss BatchGradient::add(const Batch& batch, double factor, uint64_t seed) {
   BatchLoss sum;
   for (const BatchLoss& loss : losses) {
     sum.smoothed += loss.smoothed;
-    sum.likelihood += loss.likelihood;
+    sum.nll += loss.nll;
   }
   return sum;
 }

@@ -16,7 +16,7 @@ namespace attn {
 /// Sums over a batch's target tokens.
 struct BatchLoss {
   double smoothed = 0.0;
-  double likelihood = 0.0;  ///< of -log p, without smoothing
+  double nll = 0.0;  ///< of -log p, without smoothing
 };
 
 /// On a CPU each of torch's threads takes some of a batch's sentences, with a replica of the model

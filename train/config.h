@@ -80,7 +80,7 @@ struct TrainConfig {
     visit("smoothing", self.smoothing, "which classes share ε_ls");
     visit("precision", self.precision, "of matrix products; weights and sums stay fp32");
     visit("patience", self.patience,
-          "stop after so many validations without a better one (0: never)");
+          "stop after so many validations without improvement (0: never)");
     visit("log_every", self.log_every, "steps between two lines of the log");
     visit("checkpoint_every", self.checkpoint_every, "steps between two checkpoints");
     visit("checkpoint_minutes", self.checkpoint_minutes,

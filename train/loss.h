@@ -14,7 +14,7 @@ namespace attn {
 cpu::SmoothedTargets smoothed_targets(Smoothing form, double epsilon, int64_t classes,
                                       int64_t never_target = -1);
 
-/// The definition, from logits [N, V] and targets_N: loss = Σ_rows Σ_classes -q log p, likelihood =
+/// The definition, from logits [N, V] and targets_N: loss = Σ_rows Σ_classes -q log p, nll =
 /// Σ_rows -log p(target).
 LossSums smoothed_loss(const torch::Tensor& logits_NV, const torch::Tensor& targets_N,
                        cpu::SmoothedTargets targets);

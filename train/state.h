@@ -24,8 +24,8 @@ struct TrainState {
 /// What one update did.
 struct StepReport {
   int64_t step = 0;
-  double loss = 0.0;        ///< smoothed, per target token
-  double likelihood = 0.0;  ///< -log p per target token, without smoothing
+  double loss = 0.0;  ///< smoothed, per target token
+  double nll = 0.0;   ///< -log p per target token, without smoothing
   double learning_rate = 0.0;
   double gradient_norm = 0.0;  ///< before clipping
   int64_t target_tokens = 0;

@@ -58,7 +58,7 @@ StepReport Trainer::step() {
     const BatchLoss loss =
         gradient_.add(batches[i], 1.0 / tokens, dropout_seed(seed_, report.step, i));
     report.loss += loss.smoothed / tokens;
-    report.likelihood += loss.likelihood / tokens;
+    report.nll += loss.nll / tokens;
   }
   gradient_.collect();
   if (!std::isfinite(report.loss))

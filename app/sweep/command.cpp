@@ -54,7 +54,15 @@ int end_of(const SweepPlan& plan, const SweepEnd& end) {
     std::cerr << "failed: " << failed.name << ": " << failed.why << "\n";
   }
   if (end.finished > 0) std::cout << SweepReport(plan.directory).write() << std::flush;
-  if (end.failed.empty()) return 0;
+  const auto all = static_cast<int64_t>(plan.runs.size());
+  if (const int64_t stopped = all - end.finished - static_cast<int64_t>(end.failed.size());
+      stopped > 0) {
+    std::cerr << stopped << " of " << all
+              << " runs were stopped from outside; the same command goes on with them\n";
+  } else if (end.failed.empty()) {
+    return 0;
+  }
+  if (end.failed.empty()) return static_cast<int>(ExitCode::data);
   std::cerr << end.failed.size() << " of " << plan.runs.size()
             << " runs failed (above); the same command tries them again\n";
   return static_cast<int>(ExitCode::data);

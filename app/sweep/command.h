@@ -1,4 +1,4 @@
-// attn sweep: a base and its rows, trained one after the other, survived by anything, reported.
+// attn sweep: a base and its rows, trained as far as they were not before, and reported.
 #pragma once
 
 #include <CLI/CLI.hpp>

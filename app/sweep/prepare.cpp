@@ -99,7 +99,7 @@ void prepare_sweep(SweepPlan& plan, const Say& say) {
     share_vocabulary(data, plan.directory, say);
     if (data.cache.empty()) data.cache = (plan.directory / "cache").string();
     fs::create_directories(run.directory.parent_path());
-    write_if_changed(run_config(run), write_config(run.experiment).dump(2) + "\n");
+    write_if_changed(run_config(run), write_experiment(run.experiment).dump(2) + "\n");
   }
 }
 

@@ -19,7 +19,7 @@ struct ProcessEnd {
   bool signalled = false;
 };
 
-/// "exit code 3", "killed by signal 9 (out of memory?)".
+/// "exit code 3", "ended by signal 9 (out of memory?)".
 std::string describe(const ProcessEnd& end);
 
 struct ProcessRequest {

@@ -22,11 +22,11 @@ RunProgress read_progress(const PlannedRun& run, const SweepMetrics& metrics) {
   for (const Json& record : read_metrics(run.directory)) {
     const std::string kind = record.value("kind", "");
     if (kind == "train") {
-      progress.step = record.value("step", int64_t{0});
-      progress.tokens_per_second = record.value("tokens_per_second", 0.0);
-      progress.seconds = record.value("seconds", 0.0);
+      progress.step = static_cast<int64_t>(number_at(record, "step").value_or(0));
+      progress.tokens_per_second = number_at(record, "tokens_per_second").value_or(0);
+      progress.seconds = number_at(record, "seconds").value_or(0);
     } else if (kind == "eval" && record.value("name", "") == metrics.ppl) {
-      progress.ppl = record.value("ppl", 0.0);
+      progress.ppl = number_at(record, "ppl").value_or(0);
     }
   }
   return progress;

@@ -18,7 +18,7 @@ static int64_t next_above(const float* values, int64_t begin, int64_t end, float
 }
 
 static double smoothed_loss(float* logits, int64_t classes, int64_t target, SmoothedTargets targets,
-                            bool gradient, double* likelihood) {
+                            bool gradient, double* nll_of_target) {
   const float largest = largest_of(logits, classes);
   const float at_target = logits[target];
   const float at_spared = targets.spared >= 0 ? logits[targets.spared] : 0.0f;
@@ -37,7 +37,7 @@ static double smoothed_loss(float* logits, int64_t classes, int64_t target, Smoo
   const double others = static_cast<double>(classes - 1 - (spares ? 1 : 0));
   const double sum_others = static_cast<double>(sum_logits) - (at_target - largest) -
                             (spares ? at_spared - largest : 0.0f);
-  *likelihood = nll;
+  *nll_of_target = nll;
   if (gradient) {
     const float inverse = 1.0f / sum;
     for (int64_t c = 0; c < classes; ++c) logits[c] = logits[c] * inverse - targets.spread;

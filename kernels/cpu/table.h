@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 namespace attn::cpu {
 
@@ -35,7 +36,7 @@ struct AttentionGradients {
   float *query, *key, *value;  ///< query is overwritten; key and value are added to
 };
 
-/// One row of search: its past lies at keys[t] + ancestors[t] * stride.
+/// One row of search and its past.
 struct StepRow {
   const float* query;
   const float* const* keys;  ///< for each t, row `row` of step t is keys[t] + rows[t] * key_stride
@@ -90,7 +91,7 @@ struct PanelProduct {
 
 struct Kernels {
   const char* name;
-  /// scratch holds attention_scratch(L, M, d_k, d_v) floats.
+  /// scratch holds attention_scratch(keys, d_k, d_v) floats.
   int64_t (*attention_scratch)(int64_t keys, int64_t d_k, int64_t d_v);
   void (*attention_forward)(const AttentionHead&, float* output, int64_t output_stride,
                             float* log_sum, float* scratch);
@@ -108,7 +109,7 @@ struct Kernels {
   /// One row of logits: returns the smoothed loss, sets the plain negative log-likelihood; with
   /// `gradient` the row becomes the loss's gradient.
   double (*smoothed_loss)(float* logits, int64_t classes, int64_t target, SmoothedTargets,
-                          bool gradient, double* likelihood);
+                          bool gradient, double* nll);
   /// log Σ exp of a row.
   float (*log_sum_exp)(const float* logits, int64_t classes);
   /// The first index from `begin` on whose value is above `threshold`; `end` if there is none.
@@ -127,7 +128,10 @@ struct Kernels {
   void (*multiply_panels)(const PanelProduct&, int64_t first_panel, int64_t last_panel);
 };
 
-/// The best table for this processor.
+/// The tables that this processor can run, the best first.
+std::span<const Kernels* const> supported();
+
+/// The best of them.
 const Kernels& kernels();
 
 }  // namespace attn::cpu

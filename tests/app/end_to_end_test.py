@@ -122,6 +122,35 @@ class EndToEnd(ProgramTest):
         self.assertIn("finished at step 60", self.attn("train", "whole", "--resume").stderr)
         self.assertEqual(before, {p: p.stat().st_mtime_ns for p in (self.path / "whole/checkpoints").rglob("*")})
 
+    def test_a_run_out_of_patience_stops_early_and_is_finished(self):
+        # At a rate that changes no float no validation is better than the first.
+        self.write("patient.json", {"base": "small.json", "train": {"learning_rate": 1e-12, "patience": 2},
+                                    "eval": [{"name": "valid", "kind": "loss", "every": 5},
+                                             {"name": "end", "kind": "bleu", "data": "corpus/test", "every": 0, "beam": 1}]})
+        self.attn("train", "patient.json", "--run", "patient")
+        result = json.loads((self.path / "patient/result.json").read_text())
+        self.assertEqual(result["step"], 15)
+        self.assertEqual(sorted(result["results"]), ["end", "valid"])
+        self.assertIn("finished at step", self.attn("train", "patient", "--resume").stderr)
+
+    def test_going_on_takes_old_averages_away_and_evaluators_follow_the_search(self):
+        self.attn("train", "small.json", "--run", "longer", "--set", "train.steps=21")
+        self.attn("average", "longer", "--last", "2")
+        cached = sorted(p.name for p in (self.path / "longer/averaged").iterdir())
+        self.attn("eval", "longer/averaged", "--set", "search.beam=1")
+        self.assertEqual(sorted(p.name for p in (self.path / "longer/averaged").iterdir()), cached)
+        written = json.loads((self.path / "longer/config.json").read_text())
+        self.assertNotIn("alpha", written["eval"][1])
+        self.assertEqual(written["eval"][1]["beam"], 2)
+        said = self.attn("train", "small.json", "--run", "longer", "--resume", "--set", "train.steps=28").stderr
+        self.assertIn("longer/averaged", said)
+        self.assertFalse((self.path / "longer/averaged").exists())
+        # An average is only ever written over an average.
+        self.one_line("average", "longer", "--last", "2", "--output", "corpus", code=3, names=["corpus"])
+        self.assertTrue((self.path / "corpus/train.en").exists())
+        for _ in range(2):
+            self.attn("average", "longer", "--last", "2", "--output", "mean")
+
     def test_mistakes_in_a_config_are_one_line_with_the_place_and_the_nearest_name(self):
         cases = [({"model": {"heds": 4}}, ["model.heds", "heads"]),
                  ({"model": {"heads": "four"}}, ["model.heads", "integer"]),
@@ -137,6 +166,11 @@ class EndToEnd(ProgramTest):
                 self.assertFalse((self.path / "bad").exists())
         self.write("bad.json", '{"seed": 1,\n "model": }')
         self.one_line("config", "bad.json", code=2, names=["bad.json:2"])
+        self.write("bad.json", '{"train": {"learning_rate": 1e999}}')
+        self.one_line("config", "bad.json", code=2, names=["bad.json", "1e999"])
+        self.one_line("config", "--set", b"about=\xff", code=2, names=["UTF-8"])
+        self.one_line("train", "small.json", "--set", "train.patience=3", "--set", 'eval=[{"name": "a", "kind": "loss"}]',
+                      code=2, names=["train.patience", "every"])
         self.one_line("train", "nowhere.json", code=3, names=["nowhere.json"])
 
     def test_resuming_with_another_model_or_over_a_run_is_refused(self):
@@ -145,6 +179,22 @@ class EndToEnd(ProgramTest):
         self.one_line("train", "small.json", "--run", "whole", "--resume", "--set", "model.heads=4", code=2,
                       names=["model.heads"])
         self.one_line("train", "corpus", "--resume", code=2, names=["corpus", "config.json"])
+
+    def test_text_that_changed_since_a_run_began_is_refused(self):
+        texts = {s: (self.path / f"corpus/train.{s}").read_text() for s in ("en", "de")}
+        (self.path / "edited").mkdir()
+        for suffix, text in texts.items():
+            self.write(f"edited/train.{suffix}", text)
+        self.attn("train", "small.json", "--run", "edit", "--set", "data.train=edited/train", "--set", "train.steps=7")
+        for suffix, text in texts.items():
+            self.write(f"edited/train.{suffix}", text[text.index("\n") + 1:])
+        self.one_line("train", "edit", "--resume", "--set", "train.steps=14", code=3, names=["edited/train", "another text"])
+
+    def test_what_would_fail_at_an_evaluation_fails_before_training(self):
+        self.one_line("train", "small.json", "--run", "int8", "--set", "model.activation=gelu", "--set",
+                      "search.weights=int8", code=2, names=["search.weights", "int8"])
+        self.one_line("train", "small.json", "--run", "short", "--set", "model.position=learned", "--set",
+                      "model.max_positions=9", "--set", "data.max_length=9", code=3, names=["valid", "max_positions"])
 
     def test_bad_text_is_reported_before_training_with_file_and_line(self):
         corpus = self.path / "corpus"

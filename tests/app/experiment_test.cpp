@@ -52,8 +52,12 @@ TEST_CASE("what is written is read back as the same experiment") {
       resolve(R"({"search": {"beam": 7}, "eval": [{"name": "a"}, {"name": "b", "beam": 2}]})");
   CHECK(before.eval[0].search.beam == 7);  // evaluators search as the experiment does
   CHECK(before.eval[1].search.beam == 2);  // unless they say otherwise
-  Json written = write_config(before);
+  Json written = write_experiment(before);
   CHECK(resolve_experiment(written, "again", ".") == before);
+  // A resolved config still listens to its "search".
+  const Experiment changed = resolve_experiment(written, "again", ".", {"search.beam=9"});
+  CHECK(changed.eval[0].search.beam == 9);
+  CHECK(changed.eval[1].search.beam == 2);
 }
 
 TEST_CASE("mistakes name the file and the whole path") {

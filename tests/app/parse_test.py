@@ -65,12 +65,21 @@ class Parse(ProgramTest):
             known[word] = [tag.rsplit(":", 1)[0].lstrip("=") for tag in tags.split()]
         self.assertGreater(len(known), 50)
         # The first checkpoint of a short run would rather write nonsense.
-        trees = self.attn("parse", "tags", "--set", "known_tags=2", "--set", "beam=1",
+        trees = self.attn("parse", "tags", "--set", "known_tags=1", "--set", "beam=1",
                           stdin="".join(line + "\n" for line in self.sentences())).stdout
         leaves = re.findall(r"\(([^ ()]+) ([^ ()]+)\)", trees)
         self.assertGreater(len(leaves), 100)
         for tag, word in leaves:
             self.assertIn(tag, known.get(word, [tag]), word)
+
+    def test_known_tags_without_the_tags_is_said(self):
+        newest = sorted((self.path / "tags/checkpoints").glob("step-*"))[-1]
+        bare = self.path / "bare"
+        bare.mkdir()
+        for file in newest.iterdir():
+            if file.name != "tags.txt":
+                (bare / file.name).write_bytes(file.read_bytes())
+        self.one_line("parse", "bare", "--set", "known_tags=1", code=3, names=["known_tags", "tags.txt"])
 
     def sentences(self):
         return (self.path / "corpus/test.en").read_text().splitlines()

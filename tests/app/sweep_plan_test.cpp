@@ -1,3 +1,4 @@
+#include "app/run_result.h"
 #include "app/sweep/plan.h"
 
 #include <filesystem>
@@ -183,4 +184,11 @@ TEST_CASE("the batch script asks for what the file says, quoted for the shell") 
     CHECK_THAT(script, contains(part));
   }
   CHECK(script.find("--mem") == std::string::npos);
+}
+
+TEST_CASE("a figure that is not finite is none") {
+  const Json record = parse_json(R"({"step": 4, "ppl": "Infinity", "name": "valid"})", "t");
+  CHECK(number_at(record, "step") == 4.0);
+  CHECK_FALSE(number_at(record, "ppl").has_value());
+  CHECK_FALSE(number_at(record, "bleu").has_value());
 }

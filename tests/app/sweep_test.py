@@ -20,6 +20,7 @@ BASE = {
     "model": {"layers": 1, "d_model": 32, "d_ff": 64, "heads": 2, "d_k": 16, "d_v": 16},
     "train": {"steps": 40, "schedule": "inverse_sqrt", "learning_rate": 0.005, "warmup": 20, "log_every": 5,
               "checkpoint_every": 4, "keep_last": 1},
+    "search": {"alpha": 0.3},
     "eval": [{"name": "valid", "kind": "loss", "every": 20},
              {"name": "test", "kind": "bleu", "data": "corpus/test", "tokenize": "none", "every": 0, "beam": 2}],
 }

@@ -359,34 +359,12 @@ TEST_CASE("the library's own encodings of a whole book come out, piece by piece"
   }
 }
 
-TEST_CASE("the data config says what is wrong with which knob") {
-  DataConfig good;
-  good.train = "t";
-  good.source = "en";
-  good.target = "de";
-  CHECK_NOTHROW(good.validate());
-  const auto complaint = [&](auto change) {
-    DataConfig config = good;
-    change(config);
-    try {
-      config.validate();
-    } catch (const ConfigError& error) {
-      return std::string(error.what());
-    }
-    return std::string("nothing");
-  };
-  CHECK(complaint([](auto& c) { c.vocab_size = -3; }) == "data.vocab_size: -3: must be positive");
-  CHECK_NOTHROW(DataConfig{}.validate());
-  CHECK_THROWS_WITH(DataConfig{}.require_texts(), contains("data.train: "));
-  TemporaryDirectory directory;
-  good.train = (directory / "t").string();
-  testing::write_text(directory / "t.en", "a\n");
-  CHECK_THROWS_WITH(good.require_texts(), contains("data.train: " + good.train + ".de: no such"));
-  testing::write_text(directory / "t.de", "b\n");
-  CHECK_NOTHROW(good.require_texts());
-  CHECK_THAT(complaint([](auto& c) { c.batch_tokens = 0; }), contains("data.batch_tokens: 0: "));
-  CHECK_THAT(complaint([](auto& c) { c.max_length = 1; }), contains("data.max_length: 1: "));
-  CHECK_THAT(complaint([](auto& c) { c.character_coverage = 1.5; }), contains("1.5"));
-  CHECK_THAT(complaint([](auto& c) { c.target_model = "x"; }), contains("data.target_model: x: "));
-  CHECK(text_path("a/train", "de") == "a/train.de");
+TEST_CASE("a learnt word vocabulary can be read again, whatever blanks the text has") {
+  const TemporaryDirectory directory;
+  write_text(directory / "t", "foo\r bar\r\r\n foo\vbaz\fbar\n");
+  const std::vector<std::filesystem::path> texts = {directory / "t"};
+  const auto words = parse_word_vocabulary(learn_word_vocabulary(texts, 100, 1), "words");
+  CHECK(words->size() == 6);  // three signs, foo, bar and baz
+  CHECK(parse_word_vocabulary(words->serialized(), "again")->encode("baz foo") ==
+        words->encode("baz foo"));
 }

@@ -107,7 +107,7 @@ TEST_CASE("an error in one thread's search reaches the caller") {
   const std::vector<std::vector<int32_t>> sources(40, {4, 5, 6});
   CHECK_THROWS_WITH(batched_search(model(), tokenizers(), sources,
                                    {.search = search(StepPath::packed),
-                                    .packed = searchable(model(), search(StepPath::packed)),
+                                    .packed = packed_decoder_for(model(), search(StepPath::packed)),
                                     .least_limits = {},
                                     .constraint = broken}),
                     "no constraint");

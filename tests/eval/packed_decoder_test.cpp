@@ -137,8 +137,9 @@ TEST_CASE("8-bit weights change log-probabilities a little, and only where they 
   SearchConfig search{.weights = WeightType::int8};
   ModelConfig gelu = variant("base");
   gelu.activation = Activation::gelu;
-  CHECK_THROWS_WITH(searchable(Transformer(gelu, VocabularySizes{kSource, kTarget}), search),
-                    testing::contains("search.weights: int8"));
+  CHECK_THROWS_WITH(
+      packed_decoder_for(Transformer(gelu, VocabularySizes{kSource, kTarget}), search),
+      testing::contains("search.weights: int8"));
   search.decoder = StepPath::libtorch;
   CHECK_THROWS_WITH(search.validate(), testing::contains("packed"));
 }

@@ -19,6 +19,12 @@ std::vector<float> random_floats(Random& random, int64_t n) {
   return out;
 }
 
+// Every instruction set that the machine has.
+const cpu::Kernels& each_table() {
+  const std::vector<const cpu::Kernels*> tables(cpu::supported().begin(), cpu::supported().end());
+  return *GENERATE_COPY(from_range(tables));
+}
+
 struct Case {
   int64_t queries, keys, d_k, d_v;
   bool causal;
@@ -48,11 +54,12 @@ std::vector<std::vector<double>> weights_of(const Case& c, const std::vector<flo
 }  // namespace
 
 TEST_CASE("attention forward and backward agree with the formula for all shapes") {
+  const cpu::Kernels& kernels = each_table();
   const Case c =
       GENERATE(Case{1, 1, 16, 16, false}, Case{5, 17, 32, 32, false}, Case{16, 16, 32, 32, true},
                Case{7, 7, 5, 3, true}, Case{3, 40, 64, 24, false}, Case{33, 33, 16, 64, true},
                Case{4, 0, 8, 8, false});
-  CAPTURE(c.queries, c.keys, c.d_k, c.d_v, c.causal, cpu::kernels().name);
+  CAPTURE(c.queries, c.keys, c.d_k, c.d_v, c.causal, kernels.name);
   Random random(static_cast<uint64_t>(c.queries * 100 + c.keys));
   const auto q = random_floats(random, c.queries * c.d_k),
              k = random_floats(random, c.keys * c.d_k), v = random_floats(random, c.keys * c.d_v),
@@ -64,10 +71,10 @@ TEST_CASE("attention forward and backward agree with the formula for all shapes"
   head.queries = c.queries, head.keys = c.keys, head.causal = c.causal;
   std::vector<float> out(static_cast<size_t>(c.queries * c.d_v)),
       log_sum(static_cast<size_t>(c.queries)),
-      scratch(static_cast<size_t>(cpu::kernels().attention_scratch(c.keys, c.d_k, c.d_v)));
-  cpu::kernels().attention_forward(head, out.data(), c.d_v, log_sum.data(), scratch.data());
+      scratch(static_cast<size_t>(kernels.attention_scratch(c.keys, c.d_k, c.d_v)));
+  kernels.attention_forward(head, out.data(), c.d_v, log_sum.data(), scratch.data());
   std::vector<float> dq(q.size()), dk(k.size(), 0.0f), dv(v.size(), 0.0f);
-  cpu::kernels().attention_backward(
+  kernels.attention_backward(
       head, {d_out.data(), c.d_v, log_sum.data(), dq.data(), dk.data(), dv.data()}, scratch.data());
 
   const auto w = weights_of(c, q, k);
@@ -102,6 +109,7 @@ TEST_CASE("attention forward and backward agree with the formula for all shapes"
 }
 
 TEST_CASE("one step of search attends to the ancestors it is given") {
+  const cpu::Kernels& kernels = each_table();
   Random random(4);
   const int64_t heads = 2, d_k = 6, d_v = 5, steps = 9;
   std::vector<std::vector<float>> keys, values;
@@ -119,9 +127,9 @@ TEST_CASE("one step of search attends to the ancestors it is given") {
   }
   const auto query = random_floats(random, heads * d_k);
   std::vector<float> out(static_cast<size_t>(heads * d_v)), scratch(static_cast<size_t>(steps));
-  cpu::kernels().step_attention({query.data(), key_rows.data(), value_rows.data(), rows.data(),
-                                 steps, heads * d_k, heads * d_v, heads, d_k, d_v},
-                                out.data(), scratch.data());
+  kernels.step_attention({query.data(), key_rows.data(), value_rows.data(), rows.data(), steps,
+                          heads * d_k, heads * d_v, heads, d_k, d_v},
+                         out.data(), scratch.data());
   for (int64_t h = 0; h < heads; ++h) {
     std::vector<double> w;
     double sum = 0;
@@ -145,6 +153,7 @@ TEST_CASE("one step of search attends to the ancestors it is given") {
 }
 
 TEST_CASE("the loss of a row is that of its definition and its gradient sums to zero") {
+  const cpu::Kernels& kernels = each_table();
   const int64_t classes = GENERATE(2, 15, 16, 17, 1000);
   const int64_t spared = GENERATE(-1, 1);
   if (classes == 2 && spared == 1) return;  // nothing would be left to spread over
@@ -153,9 +162,8 @@ TEST_CASE("the loss of a row is that of its definition and its gradient sums to 
   const double others = static_cast<double>(classes - 1 - (spared >= 0 ? 1 : 0));
   const cpu::SmoothedTargets targets{0.9f, static_cast<float>(0.1 / others), spared};
   std::vector<float> row = logits;
-  double likelihood = 0;
-  const double loss =
-      cpu::kernels().smoothed_loss(row.data(), classes, 0, targets, true, &likelihood);
+  double nll = 0;
+  const double loss = kernels.smoothed_loss(row.data(), classes, 0, targets, true, &nll);
   double sum = 0;
   for (const float z : logits) sum += std::exp(z);
   double expected = 0, total = 0;
@@ -167,19 +175,20 @@ TEST_CASE("the loss of a row is that of its definition and its gradient sums to 
     total += row[c];
   }
   CHECK(loss == Approx(expected).epsilon(1e-5));
-  CHECK(likelihood == Approx(std::log(sum) - logits[0]).epsilon(1e-5));
+  CHECK(nll == Approx(std::log(sum) - logits[0]).epsilon(1e-5));
   CHECK(std::abs(total) < 1e-5);
-  CHECK(cpu::kernels().log_sum_exp(logits.data(), classes) == Approx(std::log(sum)).epsilon(1e-6));
+  CHECK(kernels.log_sum_exp(logits.data(), classes) == Approx(std::log(sum)).epsilon(1e-6));
 }
 
 TEST_CASE("dropout draws the same elements whatever part of a tensor it is asked for") {
+  const cpu::Kernels& kernels = each_table();
   Random random(2);
   const auto in = random_floats(random, 1000);
   const cpu::DropoutKey key{0x123456789abcdefULL, 1u << 30, 4.0f / 3};
   std::vector<float> whole(in.size()), parts(in.size());
-  cpu::kernels().dropout(in.data(), whole.data(), 0, 1000, key);
-  cpu::kernels().dropout(in.data(), parts.data(), 0, 333, key);
-  cpu::kernels().dropout(in.data(), parts.data(), 333, 1000, key);
+  kernels.dropout(in.data(), whole.data(), 0, 1000, key);
+  kernels.dropout(in.data(), parts.data(), 0, 333, key);
+  kernels.dropout(in.data(), parts.data(), 333, 1000, key);
   CHECK(whole == parts);
   int64_t dropped = 0;
   for (const float x : whole) dropped += x == 0.0f;
@@ -187,6 +196,7 @@ TEST_CASE("dropout draws the same elements whatever part of a tensor it is asked
 }
 
 TEST_CASE("a weight in panels gives the product and touches nothing beside its outputs") {
+  const cpu::Kernels& kernels = each_table();
   const auto [rows, inputs, outputs] = GENERATE(std::tuple<int64_t, int64_t, int64_t>{1, 1, 1},
                                                 std::tuple<int64_t, int64_t, int64_t>{5, 16, 32},
                                                 std::tuple<int64_t, int64_t, int64_t>{11, 7, 33},
@@ -198,7 +208,6 @@ TEST_CASE("a weight in panels gives the product and touches nothing beside its o
   Random random(8);
   const auto x = random_floats(random, rows * (inputs + 3)),
              w = random_floats(random, outputs * inputs), bias = random_floats(random, outputs);
-  const auto& kernels = cpu::kernels();
   std::vector<float> panels(
       static_cast<size_t>(kernels.panels(outputs) * kernels.panel_outputs * inputs));
   kernels.pack_panels(w.data(), outputs, inputs, panels.data());
@@ -233,6 +242,7 @@ TEST_CASE("a weight in panels gives the product and touches nothing beside its o
 }
 
 TEST_CASE("a weight in 8 bits is off by half a step and multiplies as what it stands for") {
+  const cpu::Kernels& kernels = each_table();
   const auto [rows, inputs, outputs] = GENERATE(std::tuple<int64_t, int64_t, int64_t>{1, 1, 1},
                                                 std::tuple<int64_t, int64_t, int64_t>{11, 7, 33},
                                                 std::tuple<int64_t, int64_t, int64_t>{13, 40, 70});
@@ -241,7 +251,6 @@ TEST_CASE("a weight in 8 bits is off by half a step and multiplies as what it st
   const auto x = random_floats(random, rows * inputs), bias = random_floats(random, outputs);
   auto w = random_floats(random, outputs * inputs);
   if (outputs > 5) std::fill_n(w.begin() + 5 * inputs, inputs, 0.0f);
-  const auto& kernels = cpu::kernels();
   const int64_t width = kernels.panel_outputs, padded = kernels.panels(outputs) * width;
   const int64_t words = kernels.int8_words(inputs);
   std::vector<uint32_t> panels(static_cast<size_t>(padded * words));
@@ -283,6 +292,7 @@ TEST_CASE("a weight in 8 bits is off by half a step and multiplies as what it st
 }
 
 TEST_CASE("attention over keys transposed before is attention") {
+  const cpu::Kernels& kernels = each_table();
   Random random(6);
   const int64_t queries = 6, keys = 21, width = 8;
   const auto q = random_floats(random, queries * width), k = random_floats(random, keys * width),
@@ -291,7 +301,6 @@ TEST_CASE("attention over keys transposed before is attention") {
   head.query = q.data(), head.key = k.data(), head.value = v.data();
   head.query_stride = head.key_stride = head.value_stride = head.d_k = head.d_v = width;
   head.queries = queries, head.keys = keys;
-  const auto& kernels = cpu::kernels();
   std::vector<float> expected(q.size()), found(q.size()), log_sum(static_cast<size_t>(queries)),
       scratch(static_cast<size_t>(kernels.attention_scratch(keys, width, width))),
       transposed(static_cast<size_t>(kernels.transposed_size(keys, width)));
@@ -302,6 +311,7 @@ TEST_CASE("attention over keys transposed before is attention") {
 }
 
 TEST_CASE("next_above finds the first value above the threshold, NaN never") {
+  const cpu::Kernels& kernels = each_table();
   Random random(12);
   std::vector<float> values = random_floats(random, 1000);
   values[3] = values[70] = std::nanf("");
@@ -309,7 +319,7 @@ TEST_CASE("next_above finds the first value above the threshold, NaN never") {
     for (const int64_t begin : {0, 1, 63, 64, 500, 999, 1000}) {
       int64_t expected = begin;
       while (expected < 1000 && !(values[expected] > threshold)) ++expected;
-      CHECK(cpu::kernels().next_above(values.data(), begin, 1000, threshold) == expected);
+      CHECK(kernels.next_above(values.data(), begin, 1000, threshold) == expected);
     }
   }
 }

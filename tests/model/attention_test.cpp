@@ -153,3 +153,50 @@ TEST_CASE("sentences of a batch do not see each other") {
   const torch::Tensor together = module->forward(x, x, {.queries = both, .keys = both});
   CHECK(max_difference(alone, together.narrow(0, 0, 3)) < 1e-6);
 }
+
+TEST_CASE("LibTorch's kernel over the padded layout is the same attention, gradients too") {
+  const bool causal = GENERATE(false, true);
+  torch::manual_seed(9);
+  const std::vector<int64_t> queries = {0, 4, 5, 12},
+                             keys = causal ? queries : std::vector<int64_t>{0, 3, 3, 20};
+  const int64_t heads = 2, d_k = 5, d_v = 7;
+  const torch::Tensor upstream = torch::randn({queries.back(), heads * d_v});
+  const torch::Tensor q = torch::randn({queries.back(), heads * d_k}),
+                      k = torch::randn({keys.back(), heads * d_k}),
+                      v = torch::randn({keys.back(), heads * d_v});
+  std::vector<std::vector<torch::Tensor>> results;
+  for (const auto& attend : {packed_attention, padded_attention}) {
+    const std::vector<torch::Tensor> in = {q.clone().requires_grad_(), k.clone().requires_grad_(),
+                                           v.clone().requires_grad_()};
+    const torch::Tensor out =
+        attend(in[0], in[1], in[2],
+               {.heads = heads, .query_offsets = queries, .key_offsets = keys, .causal = causal});
+    out.backward(upstream);
+    results.push_back({out, in[0].grad(), in[1].grad(), in[2].grad()});
+  }
+  for (size_t i = 0; i < results[0].size(); ++i) {
+    CHECK(max_difference(results[0][i], results[1][i]) < 1e-5);
+  }
+}
+
+TEST_CASE("a bias on the scores forbids what it makes hopeless, in whole sentences and in steps") {
+  torch::manual_seed(11);
+  const Segments rows(std::vector<int64_t>{5, 3});
+  auto module = attention(small(), AttentionPath::fast);
+  const torch::Tensor x = torch::randn({8, 12});
+  const torch::Tensor future = torch::ones({2, 5, 5}).triu(1) * -1e9;
+  CHECK(max_difference(module->forward(x, x, {.queries = rows, .keys = rows, .bias_HLM = future}),
+                       module->forward(x, x, {.queries = rows, .keys = rows, .causal = true})) <
+        1e-5);
+
+  std::vector<KeysValues> steps;
+  for (int t = 0; t < 4; ++t) steps.push_back(module->project(torch::randn({3, 12})));
+  const std::vector<std::vector<int32_t>> ancestors = {{2, 0, 1}, {0, 0, 1}, {1, 1, 2}, {0, 1, 2}};
+  torch::Tensor first = torch::zeros({2, 1, 4});
+  first.select(2, 0).fill_(-1e9);
+  const torch::Tensor now = torch::randn({3, 12});
+  const torch::NoGradGuard no_grad;
+  CHECK(max_difference(module->attend_to_steps(now, steps, ancestors, first),
+                       module->attend_to_steps(now, std::span(steps).subspan(1),
+                                               std::span(ancestors).subspan(1))) < 1e-5);
+}

@@ -29,7 +29,7 @@ TEST_CASE("the chunked loss equals the definition in all three forms, values and
   const LossSums fast = chunked_smoothed_loss(x, w, targets, q);
   (fast.loss * 0.5).backward();
   CHECK(fast.loss.item<double>() == Approx(plain.loss.item<double>()).epsilon(1e-5));
-  CHECK(fast.likelihood == Approx(plain.likelihood).epsilon(1e-5));
+  CHECK(fast.nll == Approx(plain.nll).epsilon(1e-5));
   CHECK(max_difference(dx, x.grad()) < 1e-5 * std::max(1.0, dx.abs().max().item<double>()));
   CHECK(max_difference(dw, w.grad()) < 1e-5 * std::max(1.0, dw.abs().max().item<double>()));
   const torch::NoGradGuard no_grad;
@@ -48,7 +48,7 @@ TEST_CASE("target distributions sum to one, and epsilon zero is plain cross-entr
   const double expected = torch::nn::functional::cross_entropy(logits, targets).item<double>() * 6;
   const auto sums = smoothed_loss(logits, targets, smoothed_targets(Smoothing::wrong, 0.0, 50));
   CHECK(sums.loss.item<double>() == Approx(expected).epsilon(1e-5));
-  CHECK(sums.likelihood == Approx(expected).epsilon(1e-5));
+  CHECK(sums.nll == Approx(expected).epsilon(1e-5));
 }
 
 TEST_CASE("PyTorch's label smoothing is the form that spreads over all classes") {

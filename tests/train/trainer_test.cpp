@@ -151,7 +151,7 @@ TEST_CASE("any number of threads makes the gradient that one makes") {
   for (size_t i = 1; i < gradients.size(); ++i) {
     CHECK(max_difference(gradients[i], gradients[0]) < 1e-4);
     CHECK(losses[i].smoothed == Approx(losses[0].smoothed).epsilon(1e-5));
-    CHECK(losses[i].likelihood == Approx(losses[0].likelihood).epsilon(1e-5));
+    CHECK(losses[i].nll == Approx(losses[0].nll).epsilon(1e-5));
   }
   CHECK(gradients[0].abs().max().item<float>() > 0.1f);
 }

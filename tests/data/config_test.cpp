@@ -1,0 +1,43 @@
+#include "data/config.h"
+
+#include <string>
+
+#include "base/error.h"
+#include "tests/support/catch.h"
+#include "tests/support/temporary_directory.h"
+#include "tests/support/text_files.h"
+
+using namespace attn;
+using namespace attn::testing;
+
+TEST_CASE("the data config says what is wrong with which knob") {
+  DataConfig good;
+  good.train = "t";
+  good.source = "en";
+  good.target = "de";
+  CHECK_NOTHROW(good.validate());
+  const auto complaint = [&](auto change) {
+    DataConfig config = good;
+    change(config);
+    try {
+      config.validate();
+    } catch (const ConfigError& error) {
+      return std::string(error.what());
+    }
+    return std::string("nothing");
+  };
+  CHECK(complaint([](auto& c) { c.vocab_size = -3; }) == "data.vocab_size: -3: must be positive");
+  CHECK_NOTHROW(DataConfig{}.validate());
+  CHECK_THROWS_WITH(DataConfig{}.require_texts(), contains("data.train: "));
+  TemporaryDirectory directory;
+  good.train = (directory / "t").string();
+  testing::write_text(directory / "t.en", "a\n");
+  CHECK_THROWS_WITH(good.require_texts(), contains("data.train: " + good.train + ".de: no such"));
+  testing::write_text(directory / "t.de", "b\n");
+  CHECK_NOTHROW(good.require_texts());
+  CHECK_THAT(complaint([](auto& c) { c.batch_tokens = 0; }), contains("data.batch_tokens: 0: "));
+  CHECK_THAT(complaint([](auto& c) { c.max_length = 1; }), contains("data.max_length: 1: "));
+  CHECK_THAT(complaint([](auto& c) { c.character_coverage = 1.5; }), contains("1.5"));
+  CHECK_THAT(complaint([](auto& c) { c.target_model = "x"; }), contains("data.target_model: x: "));
+  CHECK(text_path("a/train", "de") == "a/train.de");
+}
