@@ -117,8 +117,9 @@ void TrainingRun::restore(bool resume) {
   TrainState& state = trainer_->state;
   if (decisive(load_description(directory_)) != decisive(experiment_)) {
     state.best_step = state.without_better = 0;  // its best was measured by something else
-  } else if (state.best_step == last->step) {
-    mark_best(checkpoints(), last->step, state.best);  // unless killed between saving and marking
+  } else if (const auto best = best_checkpoint(checkpoints());
+             state.best_step == last->step && !(best && best->checkpoint.step == last->step)) {
+    mark_best(checkpoints(), last->step, state.best);  // killed between saving and marking
   }
   saved_step_ = last->step;
   earlier_seconds_ = trainer_->state.seconds;

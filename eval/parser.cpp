@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/error.h"
 #include "data/tag_dictionary.h"
 #include "data/treebank.h"
 #include "eval/batched_search.h"

@@ -121,11 +121,13 @@ class Sweeps(ProgramTest):
 
     def test_a_failing_row_does_not_stop_the_others(self):
         broken = json.loads(json.dumps(SWEEP))
-        broken["rows"] = [{"name": "base"}, {"name": "bad", "set": {"data": {"valid": "corpus/nowhere"}}}, {"name": "last"}]
+        self.write("corpus/uneven.en", "one\ntwo\n")
+        self.write("corpus/uneven.de", "eins\n")
+        broken["rows"] = [{"name": "base"}, {"name": "bad", "set": {"data": {"valid": "corpus/uneven"}}}, {"name": "last"}]
         self.write("broken.json", broken)
         done = self.attn("sweep", "broken.json", "--run", "broken", "--jobs", "2", code=3)
         self.assertIn("bad/seed-3: FAILED", done.stderr)
-        self.assertIn("nowhere", done.stderr)
+        self.assertIn("uneven", done.stderr)
         finished = {row[0]: row[2] for row in self.scores("broken")}
         self.assertEqual((finished["base"], finished["last"]), ("1", "1"))
         self.assertIn("| bad", done.stdout)

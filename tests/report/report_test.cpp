@@ -131,20 +131,23 @@ TEST_CASE("the table prints what differs, and unfinished runs say where they sta
 }
 
 TEST_CASE("a sweep of parsers shows F1, without the paper's columns") {
-  auto results =
-      sweep({row("base", 0, 0, {run(1, 5, 0), run(2, 5, 0)}), row("x", 0, 0, {run(1, 5, 0)})});
+  auto results = sweep({row("base", 0, 0, {run(1, 5, 0), run(2, 5, 0)}),
+                        row("x", 0, 0, {run(1, 5, 0)}), row("y", 0, 0, {run(1, 5, 0)})});
   results.bleu_name.clear();
   results.f1_name = "dev";
   results.rows[0].runs[0].f1 = 80.0;
   results.rows[0].runs[1].f1 = 81.0;
-  results.rows[1].runs[0].f1 = 85.0;
+  results.rows[1].runs[0].f1 = 95.0;
+  results.rows[2].runs[0].f1 = 85.0;
   for (RowRecord& one : results.rows) one.paper = {};
   const auto compared = compare(results);
   CHECK(compared[0].f1->mean == Approx(80.5));
-  CHECK(*compared[1].f1_difference.ours == Approx(4.5));
+  CHECK(*compared[1].f1_difference.ours == Approx(14.5));
+  // Two seeds leave one degree of freedom: 12.7 standard errors of 0.87.
   CHECK(compared[1].f1_difference.significant);
+  CHECK_FALSE(compared[2].f1_difference.significant);
   const std::string markdown = to_markdown(results_table(results, compared));
-  CHECK_THAT(markdown, contains("F1") && contains("80.50 ± 0.71") && contains("+4.50 *"));
+  CHECK_THAT(markdown, contains("F1") && contains("80.50 ± 0.71") && contains("+14.50 *"));
   CHECK(markdown.find("paper") == std::string::npos);
   CHECK_THAT(html_report(results, compared), contains("F1 against parameters"));
 }
