@@ -41,16 +41,11 @@ void average(const AverageOptions& options) {
     throw DataError(output.string() +
                     ": is there already and holds no average; name another place");
   }
-  const fs::path staging = output.string() + ".average-new";
-  fs::remove_all(staging);
-  fs::create_directories(staging);
-  average_weights(weights, staging / kWeightsFile);
-  save_description(staging, load_description(all.back().path), load_tokenizers(all.back().path));
-  const fs::path old = output.string() + ".average-old";
-  fs::remove_all(old);
-  if (fs::exists(output)) fs::rename(output, old);
-  fs::rename(staging, output);
-  fs::remove_all(old);
+  AtomicDirectory directory(output, AtomicDirectory::Existing::replace);
+  average_weights(weights, directory.path() / kWeightsFile);
+  save_description(directory.path(), load_description(all.back().path),
+                   load_tokenizers(all.back().path));
+  directory.commit();
   std::cerr << "mean of " << weights.size() << " checkpoints, steps "
             << all[all.size() - weights.size()].step << " to " << all.back().step << ": "
             << output.string() << "\n";

@@ -191,11 +191,14 @@ MappedFile::~MappedFile() {
   if (data_ != nullptr) ::munmap(const_cast<std::byte*>(data_), size_);
 }
 
-AtomicDirectory::AtomicDirectory(fs::path final_path) : final_(std::move(final_path)) {
+AtomicDirectory::AtomicDirectory(fs::path final_path, Existing existing)
+    : final_(std::move(final_path)), existing_(existing) {
   // "runs/one/" names the same directory as "runs/one", whose parent is the one to sync.
   if (!final_.has_filename()) final_ = final_.parent_path();
   std::error_code error;
-  if (fs::exists(fs::symlink_status(final_, error))) fail("make", final_, EEXIST);
+  if (existing_ == Existing::refuse && fs::exists(fs::symlink_status(final_, error))) {
+    fail("make", final_, EEXIST);
+  }
   temporary_ = final_.string() + temporary_suffix();
   fs::create_directories(parent_of(final_), error);
   // A killed process of an earlier boot may have had this very number.
@@ -213,10 +216,19 @@ void AtomicDirectory::commit() {
   try {
     sync_tree(temporary_);
     // rename() would silently replace an empty directory that somebody made meanwhile.
-    if (fs::exists(fs::symlink_status(final_))) fail("make", final_, EEXIST);
-    if (::rename(temporary_.c_str(), final_.c_str()) != 0) fail("write", final_, errno);
+    const bool there = fs::exists(fs::symlink_status(final_));
+    if (there && existing_ == Existing::refuse) fail("make", final_, EEXIST);
+    const fs::path old = temporary_.string() + ".old";
+    if (there) fs::rename(final_, old);
+    if (::rename(temporary_.c_str(), final_.c_str()) != 0) {
+      const int why = errno;
+      std::error_code ignored;
+      if (there) fs::rename(old, final_, ignored);
+      fail("write", final_, why);
+    }
     committed_ = true;
     sync_parent(final_);
+    if (there) fs::remove_all(old);
   } catch (const fs::filesystem_error& error) {
     fail("write", final_, error.code().value());
   }

@@ -46,18 +46,22 @@ class MappedFile {
 /// was written.
 class AtomicDirectory {
  public:
-  /// Makes `final_path` + a temporary suffix; throws DataError when that cannot be made or
-  /// `final_path` exists.
-  explicit AtomicDirectory(std::filesystem::path final_path);
+  /// What becomes of a directory that has the final name already.
+  enum class Existing { refuse, replace };
+
+  /// Makes `final_path` + a temporary suffix; throws DataError when that cannot be made or, with
+  /// `refuse`, `final_path` exists.
+  explicit AtomicDirectory(std::filesystem::path final_path, Existing existing = Existing::refuse);
   ~AtomicDirectory();
   AtomicDirectory(const AtomicDirectory&) = delete;
   AtomicDirectory& operator=(const AtomicDirectory&) = delete;
   const std::filesystem::path& path() const { return temporary_; }
-  /// Throws DataError with the system's reason; nothing then exists under the final name.
+  /// Throws DataError with the system's reason; the final name then means what it meant before.
   void commit();
 
  private:
   std::filesystem::path final_;
+  Existing existing_;
   std::filesystem::path temporary_;
   bool committed_ = false;
 };

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <iostream>
@@ -118,6 +119,55 @@ std::string params_text(const PlannedRow& row, int64_t vocabulary,
   return ours;
 }
 
+// One line of the table.
+void print_row(const PlannedRow& row, int64_t vocabulary,
+               const std::optional<StepBenchmark>& cost) {
+  const double steps = static_cast<double>(row.experiment.train.steps);
+  std::string flops = "?", time = "?", memory = "?";
+  if (cost) {
+    flops = format("%.2g", steps * cost->flops_per_update);
+    time = duration_text(steps * cost->seconds_per_update);
+    memory = format("%.1f GB", cost->memory / 1e9);
+  }
+  const std::string paper = row.paper.params_m > 0 ? format("%.0f", row.paper.params_m) : "";
+  std::printf("%-14s %9s %6s %10s %12s %9s  %s%s\n", row.name.c_str(),
+              params_text(row, vocabulary, cost).c_str(), paper.c_str(), flops.c_str(),
+              time.c_str(), memory.c_str(), differences(row).c_str(),
+              row.paper.params_note.empty() ? "" : (" (" + row.paper.params_note + ")").c_str());
+  std::fflush(stdout);
+}
+
+// What all runs come to.
+struct Totals {
+  double seconds = 0.0, flops = 0.0;
+  bool invented = false;  ///< some text is not here
+
+  void add(const PlannedRow& row, int64_t runs, const StepBenchmark& cost) {
+    const auto updates = static_cast<double>(row.experiment.train.steps * runs);
+    seconds += updates * cost.seconds_per_update;
+    flops += updates * cost.flops_per_update;
+    invented |= !cost.real_data;
+  }
+};
+
+void print_totals(const SweepPlan& plan, const DryRunOptions& options, const Totals& totals) {
+  std::printf("%zu runs", plan.runs.size());
+  if (options.measure) {
+    std::printf(", %.2g FLOPs, %s of training with %lld at a time", totals.flops,
+                duration_text(totals.seconds / static_cast<double>(options.jobs)).c_str(),
+                static_cast<long long>(options.jobs));
+  }
+  std::printf(", in %s\n", plan.directory.c_str());
+  if (totals.invented) {
+    std::printf("(the training text is not here: estimated from pairs of 10 to 40 tokens)\n");
+  }
+  if (plan.file.paper_vocabulary > 0) {
+    std::printf("(parameters at the %lld tokens that the paper's column fits)\n",
+                static_cast<long long>(plan.file.paper_vocabulary));
+  }
+  std::fflush(stdout);
+}
+
 }  // namespace
 
 void check_parameters(const SweepPlan& plan) {
@@ -135,8 +185,7 @@ void check_parameters(const SweepPlan& plan) {
 
 void dry_run(const SweepPlan& plan, const DryRunOptions& options) {
   const Scratch scratch;
-  double all_seconds = 0.0, all_flops = 0.0;
-  bool invented = false;
+  Totals totals;
   std::string failures;
   std::printf("%-14s %9s %6s %10s %12s %9s  %s\n", "row", "params/M", "paper", "FLOPs", "time",
               "memory", "differs from the first row");
@@ -147,41 +196,14 @@ void dry_run(const SweepPlan& plan, const DryRunOptions& options) {
     const auto cost =
         options.measure ? measure(row, plan, options, scratch.path(), why) : std::nullopt;
     if (options.measure && !cost) failures += "row " + row.name + ": " + why + "\n";
-    const double steps = static_cast<double>(row.experiment.train.steps);
-    std::string flops = "?", time = "?", memory = "?";
     if (cost) {
-      invented |= !cost->real_data;
-      flops = format("%.2g", steps * cost->flops_per_update);
-      time = duration_text(steps * cost->seconds_per_update);
-      memory = format("%.1f GB", cost->memory / 1e9);
-      for (const PlannedRun& run : plan.runs) {
-        if (run.row != i) continue;
-        all_seconds += steps * cost->seconds_per_update;
-        all_flops += steps * cost->flops_per_update;
-      }
+      const auto runs = std::count_if(plan.runs.begin(), plan.runs.end(),
+                                      [&](const PlannedRun& run) { return run.row == i; });
+      totals.add(row, runs, *cost);
     }
-    const std::string paper = row.paper.params_m > 0 ? format("%.0f", row.paper.params_m) : "";
-    std::printf("%-14s %9s %6s %10s %12s %9s  %s%s\n", row.name.c_str(),
-                params_text(row, plan.file.paper_vocabulary, cost).c_str(), paper.c_str(),
-                flops.c_str(), time.c_str(), memory.c_str(), differences(row).c_str(),
-                row.paper.params_note.empty() ? "" : (" (" + row.paper.params_note + ")").c_str());
-    std::fflush(stdout);
+    print_row(row, plan.file.paper_vocabulary, cost);
   }
-  std::printf("%zu runs", plan.runs.size());
-  if (options.measure) {
-    std::printf(", %.2g FLOPs, %s of training with %lld at a time", all_flops,
-                duration_text(all_seconds / static_cast<double>(options.jobs)).c_str(),
-                static_cast<long long>(options.jobs));
-  }
-  std::printf(", in %s\n", plan.directory.c_str());
-  if (invented) {
-    std::printf("(the training text is not here: estimated from pairs of 10 to 40 tokens)\n");
-  }
-  if (plan.file.paper_vocabulary > 0) {
-    std::printf("(parameters at the %lld tokens that the paper's column fits)\n",
-                static_cast<long long>(plan.file.paper_vocabulary));
-  }
-  std::fflush(stdout);
+  print_totals(plan, options, totals);
   if (!failures.empty()) throw DataError("not measured: " + failures);
   check_parameters(plan);
 }

@@ -172,6 +172,22 @@ TEST_CASE("an atomic directory never takes the place of another") {
   CHECK_THROWS_WITH(AtomicDirectory(folder / "file/below"), contains("Not a directory"));
 }
 
+TEST_CASE("an atomic directory takes the place of another where it is told to") {
+  const TemporaryDirectory folder;
+  fs::create_directory(folder / "final");
+  put(folder / "final/old", "1");
+  {
+    AtomicDirectory given_up(folder / "final", AtomicDirectory::Existing::replace);
+    put(given_up.path() / "new", "2");
+  }
+  CHECK(names_in(folder / "final") == std::vector<std::string>{"old"});
+  AtomicDirectory directory(folder / "final", AtomicDirectory::Existing::replace);
+  put(directory.path() / "new", "2");
+  directory.commit();
+  CHECK(names_in(folder / "final") == std::vector<std::string>{"new"});
+  CHECK(names_in(folder.path()) == std::vector<std::string>{"final"});
+}
+
 TEST_CASE("two writers of one directory do not meet before the commit") {
   const TemporaryDirectory folder;
   AtomicDirectory first(folder / "final"), second(folder / "final");
