@@ -1,9 +1,9 @@
 // Where tensors live: a setting of the machine, not of the experiment, hence a flag and no knob.
 #pragma once
 
-#include <torch/torch.h>
-
 #include <string>
+
+#include "kernels/libtorch.h"
 
 namespace attn {
 

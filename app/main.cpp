@@ -1,6 +1,5 @@
 // The program `attn`: reads the command line, runs one subcommand, turns exceptions into one line
 // and an exit code.
-#include <torch/torch.h>
 
 #include <CLI/CLI.hpp>
 #include <exception>
@@ -26,6 +25,7 @@
 #include "app/vocab.h"
 #include "base/allocator.h"
 #include "base/error.h"
+#include "kernels/libtorch.h"
 #include "train/trainer.h"
 
 namespace {

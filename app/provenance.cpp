@@ -1,6 +1,5 @@
 #include "app/provenance.h"
 
-#include <torch/torch.h>
 #include <torch/version.h>
 
 #include <ctime>
@@ -9,6 +8,7 @@
 
 #include "app/commit.h"  // generated at every build
 #include "app/device.h"
+#include "kernels/libtorch.h"
 
 namespace attn {
 namespace {

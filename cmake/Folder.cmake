@@ -3,7 +3,7 @@
 #   and also builds with -DATTN_WITH_TORCH=OFF; TORCH sources make attn_NAME on top of it. USES names lower folders.
 # attn_folder_tests(NAME TEXT … TORCH …) makes test_NAME_text and test_NAME the same way.
 
-# torch/torch.h costs some 25 s a file: one precompiled header serves every torch target.
+# LibTorch costs some 20 s a file: one precompiled header serves every torch target.
 function(attn_use_torch target)
   target_link_libraries(${target} PUBLIC attn_torch)
   if(TARGET attn_pch)
@@ -17,7 +17,7 @@ function(attn_make_pch)
   file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/pch.cpp CONTENT "// Compiled only to make the precompiled header.\n")
   add_library(attn_pch STATIC ${CMAKE_CURRENT_BINARY_DIR}/pch.cpp)
   target_link_libraries(attn_pch PRIVATE attn_flags attn_torch Threads::Threads)
-  target_precompile_headers(attn_pch PRIVATE <torch/torch.h>)
+  target_precompile_headers(attn_pch PRIVATE "${PROJECT_SOURCE_DIR}/kernels/libtorch.h")
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # For ccache: the preprocessed text names the precompiled header, instead of repeating all that it holds.
     target_compile_options(attn_torch INTERFACE -fpch-preprocess)

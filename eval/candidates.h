@@ -1,12 +1,11 @@
 // From logits to what beam search takes.
 #pragma once
 
-#include <torch/torch.h>
-
 #include <span>
 
 #include "eval/beam_search.h"
 #include "eval/token_constraint.h"
+#include "kernels/libtorch.h"
 
 namespace attn {
 

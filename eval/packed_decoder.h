@@ -2,14 +2,13 @@
 // it computes is Transformer::step and Transformer::project, to rounding.
 #pragma once
 
-#include <torch/torch.h>
-
 #include <memory>
 #include <optional>
 #include <vector>
 
 #include "eval/beam_search.h"
 #include "eval/token_constraint.h"
+#include "kernels/libtorch.h"
 #include "kernels/packed_linear.h"
 #include "model/transformer.h"
 

@@ -1,11 +1,11 @@
 // The fast attention paths; model/attention.cpp's readable path defines what they compute.
 #pragma once
 
-#include <torch/torch.h>
-
 #include <cstdint>
 #include <span>
 #include <vector>
+
+#include "kernels/libtorch.h"
 
 namespace attn {
 

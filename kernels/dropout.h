@@ -2,10 +2,9 @@
 // is stored for backward, and a run that is resumed draws the masks it would have drawn.
 #pragma once
 
-#include <torch/torch.h>
-
 #include "base/random.h"
 #include "kernels/cpu/table.h"
+#include "kernels/libtorch.h"
 
 namespace attn {
 

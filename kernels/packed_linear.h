@@ -1,11 +1,10 @@
 // A linear layer as search uses it: few rows, the same weight thousands of times.
 #pragma once
 
-#include <torch/torch.h>
-
 #include <cstdint>
 #include <vector>
 
+#include "kernels/libtorch.h"
 #include "kernels/weight_type.h"
 
 namespace attn {

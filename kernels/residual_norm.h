@@ -1,7 +1,7 @@
 // The seam around every post-norm sub-layer in one pass over memory.
 #pragma once
 
-#include <torch/torch.h>
+#include "kernels/libtorch.h"
 
 namespace attn {
 

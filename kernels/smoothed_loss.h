@@ -2,11 +2,10 @@
 // batch's logits never exist whole; train/loss.h holds the plain counterpart that defines it.
 #pragma once
 
-#include <torch/torch.h>
-
 #include <cstdint>
 
 #include "kernels/cpu/table.h"
+#include "kernels/libtorch.h"
 
 namespace attn {
 

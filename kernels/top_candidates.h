@@ -2,11 +2,11 @@
 // log-probabilities out.
 #pragma once
 
-#include <torch/torch.h>
-
 #include <cstdint>
 #include <span>
 #include <vector>
+
+#include "kernels/libtorch.h"
 
 namespace attn {
 

@@ -1,11 +1,10 @@
 // Section 3.2: scaled dot-product attention and multi-head attention.
 #pragma once
 
-#include <torch/torch.h>
-
 #include <span>
 #include <vector>
 
+#include "kernels/libtorch.h"
 #include "model/config.h"
 #include "model/segments.h"
 

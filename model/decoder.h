@@ -2,11 +2,10 @@
 // search.
 #pragma once
 
-#include <torch/torch.h>
-
 #include <cstdint>
 #include <vector>
 
+#include "kernels/libtorch.h"
 #include "model/attention.h"
 #include "model/config.h"
 #include "model/feed_forward.h"

@@ -2,8 +2,7 @@
 // (5.4).
 #pragma once
 
-#include <torch/torch.h>
-
+#include "kernels/libtorch.h"
 #include "model/config.h"
 #include "model/position.h"
 

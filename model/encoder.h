@@ -1,8 +1,7 @@
 // Section 3.1, left half of Figure 1.
 #pragma once
 
-#include <torch/torch.h>
-
+#include "kernels/libtorch.h"
 #include "model/attention.h"
 #include "model/config.h"
 #include "model/feed_forward.h"

@@ -1,8 +1,7 @@
 // Section 3.3: the position-wise feed-forward network.
 #pragma once
 
-#include <torch/torch.h>
-
+#include "kernels/libtorch.h"
 #include "model/config.h"
 
 namespace attn {

@@ -1,7 +1,7 @@
 // How parameters start. The paper is silent; this is what its released code and its successors do.
 #pragma once
 
-#include <torch/torch.h>
+#include "kernels/libtorch.h"
 
 namespace attn {
 

@@ -1,10 +1,9 @@
 // Section 3.5: position encodings. A new one is a value of `Position` and a case in position.cpp.
 #pragma once
 
-#include <torch/torch.h>
-
 #include <mutex>
 
+#include "kernels/libtorch.h"
 #include "model/config.h"
 
 namespace attn {

@@ -8,11 +8,11 @@
 //   decoding step.
 #pragma once
 
-#include <torch/torch.h>
-
 #include <cstdint>
 #include <span>
 #include <vector>
+
+#include "kernels/libtorch.h"
 
 namespace attn {
 

@@ -2,8 +2,7 @@
 // sub-layer.
 #pragma once
 
-#include <torch/torch.h>
-
+#include "kernels/libtorch.h"
 #include "model/config.h"
 
 namespace attn {

@@ -1,11 +1,10 @@
 // Section 3: the whole model, Figure 1.
 #pragma once
 
-#include <torch/torch.h>
-
 #include <cstdint>
 #include <span>
 
+#include "kernels/libtorch.h"
 #include "model/config.h"
 #include "model/decoder.h"
 #include "model/embedding.h"

@@ -1,8 +1,7 @@
 // Section 5.3: Adam (Kingma and Ba 2015) over a flat parameter buffer.
 #pragma once
 
-#include <torch/torch.h>
-
+#include "kernels/libtorch.h"
 #include "train/config.h"
 #include "train/flat_parameters.h"
 

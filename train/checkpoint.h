@@ -3,13 +3,12 @@
 // them is train/checkpoint_store.h.
 #pragma once
 
-#include <torch/torch.h>
-
 #include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
 
+#include "kernels/libtorch.h"
 #include "model/transformer.h"
 #include "train/trainer.h"
 

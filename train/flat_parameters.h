@@ -2,10 +2,10 @@
 // one operation.
 #pragma once
 
-#include <torch/torch.h>
-
 #include <string>
 #include <vector>
+
+#include "kernels/libtorch.h"
 
 namespace attn {
 

@@ -1,8 +1,7 @@
 // Section 5.4: label smoothing, in the three forms that are in use.
 #pragma once
 
-#include <torch/torch.h>
-
+#include "kernels/libtorch.h"
 #include "kernels/smoothed_loss.h"
 #include "model/transformer.h"
 #include "train/config.h"

@@ -1,8 +1,7 @@
 // Mixed precision.
 #pragma once
 
-#include <torch/torch.h>
-
+#include "kernels/libtorch.h"
 #include "train/config.h"
 
 namespace attn {

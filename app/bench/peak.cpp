@@ -1,11 +1,10 @@
 #include "app/bench/peak.h"
 
-#include <torch/torch.h>
-
 #include <algorithm>
 #include <chrono>
 
 #include "app/device.h"
+#include "kernels/libtorch.h"
 
 namespace attn {
 namespace {

@@ -1,7 +1,5 @@
 #include "app/sweep/command.h"
 
-#include <torch/torch.h>
-
 #include <iostream>
 #include <memory>
 #include <string>
@@ -18,6 +16,7 @@
 #include "app/sweep/slurm.h"
 #include "app/sweep/status.h"
 #include "base/error.h"
+#include "kernels/libtorch.h"
 
 namespace attn {
 namespace {

@@ -1,7 +1,7 @@
 // Comparing tensors in tests.
 #pragma once
 
-#include <torch/torch.h>
+#include "kernels/libtorch.h"
 
 namespace attn::testing {
 

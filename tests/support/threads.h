@@ -1,7 +1,7 @@
 // torch's number of threads for the length of a scope.
 #pragma once
 
-#include <torch/torch.h>
+#include "kernels/libtorch.h"
 
 namespace attn::testing {
 

@@ -1,5 +1,7 @@
 #include "train/checkpoint.h"
 
+#include <torch/nn/modules/container/sequential.h>
+
 #include <filesystem>
 #include <fstream>
 

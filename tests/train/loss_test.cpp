@@ -1,5 +1,7 @@
 #include "train/loss.h"
 
+#include <torch/nn/functional/loss.h>
+
 #include <cmath>
 #include <limits>
 

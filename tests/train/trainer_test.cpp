@@ -1,5 +1,7 @@
 #include "train/trainer.h"
 
+#include <torch/optim/adamw.h>
+
 #include <cmath>
 
 #include "base/error.h"
