@@ -6,6 +6,7 @@
 #include "data/batches.h"
 #include "data/corpus.h"
 #include "data/treebank.h"
+#include "eval/batched_search.h"
 #include "eval/bleu.h"
 #include "eval/loss_evaluator.h"
 #include "eval/parse_score.h"
@@ -85,10 +86,7 @@ void Evaluation::check(Transformer model) const {
       if (const auto positions = model->config().position_limit()) {
         int64_t longest = 0;
         for (const Batch& batch : batches_) {
-          for (const auto* side : {&batch.source, &batch.target_in}) {
-            longest =
-                std::max(longest, *std::max_element(side->lengths.begin(), side->lengths.end()));
-          }
+          longest = std::max({longest, batch.source.longest(), batch.target_in.longest()});
         }
         if (longest > *positions) {
           throw DataError("eval: " + config_.name + ": a sentence of " + std::to_string(longest) +
@@ -97,11 +95,11 @@ void Evaluation::check(Transformer model) const {
         }
       }
       return;
-    case EvaluatorKind::bleu:
-      Translator(model, tokenizers_, config_.search);
-      return;
     case EvaluatorKind::parse:
-      Parser(model, tokenizers_, tree_form_, config_.search);
+      require_known_tags(config_.search, tokenizers_);
+      [[fallthrough]];
+    case EvaluatorKind::bleu:
+      require_weight_type(model, config_.search);
       return;
   }
 }

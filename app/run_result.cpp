@@ -9,6 +9,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int64_t kLargestResult = 1 << 24;
+constexpr int64_t kLargestRunFile = 1 << 24;
 constexpr int64_t kLargestMetrics = int64_t{1} << 31;
 
 }  // namespace
@@ -35,6 +36,12 @@ std::optional<RunResult> finished_result(const fs::path& run, const TrainConfig&
   // Without patience only its steps end a run.
   if (result && config.patience == 0 && result->step < config.steps) return {};
   return result;
+}
+
+std::optional<Json> read_run_file(const fs::path& run) {
+  const fs::path path = run / kRunFile;
+  if (!fs::exists(path)) return {};
+  return parse_json(read_file(path, kLargestRunFile), path.string());
 }
 
 std::optional<double> number_at(const Json& record, const char* key) {

@@ -70,6 +70,9 @@ std::optional<RunResult> read_result(const std::filesystem::path& run);
 std::optional<RunResult> finished_result(const std::filesystem::path& run,
                                          const TrainConfig& config);
 
+/// RUN/run.json; nothing where there is none. Throws ConfigError or DataError.
+std::optional<Json> read_run_file(const std::filesystem::path& run);
+
 /// A record's number under `key`; nothing where there is none, or one of the log's words for what
 /// is not finite.
 std::optional<double> number_at(const Json& record, const char* key);

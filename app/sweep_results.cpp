@@ -165,12 +165,12 @@ class Collector {
     };
     add("seed", std::to_string(experiment.seed));
     add("config", (run / kConfigFile).string());
-    if (!fs::exists(run / kRunFile)) return;
-    const Json facts = parse_json(read_file(run / kRunFile, kLargestPlan), run.string());
+    const auto facts = read_run_file(run);
+    if (!facts) return;
     for (const char* key : {"version", "commit", "libtorch", "data_key", "pairs", "processor",
                             "threads", "memory", "device", "started"}) {
-      if (!facts.contains(key)) continue;
-      const Json& value = facts[key];
+      if (!facts->contains(key)) continue;
+      const Json& value = facts->at(key);
       add(key, value.is_string() ? value.get<std::string>() : value.dump());
     }
   }

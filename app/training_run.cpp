@@ -22,8 +22,6 @@ namespace attn {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr int64_t kLargestRunFile = 1 << 24;
-
 // What decides which checkpoint is the best: the first evaluator with a schedule.
 Json decisive(const Experiment& experiment) {
   for (const EvaluatorConfig& config : experiment.eval) {
@@ -139,11 +137,9 @@ void TrainingRun::set_damaged_aside(int64_t newest_whole) {
   }
 }
 
-void TrainingRun::require_same_text() const {
-  const fs::path file = directory_ / kRunFile;
-  const Json run = parse_json(read_file(file, kLargestRunFile), file.string());
-  const auto key = run.find("data_key");
-  if (key == run.end() || *key == Json(corpus_->key())) return;
+void TrainingRun::require_same_text(const Json& begun) const {
+  const auto key = begun.find("data_key");
+  if (key == begun.end() || *key == Json(corpus_->key())) return;
   throw DataError(experiment_.data.train +
                   ": is another text than the one that this run began with; give the new one a run "
                   "of its own");
@@ -152,14 +148,14 @@ void TrainingRun::require_same_text() const {
 void TrainingRun::describe(const std::string& command_line) {
   const VocabularySizes vocabulary = vocabulary_sizes(tokenizers_);
   const int64_t parameters = parameter_count(experiment_.model, vocabulary);
-  const bool known = step() > 0 && fs::exists(directory_ / kRunFile);
-  if (known) require_same_text();
+  const auto begun = step() > 0 ? read_run_file(directory_) : std::nullopt;
+  if (begun) require_same_text(*begun);
   Json run = provenance(command_line);
   run["parameters"] = parameters;
   run["vocabulary"] = {{"source", vocabulary.source}, {"target", vocabulary.target}};
   run["pairs"] = corpus_->size();
   run["data_key"] = corpus_->key();
-  if (!known) {
+  if (!begun) {
     // An argument may be any bytes.
     const std::string text = run.dump(2, ' ', false, Json::error_handler_t::replace);
     write_file_atomically(directory_ / kRunFile, text + "\n");

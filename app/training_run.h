@@ -42,7 +42,7 @@ class TrainingRun {
 
  private:
   void describe(const std::string& command_line);
-  void require_same_text() const;
+  void require_same_text(const Json& begun) const;
   void load_data();
   void restore(bool resume);
   void set_damaged_aside(int64_t newest_whole);

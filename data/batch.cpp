@@ -20,14 +20,14 @@ void copy(const TokenRows& from, int64_t begin, int64_t length, TokenRows& to) {
   to.lengths.push_back(length);
 }
 
-int64_t longest(const TokenRows& rows) {
-  return rows.lengths.empty() ? 0 : *std::max_element(rows.lengths.begin(), rows.lengths.end());
-}
-
 }  // namespace
 
+int64_t TokenRows::longest() const {
+  return lengths.empty() ? 0 : *std::max_element(lengths.begin(), lengths.end());
+}
+
 double Batch::padding() const {
-  const int64_t filled = sentences * (longest(source) + longest(target_out));
+  const int64_t filled = sentences * (source.longest() + target_out.longest());
   if (filled == 0) return 0;
   return 1 - static_cast<double>(source_tokens + target_tokens) / static_cast<double>(filled);
 }

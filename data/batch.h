@@ -13,6 +13,7 @@ namespace attn {
 struct TokenRows {
   std::vector<int64_t> tokens;
   std::vector<int64_t> lengths;
+  int64_t longest() const;  ///< 0 without sentences
   bool operator==(const TokenRows&) const = default;
 };
 

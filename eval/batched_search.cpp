@@ -77,17 +77,18 @@ std::vector<SearchBatch> batches_of(Sources sources, const BatchedSearch& how, i
 
 }  // namespace
 
+void require_weight_type(Transformer model, const SearchConfig& search) {
+  if (search.weights == WeightType::fp32) return;
+  if (search.decoder == StepPath::packed && PackedDecoder::knows(model)) return;
+  throw ConfigError("search.weights: " + std::string(enum_name(search.weights)) +
+                    ": only the packed decoder keeps such weights, and it doesn't know this model "
+                    "or device; take fp32");
+}
+
 std::shared_ptr<const PackedDecoder> packed_decoder_for(Transformer model,
                                                         const SearchConfig& search) {
-  auto packed =
-      search.decoder == StepPath::packed ? PackedDecoder::make(model, search.weights) : nullptr;
-  if (!packed && search.weights != WeightType::fp32) {
-    throw ConfigError(
-        "search.weights: " + std::string(enum_name(search.weights)) +
-        ": only the packed decoder keeps such weights, and it doesn't know this model "
-        "or device; take fp32");
-  }
-  return packed;
+  require_weight_type(model, search);
+  return search.decoder == StepPath::packed ? PackedDecoder::make(model, search.weights) : nullptr;
 }
 
 std::vector<std::vector<Hypothesis>> batched_search(Transformer model, const Tokenizers& tokenizers,

@@ -33,9 +33,11 @@ struct BatchedSearch {
   std::function<std::unique_ptr<TokenConstraint>(const SearchBatch&)> constraint;
 };
 
+/// Throws ConfigError where search.weights needs the fast path and the model has none.
+void require_weight_type(Transformer model, const SearchConfig& search);
+
 /// The fast path of a model for many searches, if the config wants it and the model has one. It
-/// keeps the weights as they are now. Throws ConfigError where search.weights needs that path and
-/// there is none.
+/// keeps the weights as they are now. Throws as require_weight_type.
 std::shared_ptr<const PackedDecoder> packed_decoder_for(Transformer model,
                                                         const SearchConfig& search);
 

@@ -90,12 +90,14 @@ float* room(std::vector<float>& buffer, int64_t floats) {
 
 }  // namespace
 
+bool PackedDecoder::knows(Transformer model) {
+  return is_known(model->config()) && model->device().is_cpu() &&
+         model->output_weight().scalar_type() == torch::kFloat32 &&
+         !model->target_embedding->position->attention_bias(1, 1).defined();
+}
+
 std::shared_ptr<const PackedDecoder> PackedDecoder::make(Transformer model, WeightType weights) {
-  if (!is_known(model->config()) || !model->device().is_cpu() ||
-      model->output_weight().scalar_type() != torch::kFloat32 ||
-      model->target_embedding->position->attention_bias(1, 1).defined()) {
-    return nullptr;
-  }
+  if (!knows(model)) return nullptr;
   const torch::NoGradGuard no_grad;
   return std::shared_ptr<const PackedDecoder>(new PackedDecoder(model, weights));
 }

@@ -9,6 +9,12 @@
 
 namespace attn {
 
+void require_known_tags(const SearchConfig& search, const Tokenizers& tokenizers) {
+  if (!search.constrained || search.known_tags == 0 || tokenizers.tags) return;
+  throw DataError("search.known_tags: " + std::to_string(search.known_tags) +
+                  ": the model has no tags.txt with the tags of its training; take 0");
+}
+
 Parser::Parser(Transformer model, Tokenizers tokenizers, TreeForm form, const SearchConfig& search,
                ParserLimits limits)
     : model_(model),
@@ -21,10 +27,7 @@ Parser::Parser(Transformer model, Tokenizers tokenizers, TreeForm form, const Se
     limits_.max_source = std::min(limits_.max_source, *positions - 1);
     limits_.max_words = std::clamp<int64_t>(*positions - 3, 1, limits_.max_words);
   }
-  if (search_.constrained && search_.known_tags > 0 && !tokenizers_.tags) {
-    throw DataError("search.known_tags: " + std::to_string(search_.known_tags) +
-                    ": the model has no tags.txt with the tags of its training; take 0");
-  }
+  require_known_tags(search_, tokenizers_);
   packed_ = packed_decoder_for(model_, search_);
 }
 

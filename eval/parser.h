@@ -38,6 +38,9 @@ struct ParserCounts {
   int64_t cut = 0;       ///< that were longer than the limits
 };
 
+/// Throws DataError where search.known_tags needs the tags of training and there are none.
+void require_known_tags(const SearchConfig& search, const Tokenizers& tokenizers);
+
 class Parser {
  public:
   /// Parses with the model's weights as they are now. `form` is that of the trees that the model

@@ -20,8 +20,8 @@ std::vector<std::string> legend(const SweepResults& results) {
   lines.push_back(
       "Δ is the difference from the first row. * marks a significant one: for BLEU by "
       "paired bootstrap resampling over sentences, and for all only by Student's t over seeds, "
-      "where "
-      "the first row has several (both p < 0.05; a row of one seed is taken to vary as the first "
+      "where the first row has several (both p < 0.05; a row of one seed is taken to vary as the "
+      "first "
       "row does).");
   for (const std::string& signature : {results.bleu_signature, results.f1_signature}) {
     if (!signature.empty()) lines.push_back("Signature: " + signature);

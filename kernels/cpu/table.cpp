@@ -1,7 +1,5 @@
 #include "kernels/cpu/table.h"
 
-#include <vector>
-
 namespace attn::cpu {
 
 namespace generic {
@@ -16,33 +14,22 @@ const Kernels& table();
 }
 #endif
 
-namespace {
-
-std::vector<const Kernels*> find_supported() {
-  std::vector<const Kernels*> tables;
+const Kernels* supported(int64_t index) {
 #ifdef ATTN_X86_KERNELS
   __builtin_cpu_init();
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-      __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw")) {
-    tables.push_back(&avx512::table());
+      __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") && index-- == 0) {
+    return &avx512::table();
   }
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
-    tables.push_back(&avx2::table());
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && index-- == 0) {
+    return &avx2::table();
   }
 #endif
-  tables.push_back(&generic::table());
-  return tables;
-}
-
-}  // namespace
-
-std::span<const Kernels* const> supported() {
-  static const std::vector<const Kernels*> tables = find_supported();
-  return tables;
+  return index == 0 ? &generic::table() : nullptr;
 }
 
 const Kernels& kernels() {
-  static const Kernels& best = *supported().front();
+  static const Kernels& best = *supported(0);
   return best;
 }
 

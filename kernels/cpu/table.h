@@ -5,7 +5,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 
 namespace attn::cpu {
 
@@ -128,8 +127,8 @@ struct Kernels {
   void (*multiply_panels)(const PanelProduct&, int64_t first_panel, int64_t last_panel);
 };
 
-/// The tables that this processor can run, the best first.
-std::span<const Kernels* const> supported();
+/// The tables that this processor can run, the best first; null beyond the last.
+const Kernels* supported(int64_t index);
 
 /// The best of them.
 const Kernels& kernels();

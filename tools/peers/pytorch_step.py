@@ -128,11 +128,7 @@ def main():
     torch.set_num_threads(options.threads)
     torch.manual_seed(1)
     run = Run(options.run)
-    for assignment in options.set:
-        name, value = assignment.split("=")
-        if name not in run.model:
-            parser.error(f"{name}: no knob of the model")
-        run.model[name] = float(value) if "." in value else int(value)
+    run.set(options.set)
     start, end, classes = run.pieces.bos_id(), run.pieces.eos_id(), run.pieces.get_piece_size()
     if options.invented:
         classes, rng = options.invented, random.Random(1)

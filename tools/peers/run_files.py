@@ -22,6 +22,14 @@ class Run:
             raise SystemExit(f"{path}: the drivers know the paper's model with one vocabulary alone: {', '.join(other)}")
         self.pieces = sentencepiece.SentencePieceProcessor(model_file=str(self.path / "tokenizer.model"))
 
+    def set(self, assignments):
+        """Knobs of the model as --set gives them: KNOB=VALUE."""
+        for assignment in assignments:
+            name, value = assignment.split("=")
+            if name not in self.model:
+                raise SystemExit(f"{name}: no knob of the model")
+            self.model[name] = float(value) if "." in value else int(value)
+
     def tokens(self, file):
         with open(file, encoding="utf-8") as lines:
             return self.pieces.encode([line.rstrip("\n") for line in lines])

@@ -218,11 +218,7 @@ def main():
     options = parser.parse_args()
     options.python = os.path.abspath(options.python)
     run = Run(options.run)
-    for assignment in options.set:
-        name, value = assignment.split("=")
-        if name not in run.model:
-            parser.error(f"{name}: no knob of the model")
-        run.model[name] = float(value) if "." in value else int(value)
+    run.set(options.set)
     with tempfile.TemporaryDirectory() as folder:
         task = Task(options, run, folder)
         command, rate = TOOLKITS[options.toolkit](task)
