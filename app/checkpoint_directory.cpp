@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "data/tag_dictionary.h"
+#include "data/treebank.h"
 #include "train/checkpoint.h"
 #include "train/checkpoint_store.h"
 
@@ -56,6 +57,16 @@ VocabularySizes vocabulary_sizes(const Tokenizers& tokenizers) {
   return {tokenizers.source->size(), tokenizers.target->size()};
 }
 
+Transformer make_model(const Experiment& experiment, const Tokenizers& tokenizers) {
+  std::vector<int32_t> words;
+  if (experiment.model.word_positions) {
+    words = leaf_tokens(*tokenizers.target, experiment.data.tree_form);
+  }
+  Transformer model(experiment.model, vocabulary_sizes(tokenizers), words);
+  model->to(device());
+  return model;
+}
+
 fs::path find_checkpoint(const fs::path& path) {
   if (fs::exists(path / kWeightsFile)) return path;
   if (fs::exists(path / kAveragedFolder / kWeightsFile)) return path / kAveragedFolder;
@@ -92,9 +103,8 @@ LoadedModel load_model(const fs::path& path) {
   LoadedModel loaded{.directory = find_checkpoint(path)};
   loaded.experiment = load_description(loaded.directory);
   loaded.tokenizers = load_tokenizers(loaded.directory);
-  loaded.model = Transformer(loaded.experiment.model, vocabulary_sizes(loaded.tokenizers));
+  loaded.model = make_model(loaded.experiment, loaded.tokenizers);
   load_weights(loaded.directory / kWeightsFile, *loaded.model);
-  loaded.model->to(device());
   loaded.model->eval();
   return loaded;
 }

@@ -43,6 +43,10 @@ Tokenizers load_tokenizers(const std::filesystem::path& directory);
 
 VocabularySizes vocabulary_sizes(const Tokenizers& tokenizers);
 
+/// The model of an experiment over these vocabularies, on the device(), with the first weights that
+/// torch's generator gives.
+Transformer make_model(const Experiment& experiment, const Tokenizers& tokenizers);
+
 /// Everything that translating takes.
 struct LoadedModel {
   std::filesystem::path directory;

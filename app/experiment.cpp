@@ -83,6 +83,8 @@ void Experiment::validate() const {
           "must be decoder or none for parsing: words and symbols are two vocabularies");
   require(model.embedding_sharing != EmbeddingSharing::all || data.shared_vocabulary,
           "model.embedding_sharing", "all", "needs data.shared_vocabulary");
+  require(!model.word_positions || data.task == Task::parsing, "model.word_positions", "true",
+          "needs data.task parsing: it counts the leaves of trees");
   require(!model.position_limit() || data.max_length <= *model.position_limit(),
           "model.max_positions", model.max_positions,
           "is less than data.max_length: positions would run out");

@@ -46,8 +46,7 @@ TrainingRun::TrainingRun(const Experiment& experiment, fs::path directory, bool 
                                          last ? last->step : 0);
   load_data();
   torch::manual_seed(static_cast<uint64_t>(experiment_.seed));
-  model_ = Transformer(experiment_.model, vocabulary_sizes(tokenizers_));
-  model_->to(device());
+  model_ = make_model(experiment_, tokenizers_);
   for (const Evaluation& evaluation : evaluations_) evaluation.check(model_);
   stream_ = std::make_unique<BatchStream>(
       *corpus_, StreamOptions{.batch_tokens = experiment_.data.batch_tokens,

@@ -186,6 +186,27 @@ LabelSet vocabulary_labels(const Tokenizer& symbols, TreeForm form) {
   return closed_labels(pieces, form);
 }
 
+std::vector<std::optional<TreeSymbol>> vocabulary_symbols(const Tokenizer& symbols, TreeForm form) {
+  const LabelSet labels = vocabulary_labels(symbols, form);
+  std::vector<std::optional<TreeSymbol>> meanings(static_cast<size_t>(symbols.size()));
+  for (int64_t id = 0; id < symbols.size(); ++id) {
+    if (id == symbols.unk() || id == symbols.bos() || id == symbols.eos()) continue;
+    meanings[static_cast<size_t>(id)] = read_symbol(symbols.piece(id), form, labels);
+  }
+  return meanings;
+}
+
+std::vector<int32_t> leaf_tokens(const Tokenizer& symbols, TreeForm form) {
+  const auto meanings = vocabulary_symbols(symbols, form);
+  std::vector<int32_t> leaves;
+  for (size_t id = 0; id < meanings.size(); ++id) {
+    if (meanings[id] && meanings[id]->kind == TreeSymbol::Kind::leaf) {
+      leaves.push_back(static_cast<int32_t>(id));
+    }
+  }
+  return leaves;
+}
+
 DataConfig with_training_text(const DataConfig& data, const fs::path& cache, uint64_t seed,
                               const Say& say) {
   if (data.task == Task::translation) return data;

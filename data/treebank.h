@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -44,6 +45,12 @@ Tree with_root(Tree tree);
 
 /// Of the symbols that a vocabulary holds, the labels of constituents.
 LabelSet vocabulary_labels(const Tokenizer& symbols, TreeForm form);
+
+/// What the tokens of a vocabulary of symbols mean; nothing for signs and for what is no symbol.
+std::vector<std::optional<TreeSymbol>> vocabulary_symbols(const Tokenizer& symbols, TreeForm form);
+
+/// Those of the tokens that stand for a word each.
+std::vector<int32_t> leaf_tokens(const Tokenizer& symbols, TreeForm form);
 
 /// The languages of the two texts below.
 inline constexpr const char* kWordsSuffix = "words";

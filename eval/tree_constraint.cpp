@@ -23,11 +23,11 @@ TreeVocabulary::TreeVocabulary(const Tokenizer& symbols, TreeForm form)
   std::map<std::string, int32_t> ids;
   std::vector<int> opens(labels_.size(), 0);
   for (const std::string& label : labels_) ids.emplace(label, static_cast<int32_t>(ids.size()));
-  meanings_.resize(static_cast<size_t>(symbols.size()));
+  const auto known = vocabulary_symbols(symbols, form);
+  meanings_.resize(known.size());
   bool leaf = false;
   for (int32_t token = 0; token < symbols.size(); ++token) {
-    if (token == symbols.unk() || token == symbols.bos() || token == symbols.eos()) continue;
-    const auto symbol = read_symbol(symbols.piece(token), form, labels_);
+    const auto& symbol = known[static_cast<size_t>(token)];
     if (!symbol) continue;
     Meaning& meaning = meanings_[static_cast<size_t>(token)];
     meaning.kind = symbol->kind;

@@ -33,6 +33,10 @@ void ModelConfig::validate() const {
       position == Position::sinusoidal || position == Position::sinusoidal_halves;
   require(!sinusoids || d_model % 2 == 0, "d_model", d_model,
           "must be even with sinusoidal positions");
+  require(!word_positions || position != Position::none, "word_positions", "true",
+          "needs a position encoding (model.position)");
+  require(!word_positions || d_model % 2 == 0, "d_model", d_model,
+          "must be even with word_positions");
 }
 
 std::optional<int64_t> ModelConfig::position_limit() const {

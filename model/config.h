@@ -72,6 +72,7 @@ struct ModelConfig {
   double activation_dropout = 0.0;
   Position position = Position::sinusoidal;
   int64_t max_positions = 1024;
+  bool word_positions = false;
   Norm norm = Norm::post;
   bool bias = true;
   Activation activation = Activation::relu;
@@ -94,6 +95,9 @@ struct ModelConfig {
     visit("position", self.position, "position encoding; row (E) of Table 3 is learned");
     visit("max_positions", self.max_positions,
           "rows of the learned position table; longer input is refused with learned positions");
+    visit("word_positions", self.word_positions,
+          "not in the paper; parsing alone: the decoder's input also encodes how many of the "
+          "sentence's words its tree has so far");
     visit("norm", self.norm, "layer normalisation after the residual sum (paper) or before");
     visit("bias", self.bias, "biases on the attention projections");
     visit("activation", self.activation, "of the feed-forward networks");

@@ -6,15 +6,24 @@
 
 namespace attn {
 
-EmbeddingImpl::EmbeddingImpl(const ModelConfig& config)
+EmbeddingImpl::EmbeddingImpl(const ModelConfig& config, bool word_positions)
     : scale_(std::sqrt(static_cast<double>(config.d_model))), dropout_(config.dropout) {
   position = register_module("position", PositionEncoding(config));
+  if (word_positions) word_position = register_module("word_position", PositionEncoding(config));
 }
 
 torch::Tensor EmbeddingImpl::forward(const torch::Tensor& weight_VD, const torch::Tensor& tokens_N,
-                                     const torch::Tensor& positions_N, int64_t longest) {
-  const torch::Tensor scaled_ND = torch::embedding(weight_VD, tokens_N) * scale_;
-  return fast_dropout(position(scaled_ND, positions_N, longest), is_training() ? dropout_ : 0.0);
+                                     const torch::Tensor& positions_N, int64_t longest,
+                                     const torch::Tensor& words_N) {
+  torch::Tensor x_ND = torch::embedding(weight_VD, tokens_N) * scale_;
+  x_ND = position(x_ND, positions_N, longest);
+  if (word_position) {
+    // The halves of the vector change places, so that fast and slow sinusoids of the two meet, and
+    // a sum of two positions stays two.
+    const int64_t half = x_ND.size(1) / 2;
+    x_ND = word_position(x_ND.roll(half, 1), words_N, longest).roll(half, 1);
+  }
+  return fast_dropout(x_ND, is_training() ? dropout_ : 0.0);
 }
 
 }  // namespace attn

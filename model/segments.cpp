@@ -25,6 +25,12 @@ Segments::Segments(std::span<const int64_t> lengths, torch::Device device)
   slots_ = slots.to(device);
 }
 
+torch::Tensor Segments::running_count(const torch::Tensor& flags_N) const {
+  const torch::Tensor counts_N = flags_N.cumsum(0);
+  const torch::Tensor firsts_N = torch::arange(rows(), positions_.options()) - positions_;
+  return counts_N - (counts_N - flags_N).index_select(0, firsts_N);
+}
+
 torch::Tensor Segments::mask() const {
   torch::Tensor mask =
       torch::zeros({count() * longest_}, torch::TensorOptions(slots_.device()).dtype(torch::kBool));

@@ -32,6 +32,9 @@ class Segments {
 
   /// [N] int64: each row's position in its sentence, from 0.
   const torch::Tensor& positions() const { return positions_; }
+  /// [N] int64, of flags_N (int64, 0 or 1): how many of its sentence's rows are set, from the first
+  /// up to each row.
+  torch::Tensor running_count(const torch::Tensor& flags_N) const;
   /// [B, longest] bool: true where the padded layout holds a row.
   torch::Tensor mask() const;
   /// [N, …] to the padded [B, longest, …]; padding is zero.

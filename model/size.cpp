@@ -35,7 +35,8 @@ int64_t parameter_count(const ModelConfig& c, const VocabularySizes& vocabulary)
   const int64_t encoder_layer = attention_parameters(c) + feed_forward_parameters(c) + 2 * norm;
   const int64_t decoder_layer = 2 * attention_parameters(c) + feed_forward_parameters(c) + 3 * norm;
   const int64_t final_norms = c.norm == Norm::pre ? 2 * norm : 0;
-  const int64_t positions = c.position == Position::learned ? 2 * c.max_positions * c.d_model : 0;
+  const int64_t tables = c.position == Position::learned ? 2 + (c.word_positions ? 1 : 0) : 0;
+  const int64_t positions = tables * c.max_positions * c.d_model;
   return embedding_matrices(c, vocabulary) * c.d_model + positions + final_norms +
          c.layers * (encoder_layer + decoder_layer);
 }

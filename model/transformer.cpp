@@ -5,7 +5,20 @@
 
 namespace attn {
 
-TransformerImpl::TransformerImpl(const ModelConfig& config, const VocabularySizes& vocabulary)
+namespace {
+
+// To where the model is.
+template <class T>
+torch::Tensor int64_tensor(std::span<const T> values, torch::Device device) {
+  const torch::Tensor host = torch::empty({static_cast<int64_t>(values.size())}, torch::kInt64);
+  std::copy(values.begin(), values.end(), host.data_ptr<int64_t>());
+  return host.to(device);
+}
+
+}  // namespace
+
+TransformerImpl::TransformerImpl(const ModelConfig& config, const VocabularySizes& vocabulary,
+                                 std::span<const int32_t> word_tokens)
     : config_(config), vocabulary_(vocabulary) {
   config.validate();
   const bool shared = config.embedding_sharing == EmbeddingSharing::all;
@@ -26,8 +39,14 @@ TransformerImpl::TransformerImpl(const ModelConfig& config, const VocabularySize
       target_weight = matrix("target_weight", vocabulary.target);
       break;
   }
-  source_embedding = register_module("source_embedding", Embedding(config));
-  target_embedding = register_module("target_embedding", Embedding(config));
+  if (config.word_positions) {
+    is_word_.assign(static_cast<size_t>(vocabulary.target), 0);
+    for (const int32_t token : word_tokens) is_word_.at(static_cast<size_t>(token)) = 1;
+    is_word_V_ =
+        register_buffer("is_word", int64_tensor(std::span<const uint8_t>(is_word_), torch::kCPU));
+  }
+  source_embedding = register_module("source_embedding", Embedding(config, false));
+  target_embedding = register_module("target_embedding", Embedding(config, config.word_positions));
   encoder = register_module("encoder", Encoder(config));
   decoder = register_module("decoder", Decoder(config));
   initialise(*this);
@@ -58,8 +77,12 @@ torch::Tensor TransformerImpl::encode(const TokenSequences& source) {
 torch::Tensor TransformerImpl::decode(const TokenSequences& target, const torch::Tensor& memory_ND,
                                       const Segments& memory) {
   const Segments& rows = target.segments;
+  torch::Tensor words_N;
+  if (config_.word_positions) {
+    words_N = rows.running_count(is_word_V_.index_select(0, target.tokens_N));
+  }
   const torch::Tensor x_ND =
-      target_embedding(target_matrix(), target.tokens_N, rows.positions(), rows.longest());
+      target_embedding(target_matrix(), target.tokens_N, rows.positions(), rows.longest(), words_N);
   const AttentionScope self{
       .queries = rows,
       .keys = rows,
@@ -97,19 +120,32 @@ torch::Tensor TransformerImpl::step(DecoderState& state, std::span<const int64_t
   state.ancestors.push_back(std::move(self));
   state.rows_of_sentence.assign(state.memory.count(), 0);
   for (const int64_t sentence : sentences) ++state.rows_of_sentence[sentence];
+  state.words = count_words(state.words, parents, tokens);
 
   // The newest position's row of the bias that whole sentences get.
   torch::Tensor bias = target_embedding->position->attention_bias(position + 1, position + 1);
   if (bias.defined()) bias = bias.narrow(1, position, 1);
-  return decoder->step(embed_step(tokens, position), state, bias);
+  return decoder->step(embed_step(tokens, position, state.words), state, bias);
 }
 
-torch::Tensor TransformerImpl::embed_step(std::span<const int32_t> tokens, int64_t position) {
-  const torch::Tensor host = torch::empty({static_cast<int64_t>(tokens.size())}, torch::kInt64);
-  std::copy(tokens.begin(), tokens.end(), host.data_ptr<int64_t>());
-  const torch::Tensor tokens_R = host.to(device());
+torch::Tensor TransformerImpl::embed_step(std::span<const int32_t> tokens, int64_t position,
+                                          std::span<const int64_t> words) {
+  const torch::Tensor tokens_R = int64_tensor(tokens, device());
   return target_embedding(target_matrix(), tokens_R, torch::full_like(tokens_R, position),
-                          position + 1);
+                          position + 1,
+                          words.empty() ? torch::Tensor() : int64_tensor(words, device()));
+}
+
+std::vector<int64_t> TransformerImpl::count_words(std::span<const int64_t> before,
+                                                  std::span<const int64_t> parents,
+                                                  std::span<const int32_t> tokens) const {
+  if (!config_.word_positions) return {};
+  std::vector<int64_t> words(tokens.size());
+  for (size_t r = 0; r < tokens.size(); ++r) {
+    const int64_t earlier = before.empty() ? 0 : before[static_cast<size_t>(parents[r])];
+    words[r] = earlier + is_word_[static_cast<size_t>(tokens[r])];
+  }
+  return words;
 }
 
 }  // namespace attn

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "kernels/libtorch.h"
 #include "model/config.h"
@@ -15,8 +16,10 @@ namespace attn {
 
 class TransformerImpl : public torch::nn::Module {
  public:
-  /// Parameters are initialised from torch's generator (model/init.h).
-  TransformerImpl(const ModelConfig& config, const VocabularySizes& vocabulary);
+  /// Parameters are initialised from torch's generator (model/init.h). `word_tokens`: the target
+  /// tokens that stand for a word of the source each, which model.word_positions counts.
+  TransformerImpl(const ModelConfig& config, const VocabularySizes& vocabulary,
+                  std::span<const int32_t> word_tokens = {});
 
   /// Source tokens to memory rows [N, D].
   torch::Tensor encode(const TokenSequences& source);
@@ -38,8 +41,14 @@ class TransformerImpl : public torch::nn::Module {
                      std::span<const int32_t> tokens, std::span<const int64_t> sentences);
 
   /// The decoder's input [R, D] for the tokens of one position: the part of `step` that looks at
-  /// no other row.
-  torch::Tensor embed_step(std::span<const int32_t> tokens, int64_t position);
+  /// no other row. `words` is what count_words says of that position.
+  torch::Tensor embed_step(std::span<const int32_t> tokens, int64_t position,
+                           std::span<const int64_t> words);
+  /// For each row its number of words so far: `before` is the same of the position before, empty at
+  /// the first one. Empty without word positions.
+  std::vector<int64_t> count_words(std::span<const int64_t> before,
+                                   std::span<const int64_t> parents,
+                                   std::span<const int32_t> tokens) const;
 
   /// [V, D]: rows of the pre-softmax projection, whichever parameter that is.
   const torch::Tensor& output_weight() const;
@@ -63,6 +72,9 @@ class TransformerImpl : public torch::nn::Module {
  private:
   ModelConfig config_;
   VocabularySizes vocabulary_;
+  // Which target tokens stand for a word, here and where the model is; only with word positions.
+  std::vector<uint8_t> is_word_;
+  torch::Tensor is_word_V_;  // int64, 0 or 1
 };
 TORCH_MODULE(Transformer);
 

@@ -70,6 +70,10 @@ TEST_CASE("mistakes name the file and the whole path") {
                     contains("embedding_sharing"));
   CHECK_THROWS_WITH(resolve(R"({"model": {"position": "learned", "max_positions": 10}})"),
                     contains("max_positions"));
+  CHECK_THROWS_WITH(resolve(R"({"model": {"word_positions": true}})"),
+                    contains("model.word_positions") && contains("data.task"));
+  CHECK_THROWS_WITH(resolve(R"({"model": {"word_positions": true, "position": "none"}})"),
+                    contains("word_positions") && contains("model.position"));
   CHECK_THROWS_WITH(resolve("{}", {"model.hedas=3"}), contains("heads"));
   CHECK_THROWS_WITH(resolve("{}", {"model=3"}), contains("model: 3"));
 }

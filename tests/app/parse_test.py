@@ -57,6 +57,8 @@ class Parse(ProgramTest):
         cls.write("xx.json", {"base": "parse.json", "data": {"tree_form": "xx", "tokenizer": "bpe", "vocab_size": 300,
                                                                   "min_frequency": 1, "unknown_classes": False}})
         cls.attn("train", "xx.json", "--run", "xx", "--set", "train.steps=10", "--set", "eval=[]")
+        cls.attn("train", "parse.json", "--run", "words", "--set", "train.steps=10", "--set", "eval=[]",
+                 "--set", "model.word_positions=true")
 
     def test_known_words_keep_to_the_tags_they_had_in_training(self):
         known = {}
@@ -104,7 +106,7 @@ class Parse(ProgramTest):
         odd = ["", "  ", "word " * 700, "(a) [b] \\ / -LRB- <unk> <s> \u00e4\u00a0\ufffd", "f(x) a\tb\u000bc",
                "x" * 3000, "/S S /S", "."]
         lines = self.sentences()[:4] + odd + self.sentences()[4:6]
-        for run in ("tags", "xx"):
+        for run in ("tags", "xx", "words"):
             for assignments in ([], ["--set", "constrained=false"], ["--set", "beam=1", "--set", "extra_length=3"]):
                 with self.subTest(run=run, assignments=assignments):
                     done = self.attn("parse", run, *assignments, stdin="\n".join(lines) + "\n")

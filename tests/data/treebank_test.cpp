@@ -2,6 +2,7 @@
 #include "data/treebank.h"
 
 #include <algorithm>
+#include <set>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -55,6 +56,11 @@ TEST_CASE("trees become lines of words and of symbols") {
   const Tokenizers tokenizers = make_tokenizers(text);
   CHECK(vocabulary_labels(*tokenizers.target, TreeForm::tags) == LabelSet{"FRAG", "NP", "S", "VP"});
   CHECK(tokenizers.target->encode("S =NP /FRAG").front() != tokenizers.target->unk());
+  std::set<std::string> leaves;
+  for (const int32_t token : leaf_tokens(*tokenizers.target, TreeForm::tags)) {
+    leaves.insert(tokenizers.target->piece(token));
+  }
+  CHECK(leaves == std::set<std::string>{"=NP", "NN", "PRP", "UH", "VBP"});
 }
 
 TEST_CASE("the same trees are found again, other trees or another form are not") {

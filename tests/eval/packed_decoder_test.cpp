@@ -1,6 +1,7 @@
 // The packed path of search against the modules that define it.
 #include "eval/packed_decoder.h"
 
+#include <array>
 #include <numeric>
 
 #include "base/random.h"
@@ -25,6 +26,7 @@ ModelConfig variant(const std::string& name) {
   if (name == "no bias") config.bias = false;
   if (name == "other widths") config.d_k = 5, config.d_v = 11;
   if (name == "learned") config.position = Position::learned, config.max_positions = 40;
+  if (name == "word positions") config.word_positions = true;
   if (name == "three matrices") config.embedding_sharing = EmbeddingSharing::none;
   return config;
 }
@@ -39,11 +41,12 @@ TokenSequences random_source(Random& random) {
 }  // namespace
 
 TEST_CASE("packed steps are the model's steps, however rows reorder and end") {
-  const std::string name =
-      GENERATE("base", "pre", "no bias", "other widths", "learned", "three matrices");
+  const std::string name = GENERATE("base", "pre", "no bias", "other widths", "learned",
+                                    "word positions", "three matrices");
   CAPTURE(name);
   torch::manual_seed(3);
-  Transformer model(variant(name), VocabularySizes{kSource, kTarget});
+  constexpr std::array<int32_t, 3> words = {2, 17, 30};
+  Transformer model(variant(name), VocabularySizes{kSource, kTarget}, words);
   model->eval();
   {  // biases and norms that are not their first values
     const torch::NoGradGuard no_grad;

@@ -1,5 +1,6 @@
 #include "model/transformer.h"
 
+#include <array>
 #include <numeric>
 
 #include "base/error.h"
@@ -15,6 +16,7 @@ using testing::max_difference;
 namespace {
 
 constexpr VocabularySizes kVocabulary{23, 23};
+constexpr std::array<int32_t, 4> kWords = {5, 9, 11, 20};
 
 ModelConfig small() {
   ModelConfig config = testing::small_model();
@@ -26,7 +28,7 @@ ModelConfig small() {
 
 Transformer make(const ModelConfig& config, VocabularySizes vocabulary = kVocabulary) {
   torch::manual_seed(1);
-  Transformer model(config, vocabulary);
+  Transformer model(config, vocabulary, kWords);
   model->eval();
   return model;
 }
@@ -47,6 +49,8 @@ std::vector<ModelConfig> variants() {
   add([](ModelConfig& c) { c.position = Position::learned; });
   add([](ModelConfig& c) { c.position = Position::sinusoidal_halves; });
   add([](ModelConfig& c) { c.position = Position::none; });
+  add([](ModelConfig& c) { c.word_positions = true; });
+  add([](ModelConfig& c) { c.word_positions = true, c.position = Position::learned; });
   add([](ModelConfig& c) { c.bias = false; });
   add([](ModelConfig& c) { c.activation = Activation::gelu; });
   add([](ModelConfig& c) { c.activation = Activation::silu; });
@@ -208,12 +212,42 @@ TEST_CASE("sinusoids: the paper's values, interleaved or in halves") {
   CHECK(halves[7][4].item<double>() == Approx(std::cos(7.0)).epsilon(1e-6));
 }
 
+TEST_CASE("word positions tell how many words came before, whatever stood between") {
+  ModelConfig config = small();
+  config.word_positions = true;
+  Transformer model = make(config);
+  const torch::NoGradGuard no_grad;
+  const auto input = [&](std::vector<int32_t> prefix) {
+    std::vector<int64_t> words;
+    torch::Tensor x;
+    const std::vector<int64_t> parents = {0};
+    for (size_t i = 0; i < prefix.size(); ++i) {
+      const std::span<const int32_t> token(&prefix[i], 1);
+      words = model->count_words(words, parents, token);
+      x = model->embed_step(token, static_cast<int64_t>(i), words);
+    }
+    return x;
+  };
+  // The last token's input: 5 and 9 stand for words, 6 and 7 do not.
+  CHECK(max_difference(input({1, 5, 6, 7}), input({1, 6, 9, 7})) == 0.0);
+  CHECK(max_difference(input({1, 5, 6, 7}), input({1, 5, 9, 7})) > 1e-2);
+  config.word_positions = false;
+  model = make(config);
+  CHECK(max_difference(input({1, 5, 6, 7}), input({1, 5, 9, 7})) == 0.0);
+}
+
 TEST_CASE("learned positions end where their table ends, sinusoids go on") {
   ModelConfig config = small();
   std::vector<int64_t> longer(70, 4);
   CHECK_NOTHROW(make(config)->encode(tokens({longer})));
   config.position = Position::learned;
   CHECK_THROWS_WITH(make(config)->encode(tokens({longer})), testing::contains("max_positions"));
+}
+
+TEST_CASE("segments count flags from the first row of each sentence") {
+  const Segments segments(std::vector<int64_t>{2, 0, 3, 1});
+  const auto ints = [](std::vector<int64_t> values) { return torch::tensor(values); };
+  CHECK(torch::equal(segments.running_count(ints({1, 0, 0, 1, 1, 1})), ints({1, 1, 0, 1, 2, 1})));
 }
 
 TEST_CASE("segments pad and unpad without loss, with empty sentences too") {

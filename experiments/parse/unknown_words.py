@@ -1,0 +1,47 @@
+#!/usr/bin/env python3
+"""Where a parser loses: F1 by the number of a sentence's words that training has not seen (often enough).
+
+    ./run score parse gold.ptb trees --json --per-sentence | python3 experiments/parse/unknown_words.py gold.ptb runs/craft
+
+The run's vocabulary of words (data.tokenizer "words") says what is known. F1 is over the sentences that EVALB scores;
+it leaves out those whose words don't match, of which the last column tells.
+"""
+import json
+import re
+import sys
+from pathlib import Path
+
+GROUPS = [("0", 0), ("1", 1), ("2", 2), ("3-4", 4), ("5-8", 8), ("more", sys.maxsize)]
+
+
+def gold_words(path):
+    """The words of each tree of a file with one tree a line, without traces."""
+    for line in Path(path).read_text(encoding="utf8").splitlines():
+        yield [word for tag, word in re.findall(r"\(([^\s()]+)\s+([^\s()]+)\)", line) if tag != "-NONE-"]
+
+
+def f1(matched, gold, test):
+    return 100.0 * 2 * matched / (gold + test) if gold + test else 0.0
+
+
+def main():
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
+    known = set(Path(sys.argv[2], "source.model").read_text(encoding="utf8").split("\n"))
+    scores = json.load(sys.stdin)["per_sentence"]
+    words = list(gold_words(sys.argv[1]))
+    if len(words) != len(scores):
+        sys.exit(f"{sys.argv[1]}: {len(words)} lines with trees, but scores of {len(scores)} sentences")
+    print("| unknown words | sentences | words | F1 | mismatched |\n| --- | ---: | ---: | ---: | ---: |")
+    low = -1
+    for name, high in GROUPS:
+        of_group = [(s, w) for s, w in zip(scores, words) if low < sum(x not in known for x in w) <= high]
+        low = high
+        valid = [s for s, _ in of_group if s["status"] == 0]
+        totals = [sum(s[key] for s in valid) for key in ("matched", "gold", "test")]
+        print(f"| {name} | {len(of_group)} | {sum(len(w) for _, w in of_group)} | {f1(*totals):.2f} | "
+              f"{len(of_group) - len(valid)} |")
+
+
+if __name__ == "__main__":
+    main()
