@@ -28,9 +28,11 @@ std::optional<double> positive(double value) {
 PaperRecord paper_of(const Json& json, const std::string& place) {
   PaperFigures figures;
   read_config(figures, json, place);
-  return {.ppl = positive(figures.ppl),
-          .bleu = positive(figures.bleu),
-          .params_m = positive(figures.params_m)};
+  PaperRecord paper{.figures = {}, .params_m = positive(figures.params_m)};
+  for (const MetricFacts& facts : kMetrics) {
+    paper.figures[facts.metric] = positive(figures.figures[facts.metric]);
+  }
+  return paper;
 }
 
 void flatten(const Json& json, const std::string& place, std::map<std::string, std::string>& out) {
@@ -48,14 +50,6 @@ const EvaluatorConfig* find_evaluator(const Experiment& experiment, const std::s
     if (config.name == name) return &config;
   }
   return nullptr;
-}
-
-std::optional<double> value_of(const RunResult& result, const std::string& evaluator,
-                               const std::string& key) {
-  const auto found = result.results.find(evaluator);
-  if (found == result.results.end()) return {};
-  const auto value = found->second.values.find(key);
-  return value == found->second.values.end() ? std::nullopt : std::optional(value->second);
 }
 
 // Reads runs; remembers the references, which all runs share.
@@ -87,7 +81,7 @@ class Collector {
       const std::string kind = line.value("kind", "");
       const auto at = static_cast<int64_t>(number_at(line, "step").value_or(0));
       if (kind == "train") step = at;
-      if (kind != "eval" || line.value("name", "") != metrics_.ppl) continue;
+      if (kind != "eval" || line.value("name", "") != metrics_.evaluators[Metric::ppl]) continue;
       if (const auto ppl = number_at(line, "ppl")) record.curve.push_back({at, *ppl});
     }
     return step;
@@ -96,9 +90,6 @@ class Collector {
   void read_finished(const fs::path& run, const Experiment& experiment, const RunResult& result,
                      RunRecord& record) {
     record.finished = true;
-    record.ppl = value_of(result, metrics_.ppl, "ppl");
-    record.bleu = value_of(result, metrics_.bleu, "bleu");
-    record.f1 = value_of(result, metrics_.f1, "f1");
     record.parameters = result.parameters;
     record.target_tokens = result.target_tokens;
     record.seconds = result.seconds;
@@ -106,16 +97,17 @@ class Collector {
     record.flops = result.flops;
     record.peak_flops = result.peak_flops;
     record.peak_memory = result.peak_memory;
-    const auto parses = result.results.find(metrics_.f1);
-    if (parses != result.results.end() && !same_score(parses->second, out_.f1_signature, record)) {
-      record.f1.reset();
-    }
-    const auto bleu = result.results.find(metrics_.bleu);
-    if (bleu == result.results.end()) return;
-    if (same_score(bleu->second, out_.bleu_signature, record)) {
-      read_sentences(run, experiment, bleu->second, record);
-    } else {
-      record.bleu.reset();
+    for (const MetricFacts& facts : kMetrics) {
+      const auto found = result.results.find(metrics_.evaluators[facts.metric]);
+      if (found == result.results.end()) continue;
+      const EvaluatorResult& scores = found->second;
+      const auto value = scores.values.find(facts.key);
+      if (value == scores.values.end() ||
+          !same_score(scores, out_.signatures[facts.metric], record)) {
+        continue;
+      }
+      record.figures[facts.metric] = value->second;
+      if (facts.bootstrap) read_sentences(run, experiment, scores, value->second, record);
     }
   }
 
@@ -130,8 +122,8 @@ class Collector {
 
   // Significance needs every sentence; without them the scores stand, with a note.
   void read_sentences(const fs::path& run, const Experiment& experiment,
-                      const EvaluatorResult& result, RunRecord& record) {
-    const EvaluatorConfig* config = find_evaluator(experiment, metrics_.bleu);
+                      const EvaluatorResult& result, double score, RunRecord& record) {
+    const EvaluatorConfig* config = find_evaluator(experiment, metrics_.evaluators[Metric::bleu]);
     if (config == nullptr || result.output.empty() || !fs::exists(run / result.output)) {
       out_.notes.push_back(record.name + ": its translations are gone, so no significance");
       return;
@@ -149,7 +141,7 @@ class Collector {
     if (hypotheses.size() == references.front().size()) {
       auto sentences = bleu_statistics(hypotheses, references, options);
       const double again = bleu_from_statistics(sum_of(sentences), options, 1).score;
-      if (record.bleu && std::abs(again - *record.bleu) < kSameScore) {
+      if (std::abs(again - score) < kSameScore) {
         record.sentences = std::move(sentences);
         return;
       }
@@ -234,9 +226,7 @@ SweepResults collect_results(const fs::path& directory) {
   try {
     SweepMetrics metrics;
     read_config(metrics, plan.at("metrics"), "metrics");
-    out.ppl_name = metrics.ppl;
-    out.bleu_name = metrics.bleu;
-    out.f1_name = metrics.f1;
+    out.evaluators = metrics.evaluators;
     const auto source = plan.at("source").get<std::string>();
     out.title = fs::path(source).stem().string();
     out.about = plan.at("about").get<std::string>();
@@ -244,7 +234,7 @@ SweepResults collect_results(const fs::path& directory) {
     out.made = "Made by " + version_line() + ".";
     Experiment base;
     read_config(base, plan.at("rows").at(0).at("config"));
-    if (const auto* evaluator = find_evaluator(base, metrics.bleu)) {
+    if (const auto* evaluator = find_evaluator(base, metrics.evaluators[Metric::bleu])) {
       out.bleu_options = bleu_options(*evaluator);
     }
     Collector collector(out, metrics);

@@ -10,10 +10,11 @@
 namespace attn {
 namespace {
 
-std::vector<double> values_of(const RowRecord& row, std::optional<double> RunRecord::*figure) {
+std::vector<double> values_of(const RowRecord& row, Metric metric) {
   std::vector<double> values;
   for (const RunRecord& run : row.runs) {
-    if (run.finished && run.*figure) values.push_back(*(run.*figure));
+    const std::optional<double>& figure = run.figures[metric];
+    if (run.finished && figure) values.push_back(*figure);
   }
   return values;
 }
@@ -63,28 +64,21 @@ bool beyond_seeds(const SeedMean& base, const SeedMean& row, bool without) {
   return std::abs(row.mean - base.mean) > critical_t(base.seeds + row.seeds - 2) * *error;
 }
 
-// For what has no test over sentences.
-Difference compare_means(const std::optional<SeedMean>& base, const std::optional<SeedMean>& row,
-                         const std::optional<double>& paper) {
-  Difference difference;
-  difference.paper = paper;
-  if (!base || !row) return difference;
-  difference.ours = row->mean - base->mean;
-  difference.significant = *difference.ours != 0.0 && beyond_seeds(*base, *row, false);
-  difference.verdict = judge(difference);
-  return difference;
-}
-
-void compare_bleu(const RowRecord& base_row, const RowRecord& row, const RowComparison& base,
-                  RowComparison& out) {
-  Difference& difference = out.bleu_difference;
-  difference.paper = paper_difference(row.paper.bleu, base_row.paper.bleu);
-  if (!base.bleu || !out.bleu) return;
-  difference.ours = out.bleu->mean - base.bleu->mean;
+// The bootstrap's p-value, if any, is known already.
+void compare_rows(const SweepResults& results, size_t row, const MetricFacts& facts,
+                  std::vector<RowComparison>& out) {
+  const Metric metric = facts.metric;
+  Difference& difference = out[row].differences[metric];
+  difference.paper = paper_difference(results.rows[row].paper.figures[metric],
+                                      results.rows.front().paper.figures[metric]);
+  const auto &base = out.front().means[metric], &mean = out[row].means[metric];
+  if (!base || !mean) return;
+  difference.ours = mean->mean - base->mean;
   // Equal outputs have p = 0.001 in sacreBLEU's definition, which is no reason to believe in them.
-  difference.significant = *difference.ours != 0.0 && difference.p_value &&
-                           *difference.p_value < kSignificance &&
-                           beyond_seeds(*base.bleu, *out.bleu, true);
+  const bool over_sentences =
+      !facts.bootstrap || (difference.p_value && *difference.p_value < kSignificance);
+  difference.significant =
+      *difference.ours != 0.0 && over_sentences && beyond_seeds(*base, *mean, facts.bootstrap);
   difference.verdict = judge(difference);
 }
 
@@ -102,7 +96,7 @@ void add_bootstrap(const SweepResults& results, std::vector<RowComparison>& out)
   }
   const PairedBootstrap bootstrap = paired_bootstrap(base, systems, results.bleu_options);
   for (size_t k = 0; k < rows.size(); ++k) {
-    out[rows[k]].bleu_difference.p_value = bootstrap.systems[k].p_value;
+    out[rows[k]].differences[Metric::bleu].p_value = bootstrap.systems[k].p_value;
   }
 }
 
@@ -139,27 +133,22 @@ std::vector<RowComparison> compare(const SweepResults& results) {
   std::vector<RowComparison> out(results.rows.size());
   if (out.empty()) return out;
   for (size_t i = 0; i < out.size(); ++i) {
-    out[i].ppl = seed_mean(values_of(results.rows[i], &RunRecord::ppl));
-    out[i].bleu = seed_mean(values_of(results.rows[i], &RunRecord::bleu));
-    out[i].f1 = seed_mean(values_of(results.rows[i], &RunRecord::f1));
+    for (const MetricFacts& facts : kMetrics) {
+      out[i].means[facts.metric] = seed_mean(values_of(results.rows[i], facts.metric));
+    }
   }
   add_bootstrap(results, out);
   for (size_t i = 1; i < out.size(); ++i) {
-    const PaperRecord &base = results.rows.front().paper, &row = results.rows[i].paper;
-    out[i].ppl_difference =
-        compare_means(out.front().ppl, out[i].ppl, paper_difference(row.ppl, base.ppl));
-    out[i].f1_difference = compare_means(out.front().f1, out[i].f1, {});
-    compare_bleu(results.rows.front(), results.rows[i], out.front(), out[i]);
+    for (const MetricFacts& facts : kMetrics) compare_rows(results, i, facts, out);
   }
   return out;
 }
 
 std::string summary(const SweepResults& results, std::span<const RowComparison> comparisons,
-                    bool of_bleu) {
+                    const MetricFacts& metric) {
   std::vector<std::string> agree, disagree, unclear;
   for (size_t i = 0; i < comparisons.size(); ++i) {
-    const Difference& difference =
-        of_bleu ? comparisons[i].bleu_difference : comparisons[i].ppl_difference;
+    const Difference& difference = comparisons[i].differences[metric.metric];
     if (difference.verdict == Verdict::agrees) agree.push_back(results.rows[i].name);
     if (difference.verdict == Verdict::disagrees) disagree.push_back(results.rows[i].name);
     if (difference.verdict == Verdict::unclear) unclear.push_back(results.rows[i].name);
@@ -175,7 +164,7 @@ std::string summary(const SweepResults& results, std::span<const RowComparison> 
     if (!names.empty()) text += ")";
     return text;
   };
-  std::string text = of_bleu ? "BLEU: of " : "Perplexity: of ";
+  std::string text = std::string(metric.heading) + ": of ";
   text += std::to_string(all) + " rows with a difference from the base in the paper, ";
   text += part(agree) + " move the same way here, " + part(disagree) + " the other way, and for ";
   return text + part(unclear) + " this data can't tell.";

@@ -33,28 +33,29 @@ std::string verdict_word(Verdict verdict);
 struct Difference {
   std::optional<double> ours;     ///< row less base
   std::optional<double> paper;    ///< the same of the paper's own figures
-  std::optional<double> p_value;  ///< paired bootstrap over sentences; BLEU alone
+  std::optional<double> p_value;  ///< paired bootstrap over sentences (MetricFacts::bootstrap)
   bool significant = false;       ///< see compare()
   Verdict verdict = Verdict::none;
 };
 
 struct RowComparison {
-  std::optional<SeedMean> ppl, bleu, f1;
-  Difference ppl_difference, bleu_difference, f1_difference;
+  PerMetric<std::optional<SeedMean>> means;
+  PerMetric<Difference> differences;
 };
 
 /// Level of the tests.
 inline constexpr double kSignificance = 0.05;
 
-/// One entry a row. A difference in BLEU is significant when the paired bootstrap over sentences
-/// says so (p < 0.05, scores averaged over seeds) and, where the base has two seeds or more,
-/// so does Student's t over seeds (the pooled number of seeds less 2 as degrees of freedom); a row
-/// of one seed is given the base's deviation. Differences in perplexity and F1 have the second test
-/// alone, and none with a base of one seed.
+/// One entry a row. A difference is significant when Student's t over seeds says so (p < 0.05, the
+/// pooled number of seeds less 2 as degrees of freedom; a row of one seed is given the base's
+/// deviation), which needs a base of two seeds or more. A metric with a test over sentences needs
+/// that too (paired bootstrap, p < 0.05, scores averaged over seeds); with a base of one seed it is
+/// enough.
 std::vector<RowComparison> compare(const SweepResults& results);
 
-/// For how many rows the difference, in BLEU or in perplexity, has the paper's sign, and which.
+/// For how many rows the difference has the paper's sign, and which; empty where the paper has
+/// none.
 std::string summary(const SweepResults& results, std::span<const RowComparison> comparisons,
-                    bool of_bleu);
+                    const MetricFacts& metric);
 
 }  // namespace attn

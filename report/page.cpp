@@ -12,7 +12,7 @@ namespace {
 // How the numbers are to be read: the same words on both pages.
 std::vector<std::string> legend(const SweepResults& results) {
   std::vector<std::string> lines;
-  if (!results.ppl_name.empty()) {
+  if (!results.evaluators[Metric::ppl].empty()) {
     lines.push_back(
         "PPL is per subword and without label smoothing, of the weights after the last "
         "update; BLEU of the same weights, not averaged.");
@@ -21,19 +21,24 @@ std::vector<std::string> legend(const SweepResults& results) {
       "Δ is the difference from the first row. * marks a significant one: for BLEU by "
       "paired bootstrap resampling over sentences, and for all only by Student's t over seeds, "
       "where the first row has several (both p < 0.05; a row of one seed is taken to vary as the "
-      "first "
-      "row does).");
-  for (const std::string& signature : {results.bleu_signature, results.f1_signature}) {
+      "first row does).");
+  for (const MetricFacts& facts : kMetrics) {
+    const std::string& signature = results.signatures[facts.metric];
     if (!signature.empty()) lines.push_back("Signature: " + signature);
   }
   return lines;
 }
 
+// Perplexity, which all sweeps have, comes after the scores that a reader asks for first.
+std::vector<MetricFacts> by_interest() {
+  return {kMetrics.rbegin(), kMetrics.rend()};
+}
+
 std::vector<std::string> summaries(const SweepResults& results,
                                    std::span<const RowComparison> comparisons) {
   std::vector<std::string> lines;
-  for (const bool of_bleu : {true, false}) {
-    const std::string text = summary(results, comparisons, of_bleu);
+  for (const MetricFacts& facts : by_interest()) {
+    const std::string text = summary(results, comparisons, facts);
     if (!text.empty()) lines.push_back(text);
   }
   return lines;
@@ -56,7 +61,7 @@ int colour_of(const SweepResults& results, size_t row) {
 Plot learning_curves(const SweepResults& results) {
   Plot plot{.title = "Learning curves",
             .x = {"updates", false},
-            .y = {"perplexity (" + results.ppl_name + ")", true}};
+            .y = {"perplexity (" + results.evaluators[Metric::ppl] + ")", true}};
   for (size_t i = 0; i < results.rows.size(); ++i) {
     for (const RunRecord& run : results.rows[i].runs) {
       if (run.curve.empty()) continue;
@@ -72,15 +77,14 @@ Plot learning_curves(const SweepResults& results) {
 }
 
 Plot against_paper(const SweepResults& results, std::span<const RowComparison> comparisons,
-                   bool of_bleu) {
-  const std::string metric = of_bleu ? "BLEU" : "perplexity";
+                   const MetricFacts& facts) {
+  const std::string metric = facts.name;
   Plot plot{.title = "Difference from the base in " + metric + ", ours against the paper's",
             .x = {"the paper's Δ " + metric, false},
             .y = {"our Δ " + metric, false},
             .zero_lines = true};
   for (size_t i = 1; i < results.rows.size(); ++i) {
-    const Difference& difference =
-        of_bleu ? comparisons[i].bleu_difference : comparisons[i].ppl_difference;
+    const Difference& difference = comparisons[i].differences[facts.metric];
     if (!difference.ours || !difference.paper) continue;
     plot.points.push_back({.label = results.rows[i].name,
                            .colour = colour_of(results, i),
@@ -97,19 +101,18 @@ enum class Cost { parameters, flops };
 Plot quality_against(const SweepResults& results, std::span<const RowComparison> comparisons,
                      Cost cost) {
   const bool parameters = cost == Cost::parameters;
-  // The one that a reader asks for first.
-  std::string metric = "Perplexity", name = results.ppl_name;
-  auto figure = &RowComparison::ppl;
-  if (!results.bleu_name.empty()) {
-    metric = "BLEU", name = results.bleu_name, figure = &RowComparison::bleu;
-  } else if (!results.f1_name.empty()) {
-    metric = "F1", name = results.f1_name, figure = &RowComparison::f1;
+  MetricFacts facts = kMetrics.front();
+  for (const MetricFacts& other : by_interest()) {
+    if (results.evaluators[other.metric].empty()) continue;
+    facts = other;
+    break;
   }
+  const std::string metric = facts.heading, name = results.evaluators[facts.metric];
   Plot plot{.title = metric + " against " + (parameters ? "parameters" : "training FLOPs"),
             .x = {parameters ? "parameters, millions" : "training FLOPs", true},
             .y = {metric + " (" + name + ")", false}};
   for (size_t i = 0; i < results.rows.size(); ++i) {
-    const auto& mean = comparisons[i].*figure;
+    const auto& mean = comparisons[i].means[facts.metric];
     if (!mean) continue;
     for (const RunRecord& run : results.rows[i].runs) {
       if (!run.finished) continue;
@@ -221,8 +224,9 @@ std::string html_report(const SweepResults& results, std::span<const RowComparis
   const char* caption =
       "Each row's difference from the first one. Filled: significant; hollow: this data can't "
       "tell. In the lower left and the upper right our sign is the paper's.";
-  if (!results.bleu_name.empty()) out += figure(against_paper(results, comparisons, true), caption);
-  out += figure(against_paper(results, comparisons, false), caption);
+  for (const MetricFacts& facts : by_interest()) {
+    out += figure(against_paper(results, comparisons, facts), caption);
+  }
   out += figure(quality_against(results, comparisons, Cost::parameters),
                 "Mean over seeds; a bar is one standard deviation to each side.");
   out += figure(quality_against(results, comparisons, Cost::flops),

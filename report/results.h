@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "eval/bleu.h"
+#include "report/metric.h"
 
 namespace attn {
 
@@ -24,9 +25,7 @@ struct RunRecord {
   int64_t seed = 0;
   bool finished = false;
   std::string state;  ///< for people, when it has not: "at step 300 of 8000"
-  std::optional<double> ppl;
-  std::optional<double> bleu;
-  std::optional<double> f1;  ///< of trees, percent
+  PerMetric<std::optional<double>> figures;
   int64_t parameters = 0;
   int64_t target_tokens = 0;
   double seconds = 0.0;            ///< in training
@@ -42,8 +41,7 @@ struct RunRecord {
 
 /// The paper's figures for a row.
 struct PaperRecord {
-  std::optional<double> ppl;
-  std::optional<double> bleu;
+  PerMetric<std::optional<double>> figures;
   std::optional<double> params_m;
 };
 
@@ -59,10 +57,10 @@ struct RowRecord {
 struct SweepResults {
   std::string title;
   std::string about;
-  std::string command;  ///< that makes it all again
-  std::string made;     ///< when and by which version, for the foot of the page
-  std::string ppl_name, bleu_name, f1_name;  ///< the evaluators; empty: none
-  std::string bleu_signature, f1_signature;
+  std::string command;                ///< that makes it all again
+  std::string made;                   ///< when and by which version, for the foot of the page
+  PerMetric<std::string> evaluators;  ///< their names; empty: none
+  PerMetric<std::string> signatures;  ///< of scores that have one
   BleuOptions bleu_options;
   std::vector<RowRecord> rows;     ///< the first is what the others are compared with
   std::vector<std::string> notes;  ///< what a reader must know: runs left out, texts changed

@@ -108,48 +108,47 @@ std::string state_of(const RowRecord& row) {
   return text;
 }
 
-void add_metric_columns(Table& table, const SweepResults& results, bool paper) {
-  const auto metric = [&](const std::string& name, const std::string& key, const char* title) {
-    if (name.empty()) return;
-    const std::string group = std::string(title) + " (" + name + ")";
-    table.columns.push_back({key, title, false, group, "mean over seeds ± standard deviation"});
+// Whether the paper has this figure for some row.
+bool in_paper(const SweepResults& results, Metric metric) {
+  return std::any_of(results.rows.begin(), results.rows.end(),
+                     [&](const RowRecord& row) { return row.paper.figures[metric].has_value(); });
+}
+
+void add_metric_columns(Table& table, const SweepResults& results) {
+  for (const MetricFacts& facts : kMetrics) {
+    const std::string& evaluator = results.evaluators[facts.metric];
+    if (evaluator.empty()) continue;
+    const std::string key = facts.key, group = std::string(facts.title) + " (" + evaluator + ")";
+    table.columns.push_back(
+        {key, facts.title, false, group, "mean over seeds ± standard deviation"});
     table.columns.push_back(
         {key + "_diff", "Δ", false, group, "difference from the first row; * significant"});
-    if (key == "bleu") {
+    if (facts.bootstrap) {
       table.columns.push_back(
-          {"bleu_p", "p", false, group, "paired bootstrap over sentences, 1000 resamples"});
+          {key + "_p", "p", false, group, "paired bootstrap over sentences, 1000 resamples"});
     }
-    if (!paper) return;
+    if (!in_paper(results, facts.metric)) continue;
     table.columns.push_back({"paper_" + key, "paper", false, group, "the paper's figure"});
     table.columns.push_back({"paper_" + key + "_diff", "paper Δ", false, group,
                              "the paper's difference from its base"});
     table.columns.push_back({key + "_verdict", "sign", true, group,
                              "whether the difference goes the paper's way, or can't be told"});
-  };
-  metric(results.ppl_name, "ppl", "PPL");
-  metric(results.bleu_name, "bleu", "BLEU");
-  paper = false;  // it ablates translation alone
-  metric(results.f1_name, "f1", "F1");
+  }
 }
 
 void add_metric_cells(std::vector<std::string>& cells, const SweepResults& results,
-                      const RowRecord& row, const RowComparison& comparison, bool paper) {
-  const auto metric = [&](const std::string& name, const std::optional<SeedMean>& mean,
-                          const Difference& difference, const std::optional<double>& papers,
-                          int paper_decimals, bool bleu) {
-    if (name.empty()) return;
-    cells.push_back(mean_text(mean));
+                      const RowRecord& row, const RowComparison& comparison) {
+  for (const MetricFacts& facts : kMetrics) {
+    if (results.evaluators[facts.metric].empty()) continue;
+    const Difference& difference = comparison.differences[facts.metric];
+    cells.push_back(mean_text(comparison.means[facts.metric]));
     cells.push_back(difference_text(difference));
-    if (bleu) cells.push_back(optional_text(difference.p_value, 3));
-    if (!paper) return;
-    cells.push_back(optional_text(papers, paper_decimals));
-    cells.push_back(optional_signed(difference.paper, paper_decimals));
+    if (facts.bootstrap) cells.push_back(optional_text(difference.p_value, 3));
+    if (!in_paper(results, facts.metric)) continue;
+    cells.push_back(optional_text(row.paper.figures[facts.metric], facts.paper_decimals));
+    cells.push_back(optional_signed(difference.paper, facts.paper_decimals));
     cells.push_back(verdict_word(difference.verdict));
-  };
-  metric(results.ppl_name, comparison.ppl, comparison.ppl_difference, row.paper.ppl, 2, false);
-  metric(results.bleu_name, comparison.bleu, comparison.bleu_difference, row.paper.bleu, 1, true);
-  paper = false;
-  metric(results.f1_name, comparison.f1, comparison.f1_difference, {}, 1, false);
+  }
 }
 
 }  // namespace
@@ -162,9 +161,9 @@ std::string signed_number(double value, int decimals) {
 
 Table results_table(const SweepResults& results, std::span<const RowComparison> comparisons) {
   const std::vector<Knob> knobs = knobs_of(results);
-  const bool paper = std::any_of(
-      results.rows.begin(), results.rows.end(),
-      [](const RowRecord& row) { return row.paper.ppl || row.paper.bleu || row.paper.params_m; });
+  const bool paper =
+      std::any_of(results.rows.begin(), results.rows.end(),
+                  [](const RowRecord& row) { return row.paper.params_m.has_value(); });
   bool other = false, unfinished = false;
   for (const RowRecord& row : results.rows) {
     other |= !others(row).empty();
@@ -175,7 +174,7 @@ Table results_table(const SweepResults& results, std::span<const RowComparison> 
   for (const Knob& knob : knobs)
     table.columns.push_back({knob.path, knob.title, false, "", knob.path});
   if (other) table.columns.push_back({"other", "other", true, "", "further keys that differ"});
-  add_metric_columns(table, results, paper);
+  add_metric_columns(table, results);
   const std::string group = paper ? "params ×10⁶" : "";
   table.columns.push_back({"params_m", paper ? "ours" : "params ×10⁶", false, group, "trained"});
   if (paper) table.columns.push_back({"paper_params_m", "paper", false, group, "the paper's"});
@@ -187,7 +186,7 @@ Table results_table(const SweepResults& results, std::span<const RowComparison> 
       cells.push_back(i == 0 || changes(row, knob.path) ? value_of(row, knob.path) : "");
     }
     if (other) cells.push_back(others(row));
-    add_metric_cells(cells, results, row, comparisons[i], paper);
+    add_metric_cells(cells, results, row, comparisons[i]);
     const double millions = mean_of(
         row, [](const RunRecord& run) { return static_cast<double>(run.parameters) / 1e6; });
     cells.push_back(if_known(millions, number(millions, 2)));
@@ -254,19 +253,29 @@ Table provenance_table(const SweepResults& results) {
 
 Table runs_table(const SweepResults& results) {
   Table table;
-  for (const char* key :
-       {"row", "seed", "finished", "ppl", "bleu", "f1", "parameters", "target_tokens", "seconds",
-        "tokens_per_second", "flops", "peak_flops", "peak_memory"}) {
+  const auto add_column = [&](const char* key) {
     table.columns.push_back({key, key, false, "", ""});
+  };
+  for (const char* key : {"row", "seed", "finished"}) add_column(key);
+  for (const MetricFacts& facts : kMetrics) add_column(facts.key);
+  for (const char* key : {"parameters", "target_tokens", "seconds", "tokens_per_second", "flops",
+                          "peak_flops", "peak_memory"}) {
+    add_column(key);
   }
   for (const RowRecord& row : results.rows) {
     for (const RunRecord& run : row.runs) {
-      table.rows.push_back({row.name, std::to_string(run.seed), run.finished ? "1" : "0",
-                            run.ppl ? full(*run.ppl) : "", run.bleu ? full(*run.bleu) : "",
-                            run.f1 ? full(*run.f1) : "", std::to_string(run.parameters),
-                            std::to_string(run.target_tokens), full(run.seconds),
-                            full(run.tokens_per_second), full(run.flops), full(run.peak_flops),
-                            std::to_string(run.peak_memory)});
+      std::vector<std::string> cells = {row.name, std::to_string(run.seed),
+                                        run.finished ? "1" : "0"};
+      for (const MetricFacts& facts : kMetrics) {
+        const std::optional<double>& figure = run.figures[facts.metric];
+        cells.push_back(figure ? full(*figure) : "");
+      }
+      for (std::string cell : {std::to_string(run.parameters), std::to_string(run.target_tokens),
+                               full(run.seconds), full(run.tokens_per_second), full(run.flops),
+                               full(run.peak_flops), std::to_string(run.peak_memory)}) {
+        cells.push_back(std::move(cell));
+      }
+      table.rows.push_back(std::move(cells));
     }
   }
   return table;

@@ -23,7 +23,7 @@ struct Table {
 };
 
 /// Table 3's own layout: the knobs that some row changes, the first row's values and of the others
-/// only what differs; then perplexity, BLEU and parameters, ours and the paper's.
+/// only what differs; then the metrics and parameters, ours and the paper's.
 Table results_table(const SweepResults& results, std::span<const RowComparison> comparisons);
 
 /// Table 2's: what each row's training cost, as means over its finished runs.

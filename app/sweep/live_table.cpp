@@ -43,14 +43,13 @@ std::string LiveTable::results(size_t run) const {
   const auto result = read_result(plan_.runs[run].directory);
   if (!result) return "";
   std::string text;
-  const auto add = [&](const std::string& evaluator, const char* value) {
-    const auto found = result->results.find(evaluator);
-    if (found == result->results.end() || !found->second.values.contains(value)) return;
-    text += format("%s%s %.2f", text.empty() ? "" : "  ", value, found->second.values.at(value));
-  };
-  add(plan_.metrics.ppl, "ppl");
-  add(plan_.metrics.bleu, "bleu");
-  add(plan_.metrics.f1, "f1");
+  for (const MetricFacts& facts : kMetrics) {
+    const auto found = result->results.find(plan_.metrics.evaluators[facts.metric]);
+    if (found == result->results.end()) continue;
+    const auto value = found->second.values.find(facts.key);
+    if (value == found->second.values.end()) continue;
+    text += format("%s%s %.2f", text.empty() ? "" : "  ", facts.key, value->second);
+  }
   return text;
 }
 

@@ -211,9 +211,10 @@ SweepPlan plan_sweep(const SweepRequest& request) {
   }
   const Experiment& base = plan.rows.front().experiment;
   try {
-    plan.metrics.ppl = evaluator(base, EvaluatorKind::loss, plan.file.metrics.ppl, "ppl");
-    plan.metrics.bleu = evaluator(base, EvaluatorKind::bleu, plan.file.metrics.bleu, "bleu");
-    plan.metrics.f1 = evaluator(base, EvaluatorKind::parse, plan.file.metrics.f1, "f1");
+    for (const MetricFacts& facts : kMetrics) {
+      plan.metrics.evaluators[facts.metric] =
+          evaluator(base, facts.evaluator, plan.file.metrics.evaluators[facts.metric], facts.key);
+    }
   } catch (const ConfigError& error) {
     throw ConfigError(name + ": " + error.what());
   }

@@ -14,20 +14,21 @@
 #include <vector>
 
 #include "app/experiment.h"
+#include "report/metric.h"
 
 namespace attn {
 
 /// What the paper prints for a row; 0: nothing.
 struct PaperFigures {
-  double ppl = 0.0;
-  double bleu = 0.0;
+  PerMetric<double> figures;
   double params_m = 0.0;
   std::string params_note;
 
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit) {
-    visit("ppl", self.ppl, "perplexity per subword on the development set");
-    visit("bleu", self.bleu, "BLEU on the development set");
+    for (const MetricFacts& facts : kMetrics) {
+      visit(facts.key, self.figures[facts.metric], facts.meaning);
+    }
     visit("params_m", self.params_m, "parameters in millions; checked if paper_vocabulary is set");
     visit("params_note", self.params_note,
           "why the parameters are known not to agree: then they are not checked");
@@ -59,15 +60,13 @@ struct SweepRow {
 
 /// Which evaluators' results the report's columns show; empty: the first of the kind.
 struct SweepMetrics {
-  std::string ppl;
-  std::string bleu;
-  std::string f1;
+  PerMetric<std::string> evaluators;
 
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit) {
-    visit("ppl", self.ppl, "name of the loss evaluator");
-    visit("bleu", self.bleu, "name of the BLEU evaluator");
-    visit("f1", self.f1, "name of the parse evaluator");
+    for (const MetricFacts& facts : kMetrics) {
+      visit(facts.key, self.evaluators[facts.metric], "name of the evaluator whose result it is");
+    }
   }
   bool operator==(const SweepMetrics&) const = default;
 };

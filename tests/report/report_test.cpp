@@ -17,8 +17,8 @@ RunRecord run(int64_t seed, double ppl, double bleu) {
   record.name = "row/seed-" + std::to_string(seed);
   record.seed = seed;
   record.finished = true;
-  record.ppl = ppl;
-  record.bleu = bleu;
+  record.figures[Metric::ppl] = ppl;
+  record.figures[Metric::bleu] = bleu;
   record.parameters = 1'000'000;
   record.seconds = 60;
   record.flops = 6e12;
@@ -31,7 +31,8 @@ RowRecord row(const std::string& name, double paper_ppl, double paper_bleu,
               std::vector<RunRecord> runs) {
   RowRecord out;
   out.name = name;
-  out.paper = {.ppl = paper_ppl, .bleu = paper_bleu, .params_m = {}};
+  out.paper.figures[Metric::ppl] = paper_ppl;
+  out.paper.figures[Metric::bleu] = paper_bleu;
   out.values = {{"model.heads", "8"}, {"model.d_k", "64"}, {"model.position", "\"sinusoidal\""}};
   out.runs = std::move(runs);
   return out;
@@ -40,8 +41,8 @@ RowRecord row(const std::string& name, double paper_ppl, double paper_bleu,
 SweepResults sweep(std::vector<RowRecord> rows) {
   SweepResults results;
   results.title = "a sweep";
-  results.ppl_name = "valid";
-  results.bleu_name = "test";
+  results.evaluators[Metric::ppl] = "valid";
+  results.evaluators[Metric::bleu] = "test";
   results.rows = std::move(rows);
   return results;
 }
@@ -73,16 +74,17 @@ TEST_CASE("a difference counts only if it is larger than the seeds' own") {
                         row("near", 6, 24, {run(1, 5.1, 25)}), row("far", 6, 24, {run(1, 5.6, 25)}),
                         row("other", 6, 24, {run(1, 4.4, 25)})});
   const auto compared = compare(results);
-  CHECK(*compared[1].ppl_difference.ours == Approx(0.1));
-  CHECK(*compared[1].ppl_difference.paper == Approx(1.0));
-  CHECK(compared[1].ppl_difference.verdict == Verdict::unclear);
-  CHECK(compared[2].ppl_difference.verdict == Verdict::agrees);
-  CHECK(compared[3].ppl_difference.verdict == Verdict::disagrees);
-  CHECK(compared[0].ppl_difference.verdict == Verdict::none);
-  CHECK_THAT(summary(results, compared, false), contains("3 rows") && contains("1 (far)") &&
-                                                    contains("1 (other)") && contains("1 (near)"));
+  CHECK(*compared[1].differences[Metric::ppl].ours == Approx(0.1));
+  CHECK(*compared[1].differences[Metric::ppl].paper == Approx(1.0));
+  CHECK(compared[1].differences[Metric::ppl].verdict == Verdict::unclear);
+  CHECK(compared[2].differences[Metric::ppl].verdict == Verdict::agrees);
+  CHECK(compared[3].differences[Metric::ppl].verdict == Verdict::disagrees);
+  CHECK(compared[0].differences[Metric::ppl].verdict == Verdict::none);
+  CHECK_THAT(
+      summary(results, compared, kMetrics.front()),
+      contains("3 rows") && contains("1 (far)") && contains("1 (other)") && contains("1 (near)"));
   // Without sentences no difference in BLEU can be significant.
-  CHECK(compared[2].bleu_difference.verdict == Verdict::unclear);
+  CHECK(compared[2].differences[Metric::bleu].verdict == Verdict::unclear);
 }
 
 TEST_CASE("BLEU's differences are tested over sentences, and over seeds where there are several") {
@@ -92,16 +94,16 @@ TEST_CASE("BLEU's differences are tested over sentences, and over seeds where th
   results.rows[1].runs[0].sentences = sentences(100);
   results.rows[2].runs[0].sentences = sentences(198);
   auto compared = compare(results);
-  CHECK(*compared[1].bleu_difference.p_value < 0.05);
-  CHECK(compared[1].bleu_difference.verdict == Verdict::agrees);
-  CHECK(*compared[2].bleu_difference.p_value > 0.05);
-  CHECK(compared[2].bleu_difference.verdict == Verdict::unclear);
+  CHECK(*compared[1].differences[Metric::bleu].p_value < 0.05);
+  CHECK(compared[1].differences[Metric::bleu].verdict == Verdict::agrees);
+  CHECK(*compared[2].differences[Metric::bleu].p_value > 0.05);
+  CHECK(compared[2].differences[Metric::bleu].verdict == Verdict::unclear);
   // A base whose seeds stray by as much as the difference takes the verdict back.
   RunRecord second = run(2, 5, 20);
   second.sentences = sentences(200);
   results.rows[0].runs.push_back(second);
   compared = compare(results);
-  CHECK(compared[1].bleu_difference.verdict == Verdict::unclear);
+  CHECK(compared[1].differences[Metric::bleu].verdict == Verdict::unclear);
 }
 
 TEST_CASE("the table prints what differs, and unfinished runs say where they stand") {
@@ -133,19 +135,19 @@ TEST_CASE("the table prints what differs, and unfinished runs say where they sta
 TEST_CASE("a sweep of parsers shows F1, without the paper's columns") {
   auto results = sweep({row("base", 0, 0, {run(1, 5, 0), run(2, 5, 0)}),
                         row("x", 0, 0, {run(1, 5, 0)}), row("y", 0, 0, {run(1, 5, 0)})});
-  results.bleu_name.clear();
-  results.f1_name = "dev";
-  results.rows[0].runs[0].f1 = 80.0;
-  results.rows[0].runs[1].f1 = 81.0;
-  results.rows[1].runs[0].f1 = 95.0;
-  results.rows[2].runs[0].f1 = 85.0;
+  results.evaluators[Metric::bleu].clear();
+  results.evaluators[Metric::f1] = "dev";
+  results.rows[0].runs[0].figures[Metric::f1] = 80.0;
+  results.rows[0].runs[1].figures[Metric::f1] = 81.0;
+  results.rows[1].runs[0].figures[Metric::f1] = 95.0;
+  results.rows[2].runs[0].figures[Metric::f1] = 85.0;
   for (RowRecord& one : results.rows) one.paper = {};
   const auto compared = compare(results);
-  CHECK(compared[0].f1->mean == Approx(80.5));
-  CHECK(*compared[1].f1_difference.ours == Approx(14.5));
+  CHECK(compared[0].means[Metric::f1]->mean == Approx(80.5));
+  CHECK(*compared[1].differences[Metric::f1].ours == Approx(14.5));
   // Two seeds leave one degree of freedom: 12.7 standard errors of 0.87.
-  CHECK(compared[1].f1_difference.significant);
-  CHECK_FALSE(compared[2].f1_difference.significant);
+  CHECK(compared[1].differences[Metric::f1].significant);
+  CHECK_FALSE(compared[2].differences[Metric::f1].significant);
   const std::string markdown = to_markdown(results_table(results, compared));
   CHECK_THAT(markdown, contains("F1") && contains("80.50 ± 0.71") && contains("+14.50 *"));
   CHECK(markdown.find("paper") == std::string::npos);
