@@ -53,16 +53,17 @@ Tokenizers load_tokenizers(const fs::path& directory) {
   return loaded;
 }
 
-VocabularySizes vocabulary_sizes(const Tokenizers& tokenizers) {
-  return {tokenizers.source->size(), tokenizers.target->size()};
+ModelVocabulary model_vocabulary(const Experiment& experiment, const Tokenizers& tokenizers) {
+  ModelVocabulary vocabulary{tokenizers.source->size(), tokenizers.target->size()};
+  if (!experiment.model.word_positions) return vocabulary;
+  vocabulary.words = leaf_tokens(*tokenizers.target, experiment.data.tree_form);
+  if (!vocabulary.words.empty()) return vocabulary;
+  throw DataError("model.word_positions: the target vocabulary has no leaves of the form " +
+                  std::string(enum_name(experiment.data.tree_form)) + " (data.tree_form) to count");
 }
 
 Transformer make_model(const Experiment& experiment, const Tokenizers& tokenizers) {
-  std::vector<int32_t> words;
-  if (experiment.model.word_positions) {
-    words = leaf_tokens(*tokenizers.target, experiment.data.tree_form);
-  }
-  Transformer model(experiment.model, vocabulary_sizes(tokenizers), words);
+  Transformer model(experiment.model, model_vocabulary(experiment, tokenizers));
   model->to(device());
   return model;
 }

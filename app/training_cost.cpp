@@ -7,7 +7,7 @@
 namespace attn {
 
 double epoch_flops(const EncodedCorpus& corpus, const ModelConfig& model,
-                   const VocabularySizes& vocabulary) {
+                   const ModelVocabulary& vocabulary) {
   double sum = 0.0;
   for (int64_t i = 0; i < corpus.size(); ++i) {
     sum += forward_flops(

@@ -12,7 +12,7 @@ namespace attn {
 /// times three, since the backward pass multiplies each matrix product's gradient with both of its
 /// factors.
 double epoch_flops(const EncodedCorpus& corpus, const ModelConfig& model,
-                   const VocabularySizes& vocabulary);
+                   const ModelVocabulary& vocabulary);
 
 /// Bytes that this process has had resident at most.
 int64_t peak_memory();

@@ -168,7 +168,7 @@ class PackedStepDecoder::State {
   std::vector<int64_t> key_offsets_;  // of each sentence's first head in Memory::keys
   std::vector<Steps> steps_;
   int64_t position_ = 0;
-  std::vector<int64_t> words_;  // of each row (TransformerImpl::count_words)
+  std::vector<int64_t> word_counts_;  // of each row (TransformerImpl::count_words)
   std::vector<std::vector<int32_t>> past_, next_past_;  // of each row: its row at every position
   std::vector<float> x_, normal_, update_, zeros_, sums_, means_, rstds_, attended_, queries_,
       hidden_, logits_;
@@ -323,8 +323,9 @@ torch::Tensor PackedStepDecoder::State::step(const StepRows& step) {
   const torch::NoGradGuard no_grad;
   const auto rows = static_cast<int64_t>(step.tokens.size());
   follow(step.parents, rows);
-  words_ = model_->count_words(words_, step.parents, step.tokens);
-  const torch::Tensor embedded_RD = model_->embed_step(step.tokens, position_, words_).contiguous();
+  word_counts_ = model_->count_words(word_counts_, step.parents, step.tokens);
+  const torch::Tensor embedded_RD =
+      model_->embed_step(step.tokens, position_, word_counts_).contiguous();
   float* x = room(x_, rows * d_model_);
   std::copy_n(embedded_RD.const_data_ptr<float>(), rows * d_model_, x);
   const int64_t keys = heads_ * d_k_, values = heads_ * d_v_, width = 2 * keys + values;

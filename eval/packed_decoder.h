@@ -19,9 +19,9 @@ namespace attn {
 /// change.
 class PackedDecoder {
  public:
-  /// Whether there is such a path: not off the CPU, in another type than float32, with a bias on
-  /// the attention scores, or with any knob of the model that it doesn't know, such as another
-  /// activation than ReLU or the readable attention.
+  /// Whether there is such a path. There is none off the CPU, in another type than float32, with a
+  /// bias on the attention scores, or with any knob of the model that it doesn't know, such as
+  /// another activation than ReLU or the readable attention.
   static bool knows(Transformer model);
   /// Null for a model that it doesn't know.
   static std::shared_ptr<const PackedDecoder> make(Transformer model, WeightType weights);

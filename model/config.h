@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "base/enum_names.h"
 
@@ -96,8 +97,8 @@ struct ModelConfig {
     visit("max_positions", self.max_positions,
           "rows of the learned position table; longer input is refused with learned positions");
     visit("word_positions", self.word_positions,
-          "not in the paper; parsing alone: the decoder's input also encodes how many of the "
-          "sentence's words its tree has so far");
+          "not in the paper; parsing alone, best with data.tokenizer words: the decoder's input "
+          "also encodes how many of the sentence's words its tree has so far");
     visit("norm", self.norm, "layer normalisation after the residual sum (paper) or before");
     visit("bias", self.bias, "biases on the attention projections");
     visit("activation", self.activation, "of the feed-forward networks");
@@ -112,10 +113,12 @@ struct ModelConfig {
   std::optional<int64_t> position_limit() const;
 };
 
-/// Vocabulary sizes; the data decides them, not the config.
-struct VocabularySizes {
-  int64_t source = 0;
+/// What the model must know of the vocabularies; the data decides it, not the config.
+struct ModelVocabulary {
+  int64_t source = 0;  ///< number of tokens
   int64_t target = 0;
+  /// Target tokens that stand for a word of the source each, which word_positions counts.
+  std::vector<int32_t> words = {};
 };
 
 }  // namespace attn

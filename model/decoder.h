@@ -22,8 +22,8 @@ struct DecoderState {
   std::vector<std::vector<KeysValues>>
       steps;  ///< per layer and earlier position, [R of that step, H·K]
   std::vector<std::vector<int32_t>>
-      ancestors;               ///< per earlier position: for each present row, its row there
-  std::vector<int64_t> words;  ///< of each present row (TransformerImpl::count_words)
+      ancestors;                     ///< per earlier position: for each present row, its row there
+  std::vector<int64_t> word_counts;  ///< of each present row (TransformerImpl::count_words)
   std::vector<int64_t> rows_of_sentence;  ///< present rows of each sentence; 0 when it has ended
 
   int64_t position() const { return static_cast<int64_t>(ancestors.size()); }

@@ -14,14 +14,13 @@ EmbeddingImpl::EmbeddingImpl(const ModelConfig& config, bool word_positions)
 
 torch::Tensor EmbeddingImpl::forward(const torch::Tensor& weight_VD, const torch::Tensor& tokens_N,
                                      const torch::Tensor& positions_N, int64_t longest,
-                                     const torch::Tensor& words_N) {
+                                     const torch::Tensor& word_counts_N) {
   torch::Tensor x_ND = torch::embedding(weight_VD, tokens_N) * scale_;
   x_ND = position(x_ND, positions_N, longest);
   if (word_position) {
-    // The halves of the vector change places, so that fast and slow sinusoids of the two meet, and
-    // a sum of two positions stays two.
-    const int64_t half = x_ND.size(1) / 2;
-    x_ND = word_position(x_ND.roll(half, 1), words_N, longest).roll(half, 1);
+    // Back to front, so that the fast sinusoids of one meet the slow ones of the other, and a sum
+    // of two positions stays two.
+    x_ND = word_position(x_ND.flip(1), word_counts_N, longest).flip(1);
   }
   return fast_dropout(x_ND, is_training() ? dropout_ : 0.0);
 }

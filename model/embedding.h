@@ -1,5 +1,5 @@
 // Section 3.4: token embeddings times √d_model, plus positions (3.5), with dropout on the sum
-// (5.4). Not in the paper: a second encoding, of how many words have been read or written so far.
+// (5.4). Not in the paper: a second encoding on the decoder's side, of how many words its tree has.
 #pragma once
 
 #include "kernels/libtorch.h"
@@ -14,11 +14,12 @@ class EmbeddingImpl : public torch::nn::Module {
  public:
   EmbeddingImpl(const ModelConfig& config, bool word_positions);
 
-  /// tokens_N (int64) with their positions_N to [N, D]; `longest` bounds the positions. words_N:
-  /// each row's number of words so far, less than `longest`; looked at with word positions alone.
+  /// tokens_N (int64) with their positions_N to [N, D]; `longest` bounds the positions.
+  /// word_counts_N: each row's number of words so far, less than `longest`; only with word
+  /// positions.
   torch::Tensor forward(const torch::Tensor& weight_VD, const torch::Tensor& tokens_N,
                         const torch::Tensor& positions_N, int64_t longest,
-                        const torch::Tensor& words_N = {});
+                        const torch::Tensor& word_counts_N = {});
 
   PositionEncoding position = nullptr;
   PositionEncoding word_position = nullptr;  ///< only with word positions

@@ -16,7 +16,7 @@ int64_t feed_forward_parameters(const ModelConfig& c) {
   return linear(c.d_model, c.d_ff, true) + linear(c.d_ff, c.d_model, true);
 }
 
-int64_t embedding_matrices(const ModelConfig& c, const VocabularySizes& v) {
+int64_t embedding_matrices(const ModelConfig& c, const ModelVocabulary& v) {
   switch (c.embedding_sharing) {
     case EmbeddingSharing::all:
       return v.target;
@@ -30,7 +30,7 @@ int64_t embedding_matrices(const ModelConfig& c, const VocabularySizes& v) {
 
 }  // namespace
 
-int64_t parameter_count(const ModelConfig& c, const VocabularySizes& vocabulary) {
+int64_t parameter_count(const ModelConfig& c, const ModelVocabulary& vocabulary) {
   const int64_t norm = 2 * c.d_model;
   const int64_t encoder_layer = attention_parameters(c) + feed_forward_parameters(c) + 2 * norm;
   const int64_t decoder_layer = 2 * attention_parameters(c) + feed_forward_parameters(c) + 3 * norm;
@@ -41,7 +41,7 @@ int64_t parameter_count(const ModelConfig& c, const VocabularySizes& vocabulary)
          c.layers * (encoder_layer + decoder_layer);
 }
 
-double forward_flops(const ModelConfig& c, const VocabularySizes& vocabulary,
+double forward_flops(const ModelConfig& c, const ModelVocabulary& vocabulary,
                      const PairLengths& lengths) {
   const double s = static_cast<double>(lengths.source), t = static_cast<double>(lengths.target);
   const double d = static_cast<double>(c.d_model), heads = static_cast<double>(c.heads);

@@ -8,7 +8,7 @@
 namespace attn {
 
 /// Trainable parameters: the column "params" of Table 3.
-int64_t parameter_count(const ModelConfig& config, const VocabularySizes& vocabulary);
+int64_t parameter_count(const ModelConfig& config, const ModelVocabulary& vocabulary);
 
 /// Lengths of one sentence pair in tokens, eos included.
 struct PairLengths {
@@ -20,7 +20,7 @@ struct PairLengths {
 /// multiply-add counted as two. Causal self-attention counts the positions that are attended to, t
 /// (t + 1) / 2; training costs three times this (Table 2 counts the hardware's peak instead: see
 /// docs).
-double forward_flops(const ModelConfig& config, const VocabularySizes& vocabulary,
+double forward_flops(const ModelConfig& config, const ModelVocabulary& vocabulary,
                      const PairLengths& lengths);
 
 }  // namespace attn

@@ -17,8 +17,7 @@ torch::Tensor int64_tensor(std::span<const T> values, torch::Device device) {
 
 }  // namespace
 
-TransformerImpl::TransformerImpl(const ModelConfig& config, const VocabularySizes& vocabulary,
-                                 std::span<const int32_t> word_tokens)
+TransformerImpl::TransformerImpl(const ModelConfig& config, const ModelVocabulary& vocabulary)
     : config_(config), vocabulary_(vocabulary) {
   config.validate();
   const bool shared = config.embedding_sharing == EmbeddingSharing::all;
@@ -41,7 +40,7 @@ TransformerImpl::TransformerImpl(const ModelConfig& config, const VocabularySize
   }
   if (config.word_positions) {
     is_word_.assign(static_cast<size_t>(vocabulary.target), 0);
-    for (const int32_t token : word_tokens) is_word_.at(static_cast<size_t>(token)) = 1;
+    for (const int32_t token : vocabulary.words) is_word_.at(static_cast<size_t>(token)) = 1;
     is_word_V_ =
         register_buffer("is_word", int64_tensor(std::span<const uint8_t>(is_word_), torch::kCPU));
   }
@@ -77,12 +76,12 @@ torch::Tensor TransformerImpl::encode(const TokenSequences& source) {
 torch::Tensor TransformerImpl::decode(const TokenSequences& target, const torch::Tensor& memory_ND,
                                       const Segments& memory) {
   const Segments& rows = target.segments;
-  torch::Tensor words_N;
+  torch::Tensor word_counts_N;
   if (config_.word_positions) {
-    words_N = rows.running_count(is_word_V_.index_select(0, target.tokens_N));
+    word_counts_N = rows.running_count(is_word_V_.index_select(0, target.tokens_N));
   }
-  const torch::Tensor x_ND =
-      target_embedding(target_matrix(), target.tokens_N, rows.positions(), rows.longest(), words_N);
+  const torch::Tensor x_ND = target_embedding(target_matrix(), target.tokens_N, rows.positions(),
+                                              rows.longest(), word_counts_N);
   const AttentionScope self{
       .queries = rows,
       .keys = rows,
@@ -120,32 +119,32 @@ torch::Tensor TransformerImpl::step(DecoderState& state, std::span<const int64_t
   state.ancestors.push_back(std::move(self));
   state.rows_of_sentence.assign(state.memory.count(), 0);
   for (const int64_t sentence : sentences) ++state.rows_of_sentence[sentence];
-  state.words = count_words(state.words, parents, tokens);
+  state.word_counts = count_words(state.word_counts, parents, tokens);
 
   // The newest position's row of the bias that whole sentences get.
   torch::Tensor bias = target_embedding->position->attention_bias(position + 1, position + 1);
   if (bias.defined()) bias = bias.narrow(1, position, 1);
-  return decoder->step(embed_step(tokens, position, state.words), state, bias);
+  return decoder->step(embed_step(tokens, position, state.word_counts), state, bias);
 }
 
 torch::Tensor TransformerImpl::embed_step(std::span<const int32_t> tokens, int64_t position,
-                                          std::span<const int64_t> words) {
+                                          std::span<const int64_t> word_counts) {
   const torch::Tensor tokens_R = int64_tensor(tokens, device());
-  return target_embedding(target_matrix(), tokens_R, torch::full_like(tokens_R, position),
-                          position + 1,
-                          words.empty() ? torch::Tensor() : int64_tensor(words, device()));
+  return target_embedding(
+      target_matrix(), tokens_R, torch::full_like(tokens_R, position), position + 1,
+      word_counts.empty() ? torch::Tensor() : int64_tensor(word_counts, device()));
 }
 
 std::vector<int64_t> TransformerImpl::count_words(std::span<const int64_t> before,
                                                   std::span<const int64_t> parents,
                                                   std::span<const int32_t> tokens) const {
   if (!config_.word_positions) return {};
-  std::vector<int64_t> words(tokens.size());
+  std::vector<int64_t> counts(tokens.size());
   for (size_t r = 0; r < tokens.size(); ++r) {
     const int64_t earlier = before.empty() ? 0 : before[static_cast<size_t>(parents[r])];
-    words[r] = earlier + is_word_[static_cast<size_t>(tokens[r])];
+    counts[r] = earlier + is_word_[static_cast<size_t>(tokens[r])];
   }
-  return words;
+  return counts;
 }
 
 }  // namespace attn

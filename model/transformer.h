@@ -16,10 +16,8 @@ namespace attn {
 
 class TransformerImpl : public torch::nn::Module {
  public:
-  /// Parameters are initialised from torch's generator (model/init.h). `word_tokens`: the target
-  /// tokens that stand for a word of the source each, which model.word_positions counts.
-  TransformerImpl(const ModelConfig& config, const VocabularySizes& vocabulary,
-                  std::span<const int32_t> word_tokens = {});
+  /// Parameters are initialised from torch's generator (model/init.h).
+  TransformerImpl(const ModelConfig& config, const ModelVocabulary& vocabulary);
 
   /// Source tokens to memory rows [N, D].
   torch::Tensor encode(const TokenSequences& source);
@@ -41,9 +39,10 @@ class TransformerImpl : public torch::nn::Module {
                      std::span<const int32_t> tokens, std::span<const int64_t> sentences);
 
   /// The decoder's input [R, D] for the tokens of one position: the part of `step` that looks at
-  /// no other row. `words` is what count_words says of that position.
+  /// no other row. `word_counts` is what count_words says of that
+  /// position.
   torch::Tensor embed_step(std::span<const int32_t> tokens, int64_t position,
-                           std::span<const int64_t> words);
+                           std::span<const int64_t> word_counts);
   /// For each row its number of words so far: `before` is the same of the position before, empty at
   /// the first one. Empty without word positions.
   std::vector<int64_t> count_words(std::span<const int64_t> before,
@@ -56,7 +55,7 @@ class TransformerImpl : public torch::nn::Module {
   const torch::Tensor& source_matrix() const;
   const torch::Tensor& target_matrix() const;
   const ModelConfig& config() const { return config_; }
-  const VocabularySizes& vocabulary() const { return vocabulary_; }
+  const ModelVocabulary& vocabulary() const { return vocabulary_; }
   torch::Device device() const { return output_weight().device(); }
 
   Embedding source_embedding = nullptr, target_embedding = nullptr;
@@ -71,7 +70,7 @@ class TransformerImpl : public torch::nn::Module {
 
  private:
   ModelConfig config_;
-  VocabularySizes vocabulary_;
+  ModelVocabulary vocabulary_;
   // Which target tokens stand for a word, here and where the model is; only with word positions.
   std::vector<uint8_t> is_word_;
   torch::Tensor is_word_V_;  // int64, 0 or 1

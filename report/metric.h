@@ -20,17 +20,24 @@ struct MetricFacts {
   const char* heading;      ///< at its head
   const char* meaning;
   int paper_decimals;  ///< as the paper prints it
-  bool bootstrap;      ///< whether two systems' sentences can be compared, too
+  bool bootstrap;      ///< whether sentences are compared, too; what does so knows BLEU alone
 };
 
-/// In the order of columns.
+/// In the order of columns, which is that of Metric.
 inline constexpr std::array kMetrics = {
     MetricFacts{Metric::ppl, EvaluatorKind::loss, "ppl", "PPL", "perplexity", "Perplexity",
-                "perplexity per subword on the development set", 2, false},
-    MetricFacts{Metric::bleu, EvaluatorKind::bleu, "bleu", "BLEU", "BLEU", "BLEU",
-                "BLEU on the development set", 1, true},
-    MetricFacts{Metric::f1, EvaluatorKind::parse, "f1", "F1", "F1", "F1",
-                "F1 of trees on the development set, percent", 1, false}};
+                "perplexity per subword", 2, false},
+    MetricFacts{Metric::bleu, EvaluatorKind::bleu, "bleu", "BLEU", "BLEU", "BLEU", "BLEU, percent",
+                1, true},
+    MetricFacts{Metric::f1, EvaluatorKind::parse, "f1", "F1", "F1", "F1", "F1 of trees, percent", 1,
+                false}};
+
+static_assert([] {
+  for (size_t i = 0; i < kMetrics.size(); ++i) {
+    if (kMetrics[i].metric != static_cast<Metric>(i)) return false;
+  }
+  return true;
+}());
 
 /// One value for each metric.
 template <class T>

@@ -29,7 +29,7 @@ std::vector<std::string> legend(const SweepResults& results) {
   return lines;
 }
 
-// Perplexity, which all sweeps have, comes after the scores that a reader asks for first.
+// The last metric first: perplexity comes after the scores of what search wrote.
 std::vector<MetricFacts> by_interest() {
   return {kMetrics.rbegin(), kMetrics.rend()};
 }

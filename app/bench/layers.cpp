@@ -48,7 +48,7 @@ std::vector<LayerTime> benchmark_layers(const Experiment& experiment,
                                         const LayersBenchmarkOptions& options) {
   const int64_t classes = options.vocabulary > 0 ? options.vocabulary : experiment.data.vocab_size;
   torch::manual_seed(static_cast<uint64_t>(experiment.seed));
-  Transformer model(experiment.model, VocabularySizes{classes, classes});
+  Transformer model(experiment.model, ModelVocabulary{classes, classes});
   model->to(device());
   model->train();
   FlatParameters parameters(*model);

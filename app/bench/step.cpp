@@ -86,7 +86,7 @@ double fixed_memory(int64_t parameters) {
 StepBenchmark benchmark_step(const Experiment& experiment, const StepBenchmarkOptions& options) {
   const Material data = material(experiment.data, options);
   const Vocabularies& known = data.corpus->vocabularies();
-  const VocabularySizes vocabulary{known.source_size, known.target_size};
+  const ModelVocabulary vocabulary{known.source_size, known.target_size};
   const int64_t wanted = experiment.data.batch_tokens;
   const int64_t measured = std::min(wanted, options.batch_tokens);
   const auto seed = static_cast<uint64_t>(experiment.seed);

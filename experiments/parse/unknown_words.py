@@ -4,7 +4,7 @@
     ./run score parse gold.ptb trees --json --per-sentence | python3 experiments/parse/unknown_words.py gold.ptb runs/craft
 
 The run's vocabulary of words (data.tokenizer "words") says what is known. F1 is over the sentences that EVALB scores;
-it leaves out those whose words don't match, of which the last column tells.
+it leaves out those whose words don't match: the last column.
 """
 import json
 import re
@@ -16,7 +16,7 @@ GROUPS = [("0", 0), ("1", 1), ("2", 2), ("3-4", 4), ("5-8", 8), ("more", sys.max
 
 def gold_words(path):
     """The words of each tree of a file with one tree a line, without traces."""
-    for line in Path(path).read_text(encoding="utf8").splitlines():
+    for line in Path(path).read_text(encoding="utf8").rstrip("\n").split("\n"):
         yield [word for tag, word in re.findall(r"\(([^\s()]+)\s+([^\s()]+)\)", line) if tag != "-NONE-"]
 
 
@@ -32,7 +32,7 @@ def main():
     words = list(gold_words(sys.argv[1]))
     if len(words) != len(scores):
         sys.exit(f"{sys.argv[1]}: {len(words)} lines with trees, but scores of {len(scores)} sentences")
-    print("| unknown words | sentences | words | F1 | mismatched |\n| --- | ---: | ---: | ---: | ---: |")
+    print("| unknown words | sentences | words | F1 | left out |\n| --- | ---: | ---: | ---: | ---: |")
     low = -1
     for name, high in GROUPS:
         of_group = [(s, w) for s, w in zip(scores, words) if low < sum(x not in known for x in w) <= high]

@@ -57,8 +57,8 @@ class Parse(ProgramTest):
         cls.write("xx.json", {"base": "parse.json", "data": {"tree_form": "xx", "tokenizer": "bpe", "vocab_size": 300,
                                                                   "min_frequency": 1, "unknown_classes": False}})
         cls.attn("train", "xx.json", "--run", "xx", "--set", "train.steps=10", "--set", "eval=[]")
-        cls.attn("train", "parse.json", "--run", "words", "--set", "train.steps=10", "--set", "eval=[]",
-                 "--set", "model.word_positions=true")
+        cls.attn("train", "parse.json", "--run", "words", "--set", "train.steps=30", "--set", "model.word_positions=true",
+                 "--set", 'eval=[{"name": "loss", "kind": "loss", "every": 10}]')
 
     def test_known_words_keep_to_the_tags_they_had_in_training(self):
         known = {}
@@ -119,6 +119,12 @@ class Parse(ProgramTest):
                     self.assertIn("longer than", done.stderr)
                     if not assignments:
                         self.assertNotIn("repaired", done.stderr)
+
+    def test_a_loaded_model_counts_words_as_the_trained_one_did(self):
+        metrics = [json.loads(line) for line in (self.path / "words/metrics.jsonl").read_text().splitlines()]
+        trained = [m["ppl"] for m in metrics if m.get("name") == "loss"][-1]
+        loaded = json.loads(self.attn("eval", "words/checkpoints/step-00000030", "--json").stdout)
+        self.assertAlmostEqual(loaded["loss"]["ppl"], trained, places=4)
 
     def test_malformed_output_is_counted(self):
         # An untrained model without the constraint writes no trees.

@@ -29,7 +29,7 @@ Transformer model() {
   config.embedding_sharing = EmbeddingSharing::decoder;
   torch::manual_seed(4);
   return Transformer(config,
-                     VocabularySizes{tokenizers().source->size(), tokenizers().target->size()});
+                     ModelVocabulary{tokenizers().source->size(), tokenizers().target->size()});
 }
 
 std::vector<std::vector<std::string>> sentences(uint64_t count) {

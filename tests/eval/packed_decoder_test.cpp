@@ -1,7 +1,6 @@
 // The packed path of search against the modules that define it.
 #include "eval/packed_decoder.h"
 
-#include <array>
 #include <numeric>
 
 #include "base/random.h"
@@ -45,8 +44,7 @@ TEST_CASE("packed steps are the model's steps, however rows reorder and end") {
                                     "word positions", "three matrices");
   CAPTURE(name);
   torch::manual_seed(3);
-  constexpr std::array<int32_t, 3> words = {2, 17, 30};
-  Transformer model(variant(name), VocabularySizes{kSource, kTarget}, words);
+  Transformer model(variant(name), ModelVocabulary{kSource, kTarget, {2, 17, 30}});
   model->eval();
   {  // biases and norms that are not their first values
     const torch::NoGradGuard no_grad;
@@ -98,17 +96,17 @@ TEST_CASE("packed steps are the model's steps, however rows reorder and end") {
 TEST_CASE("what the packed path cannot do is left to the modules") {
   ModelConfig config = variant("base");
   config.activation = Activation::gelu;
-  CHECK(PackedDecoder::make(Transformer(config, VocabularySizes{kSource, kTarget}),
+  CHECK(PackedDecoder::make(Transformer(config, ModelVocabulary{kSource, kTarget}),
                             WeightType::fp32) == nullptr);
   config = variant("base");
   config.attention = AttentionPath::readable;
-  CHECK(PackedDecoder::make(Transformer(config, VocabularySizes{kSource, kTarget}),
+  CHECK(PackedDecoder::make(Transformer(config, ModelVocabulary{kSource, kTarget}),
                             WeightType::fp32) == nullptr);
 }
 
 TEST_CASE("8-bit weights change log-probabilities a little, and only where they are asked for") {
   torch::manual_seed(3);
-  Transformer model(variant("base"), VocabularySizes{kSource, kTarget});
+  Transformer model(variant("base"), ModelVocabulary{kSource, kTarget});
   model->eval();
   Random random(5);
   const TokenSequences source = random_source(random);
@@ -141,7 +139,7 @@ TEST_CASE("8-bit weights change log-probabilities a little, and only where they 
   ModelConfig gelu = variant("base");
   gelu.activation = Activation::gelu;
   CHECK_THROWS_WITH(
-      packed_decoder_for(Transformer(gelu, VocabularySizes{kSource, kTarget}), search),
+      packed_decoder_for(Transformer(gelu, ModelVocabulary{kSource, kTarget}), search),
       testing::contains("search.weights: int8"));
   search.decoder = StepPath::libtorch;
   CHECK_THROWS_WITH(search.validate(), testing::contains("packed"));

@@ -1,6 +1,5 @@
 #include "model/transformer.h"
 
-#include <array>
 #include <numeric>
 
 #include "base/error.h"
@@ -15,8 +14,7 @@ using testing::max_difference;
 
 namespace {
 
-constexpr VocabularySizes kVocabulary{23, 23};
-constexpr std::array<int32_t, 4> kWords = {5, 9, 11, 20};
+const ModelVocabulary kVocabulary{23, 23, {5, 9, 11, 20}};
 
 ModelConfig small() {
   ModelConfig config = testing::small_model();
@@ -26,9 +24,9 @@ ModelConfig small() {
   return config;
 }
 
-Transformer make(const ModelConfig& config, VocabularySizes vocabulary = kVocabulary) {
+Transformer make(const ModelConfig& config, const ModelVocabulary& vocabulary = kVocabulary) {
   torch::manual_seed(1);
-  Transformer model(config, vocabulary, kWords);
+  Transformer model(config, vocabulary);
   model->eval();
   return model;
 }
@@ -51,6 +49,7 @@ std::vector<ModelConfig> variants() {
   add([](ModelConfig& c) { c.position = Position::none; });
   add([](ModelConfig& c) { c.word_positions = true; });
   add([](ModelConfig& c) { c.word_positions = true, c.position = Position::learned; });
+  add([](ModelConfig& c) { c.word_positions = true, c.position = Position::sinusoidal_halves; });
   add([](ModelConfig& c) { c.bias = false; });
   add([](ModelConfig& c) { c.activation = Activation::gelu; });
   add([](ModelConfig& c) { c.activation = Activation::silu; });
@@ -75,7 +74,7 @@ TEST_CASE("the module has the parameter column of Table 3, every row", "[slow]")
   for (auto row : testing::table3()) {
     INFO(row.name);
     // The embedding's share is exact; a small vocabulary keeps the test small in memory.
-    const VocabularySizes few{100, 100};
+    const ModelVocabulary few{100, 100};
     Transformer model(row.config, few);
     int64_t count = 0;
     for (const auto& parameter : model->parameters()) count += parameter.numel();

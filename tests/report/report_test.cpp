@@ -154,6 +154,26 @@ TEST_CASE("a sweep of parsers shows F1, without the paper's columns") {
   CHECK_THAT(html_report(results, compared), contains("F1 against parameters"));
 }
 
+TEST_CASE("each metric has the paper's columns where the paper has a figure") {
+  auto results =
+      sweep({row("base", 0, 0, {run(1, 5, 0), run(2, 5, 0)}), row("x", 0, 0, {run(1, 5, 0)})});
+  results.evaluators[Metric::bleu].clear();
+  results.evaluators[Metric::f1] = "dev";
+  for (RowRecord& one : results.rows) one.paper = {};
+  results.rows[0].runs[0].figures[Metric::f1] = 90.0;
+  results.rows[0].runs[1].figures[Metric::f1] = 90.1;
+  results.rows[1].runs[0].figures[Metric::f1] = 95.0;
+  results.rows[0].paper.figures[Metric::f1] = 91.3;
+  results.rows[1].paper.figures[Metric::f1] = 92.7;
+  const auto compared = compare(results);
+  CHECK(*compared[1].differences[Metric::f1].paper == Approx(1.4));
+  CHECK(compared[1].differences[Metric::f1].verdict == Verdict::agrees);
+  CHECK_THAT(summary(results, compared, kMetrics.back()), contains("F1: of 1 rows"));
+  const std::string csv = to_csv(results_table(results, compared));
+  CHECK_THAT(csv, contains("paper_f1") && contains("+1.4") && contains("agrees"));
+  CHECK(csv.find("paper_ppl") == std::string::npos);
+}
+
 TEST_CASE("CSV and HTML escape what would break them") {
   Table table;
   table.columns = {{"a", "a", true, "", ""}, {"b", "b", false, "", ""}};

@@ -10,7 +10,7 @@
 namespace attn::testing {
 
 /// The shared vocabulary at which every ablation row of the paper comes out within rounding.
-inline constexpr VocabularySizes kTable3Vocabulary{40960, 40960};
+inline const ModelVocabulary kTable3Vocabulary{40960, 40960};
 
 struct Table3Row {
   std::string name;

@@ -68,7 +68,7 @@ struct Setup {
 
   static Transformer seeded(const ModelConfig& shape) {
     torch::manual_seed(1);
-    return Transformer(shape, VocabularySizes{kClasses, kClasses});
+    return Transformer(shape, ModelVocabulary{kClasses, kClasses, {4, 5, 6, 7}});
   }
   torch::Tensor weights() { return trainer.parameters().values.clone(); }
 };
@@ -138,6 +138,7 @@ TEST_CASE("any number of threads makes the gradient that one makes") {
   const auto targets = smoothed_targets(Smoothing::wrong, 0.1, kClasses, 1);
   ModelConfig shape = model_config();
   shape.dropout = 0.0;
+  shape.word_positions = GENERATE(false, true);
   std::vector<torch::Tensor> gradients;
   std::vector<BatchLoss> losses;
   for (const int count : {1, 2, 3}) {

@@ -25,10 +25,13 @@ class Run:
     def set(self, assignments):
         """Knobs of the model as --set gives them: KNOB=VALUE."""
         for assignment in assignments:
-            name, value = assignment.split("=")
+            name, _, value = assignment.partition("=")
             if name not in self.model:
-                raise SystemExit(f"{name}: no knob of the model")
-            self.model[name] = float(value) if "." in value else int(value)
+                raise SystemExit(f"{assignment}: no knob of the model and its number")
+            try:
+                self.model[name] = float(value) if "." in value else int(value)
+            except ValueError:
+                raise SystemExit(f"{assignment}: not a number") from None
 
     def tokens(self, file):
         with open(file, encoding="utf-8") as lines:
