@@ -20,6 +20,15 @@ constexpr const char* kTargetTokenizer = "target.model";
 constexpr const char* kTags = "tags.txt";
 constexpr int64_t kLargestTags = int64_t{1} << 28;
 
+ModelVocabulary model_vocabulary(const Experiment& experiment, const Tokenizers& tokenizers) {
+  ModelVocabulary vocabulary{tokenizers.source->size(), tokenizers.target->size()};
+  if (!experiment.model.word_positions) return vocabulary;
+  vocabulary.words = leaf_tokens(*tokenizers.target, experiment.data.tree_form);
+  if (!vocabulary.words.empty()) return vocabulary;
+  throw DataError("model.word_positions: the target vocabulary has no leaves of the form " +
+                  std::string(enum_name(experiment.data.tree_form)) + " (data.tree_form) to count");
+}
+
 }  // namespace
 
 void save_description(const fs::path& directory, const Experiment& experiment,
@@ -51,15 +60,6 @@ Tokenizers load_tokenizers(const fs::path& directory) {
         parse_tag_dictionary(read_file(tags, kLargestTags), tags.string()));
   }
   return loaded;
-}
-
-ModelVocabulary model_vocabulary(const Experiment& experiment, const Tokenizers& tokenizers) {
-  ModelVocabulary vocabulary{tokenizers.source->size(), tokenizers.target->size()};
-  if (!experiment.model.word_positions) return vocabulary;
-  vocabulary.words = leaf_tokens(*tokenizers.target, experiment.data.tree_form);
-  if (!vocabulary.words.empty()) return vocabulary;
-  throw DataError("model.word_positions: the target vocabulary has no leaves of the form " +
-                  std::string(enum_name(experiment.data.tree_form)) + " (data.tree_form) to count");
 }
 
 Transformer make_model(const Experiment& experiment, const Tokenizers& tokenizers) {

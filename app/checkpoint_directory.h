@@ -41,11 +41,8 @@ void save_description(const std::filesystem::path& directory, const Experiment& 
 Experiment load_description(const std::filesystem::path& directory);
 Tokenizers load_tokenizers(const std::filesystem::path& directory);
 
-/// Throws DataError where model.word_positions finds no words to count.
-ModelVocabulary model_vocabulary(const Experiment& experiment, const Tokenizers& tokenizers);
-
 /// The model of an experiment over these vocabularies, on the device(), with the first weights that
-/// torch's generator gives. Throws as model_vocabulary.
+/// torch's generator gives. Throws DataError where model.word_positions finds no words to count.
 Transformer make_model(const Experiment& experiment, const Tokenizers& tokenizers);
 
 /// Everything that translating takes.

@@ -145,7 +145,7 @@ void TrainingRun::require_same_text(const Json& begun) const {
 }
 
 void TrainingRun::describe(const std::string& command_line) {
-  const ModelVocabulary vocabulary = model_vocabulary(experiment_, tokenizers_);
+  const ModelVocabulary& vocabulary = model_->vocabulary();
   const int64_t parameters = parameter_count(experiment_.model, vocabulary);
   const auto begun = step() > 0 ? read_run_file(directory_) : std::nullopt;
   if (begun) require_same_text(*begun);
@@ -207,7 +207,7 @@ RunEnd TrainingRun::run() {
 void TrainingRun::conclude() {
   const TrainState& state = trainer_->state;
   if (const auto before = read_result(directory_); before && before->step == state.step) return;
-  const ModelVocabulary vocabulary = model_vocabulary(experiment_, tokenizers_);
+  const ModelVocabulary& vocabulary = model_->vocabulary();
   const double updates = static_cast<double>(state.step * experiment_.train.accumulate);
   RunResult result;
   result.step = state.step;
