@@ -20,12 +20,12 @@ PackedDecoder::Norm norm_of(const Sublayer& sublayer) {
   return norm_of(sublayer->norm);
 }
 
-PackedLinear packed(const torch::nn::Linear& linear, WeightType type) {
+PackedLinear packed(const Linear& linear, WeightType type) {
   return PackedLinear(linear->weight, linear->bias, type);
 }
 
 // Several layers of the same input as one.
-PackedLinear packed(std::initializer_list<torch::nn::Linear> linears, WeightType type) {
+PackedLinear packed(std::initializer_list<Linear> linears, WeightType type) {
   std::vector<torch::Tensor> weights, biases;
   for (const auto& linear : linears) {
     weights.push_back(linear->weight);

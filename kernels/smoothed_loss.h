@@ -16,8 +16,8 @@ struct LossSums {
 };
 
 /// x_ND rows [N, D] times weight_VD transposed against targets_N (int64). CPU, float32 weights;
-/// products run in the type of x_ND (bf16 x: bf16 products, float32 sums). Differentiable in x and
-/// weight when gradients are enabled.
+/// products run in the type of x_ND (bf16 x: bf16 products, float32 sums), or in bf16 tiles within
+/// a Bf16Scope. Differentiable in x and weight when gradients are enabled.
 LossSums chunked_smoothed_loss(const torch::Tensor& x_ND, const torch::Tensor& weight_VD,
                                const torch::Tensor& targets_N, cpu::SmoothedTargets targets);
 

@@ -1,5 +1,6 @@
 #include "model/attention.h"
 
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -19,8 +20,8 @@ torch::Tensor join_heads(const torch::Tensor& heads_BHLK, const Segments& segmen
   return segments.unpad(heads_BHLK.transpose(1, 2).flatten(2));
 }
 
-torch::nn::Linear linear(int64_t in, int64_t out, bool bias) {
-  return torch::nn::Linear(torch::nn::LinearOptions(in, out).bias(bias));
+Linear projection(int64_t in, int64_t out, bool bias) {
+  return Linear(torch::nn::LinearOptions(in, out).bias(bias));
 }
 
 }  // namespace
@@ -53,26 +54,34 @@ AttentionResult scaled_dot_product_attention(const torch::Tensor& queries_BHLK,
 MultiHeadAttentionImpl::MultiHeadAttentionImpl(const ModelConfig& config)
     : heads_(config.heads), dropout_(config.attention_dropout), path_(config.attention) {
   const int64_t keys = config.heads * config.d_k, values = config.heads * config.d_v;
-  query = register_module("query", linear(config.d_model, keys, config.bias));
-  key = register_module("key", linear(config.d_model, keys, config.bias));
-  value = register_module("value", linear(config.d_model, values, config.bias));
-  output = register_module("output", linear(values, config.d_model, config.bias));
+  query = register_module("query", projection(config.d_model, keys, config.bias));
+  key = register_module("key", projection(config.d_model, keys, config.bias));
+  value = register_module("value", projection(config.d_model, values, config.bias));
+  output = register_module("output", projection(values, config.d_model, config.bias));
 }
 
 torch::Tensor MultiHeadAttentionImpl::forward(const torch::Tensor& queries_ND,
                                               const torch::Tensor& memory_ND,
                                               const AttentionScope& scope) {
-  return attend(queries_ND, project(memory_ND), scope);
+  if (!memory_ND.is_same(queries_ND)) return attend(queries_ND, project(memory_ND), scope);
+  const auto projected = affine_all(queries_ND, std::array{query->map(), key->map(), value->map()});
+  return attend_projected(projected[0], {projected[1], projected[2]}, scope);
 }
 
 KeysValues MultiHeadAttentionImpl::project(const torch::Tensor& memory_ND) {
-  return {key(memory_ND), value(memory_ND)};
+  const auto projected = affine_all(memory_ND, std::array{key->map(), value->map()});
+  return {projected[0], projected[1]};
 }
 
 torch::Tensor MultiHeadAttentionImpl::attend(const torch::Tensor& queries_ND,
                                              const KeysValues& memory,
                                              const AttentionScope& scope) {
-  const torch::Tensor queries = query(queries_ND);
+  return attend_projected(query(queries_ND), memory, scope);
+}
+
+torch::Tensor MultiHeadAttentionImpl::attend_projected(const torch::Tensor& queries,
+                                                       const KeysValues& memory,
+                                                       const AttentionScope& scope) {
   if (path_ == AttentionPath::fast && !scope.bias_HLM.defined()) {
     return output(packed_attention(queries, memory.keys, memory.values,
                                    {.heads = heads_,

@@ -6,6 +6,7 @@
 
 #include "kernels/libtorch.h"
 #include "model/config.h"
+#include "model/linear.h"
 #include "model/segments.h"
 
 namespace attn {
@@ -69,11 +70,13 @@ class MultiHeadAttentionImpl : public torch::nn::Module {
   torch::Tensor weights(const torch::Tensor& queries_ND, const torch::Tensor& memory_ND,
                         const AttentionScope& scope);
 
-  torch::nn::Linear query = nullptr, key = nullptr,
-                    value = nullptr;   ///< W^Q, W^K, W^V of all heads
-  torch::nn::Linear output = nullptr;  ///< W^O
+  Linear query = nullptr, key = nullptr, value = nullptr;  ///< W^Q, W^K, W^V of all heads
+  Linear output = nullptr;                                 ///< W^O
 
  private:
+  // `queries` are projected.
+  torch::Tensor attend_projected(const torch::Tensor& queries, const KeysValues& memory,
+                                 const AttentionScope& scope);
   AttentionResult attend_readably(const torch::Tensor& queries, const KeysValues& memory,
                                   const AttentionScope& scope);
   int64_t heads_;

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "kernels/dropout.h"
+#include "kernels/embedding.h"
 
 namespace attn {
 
@@ -15,7 +16,7 @@ EmbeddingImpl::EmbeddingImpl(const ModelConfig& config, bool word_positions)
 torch::Tensor EmbeddingImpl::forward(const torch::Tensor& weight_VD, const torch::Tensor& tokens_N,
                                      const torch::Tensor& positions_N, int64_t longest,
                                      const torch::Tensor& word_counts_N) {
-  torch::Tensor x_ND = torch::embedding(weight_VD, tokens_N) * scale_;
+  torch::Tensor x_ND = scaled_embedding(weight_VD, tokens_N, scale_);
   x_ND = position(x_ND, positions_N, longest);
   if (word_position) {
     // Back to front, so that the fast sinusoids of one meet the slow ones of the other, and a sum

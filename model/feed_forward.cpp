@@ -5,14 +5,14 @@
 namespace attn {
 namespace {
 
-torch::Tensor activate(const torch::Tensor& x_NF, Activation activation) {
+torch::Tensor activated(Linear& inner, const torch::Tensor& x_ND, Activation activation) {
   switch (activation) {
     case Activation::relu:
-      return torch::relu(x_NF);
+      return affine_relu(x_ND, inner->map());
     case Activation::gelu:
-      return torch::gelu(x_NF);
+      return torch::gelu(inner(x_ND));
     case Activation::silu:
-      return torch::silu(x_NF);
+      return torch::silu(inner(x_ND));
   }
   TORCH_CHECK(false, "no such activation");
 }
@@ -21,12 +21,12 @@ torch::Tensor activate(const torch::Tensor& x_NF, Activation activation) {
 
 PositionwiseFeedForwardImpl::PositionwiseFeedForwardImpl(const ModelConfig& config)
     : activation_(config.activation), dropout_(config.activation_dropout) {
-  inner = register_module("inner", torch::nn::Linear(config.d_model, config.d_ff));
-  outer = register_module("outer", torch::nn::Linear(config.d_ff, config.d_model));
+  inner = register_module("inner", Linear(config.d_model, config.d_ff));
+  outer = register_module("outer", Linear(config.d_ff, config.d_model));
 }
 
 torch::Tensor PositionwiseFeedForwardImpl::forward(const torch::Tensor& x_ND) {
-  const torch::Tensor hidden_NF = activate(inner(x_ND), activation_);
+  const torch::Tensor hidden_NF = activated(inner, x_ND, activation_);
   return outer(fast_dropout(hidden_NF, is_training() ? dropout_ : 0.0));
 }
 

@@ -3,6 +3,7 @@
 
 #include "kernels/libtorch.h"
 #include "model/config.h"
+#include "model/linear.h"
 
 namespace attn {
 
@@ -13,7 +14,7 @@ class PositionwiseFeedForwardImpl : public torch::nn::Module {
   /// [N, D] to [N, D].
   torch::Tensor forward(const torch::Tensor& x_ND);
 
-  torch::nn::Linear inner = nullptr, outer = nullptr;
+  Linear inner = nullptr, outer = nullptr;
 
  private:
   Activation activation_;

@@ -33,11 +33,12 @@ void BatchGradient::zero() {
     if (replica.used) replica.parameters->gradients.zero_();
     replica.used = false;
   }
+  bf16_weights_.refresh();
 }
 
 LossSums BatchGradient::forward(Transformer model, const Batch& part) {
   const torch::Device device = model->device();
-  const PrecisionScope precision(precision_, device);
+  const PrecisionScope precision(precision_, device, bf16_weights_);
   const auto rows = [&](const TokenRows& from) {
     return token_sequences(from.tokens, from.lengths, device);
   };

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "data/batch.h"
+#include "kernels/bf16.h"
 #include "model/transformer.h"
 #include "train/config.h"
 #include "train/flat_parameters.h"
@@ -33,6 +34,7 @@ class BatchGradient {
   BatchGradient(const BatchGradient&) = delete;
   BatchGradient& operator=(const BatchGradient&) = delete;
 
+  /// Begins an update, with the weights as they are now.
   void zero();
   /// Adds `factor` times the gradient of the batch's summed loss. Dropout is a function of `seed`.
   BatchLoss add(const Batch& batch, double factor, uint64_t seed);
@@ -51,6 +53,7 @@ class BatchGradient {
   Transformer model_;
   FlatParameters& parameters_;
   Precision precision_;
+  Bf16Weights bf16_weights_;
   cpu::SmoothedTargets targets_;
   std::vector<Replica> replicas_;  // one less than there are threads, or none
 };

@@ -4,15 +4,20 @@
 
 namespace attn {
 
-PrecisionScope::PrecisionScope(Precision precision, torch::Device device)
-    : active_(precision == Precision::bf16), device_(device) {
-  if (!active_) return;
+PrecisionScope::PrecisionScope(Precision precision, torch::Device device, Bf16Weights& weights)
+    : autocast_(false), device_(device) {
+  if (precision != Precision::bf16) return;
+  if (device.is_cpu() && has_bf16_tiles()) {
+    tiles_.emplace(weights);
+    return;
+  }
+  autocast_ = true;
   at::autocast::set_autocast_enabled(device_.type(), true);
   at::autocast::set_autocast_dtype(device_.type(), at::kBFloat16);
 }
 
 PrecisionScope::~PrecisionScope() {
-  if (!active_) return;
+  if (!autocast_) return;
   at::autocast::clear_cache();
   at::autocast::set_autocast_enabled(device_.type(), false);
 }

@@ -1,22 +1,27 @@
 // Mixed precision.
 #pragma once
 
+#include <optional>
+
+#include "kernels/bf16.h"
 #include "kernels/libtorch.h"
 #include "train/config.h"
 
 namespace attn {
 
 /// Runs matrix products in `precision` while it lives; sums, norms, softmax and weights stay
-/// float32.
+/// float32. bf16 is tiles of our own where a CPU has them, else LibTorch's autocast.
 class PrecisionScope {
  public:
-  PrecisionScope(Precision precision, torch::Device device);
+  /// `weights` are bf16's on a CPU.
+  PrecisionScope(Precision precision, torch::Device device, Bf16Weights& weights);
   ~PrecisionScope();
   PrecisionScope(const PrecisionScope&) = delete;
   PrecisionScope& operator=(const PrecisionScope&) = delete;
 
  private:
-  bool active_;
+  std::optional<Bf16Scope> tiles_;
+  bool autocast_;
   torch::Device device_;
 };
 

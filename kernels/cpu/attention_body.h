@@ -81,9 +81,12 @@ static inline RowBlock block_of(const float* first, int64_t stride, int64_t coun
   return block;
 }
 
+// The loops below stay functions of their own: inlined into one, they have not enough registers.
+#define ATTN_APART __attribute__((noinline))
+
 // out[q][j] = factor Σ_c rows[q][c] columns[c][j] for j < n rounded up to whole vectors.
-static inline void multiply(const RowBlock& block, float factor, const float* columns,
-                            int64_t padded, int64_t width, int64_t n, float* out) {
+ATTN_APART static void multiply(const RowBlock& block, float factor, const float* columns,
+                                int64_t padded, int64_t width, int64_t n, float* out) {
   for (int64_t j0 = 0; j0 < n; j0 += kLanes) {
     Vector sums[kBlock] = {};
     for (int64_t c = 0; c < width; ++c) {
@@ -95,9 +98,9 @@ static inline void multiply(const RowBlock& block, float factor, const float* co
 }
 
 // out[q][c] = Σ_j weights[q][j] rows[j][c] for the block's first `count` queries.
-static inline void weighted_rows(const float* weights, int64_t padded, const float* rows,
-                                 int64_t stride, int64_t n, int64_t width, int64_t count,
-                                 float* out, int64_t out_stride) {
+ATTN_APART static void weighted_rows(const float* weights, int64_t padded, const float* rows,
+                                     int64_t stride, int64_t n, int64_t width, int64_t count,
+                                     float* out, int64_t out_stride) {
   int64_t c0 = 0;
   for (; c0 + kLanes <= width; c0 += kLanes) {
     Vector sums[kBlock] = {};
@@ -117,8 +120,8 @@ static inline void weighted_rows(const float* weights, int64_t padded, const flo
 }
 
 // rows[j][c] += Σ_q weights[q][j] block[q][c]
-static inline void add_outer(const float* weights, int64_t padded, const RowBlock& block, int64_t n,
-                             int64_t width, float* rows, int64_t stride) {
+ATTN_APART static void add_outer(const float* weights, int64_t padded, const RowBlock& block,
+                                 int64_t n, int64_t width, float* rows, int64_t stride) {
   int64_t c0 = 0;
   for (; c0 + kLanes <= width; c0 += kLanes) {
     Vector parts[kBlock];
@@ -136,12 +139,6 @@ static inline void add_outer(const float* weights, int64_t padded, const RowBloc
       rows[j * stride + c] += sum;
     }
   }
-}
-
-static inline float sum_of(const float* x, int64_t n) {
-  float sum = 0.0f;
-  for (int64_t j = 0; j < n; ++j) sum += x[j];
-  return sum;
 }
 
 // Keys that a query sees; those of the block's last query are the most.
@@ -167,13 +164,39 @@ static inline float inverse_root(int64_t d_k) {
   return 1.0f / __builtin_sqrtf(static_cast<float>(d_k));
 }
 
-// Scores to weights, in place; returns log Σ exp.
-static inline float softmax(float* scores, int64_t n) {
-  const float largest = largest_of(scores, n);
-  for (int64_t j = 0; j < n; ++j) scores[j] = exp_of(scores[j] - largest);
-  const float sum = sum_of(scores, n);
-  const float inverse = 1.0f / sum;
-  for (int64_t j = 0; j < n; ++j) scores[j] *= inverse;
+// Rows of scores have room for whole vectors: what reaches beyond n is made to weigh nothing, so
+// that no loop has a tail of single elements, which is most of a short sentence.
+static inline void hide_tail(float* scores, int64_t n) {
+  for (int64_t j = n; j < round_up(n); ++j) scores[j] = -__builtin_inff();
+}
+
+// Scores to weights, in place, zero up to the next whole vector; returns log Σ exp. n > 0.
+ATTN_APART static float softmax(float* scores, int64_t n) {
+  hide_tail(scores, n);
+  const int64_t whole = round_up(n);
+  float lanes[kLanes];
+  for (int64_t l = 0; l < kLanes; ++l) lanes[l] = scores[l];
+  for (int64_t j = kLanes; j < whole; j += kLanes) {
+    for (int64_t l = 0; l < kLanes; ++l) lanes[l] = max_of(scores[j + l], lanes[l]);
+  }
+  for (int64_t half = kLanes / 2; half > 0; half /= 2) {
+    for (int64_t l = 0; l < half; ++l) lanes[l] = max_of(lanes[l], lanes[l + half]);
+  }
+  const float largest = lanes[0];
+  for (int64_t l = 0; l < kLanes; ++l) lanes[l] = 0.0f;
+  for (int64_t j = 0; j < whole; j += kLanes) {
+    for (int64_t l = 0; l < kLanes; ++l) {
+      scores[j + l] = exp_of(scores[j + l] - largest);
+      lanes[l] += scores[j + l];
+    }
+  }
+  for (int64_t half = kLanes / 2; half > 0; half /= 2) {
+    for (int64_t l = 0; l < half; ++l) lanes[l] += lanes[l + half];
+  }
+  const float sum = lanes[0], inverse = 1.0f / sum;
+  for (int64_t j = 0; j < whole; j += kLanes) {
+    for (int64_t l = 0; l < kLanes; ++l) scores[j + l] *= inverse;
+  }
   return largest + __builtin_logf(sum);
 }
 
@@ -197,7 +220,7 @@ static inline void attend(const AttentionHead& head, const float* keys, float* o
       float* row = weights + q * padded;
       const float sum = n > 0 ? softmax(row, n) : 0.0f;  // nothing to see: no weights, zero out
       if (log_sum) log_sum[i0 + q] = sum;
-      clear(row, n, most);
+      clear(row, round_up(n), most);
       if (head.dropout.threshold != 0) drop_weights(head, i0 + q, n, row, row);
     }
     weighted_rows(weights, padded, head.value, head.value_stride, most, head.d_v, count,
@@ -219,20 +242,33 @@ static void attention_transposed(const AttentionHead& head, const float* transpo
 
 // One query of backward: weights and the gradients of the dropped weights (in `scores`) to the
 // gradients of the scores.
-static inline void backward_row(const AttentionHead& head, int64_t query, int64_t most,
-                                float log_sum, float* weights, float* dropped, float* scores) {
-  const int64_t n = visible(head, query);
-  for (int64_t j = 0; j < n; ++j) weights[j] = exp_of(weights[j] - log_sum);
+ATTN_APART static void backward_row(const AttentionHead& head, int64_t query, int64_t most,
+                                    float log_sum, float* weights, float* dropped, float* scores) {
+  const int64_t n = visible(head, query), whole = round_up(n);
+  hide_tail(weights, n);
+  for (int64_t j = 0; j < whole; j += kLanes) {
+    for (int64_t l = 0; l < kLanes; ++l) {
+      weights[j + l] = exp_of(weights[j + l] - log_sum);
+      dropped[j + l] = weights[j + l];
+    }
+  }
   if (head.dropout.threshold != 0) {
     drop_weights(head, query, n, weights, dropped);
     drop_weights(head, query, n, scores, scores);
-  } else {
-    for (int64_t j = 0; j < n; ++j) dropped[j] = weights[j];
   }
-  float mean = 0.0f;
-  for (int64_t j = 0; j < n; ++j) mean += weights[j] * scores[j];
-  const float scale = inverse_root(head.d_k);
-  for (int64_t j = 0; j < n; ++j) scores[j] = scale * weights[j] * (scores[j] - mean);
+  float lanes[kLanes] = {};
+  for (int64_t j = 0; j < whole; j += kLanes) {
+    for (int64_t l = 0; l < kLanes; ++l) lanes[l] += weights[j + l] * scores[j + l];
+  }
+  for (int64_t half = kLanes / 2; half > 0; half /= 2) {
+    for (int64_t l = 0; l < half; ++l) lanes[l] += lanes[l + half];
+  }
+  const float scale = inverse_root(head.d_k), mean = lanes[0];
+  for (int64_t j = 0; j < whole; j += kLanes) {
+    for (int64_t l = 0; l < kLanes; ++l) {
+      scores[j + l] = scale * weights[j + l] * (scores[j + l] - mean);
+    }
+  }
   clear(scores, n, most);
   clear(dropped, n, most);
 }
@@ -271,6 +307,8 @@ static void attention_backward(const AttentionHead& head, const AttentionGradien
     add_outer(dropped, padded, d_out, most, head.d_v, gradients.value, head.value_stride);
   }
 }
+
+#undef ATTN_APART
 
 // All heads of one row of search; scratch holds one weight per earlier position.
 static void step_attention(const StepRow& row, float* output, float* weights) {

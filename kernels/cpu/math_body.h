@@ -18,6 +18,12 @@ static inline float largest_of(const float* x, int64_t n) {
   return largest;
 }
 
+static inline float sum_of(const float* x, int64_t n) {
+  float sum = 0.0f;
+  for (int64_t j = 0; j < n; ++j) sum += x[j];
+  return sum;
+}
+
 // exp for x <= 88, to 2 units in the last place: x = n ln 2 + r, a polynomial for e^r, n into the
 // exponent. Far below zero it returns 0.
 static inline float exp_of(float x) {

@@ -1,5 +1,7 @@
 #include "kernels/cpu/table.h"
 
+#include "kernels/cpu/tiles.h"
+
 namespace attn::cpu {
 
 namespace generic {
@@ -11,6 +13,11 @@ const Kernels& table();
 }
 namespace avx512 {
 const Kernels& table();
+}
+#endif
+#ifdef ATTN_AMX_KERNELS
+namespace amx {
+const TileKernels* table();
 }
 #endif
 
@@ -31,6 +38,18 @@ const Kernels* supported(int64_t index) {
 const Kernels& kernels() {
   static const Kernels& best = *supported(0);
   return best;
+}
+
+const TileKernels* tile_kernels() {
+#ifdef ATTN_AMX_KERNELS
+  __builtin_cpu_init();
+  static const bool has = __builtin_cpu_supports("amx-tile") &&
+                          __builtin_cpu_supports("amx-bf16") &&
+                          __builtin_cpu_supports("avx512bf16");
+  return has ? amx::table() : nullptr;
+#else
+  return nullptr;
+#endif
 }
 
 }  // namespace attn::cpu

@@ -7,6 +7,7 @@
 
 #include "kernels/cpu/table.h"
 #include "kernels/dropout.h"
+#include "kernels/embedding.h"
 #include "kernels/residual_norm.h"
 #include "kernels/top_candidates.h"
 #include "tests/support/catch.h"
@@ -118,6 +119,23 @@ TEST_CASE("dropout's gradient is its mask") {
   y.sum().backward();
   CHECK(max_difference(x.grad() * x.detach(), y.detach()) < 1e-6);
   CHECK(fast_dropout(x, 0.0).is_same(x));
+}
+
+TEST_CASE(
+    "the scaled embedding equals torch::embedding, values and gradients, added to what is there") {
+  torch::manual_seed(1);
+  const torch::Tensor w = torch::randn({20, 6}, torch::requires_grad());
+  const torch::Tensor tokens = torch::tensor({3, 0, 3, 19, 3}, torch::kInt64);
+  const torch::Tensor upstream = torch::randn({5, 6});
+  const torch::Tensor plain = torch::embedding(w, tokens) * 2.5;
+  plain.backward(upstream);
+  const torch::Tensor expected = w.grad().clone();
+  const bool has_gradient = GENERATE(true, false);
+  w.mutable_grad() = has_gradient ? torch::ones_like(w) : torch::Tensor();
+  const torch::Tensor x = scaled_embedding(w, tokens, 2.5);
+  x.backward(upstream);
+  CHECK(max_difference(x, plain) == 0.0);
+  CHECK(max_difference(w.grad(), expected + (has_gradient ? 1.0 : 0.0)) < 1e-5);
 }
 
 TEST_CASE("the best candidates are those of a full sort, with exact log-probabilities") {

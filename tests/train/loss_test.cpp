@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "kernels/bf16.h"
 #include "tests/support/catch.h"
 #include "tests/support/tensors.h"
 
@@ -71,4 +72,39 @@ TEST_CASE("a loss that overflows is reported as not finite, not hidden") {
       chunked_smoothed_loss(x, torch::randn({30, 8}), torch::zeros({4}, torch::kInt64),
                             smoothed_targets(Smoothing::wrong, 0.1, 30));
   CHECK(!std::isfinite(sums.loss.item<double>()));
+}
+
+TEST_CASE("the loss on bf16 tiles equals the definition on rounded operands") {
+  if (!has_bf16_tiles()) return;
+  const Smoothing form = GENERATE(Smoothing::wrong, Smoothing::wrong_no_pad, Smoothing::all);
+  const int64_t classes = GENERATE(11, 1000), threads = GENERATE(1, 2);
+  CAPTURE(enum_name(form), classes, threads);
+  torch::manual_seed(5);
+  const int before = torch::get_num_threads();
+  torch::set_num_threads(static_cast<int>(threads));
+  const int64_t rows = 700, width = 40;
+  const auto rounded = [](const torch::Tensor& x) {
+    return x.to(torch::kBFloat16).to(torch::kFloat32).requires_grad_();
+  };
+  const torch::Tensor x = rounded(torch::randn({rows, width}));
+  const torch::Tensor w = rounded(torch::randn({classes, width}) * 0.3);
+  const torch::Tensor targets = torch::randint(1, classes, {rows}, torch::kInt64);
+  const cpu::SmoothedTargets q = smoothed_targets(form, 0.1, classes, 1);
+  const LossSums plain = smoothed_loss(torch::linear(x, w), targets, q);
+  (plain.loss * 0.5).backward();
+  const torch::Tensor dx = x.grad().clone(), dw = w.grad().clone();
+  x.mutable_grad() = torch::Tensor();
+  w.mutable_grad() = torch::ones_like(w);  // is added to
+  Bf16Weights weights;
+  {
+    const Bf16Scope scope(weights);
+    const LossSums fast = chunked_smoothed_loss(x, w, targets, q);
+    CHECK(fast.loss.item<double>() == Approx(plain.loss.item<double>()).epsilon(1e-5));
+    CHECK(fast.nll == Approx(plain.nll).epsilon(1e-5));
+    (fast.loss * 0.5).backward();
+  }
+  // The gradient of the logits is rounded to 8 bits before its products.
+  CHECK(max_difference(dx, x.grad()) < 1e-2 * dx.abs().max().item<double>());
+  CHECK(max_difference(dw + 1, w.grad()) < 1e-2 * dw.abs().max().item<double>());
+  torch::set_num_threads(before);
 }

@@ -1,0 +1,71 @@
+// Training in bf16 on a CPU that multiplies tiles of it (kernels/cpu/tiles.h): products take bf16
+// operands and sum in float32; everything else, weights and their gradients too, stays float32.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "kernels/libtorch.h"
+
+namespace attn {
+
+/// Whether this processor has such products; elsewhere LibTorch's autocast does.
+bool has_bf16_tiles();
+
+/// A weight [outputs, inputs] as an operand: of x Wᵀ, and of dy W.
+struct Bf16Weight {
+  torch::Tensor forward, backward;  ///< tiles
+};
+
+/// The bf16 operands of a model's weights, made when a weight is first met. Threads may share one.
+class Bf16Weights {
+ public:
+  /// By where the weight's data lie, so that replicas that share them share the operand. float32,
+  /// on the CPU.
+  std::shared_ptr<const Bf16Weight> of(const torch::Tensor& weight);
+  /// The weights have changed: makes all operands again, on all threads. No other thread may use
+  /// them meanwhile.
+  void refresh();
+
+ private:
+  struct Entry {
+    torch::Tensor weight;
+    std::shared_ptr<Bf16Weight> operand;
+  };
+  std::mutex mutex_;
+  std::map<const void*, Entry> entries_;
+};
+
+/// While it lives, affine() and chunked_smoothed_loss() of this thread compute in bf16, with these
+/// weights.
+class Bf16Scope {
+ public:
+  explicit Bf16Scope(Bf16Weights& weights);
+  ~Bf16Scope();
+  Bf16Scope(const Bf16Scope&) = delete;
+  Bf16Scope& operator=(const Bf16Scope&) = delete;
+  /// Of this thread's innermost scope; null outside.
+  static Bf16Weights* weights();
+
+ private:
+  Bf16Weights* outer_;
+};
+
+/// W [outputs, inputs] and b [outputs], or undefined for none.
+struct Affine {
+  torch::Tensor weight, bias;
+};
+
+/// x_NI Wᵀ + b for x of float32 or bf16, [N, outputs] in float32: torch::linear, in a Bf16Scope the
+/// product of bf16 tiles. There backward() adds to the gradients of W and b itself, so that
+/// torch::autograd::grad does not get them.
+torch::Tensor affine(const torch::Tensor& x_NI, const Affine& map);
+/// max(0, affine(·)); in a Bf16Scope as bf16.
+torch::Tensor affine_relu(const torch::Tensor& x_NI, const Affine& map);
+/// Up to three maps of the same rows, which become tiles once.
+std::vector<torch::Tensor> affine_all(const torch::Tensor& x_NI, std::span<const Affine> maps);
+
+}  // namespace attn

@@ -1,0 +1,18 @@
+// A linear layer as torch::nn has it, whose product may run in bf16 tiles (kernels/bf16.h).
+#pragma once
+
+#include "kernels/bf16.h"
+#include "kernels/libtorch.h"
+
+namespace attn {
+
+/// Rows [N, inputs] to [N, outputs]: x Wᵀ + b.
+class LinearImpl : public torch::nn::LinearImpl {
+ public:
+  using torch::nn::LinearImpl::LinearImpl;
+  Affine map() const { return {weight, bias}; }
+  torch::Tensor forward(const torch::Tensor& x) { return affine(x, map()); }
+};
+TORCH_MODULE(Linear);
+
+}  // namespace attn

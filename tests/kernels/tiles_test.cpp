@@ -1,0 +1,160 @@
+// Products of bf16 tiles against loops in double precision, on buffers of exactly the size
+// promised. Without such a processor only the first case says anything.
+#include "kernels/cpu/tiles.h"
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <tuple>
+#include <vector>
+
+#include "base/random.h"
+#include "tests/support/catch.h"
+
+using namespace attn;
+using cpu::kTileInner;
+using cpu::kTileLines;
+using cpu::kTileSize;
+using cpu::tile_count;
+
+namespace {
+
+uint16_t narrowed(float x) {
+  uint32_t bits;
+  std::memcpy(&bits, &x, sizeof bits);
+  return static_cast<uint16_t>((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
+}
+
+float widened(uint16_t half) {
+  const uint32_t bits = static_cast<uint32_t>(half) << 16;
+  float x;
+  std::memcpy(&x, &bits, sizeof x);
+  return x;
+}
+
+// A matrix of random floats, itself and its transpose, in float32 and in bf16.
+struct Matrix {
+  Matrix(Random& random, int64_t row_count, int64_t column_count)
+      : rows(row_count), columns(column_count) {
+    for (int64_t i = 0; i < rows * columns; ++i) {
+      values.push_back(static_cast<float>(2 * random.uniform() - 1));
+      narrow.push_back(narrowed(values.back()));
+    }
+    for (int64_t c = 0; c < columns; ++c) {
+      for (int64_t r = 0; r < rows; ++r) {
+        turned.push_back(values[r * columns + c]);
+        narrow_turned.push_back(narrow[r * columns + c]);
+      }
+    }
+  }
+  double at(int64_t r, int64_t c) const { return widened(narrow[r * columns + c]); }
+  cpu::TileSource source(bool transposed, bool bf16) const {
+    const void* data =
+        bf16 ? static_cast<const void*>(transposed ? narrow_turned.data() : narrow.data())
+             : static_cast<const void*>(transposed ? turned.data() : values.data());
+    return transposed ? cpu::TileSource{data, rows, columns, rows, bf16}
+                      : cpu::TileSource{data, columns, rows, columns, bf16};
+  }
+  int64_t rows, columns;
+  std::vector<float> values, turned;
+  std::vector<uint16_t> narrow, narrow_turned;
+};
+
+std::vector<uint16_t> tiles(int64_t lines, int64_t inner) {
+  return std::vector<uint16_t>(static_cast<size_t>(tile_count(lines, kTileLines) *
+                                                   tile_count(inner, kTileInner) * kTileSize));
+}
+
+}  // namespace
+
+TEST_CASE("a processor has bf16 tiles or none, and says the same each time") {
+  CHECK(cpu::tile_kernels() == cpu::tile_kernels());
+  if (!cpu::tile_kernels()) WARN("no bf16 tiles on this processor: their tests are skipped");
+}
+
+TEST_CASE("tiles multiply as matrices do, whatever operand a source becomes") {
+  const cpu::TileKernels* kernels = cpu::tile_kernels();
+  if (!kernels) return;
+  const auto [rows, inner, columns] = GENERATE(std::tuple<int64_t, int64_t, int64_t>{1, 1, 1},
+                                               std::tuple<int64_t, int64_t, int64_t>{16, 32, 16},
+                                               std::tuple<int64_t, int64_t, int64_t>{33, 40, 50},
+                                               std::tuple<int64_t, int64_t, int64_t>{5, 31, 18},
+                                               std::tuple<int64_t, int64_t, int64_t>{64, 600, 97},
+                                               std::tuple<int64_t, int64_t, int64_t>{600, 17, 31});
+  const bool turn_left = GENERATE(false, true), turn_right = GENERATE(false, true);
+  const bool bf16 = GENERATE(false, true), add = GENERATE(false, true);
+  CAPTURE(rows, inner, columns, turn_left, turn_right, bf16, add);
+  Random random(7);
+  const Matrix a(random, rows, inner), b(random, inner, columns);
+  auto left = tiles(rows, inner), right = tiles(columns, inner);
+  (turn_left ? kernels->left_transposed : kernels->left)(a.source(turn_left, bf16), left.data());
+  (turn_right ? kernels->right_transposed : kernels->right)(b.source(turn_right, bf16),
+                                                            right.data());
+  std::vector<float> out(static_cast<size_t>(rows * columns), 0.25f);
+  const int64_t inner_tiles = tile_count(inner, kTileInner);
+  kernels->multiply({left.data(), right.data(), inner_tiles, inner_tiles, rows, inner_tiles,
+                     columns, out.data(), columns, add});
+  double worst = 0;
+  for (int64_t r = 0; r < rows; ++r) {
+    for (int64_t c = 0; c < columns; ++c) {
+      double expected = add ? 0.25 : 0.0;
+      for (int64_t i = 0; i < inner; ++i) expected += a.at(r, i) * b.at(i, c);
+      worst = std::max(worst, std::abs(expected - out[r * columns + c]));
+    }
+  }
+  CHECK(worst < 1e-5 * static_cast<double>(inner + 1));
+}
+
+TEST_CASE("finish adds the bias, cuts at zero, narrows, and lets what is not a number through") {
+  const cpu::TileKernels* kernels = cpu::tile_kernels();
+  if (!kernels) return;
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const int64_t rows = 2, columns = 19;
+  std::vector<float> y(static_cast<size_t>(rows * columns)),
+      bias(static_cast<size_t>(columns), 0.5f);
+  for (size_t i = 0; i < y.size(); ++i) y[i] = static_cast<float>(i) - 20.0f;
+  y[3] = nan;
+  const std::vector<float> before = y;
+  std::vector<uint16_t> narrow(y.size());
+  kernels->finish(y.data(), columns, rows, columns, bias.data(), true, narrow.data(), columns);
+  CHECK(std::isnan(widened(narrow[3])));
+  for (size_t i = 4; i < y.size(); ++i) {
+    CHECK(widened(narrow[i]) == Approx(std::max(0.0f, before[i] + 0.5f)));
+  }
+  kernels->finish(y.data(), columns, rows, columns, nullptr, false, nullptr, 0);
+  CHECK(std::equal(y.begin() + 4, y.end(), before.begin() + 4));  // nothing to do, nothing done
+  std::vector<float> sums(static_cast<size_t>(columns), 1.0f);
+  kernels->add_rows({before.data(), columns, rows, columns, false}, sums.data());
+  CHECK(sums[5] == 1.0f + before[5] + before[columns + 5]);
+  std::vector<uint16_t> passed(narrow.size());
+  kernels->relu_gradient(narrow.data(), narrow.data(), passed.data(),
+                         static_cast<int64_t>(narrow.size()));
+  CHECK(passed[4] == 0);
+  CHECK(passed.back() == narrow.back());
+}
+
+TEST_CASE("sums of logits by blocks are those of the whole row, and the gradient is softmax's") {
+  const cpu::TileKernels* kernels = cpu::tile_kernels();
+  if (!kernels) return;
+  Random random(3);
+  std::vector<float> logits(333);
+  for (float& x : logits) x = static_cast<float>(60 * random.uniform() - 50);
+  cpu::LogitSums sums{-std::numeric_limits<float>::infinity(), 0.0f, 0.0};
+  kernels->add_logits(logits.data(), 100, sums);
+  kernels->add_logits(logits.data() + 100, 233, sums);
+  double largest = logits[0], exp_sum = 0, sum = 0;
+  for (const double x : logits) largest = std::max(largest, x);
+  for (const double x : logits) {
+    exp_sum += std::exp(x - largest);
+    sum += x;
+  }
+  CHECK(sums.largest == static_cast<float>(largest));
+  CHECK(sums.exp_sum == Approx(exp_sum).epsilon(1e-5));
+  CHECK(sums.sum == Approx(sum).epsilon(1e-5));
+  const double log_sum = largest + std::log(exp_sum);
+  std::vector<float> gradient = logits;
+  kernels->loss_gradient(gradient.data(), 333, static_cast<float>(log_sum), 0.01f, 0.5f);
+  for (size_t i = 0; i < logits.size(); ++i) {
+    CHECK(gradient[i] == Approx(0.5 * (std::exp(logits[i] - log_sum) - 0.01)).margin(1e-6));
+  }
+}
