@@ -37,7 +37,8 @@ void fill(const Bf16Weight& operand, const torch::Tensor& weight) {
 // A block of `rows` rows of x, as tiles in `left`, times an operand: c becomes the first of so many
 // columns of the result.
 void multiply_columns(const torch::Tensor& left, const torch::Tensor& operand, int64_t rows,
-                      int64_t c, int64_t columns, float* out, int64_t out_stride, bool add) {
+                      int64_t c, int64_t columns, float* out, int64_t out_stride, bool add,
+                      const float* bias = nullptr) {
   const int64_t inner_tiles = operand.size(1);
   cpu::tile_kernels()->multiply(
       {.left = bf16::data(left),
@@ -49,7 +50,8 @@ void multiply_columns(const torch::Tensor& left, const torch::Tensor& operand, i
        .columns = columns,
        .out = out,
        .out_stride = out_stride,
-       .add = add});
+       .add = add,
+       .bias = bias});
 }
 
 // Affine maps of the same rows, of which backward needs the parameters beside the saved tensors.
@@ -86,11 +88,10 @@ variable_list multiply_all(const torch::Tensor& x, const AffineMaps& all) {
           float* out =
               all.relu ? buffer.data_ptr<float>() : results[m].data_ptr<float>() + start + c;
           const int64_t stride = all.relu ? kColumns : columns;
-          multiply_columns(left, map.operand->forward, rows, c, width, out, stride, false);
-          if (!all.relu && !map.bias.defined()) continue;
-          kernels.finish(out, stride, rows, width,
-                         map.bias.defined() ? map.bias.const_data_ptr<float>() + c : nullptr,
-                         all.relu, all.relu ? bf16::data(results[m]) + start + c : nullptr,
+          multiply_columns(left, map.operand->forward, rows, c, width, out, stride, false,
+                           map.bias.defined() ? map.bias.const_data_ptr<float>() + c : nullptr);
+          if (!all.relu) continue;
+          kernels.narrow(out, stride, rows, width, true, bf16::data(results[m]) + start + c,
                          columns);
         }
       }
@@ -130,8 +131,8 @@ torch::Tensor input_gradient(const torch::Tensor& x, const AffineMaps& all,
           add = true;
         }
         if (narrow) {
-          kernels.finish(out, stride, rows, width, nullptr, false,
-                         bf16::data(dx) + row * columns + c, columns);
+          kernels.narrow(out, stride, rows, width, false, bf16::data(dx) + row * columns + c,
+                         columns);
         }
       }
     }
@@ -250,7 +251,8 @@ void add_weight_gradients(const torch::Tensor& x, std::span<const WeightGradient
                             .columns = inputs,
                             .out = gradient + s * share * inputs,
                             .out_stride = inputs,
-                            .add = true});
+                            .add = true,
+                            .bias = nullptr});
         }
       });
     }

@@ -46,7 +46,8 @@ void make_logits(const LossState& state, int64_t row, int64_t rows, int64_t c, i
        .columns = classes,
        .out = logits,
        .out_stride = kClasses,
-       .add = false});
+       .add = false,
+       .bias = nullptr});
 }
 
 // Sets each row's log Σ exp and returns the sums over rows of the smoothed loss and of -log p.
@@ -148,7 +149,8 @@ void add_gradients(const LossState& state, const torch::Tensor& x, float factor,
                             .columns = width,
                             .out = partial[t].data_ptr<float>() + row * width,
                             .out_stride = width,
-                            .add = true});
+                            .add = true,
+                            .bias = nullptr});
           kernels.left_transposed(gradient, bf16::data(turned));
           const int64_t row_tiles = bf16::tile_count(rows, bf16::kTileInner);
           kernels.multiply({.left = bf16::data(turned),
@@ -160,7 +162,8 @@ void add_gradients(const LossState& state, const torch::Tensor& x, float factor,
                             .columns = width,
                             .out = dw.data_ptr<float>() + c * width,
                             .out_stride = width,
-                            .add = true});
+                            .add = true,
+                            .bias = nullptr});
         }
       }
     }

@@ -131,7 +131,12 @@ struct Corner {
   float* out;
   int64_t stride;  // floats
   int64_t rows, columns;
+  const float* bias;  // of the first column, or null
   bool whole() const { return rows >= 16 && columns >= 16; }
+  Corner next(int64_t lines, int64_t vectors) const {
+    return {out + 16 * (lines * stride + vectors), stride, rows - 16 * lines,
+            columns - 16 * vectors, bias ? bias + 16 * vectors : nullptr};
+  }
 };
 
 void copy_in(const Corner& c, float* buffer) {
@@ -142,6 +147,13 @@ void copy_in(const Corner& c, float* buffer) {
   }
 }
 
+// Where to load sums of a bias from, 16 times the same line: the bias itself, or a copy of its end.
+const float* bias_line(const Corner& c, float* buffer) {
+  if (c.columns >= 16) return c.bias;
+  _mm512_store_ps(buffer, _mm512_maskz_loadu_ps(first(c.columns), c.bias));
+  return buffer;
+}
+
 void copy_out(const Corner& c, const float* buffer) {
   for (int64_t r = 0; r < 16 && r < c.rows; ++r) {
     _mm512_mask_storeu_ps(c.out + r * c.stride, first(c.columns), _mm512_load_ps(buffer + 16 * r));
@@ -150,13 +162,15 @@ void copy_out(const Corner& c, const float* buffer) {
 
 // Tiles 0 to 3 hold sums; the number of a tile must be a constant.
 #define ATTN_LOAD_SUMS(tile, corner)                                           \
-  if (!add) {                                                                  \
-    _tile_zero(tile);                                                          \
-  } else if ((corner).whole()) {                                               \
+  if (add && (corner).whole()) {                                               \
     _tile_loadd(tile, (corner).out, static_cast<size_t>((corner).stride) * 4); \
-  } else {                                                                     \
+  } else if (add) {                                                            \
     copy_in(corner, buffer);                                                   \
     _tile_loadd(tile, buffer, 64);                                             \
+  } else if ((corner).bias) {                                                  \
+    _tile_loadd(tile, bias_line(corner, buffer), 0);                           \
+  } else {                                                                     \
+    _tile_zero(tile);                                                          \
   }
 #define ATTN_STORE_SUMS(tile, corner)                                           \
   if ((corner).whole()) {                                                       \
@@ -171,9 +185,7 @@ template <int kLines, int kColumns>
 void multiply_block(const uint16_t* left, int64_t left_line, const uint16_t* right,
                     int64_t right_line, int64_t inner, const Corner& c, bool add) {
   alignas(64) float buffer[256];
-  const Corner c01{c.out + 16, c.stride, c.rows, c.columns - 16};
-  const Corner c10{c.out + 16 * c.stride, c.stride, c.rows - 16, c.columns};
-  const Corner c11{c10.out + 16, c.stride, c10.rows, c01.columns};
+  const Corner c01 = c.next(0, 1), c10 = c.next(1, 0), c11 = c.next(1, 1);
   ATTN_LOAD_SUMS(0, c)
   if constexpr (kColumns > 1) {
     ATTN_LOAD_SUMS(1, c01)
@@ -217,6 +229,7 @@ void multiply(const TileProduct& p) {
   static const TileConfig config;
   _tile_loadconfig(&config);
   const int64_t lines = tile_count(p.rows, kTileLines), columns = tile_count(p.columns, kTileLines);
+  const Corner all{p.out, p.out_stride, p.rows, p.columns, p.bias};
   const int64_t left_line = p.left_stride * kTileSize, right_line = p.right_stride * kTileSize;
   for (int64_t k = 0; k < p.inner_tiles; k += kInnerBlock) {
     const int64_t inner = p.inner_tiles - k < kInnerBlock ? p.inner_tiles - k : kInnerBlock;
@@ -227,8 +240,7 @@ void multiply(const TileProduct& p) {
         const uint16_t* right = p.right + c * right_line + k * kTileSize;
         for (int64_t l = line; l < last; l += 2) {
           const uint16_t* left = p.left + l * left_line + k * kTileSize;
-          const Corner corner{p.out + l * kTileLines * p.out_stride + c * kTileLines, p.out_stride,
-                              p.rows - l * kTileLines, p.columns - c * kTileLines};
+          const Corner corner = all.next(l, c);
           const bool two_lines = l + 1 < last, two_columns = c + 1 < columns;
           const auto block = two_lines
                                  ? (two_columns ? multiply_block<2, 2> : multiply_block<2, 1>)
@@ -241,23 +253,16 @@ void multiply(const TileProduct& p) {
   _tile_release();
 }
 
-void finish(float* y, int64_t y_stride, int64_t rows, int64_t columns, const float* bias, bool relu,
-            uint16_t* narrow_y, int64_t narrow_stride) {
+void narrow_rows(const float* y, int64_t y_stride, int64_t rows, int64_t columns, bool relu,
+                 uint16_t* out, int64_t out_stride) {
   const __m512 floor = relu ? _mm512_setzero_ps() : _mm512_set1_ps(-__builtin_inff());
   for (int64_t r = 0; r < rows; ++r) {
     for (int64_t c = 0; c < columns; c += 16) {
       const __mmask16 mask = first(columns - c);
-      float* at = y + r * y_stride + c;
-      __m512 value = _mm512_maskz_loadu_ps(mask, at);
-      if (bias) value = _mm512_add_ps(value, _mm512_maskz_loadu_ps(mask, bias + c));
       // max gives its second operand where one is not a number: a diverged run must show.
-      value = _mm512_max_ps(floor, value);
-      if (narrow_y) {
-        const __m256i half = reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(value));
-        _mm256_mask_storeu_epi16(narrow_y + r * narrow_stride + c, mask, half);
-      } else {
-        _mm512_mask_storeu_ps(at, mask, value);
-      }
+      const __m512 value = _mm512_max_ps(floor, _mm512_maskz_loadu_ps(mask, y + r * y_stride + c));
+      _mm256_mask_storeu_epi16(out + r * out_stride + c, mask,
+                               reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(value)));
     }
   }
 }
@@ -360,7 +365,7 @@ const TileKernels* table() {
                                          pack_by_columns<false>,
                                          pack_by_rows<true>,
                                          multiply,
-                                         finish,
+                                         narrow_rows,
                                          add_rows,
                                          relu_gradient,
                                          add_logits,

@@ -26,7 +26,7 @@ struct TileSource {
   bool narrow;
 };
 
-/// out (+)= left × right.
+/// out = left × right, plus what is there (`add`) or a bias in every row.
 struct TileProduct {
   const uint16_t* left;
   const uint16_t* right;
@@ -35,6 +35,7 @@ struct TileProduct {
   float* out;
   int64_t out_stride;  ///< floats between rows
   bool add;
+  const float* bias;  ///< [columns], or null; not with `add`
 };
 
 /// What the loss gathers of a row of logits, a block of classes at a time.
@@ -54,9 +55,9 @@ struct TileKernels {
   void (*right)(const TileSource&, uint16_t* tiles);
   void (*right_transposed)(const TileSource&, uint16_t* tiles);
   void (*multiply)(const TileProduct&);
-  /// y[r][c] + bias[c] (null: none), max(0, that) with `relu`; in place, or into `narrow` as bf16.
-  void (*finish)(float* y, int64_t y_stride, int64_t rows, int64_t columns, const float* bias,
-                 bool relu, uint16_t* narrow, int64_t narrow_stride);
+  /// y, or max(0, y) with `relu`, as bf16.
+  void (*narrow)(const float* y, int64_t y_stride, int64_t rows, int64_t columns, bool relu,
+                 uint16_t* out, int64_t out_stride);
   /// Adds the sum over the source's rows to sums[columns].
   void (*add_rows)(const TileSource&, float* sums);
   /// bf16 gradient of max(0, y): d where y > 0, else 0.

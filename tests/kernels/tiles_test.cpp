@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <string>
 #include <tuple>
 #include <vector>
 
@@ -82,8 +83,9 @@ TEST_CASE("tiles multiply as matrices do, whatever operand a source becomes") {
                                                std::tuple<int64_t, int64_t, int64_t>{64, 600, 97},
                                                std::tuple<int64_t, int64_t, int64_t>{600, 17, 31});
   const bool turn_left = GENERATE(false, true), turn_right = GENERATE(false, true);
-  const bool bf16 = GENERATE(false, true), add = GENERATE(false, true);
-  CAPTURE(rows, inner, columns, turn_left, turn_right, bf16, add);
+  const bool bf16 = GENERATE(false, true);
+  const std::string start = GENERATE("nothing", "what is there", "a bias");
+  CAPTURE(rows, inner, columns, turn_left, turn_right, bf16, start);
   Random random(7);
   const Matrix a(random, rows, inner), b(random, inner, columns);
   auto left = tiles(rows, inner), right = tiles(columns, inner);
@@ -92,12 +94,15 @@ TEST_CASE("tiles multiply as matrices do, whatever operand a source becomes") {
                                                             right.data());
   std::vector<float> out(static_cast<size_t>(rows * columns), 0.25f);
   const int64_t inner_tiles = tile_count(inner, kTileInner);
+  const bool add = start == "what is there";
+  std::vector<float> bias(static_cast<size_t>(start == "a bias" ? columns : 0));
+  for (size_t c = 0; c < bias.size(); ++c) bias[c] = static_cast<float>(c) / 8.0f;
   kernels->multiply({left.data(), right.data(), inner_tiles, inner_tiles, rows, inner_tiles,
-                     columns, out.data(), columns, add});
+                     columns, out.data(), columns, add, bias.empty() ? nullptr : bias.data()});
   double worst = 0;
   for (int64_t r = 0; r < rows; ++r) {
     for (int64_t c = 0; c < columns; ++c) {
-      double expected = add ? 0.25 : 0.0;
+      double expected = add ? 0.25 : bias.empty() ? 0.0 : bias[c];
       for (int64_t i = 0; i < inner; ++i) expected += a.at(r, i) * b.at(i, c);
       worst = std::max(worst, std::abs(expected - out[r * columns + c]));
     }
@@ -105,27 +110,23 @@ TEST_CASE("tiles multiply as matrices do, whatever operand a source becomes") {
   CHECK(worst < 1e-5 * static_cast<double>(inner + 1));
 }
 
-TEST_CASE("finish adds the bias, cuts at zero, narrows, and lets what is not a number through") {
+TEST_CASE("rows are narrowed, cut at zero if asked, and what is not a number comes through") {
   const cpu::TileKernels* kernels = cpu::tile_kernels();
   if (!kernels) return;
-  const float nan = std::numeric_limits<float>::quiet_NaN();
   const int64_t rows = 2, columns = 19;
-  std::vector<float> y(static_cast<size_t>(rows * columns)),
-      bias(static_cast<size_t>(columns), 0.5f);
+  std::vector<float> y(static_cast<size_t>(rows * columns));
   for (size_t i = 0; i < y.size(); ++i) y[i] = static_cast<float>(i) - 20.0f;
-  y[3] = nan;
-  const std::vector<float> before = y;
+  y[3] = std::numeric_limits<float>::quiet_NaN();
+  const bool relu = GENERATE(true, false);
   std::vector<uint16_t> narrow(y.size());
-  kernels->finish(y.data(), columns, rows, columns, bias.data(), true, narrow.data(), columns);
+  kernels->narrow(y.data(), columns, rows, columns, relu, narrow.data(), columns);
   CHECK(std::isnan(widened(narrow[3])));
   for (size_t i = 4; i < y.size(); ++i) {
-    CHECK(widened(narrow[i]) == Approx(std::max(0.0f, before[i] + 0.5f)));
+    CHECK(widened(narrow[i]) == (relu ? std::max(0.0f, y[i]) : y[i]));
   }
-  kernels->finish(y.data(), columns, rows, columns, nullptr, false, nullptr, 0);
-  CHECK(std::equal(y.begin() + 4, y.end(), before.begin() + 4));  // nothing to do, nothing done
   std::vector<float> sums(static_cast<size_t>(columns), 1.0f);
-  kernels->add_rows({before.data(), columns, rows, columns, false}, sums.data());
-  CHECK(sums[5] == 1.0f + before[5] + before[columns + 5]);
+  kernels->add_rows({y.data(), columns, rows, columns, false}, sums.data());
+  CHECK(sums[5] == 1.0f + y[5] + y[columns + 5]);
   std::vector<uint16_t> passed(narrow.size());
   kernels->relu_gradient(narrow.data(), narrow.data(), passed.data(),
                          static_cast<int64_t>(narrow.size()));
