@@ -17,6 +17,7 @@
 #include "model/size.h"
 #include "train/checkpoint.h"
 #include "train/checkpoint_store.h"
+#include "train/precision.h"
 
 namespace attn {
 namespace fs = std::filesystem;
@@ -165,6 +166,10 @@ void TrainingRun::describe(const std::string& command_line) {
        << " batches an epoch, padding that is never computed "
        << std::round(1000 * stream_->window_padding()) / 10 << " %; " << torch::get_num_threads()
        << " threads";
+  const Precision asked = experiment_.train.precision;
+  const Precision precision = effective_precision(asked, device());
+  line << "; products in " << enum_name(precision);
+  if (precision != asked) line << ", since this processor has none of " << enum_name(asked);
   progress_->say(line.str());
 }
 
@@ -217,7 +222,8 @@ void TrainingRun::conclude() {
   result.tokens_per_second = static_cast<double>(state.target_tokens) / result.seconds;
   result.flops = epoch_flops(*corpus_, experiment_.model, vocabulary) * updates /
                  static_cast<double>(stream_->epoch_batches());
-  result.peak_flops = matrix_product_peak(experiment_.train.precision);
+  result.peak_flops =
+      matrix_product_peak(effective_precision(experiment_.train.precision, device()));
   result.peak_memory = peak_memory();
   result.results = results_at(directory_, state.step);
   write_result(directory_, result);

@@ -28,10 +28,45 @@ Bf16Weight operand_like(const torch::Tensor& weight) {
   return {bf16::tiles(weight.size(0), weight.size(1)), bf16::tiles(weight.size(1), weight.size(0))};
 }
 
-void fill(const Bf16Weight& operand, const torch::Tensor& weight) {
-  const cpu::TileSource from = bf16::source(weight, 0, weight.size(0));
-  cpu::tile_kernels()->right_transposed(from, bf16::data(operand.forward));
-  cpu::tile_kernels()->right(from, bf16::data(operand.backward));
+// Lines of a weight's tiles that are one piece of work.
+constexpr int64_t kLinesOfPiece = 32;
+
+// A part of one operand: of `forward` lines of outputs, of `backward` lines of inputs.
+struct Piece {
+  const torch::Tensor* weight;
+  const torch::Tensor* operand;
+  bool forward;
+  int64_t line;
+};
+
+void add_pieces(const torch::Tensor& weight, const Bf16Weight& operand,
+                std::vector<Piece>& pieces) {
+  for (const bool forward : {true, false}) {
+    const torch::Tensor& tiles = forward ? operand.forward : operand.backward;
+    for (int64_t line = 0; line < tiles.size(0); line += kLinesOfPiece) {
+      pieces.push_back({&weight, &tiles, forward, line});
+    }
+  }
+}
+
+void fill(const Piece& piece) {
+  const int64_t begin = piece.line * bf16::kTileLines;
+  const int64_t end = begin + kLinesOfPiece * bf16::kTileLines;
+  const int64_t outputs = piece.weight->size(0), inputs = piece.weight->size(1);
+  uint16_t* to = bf16::data(*piece.operand) + piece.line * piece.operand->size(1) * bf16::kTileSize;
+  if (piece.forward) {
+    const int64_t rows = std::min(end, outputs) - begin;
+    cpu::tile_kernels()->right_transposed(bf16::source(*piece.weight, begin, rows), to);
+  } else {
+    const cpu::TileSource all = bf16::source(*piece.weight, 0, outputs);
+    cpu::tile_kernels()->right(bf16::columns(all, begin, std::min(end, inputs)), to);
+  }
+}
+
+void fill(const std::vector<Piece>& pieces) {
+  at::parallel_for(0, static_cast<int64_t>(pieces.size()), 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) fill(pieces[i]);
+  });
 }
 
 // A block of `rows` rows of x, as tiles in `left`, times an operand: c becomes the first of so many
@@ -43,7 +78,6 @@ void multiply_columns(const torch::Tensor& left, const torch::Tensor& operand, i
   cpu::tile_kernels()->multiply(
       {.left = bf16::data(left),
        .right = bf16::data(operand) + c / bf16::kTileLines * inner_tiles * bf16::kTileSize,
-       .left_stride = inner_tiles,
        .right_stride = inner_tiles,
        .rows = rows,
        .inner_tiles = inner_tiles,
@@ -56,8 +90,7 @@ void multiply_columns(const torch::Tensor& left, const torch::Tensor& operand, i
 
 // Affine maps of the same rows, of which backward needs the parameters beside the saved tensors.
 struct AffineMaps : torch::CustomClassHolder {
-  struct Map {
-    torch::Tensor weight, bias;
+  struct Map : Affine {
     std::shared_ptr<const Bf16Weight> operand;
     int64_t outputs() const { return weight.size(0); }
   };
@@ -140,6 +173,26 @@ torch::Tensor input_gradient(const torch::Tensor& x, const AffineMaps& all,
   return dx;
 }
 
+// Elements, or columns, that are worth a thread.
+constexpr int64_t kGrain = 1 << 15, kColumnGrain = 64;
+
+torch::Tensor relu_gradient(const torch::Tensor& y, const torch::Tensor& dy) {
+  torch::Tensor passed = torch::empty_like(dy);
+  at::parallel_for(0, dy.numel(), kGrain, [&](int64_t begin, int64_t end) {
+    cpu::tile_kernels()->relu_gradient(bf16::data(y) + begin, bf16::data(dy) + begin,
+                                       bf16::data(passed) + begin, end - begin);
+  });
+  return passed;
+}
+
+// sums[c] += Σ_r dy[r][c]
+void add_rows(const torch::Tensor& dy, float* sums) {
+  at::parallel_for(0, dy.size(1), kColumnGrain, [&](int64_t begin, int64_t end) {
+    cpu::tile_kernels()->add_rows(bf16::columns(bf16::source(dy, 0, dy.size(0)), begin, end),
+                                  sums + begin);
+  });
+}
+
 class Bf16Affine : public torch::autograd::Function<Bf16Affine> {
  public:
   using Parameter = std::optional<torch::Tensor>;
@@ -153,6 +206,7 @@ class Bf16Affine : public torch::autograd::Function<Bf16Affine> {
     if (all->relu) saved.push_back(results[0]);
     context->save_for_backward(saved);
     context->saved_data["maps"] = c10::IValue::make_capsule(std::move(all));
+    context->set_materialize_grads(false);  // a result that is not used costs nothing
     return results;
   }
 
@@ -161,30 +215,29 @@ class Bf16Affine : public torch::autograd::Function<Bf16Affine> {
     const auto holder = context->saved_data["maps"].toCapsule();
     const auto& all = static_cast<const AffineMaps&>(*holder);
     const torch::Tensor& x = saved[0];
+    variable_list out(2 + 2 * kMostMaps);
+    if (std::none_of(dy.begin(), dy.end(), [](const auto& d) { return d.defined(); })) return out;
     for (torch::Tensor& gradient : dy) {
       if (gradient.defined()) gradient = gradient.contiguous();
     }
-    if (all.relu) {
-      const torch::Tensor passed = torch::empty_like(dy[0]);
-      cpu::tile_kernels()->relu_gradient(bf16::data(saved[1]), bf16::data(dy[0]),
-                                         bf16::data(passed), passed.numel());
-      dy[0] = passed;
-    }
-    variable_list out(2 + 2 * kMostMaps);
-    if (context->needs_input_grad(0)) out[0] = input_gradient(x, all, dy);
+    if (all.relu) dy[0] = relu_gradient(saved[1], dy[0]);
+    // Autograd numbers those arguments that are there.
+    size_t edge = 0;
+    if (context->needs_input_grad(edge++)) out[0] = input_gradient(x, all, dy);
     std::vector<bf16::WeightGradient> weights;
     for (size_t m = 0; m < all.maps.size(); ++m) {
       const auto& map = all.maps[m];
+      const bool wants_weight = context->needs_input_grad(edge++);
+      const bool wants_bias = map.bias.defined() && context->needs_input_grad(edge++);
       if (!dy[m].defined()) continue;
-      if (map.weight.requires_grad()) {
+      if (wants_weight) {
         const GradientTarget target(map.weight);
-        weights.push_back({dy[m], target.sum.data_ptr<float>()});
+        weights.push_back({dy[m], target.into.data_ptr<float>()});
         out[1 + 2 * m] = target.to_return;
       }
-      if (map.bias.defined() && map.bias.requires_grad()) {
+      if (wants_bias) {
         const GradientTarget target(map.bias);
-        cpu::tile_kernels()->add_rows(bf16::source(dy[m], 0, dy[m].size(0)),
-                                      target.sum.data_ptr<float>());
+        add_rows(dy[m], target.into.data_ptr<float>());
         out[2 + 2 * m] = target.to_return;
       }
     }
@@ -202,9 +255,15 @@ variable_list bf16_affine(const torch::Tensor& x, std::span<const Affine> maps, 
   auto all = c10::make_intrusive<AffineMaps>();
   all->relu = relu;
   for (const Affine& map : maps) {
-    TORCH_CHECK(x.dim() == 2 && map.weight.dim() == 2 && x.size(1) == map.weight.size(1),
+    TORCH_CHECK(x.dim() == 2 && map.weight.dim() == 2 && x.size(1) == map.weight.size(1) &&
+                    (!map.bias.defined() || map.bias.sizes() == map.weight.sizes().slice(0, 1)),
                 "affine map of rows ", x.sizes(), " by a weight ", map.weight.sizes());
-    all->maps.push_back({map.weight, map.bias, current->of(map.weight)});
+    TORCH_CHECK(x.is_cpu() &&
+                    (x.scalar_type() == torch::kFloat32 || x.scalar_type() == torch::kBFloat16) &&
+                    (!map.bias.defined() ||
+                     (map.bias.is_contiguous() && map.bias.scalar_type() == torch::kFloat32)),
+                "bf16 products want rows of float32 or bf16 and a float32 bias on a CPU");
+    all->maps.push_back({map, current->of(map.weight)});
   }
   const auto weight = [&](size_t m) {
     return m < maps.size() ? Bf16Affine::Parameter(maps[m].weight) : std::nullopt;
@@ -228,31 +287,32 @@ void add_weight_gradients(const torch::Tensor& x, std::span<const WeightGradient
   for (int64_t row = 0; row < x.size(0); row += kGradientRows) {
     const int64_t rows = std::min(kGradientRows, x.size(0) - row);
     const int64_t inner_tiles = tile_count(rows, kTileInner);
-    kernels.right(source(x, row, rows), data(right));
+    at::parallel_for(0, tile_count(inputs, kTileLines), kColumnGrain / kTileLines,
+                     [&](int64_t first, int64_t last) {
+                       kernels.right(columns(source(x, row, rows), first * kTileLines,
+                                             std::min(last * kTileLines, inputs)),
+                                     data(right) + first * inner_tiles * kTileSize);
+                     });
     for (const auto& [dy, gradient] : weights) {
       const int64_t outputs = dy.size(1);
+      const int64_t threads = at::in_parallel_region() ? 1 : at::get_num_threads();
       const int64_t share =
-          std::min(kGradientOutputs,
-                   tile_count(tile_count(outputs, at::get_num_threads()), 32) * int64_t{32});
+          std::min(kGradientOutputs, tile_count(tile_count(outputs, threads), 32) * int64_t{32});
       at::parallel_for(0, tile_count(outputs, share), 1, [&](int64_t first, int64_t last) {
         const torch::Tensor left = tiles(share, kGradientRows);
         for (int64_t s = first; s < last; ++s) {
-          cpu::TileSource from = source(dy, row, rows);
-          from.columns = std::min(share, outputs - s * share);
-          const int64_t offset = s * share * static_cast<int64_t>(dy.element_size());
-          from.data = static_cast<const char*>(from.data) + offset;
+          const cpu::TileSource from =
+              columns(source(dy, row, rows), s * share, std::min((s + 1) * share, outputs));
           kernels.left_transposed(from, data(left));
           kernels.multiply({.left = data(left),
                             .right = data(right),
-                            .left_stride = inner_tiles,
                             .right_stride = inner_tiles,
                             .rows = from.columns,
                             .inner_tiles = inner_tiles,
                             .columns = inputs,
                             .out = gradient + s * share * inputs,
                             .out_stride = inputs,
-                            .add = true,
-                            .bias = nullptr});
+                            .add = true});
         }
       });
     }
@@ -273,17 +333,17 @@ std::shared_ptr<const Bf16Weight> Bf16Weights::of(const torch::Tensor& weight) {
   if (!entry.operand || entry.weight.sizes() != weight.sizes()) {
     entry.weight = weight.detach();
     entry.operand = std::make_shared<Bf16Weight>(operand_like(weight));
-    fill(*entry.operand, weight);
+    std::vector<Piece> pieces;
+    add_pieces(weight, *entry.operand, pieces);
+    fill(pieces);
   }
   return entry.operand;
 }
 
 void Bf16Weights::refresh() {
-  std::vector<const Entry*> all;
-  for (const auto& [where, entry] : entries_) all.push_back(&entry);
-  at::parallel_for(0, static_cast<int64_t>(all.size()), 1, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) fill(*all[i]->operand, all[i]->weight);
-  });
+  std::vector<Piece> pieces;
+  for (const auto& [where, entry] : entries_) add_pieces(entry.weight, *entry.operand, pieces);
+  fill(pieces);
 }
 
 Bf16Scope::Bf16Scope(Bf16Weights& weights) : outer_(current) {

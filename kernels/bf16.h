@@ -27,7 +27,8 @@ class Bf16Weights {
   /// on the CPU.
   std::shared_ptr<const Bf16Weight> of(const torch::Tensor& weight);
   /// The weights have changed: makes all operands again, on all threads. No other thread may use
-  /// them meanwhile.
+  /// them meanwhile; a backward pass from before would take the new ones, unlike LibTorch's, which
+  /// would complain.
   void refresh();
 
  private:

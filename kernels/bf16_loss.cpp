@@ -39,15 +39,13 @@ void make_logits(const LossState& state, int64_t row, int64_t rows, int64_t c, i
   cpu::tile_kernels()->multiply(
       {.left = bf16::data(state.x_tiles) + row / bf16::kTileLines * line,
        .right = bf16::data(state.operand->forward) + c / bf16::kTileLines * line,
-       .left_stride = inner_tiles,
        .right_stride = inner_tiles,
        .rows = rows,
        .inner_tiles = inner_tiles,
        .columns = classes,
        .out = logits,
        .out_stride = kClasses,
-       .add = false,
-       .bias = nullptr});
+       .add = false});
 }
 
 // Sets each row's log Σ exp and returns the sums over rows of the smoothed loss and of -log p.
@@ -142,28 +140,24 @@ void add_gradients(const LossState& state, const torch::Tensor& x, float factor,
           kernels.multiply({.left = bf16::data(left),
                             .right = bf16::data(state.operand->backward) +
                                      c / bf16::kTileInner * bf16::kTileSize,
-                            .left_stride = class_tiles,
                             .right_stride = backward_stride,
                             .rows = rows,
                             .inner_tiles = class_tiles,
                             .columns = width,
                             .out = partial[t].data_ptr<float>() + row * width,
                             .out_stride = width,
-                            .add = true,
-                            .bias = nullptr});
+                            .add = true});
           kernels.left_transposed(gradient, bf16::data(turned));
           const int64_t row_tiles = bf16::tile_count(rows, bf16::kTileInner);
           kernels.multiply({.left = bf16::data(turned),
                             .right = bf16::data(x_right) + row / bf16::kTileInner * bf16::kTileSize,
-                            .left_stride = row_tiles,
                             .right_stride = bf16::tile_count(count, bf16::kTileInner),
                             .rows = classes,
                             .inner_tiles = row_tiles,
                             .columns = width,
                             .out = dw.data_ptr<float>() + c * width,
                             .out_stride = width,
-                            .add = true,
-                            .bias = nullptr});
+                            .add = true});
         }
       }
     }
@@ -189,8 +183,13 @@ class Bf16Loss : public torch::autograd::Function<Bf16Loss> {
     const auto& state = static_cast<const LossState&>(*holder);
     torch::Tensor dx = torch::zeros_like(x);
     GradientTarget target(state.weight);
-    add_gradients(state, x, gradients[0].item<float>(), dx, target.sum);
-    return {dx, target.to_return, torch::Tensor(), torch::Tensor()};
+    // Both come from the same logits: one that is not wanted goes nowhere.
+    torch::Tensor nowhere;
+    const bool wants_weight = context->needs_input_grad(1);
+    if (!wants_weight) nowhere = torch::zeros_like(state.weight);
+    add_gradients(state, x, gradients[0].item<float>(), dx, wants_weight ? target.into : nowhere);
+    return {dx, wants_weight ? target.to_return : torch::Tensor(), torch::Tensor(),
+            torch::Tensor()};
   }
 };
 
@@ -200,6 +199,8 @@ namespace bf16 {
 
 LossSums smoothed_loss(const torch::Tensor& x_ND, const torch::Tensor& weight_VD,
                        const torch::Tensor& targets_N, cpu::SmoothedTargets targets) {
+  TORCH_CHECK(x_ND.is_cpu() && x_ND.scalar_type() == torch::kFloat32,
+              "the loss in bf16 tiles wants float32 rows on a CPU");
   auto state = c10::make_intrusive<LossState>();
   state->weight = weight_VD;
   state->targets_N = targets_N;

@@ -26,6 +26,13 @@ inline cpu::TileSource source(const torch::Tensor& matrix, int64_t first_row, in
           .narrow = narrow};
 }
 
+/// Columns [begin, end) of a source.
+inline cpu::TileSource columns(cpu::TileSource all, int64_t begin, int64_t end) {
+  all.data = static_cast<const char*>(all.data) + begin * (all.narrow ? 2 : 4);
+  all.columns = end - begin;
+  return all;
+}
+
 inline torch::Tensor tiles(int64_t lines, int64_t inner) {
   return torch::empty({tile_count(lines, kTileLines), tile_count(inner, kTileInner), kTileSize},
                       torch::kBFloat16);

@@ -36,7 +36,7 @@ class ScaledEmbedding : public torch::autograd::Function<ScaledEmbedding> {
     const auto scale = static_cast<float>(context->saved_data["scale"].toDouble());
     const int64_t width = dy.size(1);
     const float* from = dy.const_data_ptr<float>();
-    float* sums = target.sum.data_ptr<float>();
+    float* sums = target.into.data_ptr<float>();
     for (const int64_t token : std::span(tokens.const_data_ptr<int64_t>(), tokens.numel())) {
       float* row = sums + token * width;
       for (int64_t c = 0; c < width; ++c) row[c] += scale * from[c];

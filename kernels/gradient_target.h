@@ -7,14 +7,14 @@ namespace attn {
 
 /// A parameter's gradient to add to: its own where it has one, which saves a whole tensor that is
 /// zeroed, filled and added, else a new one, which is to be returned to autograd. Only for
-/// backward(): torch::autograd::grad does not get what went to the parameter.
+/// backward(): torch::autograd::grad with respect to the parameter does not get what went there.
 struct GradientTarget {
-  explicit GradientTarget(const torch::Tensor& parameter) : sum(parameter.grad()) {
-    if (sum.defined() && sum.is_contiguous() && sum.scalar_type() == torch::kFloat32) return;
-    sum = to_return = torch::zeros(parameter.sizes(), parameter.options().requires_grad(false));
+  explicit GradientTarget(const torch::Tensor& parameter) : into(parameter.grad()) {
+    if (into.defined() && into.is_contiguous() && into.scalar_type() == torch::kFloat32) return;
+    into = to_return = torch::zeros(parameter.sizes(), parameter.options());
   }
-  torch::Tensor sum;
-  torch::Tensor to_return;  ///< undefined if `sum` is the parameter's own
+  torch::Tensor into;
+  torch::Tensor to_return;  ///< undefined if `into` is the parameter's own
 };
 
 }  // namespace attn

@@ -117,7 +117,7 @@ LossSums chunked_smoothed_loss(const torch::Tensor& x_ND, const torch::Tensor& w
   }
   const torch::Tensor x = x_ND.contiguous(), weight = weight_VD.contiguous();
   const torch::Tensor indices = targets_N.contiguous();
-  if (Bf16Scope::weights()) return bf16::smoothed_loss(x, weight, indices, targets);
+  if (Bf16Scope::weights()) return bf16::smoothed_loss(x, weight_VD, indices, targets);
   if (!torch::GradMode::is_enabled() || !(x_ND.requires_grad() || weight_VD.requires_grad())) {
     const Sums sums = sums_of(x, weight, indices, targets, false);
     return {torch::tensor(sums.loss, torch::kFloat32), sums.nll};

@@ -1,7 +1,5 @@
 #include "model/segments.h"
 
-#include <algorithm>
-
 namespace attn {
 
 Segments::Segments(std::span<const int64_t> lengths, torch::Device device)
@@ -60,9 +58,7 @@ TokenSequences token_sequences(std::span<const int64_t> tokens, std::span<const 
   Segments segments(lengths, device);
   TORCH_CHECK(segments.rows() == static_cast<int64_t>(tokens.size()), "lengths add up to ",
               segments.rows(), ", there are ", tokens.size(), " tokens");
-  const torch::Tensor host = torch::empty({segments.rows()}, torch::kInt64);
-  std::copy(tokens.begin(), tokens.end(), host.data_ptr<int64_t>());
-  return {host.to(device), std::move(segments)};
+  return {int64_tensor(tokens, device), std::move(segments)};
 }
 
 }  // namespace attn

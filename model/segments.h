@@ -8,6 +8,7 @@
 //   decoding step.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -49,6 +50,14 @@ class Segments {
   torch::Tensor positions_;  // [N]
   torch::Tensor slots_;      // [N]: index of each row in the flattened padded layout
 };
+
+/// Copies numbers to `device` as int64.
+template <class T>
+torch::Tensor int64_tensor(std::span<const T> values, torch::Device device) {
+  const torch::Tensor host = torch::empty({static_cast<int64_t>(values.size())}, torch::kInt64);
+  std::copy(values.begin(), values.end(), host.data_ptr<int64_t>());
+  return host.to(device);
+}
 
 /// Tokens of several sentences as rows.
 struct TokenSequences {

@@ -5,18 +5,6 @@
 
 namespace attn {
 
-namespace {
-
-// To where the model is.
-template <class T>
-torch::Tensor int64_tensor(std::span<const T> values, torch::Device device) {
-  const torch::Tensor host = torch::empty({static_cast<int64_t>(values.size())}, torch::kInt64);
-  std::copy(values.begin(), values.end(), host.data_ptr<int64_t>());
-  return host.to(device);
-}
-
-}  // namespace
-
 TransformerImpl::TransformerImpl(const ModelConfig& config, const ModelVocabulary& vocabulary)
     : config_(config), vocabulary_(vocabulary) {
   config.validate();

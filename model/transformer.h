@@ -39,8 +39,7 @@ class TransformerImpl : public torch::nn::Module {
                      std::span<const int32_t> tokens, std::span<const int64_t> sentences);
 
   /// The decoder's input [R, D] for the tokens of one position: the part of `step` that looks at
-  /// no other row. `word_counts` is what count_words says of that
-  /// position.
+  /// no other row. `word_counts` is what count_words says of it.
   torch::Tensor embed_step(std::span<const int32_t> tokens, int64_t position,
                            std::span<const int64_t> word_counts);
   /// For each row its number of words so far: `before` is the same of the position before, empty at

@@ -17,7 +17,10 @@ constexpr int64_t kMostReplicated = int64_t{1} << 28;
 
 BatchGradient::BatchGradient(Transformer model, FlatParameters& parameters, Precision precision,
                              cpu::SmoothedTargets targets)
-    : model_(model), parameters_(parameters), precision_(precision), targets_(targets) {
+    : model_(model),
+      parameters_(parameters),
+      precision_(effective_precision(precision, model->device())),
+      targets_(targets) {
   const int64_t others = model->device().is_cpu() ? at::get_num_threads() - 1 : 0;
   if (others * parameters.gradients.numel() > kMostReplicated) return;
   for (int64_t i = 0; i < others; ++i) {

@@ -2,7 +2,13 @@
 
 #include <ATen/autocast_mode.h>
 
+#include "kernels/cpu/tiles.h"
+
 namespace attn {
+
+Precision effective_precision(Precision asked, torch::Device device) {
+  return device.is_cpu() && !cpu::has_bf16_instructions() ? Precision::fp32 : asked;
+}
 
 PrecisionScope::PrecisionScope(Precision precision, torch::Device device, Bf16Weights& weights)
     : autocast_(false), device_(device) {

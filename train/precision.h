@@ -9,8 +9,13 @@
 
 namespace attn {
 
+/// What `asked` comes to on `device`: a CPU without instructions for bf16 would only emulate it,
+/// many times slower, and stays with fp32.
+Precision effective_precision(Precision asked, torch::Device device);
+
 /// Runs matrix products in `precision` while it lives; sums, norms, softmax and weights stay
-/// float32. bf16 is tiles of our own where a CPU has them, else LibTorch's autocast.
+/// float32. bf16 is tiles of our own where a CPU has them, else LibTorch's autocast. `precision` is
+/// one that effective_precision gave.
 class PrecisionScope {
  public:
   /// `weights` are bf16's on a CPU.

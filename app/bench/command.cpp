@@ -10,10 +10,12 @@
 #include "app/bench/search.h"
 #include "app/bench/step.h"
 #include "app/checkpoint_directory.h"
+#include "app/device.h"
 #include "app/training_cost.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/format.h"
+#include "train/precision.h"
 
 namespace attn {
 namespace {
@@ -39,7 +41,8 @@ void bench_step(const BenchOptions& options) {
   const bool temporary = step.cache.empty();
   if (temporary) step.cache = std::filesystem::temp_directory_path() / "attn-bench";
   const StepBenchmark result = benchmark_step(experiment, step);
-  const double peak = matrix_product_peak(experiment.train.precision);
+  const Precision precision = effective_precision(experiment.train.precision, device());
+  const double peak = matrix_product_peak(precision);
   if (options.json) {
     Json json = write_config(result);
     json["peak_flops"] = peak;

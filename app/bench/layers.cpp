@@ -72,10 +72,11 @@ std::vector<LayerTime> benchmark_layers(const Experiment& experiment,
       smoothed_targets(experiment.train.smoothing, experiment.train.label_smoothing, classes);
   const int64_t layers = experiment.model.layers;
   Bf16Weights bf16_weights;
+  const Precision products = effective_precision(experiment.train.precision, device());
   const auto time = [&](const char* name, int64_t count,
                         const std::function<torch::Tensor()>& forward) {
     return time_part(name, count, options.seconds, [&] {
-      const PrecisionScope precision(experiment.train.precision, device(), bf16_weights);
+      const PrecisionScope precision(products, device(), bf16_weights);
       return forward();
     });
   };

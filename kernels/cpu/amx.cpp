@@ -160,15 +160,22 @@ void copy_out(const Corner& c, const float* buffer) {
   }
 }
 
+// GCC does not know that loading a tile reads memory: without this it may leave out what was stored
+// there just before. The operands of the inner loop were stored in other functions long before.
+#define ATTN_STORED __asm__ volatile("" ::: "memory")
+
 // Tiles 0 to 3 hold sums; the number of a tile must be a constant.
 #define ATTN_LOAD_SUMS(tile, corner)                                           \
   if (add && (corner).whole()) {                                               \
     _tile_loadd(tile, (corner).out, static_cast<size_t>((corner).stride) * 4); \
   } else if (add) {                                                            \
     copy_in(corner, buffer);                                                   \
+    ATTN_STORED;                                                               \
     _tile_loadd(tile, buffer, 64);                                             \
   } else if ((corner).bias) {                                                  \
-    _tile_loadd(tile, bias_line(corner, buffer), 0);                           \
+    const float* line = bias_line(corner, buffer);                             \
+    ATTN_STORED;                                                               \
+    _tile_loadd(tile, line, 0);                                                \
   } else {                                                                     \
     _tile_zero(tile);                                                          \
   }
@@ -177,6 +184,7 @@ void copy_out(const Corner& c, const float* buffer) {
     _tile_stored(tile, (corner).out, static_cast<size_t>((corner).stride) * 4); \
   } else {                                                                      \
     _tile_stored(tile, buffer, 64);                                             \
+    ATTN_STORED;                                                                \
     copy_out(corner, buffer);                                                   \
   }
 
@@ -224,13 +232,14 @@ void multiply_block(const uint16_t* left, int64_t left_line, const uint16_t* rig
 
 #undef ATTN_LOAD_SUMS
 #undef ATTN_STORE_SUMS
+#undef ATTN_STORED
 
 void multiply(const TileProduct& p) {
-  static const TileConfig config;
+  static constexpr TileConfig config;  // no local: GCC does not know that all of it is read
   _tile_loadconfig(&config);
   const int64_t lines = tile_count(p.rows, kTileLines), columns = tile_count(p.columns, kTileLines);
   const Corner all{p.out, p.out_stride, p.rows, p.columns, p.bias};
-  const int64_t left_line = p.left_stride * kTileSize, right_line = p.right_stride * kTileSize;
+  const int64_t left_line = p.inner_tiles * kTileSize, right_line = p.right_stride * kTileSize;
   for (int64_t k = 0; k < p.inner_tiles; k += kInnerBlock) {
     const int64_t inner = p.inner_tiles - k < kInnerBlock ? p.inner_tiles - k : kInnerBlock;
     const bool add = p.add || k > 0;
@@ -295,7 +304,8 @@ void add_rows(const TileSource& m, float* sums) {
 void relu_gradient(const uint16_t* y, const uint16_t* d, uint16_t* out, int64_t count) {
   for (int64_t i = 0; i < count; i += 32) {
     const __mmask32 mask = count - i >= 32 ? 0xffffffffu : (1u << (count - i)) - 1;
-    // What max(0, ·) gave is zero or has no sign.
+    // What max(0, ·) gave is zero, of either sign, or above it; the gradient of what is not a
+    // number does not matter any more.
     const __mmask32 positive = _mm512_mask_cmpgt_epi16_mask(
         mask, _mm512_maskz_loadu_epi16(mask, y + i), _mm512_setzero_si512());
     _mm512_mask_storeu_epi16(out + i, mask, _mm512_maskz_loadu_epi16(positive, d + i));
@@ -357,7 +367,8 @@ bool permitted() {
 
 }  // namespace
 
-const TileKernels* table();
+const TileKernels* table();  // for table.cpp; null without permission
+
 const TileKernels* table() {
   static constexpr TileKernels kTable = {"amx",
                                          pack_by_rows<false>,
@@ -370,8 +381,7 @@ const TileKernels* table() {
                                          relu_gradient,
                                          add_logits,
                                          loss_gradient};
-  static const bool permission = permitted();
-  return permission ? &kTable : nullptr;
+  return permitted() ? &kTable : nullptr;
 }
 
 }  // namespace attn::cpu::amx

@@ -42,8 +42,15 @@ static inline void exchange(Vector* rows) {
   for (int r = 0; r < 16; ++r) {
     if ((r & S) != 0) continue;
     const Vector a = rows[r], b = rows[r + S];
+#ifdef __clang__  // has no shuffle by a variable, but makes one of this
+    for (int l = 0; l < 16; ++l) {
+      rows[r][l] = low[l] < 16 ? a[low[l]] : b[low[l] - 16];
+      rows[r + S][l] = high[l] < 16 ? a[high[l]] : b[high[l] - 16];
+    }
+#else
     rows[r] = __builtin_shuffle(a, b, low);
     rows[r + S] = __builtin_shuffle(a, b, high);
+#endif
   }
 }
 

@@ -30,12 +30,12 @@ struct TileSource {
 struct TileProduct {
   const uint16_t* left;
   const uint16_t* right;
-  int64_t left_stride, right_stride;  ///< tiles from one line of tiles to the next
+  int64_t right_stride;  ///< tiles from one line of the right operand to the next
   int64_t rows, inner_tiles, columns;
   float* out;
   int64_t out_stride;  ///< floats between rows
   bool add;
-  const float* bias;  ///< [columns], or null; not with `add`
+  const float* bias = nullptr;  ///< [columns], or none; not with `add`
 };
 
 /// What the loss gathers of a row of logits, a block of classes at a time.
@@ -66,6 +66,10 @@ struct TileKernels {
   /// (exp(logit - log_sum) - spread) · scale, in place.
   void (*loss_gradient)(float* logits, int64_t classes, float log_sum, float spread, float scale);
 };
+
+/// Whether this processor multiplies bf16 numbers at all, as far as is known: on x86 with AVX-512's
+/// or AMX's instructions, elsewhere taken for granted.
+bool has_bf16_instructions();
 
 /// Null where the processor, the system or the compiler has none.
 const TileKernels* tile_kernels();

@@ -110,6 +110,7 @@ TEST_CASE("several maps of the same rows are those maps, also where one result i
     sums.push_back(x.grad().clone());
     sums.push_back(maps[0].weight.grad().clone());
     if (all_used) sums.push_back(maps[1].weight.grad().clone());
+    CHECK(maps[1].weight.grad().defined() == all_used);
     sums.push_back(maps[2].bias.grad().clone());
     for (const auto& map : maps) {
       map.weight.mutable_grad() = torch::Tensor();
@@ -121,6 +122,26 @@ TEST_CASE("several maps of the same rows are those maps, also where one result i
   for (size_t i = 0; i < kinds; ++i) {
     CHECK(max_difference(sums[i], sums[kinds + i]) < 1e-5 * scale(sums[i]));
   }
+}
+
+TEST_CASE(
+    "what is not asked for is left alone: frozen weights, gradients of x alone, no gradients") {
+  if (!has_bf16_tiles()) return;
+  const torch::Tensor x = leaf(torch::randn({20, 8}));
+  const torch::Tensor frozen = torch::randn({5, 8}), b = leaf(torch::randn({5}));
+  frozen.mutable_grad() = torch::zeros_like(frozen);
+  Bf16Weights weights;
+  const Bf16Scope scope(weights);
+  affine(x, {frozen, b}).sum().backward();
+  CHECK(frozen.grad().abs().max().item<float>() == 0.0f);
+  CHECK(b.grad().min().item<float>() == 20.0f);
+  const auto dx = torch::autograd::grad({affine(x, {frozen, b}).sum()}, {x});
+  CHECK(max_difference(dx[0], x.grad()) == 0.0);
+  CHECK(b.grad().min().item<float>() == 20.0f);
+  const torch::NoGradGuard no_grad;
+  CHECK_FALSE(affine(x, {frozen, b}).requires_grad());
+  CHECK_THROWS(affine(x.to(torch::kFloat64), {frozen, b}));
+  CHECK_THROWS(affine(x, {frozen, torch::zeros({4})}));
 }
 
 TEST_CASE("operands follow their weights after refresh, and scopes nest") {

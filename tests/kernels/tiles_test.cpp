@@ -61,9 +61,13 @@ struct Matrix {
   std::vector<uint16_t> narrow, narrow_turned;
 };
 
+// Room for an operand, and a guard behind it.
+constexpr uint16_t kGuard = 0x1234;
 std::vector<uint16_t> tiles(int64_t lines, int64_t inner) {
-  return std::vector<uint16_t>(static_cast<size_t>(tile_count(lines, kTileLines) *
-                                                   tile_count(inner, kTileInner) * kTileSize));
+  std::vector<uint16_t> room(static_cast<size_t>(tile_count(lines, kTileLines) *
+                                                 tile_count(inner, kTileInner) * kTileSize));
+  room.push_back(kGuard);
+  return room;
 }
 
 }  // namespace
@@ -92,21 +96,25 @@ TEST_CASE("tiles multiply as matrices do, whatever operand a source becomes") {
   (turn_left ? kernels->left_transposed : kernels->left)(a.source(turn_left, bf16), left.data());
   (turn_right ? kernels->right_transposed : kernels->right)(b.source(turn_right, bf16),
                                                             right.data());
-  std::vector<float> out(static_cast<size_t>(rows * columns), 0.25f);
+  const int64_t stride = columns + 2;  // what lies between rows is not ours
+  std::vector<float> out(static_cast<size_t>(rows * stride), 0.25f);
   const int64_t inner_tiles = tile_count(inner, kTileInner);
   const bool add = start == "what is there";
   std::vector<float> bias(static_cast<size_t>(start == "a bias" ? columns : 0));
   for (size_t c = 0; c < bias.size(); ++c) bias[c] = static_cast<float>(c) / 8.0f;
-  kernels->multiply({left.data(), right.data(), inner_tiles, inner_tiles, rows, inner_tiles,
-                     columns, out.data(), columns, add, bias.empty() ? nullptr : bias.data()});
+  kernels->multiply({left.data(), right.data(), inner_tiles, rows, inner_tiles, columns, out.data(),
+                     stride, add, bias.empty() ? nullptr : bias.data()});
   double worst = 0;
   for (int64_t r = 0; r < rows; ++r) {
     for (int64_t c = 0; c < columns; ++c) {
       double expected = add ? 0.25 : bias.empty() ? 0.0 : bias[c];
       for (int64_t i = 0; i < inner; ++i) expected += a.at(r, i) * b.at(i, c);
-      worst = std::max(worst, std::abs(expected - out[r * columns + c]));
+      worst = std::max(worst, std::abs(expected - out[r * stride + c]));
     }
+    for (int64_t c = columns; c < stride; ++c) CHECK(out[r * stride + c] == 0.25f);
   }
+  CHECK(left.back() == kGuard);
+  CHECK(right.back() == kGuard);
   CHECK(worst < 1e-5 * static_cast<double>(inner + 1));
 }
 

@@ -77,6 +77,7 @@ def fairseq(task):
                "--dropout", str(task.dropout), "--attention-dropout", str(task.attention_dropout),
                "--max-tokens", str(task.tokens), "--max-update", str(task.updates), "--cpu", "--num-workers", "0",
                "--log-interval", str(EVERY), "--log-format", "simple", "--no-save", "--disable-validation"]
+    command += ["--bf16"] if task.bf16 else []
     for side in ("encoder", "decoder"):
         command += [f"--{side}-layers", str(task.layers), f"--{side}-embed-dim", str(task.width),
                     f"--{side}-ffn-embed-dim", str(task.inner), f"--{side}-attention-heads", str(task.heads)]
@@ -118,7 +119,7 @@ def eole(task):
         training=dict(model_path=task.path("model"), world_size=1, gpu_ranks=[], train_steps=task.updates,
                       valid_steps=10**6, save_checkpoint_steps=10**6, bucket_size=262144, num_workers=0,
                       batch_type="tokens", batch_size=task.tokens, batch_size_multiple=1, valid_batch_size=512,
-                      accum_count=[1], accum_steps=[0], compute_dtype="fp32", normalization="tokens", optim="adam",
+                      accum_count=[1], accum_steps=[0], compute_dtype="bf16" if task.bf16 else "fp32", normalization="tokens", optim="adam",
                       adam_beta2=0.98, learning_rate=1.0, decay_method="noam", warmup_steps=300, max_grad_norm=0,
                       label_smoothing=task.smoothing, param_init_method="xavier_uniform", dropout_steps=[0],
                       dropout=[task.dropout], attention_dropout=[task.attention_dropout]),
@@ -172,7 +173,7 @@ class Task:
         self.layers, self.heads, self.width, self.inner = (model[key] for key in ("layers", "heads", "d_model", "d_ff"))
         self.dropout, self.attention_dropout = model["dropout"], model["attention_dropout"]
         self.smoothing, self.tokens, self.updates = train["label_smoothing"], data["batch_tokens"], options.updates
-        self.classes = options.classes
+        self.classes, self.bf16 = options.classes, options.bf16
         pieces = run.pieces
         self.vocabulary = [pieces.id_to_piece(i) for i in range(pieces.get_piece_size())
                            if not pieces.is_control(i) and not pieces.is_unknown(i)]
@@ -215,7 +216,10 @@ def main():
     parser.add_argument("--updates", type=int, default=20)
     parser.add_argument("--set", action="append", default=[], metavar="KNOB=VALUE", help="of the model")
     parser.add_argument("--classes", type=int, default=0, help="of the vocabulary, if more than the run's")
+    parser.add_argument("--bf16", action="store_true", help="fairseq and eole alone")
     options = parser.parse_args()
+    if options.bf16 and options.toolkit not in ("fairseq", "eole"):
+        sys.exit(f"{options.toolkit}: --bf16 is for fairseq and eole alone")
     options.python = os.path.abspath(options.python)
     run = Run(options.run)
     run.set(options.set)
