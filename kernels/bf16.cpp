@@ -69,25 +69,6 @@ void fill(const std::vector<Piece>& pieces) {
   });
 }
 
-// A block of `rows` rows of x, as tiles in `left`, times an operand: c becomes the first of so many
-// columns of the result.
-void multiply_columns(const torch::Tensor& left, const torch::Tensor& operand, int64_t rows,
-                      int64_t c, int64_t columns, float* out, int64_t out_stride, bool add,
-                      const float* bias = nullptr) {
-  const int64_t inner_tiles = operand.size(1);
-  cpu::tile_kernels()->multiply(
-      {.left = bf16::data(left),
-       .right = bf16::data(operand) + c / bf16::kTileLines * inner_tiles * bf16::kTileSize,
-       .right_stride = inner_tiles,
-       .rows = rows,
-       .inner_tiles = inner_tiles,
-       .columns = columns,
-       .out = out,
-       .out_stride = out_stride,
-       .add = add,
-       .bias = bias});
-}
-
 // Affine maps of the same rows, of which backward needs the parameters beside the saved tensors.
 struct AffineMaps : torch::CustomClassHolder {
   struct Map : Affine {
@@ -121,8 +102,9 @@ variable_list multiply_all(const torch::Tensor& x, const AffineMaps& all) {
           float* out =
               all.relu ? buffer.data_ptr<float>() : results[m].data_ptr<float>() + start + c;
           const int64_t stride = all.relu ? kColumns : columns;
-          multiply_columns(left, map.operand->forward, rows, c, width, out, stride, false,
-                           map.bias.defined() ? map.bias.const_data_ptr<float>() + c : nullptr);
+          bf16::multiply_columns(
+              bf16::data(left), map.operand->forward, rows, c, width, out, stride, false,
+              map.bias.defined() ? map.bias.const_data_ptr<float>() + c : nullptr);
           if (!all.relu) continue;
           kernels.narrow(out, stride, rows, width, true, bf16::data(results[m]) + start + c,
                          columns);
@@ -159,8 +141,8 @@ torch::Tensor input_gradient(const torch::Tensor& x, const AffineMaps& all,
         bool add = false;
         for (size_t m = 0; m < dy.size(); ++m) {
           if (!dy[m].defined()) continue;
-          multiply_columns(left[m], all.maps[m].operand->backward, rows, c, width, out, stride,
-                           add);
+          bf16::multiply_columns(bf16::data(left[m]), all.maps[m].operand->backward, rows, c, width,
+                                 out, stride, add);
           add = true;
         }
         if (narrow) {

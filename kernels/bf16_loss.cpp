@@ -34,18 +34,9 @@ struct LossState : torch::CustomClassHolder {
 // logits[r][c] of rows [row, row + rows) and classes [c, c + classes), kClasses floats a row.
 void make_logits(const LossState& state, int64_t row, int64_t rows, int64_t c, int64_t classes,
                  float* logits) {
-  const int64_t inner_tiles = bf16::tile_count(state.width(), bf16::kTileInner);
-  const int64_t line = inner_tiles * bf16::kTileSize;
-  cpu::tile_kernels()->multiply(
-      {.left = bf16::data(state.x_tiles) + row / bf16::kTileLines * line,
-       .right = bf16::data(state.operand->forward) + c / bf16::kTileLines * line,
-       .right_stride = inner_tiles,
-       .rows = rows,
-       .inner_tiles = inner_tiles,
-       .columns = classes,
-       .out = logits,
-       .out_stride = kClasses,
-       .add = false});
+  const int64_t line = state.x_tiles.size(1) * bf16::kTileSize;
+  bf16::multiply_columns(bf16::data(state.x_tiles) + row / bf16::kTileLines * line,
+                         state.operand->forward, rows, c, classes, logits, kClasses, false);
 }
 
 // Sets each row's log Σ exp and returns the sums over rows of the smoothed loss and of -log p.

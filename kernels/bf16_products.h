@@ -42,6 +42,24 @@ inline uint16_t* data(const torch::Tensor& narrow) {
   return static_cast<uint16_t*>(narrow.data_ptr());
 }
 
+/// `rows` rows of a left operand times columns [c, c + columns) of the right `operand` (c a
+/// multiple of kTileLines), into `out`; see cpu::TileProduct.
+inline void multiply_columns(const uint16_t* left, const torch::Tensor& operand, int64_t rows,
+                             int64_t c, int64_t columns, float* out, int64_t out_stride, bool add,
+                             const float* bias = nullptr) {
+  const int64_t inner_tiles = operand.size(1);
+  cpu::tile_kernels()->multiply({.left = left,
+                                 .right = data(operand) + c / kTileLines * inner_tiles * kTileSize,
+                                 .right_stride = inner_tiles,
+                                 .rows = rows,
+                                 .inner_tiles = inner_tiles,
+                                 .columns = columns,
+                                 .out = out,
+                                 .out_stride = out_stride,
+                                 .add = add,
+                                 .bias = bias});
+}
+
 struct WeightGradient {
   torch::Tensor dy;  ///< [N, O]
   float* sum;        ///< [O, I]
