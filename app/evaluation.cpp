@@ -39,6 +39,13 @@ std::string cut_text(int64_t cut) {
   return cut == 0 ? "" : "  (" + std::to_string(cut) + " sentences too long for the model, cut)";
 }
 
+// Pairs of lines that have no loss.
+std::string left_out_text(int64_t pairs) {
+  return pairs == 0
+             ? ""
+             : "  (" + std::to_string(pairs) + " pairs empty, not UTF-8 or overlong, left out)";
+}
+
 }  // namespace
 
 Evaluation::Evaluation(const EvaluatorConfig& config, const DataConfig& data,
@@ -57,6 +64,7 @@ Evaluation::Evaluation(const EvaluatorConfig& config, const DataConfig& data,
                                                 .max_length = 0,
                                                 .cache_directory = cache});
       batches_ = sequential_batches(corpus, data.batch_tokens);
+      left_out_ = corpus.report().lines - corpus.report().kept();
       break;
     }
     case EvaluatorKind::bleu: {
@@ -129,11 +137,15 @@ EvaluationResult Evaluation::run(Transformer model, const std::filesystem::path&
 
 EvaluationResult Evaluation::run_loss(Transformer model) const {
   const LossReport report = evaluate_loss(model, batches_);
-  return {
-      .values = {{"ppl", report.perplexity}, {"nll", report.nll}, {"accuracy", report.accuracy}},
-      .line = format("perplexity %.3f  accuracy %.2f %%", report.perplexity, 100 * report.accuracy),
-      .signature = "",
-      .decisive = report.perplexity};
+  return {.values = {{"ppl", report.perplexity},
+                     {"nll", report.nll},
+                     {"accuracy", report.accuracy},
+                     {"left_out", static_cast<double>(left_out_)}},
+          .line = format("perplexity %.3f  accuracy %.2f %%", report.perplexity,
+                         100 * report.accuracy) +
+                  left_out_text(left_out_),
+          .signature = "",
+          .decisive = report.perplexity};
 }
 
 EvaluationResult Evaluation::run_bleu(Transformer model,

@@ -46,6 +46,7 @@ class Evaluation {
   EvaluatorConfig config_;
   Tokenizers tokenizers_;
   std::vector<Batch> batches_;             // of a loss evaluator
+  int64_t left_out_ = 0;                   // pairs of its text that are in no batch
   std::vector<std::string> source_lines_;  // of a BLEU evaluator
   std::vector<std::string> target_lines_;
   std::vector<Tree> gold_trees_;  // of a parse evaluator, as what follows

@@ -79,10 +79,16 @@ std::vector<SearchBatch> batches_of(Sources sources, const BatchedSearch& how, i
 
 void require_weight_type(Transformer model, const SearchConfig& search) {
   if (search.weights == WeightType::fp32) return;
-  if (search.decoder == StepPath::packed && PackedDecoder::knows(model)) return;
-  throw ConfigError("search.weights: " + std::string(enum_name(search.weights)) +
-                    ": only the packed decoder keeps such weights, and it doesn't know this model "
-                    "or device; take fp32");
+  if (search.decoder != StepPath::packed || !PackedDecoder::knows(model)) {
+    throw ConfigError("search.weights: " + std::string(enum_name(search.weights)) +
+                      ": only the packed decoder keeps such weights, and it doesn't know this "
+                      "model or device; take fp32");
+  }
+  if (search.weights == WeightType::bf16 && !has_bf16_tiles()) {
+    throw ConfigError(
+        "search.weights: bf16: this processor doesn't multiply tiles of it (AMX); take int8 or "
+        "fp32");
+  }
 }
 
 std::shared_ptr<const PackedDecoder> packed_decoder_for(Transformer model,

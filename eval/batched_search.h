@@ -33,7 +33,8 @@ struct BatchedSearch {
   std::function<std::unique_ptr<TokenConstraint>(const SearchBatch&)> constraint;
 };
 
-/// Throws ConfigError where search.weights needs the fast path and the model has none.
+/// Throws ConfigError where search.weights needs the fast path and the model has none, or bf16
+/// tiles and the processor has none.
 void require_weight_type(Transformer model, const SearchConfig& search);
 
 /// The fast path of a model for many searches, if the config wants it and the model has one. It

@@ -74,7 +74,9 @@ struct SearchConfig {
         "had there; 0: any tag");
     visit("decoder", self.decoder,
           "packed: the fast path on a CPU, libtorch: the modules of model/");
-    visit("weights", self.weights, "fp32, or int8: the packed decoder keeps its weights in 8 bits");
+    visit("weights", self.weights,
+          "fp32, or by the packed decoder alone: bf16, all products in it, on processors that "
+          "multiply tiles of it (AMX); int8, the decoder's weights in 8 bits");
   }
   bool operator==(const SearchConfig&) const = default;
   /// Throws ConfigError naming the first knob that contradicts itself.

@@ -112,6 +112,9 @@ PackedDecoder::PackedDecoder(Transformer of, WeightType weights)
   if (const auto& norm = model->decoder->final_norm) {
     final_norm = norm_of(norm);
   }
+  if (weights == WeightType::bf16) {
+    memory_weights = std::make_unique<Bf16Weights>(/*gradients=*/false);
+  }
 }
 
 class PackedStepDecoder::State {
@@ -125,6 +128,8 @@ class PackedStepDecoder::State {
         d_v_(model_->config().d_v),
         memory_(source.segments) {
     const torch::NoGradGuard no_grad;
+    std::optional<Bf16Scope> in_bf16;
+    if (decoder.memory_weights) in_bf16.emplace(*decoder.memory_weights);
     const torch::Tensor encoded_ND = model_->encode(source);
     for (const auto& layer : *model_->decoder->layers) {
       remember(layer->as<DecoderLayer>()->memory_attention->project(encoded_ND));

@@ -1,5 +1,5 @@
-// The decoder's step without LibTorch: weights packed once, a few kernels a layer, no tensors. What
-// it computes is Transformer::step and Transformer::project, to rounding.
+// The decoder's step without LibTorch's operations: weights packed once, a few kernels a layer.
+// What it computes is Transformer::step and Transformer::project, to rounding.
 #pragma once
 
 #include <memory>
@@ -8,6 +8,7 @@
 
 #include "eval/beam_search.h"
 #include "eval/token_constraint.h"
+#include "kernels/bf16.h"
 #include "kernels/libtorch.h"
 #include "kernels/packed_linear.h"
 #include "model/transformer.h"
@@ -15,15 +16,15 @@
 namespace attn {
 
 /// A Transformer's decoder as search uses it. Several searches can share it. It copies the
-/// decoder's weights; embedding and encoder stay the model's own, so make another one when weights
-/// change.
+/// decoder's weights; embedding and encoder stay the model's own (for bf16 the first search copies
+/// the encoder's weights, too), so make another one when weights change.
 class PackedDecoder {
  public:
   /// Whether there is such a path. There is none off the CPU, in another type than float32, with a
   /// bias on the attention scores, or with any knob of the model that it doesn't know, such as
   /// another activation than ReLU or the readable attention.
   static bool knows(Transformer model);
-  /// Null for a model that it doesn't know.
+  /// Null for a model that it doesn't know. bf16 needs has_bf16_tiles().
   static std::shared_ptr<const PackedDecoder> make(Transformer model, WeightType weights);
 
   struct Norm {
@@ -41,6 +42,8 @@ class PackedDecoder {
   std::vector<Layer> layers;
   std::optional<Norm> final_norm;
   PackedLinear projection;
+  /// What the encoder and the memory's keys and values are computed with; null: float32.
+  std::unique_ptr<Bf16Weights> memory_weights;
 
  private:
   PackedDecoder(Transformer of, WeightType weights);

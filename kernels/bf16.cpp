@@ -24,8 +24,11 @@ int64_t rows_of_block(int64_t width) {
   return std::clamp<int64_t>(kRowElements / width / 32 * 32, 64, kMostRows);
 }
 
-Bf16Weight operand_like(const torch::Tensor& weight) {
-  return {bf16::tiles(weight.size(0), weight.size(1)), bf16::tiles(weight.size(1), weight.size(0))};
+Bf16Weight operand_like(const torch::Tensor& weight, bool gradients) {
+  return {
+      .forward = bf16::tiles(weight.size(0), weight.size(1)),
+      .backward = gradients ? bf16::tiles(weight.size(1), weight.size(0)) : torch::Tensor(),
+  };
 }
 
 // Lines of a weight's tiles that are one piece of work.
@@ -43,6 +46,7 @@ void add_pieces(const torch::Tensor& weight, const Bf16Weight& operand,
                 std::vector<Piece>& pieces) {
   for (const bool forward : {true, false}) {
     const torch::Tensor& tiles = forward ? operand.forward : operand.backward;
+    if (!tiles.defined()) continue;
     for (int64_t line = 0; line < tiles.size(0); line += kLinesOfPiece) {
       pieces.push_back({&weight, &tiles, forward, line});
     }
@@ -314,7 +318,7 @@ std::shared_ptr<const Bf16Weight> Bf16Weights::of(const torch::Tensor& weight) {
   Entry& entry = entries_[weight.const_data_ptr()];
   if (!entry.operand || entry.weight.sizes() != weight.sizes()) {
     entry.weight = weight.detach();
-    entry.operand = std::make_shared<Bf16Weight>(operand_like(weight));
+    entry.operand = std::make_shared<Bf16Weight>(operand_like(weight, gradients_));
     std::vector<Piece> pieces;
     add_pieces(weight, *entry.operand, pieces);
     fill(pieces);

@@ -1,4 +1,4 @@
-// Training in bf16 on a CPU that multiplies tiles of it (kernels/cpu/tiles.h): products take bf16
+// A model in bf16 on a CPU that multiplies tiles of it (kernels/cpu/tiles.h): products take bf16
 // operands and sum in float32; everything else, weights and their gradients too, stays float32.
 #pragma once
 
@@ -12,17 +12,20 @@
 
 namespace attn {
 
-/// Whether this processor has such products; elsewhere LibTorch's autocast does.
+/// Whether this processor has such products; elsewhere training has LibTorch's autocast.
 bool has_bf16_tiles();
 
 /// A weight [outputs, inputs] as an operand: of x Wᵀ, and of dy W.
 struct Bf16Weight {
-  torch::Tensor forward, backward;  ///< tiles
+  torch::Tensor forward, backward;  ///< tiles; `backward` may be undefined
 };
 
 /// The bf16 operands of a model's weights, made when a weight is first met. Threads may share one.
 class Bf16Weights {
  public:
+  /// Without `gradients` there is no backward pass with these, and half the memory.
+  explicit Bf16Weights(bool gradients = true) : gradients_(gradients) {}
+
   /// By where the weight's data lie, so that replicas that share them share the operand. float32,
   /// on the CPU.
   std::shared_ptr<const Bf16Weight> of(const torch::Tensor& weight);
@@ -36,6 +39,7 @@ class Bf16Weights {
     torch::Tensor weight;
     std::shared_ptr<Bf16Weight> operand;
   };
+  bool gradients_;
   std::mutex mutex_;
   std::map<const void*, Entry> entries_;
 };

@@ -4,12 +4,15 @@
 
 #include <algorithm>
 
+#include "kernels/bf16_products.h"
 #include "kernels/cpu/table.h"
 
 namespace attn {
 namespace {
 
 constexpr int64_t kWorthAThread = 1 << 16;  // multiplications
+// Of tiles: products of two tiles, and columns of the result that are one piece of work.
+constexpr int64_t kTilesWorthAThread = 256, kColumns = 256;
 
 }  // namespace
 
@@ -26,6 +29,11 @@ PackedLinear::PackedLinear(const torch::Tensor& weight, const torch::Tensor& bia
       panels_ = torch::empty({padded * inputs_});
       kernels.pack_panels(values, outputs_, inputs_, panels_.data_ptr<float>());
       break;
+    case WeightType::bf16:
+      TORCH_CHECK(has_bf16_tiles(), "this processor has no bf16 tiles");
+      panels_ = bf16::tiles(outputs_, inputs_);
+      cpu::tile_kernels()->right_transposed(bf16::source(rows, 0, outputs_), bf16::data(panels_));
+      break;
     case WeightType::int8:
       panels_ = torch::empty({padded * kernels.int8_words(inputs_)}, torch::kUInt32);
       scales_.resize(static_cast<size_t>(padded));
@@ -41,6 +49,7 @@ PackedLinear::PackedLinear(const torch::Tensor& weight, const torch::Tensor& bia
 
 void PackedLinear::apply(const float* x, int64_t x_stride, int64_t rows, float* y, int64_t y_stride,
                          bool relu) const {
+  if (type_ == WeightType::bf16) return apply_tiles(x, x_stride, rows, y, y_stride, relu);
   const auto& kernels = cpu::kernels();
   const bool int8 = type_ == WeightType::int8;
   const cpu::PanelProduct product{
@@ -60,6 +69,30 @@ void PackedLinear::apply(const float* x, int64_t x_stride, int64_t rows, float* 
   at::parallel_for(
       0, kernels.panels(outputs_), std::max<int64_t>(1, kWorthAThread / work),
       [&](int64_t begin, int64_t end) { kernels.multiply_panels(product, begin, end); });
+}
+
+void PackedLinear::apply_tiles(const float* x, int64_t x_stride, int64_t rows, float* y,
+                               int64_t y_stride, bool relu) const {
+  const torch::Tensor left = bf16::tiles(rows, inputs_);
+  cpu::tile_kernels()->left(
+      {.data = x, .stride = x_stride, .rows = rows, .columns = inputs_, .narrow = false},
+      bf16::data(left));
+  const int64_t work =
+      std::max<int64_t>(1, left.size(0) * left.size(1) * (kColumns / bf16::kTileLines));
+  at::parallel_for(
+      0, bf16::tile_count(outputs_, kColumns), std::max<int64_t>(1, kTilesWorthAThread / work),
+      [&](int64_t begin, int64_t end) {
+        for (int64_t c = begin * kColumns; c < std::min(end * kColumns, outputs_); c += kColumns) {
+          const int64_t columns = std::min(kColumns, outputs_ - c);
+          bf16::multiply_columns(bf16::data(left), panels_, rows, c, columns, y + c, y_stride,
+                                 /*add=*/false, bias_.empty() ? nullptr : bias_.data() + c);
+          if (!relu) continue;
+          for (int64_t r = 0; r < rows; ++r) {
+            float* row = y + r * y_stride + c;
+            for (int64_t i = 0; i < columns; ++i) row[i] = std::max(row[i], 0.0f);
+          }
+        }
+      });
 }
 
 }  // namespace attn

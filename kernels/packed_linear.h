@@ -10,11 +10,11 @@
 namespace attn {
 
 /// y = x Wᵀ + b with the weight copied once into the order in which the kernel reads it. Float32 on
-/// the CPU. torch::linear is the plain counterpart; with int8 the weight is off by at most half of
-/// 1/127 of its row's largest.
+/// the CPU. torch::linear is the plain counterpart; with bf16 both operands are rounded to it, with
+/// int8 the weight is off by at most half of 1/127 of its row's largest.
 class PackedLinear {
  public:
-  /// weight [outputs, inputs]; bias [outputs], or undefined for none.
+  /// weight [outputs, inputs]; bias [outputs], or undefined for none. bf16 needs has_bf16_tiles().
   PackedLinear(const torch::Tensor& weight, const torch::Tensor& bias, WeightType type);
 
   int64_t inputs() const { return inputs_; }
@@ -26,9 +26,12 @@ class PackedLinear {
              bool relu = false) const;
 
  private:
+  void apply_tiles(const float* x, int64_t x_stride, int64_t rows, float* y, int64_t y_stride,
+                   bool relu) const;
+
   int64_t inputs_, outputs_;
   WeightType type_;
-  torch::Tensor panels_;  // a tensor begins on a cache line, as the panels' vectors then do
+  torch::Tensor panels_;  // or tiles; a tensor begins on a cache line, as their vectors then do
   std::vector<float> scales_, bias_;
 };
 

@@ -1,6 +1,7 @@
 #include "model/transformer.h"
 
 #include "base/check.h"
+#include "kernels/bf16.h"
 #include "model/init.h"
 
 namespace attn {
@@ -83,7 +84,7 @@ torch::Tensor TransformerImpl::forward(const TokenSequences& source, const Token
 }
 
 torch::Tensor TransformerImpl::project(const torch::Tensor& x_ND) {
-  return torch::linear(x_ND, output_weight());
+  return affine(x_ND, {output_weight(), {}});
 }
 
 DecoderState TransformerImpl::start(const torch::Tensor& memory_ND, const Segments& memory) {

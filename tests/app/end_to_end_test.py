@@ -37,11 +37,11 @@ class EndToEnd(ProgramTest):
         last = sorted((self.path / run / "checkpoints").glob("step-*"))[-1]
         return last.name, (last / "model.safetensors").read_bytes()
 
-    def whole_run(self):
+    def whole_run(self, run="whole", *settings):
         """An undisturbed run, made once."""
-        if not (self.path / "whole").exists():
-            self.attn("train", "small.json", "--run", "whole")
-        return self.weights("whole")
+        if not (self.path / run).exists():
+            self.attn("train", "small.json", "--run", run, *settings)
+        return self.weights(run)
 
     def test_training_learns_and_leaves_a_run_that_translates_and_scores(self):
         self.whole_run()
@@ -72,13 +72,20 @@ class EndToEnd(ProgramTest):
         self.assertIn("whole/averaged", self.attn("translate", "whole", stdin=lines[1] + "\n").stderr)
 
     def test_killed_again_and_again_it_ends_with_the_same_weights(self):
-        name, expected = self.whole_run()
+        self.kill_again_and_again("whole", "killed")
+
+    def test_killed_again_and_again_in_bf16(self):
+        # A processor without bf16 stays with fp32.
+        self.kill_again_and_again("whole-bf16", "killed-bf16", "--set", "train.precision=bf16")
+
+    def kill_again_and_again(self, whole, killed, *settings):
+        name, expected = self.whole_run(whole, *settings)
         rng = random.Random(5)
-        checkpoints = lambda: sorted(p.name for p in (self.path / "killed/checkpoints").glob("step-*"))
+        checkpoints = lambda: sorted(p.name for p in (self.path / killed / "checkpoints").glob("step-*"))
         kills = 0
         for attempt in range(5):
             before = checkpoints()
-            process = self.start("train", "small.json", "--run", "killed", "--resume")
+            process = self.start("train", "small.json", "--run", killed, "--resume", *settings)
             if attempt == 0:  # before there is anything to resume from
                 time.sleep(rng.uniform(0.02, 0.15))
             while attempt > 0 and process.poll() is None and checkpoints() == before:
@@ -91,8 +98,8 @@ class EndToEnd(ProgramTest):
                 break
             kills += 1
         self.assertGreaterEqual(kills, 3)
-        self.attn("train", "small.json", "--run", "killed", "--resume")
-        self.assertEqual(self.weights("killed"), (name, expected))
+        self.attn("train", "small.json", "--run", killed, "--resume", *settings)
+        self.assertEqual(self.weights(killed), (name, expected))
 
         def values(run):
             out = []
@@ -101,7 +108,7 @@ class EndToEnd(ProgramTest):
                 out.append({k: v for k, v in record.items() if "second" not in k and k != "loss" and k != "gradient_norm"
                             and k != "learning_rate" and not (record["kind"] == "train" and k == "ppl")})
             return out
-        self.assertEqual(values("killed"), values("whole"))
+        self.assertEqual(values(killed), values(whole))
 
     def test_a_signal_saves_and_names_the_command_to_go_on(self):
         self.whole_run()
@@ -192,8 +199,9 @@ class EndToEnd(ProgramTest):
         self.one_line("train", "edit", "--resume", "--set", "train.steps=14", code=3, names=["edited/train", "another text"])
 
     def test_what_would_fail_at_an_evaluation_fails_before_training(self):
-        self.one_line("train", "small.json", "--run", "int8", "--set", "model.activation=gelu", "--set",
-                      "search.weights=int8", code=2, names=["search.weights", "int8"])
+        for weights in ("int8", "bf16"):
+            self.one_line("train", "small.json", "--run", weights, "--set", "model.activation=gelu", "--set",
+                          f"search.weights={weights}", code=2, names=["search.weights", weights, "take fp32"])
         self.one_line("train", "small.json", "--run", "short", "--set", "model.position=learned", "--set",
                       "model.max_positions=9", "--set", "data.max_length=9", code=3, names=["valid", "max_positions"])
 

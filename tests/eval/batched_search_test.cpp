@@ -42,6 +42,16 @@ std::vector<std::vector<std::string>> sentences(uint64_t count) {
   return out;
 }
 
+std::vector<std::string> text_lines(uint64_t count) {
+  std::vector<std::string> lines;
+  for (const auto& sentence : sentences(count)) {
+    std::string line;
+    for (const std::string& word : sentence) line += (line.empty() ? "" : " ") + word;
+    lines.push_back(line);
+  }
+  return lines;
+}
+
 SearchConfig search(StepPath decoder) {
   SearchConfig config;
   config.beam = 3;
@@ -53,12 +63,7 @@ SearchConfig search(StepPath decoder) {
 }  // namespace
 
 TEST_CASE("translations are the same by any number of threads and either decoder") {
-  std::vector<std::string> lines;
-  for (const auto& sentence : sentences(45)) {
-    std::string line;
-    for (const std::string& word : sentence) line += (line.empty() ? "" : " ") + word;
-    lines.push_back(line);
-  }
+  std::vector<std::string> lines = text_lines(45);
   lines[7] = "";  // translates to nothing, at its place
   std::vector<std::vector<std::vector<Translation>>> all;
   for (const StepPath path : {StepPath::libtorch, StepPath::packed}) {
@@ -76,6 +81,25 @@ TEST_CASE("translations are the same by any number of threads and either decoder
       CHECK(other[i].front().score == Approx(all.front()[i].front().score).margin(1e-4));
     }
     CHECK(other[7].front().text.empty());
+  }
+}
+
+TEST_CASE("translations in bf16 are the same by any number of threads") {
+  if (!has_bf16_tiles()) return;
+  const std::vector<std::string> lines = text_lines(45);
+  SearchConfig bf16 = search(StepPath::packed);
+  bf16.weights = WeightType::bf16;
+  std::vector<std::vector<Translation>> first;
+  for (const int threads : {1, 2, 5}) {
+    const testing::Threads scope(threads);
+    // A new one each time: its threads are the first to meet the encoder's weights.
+    auto found = Translator(model(), tokenizers(), bf16, {.batch_tokens = 200}).translate(lines);
+    if (first.empty()) first = std::move(found);
+    for (size_t i = 0; i < found.size(); ++i) {
+      CAPTURE(i, threads);
+      CHECK(found[i].front().text == first[i].front().text);
+      CHECK(found[i].front().score == Approx(first[i].front().score).margin(1e-4));
+    }
   }
 }
 

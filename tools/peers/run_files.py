@@ -7,19 +7,20 @@ import sentencepiece
 
 
 class Run:
-    def __init__(self, path):
+    def __init__(self, path, position="sinusoidal"):
         self.path = pathlib.Path(path)
         if (self.path / "averaged").is_dir():
             self.path = self.path / "averaged"
         self.config = json.loads((self.path / "config.json").read_text())
         self.model, self.data = self.config["model"], self.config["data"]
-        plain = dict(norm="post", activation="relu", position="sinusoidal", embedding_sharing="all")
+        plain = dict(norm="post", activation="relu", position=position, embedding_sharing="all")
         widths = {self.model["heads"] * self.model[key] for key in ("d_k", "d_v")}
         if widths != {self.model["d_model"]} or not self.model["bias"]:
             raise SystemExit(f"{path}: the drivers know heads × d_k = heads × d_v = d_model, with biases, alone")
         other = [f"model.{key} {self.model[key]}" for key, value in plain.items() if self.model[key] != value]
         if other or not (self.path / "tokenizer.model").exists():
-            raise SystemExit(f"{path}: the drivers know the paper's model with one vocabulary alone: {', '.join(other)}")
+            raise SystemExit(f"{path}: this driver knows the paper's model with {position} positions and one vocabulary "
+                             f"alone: {', '.join(other)}")
         self.pieces = sentencepiece.SentencePieceProcessor(model_file=str(self.path / "tokenizer.model"))
 
     def set(self, assignments):

@@ -4,8 +4,9 @@
     python3 tools/peers/toolkit_step.py joeynmt RUN --python venv-joeynmt/bin/python [--updates 15]
     python3 tools/peers/toolkit_step.py fairseq RUN --python venv-fairseq/bin/python --set d_model=512 --classes 37000
 
-Toolkits: joeynmt (2.3.0), fairseq (0.12.2), opennmt (OpenNMT-py 3.5.1), eole (0.6.4), sockeye (3.1.34), each from pip in an
-environment of its own with torch 2.13. Model, text, pieces, batch size and dropout are the run's; --set changes the model,
+Toolkits: joeynmt (2.3.0), fairseq (0.12.2), opennmt (OpenNMT-py 3.5.1), eole (0.6.4), sockeye (3.1.34), marian (pymarian
+1.12.42), each from pip in an environment of its own, with torch 2.13 but for marian, which counts a batch's size in
+source tokens and splits it between its threads. Model, text, pieces, batch size and dropout are the run's; --set changes the model,
 --classes fills the vocabulary up with pieces that never occur. Prints the median of the rates that the toolkit itself
 logs, in target tokens a second (padding not counted), without its first; their batches are their own. Needs sentencepiece here.
 """
@@ -164,6 +165,24 @@ def sockeye(task):
     return command, r"tok/sec=([\d.]+)"
 
 
+MARIAN = "import _pymarian, sys; sys.exit(_pymarian.Trainer(sys.argv[1]).train())"
+
+
+def marian(task):
+    vocabulary = task.write("vocabulary", ["</s>", "<unk>"] + task.vocabulary)
+    options = dict(
+        type="transformer", model=task.path("model.npz"), train_sets=f"{task.prefix}.source {task.prefix}.target",
+        vocabs=f"{vocabulary} {vocabulary}", cpu_threads=2, sync_sgd="", mini_batch_words=task.tokens,
+        mini_batch=1000, maxi_batch=200, maxi_batch_sort="trg", max_length=100, workspace=4000, enc_depth=task.layers,
+        dec_depth=task.layers, dim_emb=task.width, transformer_dim_ffn=task.inner,
+        transformer_ffn_activation="relu", transformer_heads=task.heads, transformer_dropout=task.dropout, transformer_dropout_attention=task.attention_dropout, transformer_dropout_ffn=0,
+        label_smoothing=task.smoothing, tied_embeddings_all="", optimizer_params="0.9 0.98 1e-9", learn_rate=1e-4,
+        lr_warmup=300, clip_norm=0, cost_type="ce-mean-words", disp_freq=EVERY, after_batches=task.updates, seed=1,
+        save_freq=10**6, overwrite="")
+    words = " ".join(f"--{key.replace('_', '-')} {value}".strip() for key, value in options.items())
+    return ["-c", MARIAN, words], r"([\d.]+) words/s"
+
+
 class Task:
     """What a toolkit is to train, and a folder for its files."""
 
@@ -174,6 +193,7 @@ class Task:
         self.dropout, self.attention_dropout = model["dropout"], model["attention_dropout"]
         self.smoothing, self.tokens, self.updates = train["label_smoothing"], data["batch_tokens"], options.updates
         self.classes, self.bf16 = options.classes, options.bf16
+        self.math_threads = 1 if options.toolkit == "marian" else 2
         pieces = run.pieces
         self.vocabulary = [pieces.id_to_piece(i) for i in range(pieces.get_piece_size())
                            if not pieces.is_control(i) and not pieces.is_unknown(i)]
@@ -196,7 +216,7 @@ class Task:
 
     def run(self, arguments):
         """What the toolkit printed."""
-        environment = os.environ | dict(OMP_NUM_THREADS="2", PYTHONWARNINGS="ignore", HF_HUB_OFFLINE="1",
+        environment = os.environ | dict(OMP_NUM_THREADS=str(self.math_threads), PYTHONWARNINGS="ignore", HF_HUB_OFFLINE="1",
                                         TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD="1")
         done = subprocess.run([self.python, *arguments], env=environment, cwd=self.folder, text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
@@ -205,7 +225,7 @@ class Task:
         return done.stdout
 
 
-TOOLKITS = dict(joeynmt=joeynmt, fairseq=fairseq, opennmt=opennmt, eole=eole, sockeye=sockeye)
+TOOLKITS = dict(joeynmt=joeynmt, fairseq=fairseq, opennmt=opennmt, eole=eole, sockeye=sockeye, marian=marian)
 
 
 def main():

@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+"""Search with a run's weights in Marian, for `attn bench search` to be measured against.
+
+    venv-marian/bin/python tools/peers/marian_search.py RUN TEXT [--at-once 1000] [--batch 32]
+
+Exports the run's (averaged) weights, translates the file and prints sentences/s; with --output it also writes the
+translations. Needs pymarian (1.12.42), sentencepiece, safetensors and numpy. Marian knows the positions of
+"model.position": "sinusoidal_halves" alone, and its decoder starts from no embedding where attn's starts from that of
+<s>: --without-start DIR writes a copy of the run whose <s> is zero, with which both are the same function, but for the
+norms' epsilon. Its search is close to attn's that stops by count, not equal: its limit is three times the longest input.
+"""
+import argparse
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+import numpy
+from safetensors.numpy import load_file, save_file
+
+from run_files import Run, report
+
+TRAIN = "import _pymarian, sys; sys.exit(_pymarian.Trainer(sys.argv[1]).train())"
+
+
+def command_line(**options):
+    return " ".join(f"--{name.replace('_', '-')} {value}".strip() for name, value in options.items())
+
+
+def blank_model(run, folder, pieces):
+    """A model of Marian's with the run's dimensions, and its vocabulary; it tells the names and the config to be written."""
+    vocabulary, text, model = (str(folder / name) for name in ("vocabulary", "text", "blank.npz"))
+    pathlib.Path(vocabulary).write_text("\n".join(pieces) + "\n", encoding="utf-8")
+    pathlib.Path(text).write_text((" ".join(pieces[3:8]) + "\n") * 4, encoding="utf-8")
+    sizes = run.model
+    options = command_line(
+        type="transformer", model=model, train_sets=f"{text} {text}", vocabs=f"{vocabulary} {vocabulary}", cpu_threads=1,
+        enc_depth=sizes["layers"], dec_depth=sizes["layers"], dim_emb=sizes["d_model"],
+        transformer_dim_ffn=sizes["d_ff"], transformer_ffn_activation="relu", transformer_heads=sizes["heads"],
+        tied_embeddings_all="", after_batches=1, workspace=1000, quiet="")
+    subprocess.run([sys.executable, "-c", TRAIN, options], check=True, stdout=subprocess.DEVNULL)
+    return model, vocabulary
+
+
+def linear(weights, name, suffix=""):
+    return {"W" + suffix: weights[name + ".weight"].T, "b" + suffix: weights[name + ".bias"][None]}
+
+
+def export(run, folder):
+    weights = load_file(str(run.path / "model.safetensors"))
+    count = run.pieces.get_piece_size()
+    first = [run.pieces.eos_id(), run.pieces.unk_id()]
+    order = first + [i for i in range(count) if i not in first]
+    pieces = ["</s>", "<unk>"] + [run.pieces.id_to_piece(i) for i in order[2:]]
+    blank, vocabulary = blank_model(run, folder, pieces)
+    with numpy.load(blank) as file:
+        model = dict(file)
+    found = {"Wemb": weights["shared_weight"][order], "decoder_ff_logit_out_b": numpy.zeros((1, count))}
+    for side in ("encoder", "decoder"):
+        for i in range(run.model["layers"]):
+            ours, theirs = f"{side}.layers.{i}.", f"{side}_l{i + 1}_"
+            for part, name in (("self_attention", "self"), ("memory_attention", "context"))[: 2 if side == "decoder" else 1]:
+                for map_, letter in (("query", "q"), ("key", "k"), ("value", "v"), ("output", "o")):
+                    for kind, value in linear(weights, f"{ours}{part}.{map_}").items():
+                        found[f"{theirs}{name}_{kind}{letter}"] = value
+                norm = f"{ours}{part}_sublayer.norm."
+                found[f"{theirs}{name}_Wo_ln_scale"] = weights[norm + "weight"][None]
+                found[f"{theirs}{name}_Wo_ln_bias"] = weights[norm + "bias"][None]
+            for map_, number in (("inner", "1"), ("outer", "2")):
+                for kind, value in linear(weights, f"{ours}feed_forward.{map_}", number).items():
+                    found[f"{theirs}ffn_{kind}"] = value
+            norm = f"{ours}feed_forward_sublayer.norm."
+            found[f"{theirs}ffn_ffn_ln_scale"] = weights[norm + "weight"][None]
+            found[f"{theirs}ffn_ffn_ln_bias"] = weights[norm + "bias"][None]
+    for name, value in model.items():
+        if name.startswith("special:"):
+            continue
+        if found[name].shape != value.shape:
+            raise SystemExit(f"{name}: {found[name].shape} for Marian's {value.shape}")
+        model[name] = numpy.ascontiguousarray(found.pop(name), dtype=numpy.float32)
+    if found:
+        raise SystemExit(f"Marian has no {', '.join(found)}")
+    path = str(folder / "model.npz")
+    numpy.savez(path, **model)
+    return path, vocabulary
+
+
+def without_start(run, folder):
+    shutil.copytree(run.path, folder)
+    file = pathlib.Path(folder) / "model.safetensors"
+    weights = load_file(str(file))
+    weights["shared_weight"][run.pieces.bos_id()] = 0.0
+    save_file(weights, str(file))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("run")
+    parser.add_argument("text")
+    parser.add_argument("--at-once", type=int, default=1000)
+    parser.add_argument("--batch", type=int, default=32, help="sentences in one batch at most")
+    parser.add_argument("--threads", type=int, default=2, help="each translates batches of its own")
+    parser.add_argument("--seconds", type=float, default=8)
+    parser.add_argument("--output")
+    parser.add_argument("--without-start", metavar="DIR", help="write that copy of the run, and no more")
+    options = parser.parse_args()
+    run = Run(options.run, position="sinusoidal_halves")
+    if options.without_start:
+        without_start(run, options.without_start)
+        return
+    search = run.config["search"]
+    if (search["penalty"], search["stop"]) != ("power", "count"):
+        parser.error("Marian knows the penalty power and stops by count alone; set both in the run's search")
+    import _pymarian
+
+    with open(options.text, encoding="utf-8") as lines:
+        sentences = [" ".join(run.pieces.encode(line.rstrip("\n"), out_type=str)) for line in lines]
+    with tempfile.TemporaryDirectory() as folder:
+        model, vocabulary = export(run, pathlib.Path(folder))
+        translator = _pymarian.Translator(command_line(
+            models=model, vocabs=f"{vocabulary} {vocabulary}", cpu_threads=options.threads, beam_size=search["beam"],
+            normalize=search["alpha"], mini_batch=options.batch, maxi_batch=100, maxi_batch_sort="src",
+            max_length_factor=3, allow_unk="", workspace=1000, quiet="", quiet_translation=""))
+        translator.translate(sentences[: options.at_once])
+        found, begin = [], time.perf_counter()
+        while len(found) < len(sentences) and (options.output or time.perf_counter() - begin < options.seconds):
+            found += translator.translate(sentences[len(found) : len(found) + options.at_once])
+        rate = len(found) / (time.perf_counter() - begin)
+    if options.output:
+        with open(options.output, "w", encoding="utf-8") as out:
+            out.writelines(run.pieces.decode(line.split(" ")) + "\n" for line in found)
+    report("Marian", sentences_per_second=rate, sentences=len(found))
+
+
+if __name__ == "__main__":
+    main()
