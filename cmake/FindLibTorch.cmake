@@ -41,6 +41,11 @@ endforeach()
 add_library(attn_torch INTERFACE)
 target_include_directories(attn_torch SYSTEM INTERFACE
   "${ATTN_TORCH_PREFIX}/include" "${ATTN_TORCH_PREFIX}/include/torch/csrc/api/include")
+# LibTorch's wheels export parts of libstdc++ that were linked into them (std::filesystem). Ours must be found first: the
+# copy in 2.11 with CUDA calls a null pointer when a directory is removed.
+if("stdc++" IN_LIST CMAKE_CXX_IMPLICIT_LINK_LIBRARIES)
+  target_link_libraries(attn_torch INTERFACE stdc++)
+endif()
 target_link_libraries(attn_torch INTERFACE ${_torch_libraries})
 target_link_options(attn_torch INTERFACE "LINKER:-rpath,${ATTN_TORCH_PREFIX}/lib")
 if(CMAKE_SYSTEM_NAME STREQUAL "Linux")

@@ -11,10 +11,7 @@ using namespace attn;
 using namespace attn::testing;
 
 TEST_CASE("the data config says what is wrong with which knob") {
-  DataConfig good;
-  good.train = "t";
-  good.source = "en";
-  good.target = "de";
+  DataConfig good{.train = "t", .source = "en", .target = "de"};
   CHECK_NOTHROW(good.validate());
   const auto complaint = [&](auto change) {
     DataConfig config = good;

@@ -1,6 +1,10 @@
 // Every kernel against the plain operations that define it: values, gradients, rates.
 #include <ATen/Parallel.h>
+#ifdef __linux__
+#include <dlfcn.h>
+#endif
 
+#include <filesystem>
 #include <mutex>
 #include <set>
 #include <thread>
@@ -30,6 +34,15 @@ TEST_CASE("at::parallel_for really is parallel: without OpenMP's flag it silentl
   CHECK(inside);
   CHECK(threads.size() == 2);
 }
+
+#ifdef __linux__
+TEST_CASE("the standard library is the system's, not the parts of one that LibTorch exports") {
+  using RemoveAll = uintmax_t (*)(const std::filesystem::path&, std::error_code&);
+  Dl_info found{};
+  REQUIRE(dladdr(reinterpret_cast<void*>(RemoveAll{&std::filesystem::remove_all}), &found) != 0);
+  CHECK(std::string(found.dli_fname).find("libtorch") == std::string::npos);
+}
+#endif
 
 TEST_CASE("a dropout seed decides the keys of its thread, nested ones too") {
   const DropoutSeed outer(7);
