@@ -261,6 +261,40 @@ class EndToEnd(ProgramTest):
         self.assertIn("nothing was updated", error)
         self.assertIn("step ", error)
 
+    def test_config_resolves_and_explains(self):
+        shown = self.attn("config", "small.json", "--set", "model.heads=4")
+        config = json.loads(shown.stdout)
+        self.assertEqual((config["model"]["heads"], config["model"]["d_model"], config["model"]["norm"]), (4, 32, "post"))
+        self.assertIn("parameters with vocabularies of 400", shown.stderr)
+        self.write("shown.json", shown.stdout)  # what is shown is a config, and resolves to itself
+        self.assertEqual(self.attn("config", "shown.json").stdout, shown.stdout)
+        lines = self.attn("config", "--explain").stdout.splitlines()
+        self.assertTrue(any(line.startswith("model.heads = 8 ") for line in lines))
+
+    def test_vocab_lists_and_cuts(self):
+        self.whole_run()
+        rows = [line.split("\t") for line in self.attn("vocab", "whole").stdout.splitlines()]
+        self.assertEqual([int(row[0]) for row in rows], list(range(400)))
+        pieces = {row[1] for row in rows}
+        text = (self.path / "corpus/test.en").read_text()
+        cut = self.attn("vocab", "whole", "--encode", stdin=text).stdout
+        self.assertLessEqual({piece for line in cut.splitlines() for piece in line.split()}, pieces)
+        joined = ["".join(line.split()).replace("\u2581", " ").strip() for line in cut.splitlines()]
+        self.assertEqual(joined, [line.strip() for line in text.splitlines()])
+
+    def test_benchmarks_measure_what_they_name(self):
+        self.whole_run()
+        step = json.loads(self.attn("bench", "step", "small.json", "--json", "--seconds", "0.2").stdout)
+        self.assertGreater(step["tokens_per_second"], 0)
+        layers = json.loads(self.attn("bench", "layers", "small.json", "--json").stdout)
+        self.assertAlmostEqual(sum(layer["share"] for layer in layers), 1.0, places=6)
+        self.assertTrue(all(layer["forward"] > 0 for layer in layers))
+        self.assertIn("share", self.attn("bench", "layers", "small.json").stdout)
+        search = json.loads(self.attn("bench", "search", "whole", "corpus/test.en", "--json", "--at-once", "8",
+                                      "--seconds", "0.1").stdout)
+        self.assertEqual(search[0]["at_once"], 8)
+        self.assertGreaterEqual(search[0]["sentences"], 8)
+
     def test_every_subcommand_helps_with_an_example(self):
         for command in ("train", "translate", "parse", "eval", "score", "average", "config", "vocab", "generate", "demo"):
             self.assertIn("xample", self.attn(command, "--help").stdout, command)
