@@ -41,9 +41,9 @@ std::string cut_text(int64_t cut) {
 
 // Pairs of lines that have no loss.
 std::string left_out_text(int64_t pairs) {
-  return pairs == 0
-             ? ""
-             : "  (" + std::to_string(pairs) + " pairs empty, not UTF-8 or overlong, left out)";
+  return pairs == 0 ? ""
+                    : format("  (left out, as empty, overlong or not UTF-8: %lld of its pairs)",
+                             static_cast<long long>(pairs));
 }
 
 }  // namespace

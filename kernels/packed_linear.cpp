@@ -14,6 +14,15 @@ constexpr int64_t kWorthAThread = 1 << 16;  // multiplications
 // Of tiles: products of two tiles, and columns of the result that are one piece of work.
 constexpr int64_t kTilesWorthAThread = 256, kColumns = 256;
 
+// Tiles of a product's left operand, kept by its thread from one product to the next.
+uint16_t* room_for_tiles(int64_t lines, int64_t inner) {
+  thread_local torch::Tensor kept;
+  const int64_t wanted = bf16::tile_count(lines, bf16::kTileLines) *
+                         bf16::tile_count(inner, bf16::kTileInner) * bf16::kTileSize;
+  if (!kept.defined() || kept.numel() < wanted) kept = bf16::tiles(lines, inner);
+  return bf16::data(kept);
+}
+
 }  // namespace
 
 PackedLinear::PackedLinear(const torch::Tensor& weight, const torch::Tensor& bias, WeightType type)
@@ -73,18 +82,17 @@ void PackedLinear::apply(const float* x, int64_t x_stride, int64_t rows, float* 
 
 void PackedLinear::apply_tiles(const float* x, int64_t x_stride, int64_t rows, float* y,
                                int64_t y_stride, bool relu) const {
-  const torch::Tensor left = bf16::tiles(rows, inputs_);
+  uint16_t* left = room_for_tiles(rows, inputs_);
   cpu::tile_kernels()->left(
-      {.data = x, .stride = x_stride, .rows = rows, .columns = inputs_, .narrow = false},
-      bf16::data(left));
-  const int64_t work =
-      std::max<int64_t>(1, left.size(0) * left.size(1) * (kColumns / bf16::kTileLines));
+      {.data = x, .stride = x_stride, .rows = rows, .columns = inputs_, .narrow = false}, left);
+  const int64_t work = std::max<int64_t>(1, bf16::tile_count(rows, bf16::kTileLines) *
+                                                panels_.size(1) * (kColumns / bf16::kTileLines));
   at::parallel_for(
       0, bf16::tile_count(outputs_, kColumns), std::max<int64_t>(1, kTilesWorthAThread / work),
       [&](int64_t begin, int64_t end) {
         for (int64_t c = begin * kColumns; c < std::min(end * kColumns, outputs_); c += kColumns) {
           const int64_t columns = std::min(kColumns, outputs_ - c);
-          bf16::multiply_columns(bf16::data(left), panels_, rows, c, columns, y + c, y_stride,
+          bf16::multiply_columns(left, panels_, rows, c, columns, y + c, y_stride,
                                  /*add=*/false, bias_.empty() ? nullptr : bias_.data() + c);
           if (!relu) continue;
           for (int64_t r = 0; r < rows; ++r) {

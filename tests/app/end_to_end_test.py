@@ -37,10 +37,10 @@ class EndToEnd(ProgramTest):
         last = sorted((self.path / run / "checkpoints").glob("step-*"))[-1]
         return last.name, (last / "model.safetensors").read_bytes()
 
-    def whole_run(self, run="whole", *settings):
+    def whole_run(self, run="whole", *settings, threads=1):
         """An undisturbed run, made once."""
         if not (self.path / run).exists():
-            self.attn("train", "small.json", "--run", run, *settings)
+            self.attn("train", "small.json", "--run", run, *settings, threads=threads)
         return self.weights(run)
 
     def test_training_learns_and_leaves_a_run_that_translates_and_scores(self):
@@ -74,18 +74,18 @@ class EndToEnd(ProgramTest):
     def test_killed_again_and_again_it_ends_with_the_same_weights(self):
         self.kill_again_and_again("whole", "killed")
 
-    def test_killed_again_and_again_in_bf16(self):
+    def test_killed_again_and_again_in_bf16_on_two_threads(self):
         # A processor without bf16 stays with fp32.
-        self.kill_again_and_again("whole-bf16", "killed-bf16", "--set", "train.precision=bf16")
+        self.kill_again_and_again("whole-bf16", "killed-bf16", "--set", "train.precision=bf16", threads=2)
 
-    def kill_again_and_again(self, whole, killed, *settings):
-        name, expected = self.whole_run(whole, *settings)
+    def kill_again_and_again(self, whole, killed, *settings, threads=1):
+        name, expected = self.whole_run(whole, *settings, threads=threads)
         rng = random.Random(5)
         checkpoints = lambda: sorted(p.name for p in (self.path / killed / "checkpoints").glob("step-*"))
         kills = 0
         for attempt in range(5):
             before = checkpoints()
-            process = self.start("train", "small.json", "--run", killed, "--resume", *settings)
+            process = self.start("train", "small.json", "--run", killed, "--resume", *settings, threads=threads)
             if attempt == 0:  # before there is anything to resume from
                 time.sleep(rng.uniform(0.02, 0.15))
             while attempt > 0 and process.poll() is None and checkpoints() == before:
@@ -98,7 +98,7 @@ class EndToEnd(ProgramTest):
                 break
             kills += 1
         self.assertGreaterEqual(kills, 3)
-        self.attn("train", "small.json", "--run", killed, "--resume", *settings)
+        self.attn("train", "small.json", "--run", killed, "--resume", *settings, threads=threads)
         self.assertEqual(self.weights(killed), (name, expected))
 
         def values(run):
@@ -217,8 +217,11 @@ class EndToEnd(ProgramTest):
         with open(self.path / "broken/train.en", "ab") as file:
             file.write(b"bad \xff bytes\n")
         done = self.attn("train", "small.json", "--run", "utf8", "--set", "data.train=broken/train",
-                         "--set", "train.steps=1")
+                         "--set", "data.valid=broken/train", "--set", "train.steps=1")
         self.assertIn("1501", done.stderr)
+        self.assertIn("left out, as empty, overlong or not UTF-8: 1 of its pairs", done.stderr)
+        last = json.loads((self.path / "utf8/metrics.jsonl").read_text().splitlines()[-2])
+        self.assertEqual((last["name"], last["left_out"]), ("valid", 1))
         self.assertIn("UTF-8", done.stderr)
         self.one_line("train", "small.json", "--run", "none", "--set", "data.train=nowhere/train", code=3,
                       names=["nowhere/train.en"])
@@ -284,7 +287,7 @@ class EndToEnd(ProgramTest):
 
     def test_benchmarks_measure_what_they_name(self):
         self.whole_run()
-        step = json.loads(self.attn("bench", "step", "small.json", "--json", "--seconds", "0.2").stdout)
+        step = json.loads(self.attn("bench", "step", "small.json", "--json", "--seconds", "0.2", "--cache", "cache").stdout)
         self.assertGreater(step["tokens_per_second"], 0)
         layers = json.loads(self.attn("bench", "layers", "small.json", "--json").stdout)
         self.assertAlmostEqual(sum(layer["share"] for layer in layers), 1.0, places=6)

@@ -25,13 +25,13 @@ class ProgramTest(unittest.TestCase):
         (cls.path / name).write_text(value if isinstance(value, str) else json.dumps(value), encoding="utf8")
 
     @classmethod
-    def start(cls, *arguments, **options):
-        return subprocess.Popen([cls.program, "--threads", "1", *arguments], cwd=cls.path, stdin=subprocess.DEVNULL,
+    def start(cls, *arguments, threads=1, **options):
+        return subprocess.Popen([cls.program, "--threads", str(threads), *arguments], cwd=cls.path, stdin=subprocess.DEVNULL,
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
 
     @classmethod
-    def attn(cls, *arguments, code=0, stdin="", **options):
-        done = subprocess.run([cls.program, "--threads", "1", *arguments], cwd=cls.path, input=stdin,
+    def attn(cls, *arguments, code=0, stdin="", threads=1, **options):
+        done = subprocess.run([cls.program, "--threads", str(threads), *arguments], cwd=cls.path, input=stdin,
                               capture_output=True, text=True, timeout=300, **options)
         if done.returncode != code:
             raise AssertionError(f"attn {' '.join(arguments)}: exit {done.returncode}, wanted {code}\n"

@@ -93,8 +93,9 @@ TEST_CASE("translations in bf16 are the same by any number of threads") {
   for (const int threads : {1, 2, 5}) {
     const testing::Threads scope(threads);
     // A new one each time: its threads are the first to meet the encoder's weights.
-    auto found = Translator(model(), tokenizers(), bf16, {.batch_tokens = 200}).translate(lines);
-    if (first.empty()) first = std::move(found);
+    const auto found =
+        Translator(model(), tokenizers(), bf16, {.batch_tokens = 200}).translate(lines);
+    if (first.empty()) first = found;
     for (size_t i = 0; i < found.size(); ++i) {
       CAPTURE(i, threads);
       CHECK(found[i].front().text == first[i].front().text);

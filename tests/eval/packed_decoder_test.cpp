@@ -53,6 +53,12 @@ std::vector<double> log_probs_of(StepDecoder& decoder) {
   return all;
 }
 
+double largest_difference(const std::vector<double>& a, const std::vector<double>& b) {
+  double largest = 0.0;
+  for (size_t i = 0; i < a.size(); ++i) largest = std::max(largest, std::abs(a[i] - b[i]));
+  return largest;
+}
+
 double mean_difference(const std::vector<double>& a, const std::vector<double>& b) {
   double sum = 0.0;
   for (size_t i = 0; i < a.size(); ++i) sum += std::abs(a[i] - b[i]);
@@ -167,9 +173,9 @@ TEST_CASE("smaller weights change log-probabilities a little, and only where the
   const auto exact = PackedDecoder::make(model, WeightType::fp32),
              small = PackedDecoder::make(model, type);
   PackedStepDecoder first(*exact, source, nullptr), second(*small, source, nullptr);
-  const double difference = mean_difference(log_probs_of(first), log_probs_of(second));
-  CHECK(difference > 1e-6);
-  CHECK(difference < 0.02);
+  const double difference = largest_difference(log_probs_of(first), log_probs_of(second));
+  CHECK(difference > 1e-5);
+  CHECK(difference < 0.05);
 
   ModelConfig gelu = variant("base");
   gelu.activation = Activation::gelu;
