@@ -6,17 +6,16 @@
 Exports the run's (averaged) weights, translates the file and prints sentences/s; with --output it also writes the
 translations, to compare them. Needs ctranslate2, sentencepiece, safetensors and numpy.
 """
-import argparse
 import math
 import tempfile
-import time
 
 import ctranslate2
 import numpy
 from ctranslate2.specs import TransformerSpec
 from safetensors.numpy import load_file
 
-from run_files import Run, report
+from run_files import Run
+from search_driver import search_arguments, timed_search
 
 
 def sinusoids(positions, width):
@@ -65,16 +64,10 @@ def export(run, folder):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("run")
-    parser.add_argument("text")
-    parser.add_argument("--at-once", type=int, default=1000)
-    parser.add_argument("--batch", type=int, default=32, help="sentences in one batch at most")
+    parser = search_arguments(__doc__.splitlines()[0])
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--threads", type=int, default=1, help="of each worker")
     parser.add_argument("--type", default="float32", help="float32 or int8")
-    parser.add_argument("--seconds", type=float, default=8)
-    parser.add_argument("--output")
     parser.add_argument("--name", default="CTranslate2")
     options = parser.parse_args()
     run = Run(options.run)
@@ -89,16 +82,8 @@ def main():
         export(run, folder)
         translator = ctranslate2.Translator(folder, device="cpu", compute_type=options.type,
                                             inter_threads=options.workers, intra_threads=options.threads)
-        translator.translate_batch(sentences[: options.at_once], **how)
-        done, found, begin = 0, [], time.perf_counter()
-        while done < len(sentences) and (options.output or time.perf_counter() - begin < options.seconds):
-            found += translator.translate_batch(sentences[done : done + options.at_once], **how)
-            done = len(found)
-        rate = done / (time.perf_counter() - begin)
-    if options.output:
-        with open(options.output, "w", encoding="utf-8") as out:
-            out.writelines(run.pieces.decode(best.hypotheses[0]) + "\n" for best in found)
-    report(options.name, version=ctranslate2.__version__, sentences_per_second=rate, sentences=done)
+        timed_search(options.name, run, options, sentences, lambda part: translator.translate_batch(part, **how),
+                     lambda best: best.hypotheses[0], version=ctranslate2.__version__)
 
 
 if __name__ == "__main__":

@@ -9,24 +9,18 @@ translations. Needs pymarian (1.12.42), sentencepiece, safetensors and numpy. Ma
 <s>: --without-start DIR writes a copy of the run whose <s> is zero, with which both are the same function, but for the
 norms' epsilon. Its search is close to attn's that stops by count, not equal: its limit is three times the longest input.
 """
-import argparse
 import pathlib
 import shutil
 import subprocess
 import sys
 import tempfile
-import time
 
 import numpy
 from safetensors.numpy import load_file, save_file
 
-from run_files import Run, report
-
-TRAIN = "import _pymarian, sys; sys.exit(_pymarian.Trainer(sys.argv[1]).train())"
-
-
-def command_line(**options):
-    return " ".join(f"--{name.replace('_', '-')} {value}".strip() for name, value in options.items())
+from marian import TRAIN, command_line, model_options
+from run_files import Run
+from search_driver import search_arguments, timed_search
 
 
 def blank_model(run, folder, pieces):
@@ -36,10 +30,9 @@ def blank_model(run, folder, pieces):
     pathlib.Path(text).write_text((" ".join(pieces[3:8]) + "\n") * 4, encoding="utf-8")
     sizes = run.model
     options = command_line(
-        type="transformer", model=model, train_sets=f"{text} {text}", vocabs=f"{vocabulary} {vocabulary}", cpu_threads=1,
-        enc_depth=sizes["layers"], dec_depth=sizes["layers"], dim_emb=sizes["d_model"],
-        transformer_dim_ffn=sizes["d_ff"], transformer_ffn_activation="relu", transformer_heads=sizes["heads"],
-        tied_embeddings_all="", after_batches=1, workspace=1000, quiet="")
+        **model_options(sizes["layers"], sizes["d_model"], sizes["d_ff"], sizes["heads"]), model=model,
+        train_sets=f"{text} {text}", vocabs=f"{vocabulary} {vocabulary}", cpu_threads=1, after_batches=1, workspace=1000,
+        quiet="")
     subprocess.run([sys.executable, "-c", TRAIN, options], check=True, stdout=subprocess.DEVNULL)
     return model, vocabulary
 
@@ -96,14 +89,8 @@ def without_start(run, folder):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("run")
-    parser.add_argument("text")
-    parser.add_argument("--at-once", type=int, default=1000)
-    parser.add_argument("--batch", type=int, default=32, help="sentences in one batch at most")
+    parser = search_arguments(__doc__.splitlines()[0])
     parser.add_argument("--threads", type=int, default=2, help="each translates batches of its own")
-    parser.add_argument("--seconds", type=float, default=8)
-    parser.add_argument("--output")
     parser.add_argument("--without-start", metavar="DIR", help="write that copy of the run, and no more")
     options = parser.parse_args()
     run = Run(options.run, position="sinusoidal_halves")
@@ -123,15 +110,7 @@ def main():
             models=model, vocabs=f"{vocabulary} {vocabulary}", cpu_threads=options.threads, beam_size=search["beam"],
             normalize=search["alpha"], mini_batch=options.batch, maxi_batch=100, maxi_batch_sort="src",
             max_length_factor=3, allow_unk="", workspace=1000, quiet="", quiet_translation=""))
-        translator.translate(sentences[: options.at_once])
-        found, begin = [], time.perf_counter()
-        while len(found) < len(sentences) and (options.output or time.perf_counter() - begin < options.seconds):
-            found += translator.translate(sentences[len(found) : len(found) + options.at_once])
-        rate = len(found) / (time.perf_counter() - begin)
-    if options.output:
-        with open(options.output, "w", encoding="utf-8") as out:
-            out.writelines(run.pieces.decode(line.split(" ")) + "\n" for line in found)
-    report("Marian", sentences_per_second=rate, sentences=len(found))
+        timed_search("Marian", run, options, sentences, translator.translate, lambda line: line.split(" "))
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ import subprocess
 import sys
 import tempfile
 
+from marian import TRAIN, command_line, model_options
 from run_files import Run
 
 EVERY = 5  # updates between two rates
@@ -165,22 +166,17 @@ def sockeye(task):
     return command, r"tok/sec=([\d.]+)"
 
 
-MARIAN = "import _pymarian, sys; sys.exit(_pymarian.Trainer(sys.argv[1]).train())"
-
-
 def marian(task):
     vocabulary = task.write("vocabulary", ["</s>", "<unk>"] + task.vocabulary)
-    options = dict(
-        type="transformer", model=task.path("model.npz"), train_sets=f"{task.prefix}.source {task.prefix}.target",
-        vocabs=f"{vocabulary} {vocabulary}", cpu_threads=2, sync_sgd="", mini_batch_words=task.tokens,
-        mini_batch=1000, maxi_batch=200, maxi_batch_sort="trg", max_length=100, workspace=4000, enc_depth=task.layers,
-        dec_depth=task.layers, dim_emb=task.width, transformer_dim_ffn=task.inner,
-        transformer_ffn_activation="relu", transformer_heads=task.heads, transformer_dropout=task.dropout, transformer_dropout_attention=task.attention_dropout, transformer_dropout_ffn=0,
-        label_smoothing=task.smoothing, tied_embeddings_all="", optimizer_params="0.9 0.98 1e-9", learn_rate=1e-4,
+    options = command_line(
+        **model_options(task.layers, task.width, task.inner, task.heads), model=task.path("model.npz"),
+        train_sets=f"{task.prefix}.source {task.prefix}.target", vocabs=f"{vocabulary} {vocabulary}", cpu_threads=2,
+        sync_sgd="", mini_batch_words=task.tokens, mini_batch=1000, maxi_batch=200, maxi_batch_sort="trg", max_length=100,
+        workspace=4000, transformer_dropout=task.dropout, transformer_dropout_attention=task.attention_dropout,
+        transformer_dropout_ffn=0, label_smoothing=task.smoothing, optimizer_params="0.9 0.98 1e-9", learn_rate=1e-4,
         lr_warmup=300, clip_norm=0, cost_type="ce-mean-words", disp_freq=EVERY, after_batches=task.updates, seed=1,
         save_freq=10**6, overwrite="")
-    words = " ".join(f"--{key.replace('_', '-')} {value}".strip() for key, value in options.items())
-    return ["-c", MARIAN, words], r"([\d.]+) words/s"
+    return ["-c", TRAIN, options], r"([\d.]+) words/s"
 
 
 class Task:
