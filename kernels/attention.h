@@ -16,17 +16,21 @@ struct PackedAttention {
   std::span<const int64_t> key_offsets;  ///< and these rows of keys and values
   bool causal = false;
   double dropout = 0.0;  ///< on the weights; 0 outside training
+  /// The offsets as int32 on the rows' GPU, whose kernel reads them there: [B + 1] each. Without
+  /// them the padded layout is taken.
+  torch::Tensor query_starts = {}, key_starts = {};
 };
 
 /// softmax(Q Kᵀ / √d_k) V for every sentence and head, over rows without padding: queries [N,
 /// H·d_k], keys [M, H·d_k], values [M, H·d_v] to [N, H·d_v]. On a CPU a kernel that computes in
-/// float32 (bf16 input is widened and gives float32 back); elsewhere LibTorch's own over the padded
-/// layout. Differentiable. Tolerance against the readable path: 1e-5.
+/// float32 (bf16 input is widened and gives float32 back); on a GPU LibTorch's memory-efficient
+/// kernel for sentences of various lengths, which makes no mask; where that can't (heads whose
+/// width is no multiple of 8, a sentence without keys) padded_attention. Differentiable. Tolerance
+/// against the readable path: 1e-5.
 torch::Tensor packed_attention(const torch::Tensor& queries, const torch::Tensor& keys,
                                const torch::Tensor& values, const PackedAttention& options);
 
-/// The same by LibTorch's kernel over the padded layout, on any device: packed_attention where
-/// there is no kernel of ours.
+/// The same by LibTorch's kernel over the padded layout, on any device.
 torch::Tensor padded_attention(const torch::Tensor& queries, const torch::Tensor& keys,
                                const torch::Tensor& values, const PackedAttention& options);
 

@@ -158,14 +158,16 @@ void add_gradients(const LossState& state, const torch::Tensor& x, float factor,
 
 class Bf16Loss : public torch::autograd::Function<Bf16Loss> {
  public:
-  static torch::Tensor forward(AutogradContext* context, const torch::Tensor& x,
-                               const torch::Tensor& /*weight*/, c10::intrusive_ptr<LossState> state,
-                               double* nll) {
-    const auto [loss, of_targets] = sum_losses(*state);
-    *nll = of_targets;
+  static variable_list forward(AutogradContext* context, const torch::Tensor& x,
+                               const torch::Tensor& /*weight*/,
+                               c10::intrusive_ptr<LossState> state) {
+    const auto [loss, nll] = sum_losses(*state);
     context->save_for_backward({x});
     context->saved_data["state"] = c10::IValue::make_capsule(state);
-    return torch::tensor(loss, torch::kFloat32);
+    const variable_list sums{torch::tensor(loss, torch::kFloat32),
+                             torch::tensor(nll, torch::kFloat64)};
+    context->mark_non_differentiable({sums[1]});
+    return sums;
   }
 
   static variable_list backward(AutogradContext* context, variable_list gradients) {
@@ -179,8 +181,7 @@ class Bf16Loss : public torch::autograd::Function<Bf16Loss> {
     const bool wants_weight = context->needs_input_grad(1);
     if (!wants_weight) nowhere = torch::zeros_like(state.weight);
     add_gradients(state, x, gradients[0].item<float>(), dx, wants_weight ? target.into : nowhere);
-    return {dx, wants_weight ? target.to_return : torch::Tensor(), torch::Tensor(),
-            torch::Tensor()};
+    return {dx, wants_weight ? target.to_return : torch::Tensor(), torch::Tensor()};
   }
 };
 
@@ -199,9 +200,8 @@ LossSums smoothed_loss(const torch::Tensor& x_ND, const torch::Tensor& weight_VD
   state->operand = Bf16Scope::weights()->of(weight_VD);
   state->x_tiles = tiles(x_ND.size(0), x_ND.size(1));
   cpu::tile_kernels()->left(source(x_ND, 0, x_ND.size(0)), data(state->x_tiles));
-  double nll = 0.0;
-  const torch::Tensor loss = Bf16Loss::apply(x_ND, weight_VD, state, &nll);
-  return {loss, nll};
+  const variable_list sums = Bf16Loss::apply(x_ND, weight_VD, state);
+  return {sums[0], sums[1]};
 }
 
 }  // namespace bf16

@@ -12,61 +12,88 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-// Rows of a chunk: few enough for their logits to stay in the caches (1.3 million floats are 5 MB),
-// and enough that what every chunk does once, reading the weights and updating their gradient, is
-// little beside its products.
-int64_t chunk_rows(int64_t classes) {
-  return std::clamp<int64_t>((int64_t{5} << 18) / classes, 192, 1024);
+// Rows of a chunk: few enough for their logits to stay in a CPU's caches (1.3 million floats are 5
+// MB), or to be little beside a GPU's memory (half a gigabyte), and enough that what every chunk
+// does once, reading the weights and updating their gradient, is little beside its products.
+int64_t chunk_rows(int64_t classes, torch::Device device) {
+  if (device.is_cpu()) return std::clamp<int64_t>((int64_t{5} << 18) / classes, 192, 1024);
+  return std::max<int64_t>((int64_t{1} << 27) / classes, 192);
 }
 
-// One chunk of logits, overwritten by their gradient; adds to the two sums in the order of the
-// rows.
-void loss_of_chunk(torch::Tensor& logits, const int64_t* target, cpu::SmoothedTargets targets,
-                   bool gradient, double& loss, double& nll) {
+// The losses of a chunk of logits are added to `sums`, {smoothed, nll} in float64; where `gradient`
+// is asked for, the logits become theirs.
+using ChunkLoss = void (*)(torch::Tensor& logits, const torch::Tensor& targets_N,
+                           cpu::SmoothedTargets q, bool gradient, torch::Tensor& sums);
+
+void loss_by_kernel(torch::Tensor& logits, const torch::Tensor& targets_N, cpu::SmoothedTargets q,
+                    bool gradient, torch::Tensor& sums) {
   const int64_t rows = logits.size(0), classes = logits.size(1);
+  const torch::Tensor floats = logits.to(torch::kFloat32);
   std::vector<double> losses(rows), nlls(rows);
-  float* data = logits.data_ptr<float>();
+  float* data = floats.data_ptr<float>();
+  const int64_t* target = targets_N.const_data_ptr<int64_t>();
   at::parallel_for(0, rows, 8, [&](int64_t begin, int64_t end) {
     for (int64_t r = begin; r < end; ++r) {
-      losses[r] = cpu::kernels().smoothed_loss(data + r * classes, classes, target[r], targets,
-                                               gradient, &nlls[r]);
+      losses[r] = cpu::kernels().smoothed_loss(data + r * classes, classes, target[r], q, gradient,
+                                               &nlls[r]);
     }
   });
-  for (int64_t r = 0; r < rows; ++r) {
-    loss += losses[r];
-    nll += nlls[r];
+  for (int64_t r = 0; r < rows; ++r) {  // in the order of the rows, on any number of threads
+    sums.data_ptr<double>()[0] += losses[r];
+    sums.data_ptr<double>()[1] += nlls[r];
+  }
+  if (gradient && !floats.is_same(logits)) logits.copy_(floats);
+}
+
+void loss_by_libtorch(torch::Tensor& logits, const torch::Tensor& targets_N, cpu::SmoothedTargets q,
+                      bool gradient, torch::Tensor& sums) {
+  const torch::Tensor log_p = logits.log_softmax(1, torch::kFloat32);
+  const torch::Tensor right = targets_N.unsqueeze(1);
+  const torch::Tensor at_right = log_p.gather(1, right);
+  const torch::Tensor others = log_p.sum(1, true).sub_(at_right);
+  torch::Tensor spares;  // where the spared class is one of the others
+  if (q.spared >= 0) {
+    spares = (right != q.spared).to(torch::kFloat32);
+    others.sub_(log_p.narrow(1, q.spared, 1) * spares);
+  }
+  const torch::Tensor smoothed = at_right * q.right + others * q.spread;
+  sums.sub_(torch::stack({smoothed.sum(torch::kFloat64), at_right.sum(torch::kFloat64)}));
+  if (!gradient) return;
+  logits.copy_(log_p.exp_().sub_(q.spread));
+  // In float32 before it is rounded: near its target's probability this is a small difference.
+  logits.scatter_(1, right, (at_right.exp() - q.right).to(logits.scalar_type()));
+  if (q.spared >= 0) {
+    logits.narrow(1, q.spared, 1).add_((spares * q.spread).to(logits.scalar_type()));
   }
 }
 
 struct Sums {
-  double loss = 0.0, nll = 0.0;
+  torch::Tensor losses;  // float64: {smoothed, nll}
   torch::Tensor dx, dw;
 };
 
 Sums sums_of(const torch::Tensor& x, const torch::Tensor& weight, const torch::Tensor& targets_N,
-             cpu::SmoothedTargets targets, bool gradient) {
+             cpu::SmoothedTargets targets, ChunkLoss chunk_loss, bool gradient) {
   const torch::NoGradGuard no_grad;
   const c10::impl::ExcludeDispatchKeyGuard no_autocast(c10::autocast_dispatch_keyset);
-  Sums sums;
+  Sums sums{.losses = torch::zeros({2}, x.options().dtype(torch::kFloat64)), .dx = {}, .dw = {}};
   const bool narrow = x.scalar_type() != torch::kFloat32;
   const torch::Tensor w = narrow ? weight.to(x.scalar_type()) : weight;
   if (gradient) {
     sums.dx = torch::empty(x.sizes(), x.options());
     sums.dw = torch::zeros(weight.sizes(), weight.options());
   }
-  const int64_t step = chunk_rows(weight.size(0));
+  const int64_t step = chunk_rows(weight.size(0), x.device());
   torch::Tensor buffer;
   for (int64_t begin = 0; begin < x.size(0); begin += step) {
     const int64_t rows = std::min(step, x.size(0) - begin);
     const torch::Tensor part = x.narrow(0, begin, rows);
     if (!buffer.defined()) buffer = torch::empty({rows, weight.size(0)}, x.options());
-    torch::Tensor products = buffer.narrow(0, 0, rows);
-    torch::mm_out(products, part, w.t());
-    torch::Tensor logits = narrow ? products.to(torch::kFloat32) : products;
-    loss_of_chunk(logits, targets_N.const_data_ptr<int64_t>() + begin, targets, gradient, sums.loss,
-                  sums.nll);
+    torch::Tensor logits = buffer.narrow(0, 0, rows);
+    torch::mm_out(logits, part, w.t());
+    chunk_loss(logits, targets_N.narrow(0, begin, rows), targets, gradient, sums.losses);
     if (!gradient) continue;
-    const torch::Tensor d_logits = narrow ? logits.to(x.scalar_type()) : logits;
+    const torch::Tensor& d_logits = logits;
     torch::Tensor dx = sums.dx.narrow(0, begin, rows);
     torch::mm_out(dx, d_logits, w);
     if (narrow) {
@@ -78,54 +105,75 @@ Sums sums_of(const torch::Tensor& x, const torch::Tensor& weight, const torch::T
   return sums;
 }
 
+variable_list scalars(const Sums& sums) {
+  return {sums.losses[0].to(torch::kFloat32), sums.losses[1].clone()};
+}
+
 class ChunkedLoss : public torch::autograd::Function<ChunkedLoss> {
  public:
-  static torch::Tensor forward(AutogradContext* context, const torch::Tensor& x,
+  static variable_list forward(AutogradContext* context, const torch::Tensor& x,
                                const torch::Tensor& weight, const torch::Tensor& targets_N,
-                               double right, double spread, int64_t spared, double* nll) {
-    const Sums sums =
-        sums_of(x, weight, targets_N,
-                {static_cast<float>(right), static_cast<float>(spread), spared}, true);
-    *nll = sums.nll;
+                               double right, double spread, int64_t spared, bool kernel) {
+    const Sums sums = sums_of(x, weight, targets_N,
+                              {static_cast<float>(right), static_cast<float>(spread), spared},
+                              kernel ? loss_by_kernel : loss_by_libtorch, true);
     context->save_for_backward({sums.dx, sums.dw});
-    return torch::tensor(sums.loss, torch::kFloat32);
+    const variable_list losses = scalars(sums);
+    context->mark_non_differentiable({losses[1]});
+    return losses;
   }
 
   static variable_list backward(AutogradContext* context, variable_list gradients) {
     const variable_list saved = context->get_saved_variables();
     // The saved gradients are ours alone and used once: scaled in place.
-    const double factor = gradients[0].item<double>();
-    return {saved[0].mul_(factor), saved[1].mul_(factor), {}, {}, {}, {}, {}};
+    return {saved[0].mul_(gradients[0]), saved[1].mul_(gradients[0]), {}, {}, {}, {}, {}};
   }
 };
+
+LossSums loss_in_chunks(const torch::Tensor& x, const torch::Tensor& weight,
+                        const torch::Tensor& targets_N, cpu::SmoothedTargets targets, bool kernel) {
+  if (!torch::GradMode::is_enabled() || !(x.requires_grad() || weight.requires_grad())) {
+    const variable_list losses = scalars(
+        sums_of(x, weight, targets_N, targets, kernel ? loss_by_kernel : loss_by_libtorch, false));
+    return {losses[0], losses[1]};
+  }
+  const variable_list losses = ChunkedLoss::apply(x, weight, targets_N, targets.right,
+                                                  targets.spread, targets.spared, kernel);
+  return {losses[0], losses[1]};
+}
+
+void check_shapes(const torch::Tensor& x_ND, const torch::Tensor& weight_VD,
+                  const torch::Tensor& targets_N) {
+  TORCH_CHECK(
+      x_ND.dim() == 2 && x_ND.size(1) == weight_VD.size(1) && targets_N.numel() == x_ND.size(0),
+      "loss of rows ", x_ND.sizes(), ", weight ", weight_VD.sizes(), ", ", targets_N.numel(),
+      " targets");
+  TORCH_CHECK(
+      weight_VD.scalar_type() == torch::kFloat32 && targets_N.scalar_type() == torch::kInt64,
+      "the chunked loss wants float32 weights and int64 targets");
+}
 
 }  // namespace
 
 LossSums chunked_smoothed_loss(const torch::Tensor& x_ND, const torch::Tensor& weight_VD,
                                const torch::Tensor& targets_N, cpu::SmoothedTargets targets) {
-  TORCH_CHECK(
-      x_ND.dim() == 2 && x_ND.size(1) == weight_VD.size(1) && targets_N.numel() == x_ND.size(0),
-      "loss of rows ", x_ND.sizes(), ", weight ", weight_VD.sizes(), ", ", targets_N.numel(),
-      " targets");
-  TORCH_CHECK(weight_VD.is_cpu() && weight_VD.scalar_type() == torch::kFloat32 &&
-                  targets_N.scalar_type() == torch::kInt64,
-              "the chunked loss wants float32 weights and int64 targets on a CPU");
+  if (!x_ND.is_cpu()) return libtorch_smoothed_loss(x_ND, weight_VD, targets_N, targets);
+  check_shapes(x_ND, weight_VD, targets_N);
   const int64_t classes = weight_VD.size(0);
   if (targets_N.numel() > 0) {
     TORCH_CHECK(targets_N.min().item<int64_t>() >= 0 && targets_N.max().item<int64_t>() < classes,
                 "a target outside the ", classes, " classes");
   }
-  const torch::Tensor x = x_ND.contiguous(), weight = weight_VD.contiguous();
-  const torch::Tensor indices = targets_N.contiguous();
+  const torch::Tensor x = x_ND.contiguous(), indices = targets_N.contiguous();
   if (Bf16Scope::weights()) return bf16::smoothed_loss(x, weight_VD, indices, targets);
-  if (!torch::GradMode::is_enabled() || !(x_ND.requires_grad() || weight_VD.requires_grad())) {
-    const Sums sums = sums_of(x, weight, indices, targets, false);
-    return {torch::tensor(sums.loss, torch::kFloat32), sums.nll};
-  }
-  double nll = 0.0;
-  const torch::Tensor loss =
-      ChunkedLoss::apply(x, weight, indices, targets.right, targets.spread, targets.spared, &nll);
-  return {loss, nll};
+  return loss_in_chunks(x, weight_VD.contiguous(), indices, targets, true);
+}
+
+LossSums libtorch_smoothed_loss(const torch::Tensor& x_ND, const torch::Tensor& weight_VD,
+                                const torch::Tensor& targets_N, cpu::SmoothedTargets targets) {
+  check_shapes(x_ND, weight_VD, targets_N);
+  return loss_in_chunks(x_ND.contiguous(), weight_VD.contiguous(), targets_N.contiguous(), targets,
+                        false);
 }
 
 }  // namespace attn

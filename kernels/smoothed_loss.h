@@ -9,16 +9,21 @@
 
 namespace attn {
 
+/// Scalars where the rows are: reading one waits for a GPU.
 struct LossSums {
-  torch::Tensor
-      loss;    ///< scalar, float32: sum over rows of the smoothed loss; carries the gradient
-  double nll;  ///< sum over rows of -log p(target), without smoothing
+  torch::Tensor loss;  ///< float32: sum over rows of the smoothed loss; carries the gradient
+  torch::Tensor nll;   ///< float64: sum over rows of -log p(target), without smoothing
 };
 
-/// x_ND rows [N, D] times weight_VD transposed against targets_N (int64). CPU, float32 weights;
-/// products run in the type of x_ND (bf16 x: bf16 products, float32 sums), or in bf16 tiles within
-/// a Bf16Scope. Differentiable in x and weight when gradients are enabled.
+/// x_ND rows [N, D] times weight_VD (float32) transposed against targets_N (int64). Products run in
+/// the type of x_ND (bf16 x: bf16 products, float32 sums), or in bf16 tiles within a Bf16Scope.
+/// Differentiable in x and weight when gradients are enabled. On a CPU kernels of ours; elsewhere
+/// libtorch_smoothed_loss.
 LossSums chunked_smoothed_loss(const torch::Tensor& x_ND, const torch::Tensor& weight_VD,
                                const torch::Tensor& targets_N, cpu::SmoothedTargets targets);
+
+/// The same, in chunks too, by LibTorch's operations, on any device and without waiting for it.
+LossSums libtorch_smoothed_loss(const torch::Tensor& x_ND, const torch::Tensor& weight_VD,
+                                const torch::Tensor& targets_N, cpu::SmoothedTargets targets);
 
 }  // namespace attn

@@ -88,7 +88,9 @@ torch::Tensor MultiHeadAttentionImpl::attend_projected(const torch::Tensor& quer
                                     .query_offsets = scope.queries.offsets(),
                                     .key_offsets = scope.keys.offsets(),
                                     .causal = scope.causal,
-                                    .dropout = is_training() ? dropout_ : 0.0}));
+                                    .dropout = is_training() ? dropout_ : 0.0,
+                                    .query_starts = scope.queries.device_offsets(),
+                                    .key_starts = scope.keys.device_offsets()}));
   }
   return output(join_heads(attend_readably(queries, memory, scope).output, scope.queries));
 }

@@ -19,8 +19,10 @@ Segments::Segments(std::span<const int64_t> lengths, torch::Device device)
       *slot++ = b * longest_ + i;
     }
   }
-  positions_ = positions.to(device);
-  slots_ = slots.to(device);
+  positions_ = send(positions, device);
+  slots_ = send(slots, device);
+  if (device.is_cpu()) return;
+  device_offsets_ = send(torch::tensor(offsets_, torch::kInt32), device);
 }
 
 torch::Tensor Segments::running_count(const torch::Tensor& flags_N) const {

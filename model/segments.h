@@ -30,6 +30,8 @@ class Segments {
   int64_t length(int64_t sentence) const { return lengths_[sentence]; }
   int64_t offset(int64_t sentence) const { return offsets_[sentence]; }
   std::span<const int64_t> offsets() const { return offsets_; }
+  /// The same as [count() + 1] int32 on a GPU, for its kernels; undefined on a CPU.
+  const torch::Tensor& device_offsets() const { return device_offsets_; }
 
   /// [N] int64: each row's position in its sentence, from 0.
   const torch::Tensor& positions() const { return positions_; }
@@ -49,14 +51,21 @@ class Segments {
   int64_t longest_ = 0;
   torch::Tensor positions_;  // [N]
   torch::Tensor slots_;      // [N]: index of each row in the flattened padded layout
+  torch::Tensor device_offsets_;
 };
+
+/// To `device` without waiting for what it is at: `host` lies in pageable memory, from which CUDA
+/// takes a copy before it returns.
+inline torch::Tensor send(const torch::Tensor& host, torch::Device device) {
+  return host.to(torch::TensorOptions(device), /*non_blocking=*/true);
+}
 
 /// Copies numbers to `device` as int64.
 template <class T>
 torch::Tensor int64_tensor(std::span<const T> values, torch::Device device) {
   const torch::Tensor host = torch::empty({static_cast<int64_t>(values.size())}, torch::kInt64);
   std::copy(values.begin(), values.end(), host.data_ptr<int64_t>());
-  return host.to(device);
+  return send(host, device);
 }
 
 /// Tokens of several sentences as rows.

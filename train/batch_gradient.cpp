@@ -36,6 +36,7 @@ void BatchGradient::zero() {
     if (replica.used) replica.parameters->gradients.zero_();
     replica.used = false;
   }
+  losses_.clear();
   bf16_weights_.refresh();
 }
 
@@ -50,19 +51,22 @@ LossSums BatchGradient::forward(Transformer model, const Batch& part) {
   return output_loss(model, x_ND, rows(part.target_out).tokens_N, targets_);
 }
 
-BatchLoss BatchGradient::add_part(Transformer model, const Batch& part, double factor,
-                                  uint64_t seed) {
+LossSums BatchGradient::add_part(Transformer model, const Batch& part, double factor,
+                                 uint64_t seed) {
   const DropoutSeed dropout(seed);
   const LossSums sums = forward(model, part);
   (sums.loss * factor).backward();
-  return {sums.loss.item<double>(), sums.nll};
+  return {sums.loss.detach(), sums.nll};
 }
 
-BatchLoss BatchGradient::add(const Batch& batch, double factor, uint64_t seed) {
+void BatchGradient::add(const Batch& batch, double factor, uint64_t seed) {
   torch::manual_seed(seed);  // off the CPU dropout is LibTorch's
-  if (replicas_.empty() || batch.sentences == 1) return add_part(model_, batch, factor, seed);
+  if (replicas_.empty() || batch.sentences == 1) {
+    losses_.push_back(add_part(model_, batch, factor, seed));
+    return;
+  }
   const std::vector<Batch> parts = split(batch, static_cast<int64_t>(replicas_.size()) + 1);
-  std::vector<BatchLoss> losses(parts.size());
+  std::vector<LossSums> losses(parts.size());
   at::parallel_for(0, static_cast<int64_t>(parts.size()), 1, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       if (i > 0) replicas_[i - 1].used = true;
@@ -70,18 +74,19 @@ BatchLoss BatchGradient::add(const Batch& batch, double factor, uint64_t seed) {
       losses[i] = add_part(model, parts[i], factor, mix64(seed + static_cast<uint64_t>(i)));
     }
   });
-  BatchLoss sum;
-  for (const BatchLoss& loss : losses) {
-    sum.smoothed += loss.smoothed;
-    sum.nll += loss.nll;
-  }
-  return sum;
+  losses_.insert(losses_.end(), losses.begin(), losses.end());
 }
 
-void BatchGradient::collect() {
+UpdateLoss BatchGradient::collect() {
   for (const Replica& replica : replicas_) {
     if (replica.used) parameters_.gradients.add_(replica.parameters->gradients);
   }
+  UpdateLoss sum;
+  for (const LossSums& of_part : losses_) {
+    sum.smoothed += of_part.loss.item<double>();
+    sum.nll += of_part.nll.item<double>();
+  }
+  return sum;
 }
 
 }  // namespace attn

@@ -14,8 +14,8 @@
 
 namespace attn {
 
-/// Sums over a batch's target tokens.
-struct BatchLoss {
+/// Sums over an update's target tokens.
+struct UpdateLoss {
   double smoothed = 0.0;
   double nll = 0.0;  ///< of -log p, without smoothing
 };
@@ -37,9 +37,11 @@ class BatchGradient {
   /// Begins an update, with the weights as they are now.
   void zero();
   /// Adds `factor` times the gradient of the batch's summed loss. Dropout is a function of `seed`.
-  BatchLoss add(const Batch& batch, double factor, uint64_t seed);
+  /// Doesn't wait for a GPU.
+  void add(const Batch& batch, double factor, uint64_t seed);
   /// Brings what has been added into the parameters' gradients; before it they are incomplete.
-  void collect();
+  /// Returns the losses of all batches since zero().
+  UpdateLoss collect();
 
  private:
   struct Replica {
@@ -48,7 +50,7 @@ class BatchGradient {
     bool used = false;  // since zero()
   };
   LossSums forward(Transformer model, const Batch& part);
-  BatchLoss add_part(Transformer model, const Batch& part, double factor, uint64_t seed);
+  LossSums add_part(Transformer model, const Batch& part, double factor, uint64_t seed);
 
   Transformer model_;
   FlatParameters& parameters_;
@@ -56,6 +58,7 @@ class BatchGradient {
   Bf16Weights bf16_weights_;
   cpu::SmoothedTargets targets_;
   std::vector<Replica> replicas_;  // one less than there are threads, or none
+  std::vector<LossSums> losses_;   // since zero()
 };
 
 }  // namespace attn

@@ -31,14 +31,14 @@ LossSums smoothed_loss(const torch::Tensor& logits_NV, const torch::Tensor& targ
   torch::Tensor q = torch::full_like(log_p, targets.spread);
   if (targets.spared >= 0) q.select(1, targets.spared).zero_();
   q.scatter_(1, targets_N.unsqueeze(1), targets.right);
-  return {-(q * log_p).sum(), -right_N.sum().item<double>()};
+  return {-(q * log_p).sum(), -right_N.detach().sum(torch::kFloat64)};
 }
 
 LossSums output_loss(Transformer model, const torch::Tensor& x_ND, const torch::Tensor& targets_N,
                      cpu::SmoothedTargets targets) {
-  if (!x_ND.is_cpu()) return smoothed_loss(model->project(x_ND), targets_N, targets);
-  const bool narrow = at::autocast::is_autocast_enabled(at::kCPU);
-  const torch::Tensor x = narrow ? x_ND.to(at::autocast::get_autocast_dtype(at::kCPU)) : x_ND;
+  const c10::DeviceType device = x_ND.device().type();
+  const bool narrow = at::autocast::is_autocast_enabled(device);
+  const torch::Tensor x = narrow ? x_ND.to(at::autocast::get_autocast_dtype(device)) : x_ND;
   return chunked_smoothed_loss(x, model->output_weight(), targets_N, targets);
 }
 

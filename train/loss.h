@@ -18,7 +18,7 @@ cpu::SmoothedTargets smoothed_targets(Smoothing form, double epsilon, int64_t cl
 LossSums smoothed_loss(const torch::Tensor& logits_NV, const torch::Tensor& targets_N,
                        cpu::SmoothedTargets targets);
 
-/// Projection and loss of the decoder's rows: the chunked kernel on a CPU, else the definition.
+/// Projection and loss of the decoder's rows, in chunks.
 LossSums output_loss(Transformer model, const torch::Tensor& x_ND, const torch::Tensor& targets_N,
                      cpu::SmoothedTargets targets);
 

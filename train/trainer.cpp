@@ -55,12 +55,11 @@ StepReport Trainer::step() {
   const double tokens = static_cast<double>(report.target_tokens);
   gradient_.zero();
   for (size_t i = 0; i < batches.size(); ++i) {
-    const BatchLoss loss =
-        gradient_.add(batches[i], 1.0 / tokens, dropout_seed(seed_, report.step, i));
-    report.loss += loss.smoothed / tokens;
-    report.nll += loss.nll / tokens;
+    gradient_.add(batches[i], 1.0 / tokens, dropout_seed(seed_, report.step, i));
   }
-  gradient_.collect();
+  const UpdateLoss loss = gradient_.collect();
+  report.loss = loss.smoothed / tokens;
+  report.nll = loss.nll / tokens;
   if (!std::isfinite(report.loss))
     stop_not_finite("loss", report.loss, report.step, batches, stream_.corpus());
   report.gradient_norm = parameters_.gradients.norm().item<double>();

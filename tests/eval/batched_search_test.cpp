@@ -6,6 +6,7 @@
 #include "eval/parser.h"
 #include "eval/translator.h"
 #include "tests/support/catch.h"
+#include "tests/support/hardware.h"
 #include "tests/support/models.h"
 #include "tests/support/threads.h"
 
@@ -85,7 +86,7 @@ TEST_CASE("translations are the same by any number of threads and either decoder
 }
 
 TEST_CASE("translations in bf16 are the same by any number of threads") {
-  if (!has_bf16_tiles()) return;
+  if (!testing::machine_has(has_bf16_tiles(), "tiles of bf16")) return;
   const std::vector<std::string> lines = text_lines(45);
   SearchConfig bf16 = search(StepPath::packed);
   bf16.weights = WeightType::bf16;

@@ -7,6 +7,7 @@
 #include "eval/batched_search.h"
 #include "eval/transformer_decoder.h"
 #include "tests/support/catch.h"
+#include "tests/support/hardware.h"
 #include "tests/support/models.h"
 
 using namespace attn;
@@ -133,7 +134,7 @@ TEST_CASE("what the packed path cannot do is left to the modules") {
 }
 
 TEST_CASE("search in bf16 is the model in bf16, its encoder and its decoder") {
-  if (!has_bf16_tiles()) return;
+  if (!testing::machine_has(has_bf16_tiles(), "tiles of bf16")) return;
   const std::string name = GENERATE("base", "pre", "no bias", "other widths", "word positions");
   CAPTURE(name);
   torch::manual_seed(3);

@@ -2,16 +2,14 @@
 #include "kernels/bf16.h"
 
 #include "tests/support/catch.h"
+#include "tests/support/hardware.h"
 #include "tests/support/tensors.h"
 
 using namespace attn;
 using testing::max_difference;
+using testing::rounded;
 
 namespace {
-
-torch::Tensor rounded(const torch::Tensor& x) {
-  return x.to(torch::kBFloat16).to(torch::kFloat32);
-}
 
 torch::Tensor leaf(torch::Tensor x) {
   return x.detach().requires_grad_();
@@ -30,7 +28,7 @@ TEST_CASE("outside a scope an affine map is torch::linear") {
 }
 
 TEST_CASE("an affine map in bf16 tiles: values, gradients and what they are added to") {
-  if (!has_bf16_tiles()) return;
+  if (!testing::machine_has(has_bf16_tiles(), "tiles of bf16")) return;
   torch::manual_seed(2);
   const auto [rows, inputs, outputs] =
       GENERATE(std::tuple<int64_t, int64_t, int64_t>{1, 1, 1},
@@ -67,7 +65,7 @@ TEST_CASE("an affine map in bf16 tiles: values, gradients and what they are adde
 }
 
 TEST_CASE("relu in bf16 tiles: gradients pass where the sum was above zero") {
-  if (!has_bf16_tiles()) return;
+  if (!testing::machine_has(has_bf16_tiles(), "tiles of bf16")) return;
   torch::manual_seed(3);
   const torch::Tensor x = leaf(rounded(torch::randn({700, 48}))),
                       w = leaf(rounded(torch::randn({90, 48}))), b = leaf(torch::randn({90}));
@@ -89,7 +87,7 @@ TEST_CASE("relu in bf16 tiles: gradients pass where the sum was above zero") {
 }
 
 TEST_CASE("several maps of the same rows are those maps, also where one result is not used") {
-  if (!has_bf16_tiles()) return;
+  if (!testing::machine_has(has_bf16_tiles(), "tiles of bf16")) return;
   torch::manual_seed(4);
   const bool all_used = GENERATE(true, false);
   const torch::Tensor x = leaf(torch::randn({300, 40}));
@@ -126,7 +124,7 @@ TEST_CASE("several maps of the same rows are those maps, also where one result i
 
 TEST_CASE(
     "what is not asked for is left alone: frozen weights, gradients of x alone, no gradients") {
-  if (!has_bf16_tiles()) return;
+  if (!testing::machine_has(has_bf16_tiles(), "tiles of bf16")) return;
   const torch::Tensor x = leaf(torch::randn({20, 8}));
   const torch::Tensor frozen = torch::randn({5, 8}), b = leaf(torch::randn({5}));
   frozen.mutable_grad() = torch::zeros_like(frozen);
@@ -145,7 +143,7 @@ TEST_CASE(
 }
 
 TEST_CASE("operands follow their weights after refresh, and scopes nest") {
-  if (!has_bf16_tiles()) return;
+  if (!testing::machine_has(has_bf16_tiles(), "tiles of bf16")) return;
   const torch::Tensor x = torch::ones({2, 4}), w = torch::ones({3, 4});
   Bf16Weights weights, others;
   const Bf16Scope scope(weights);

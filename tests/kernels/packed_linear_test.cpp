@@ -3,22 +3,18 @@
 
 #include "kernels/bf16.h"
 #include "tests/support/catch.h"
+#include "tests/support/hardware.h"
 #include "tests/support/tensors.h"
 
 using namespace attn;
 using testing::max_difference;
+using testing::rounded;
 
-namespace {
-
-torch::Tensor rounded(const torch::Tensor& x) {
-  return x.to(torch::kBFloat16).to(torch::kFloat32);
-}
-
-}  // namespace
+namespace {}  // namespace
 
 TEST_CASE("a packed linear layer is torch::linear to its type's rounding") {
   const WeightType type = GENERATE(WeightType::fp32, WeightType::bf16, WeightType::int8);
-  if (type == WeightType::bf16 && !has_bf16_tiles()) return;
+  if (type == WeightType::bf16 && !testing::machine_has(has_bf16_tiles(), "tiles of bf16")) return;
   // The last two are worth several threads, the very last one in blocks of inner tiles.
   const auto [rows, inputs, outputs] =
       GENERATE(std::tuple<int64_t, int64_t, int64_t>{1, 1, 1},

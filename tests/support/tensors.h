@@ -16,4 +16,9 @@ inline bool close(const torch::Tensor& a, const torch::Tensor& b, double toleran
   return max_difference(a, b) <= tolerance;
 }
 
+/// The nearest bf16 numbers, as float32.
+inline torch::Tensor rounded(const torch::Tensor& x) {
+  return x.to(torch::kBFloat16).to(torch::kFloat32);
+}
+
 }  // namespace attn::testing

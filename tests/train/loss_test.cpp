@@ -7,12 +7,15 @@
 
 #include "kernels/bf16.h"
 #include "tests/support/catch.h"
+#include "tests/support/hardware.h"
 #include "tests/support/tensors.h"
 
 using namespace attn;
 using testing::max_difference;
+using testing::rounded;
 
 TEST_CASE("the chunked loss equals the definition in all three forms, values and gradients") {
+  const auto chunked = GENERATE(chunked_smoothed_loss, libtorch_smoothed_loss);
   const Smoothing form = GENERATE(Smoothing::wrong, Smoothing::wrong_no_pad, Smoothing::all);
   const double epsilon = GENERATE(0.0, 0.1);
   const int64_t classes = GENERATE(11, 1000);
@@ -29,15 +32,39 @@ TEST_CASE("the chunked loss equals the definition in all three forms, values and
   const torch::Tensor dx = x.grad().clone(), dw = w.grad().clone();
   x.mutable_grad() = torch::Tensor();
   w.mutable_grad() = torch::Tensor();
-  const LossSums fast = chunked_smoothed_loss(x, w, targets, q);
+  const LossSums fast = chunked(x, w, targets, q);
   (fast.loss * 0.5).backward();
   CHECK(fast.loss.item<double>() == Approx(plain.loss.item<double>()).epsilon(1e-5));
-  CHECK(fast.nll == Approx(plain.nll).epsilon(1e-5));
+  CHECK(fast.nll.item<double>() == Approx(plain.nll.item<double>()).epsilon(1e-5));
   CHECK(max_difference(dx, x.grad()) < 1e-5 * std::max(1.0, dx.abs().max().item<double>()));
   CHECK(max_difference(dw, w.grad()) < 1e-5 * std::max(1.0, dw.abs().max().item<double>()));
   const torch::NoGradGuard no_grad;
-  CHECK(chunked_smoothed_loss(x, w, targets, q).loss.item<double>() ==
+  CHECK(chunked(x, w, targets, q).loss.item<double>() ==
         Approx(plain.loss.item<double>()).epsilon(1e-5));
+}
+
+TEST_CASE("the chunked loss by LibTorch's operations takes rows of bf16") {
+  const int64_t spared = GENERATE(-1, 1);
+  torch::manual_seed(5);
+  const torch::Tensor x = torch::randn({300, 16}).to(torch::kBFloat16).requires_grad_();
+  const torch::Tensor w = rounded(torch::randn({500, 16})).requires_grad_();
+  const torch::Tensor targets = torch::randint(2, 500, {300}, torch::kInt64);
+  const cpu::SmoothedTargets q =
+      smoothed_targets(spared < 0 ? Smoothing::wrong : Smoothing::wrong_no_pad, 0.1, 500, spared);
+  const torch::Tensor plain_x = x.detach().to(torch::kFloat32).requires_grad_();
+  const torch::Tensor plain_w = w.detach().clone().requires_grad_();
+  const LossSums plain = smoothed_loss(torch::linear(plain_x, plain_w), targets, q);
+  plain.loss.backward();
+  const LossSums fast = libtorch_smoothed_loss(x, w, targets, q);
+  fast.loss.backward();
+  CHECK(fast.loss.item<double>() == Approx(plain.loss.item<double>()).epsilon(1e-3));
+  CHECK(fast.nll.item<double>() == Approx(plain.nll.item<double>()).epsilon(1e-3));
+  CHECK(x.grad().scalar_type() == torch::kBFloat16);
+  // Logits and their gradient are rounded to 8 bits.
+  CHECK(max_difference(x.grad(), plain_x.grad()) <
+        2e-2 * plain_x.grad().abs().max().item<double>());
+  CHECK(max_difference(w.grad(), plain_w.grad()) <
+        2e-2 * plain_w.grad().abs().max().item<double>());
 }
 
 TEST_CASE("target distributions sum to one, and epsilon zero is plain cross-entropy") {
@@ -51,7 +78,7 @@ TEST_CASE("target distributions sum to one, and epsilon zero is plain cross-entr
   const double expected = torch::nn::functional::cross_entropy(logits, targets).item<double>() * 6;
   const auto sums = smoothed_loss(logits, targets, smoothed_targets(Smoothing::wrong, 0.0, 50));
   CHECK(sums.loss.item<double>() == Approx(expected).epsilon(1e-5));
-  CHECK(sums.nll == Approx(expected).epsilon(1e-5));
+  CHECK(sums.nll.item<double>() == Approx(expected).epsilon(1e-5));
 }
 
 TEST_CASE("PyTorch's label smoothing is the form that spreads over all classes") {
@@ -68,14 +95,14 @@ TEST_CASE("PyTorch's label smoothing is the form that spreads over all classes")
 TEST_CASE("a loss that overflows is reported as not finite, not hidden") {
   torch::Tensor x = torch::randn({4, 8});
   x[2][3] = std::numeric_limits<float>::quiet_NaN();
-  const auto sums =
-      chunked_smoothed_loss(x, torch::randn({30, 8}), torch::zeros({4}, torch::kInt64),
+  const auto chunked = GENERATE(chunked_smoothed_loss, libtorch_smoothed_loss);
+  const auto sums = chunked(x, torch::randn({30, 8}), torch::zeros({4}, torch::kInt64),
                             smoothed_targets(Smoothing::wrong, 0.1, 30));
   CHECK(!std::isfinite(sums.loss.item<double>()));
 }
 
 TEST_CASE("the loss on bf16 tiles equals the definition on rounded operands") {
-  if (!has_bf16_tiles()) return;
+  if (!testing::machine_has(has_bf16_tiles(), "tiles of bf16")) return;
   const Smoothing form = GENERATE(Smoothing::wrong, Smoothing::wrong_no_pad, Smoothing::all);
   const int64_t classes = GENERATE(11, 1000), threads = GENERATE(1, 2);
   CAPTURE(enum_name(form), classes, threads);
@@ -83,12 +110,9 @@ TEST_CASE("the loss on bf16 tiles equals the definition on rounded operands") {
   const int before = torch::get_num_threads();
   torch::set_num_threads(static_cast<int>(threads));
   const int64_t rows = 700, width = 40;
-  const auto rounded = [](const torch::Tensor& x) {
-    return x.to(torch::kBFloat16).to(torch::kFloat32).requires_grad_();
-  };
-  const torch::Tensor x = rounded(torch::randn({rows, width}));
-  const torch::Tensor w = rounded(torch::randn({classes, width}) * 0.3);
-  const torch::Tensor targets = torch::randint(1, classes, {rows}, torch::kInt64);
+  const torch::Tensor x = rounded(torch::randn({rows, width})).requires_grad_();
+  const torch::Tensor w = rounded(torch::randn({classes, width}) * 0.3).requires_grad_();
+  const torch::Tensor targets = torch::randint(2, classes, {rows}, torch::kInt64);
   const cpu::SmoothedTargets q = smoothed_targets(form, 0.1, classes, 1);
   const LossSums plain = smoothed_loss(torch::linear(x, w), targets, q);
   (plain.loss * 0.5).backward();
@@ -100,7 +124,7 @@ TEST_CASE("the loss on bf16 tiles equals the definition on rounded operands") {
     const Bf16Scope scope(weights);
     const LossSums fast = chunked_smoothed_loss(x, w, targets, q);
     CHECK(fast.loss.item<double>() == Approx(plain.loss.item<double>()).epsilon(1e-5));
-    CHECK(fast.nll == Approx(plain.nll).epsilon(1e-5));
+    CHECK(fast.nll.item<double>() == Approx(plain.nll.item<double>()).epsilon(1e-5));
     (fast.loss * 0.5).backward();
   }
   // The gradient of the logits is rounded to 8 bits before its products.

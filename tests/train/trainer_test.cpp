@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "tests/support/catch.h"
-#include "tests/support/models.h"
+#include "tests/support/copying_task.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/support/tensors.h"
 #include "tests/support/threads.h"
@@ -16,63 +16,15 @@
 #include "train/schedule.h"
 
 using namespace attn;
+using testing::copying_corpus;
+using testing::copying_model;
+using testing::copying_training;
 using testing::max_difference;
+using Setup = testing::CopyingTask;
 
 namespace {
 
-constexpr int64_t kClasses = 20;
-
-// Sentences to be copied, of 2 to 8 tokens.
-EncodedCorpus corpus(int64_t pairs = 64) {
-  Random random(3);
-  std::vector<std::pair<std::vector<int32_t>, std::vector<int32_t>>> list;
-  for (int64_t i = 0; i < pairs; ++i) {
-    std::vector<int32_t> words(2 + random.below(7));
-    for (auto& word : words) word = static_cast<int32_t>(3 + random.below(kClasses - 3));
-    list.emplace_back(words, words);
-  }
-  return EncodedCorpus(list, {.source_size = kClasses,
-                              .target_size = kClasses,
-                              .source_eos = 2,
-                              .target_bos = 1,
-                              .target_eos = 2});
-}
-
-ModelConfig model_config() {
-  ModelConfig config = testing::small_model();
-  config.layers = 1;
-  config.d_ff = 32;
-  return config;
-}
-
-TrainConfig train_config() {
-  TrainConfig config;
-  config.schedule = Schedule::constant;
-  config.warmup = 5;
-  config.learning_rate = 0.003;
-  return config;
-}
-
-// A whole training set-up from nothing but seeds.
-struct Setup {
-  EncodedCorpus pairs;
-  BatchStream stream;
-  Transformer model;
-  Trainer trainer;
-
-  explicit Setup(const TrainConfig& train = train_config(), int64_t batch_tokens = 60,
-                 const ModelConfig& shape = model_config())
-      : pairs(corpus()),
-        stream(pairs, {.batch_tokens = batch_tokens, .seed = 5}),
-        model(seeded(shape)),
-        trainer(train, 9, model, stream, 1) {}
-
-  static Transformer seeded(const ModelConfig& shape) {
-    torch::manual_seed(1);
-    return Transformer(shape, ModelVocabulary{kClasses, kClasses, {4, 5, 6, 7}});
-  }
-  torch::Tensor weights() { return trainer.parameters().values.clone(); }
-};
+constexpr int64_t kClasses = testing::kCopyingClasses;
 
 }  // namespace
 
@@ -109,13 +61,13 @@ TEST_CASE("a run saved and taken up again ends with the same bits as one left al
 }
 
 TEST_CASE("k small batches make the gradient of one batch of all their pairs") {
-  ModelConfig shape = model_config();
+  ModelConfig shape = copying_model();
   shape.dropout = 0.0;
-  TrainConfig small = train_config();
+  TrainConfig small = copying_training();
   small.accumulate = 4;
   Setup accumulated(small, 40, shape);
   // The same pairs as one batch: gradients are sums over pairs divided by all target tokens.
-  Setup reference(train_config(), 40, shape);
+  Setup reference(copying_training(), 40, shape);
   std::vector<uint32_t> ids;
   for (int i = 0; i < 4; ++i) {
     for (const int64_t id : reference.stream.next().ids) ids.push_back(static_cast<uint32_t>(id));
@@ -135,21 +87,21 @@ TEST_CASE("k small batches make the gradient of one batch of all their pairs") {
 }
 
 TEST_CASE("any number of threads makes the gradient that one makes") {
-  const Batch batch = largest_batch(corpus(), 60);
+  const Batch batch = largest_batch(copying_corpus(), 60);
   const auto targets = smoothed_targets(Smoothing::wrong, 0.1, kClasses, 1);
-  ModelConfig shape = model_config();
+  ModelConfig shape = copying_model();
   shape.dropout = 0.0;
   shape.word_positions = GENERATE(false, true);
   std::vector<torch::Tensor> gradients;
-  std::vector<BatchLoss> losses;
+  std::vector<UpdateLoss> losses;
   for (const int count : {1, 2, 3}) {
     const testing::Threads threads(count);
     Transformer model = Setup::seeded(shape);
     FlatParameters parameters(*model);
     BatchGradient gradient(model, parameters, Precision::fp32, targets);
     gradient.zero();
-    losses.push_back(gradient.add(batch, 0.5, 1));
-    gradient.collect();
+    gradient.add(batch, 0.5, 1);
+    losses.push_back(gradient.collect());
     gradients.push_back(parameters.gradients.clone());
   }
   for (size_t i = 1; i < gradients.size(); ++i) {
@@ -161,10 +113,10 @@ TEST_CASE("any number of threads makes the gradient that one makes") {
 }
 
 TEST_CASE("dropout by several threads repeats under its seed, on both attention paths") {
-  const Batch batch = largest_batch(corpus(), 60);
+  const Batch batch = largest_batch(copying_corpus(), 60);
   const auto targets = smoothed_targets(Smoothing::wrong, 0.1, kClasses, 1);
   const testing::Threads threads(2);
-  ModelConfig shape = model_config();
+  ModelConfig shape = copying_model();
   shape.dropout = 0.5;
   shape.attention = GENERATE(AttentionPath::fast, AttentionPath::readable);
   Transformer model = Setup::seeded(shape);
@@ -182,7 +134,7 @@ TEST_CASE("dropout by several threads repeats under its seed, on both attention 
 }
 
 TEST_CASE("Adam over the flat buffer equals PyTorch's, step by step") {
-  TrainConfig config = train_config();
+  TrainConfig config = copying_training();
   config.weight_decay = GENERATE(0.0, 0.01);
   torch::nn::Linear ours(5, 3), theirs(5, 3);
   {
@@ -226,7 +178,7 @@ TEST_CASE("a loss that is not finite stops before the update and says where") {
 }
 
 TEST_CASE("clipping bounds the gradient's norm and leaves its direction") {
-  TrainConfig config = train_config();
+  TrainConfig config = copying_training();
   config.clip_norm = 0.01;
   Setup clipped(config), free;
   const double norm = clipped.trainer.step().gradient_norm;
@@ -248,7 +200,7 @@ TEST_CASE("rehearsing the largest batch leaves weights, gradients and the stream
 }
 
 TEST_CASE("bf16 training follows fp32 closely and keeps its weights in fp32") {
-  TrainConfig narrow = train_config();
+  TrainConfig narrow = copying_training();
   narrow.precision = Precision::bf16;
   Setup wide, half(narrow);
   double difference = 0;

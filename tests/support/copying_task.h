@@ -1,0 +1,70 @@
+// A training small enough for tests: a tiny Transformer learns to copy sentences.
+#pragma once
+
+#include <vector>
+
+#include "base/random.h"
+#include "data/batches.h"
+#include "tests/support/models.h"
+#include "train/trainer.h"
+
+namespace attn::testing {
+
+constexpr int64_t kCopyingClasses = 20;
+
+/// Sentences to be copied, of 2 to 8 tokens.
+inline EncodedCorpus copying_corpus(int64_t pairs = 64) {
+  Random random(3);
+  std::vector<std::pair<std::vector<int32_t>, std::vector<int32_t>>> list;
+  for (int64_t i = 0; i < pairs; ++i) {
+    std::vector<int32_t> words(2 + random.below(7));
+    for (auto& word : words) word = static_cast<int32_t>(3 + random.below(kCopyingClasses - 3));
+    list.emplace_back(words, words);
+  }
+  return EncodedCorpus(list, {.source_size = kCopyingClasses,
+                              .target_size = kCopyingClasses,
+                              .source_eos = 2,
+                              .target_bos = 1,
+                              .target_eos = 2});
+}
+
+inline ModelConfig copying_model() {
+  ModelConfig config = small_model();
+  config.layers = 1;
+  config.d_ff = 32;
+  return config;
+}
+
+inline TrainConfig copying_training() {
+  TrainConfig config;
+  config.schedule = Schedule::constant;
+  config.warmup = 5;
+  config.learning_rate = 0.003;
+  return config;
+}
+
+/// A whole training set-up from nothing but seeds.
+struct CopyingTask {
+  EncodedCorpus pairs;
+  BatchStream stream;
+  Transformer model;
+  Trainer trainer;
+
+  explicit CopyingTask(const TrainConfig& train = copying_training(), int64_t batch_tokens = 60,
+                       const ModelConfig& shape = copying_model(),
+                       torch::Device device = torch::kCPU)
+      : pairs(copying_corpus()),
+        stream(pairs, {.batch_tokens = batch_tokens, .seed = 5}),
+        model(seeded(shape, device)),
+        trainer(train, 9, model, stream, 1) {}
+
+  static Transformer seeded(const ModelConfig& shape, torch::Device device = torch::kCPU) {
+    torch::manual_seed(1);
+    Transformer model(shape, ModelVocabulary{kCopyingClasses, kCopyingClasses, {4, 5, 6, 7}});
+    model->to(device);
+    return model;
+  }
+  torch::Tensor weights() { return trainer.parameters().values.clone(); }
+};
+
+}  // namespace attn::testing

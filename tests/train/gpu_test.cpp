@@ -1,0 +1,112 @@
+// What a GPU computes with LibTorch's kernels against what a CPU does with ours.
+#include "kernels/attention.h"
+#include "model/segments.h"
+#include "tests/support/catch.h"
+#include "tests/support/copying_task.h"
+#include "tests/support/hardware.h"
+#include "tests/support/tensors.h"
+
+using namespace attn;
+using testing::CopyingTask;
+using testing::max_difference;
+
+namespace {
+
+bool has_gpu() {
+  return testing::machine_has(torch::cuda::is_available(), "GPU");
+}
+
+TrainConfig in_two_batches(Precision precision) {
+  TrainConfig config = testing::copying_training();
+  config.accumulate = 2;
+  config.precision = precision;
+  return config;
+}
+
+}  // namespace
+
+TEST_CASE("attention on a GPU equals the CPU's, with gradients") {
+  if (!has_gpu()) return;
+  // The last can't do without padding.
+  const auto [d_k, d_v] =
+      GENERATE(std::pair<int64_t, int64_t>{8, 8}, std::pair<int64_t, int64_t>{64, 64},
+               std::pair<int64_t, int64_t>{32, 16}, std::pair<int64_t, int64_t>{5, 7});
+  const bool causal = GENERATE(false, true);
+  CAPTURE(d_k, d_v, causal);
+  torch::manual_seed(4);
+  const int64_t heads = 2;
+  const std::vector<int64_t> target{4, 1, 70, 9}, source{5, 3, 33, 1};
+  const Segments queries(target), keys(causal ? target : source);
+  const torch::Tensor upstream = torch::randn({queries.rows(), heads * d_v});
+  const std::vector<torch::Tensor> in{torch::randn({queries.rows(), heads * d_k}),
+                                      torch::randn({keys.rows(), heads * d_k}),
+                                      torch::randn({keys.rows(), heads * d_v})};
+  std::vector<std::vector<torch::Tensor>> results;
+  for (const torch::Device device : {torch::Device(torch::kCPU), torch::Device(torch::kCUDA)}) {
+    const Segments own_queries(target, device), own_keys(causal ? target : source, device);
+    std::vector<torch::Tensor> own;
+    for (const torch::Tensor& x : in) own.push_back(x.detach().to(device).requires_grad_());
+    const torch::Tensor out = packed_attention(own[0], own[1], own[2],
+                                               {.heads = heads,
+                                                .query_offsets = own_queries.offsets(),
+                                                .key_offsets = own_keys.offsets(),
+                                                .causal = causal,
+                                                .query_starts = own_queries.device_offsets(),
+                                                .key_starts = own_keys.device_offsets()});
+    out.backward(upstream.to(device));
+    results.push_back({out, own[0].grad(), own[1].grad(), own[2].grad()});
+  }
+  for (size_t i = 0; i < results[0].size(); ++i) {
+    CHECK(max_difference(results[0][i], results[1][i].cpu()) < 1e-4);
+  }
+}
+
+TEST_CASE("the chunked loss on a GPU equals the CPU's") {
+  if (!has_gpu()) return;
+  torch::manual_seed(4);
+  const torch::Tensor x = torch::randn({700, 16}), w = torch::randn({1000, 16});
+  const torch::Tensor targets = torch::randint(2, 1000, {700}, torch::kInt64);
+  const auto q = smoothed_targets(Smoothing::wrong_no_pad, 0.1, 1000, 1);
+  std::vector<torch::Tensor> gradients;
+  std::vector<double> losses;
+  for (const torch::Device device : {torch::Device(torch::kCPU), torch::Device(torch::kCUDA)}) {
+    const torch::Tensor own_x = x.detach().to(device).requires_grad_();
+    const torch::Tensor own_w = w.detach().to(device).requires_grad_();
+    const LossSums sums = chunked_smoothed_loss(own_x, own_w, targets.to(device), q);
+    sums.loss.backward();
+    losses.push_back(sums.loss.item<double>());
+    gradients.push_back(torch::cat({own_x.grad().flatten(), own_w.grad().flatten()}).cpu());
+  }
+  CHECK(losses[1] == Approx(losses[0]).epsilon(1e-5));
+  CHECK(max_difference(gradients[0], gradients[1]) < 1e-3);
+}
+
+TEST_CASE("updates on a GPU are the CPU's, and in bf16 close to them") {
+  if (!has_gpu()) return;
+  const Precision precision = GENERATE(Precision::fp32, Precision::bf16);
+  CAPTURE(enum_name(precision));
+  ModelConfig shape = testing::copying_model();
+  shape.dropout = 0.0;
+  CopyingTask reference(in_two_batches(Precision::fp32), 60, shape);
+  CopyingTask gpu(in_two_batches(precision), 60, shape, torch::kCUDA);
+  const double tolerance = precision == Precision::fp32 ? 1e-3 : 5e-2;
+  for (int i = 0; i < 20; ++i) {
+    const StepReport expected = reference.trainer.step(), got = gpu.trainer.step();
+    CHECK(got.loss == Approx(expected.loss).epsilon(tolerance));
+    CHECK(got.nll == Approx(expected.nll).epsilon(tolerance));
+  }
+}
+
+TEST_CASE("training with dropout on a GPU repeats under its seed") {
+  if (!has_gpu()) return;
+  ModelConfig shape = testing::copying_model();
+  shape.dropout = 0.3;
+  std::vector<double> losses;
+  for (int i = 0; i < 2; ++i) {
+    CopyingTask task(in_two_batches(Precision::fp32), 60, shape, torch::kCUDA);
+    double last = 0.0;
+    for (int step = 0; step < 5; ++step) last = task.trainer.step().loss;
+    losses.push_back(last);
+  }
+  CHECK(losses[0] == Approx(losses[1]).epsilon(1e-5));
+}
