@@ -1,5 +1,8 @@
 #include "app/device.h"
 
+#include <c10/core/CachingDeviceAllocator.h>
+#include <sys/resource.h>
+
 #include "base/error.h"
 
 namespace attn {
@@ -25,6 +28,21 @@ void choose_device(const std::string& name) {
 
 torch::Device device() {
   return chosen();
+}
+
+int64_t peak_memory() {
+  if (device().is_cuda()) {
+    const auto all = static_cast<size_t>(c10::CachingAllocator::StatType::AGGREGATE);
+    const auto allocator = c10::getDeviceAllocator(c10::DeviceType::CUDA);
+    return allocator->getDeviceStats(0).reserved_bytes[all].peak;
+  }
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+#ifdef __APPLE__
+  return usage.ru_maxrss;
+#else
+  return int64_t{usage.ru_maxrss} * 1024;
+#endif
 }
 
 }  // namespace attn

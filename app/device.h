@@ -1,6 +1,7 @@
 // Where tensors live: a setting of the machine, not of the experiment, hence a flag and no knob.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "kernels/libtorch.h"
@@ -13,5 +14,8 @@ void choose_device(const std::string& name);
 
 /// The device chosen; the CPU before choose_device.
 torch::Device device();
+
+/// Bytes that this process has had at most: resident ones, or on a GPU those taken from it.
+int64_t peak_memory();
 
 }  // namespace attn

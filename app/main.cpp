@@ -84,6 +84,8 @@ int main(int argc, char** argv) {
     return report(error.what(), ExitCode::internal);
   } catch (const std::bad_alloc&) {
     return report("out of memory; lower data.batch_tokens", ExitCode::internal);
+  } catch (const c10::OutOfMemoryError&) {
+    return report("out of the device's memory; lower data.batch_tokens", ExitCode::internal);
   } catch (const c10::Error& error) {
     return report(error.what_without_backtrace(), ExitCode::internal);
   } catch (const std::exception& error) {

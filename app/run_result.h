@@ -53,7 +53,8 @@ struct RunResult {
     visit("flops", self.flops, "of all updates, in closed form: three forward passes each");
     visit("peak_flops", self.peak_flops,
           "per second: this machine's, with these threads, in a large matrix product");
-    visit("peak_memory", self.peak_memory, "bytes resident at most, in the last process");
+    visit("peak_memory", self.peak_memory,
+          "bytes at most (resident, or of the GPU), in the last process");
     visit("results", self.results, "of the evaluators, after the last step");
   }
   bool operator==(const RunResult&) const = default;

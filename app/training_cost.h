@@ -1,4 +1,4 @@
-// What training costs, in Table 2's terms, and what the machine could give.
+// What training costs, in Table 2's terms.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,5 @@ namespace attn {
 /// factors.
 double epoch_flops(const EncodedCorpus& corpus, const ModelConfig& model,
                    const ModelVocabulary& vocabulary);
-
-/// Bytes that this process has had resident at most.
-int64_t peak_memory();
 
 }  // namespace attn

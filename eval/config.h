@@ -76,8 +76,7 @@ struct SearchConfig {
           "packed: the fast path on a CPU, libtorch: the modules of model/");
     visit("weights", self.weights,
           "fp32, or with the packed decoder: bf16, every product with a weight, the encoder's too, "
-          "on "
-          "processors that multiply tiles of it (AMX); int8, the decoder's weights in 8 bits");
+          "on processors that multiply tiles of it (AMX); int8, the decoder's weights in 8 bits");
   }
   bool operator==(const SearchConfig&) const = default;
   /// Throws ConfigError naming the first knob that contradicts itself.

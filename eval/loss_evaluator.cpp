@@ -7,15 +7,16 @@ namespace {
 
 constexpr int64_t kChunk = 512;  // rows whose logits exist at a time
 
+// Adds to `sums`, {nll, right ones} in float64 where the model is: a GPU is waited for at the end.
 void add_rows(Transformer& model, const torch::Tensor& x_ND, const torch::Tensor& targets_N,
-              double& nll, int64_t& right) {
+              torch::Tensor& sums) {
   for (int64_t begin = 0; begin < x_ND.size(0); begin += kChunk) {
     const int64_t rows = std::min(kChunk, x_ND.size(0) - begin);
     const torch::Tensor logits = model->project(x_ND.narrow(0, begin, rows)).to(torch::kFloat32);
     const torch::Tensor targets = targets_N.narrow(0, begin, rows);
     const torch::Tensor at_target = logits.gather(1, targets.unsqueeze(1)).squeeze(1);
-    nll += (logits.logsumexp(1) - at_target).sum(torch::kFloat64).item<double>();
-    right += (logits.argmax(1) == targets).sum().item<int64_t>();
+    sums.add_(torch::stack({(logits.logsumexp(1) - at_target).sum(torch::kFloat64),
+                            (logits.argmax(1) == targets).sum(torch::kFloat64)}));
   }
 }
 
@@ -26,7 +27,7 @@ LossReport evaluate_loss(Transformer model, std::span<const Batch> batches) {
   model->eval();
   const torch::Device device = model->device();
   LossReport report;
-  int64_t right = 0;
+  torch::Tensor sums = torch::zeros({2}, torch::TensorOptions(device).dtype(torch::kFloat64));
   for (const Batch& batch : batches) {
     const TokenSequences source =
         token_sequences(batch.source.tokens, batch.source.lengths, device);
@@ -34,12 +35,14 @@ LossReport evaluate_loss(Transformer model, std::span<const Batch> batches) {
         token_sequences(batch.target_in.tokens, batch.target_in.lengths, device);
     const TokenSequences expected =
         token_sequences(batch.target_out.tokens, batch.target_out.lengths, device);
-    add_rows(model, model->forward(source, target), expected.tokens_N, report.nll, right);
+    add_rows(model, model->forward(source, target), expected.tokens_N, sums);
     report.tokens += batch.target_tokens;
   }
+  const torch::Tensor read = sums.cpu();
+  report.nll = read[0].item<double>();
   if (report.tokens > 0) {
     report.nll /= static_cast<double>(report.tokens);
-    report.accuracy = static_cast<double>(right) / static_cast<double>(report.tokens);
+    report.accuracy = read[1].item<double>() / static_cast<double>(report.tokens);
   }
   report.perplexity = std::exp(report.nll);
   return report;

@@ -143,12 +143,21 @@ bool has_empty_sentence(std::span<const int64_t> offsets) {
   return std::adjacent_find(offsets.begin(), offsets.end()) != offsets.end();
 }
 
-// What the kernel's loads of 16 bytes and its sums over a sentence's keys take for granted.
-bool takes_various_lengths(const torch::Tensor& queries, const torch::Tensor& values,
-                           const PackedAttention& options) {
+bool wants_gradient(const torch::Tensor& queries, const torch::Tensor& keys,
+                    const torch::Tensor& values) {
+  return torch::GradMode::is_enabled() &&
+         (queries.requires_grad() || keys.requires_grad() || values.requires_grad());
+}
+
+// The kernel loads 16 bytes at a time and sums over at least one key. Its backward draws another
+// dropout mask than its forward where lengths differ (up to LibTorch 2.13: forward counts the
+// random numbers of a head with a number of keys that nothing sets).
+bool takes_various_lengths(const torch::Tensor& queries, const torch::Tensor& keys,
+                           const torch::Tensor& values, const PackedAttention& options) {
   return queries.is_cuda() && options.query_starts.defined() && options.key_starts.defined() &&
-         queries.size(1) / options.heads % 8 == 0 && values.size(1) / options.heads % 8 == 0 &&
-         !has_empty_sentence(options.query_offsets) && !has_empty_sentence(options.key_offsets);
+         options.dropout == 0.0 && queries.size(1) / options.heads % 8 == 0 &&
+         values.size(1) / options.heads % 8 == 0 && !has_empty_sentence(options.key_offsets) &&
+         !(wants_gradient(queries, keys, values) && has_empty_sentence(options.query_offsets));
 }
 
 torch::Tensor various_length_attention(const torch::Tensor& queries, const torch::Tensor& keys,
@@ -157,13 +166,12 @@ torch::Tensor various_length_attention(const torch::Tensor& queries, const torch
   const auto heads = [&](const torch::Tensor& rows) {  // one batch of all rows
     return rows.contiguous().view({1, rows.size(0), options.heads, -1});
   };
-  const bool gradient = torch::GradMode::is_enabled() &&
-                        (queries.requires_grad() || keys.requires_grad() || values.requires_grad());
   constexpr int64_t kWhole = 0, kCausal = 1;  // its numbers for what a query may see
   const torch::Tensor out = std::get<0>(at::_efficient_attention_forward(
       heads(queries), heads(keys), heads(values), /*bias=*/std::nullopt, options.query_starts,
       options.key_starts, longest_of(options.query_offsets), longest_of(options.key_offsets),
-      options.dropout, options.causal ? kCausal : kWhole, /*compute_log_sumexp=*/gradient));
+      /*dropout_p=*/0.0, options.causal ? kCausal : kWhole,
+      /*compute_log_sumexp=*/wants_gradient(queries, keys, values)));
   return out.view({queries.size(0), values.size(1)});
 }
 
@@ -209,7 +217,7 @@ torch::Tensor packed_attention(const torch::Tensor& queries, const torch::Tensor
                   values.size(1) % options.heads == 0,
               "attention: queries ", queries.sizes(), ", keys ", keys.sizes(), ", values ",
               values.sizes(), ", ", options.heads, " heads");
-  if (takes_various_lengths(queries, values, options)) {
+  if (takes_various_lengths(queries, keys, values, options)) {
     return various_length_attention(queries, keys, values, options);
   }
   if (!queries.is_cpu()) return padded_attention(queries, keys, values, options);

@@ -13,11 +13,12 @@ using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
 // Rows of a chunk: few enough for their logits to stay in a CPU's caches (1.3 million floats are 5
-// MB), or to be little beside a GPU's memory (half a gigabyte), and enough that what every chunk
-// does once, reading the weights and updating their gradient, is little beside its products.
+// MB), or to be little beside a GPU's memory (a quarter of a gigabyte each for logits and for
+// log-probabilities), and enough that what every chunk does once, reading the weights and updating
+// their gradient, is little beside its products.
 int64_t chunk_rows(int64_t classes, torch::Device device) {
   if (device.is_cpu()) return std::clamp<int64_t>((int64_t{5} << 18) / classes, 192, 1024);
-  return std::max<int64_t>((int64_t{1} << 27) / classes, 192);
+  return std::max<int64_t>((int64_t{1} << 26) / classes, 192);
 }
 
 // The losses of a chunk of logits are added to `sums`, {smoothed, nll} in float64; where `gradient`
@@ -38,9 +39,10 @@ void loss_by_kernel(torch::Tensor& logits, const torch::Tensor& targets_N, cpu::
                                                &nlls[r]);
     }
   });
+  double* sum = sums.data_ptr<double>();
   for (int64_t r = 0; r < rows; ++r) {  // in the order of the rows, on any number of threads
-    sums.data_ptr<double>()[0] += losses[r];
-    sums.data_ptr<double>()[1] += nlls[r];
+    sum[0] += losses[r];
+    sum[1] += nlls[r];
   }
   if (gradient && !floats.is_same(logits)) logits.copy_(floats);
 }
@@ -125,8 +127,15 @@ class ChunkedLoss : public torch::autograd::Function<ChunkedLoss> {
 
   static variable_list backward(AutogradContext* context, variable_list gradients) {
     const variable_list saved = context->get_saved_variables();
-    // The saved gradients are ours alone and used once: scaled in place.
-    return {saved[0].mul_(gradients[0]), saved[1].mul_(gradients[0]), {}, {}, {}, {}, {}};
+    // The saved gradients are ours alone and used once: scaled in place. The factor must not be
+    // rounded to bf16 with them.
+    const torch::Tensor& dx = saved[0];
+    if (dx.scalar_type() == torch::kFloat32) {
+      dx.mul_(gradients[0]);
+    } else {
+      dx.copy_(dx.to(torch::kFloat32).mul_(gradients[0]));
+    }
+    return {dx, saved[1].mul_(gradients[0]), {}, {}, {}, {}, {}};
   }
 };
 

@@ -108,9 +108,14 @@ torch::Tensor MultiHeadAttentionImpl::attend_to_steps(
     return output(step_attention(queries, keys, values, ancestors, heads_));
   }
   // Gather every row's past: R sentences of one query and T keys.
+  std::vector<int32_t> past;
+  for (const auto& rows : ancestors) past.insert(past.end(), rows.begin(), rows.end());
+  const torch::Tensor past_TR =
+      sent_tensor<int32_t>(std::span<const int32_t>(past), queries.device())
+          .view({static_cast<int64_t>(steps.size()), queries.size(0)});
   std::vector<torch::Tensor> keys, values;
   for (size_t t = 0; t < steps.size(); ++t) {
-    const torch::Tensor rows = torch::tensor(ancestors[t], torch::kInt32).to(queries.device());
+    const torch::Tensor rows = past_TR[static_cast<int64_t>(t)];
     keys.push_back(steps[t].keys.index_select(0, rows));
     values.push_back(steps[t].values.index_select(0, rows));
   }

@@ -9,20 +9,18 @@ Segments::Segments(std::span<const int64_t> lengths, torch::Device device)
     offsets_.push_back(offsets_.back() + length);
     longest_ = std::max(longest_, length);
   }
-  torch::Tensor positions = torch::empty({rows()}, torch::kInt64);
-  torch::Tensor slots = torch::empty({rows()}, torch::kInt64);
-  int64_t* position = positions.data_ptr<int64_t>();
-  int64_t* slot = slots.data_ptr<int64_t>();
+  std::vector<int64_t> positions, slots;
+  positions.reserve(static_cast<size_t>(rows()));
+  slots.reserve(static_cast<size_t>(rows()));
   for (int64_t b = 0; b < count(); ++b) {
     for (int64_t i = 0; i < lengths_[b]; ++i) {
-      *position++ = i;
-      *slot++ = b * longest_ + i;
+      positions.push_back(i);
+      slots.push_back(b * longest_ + i);
     }
   }
-  positions_ = send(positions, device);
-  slots_ = send(slots, device);
-  if (device.is_cpu()) return;
-  device_offsets_ = send(torch::tensor(offsets_, torch::kInt32), device);
+  positions_ = int64_tensor(std::span<const int64_t>(positions), device);
+  slots_ = int64_tensor(std::span<const int64_t>(slots), device);
+  if (!device.is_cpu()) device_offsets_ = sent_tensor<int32_t>(offsets(), device);
 }
 
 torch::Tensor Segments::running_count(const torch::Tensor& flags_N) const {

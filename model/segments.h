@@ -54,18 +54,21 @@ class Segments {
   torch::Tensor device_offsets_;
 };
 
-/// To `device` without waiting for what it is at: `host` lies in pageable memory, from which CUDA
-/// takes a copy before it returns.
-inline torch::Tensor send(const torch::Tensor& host, torch::Device device) {
+/// Copies numbers to `device` as To. A GPU is not waited for: the copy leaves from pinned memory,
+/// which LibTorch keeps until it is done.
+template <class To, class From>
+torch::Tensor sent_tensor(std::span<const From> values, torch::Device device) {
+  const torch::Tensor host = torch::empty(
+      {static_cast<int64_t>(values.size())},
+      torch::TensorOptions(c10::CppTypeToScalarType<To>::value).pinned_memory(device.is_cuda()));
+  std::transform(values.begin(), values.end(), host.data_ptr<To>(),
+                 [](From value) { return static_cast<To>(value); });
   return host.to(torch::TensorOptions(device), /*non_blocking=*/true);
 }
 
-/// Copies numbers to `device` as int64.
 template <class T>
 torch::Tensor int64_tensor(std::span<const T> values, torch::Device device) {
-  const torch::Tensor host = torch::empty({static_cast<int64_t>(values.size())}, torch::kInt64);
-  std::copy(values.begin(), values.end(), host.data_ptr<int64_t>());
-  return send(host, device);
+  return sent_tensor<int64_t>(values, device);
 }
 
 /// Tokens of several sentences as rows.

@@ -47,8 +47,11 @@ LossSums BatchGradient::forward(Transformer model, const Batch& part) {
     return token_sequences(from.tokens, from.lengths, device);
   };
   model->train();
+  // Sent before the model's work is queued, which a copy might wait for.
+  const torch::Tensor right_N =
+      int64_tensor(std::span<const int64_t>(part.target_out.tokens), device);
   const torch::Tensor x_ND = model->forward(rows(part.source), rows(part.target_in));
-  return output_loss(model, x_ND, rows(part.target_out).tokens_N, targets_);
+  return output_loss(model, x_ND, right_N, targets_);
 }
 
 LossSums BatchGradient::add_part(Transformer model, const Batch& part, double factor,
@@ -77,16 +80,23 @@ void BatchGradient::add(const Batch& batch, double factor, uint64_t seed) {
   losses_.insert(losses_.end(), losses.begin(), losses.end());
 }
 
-UpdateLoss BatchGradient::collect() {
+UpdateSums BatchGradient::collect() {
   for (const Replica& replica : replicas_) {
     if (replica.used) parameters_.gradients.add_(replica.parameters->gradients);
   }
-  UpdateLoss sum;
+  std::vector<torch::Tensor> scalars{parameters_.gradients.norm().to(torch::kFloat64)};
   for (const LossSums& of_part : losses_) {
-    sum.smoothed += of_part.loss.item<double>();
-    sum.nll += of_part.nll.item<double>();
+    scalars.push_back(of_part.loss.to(torch::kFloat64));
+    scalars.push_back(of_part.nll);
   }
-  return sum;
+  const torch::Tensor read = torch::stack(scalars).cpu();
+  const double* value = read.const_data_ptr<double>();
+  UpdateSums sums{.gradient_norm = *value++};
+  for (size_t i = 0; i < losses_.size(); ++i) {
+    sums.smoothed += *value++;
+    sums.nll += *value++;
+  }
+  return sums;
 }
 
 }  // namespace attn

@@ -14,10 +14,11 @@
 
 namespace attn {
 
-/// Sums over an update's target tokens.
-struct UpdateLoss {
+/// What an update's gradient comes from, summed over its target tokens, and how long it is.
+struct UpdateSums {
   double smoothed = 0.0;
   double nll = 0.0;  ///< of -log p, without smoothing
+  double gradient_norm = 0.0;
 };
 
 /// On a CPU each of torch's threads takes some of a batch's sentences, with a replica of the model
@@ -40,8 +41,8 @@ class BatchGradient {
   /// Doesn't wait for a GPU.
   void add(const Batch& batch, double factor, uint64_t seed);
   /// Brings what has been added into the parameters' gradients; before it they are incomplete.
-  /// Returns the losses of all batches since zero().
-  UpdateLoss collect();
+  /// Returns the sums since zero(); this is where a GPU is waited for.
+  UpdateSums collect();
 
  private:
   struct Replica {

@@ -57,12 +57,12 @@ StepReport Trainer::step() {
   for (size_t i = 0; i < batches.size(); ++i) {
     gradient_.add(batches[i], 1.0 / tokens, dropout_seed(seed_, report.step, i));
   }
-  const UpdateLoss loss = gradient_.collect();
-  report.loss = loss.smoothed / tokens;
-  report.nll = loss.nll / tokens;
+  const UpdateSums sums = gradient_.collect();
+  report.loss = sums.smoothed / tokens;
+  report.nll = sums.nll / tokens;
+  report.gradient_norm = sums.gradient_norm;
   if (!std::isfinite(report.loss))
     stop_not_finite("loss", report.loss, report.step, batches, stream_.corpus());
-  report.gradient_norm = parameters_.gradients.norm().item<double>();
   if (!std::isfinite(report.gradient_norm)) {
     stop_not_finite("gradient's norm", report.gradient_norm, report.step, batches,
                     stream_.corpus());

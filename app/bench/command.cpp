@@ -11,7 +11,6 @@
 #include "app/bench/step.h"
 #include "app/checkpoint_directory.h"
 #include "app/device.h"
-#include "app/training_cost.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/format.h"

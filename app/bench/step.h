@@ -31,7 +31,7 @@ struct StepBenchmark {
   double seconds_per_update = 0.0;
   double measured_batch_tokens =
       0.0;              ///< of data.batch_tokens, when that is more than was measured
-  double memory = 0.0;  ///< bytes resident at most, scaled to data.batch_tokens
+  double memory = 0.0;  ///< peak_memory(), scaled to data.batch_tokens
   int64_t updates_measured = 0;
 
   template <class Self, class Visit>

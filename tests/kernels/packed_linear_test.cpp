@@ -10,8 +10,6 @@ using namespace attn;
 using testing::max_difference;
 using testing::rounded;
 
-namespace {}  // namespace
-
 TEST_CASE("a packed linear layer is torch::linear to its type's rounding") {
   const WeightType type = GENERATE(WeightType::fp32, WeightType::bf16, WeightType::int8);
   if (type == WeightType::bf16 && !testing::machine_has(has_bf16_tiles(), "tiles of bf16")) return;

@@ -61,6 +61,27 @@ TEST_CASE("attention on a GPU equals the CPU's, with gradients") {
   }
 }
 
+TEST_CASE("attention's gradients on a GPU are of the dropout that its output had") {
+  if (!has_gpu()) return;
+  torch::manual_seed(4);
+  const std::vector<int64_t> lengths{4, 1, 70, 9};
+  const Segments rows(lengths, torch::kCUDA);
+  const auto states = [&] { return torch::randn({rows.rows(), 64}, torch::kCUDA); };
+  const torch::Tensor q = states(), k = states(), v = states().requires_grad_(),
+                      upstream = states();
+  const torch::Tensor out = packed_attention(q, k, v,
+                                             {.heads = 4,
+                                              .query_offsets = rows.offsets(),
+                                              .key_offsets = rows.offsets(),
+                                              .dropout = 0.5,
+                                              .query_starts = rows.device_offsets(),
+                                              .key_starts = rows.device_offsets()});
+  out.backward(upstream);
+  // The output is linear in the values.
+  CHECK((v.grad() * v).sum().item<double>() ==
+        Approx((upstream * out).sum().item<double>()).epsilon(1e-3));
+}
+
 TEST_CASE("the chunked loss on a GPU equals the CPU's") {
   if (!has_gpu()) return;
   torch::manual_seed(4);

@@ -93,7 +93,7 @@ TEST_CASE("any number of threads makes the gradient that one makes") {
   shape.dropout = 0.0;
   shape.word_positions = GENERATE(false, true);
   std::vector<torch::Tensor> gradients;
-  std::vector<UpdateLoss> losses;
+  std::vector<UpdateSums> losses;
   for (const int count : {1, 2, 3}) {
     const testing::Threads threads(count);
     Transformer model = Setup::seeded(shape);
