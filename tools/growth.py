@@ -1,17 +1,22 @@
 #!/usr/bin/env python3
 """How a training step grows: target tokens/s against sentence length, batch, vocabulary, width, depth and threads.
 
-    python3 tools/growth.py path/to/attn [--config experiments/multi30k/tiny.json] [--seconds 3] [--rounds 3]
+    python3 tools/growth.py path/to/attn [--config experiments/multi30k/tiny.json] [--precision fp32 bf16]
+                                         [--seconds 3] [--rounds 3] [--plot docs/growth.svg]
 
 Prints Markdown tables of medians, on invented text, so it needs no data. GFLOP/s are those of the closed form
-(model/size.cpp): where they stay level, the step grows as the paper's Table 1 says its products must.
+(model/size.cpp): where they stay level, the step grows as the paper's Table 1 says its products must. --plot, which
+needs matplotlib, draws the same: dashed is the rate at which each curve would go on if its first point's GFLOP/s held.
 """
 import argparse
+import collections
 import json
 import os
 import statistics
 import subprocess
 import sys
+
+Point = collections.namedtuple("Point", "value rate flops memory")  # target tokens/s, FLOP/s, bytes
 
 
 def width(n):
@@ -29,9 +34,9 @@ SERIES = (
 )
 
 
-def measure(options, arguments, threads):
+def run(options, precision, arguments, threads):
     command = [options.attn, "--threads", str(threads), "bench", "step", options.config, "--json", "--seconds",
-               str(options.seconds), "--batch-tokens", "100000"]
+               str(options.seconds), "--batch-tokens", "100000", f"--set=train.precision={precision}"]
     if "--invented" not in arguments:
         command += ["--invented", "20"]
     done = subprocess.run(command + arguments, stdout=subprocess.PIPE, text=True)
@@ -40,25 +45,74 @@ def measure(options, arguments, threads):
     return json.loads(done.stdout)
 
 
+def measure(options, value, arguments, threads):
+    """A point for each precision, which take turns."""
+    runs = [[run(options, precision, arguments, threads) for precision in options.precision]
+            for _ in range(options.rounds)]
+    return [Point(value, *(statistics.median(one[key] for one in of_precision)
+                           for key in ("tokens_per_second", "flops_per_second", "memory")))
+            for of_precision in zip(*runs)]
+
+
+def print_head(name, precisions):
+    columns = [name] + [f"{precision}, {unit}" for precision in precisions for unit in ("tokens/s", "GFLOP/s", "GB")]
+    print(f"\n| {' | '.join(columns)} |\n{'| --- ' * len(columns)}|")
+
+
+def print_row(points):
+    cells = [f"{points[0].value:,}"]
+    for point in points:
+        cells += [f"{point.rate:,.0f}", f"{point.flops / 1e9:.0f}", f"{point.memory / 1e9:.2f}"]
+    print(f"| {' | '.join(cells)} |", flush=True)
+
+
+def plot(path, precisions, curves):
+    import matplotlib
+    matplotlib.use("svg")
+    from matplotlib import pyplot
+    from matplotlib.ticker import FuncFormatter, NullFormatter, NullLocator
+    matplotlib.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "attn", "font.size": 9})
+    figure, axes = pyplot.subplots(2, 3, figsize=(10, 6), layout="constrained")
+    thousands = FuncFormatter(lambda x, _: f"{x:,.0f}")
+    for axis, (name, rows) in zip(axes.flat, curves.items()):
+        values = [points[0].value for points in rows]
+        for i, precision in enumerate(precisions):
+            curve = [points[i] for points in rows]
+            axis.plot(values, [point.rate for point in curve], "o-", color=f"C{i}", label=precision)
+            axis.plot(values, [point.rate * curve[0].flops / point.flops for point in curve], "--", color=f"C{i}",
+                      linewidth=0.8)
+        axis.set(xscale="log", yscale="log", xlabel=name.replace(" (", "\n("))
+        axis.set_xticks(values, [f"{value:,}" for value in values])
+        axis.xaxis.set_minor_locator(NullLocator())
+        axis.yaxis.set_major_formatter(thousands)
+        axis.yaxis.set_minor_formatter(NullFormatter())
+        axis.grid(True, which="both", linewidth=0.3)
+    axes.flat[0].legend()
+    figure.supylabel("target tokens/s")
+    figure.savefig(path, metadata={"Date": None})
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("attn")
     parser.add_argument("--config", default="experiments/multi30k/tiny.json")
+    parser.add_argument("--precision", nargs="+", default=["fp32"], choices=["fp32", "bf16"])
     parser.add_argument("--seconds", type=float, default=3)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--plot", metavar="FILE.svg")
     options = parser.parse_args()
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    points = [(name, value, arguments(value), cores) for name, values, arguments in SERIES for value in values]
-    points += [("threads", n, [], n) for n in sorted({1, (cores + 1) // 2, cores})]
-    before = None
-    for name, value, arguments, threads in points:
-        if name != before:
-            print(f"\n| {name} | target tokens/s | GFLOP/s | GB |\n| --- | --- | --- | --- |")
-        before = name
-        runs = [measure(options, arguments, threads) for _ in range(options.rounds)]
-        rate, flops, memory = (statistics.median(run[key] for run in runs)
-                               for key in ("tokens_per_second", "flops_per_second", "memory"))
-        print(f"| {value:,} | {rate:,.0f} | {flops / 1e9:.0f} | {memory / 1e9:.2f} |", flush=True)
+    series = [(name, [(value, arguments(value), cores) for value in values]) for name, values, arguments in SERIES]
+    series.append(("threads", [(n, [], n) for n in sorted({1, (cores + 1) // 2, cores})]))
+    curves = {}
+    for name, settings in series:
+        print_head(name, options.precision)
+        curves[name] = []
+        for setting in settings:
+            curves[name].append(measure(options, *setting))
+            print_row(curves[name][-1])
+    if options.plot:
+        plot(options.plot, options.precision, curves)
 
 
 if __name__ == "__main__":
