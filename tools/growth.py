@@ -6,7 +6,7 @@
 
 Prints Markdown tables of medians, on invented text, so it needs no data. GFLOP/s are those of the closed form
 (model/size.cpp): where they stay level, the step grows as the paper's Table 1 says its products must. --plot, which
-needs matplotlib, draws the same: dashed is the rate at which each curve would go on if its first point's GFLOP/s held.
+needs matplotlib, draws the same: dashed is how each curve would go on if its first point's GFLOP/s (of a thread) held.
 """
 import argparse
 import collections
@@ -70,7 +70,7 @@ def plot(path, precisions, curves):
     import matplotlib
     matplotlib.use("svg")
     from matplotlib import pyplot
-    from matplotlib.ticker import FuncFormatter, NullFormatter, NullLocator
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
     matplotlib.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "attn", "font.size": 9})
     figure, axes = pyplot.subplots(2, 3, figsize=(10, 6), layout="constrained")
     thousands = FuncFormatter(lambda x, _: f"{x:,.0f}")
@@ -79,13 +79,16 @@ def plot(path, precisions, curves):
         for i, precision in enumerate(precisions):
             curve = [points[i] for points in rows]
             axis.plot(values, [point.rate for point in curve], "o-", color=f"C{i}", label=precision)
-            axis.plot(values, [point.rate * curve[0].flops / point.flops for point in curve], "--", color=f"C{i}",
-                      linewidth=0.8)
+            level = [point.rate * curve[0].flops / point.flops for point in curve]
+            if name == "threads":
+                level = [rate * value / values[0] for rate, value in zip(level, values)]
+            axis.plot(values, level, "--", color=f"C{i}", linewidth=0.8)
         axis.set(xscale="log", yscale="log", xlabel=name.replace(" (", "\n("))
         axis.set_xticks(values, [f"{value:,}" for value in values])
         axis.xaxis.set_minor_locator(NullLocator())
+        axis.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axis.yaxis.set_minor_locator(NullLocator())
         axis.yaxis.set_major_formatter(thousands)
-        axis.yaxis.set_minor_formatter(NullFormatter())
         axis.grid(True, which="both", linewidth=0.3)
     axes.flat[0].legend()
     figure.supylabel("target tokens/s")
