@@ -30,6 +30,10 @@ torch::Device device() {
   return chosen();
 }
 
+void wait_for_device() {
+  if (device().is_cuda()) torch::cuda::synchronize();
+}
+
 int64_t peak_memory() {
   if (device().is_cuda()) {
     const auto all = static_cast<size_t>(c10::CachingAllocator::StatType::AGGREGATE);

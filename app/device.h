@@ -15,6 +15,9 @@ void choose_device(const std::string& name);
 /// The device chosen; the CPU before choose_device.
 torch::Device device();
 
+/// Returns when a GPU has done all that was queued; at once on a CPU.
+void wait_for_device();
+
 /// Bytes that this process has had at most: resident ones, or on a GPU those taken from it.
 int64_t peak_memory();
 

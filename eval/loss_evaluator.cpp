@@ -33,15 +33,14 @@ LossReport evaluate_loss(Transformer model, std::span<const Batch> batches) {
         token_sequences(batch.source.tokens, batch.source.lengths, device);
     const TokenSequences target =
         token_sequences(batch.target_in.tokens, batch.target_in.lengths, device);
-    const TokenSequences expected =
-        token_sequences(batch.target_out.tokens, batch.target_out.lengths, device);
-    add_rows(model, model->forward(source, target), expected.tokens_N, sums);
+    const torch::Tensor right_N =
+        int64_tensor(std::span<const int64_t>(batch.target_out.tokens), device);
+    add_rows(model, model->forward(source, target), right_N, sums);
     report.tokens += batch.target_tokens;
   }
-  const torch::Tensor read = sums.cpu();
-  report.nll = read[0].item<double>();
   if (report.tokens > 0) {
-    report.nll /= static_cast<double>(report.tokens);
+    const torch::Tensor read = sums.cpu();
+    report.nll = read[0].item<double>() / static_cast<double>(report.tokens);
     report.accuracy = read[1].item<double>() / static_cast<double>(report.tokens);
   }
   report.perplexity = std::exp(report.nll);

@@ -21,10 +21,8 @@ int64_t chunk_rows(int64_t classes, torch::Device device) {
   return std::max<int64_t>((int64_t{1} << 26) / classes, 192);
 }
 
-// The losses of a chunk of logits are added to `sums`, {smoothed, nll} in float64; where `gradient`
-// is asked for, the logits become theirs.
-using ChunkLoss = void (*)(torch::Tensor& logits, const torch::Tensor& targets_N,
-                           cpu::SmoothedTargets q, bool gradient, torch::Tensor& sums);
+// The losses of a chunk of logits, by our kernel and by LibTorch's operations, are added to `sums`,
+// {smoothed, nll} in float64; where `gradient` is asked for, the logits become theirs.
 
 void loss_by_kernel(torch::Tensor& logits, const torch::Tensor& targets_N, cpu::SmoothedTargets q,
                     bool gradient, torch::Tensor& sums) {
@@ -75,7 +73,7 @@ struct Sums {
 };
 
 Sums sums_of(const torch::Tensor& x, const torch::Tensor& weight, const torch::Tensor& targets_N,
-             cpu::SmoothedTargets targets, ChunkLoss chunk_loss, bool gradient) {
+             cpu::SmoothedTargets targets, bool kernel, bool gradient) {
   const torch::NoGradGuard no_grad;
   const c10::impl::ExcludeDispatchKeyGuard no_autocast(c10::autocast_dispatch_keyset);
   Sums sums{.losses = torch::zeros({2}, x.options().dtype(torch::kFloat64)), .dx = {}, .dw = {}};
@@ -85,6 +83,7 @@ Sums sums_of(const torch::Tensor& x, const torch::Tensor& weight, const torch::T
     sums.dx = torch::empty(x.sizes(), x.options());
     sums.dw = torch::zeros(weight.sizes(), weight.options());
   }
+  const auto chunk_loss = kernel ? loss_by_kernel : loss_by_libtorch;
   const int64_t step = chunk_rows(weight.size(0), x.device());
   torch::Tensor buffer;
   for (int64_t begin = 0; begin < x.size(0); begin += step) {
@@ -95,13 +94,12 @@ Sums sums_of(const torch::Tensor& x, const torch::Tensor& weight, const torch::T
     torch::mm_out(logits, part, w.t());
     chunk_loss(logits, targets_N.narrow(0, begin, rows), targets, gradient, sums.losses);
     if (!gradient) continue;
-    const torch::Tensor& d_logits = logits;
     torch::Tensor dx = sums.dx.narrow(0, begin, rows);
-    torch::mm_out(dx, d_logits, w);
+    torch::mm_out(dx, logits, w);
     if (narrow) {
-      sums.dw.add_(torch::mm(d_logits.t(), part));
+      sums.dw.add_(torch::mm(logits.t(), part));
     } else {
-      sums.dw.addmm_(d_logits.t(), part);
+      sums.dw.addmm_(logits.t(), part);
     }
   }
   return sums;
@@ -116,9 +114,9 @@ class ChunkedLoss : public torch::autograd::Function<ChunkedLoss> {
   static variable_list forward(AutogradContext* context, const torch::Tensor& x,
                                const torch::Tensor& weight, const torch::Tensor& targets_N,
                                double right, double spread, int64_t spared, bool kernel) {
-    const Sums sums = sums_of(x, weight, targets_N,
-                              {static_cast<float>(right), static_cast<float>(spread), spared},
-                              kernel ? loss_by_kernel : loss_by_libtorch, true);
+    const Sums sums =
+        sums_of(x, weight, targets_N,
+                {static_cast<float>(right), static_cast<float>(spread), spared}, kernel, true);
     context->save_for_backward({sums.dx, sums.dw});
     const variable_list losses = scalars(sums);
     context->mark_non_differentiable({losses[1]});
@@ -127,23 +125,17 @@ class ChunkedLoss : public torch::autograd::Function<ChunkedLoss> {
 
   static variable_list backward(AutogradContext* context, variable_list gradients) {
     const variable_list saved = context->get_saved_variables();
-    // The saved gradients are ours alone and used once: scaled in place. The factor must not be
-    // rounded to bf16 with them.
-    const torch::Tensor& dx = saved[0];
-    if (dx.scalar_type() == torch::kFloat32) {
-      dx.mul_(gradients[0]);
-    } else {
-      dx.copy_(dx.to(torch::kFloat32).mul_(gradients[0]));
-    }
-    return {dx, saved[1].mul_(gradients[0]), {}, {}, {}, {}, {}};
+    // The saved gradients are ours alone and used once: float32 is scaled in place. The factor must
+    // not be rounded to bf16 with the others.
+    const torch::Tensor dx = saved[0].to(torch::kFloat32).mul_(gradients[0]);
+    return {dx.to(saved[0].scalar_type()), saved[1].mul_(gradients[0]), {}, {}, {}, {}, {}};
   }
 };
 
 LossSums loss_in_chunks(const torch::Tensor& x, const torch::Tensor& weight,
                         const torch::Tensor& targets_N, cpu::SmoothedTargets targets, bool kernel) {
   if (!torch::GradMode::is_enabled() || !(x.requires_grad() || weight.requires_grad())) {
-    const variable_list losses = scalars(
-        sums_of(x, weight, targets_N, targets, kernel ? loss_by_kernel : loss_by_libtorch, false));
+    const variable_list losses = scalars(sums_of(x, weight, targets_N, targets, kernel, false));
     return {losses[0], losses[1]};
   }
   const variable_list losses = ChunkedLoss::apply(x, weight, targets_N, targets.right,

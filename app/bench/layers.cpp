@@ -15,7 +15,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point begin) {
-  if (device().is_cuda()) torch::cuda::synchronize();
+  wait_for_device();
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 

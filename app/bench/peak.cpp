@@ -13,10 +13,6 @@ namespace {
 constexpr int kProducts = 6;
 constexpr double kLongEnough = 0.5;  // seconds
 
-void wait_for_device() {
-  if (device().is_cuda()) torch::cuda::synchronize();
-}
-
 }  // namespace
 
 double matrix_product_peak(Precision precision) {
