@@ -1,9 +1,11 @@
 # Everything is found, nothing is downloaded: `./run` tells how to install what is missing.
 find_program(CCACHE ccache)
 if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  # A precompiled header is cached only under these settings (ccache's manual, "Precompiled headers").
+  # A precompiled header is cached only under these settings (ccache's manual, "Precompiled headers"). Paths below the
+  # base directory are hashed relative to the build folder, so that another clone of the same commit hits the cache.
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
-      CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${CCACHE})
+      CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
+      CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${CCACHE})
 endif()
 
 find_package(Threads REQUIRED)

@@ -17,7 +17,7 @@ function(attn_make_pch)
   file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/pch.cpp CONTENT "// Compiled only to make the precompiled header.\n")
   add_library(attn_pch STATIC ${CMAKE_CURRENT_BINARY_DIR}/pch.cpp)
   target_link_libraries(attn_pch PRIVATE attn_flags attn_torch Threads::Threads)
-  target_precompile_headers(attn_pch PRIVATE "${PROJECT_SOURCE_DIR}/kernels/libtorch.h")
+  target_precompile_headers(attn_pch PRIVATE <kernels/libtorch.h>) # no absolute path: ccache hashes it
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # For ccache: the preprocessed text names the precompiled header, instead of repeating all that it holds.
     target_compile_options(attn_torch INTERFACE -fpch-preprocess)
@@ -46,13 +46,12 @@ endfunction()
 
 function(attn_test_binary target library)
   add_executable(${target} ${ARGN})
-  target_link_libraries(${target} PRIVATE ${library} nlohmann_json::nlohmann_json)
+  target_link_libraries(${target} PRIVATE ${library} attn_source_dir nlohmann_json::nlohmann_json)
   if(TARGET Catch2::Catch2WithMain)
     target_link_libraries(${target} PRIVATE Catch2::Catch2WithMain)
   else()
     target_link_libraries(${target} PRIVATE Catch2::Catch2 attn_catch_main)
   endif()
-  target_compile_definitions(${target} PRIVATE ATTN_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   add_test(NAME ${target} COMMAND ${target})
 endfunction()
 

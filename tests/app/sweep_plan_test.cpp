@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "tests/support/catch.h"
+#include "tests/support/source_dir.h"
 #include "tests/support/table3.h"
 #include "tests/support/temporary_directory.h"
 
@@ -120,7 +121,7 @@ TEST_CASE("a mistake in any row names the row, the place and the nearest right n
 
 TEST_CASE("the shipped Table 3 is the paper's, parameters and all") {
   SweepRequest request;
-  request.file = std::filesystem::path(ATTN_SOURCE_DIR) / "experiments/table3.json";
+  request.file = std::filesystem::path(testing::kSourceDir) / "experiments/table3.json";
   const SweepPlan plan = plan_sweep(request);
   const auto expected = testing::table3();
   REQUIRE(plan.rows.size() == expected.size());
@@ -141,11 +142,11 @@ TEST_CASE("the shipped Table 3 is the paper's, parameters and all") {
 TEST_CASE("the shipped sweeps and presets can be read") {
   for (const char* name : {"experiments/multi30k/table3.json"}) {
     SweepRequest request;
-    request.file = std::filesystem::path(ATTN_SOURCE_DIR) / name;
+    request.file = std::filesystem::path(testing::kSourceDir) / name;
     CHECK(plan_sweep(request).rows.size() == 20);
   }
   for (const char* name : {"paper", "tensor2tensor-v3", "fairseq"}) {
-    const auto file = std::filesystem::path(ATTN_SOURCE_DIR) / "experiments/presets" /
+    const auto file = std::filesystem::path(testing::kSourceDir) / "experiments/presets" /
                       (std::string(name) + ".json");
     CHECK_NOTHROW(load_experiment(file));
   }

@@ -11,6 +11,7 @@
 #include "base/random.h"
 #include "tests/support/catch.h"
 #include "tests/support/file_size_limit.h"
+#include "tests/support/source_dir.h"
 #include "tests/support/temporary_directory.h"
 
 namespace attn {
@@ -21,7 +22,7 @@ using testing::contains;
 using testing::FileSizeLimit;
 using testing::TemporaryDirectory;
 
-const fs::path golden = fs::path(ATTN_SOURCE_DIR) / "tests/base/data/every_dtype.safetensors";
+const fs::path golden = fs::path(testing::kSourceDir) / "tests/base/data/every_dtype.safetensors";
 
 void put(const fs::path& path, std::string_view content) {
   std::ofstream(path, std::ios::binary) << content;

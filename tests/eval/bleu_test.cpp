@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/unicode.h"
 #include "tests/support/catch.h"
+#include "tests/support/source_dir.h"
 
 using namespace attn;
 using attn::testing::contains;
@@ -63,7 +64,7 @@ std::optional<std::filesystem::path> shared_bleu() {
   const char* given = std::getenv("ATTN_SHARED_DATA");
   const std::filesystem::path folder =
       (given != nullptr ? std::filesystem::path(given)
-                        : std::filesystem::path(ATTN_SOURCE_DIR) / "../shared/data") /
+                        : std::filesystem::path(testing::kSourceDir) / "../shared/data") /
       "bleu";
   if (std::filesystem::exists(folder / "cases.json")) return folder;
   WARN("skipped: no " << folder.string());
@@ -271,7 +272,7 @@ TEST_CASE("a sentence of more different words than 16 bits number is counted exa
 }
 
 TEST_CASE("words are those of sacreBLEU's tokenizers") {
-  const json golden = read_json(ATTN_SOURCE_DIR "/tests/eval/data/bleu_cases.json");
+  const json golden = read_json(testing::kSourceDir + std::string("/tests/eval/data/bleu_cases.json"));
   for (const json& row : golden.at("tokens")) {
     const auto line = row.at("line").get<std::string>();
     for (const auto& [tokenizer, words] : row.at("words").items()) {
@@ -286,7 +287,7 @@ TEST_CASE("words are those of sacreBLEU's tokenizers") {
 }
 
 TEST_CASE("scores are those of sacreBLEU") {
-  const json golden = read_json(ATTN_SOURCE_DIR "/tests/eval/data/bleu_cases.json");
+  const json golden = read_json(testing::kSourceDir + std::string("/tests/eval/data/bleu_cases.json"));
   for (const json& row : golden.at("cases")) {
     BleuOptions options;
     options.tokenizer = parse_name<BleuTokenizer>(row.at("tokenizer"));

@@ -7,6 +7,7 @@
 #include "base/json_config.h"
 #include "eval/numpy_random.h"
 #include "tests/support/catch.h"
+#include "tests/support/source_dir.h"
 
 using namespace attn;
 
@@ -15,7 +16,7 @@ namespace {
 constexpr double kExact = 1e-9;
 
 Json cases() {
-  const auto path = std::filesystem::path(ATTN_SOURCE_DIR) / "tests/eval/data/bootstrap_cases.json";
+  const auto path = std::filesystem::path(testing::kSourceDir) / "tests/eval/data/bootstrap_cases.json";
   return parse_json(read_file(path), path.string());
 }
 

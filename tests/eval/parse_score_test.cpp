@@ -9,6 +9,7 @@
 #include "base/unicode.h"
 #include "eval/parse_lines.h"
 #include "tests/support/catch.h"
+#include "tests/support/source_dir.h"
 
 using namespace attn;
 using attn::testing::contains;
@@ -25,7 +26,7 @@ ParseScore score(const Lines& gold, const Lines& predicted,
 
 /// EVALB's own files (public domain, see the LICENSE beside them).
 std::filesystem::path evalb_file(const std::string& name) {
-  return std::filesystem::path(ATTN_SOURCE_DIR) / "tests/eval/data/evalb" / name;
+  return std::filesystem::path(testing::kSourceDir) / "tests/eval/data/evalb" / name;
 }
 
 ParseScore score_evalb_files(const std::string& name, const std::string& parameters) {

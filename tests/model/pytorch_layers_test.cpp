@@ -7,6 +7,7 @@
 #include "model/encoder.h"
 #include "tests/support/catch.h"
 #include "tests/support/models.h"
+#include "tests/support/source_dir.h"
 #include "tests/support/tensors.h"
 
 using namespace attn;
@@ -19,7 +20,7 @@ const std::vector<int64_t> kSourceLengths = {5, 3, 7}, kTargetLengths = {4, 6, 2
 class Golden {
  public:
   explicit Golden(std::string prefix)
-      : file_(ATTN_SOURCE_DIR "/tests/model/data/pytorch_layers.safetensors"),
+      : file_(testing::kSourceDir + std::string("/tests/model/data/pytorch_layers.safetensors")),
         prefix_(std::move(prefix)) {}
   torch::Tensor operator()(const std::string& name) const {
     const TensorView& view = file_.at(prefix_ + name);

@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/json_config.h"
 #include "tests/support/catch.h"
+#include "tests/support/source_dir.h"
 #include "tests/support/table3.h"
 
 using namespace attn;
@@ -31,7 +32,7 @@ TEST_CASE("forward FLOPs of a dense layer are two per parameter and position") {
 }
 
 TEST_CASE("FLOPs are those that PyTorch's counter sees, less the masked positions") {
-  const auto path = std::filesystem::path(ATTN_SOURCE_DIR) / "tests/model/data/flops.json";
+  const auto path = std::filesystem::path(testing::kSourceDir) / "tests/model/data/flops.json";
   const Json cases = parse_json(read_file(path), path.string());
   REQUIRE(cases.size() == 3);
   for (const Json& one : cases) {

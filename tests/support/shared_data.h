@@ -8,6 +8,7 @@
 #include <string>
 
 #include "tests/support/catch.h"
+#include "tests/support/source_dir.h"
 
 namespace attn::testing {
 
@@ -17,7 +18,7 @@ inline std::optional<std::filesystem::path> shared_data(const std::string& name)
   const char* set = std::getenv("ATTN_SHARED_DATA");
   const std::filesystem::path root =
       set != nullptr ? std::filesystem::path(set)
-                     : std::filesystem::path(ATTN_SOURCE_DIR) / ".." / "shared" / "data";
+                     : std::filesystem::path(testing::kSourceDir) / ".." / "shared" / "data";
   if (std::filesystem::is_directory(root / name)) return root / name;
   WARN("skipped: no " << name << " in " << root.string() << " (set ATTN_SHARED_DATA)");
   return {};
