@@ -1,17 +1,21 @@
 """data/fetch against a web server on this machine's loopback address: no network is needed."""
 
 import contextlib
+import dataclasses
 import gzip
 import hashlib
 import http.server
 import importlib.machinery
 import importlib.util
 import io
+import os
+import resource
 import sys
 import tarfile
 import tempfile
 import threading
 import unittest
+import unittest.mock
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -187,6 +191,24 @@ class Download(FetchTest):
         self.assertIn("Is there a network?", message)
         self.assertIn(str(self.into / "d"), message)
 
+    @unittest.skipUnless(os.path.exists("/dev/full"), "needs /dev/full")
+    def test_a_full_disk_is_not_taken_for_a_missing_network(self):
+        source = self.source("a", b"text")
+        (self.into / "d").mkdir()
+        (self.into / "d" / "a.part").symlink_to("/dev/full")
+        with self.assertRaisesRegex(fetch.FetchError, "a.part: No space left on device") as caught:
+            self.download(source)
+        self.assertNotIn("network", str(caught.exception))
+        self.assertEqual(len(self.server.requests), 1)
+
+    def test_a_broken_archive_that_nothing_else_checks_is_not_kept(self):
+        for broken in (archive({"x": b"y"})[:20], b"\xfd7zXZ\x00\x00\x04cut", b"BZh91AY&SYcut"):
+            page = fetch.Source("a.tgz", (self.url("broken"), self.url("a.tgz")))
+            self.server.files = {"/broken": broken, "/a.tgz": archive({"x": b"y"})}
+            path = self.download(page)
+            self.assertEqual(path.read_bytes(), self.server.files["/a.tgz"])
+            path.unlink()
+
     def test_a_file_put_there_by_hand_is_used(self):
         source = self.source("a", b"text")
         (self.into / "d").mkdir()
@@ -260,6 +282,140 @@ class Unpack(FetchTest):
                 b"<description>What it is</description>\nA sentence .\n<reviewer href=x>r</reviewer>\nx < y\n")
         self.assertEqual(list(fetch.sentences(io.BytesIO(text), "ted")),
                          [b"The title", b"What it is", b"A sentence .", b"x < y"])
+
+
+    def test_a_folder_made_by_somebody_else_stays_and_nothing_is_fetched(self):
+        (self.into / "toy").mkdir()
+        (self.into / "toy" / "mine.txt").write_text("mine")
+        with self.assertRaisesRegex(fetch.FetchError, "toy exists and was not made by data/fetch: .*--into") as caught:
+            self.make(self.toy())
+        self.assertNotIn("\n", str(caught.exception))
+        self.assertEqual((self.into / "toy" / "mine.txt").read_text(), "mine")
+        self.assertEqual(self.server.requests, [])
+
+    def test_a_file_or_a_link_of_that_name_stays(self):
+        corpus = self.toy()
+        for make in (Path.touch, lambda path: path.symlink_to("nowhere"), Path.mkdir):
+            make(self.into / "toy")
+            with self.assertRaisesRegex(fetch.FetchError, "was not made by data/fetch"):
+                self.make(corpus)
+            self.assertTrue(os.path.lexists(self.into / "toy"))
+            (self.into / "toy").rename(self.into / "moved")
+            self.assertEqual([path.name for path in self.into.iterdir()], ["moved"])
+            (self.into / "moved").rmdir() if (self.into / "moved").is_dir() else (self.into / "moved").unlink()
+
+    def test_another_about_file_does_not_make_a_folder_complete(self):
+        (self.into / "toy").mkdir()
+        (self.into / "toy" / "ABOUT.txt").write_text("my own notes")
+        with self.assertRaisesRegex(fetch.FetchError, "was not made by data/fetch"):
+            self.make(self.toy())
+        self.assertEqual((self.into / "toy" / "ABOUT.txt").read_text(), "my own notes")
+
+    def test_a_folder_that_appears_meanwhile_stays(self):
+        corpus, assemble = self.toy(), fetch.assemble
+
+        def slow(*arguments):
+            (self.into / "toy").mkdir()
+            (self.into / "toy" / "mine.txt").write_text("mine")
+            return assemble(*arguments)
+
+        with unittest.mock.patch.object(fetch, "assemble", slow):
+            with self.assertRaisesRegex(fetch.FetchError, "was not made by data/fetch"):
+                self.make(corpus)
+        self.assertEqual([path.name for path in (self.into / "toy").iterdir()], ["mine.txt"])
+        self.assertEqual(sorted(path.name for path in self.into.iterdir()), [".downloads", "toy"])
+
+    def test_other_files_beside_the_corpus_and_the_downloads_stay(self):
+        for folder in (".toy.new", ".downloads/toy/own"):
+            (self.into / folder).mkdir(parents=True)
+            (self.into / folder / "mine.txt").write_text("mine")
+        self.make(self.toy())
+        self.assertTrue((self.into / ".toy.new" / "mine.txt").exists())
+        self.assertEqual([path.name for path in (self.into / ".downloads" / "toy").iterdir()], ["own"])
+        self.assertTrue((self.into / ".downloads" / "toy" / "own" / "mine.txt").exists())
+
+    def test_a_corpus_can_be_read_by_whom_the_umask_lets(self):
+        self.addCleanup(os.umask, os.umask(0o022))
+        self.assertEqual(self.make(self.toy()).stat().st_mode & 0o777, 0o755)
+
+    def test_a_failed_corpus_leaves_only_its_downloads(self):
+        with self.assertRaises(fetch.FetchError):
+            self.make(self.toy(lines={"train": 3}))
+        self.assertEqual([path.name for path in self.into.iterdir()], [".downloads"])
+        self.assertEqual(sorted(path.name for path in (self.into / ".downloads" / "toy").iterdir()),
+                         ["t.de", "t.en.gz"])
+
+
+class Broken(FetchTest):
+    """Files that have the right checksum or none, and cannot be unpacked."""
+
+    def run_main(self, corpus):
+        """data/fetch's exit code and the last line of what it wrote."""
+        with unittest.mock.patch.object(fetch, "load", lambda _: {"toy": corpus}):
+            code = fetch.main(["toy", "--into", str(self.into)])
+        return code, self.talk.getvalue().splitlines()[-1]
+
+    def assert_one_line(self, corpus, name):
+        code, line = self.run_main(corpus)
+        self.assertEqual(code, 3)
+        self.assertRegex(line, f"^data/fetch: .*{name} can't be unpacked \\(.*\\): remove it, then run this again$")
+        self.assertFalse((self.into / "toy").exists())
+
+    def gzip_corpus(self, body):
+        corpus = self.toy()
+        return dataclasses.replace(corpus, sources=(self.source("t.en.gz", body), corpus.sources[1]))
+
+    def archive_corpus(self, body):
+        part = fetch.Part("a.tgz", ("x",))
+        return self.toy(sources=(self.source("a.tgz", body),), splits={"train": {"de": (part,)}}, lines={})
+
+    def test_a_broken_gzip_is_one_line(self):
+        packed = gzip.compress(os.urandom(5000))
+        flipped = bytearray(packed)
+        flipped[10:40] = b"\xff" * 30
+        for body in (b"no gzip at all", packed[:2000], packed[:-4], bytes(flipped), packed + b"more"):
+            self.assert_one_line(self.gzip_corpus(body), "t.en.gz")
+            (self.into / ".downloads" / "toy" / "t.en.gz").unlink()
+
+    def test_a_broken_archive_is_one_line(self):
+        for kind in ("gz", "bz2", "xz", ""):
+            packed = io.BytesIO()
+            with tarfile.open(fileobj=packed, mode=f"w:{kind}") as out:
+                info = tarfile.TarInfo("x")
+                info.size = 50000
+                out.addfile(info, io.BytesIO(os.urandom(50000)))
+            whole = packed.getvalue()
+            broken = [whole[:20], whole[:len(whole) // 2]]
+            if kind:
+                broken.append(whole[:20000] + bytes(10000) + whole[30000:])
+            for body in broken:
+                self.assert_one_line(self.archive_corpus(body), "a.tgz")
+                (self.into / ".downloads" / "toy" / "a.tgz").unlink()
+
+    def test_another_kind_of_archive_is_one_line(self):
+        self.assert_one_line(self.archive_corpus(b"PK\x03\x04" + bytes(200)), "a.tgz")
+
+    def test_another_encoding_is_read_without_an_error(self):
+        for text in ("Stra\u00dfe\n".encode("latin-1"), "one\ntwo\n".encode("utf-16"), b"\xff\xfe\x00\n"):
+            for form in ("seg", "ted", "text"):
+                list(fetch.sentences(io.BytesIO(b"<seg>" + text + b"</seg>"), form))
+
+    def test_a_disk_that_is_full_while_unpacking_is_one_line(self):
+        (limit, hard), body = resource.getrlimit(resource.RLIMIT_FSIZE), b"a long line\n" * 50000
+        corpus = self.gzip_corpus(gzip.compress(body))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100000, hard))
+        self.addCleanup(resource.setrlimit, resource.RLIMIT_FSIZE, (limit, hard))
+        code, line = self.run_main(corpus)
+        self.assertEqual(code, 3)
+        self.assertRegex(line, "^data/fetch: .*: File too large. Make room, then run this again$")
+        self.assertEqual([path.name for path in self.into.iterdir()], [".downloads"])
+
+    def test_an_output_folder_that_cannot_be_made_is_one_line(self):
+        (self.into / "file").touch()
+        with unittest.mock.patch.object(fetch, "load", lambda _: {"toy": self.toy()}):
+            code = fetch.main(["toy", "--into", str(self.into / "file")])
+        self.assertEqual(code, 3)
+        self.assertRegex(self.talk.getvalue(), r"^data/fetch: .*file.*: Not a directory\b.*\n$")
 
 
 class Recipes(unittest.TestCase):
