@@ -12,8 +12,12 @@ if(NOT ATTN_TORCH_PREFIX)
     "Torch_DIR or CMAKE_PREFIX_PATH, or install torch for the python3 on the PATH.")
 endif()
 attn_torch_version("${ATTN_TORCH_PREFIX}" ATTN_TORCH_VERSION)
-if(NOT ATTN_TORCH_VERSION OR ATTN_TORCH_VERSION VERSION_LESS ATTN_TORCH_OLDEST)
-  message(FATAL_ERROR "ATTN_TORCH_PREFIX=${ATTN_TORCH_PREFIX} holds LibTorch \"${ATTN_TORCH_VERSION}\": "
+if(NOT ATTN_TORCH_VERSION)
+  message(FATAL_ERROR "ATTN_TORCH_PREFIX=${ATTN_TORCH_PREFIX} holds no complete LibTorch: its headers and the whole "
+                      "libraries torch, torch_cpu and c10 are needed. Install it again, or name another one")
+endif()
+if(ATTN_TORCH_VERSION VERSION_LESS ATTN_TORCH_OLDEST)
+  message(FATAL_ERROR "ATTN_TORCH_PREFIX=${ATTN_TORCH_PREFIX} holds LibTorch ${ATTN_TORCH_VERSION}: "
                       "${ATTN_TORCH_OLDEST} to ${ATTN_TORCH_NEWEST} are supported")
 endif()
 if(ATTN_TORCH_VERSION MATCHES "^[0-9]+\\.[0-9]+" AND CMAKE_MATCH_0 VERSION_GREATER ATTN_TORCH_NEWEST)

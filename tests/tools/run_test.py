@@ -1,0 +1,282 @@
+"""The script `run` in a clone of its own, with stand-ins for apt-get, pip, CMake and Ninja: no network is needed.
+
+    tests/tools/run_test.py [path/to/attn]    with the program, its commands are compared with those that `run` knows
+"""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PROGRAM = sys.argv.pop(1) if len(sys.argv) > 1 and os.path.isfile(sys.argv[1]) else None
+TOOLS = """awk basename bash cat chmod cksum cp cut date dirname env flock grep head ln ls mkdir mktemp mv nproc paste
+           rm sed sh sleep sort tail touch tr uname""".split()
+LIBRARIES = ("libtorch.so", "libtorch_cpu.so", "libc10.so")
+COMMANDS = "demo train translate parse eval score average sweep report bench config vocab generate".split()
+
+# Each stand-in notes its call in $CALLS. CMake is the real one but for configuring.
+FAKES = {
+    "c++": "exit 0",
+    "nvidia-smi": "exit 1",
+    "id": "echo 0",
+    "ctest": "exit 0",
+    "apt-get": """
+        echo "apt-get $*" >>"$CALLS"
+        case "$*" in
+          *\\ install\\ *)
+            [ "${APT:-works}" = works ] || exit 100
+            for package in "$@"; do
+              case $package in ccache | ninja-build) cp "$FAKE/c++" "$FAKE/${package%-build}" ;; esac
+            done ;;
+        esac""",
+    "cmake": """
+        case "$*" in
+          *--preset*) mkdir -p "$CLONE/build/release" && touch "$CLONE/build/release/build.ninja" ;;
+          *) exec "$CMAKE" "$@" ;;
+        esac""",
+    "ninja": """
+        folder=$2
+        [ "$3" != -n ] || { echo '[1/1] link'; exit 0; }
+        mkdir -p "$folder/app"
+        printf '#!/bin/sh\\necho "attn $*"\\n' >"$folder/app/attn"
+        chmod +x "$folder/app/attn"
+        echo "ninja $*" >>"$CALLS" """,
+    # $TORCH is the torch package that the user's own python3 has.
+    "python3": """
+        case "$*" in
+          *find_spec*) echo "${TORCH:-}" ;;
+          *ensurepip*) exit 0 ;;
+          *-m\\ venv*)
+            for folder in "$@"; do :; done
+            mkdir -p "$folder/bin" && cp "$FAKE/pip" "$folder/bin/python" ;;
+        esac""",
+    # The python of a virtual environment, asked for pip. PIP: works, fails or killed (half way, and ./run with it).
+    "pip": """
+        site=${0%/bin/python}/lib/python3.11/site-packages
+        [ "$3" = install ] || exit 0
+        echo "pip $*" >>"$CALLS"
+        mkdir "$CLONE/pip-runs" || echo "two pips at once" >>"$CALLS"
+        sleep "${PIP_TIME:-0}"
+        rmdir "$CLONE/pip-runs"
+        case ${PIP:-works} in
+          fails) exit 1 ;;
+          killed) mkdir -p "$site/torch/lib" && cp -R "$CLONE/torch/include" "$site/torch" &&
+            cp "$CLONE/torch/lib/libc10.so" "$site/torch/lib" && kill -KILL $PPID ;;
+          *) mkdir -p "$site" && cp -R "$CLONE/torch" "$site" ;;
+        esac""",
+}
+
+
+def make_torch(folder, libraries=LIBRARIES):
+    """What `run` and CMake look at in a LibTorch."""
+    headers = folder / "include" / "torch"
+    (headers / "csrc/api/include/torch").mkdir(parents=True)
+    (headers / "csrc/api/include/torch/torch.h").touch()
+    (headers / "headeronly").mkdir()
+    (headers / "headeronly/version.h").write_text("".join(
+        f"#define TORCH_VERSION_{part} {number}\n" for part, number in (("MAJOR", 2), ("MINOR", 13), ("PATCH", 0))))
+    (folder / "lib").mkdir()
+    for name in libraries:
+        (folder / "lib" / name).write_text("a library")
+    return folder
+
+
+class RunTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.clone = Path(folder.name).resolve() / "clone"
+        self.fake = self.clone.parent / "bin"
+        self.calls = self.clone.parent / "calls"
+        self.calls.touch()
+        self.fake.mkdir()
+        (self.clone / "cmake").mkdir(parents=True)
+        for name in ("run", "CMakePresets.json", "cmake/LibTorchPrefix.cmake"):
+            shutil.copy(ROOT / name, self.clone / name)
+        make_torch(self.clone / "torch")
+        for name in TOOLS + ["rmdir"]:
+            if found := shutil.which(name):
+                (self.fake / name).symlink_to(found)
+        for name, text in FAKES.items():
+            self.command(name, text)
+        self.command("ccache", "exit 0")
+        self.environment = {"PATH": str(self.fake), "CALLS": str(self.calls), "FAKE": str(self.fake),
+                            "CLONE": str(self.clone), "CMAKE": shutil.which("cmake") or "", "HOME": folder.name}
+
+    def command(self, name, text):
+        (self.fake / name).write_text("#!/bin/bash\n" + text + "\n")
+        (self.fake / name).chmod(0o755)
+
+    def start(self, *arguments, **environment):
+        return subprocess.Popen([self.clone / "run", *arguments], env={**self.environment, **environment},
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True)
+
+    def run_script(self, *arguments, **environment):
+        """(exit code, stdout, stderr)"""
+        process = self.start(*arguments, **environment)
+        out, err = process.communicate(timeout=60)
+        return process.returncode, out, err
+
+    def assert_works(self, **environment):
+        code, out, err = self.run_script("train", "x.json", **environment)
+        self.assertEqual((code, out), (0, "attn train x.json\n"), err)
+        return err
+
+    def called(self, what):
+        return [line for line in self.calls.read_text().splitlines() if what in line]
+
+    def site(self, *parts):
+        return self.clone.joinpath(".venv/lib/python3.11/site-packages", *parts)
+
+
+@unittest.skipUnless(shutil.which("cmake"), "needs cmake")
+class LibTorch(RunTest):
+    def test_the_first_call_installs_it_once_and_later_ones_build_only(self):
+        self.assert_works()
+        self.assert_works()
+        self.assertEqual(len(self.called("pip")), 1)
+        self.assertEqual(self.called("apt-get"), [])
+        self.assertTrue(self.site("torch/lib/libtorch_cpu.so").exists())
+
+    def test_an_interrupted_pip_is_mended_by_the_next_call(self):
+        code, _, _ = self.run_script("train", PIP="killed")
+        self.assertEqual(code, -signal.SIGKILL)
+        self.assertFalse(self.site("torch/lib/libtorch_cpu.so").exists())
+        self.assert_works()
+        self.assertTrue(self.site("torch/lib/libtorch_cpu.so").exists())
+
+    def test_a_pip_killed_when_the_libraries_were_there_is_mended_too(self):
+        self.run_script("train", PIP="killed")
+        for name in LIBRARIES:
+            (self.site("torch/lib") / name).write_text("a library")
+        self.assert_works()
+        self.assertEqual(len(self.called("pip")), 2)
+
+    def test_an_older_call_that_was_interrupted_is_mended(self):
+        make_torch(self.site("torch"), ["libc10.so"])
+        (self.clone / ".venv/bin").mkdir()
+        shutil.copy(self.fake / "pip", self.clone / ".venv/bin/python")
+        self.assert_works()
+        self.assertIn("--ignore-installed", self.called("pip")[0])  # pip can't remove what it has no record of
+
+    def test_a_complete_one_of_an_older_call_is_used_as_it_is(self):
+        make_torch(self.site("torch"))
+        self.assert_works(PIP="fails")
+        self.assertEqual(self.called("pip"), [])
+
+    def test_a_failed_pip_is_one_line_and_the_next_call_tries_again(self):
+        code, _, err = self.run_script("train", PIP="fails")
+        self.assertEqual(code, 1)
+        self.assertIn("pip could not install", err.splitlines()[-1])
+        self.assert_works()
+
+    def test_one_that_loses_a_library_after_the_build_is_looked_for_again(self):
+        self.assert_works()
+        self.site("torch/lib/libc10.so").unlink()
+        self.site("torch-2.13.0.dist-info").mkdir()
+        self.site("torch-2.13.0.dist-info/RECORD").touch()
+        self.assert_works()
+        self.assertIn("--force-reinstall", self.called("pip")[1])  # pip believes its record
+
+    def test_the_users_own_is_used_where_it_is_complete(self):
+        own = make_torch(self.clone.parent / "own")
+        self.assert_works(TORCH=str(own))
+        self.assertFalse((self.clone / ".venv").exists())
+
+    def test_the_users_own_is_passed_over_where_a_library_is_missing_or_cut_short(self):
+        elf = bytearray(64)
+        elf[:6] = b"\x7fELF\x02\x01"
+        elf[40:48] = (1000).to_bytes(8, "little")  # where the section headers begin
+        elf[58:62] = b"\x40\0\x10\0"               # 16 of 64 bytes each
+        cut = [("libtorch_cpu.so", body) for body in (b"", elf[:50], elf + bytes(1000 + 16 * 64 - 64 - 1))]
+        for name, body in [(name, None) for name in LIBRARIES] + cut:
+            own = make_torch(self.clone.parent / "own")
+            (own / "lib" / name).unlink()
+            if body is not None:
+                (own / "lib" / name).write_bytes(body)
+            self.assertEqual(self.prefix(own), "", (name, body))
+            shutil.rmtree(own)
+        own = make_torch(self.clone.parent / "own")
+        (own / "lib/libtorch_cpu.so").write_bytes(elf + bytes(1000 + 16 * 64 - 64))
+        self.assertEqual(self.prefix(own), str(own))
+
+    def prefix(self, own):
+        return subprocess.run([self.environment["CMAKE"], "-P", self.clone / "cmake/LibTorchPrefix.cmake"], text=True,
+                              env={**self.environment, "TORCH": str(own)}, capture_output=True, check=True
+                              ).stdout.strip()
+
+    def test_a_folder_called_venv_that_is_somebody_elses_is_left_alone(self):
+        (self.clone / ".venv").mkdir()
+        (self.clone / ".venv/mine.txt").write_text("mine")
+        code, _, err = self.run_script("train")
+        self.assertEqual(code, 1)
+        self.assertIn(".venv", err.splitlines()[-1])
+        self.assertEqual([path.name for path in (self.clone / ".venv").iterdir()], ["mine.txt"])
+
+
+@unittest.skipUnless(shutil.which("cmake"), "needs cmake")
+class Tools(RunTest):
+    def test_a_missing_ccache_is_installed(self):
+        (self.fake / "ccache").unlink()
+        self.assert_works()
+        self.assertEqual(len(self.called("install ccache")), 1)
+
+    def test_a_missing_ccache_stops_nothing_without_a_network(self):
+        (self.fake / "ccache").unlink()
+        err = self.assert_works(APT="fails")
+        self.assertIn("ccache", err)
+        self.assert_works(APT="fails")
+        self.assertEqual(len(self.called("install ccache")), 1)  # not tried at each call
+
+    def test_a_missing_ccache_stops_nothing_where_nothing_can_be_installed(self):
+        (self.fake / "ccache").unlink()
+        (self.fake / "apt-get").unlink()
+        self.assert_works()
+
+    def test_what_is_needed_is_installed_even_if_ccache_cannot_be(self):
+        (self.fake / "ccache").unlink()
+        ninja = (self.fake / "ninja").read_text()
+        (self.fake / "ninja").unlink()
+        self.command("apt-get", f"""
+            echo "apt-get $*" >>"$CALLS"
+            case "$*" in
+              *\\ install\\ *ccache*) exit 100 ;;
+              *\\ install\\ *) printf %s {sh_quote(ninja)} >"$FAKE/ninja"; chmod +x "$FAKE/ninja" ;;
+            esac""")
+        self.assert_works()
+
+    def test_what_is_needed_and_cannot_be_installed_is_one_line(self):
+        (self.fake / "ninja").unlink()
+        code, _, err = self.run_script("train", APT="fails")
+        self.assertEqual(code, 1)
+        self.assertRegex(err.splitlines()[-1], "apt-get could not install ninja-build .*Run this again")
+
+
+def sh_quote(text):
+    return "'" + text.replace("'", "'\\''") + "'"
+
+
+@unittest.skipUnless(shutil.which("cmake") and shutil.which("flock"), "needs cmake and flock")
+class Together(RunTest):
+    def test_two_presets_first_builds_do_not_set_up_at_once(self):
+        self.command("cmake", """
+            case "$*" in
+              *--preset*) mkdir -p "$CLONE/build/$ATTN_PRESET" && touch "$CLONE/build/$ATTN_PRESET/build.ninja" ;;
+              *) exec "$CMAKE" "$@" ;;
+            esac""")
+        calls = [self.start("train", ATTN_PRESET=preset, PIP_TIME="0.7") for preset in ("release", "dev")]
+        for call in calls:
+            out, err = call.communicate(timeout=60)
+            self.assertEqual((call.returncode, out), (0, "attn train\n"), err)
+        self.assertEqual(len(self.called("pip")), 1)
+        self.assertEqual(self.called("two pips at once"), [])
+
+
+if __name__ == "__main__":
+    unittest.main()
