@@ -4,6 +4,7 @@
 """
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -18,7 +19,6 @@ PROGRAM = sys.argv.pop(1) if len(sys.argv) > 1 and os.path.isfile(sys.argv[1]) e
 TOOLS = """awk basename bash cat chmod cksum cp cut date dirname env flock grep head ln ls mkdir mktemp mv nproc paste
            rm sed sh sleep sort tail touch tr uname""".split()
 LIBRARIES = ("libtorch.so", "libtorch_cpu.so", "libc10.so")
-COMMANDS = "demo train translate parse eval score average sweep report bench config vocab generate".split()
 
 # Each stand-in notes its call in $CALLS. CMake is the real one but for configuring.
 FAKES = {
@@ -256,6 +256,61 @@ class Tools(RunTest):
         code, _, err = self.run_script("train", APT="fails")
         self.assertEqual(code, 1)
         self.assertRegex(err.splitlines()[-1], "apt-get could not install ninja-build .*Run this again")
+
+
+class Usage(RunTest):
+    def assert_at_once(self, *arguments):
+        """(exit code, stdout, stderr) of a call that sets nothing up and builds nothing."""
+        result = self.run_script(*arguments)
+        self.assertEqual(self.called(""), [])
+        self.assertFalse((self.clone / "build").exists())
+        return result
+
+    def test_help_answers_before_anything_is_built(self):
+        for arguments in (["--help"], ["-h"], ["help"], ["test", "--help"], ["build", "-h"], ["--threads", "4", "-h"]):
+            code, out, err = self.assert_at_once(*arguments)
+            self.assertEqual((code, err), (0, ""), arguments)
+            self.assertIn("usage: ./run demo", out)
+            self.assertIn("translate", out)
+
+    def test_no_command_is_a_mistake_of_usage(self):
+        for arguments in ([], ["--threads", "4"], ["--device=cpu"]):
+            code, out, err = self.assert_at_once(*arguments)
+            self.assertEqual((code, out), (2, ""), arguments)
+            self.assertIn("usage: ./run demo", err)
+
+    def test_a_misspelt_command_gets_the_nearest_right_one(self):
+        for word, right in (("trian", "train"), ("tranlsate", "translate"), ("Sweep", "sweep"), ("tests", "test"),
+                            ("TRAIN", "train"), ("evaluate", "eval"), ("halp", "help")):
+            for arguments in ([word, "x.json"], ["--threads", "2", "--device=cpu", word]):
+                code, out, err = self.assert_at_once(*arguments)
+                self.assertEqual((code, out), (2, ""))
+                self.assertEqual(err, f"attn: unknown command '{word}'; did you mean {right}?\n")
+
+    def test_an_unknown_command_gets_the_list(self):
+        for word in ("xyzzyplugh", "experiments/multi30k/tiny.json"):
+            code, out, err = self.assert_at_once(word)
+            self.assertEqual((code, out), (2, ""))
+            self.assertRegex(err, f"^attn: unknown command '{word}'; one of: .*train.*\n$")
+
+    def test_options_before_a_command_reach_the_program(self):
+        for arguments in (["--threads", "2", "train", "x"], ["--device=cpu", "train"], ["--version"]):
+            code, out, err = self.run_script(*arguments)
+            self.assertEqual((code, out), (0, f"attn {' '.join(arguments)}\n"), err)
+
+    def test_help_for_a_command_is_the_programs(self):
+        for arguments in (["help", "train"], ["train", "--help"]):
+            code, out, err = self.run_script(*arguments)
+            self.assertEqual((code, out), (0, "attn train --help\n"), err)
+
+    @unittest.skipUnless(PROGRAM, "needs the program")
+    def test_the_commands_are_the_programs(self):
+        text = subprocess.run([PROGRAM, "--help"], capture_output=True, text=True, check=True).stdout
+        listed = re.findall(r"(?m)^  ([a-z]+) ", text.partition("ubcommands:")[2] or text.partition("UBCOMMANDS:")[2])
+        self.assertIn("train", listed)
+        known = subprocess.run(["bash", "-c", 'source ./run && printf "%s\\n" "${attn_commands[@]}"'], cwd=self.clone,
+                               capture_output=True, text=True, check=True).stdout.split()
+        self.assertEqual(known, listed)
 
 
 def sh_quote(text):
