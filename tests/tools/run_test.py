@@ -253,9 +253,49 @@ class Tools(RunTest):
 
     def test_what_is_needed_and_cannot_be_installed_is_one_line(self):
         (self.fake / "ninja").unlink()
-        code, _, err = self.run_script("train", APT="fails")
+        code, _, err = self.run_script("train", APT="fails", TORCH=str(self.clone / "torch"))
         self.assertEqual(code, 1)
         self.assertRegex(err.splitlines()[-1], "apt-get could not install ninja-build .*Run this again")
+
+    def test_apt_get_installs_while_pip_downloads(self):
+        ninja = self.fake / "ninja"
+        ninja.rename(self.fake / "ninja.later")
+        self.command("apt-get", """
+            echo "apt-get $*" >>"$CALLS"
+            case "$*" in
+              *\\ install\\ *)
+                for _ in {1..100}; do ! grep -q '^pip' "$CALLS" || break; sleep 0.05; done
+                mv "$FAKE/ninja.later" "$FAKE/ninja"
+                echo 'apt-get is done' >>"$CALLS" ;;
+            esac""")
+        self.assert_works()
+        calls = [line.split()[0] if line.startswith("pip") else line for line in self.calls.read_text().splitlines()]
+        self.assertLess(calls.index("pip"), calls.index("apt-get is done"))
+
+    def test_when_both_fail_both_are_reported(self):
+        (self.fake / "ninja").unlink()
+        code, _, err = self.run_script("train", APT="fails", PIP="fails")
+        self.assertEqual(code, 1)
+        self.assertIn("apt-get could not install ninja-build", err)
+        self.assertIn("pip could not install torch", err)
+        self.assertNotIn("configuring", err)
+
+    def test_without_cmake_and_python_these_are_installed_first(self):
+        for name in ("cmake", "python3", "ninja"):
+            (self.fake / name).rename(self.fake / (name + ".later"))
+        self.command("apt-get", """
+            echo "apt-get $*" >>"$CALLS"
+            case "$*" in
+              *\\ install\\ *) for name in cmake python3 ninja; do
+                case "$*" in *$name*) mv "$FAKE/$name.later" "$FAKE/$name" ;; esac
+              done ;;
+            esac""")
+        text = (self.clone / "run").read_text()
+        (self.clone / "run").write_text(text.replace("/usr/bin/python3", "/nowhere/python3"))
+        self.assert_works()
+        self.assertEqual([line.partition(" install ")[2] for line in self.called(" install ") if "apt-get" in line],
+                         ["cmake python3 python3-venv ca-certificates", "ninja-build"])
+        self.assertEqual(len(self.called("update")), 1)
 
 
 class Usage(RunTest):
@@ -319,6 +359,12 @@ def sh_quote(text):
 
 @unittest.skipUnless(shutil.which("cmake") and shutil.which("flock"), "needs cmake and flock")
 class Together(RunTest):
+    def test_a_script_that_changes_while_it_runs_is_not_read_on(self):
+        self.command("ninja", (self.fake / "ninja").read_text() + """
+            printf '(%.0s\\n' {1..3000} >>"$CLONE/run" """)
+        code, _, err = self.run_script("build")
+        self.assertEqual(code, 0, err)
+
     def test_two_presets_first_builds_do_not_set_up_at_once(self):
         self.command("cmake", """
             case "$*" in
