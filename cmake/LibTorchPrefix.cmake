@@ -45,7 +45,7 @@ function(attn_cut_short file result)
 endfunction()
 
 # The version of the LibTorch under `prefix` as "2.13.0", or "" if there is no complete LibTorch: headers and libraries.
-# `./run` keeps the file .venv/.attn-unfinished while pip works there: what pip was doing when it was stopped is broken.
+# `./run` keeps the file .venv/.attn-unfinished there during the installation: if it is found, that was interrupted.
 function(attn_torch_version prefix result)
   set(${result} "" PARENT_SCOPE)
   if(NOT EXISTS "${prefix}/include/torch/csrc/api/include/torch/torch.h")

@@ -182,7 +182,7 @@ class LibTorch(RunTest):
         self.site("torch-2.13.0.dist-info").mkdir()
         self.site("torch-2.13.0.dist-info/RECORD").touch()
         self.assert_works()
-        self.assertIn("--force-reinstall", self.called("pip")[1])  # pip believes its record
+        self.assertIn("--force-reinstall", self.called("pip")[1])  # pip would change nothing
 
     def test_the_users_own_is_used_where_it_is_complete(self):
         own = make_torch(self.clone.parent / "own")
