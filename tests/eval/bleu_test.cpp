@@ -272,7 +272,8 @@ TEST_CASE("a sentence of more different words than 16 bits number is counted exa
 }
 
 TEST_CASE("words are those of sacreBLEU's tokenizers") {
-  const json golden = read_json(testing::kSourceDir + std::string("/tests/eval/data/bleu_cases.json"));
+  const json golden =
+      read_json(testing::kSourceDir + std::string("/tests/eval/data/bleu_cases.json"));
   for (const json& row : golden.at("tokens")) {
     const auto line = row.at("line").get<std::string>();
     for (const auto& [tokenizer, words] : row.at("words").items()) {
@@ -287,7 +288,8 @@ TEST_CASE("words are those of sacreBLEU's tokenizers") {
 }
 
 TEST_CASE("scores are those of sacreBLEU") {
-  const json golden = read_json(testing::kSourceDir + std::string("/tests/eval/data/bleu_cases.json"));
+  const json golden =
+      read_json(testing::kSourceDir + std::string("/tests/eval/data/bleu_cases.json"));
   for (const json& row : golden.at("cases")) {
     BleuOptions options;
     options.tokenizer = parse_name<BleuTokenizer>(row.at("tokenizer"));

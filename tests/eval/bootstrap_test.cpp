@@ -16,7 +16,8 @@ namespace {
 constexpr double kExact = 1e-9;
 
 Json cases() {
-  const auto path = std::filesystem::path(testing::kSourceDir) / "tests/eval/data/bootstrap_cases.json";
+  const auto path =
+      std::filesystem::path(testing::kSourceDir) / "tests/eval/data/bootstrap_cases.json";
   return parse_json(read_file(path), path.string());
 }
 
