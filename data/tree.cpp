@@ -232,12 +232,17 @@ std::vector<std::string> tree_words(const Tree& tree) {
   return words;
 }
 
-Tree strip_root(Tree tree) {
+bool is_root_label(std::string_view label) {
   static constexpr std::array<std::string_view, 5> kRoots = {"", "TOP", "ROOT", "S1", "VROOT"};
-  const bool is_root = std::ranges::find(kRoots, tree.label) != kRoots.end();
-  if (!is_root || tree.children.size() != 1) return tree;
-  Tree inner = std::move(tree.children.front());
-  return inner;
+  return std::ranges::find(kRoots, label) != kRoots.end();
+}
+
+Tree strip_root(Tree tree) {
+  while (is_root_label(tree.label) && tree.children.size() == 1) {
+    Tree inner = std::move(tree.children.front());
+    tree = std::move(inner);
+  }
+  return tree;
 }
 
 Tree drop_traces(Tree tree) {

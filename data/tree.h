@@ -63,8 +63,11 @@ std::string format_tree(const Tree& tree);
 /// Its words from left to right, as stored (escaped).
 std::vector<std::string> tree_words(const Tree& tree);
 
-/// The tree below an outer bracket that is unlabelled, TOP, ROOT, S1 or VROOT and has a single
-/// constituent; any other tree unchanged.
+/// Whether a label is one of those of a treebank's outer brackets: none, TOP, ROOT, S1 or VROOT.
+bool is_root_label(std::string_view label);
+
+/// The tree below its outer brackets: those that have a root's label and a single constituent. Any
+/// other tree unchanged.
 Tree strip_root(Tree tree);
 
 /// Without -NONE- leaves and the constituents they leave wordless. A tree of traces alone loses all

@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 // Of one tree with all its line ends; a bracket that is never closed must not fill the memory.
 constexpr size_t kMostTreeBytes = size_t{1} << 24;
-constexpr uint64_t kVersion = 1;
+constexpr uint64_t kVersion = 2;
 
 std::string joined(const std::vector<std::string>& parts) {
   std::string line;
@@ -166,14 +166,24 @@ TreeOptions tree_options(const DataConfig& data) {
 }
 
 Tree bare_tree(Tree tree) {
-  return drop_empty(strip_root(std::move(tree)));
+  tree = strip_root(drop_empty(std::move(tree)));
+  if (tree.children.size() > 1 && is_root_label(tree.label)) tree.label = "TOP";
+  return tree;
 }
 
 Tree with_root(Tree tree) {
-  if (!tree.is_leaf() && (tree.label == "TOP" || tree.label.empty())) return tree;
+  if (!tree.is_leaf() && tree.children.empty()) return tree;
+  if (!tree.is_leaf() && is_root_label(tree.label)) {
+    tree.label = "TOP";
+    return tree;
+  }
   std::vector<Tree> children;
   children.push_back(std::move(tree));
   return tree_node("TOP", std::move(children));
+}
+
+Tree as_parsed(Tree gold) {
+  return with_root(bare_tree(std::move(gold)));
 }
 
 LabelSet vocabulary_labels(const Tokenizer& symbols, TreeForm form) {

@@ -36,12 +36,16 @@ class TreeReader {
 /// What the config says about reading trees.
 TreeOptions tree_options(const DataConfig& data);
 
-/// A tree as it is trained on and searched for: below its outer bracket, without empty
-/// constituents.
+/// A tree as it is trained on and searched for: without empty constituents, below its outer
+/// bracket. One of several constituents stays and is labelled TOP, whatever the treebank calls it.
 Tree bare_tree(Tree tree);
 
-/// The tree under an outer bracket TOP, if it has none: as a parser writes it.
+/// The tree under an outer bracket TOP, as a parser writes it. An outer bracket with the label of
+/// another root (see `is_root_label`) becomes TOP.
 Tree with_root(Tree tree);
+
+/// A gold tree as a parser that finds all of it writes it: what predictions are compared with.
+Tree as_parsed(Tree gold);
 
 /// Of the symbols that a vocabulary holds, the labels of constituents.
 LabelSet vocabulary_labels(const Tokenizer& symbols, TreeForm form);

@@ -102,6 +102,27 @@ class Parse(ProgramTest):
             self.assertAlmostEqual(score[name], last[name], places=6)
         self.assertIn("attn parse tags", self.training)
 
+    def test_scores_do_not_depend_on_the_outer_bracket_of_gold(self):
+        gold = [line[len("(TOP "):-1] for line in (self.path / "corpus/test.ptb").read_text().splitlines()]
+        self.assertTrue(all(tree.startswith("(") for tree in gold))
+        roots = {"top": "(TOP %s)", "unlabelled": "( %s )", "root": "(ROOT %s)", "s1": "(S1 %s)", "none": "%s"}
+        for name, root in roots.items():
+            self.write(f"gold-{name}.ptb", "".join(root % tree + "\n" for tree in gold))
+        evaluators = [{"name": name, "kind": "parse", "data": f"gold-{name}.ptb"} for name in roots]
+        done = self.attn("eval", "tags", "--json", "--output", "outer", "--set", "search.beam=1",
+                         "--set", "eval=" + json.dumps(evaluators))
+        scores = json.loads(done.stdout)
+        for name in roots:
+            self.assertEqual(scores[name], scores["top"], name)
+            self.assertEqual((self.path / f"outer/{name}.txt").read_text(), (self.path / "outer/top.txt").read_text())
+        # Patience and `best` take the same value: gold of the treebank as distributed can be validated on.
+        self.attn("train", "parse.json", "--run", "outer-run", "--set", "train.steps=4", "--set", "eval=" + json.dumps(
+            [{"name": name, "kind": "parse", "data": f"gold-{name}.ptb", "every": 2} for name in ("unlabelled", "top")]))
+        metrics = [json.loads(line) for line in (self.path / "outer-run/metrics.jsonl").read_text().splitlines()]
+        by_name = {name: [m["strict_f1"] for m in metrics if m.get("name") == name] for name in ("unlabelled", "top")}
+        self.assertEqual(len(by_name["top"]), 2)
+        self.assertEqual(by_name["unlabelled"], by_name["top"])
+
     def test_trees_keep_order_words_and_lines_whatever_the_sentences(self):
         odd = ["", "  ", "word " * 700, "(a) [b] \\ / -LRB- <unk> <s> \u00e4\u00a0\ufffd", "f(x) a\tb\u000bc",
                "x" * 3000, "/S S /S", "."]

@@ -139,3 +139,23 @@ TEST_CASE("a root is taken off for training and put back for writing") {
   CHECK(write_tree(with_root(tree("(NN a)"))) == "(TOP (NN a))");
   CHECK(write_tree(with_root(Tree{})) == "()");
 }
+
+TEST_CASE("gold under any outer bracket becomes the tree that a parser writes") {
+  const auto parsed = [](const std::string& text) {
+    return write_tree(as_parsed(parse_trees(text, "text").front()));
+  };
+  const std::string inner = "(S (NP (PRP We)) (VP (VBP go)))";
+  CHECK(parsed(inner) == "(TOP " + inner + ")");
+  for (const std::string root : {"", "TOP", "ROOT", "S1", "VROOT"}) {
+    CAPTURE(root);
+    CHECK(parsed("(" + root + " " + inner + ")") == "(TOP " + inner + ")");
+    CHECK(parsed("((" + root + " " + inner + "))") == "(TOP " + inner + ")");
+    CHECK(parsed("(" + root + " " + inner + " (NP))") == "(TOP " + inner + ")");
+    CHECK(parsed("(" + root + " " + inner + " (S (UH oh)))") == "(TOP " + inner + " (S (UH oh)))");
+    CHECK(write_tree(bare_tree(parse_trees("(" + root + " (S (NN a)) (S (NN b)))", "t").front())) ==
+          "(TOP (S (NN a)) (S (NN b)))");
+  }
+  CHECK(parsed("(TOP (NN a))") == "(TOP (NN a))");
+  CHECK(parsed("(NN a)") == "(TOP (NN a))");
+  CHECK(parsed("()") == "()");
+}
