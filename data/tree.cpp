@@ -76,7 +76,8 @@ class TreeParser {
   }
 
   void open() {
-    if (static_cast<int64_t>(stack_.size()) >= kMaxTreeDepth) {
+    const bool rooted = !stack_.empty() && is_root_label(stack_.front().tree.label);
+    if (static_cast<int64_t>(stack_.size()) >= kMaxTreeDepth + (rooted ? 1 : 0)) {
       fail(place_, "brackets are nested deeper than " + std::to_string(kMaxTreeDepth) +
                        "; this is no constituency tree");
     }

@@ -10,8 +10,9 @@
 
 namespace attn {
 
-/// Brackets nested deeper than this are refused by the reader: real trees stay under 100, and
-/// everything that walks a tree, its destructor included, recurses once a level.
+/// Trees with more levels of brackets than this are refused by the reader: real trees stay under
+/// 100, and everything that walks a tree, its destructor included, recurses once a level. An outer
+/// bracket with a root's label is not counted, so that every tree can be written under one.
 inline constexpr int64_t kMaxTreeDepth = 2000;
 
 /// A node of a constituency tree. A leaf has a part-of-speech tag for its label and a word; an

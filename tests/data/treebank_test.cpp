@@ -140,6 +140,21 @@ TEST_CASE("a root is taken off for training and put back for writing") {
   CHECK(write_tree(with_root(Tree{})) == "()");
 }
 
+TEST_CASE("a tree of the greatest depth is read again under its root") {
+  const auto read = [](const std::string& text) { return parse_trees(text, "text").front(); };
+  std::string text = "(NN a)";
+  for (int64_t depth = 1; depth < kMaxTreeDepth; ++depth) text = "(X " + text + ")";
+  const Tree rooted = with_root(read(text));
+  CHECK(rooted.label == "TOP");
+  CHECK(read(write_tree(rooted)) == rooted);
+  CHECK(read(format_tree(rooted)) == rooted);
+  for (const std::string root : {"", " ", "ROOT ", "S1 "}) {
+    CHECK(write_tree(as_parsed(read("(" + root + text + ")"))) == write_tree(rooted));
+  }
+  CHECK_THROWS_WITH(read("(X " + text + ")"), contains("nested deeper"));
+  CHECK_THROWS_WITH(read("(TOP (X " + text + "))"), contains("nested deeper"));
+}
+
 TEST_CASE("gold under any outer bracket becomes the tree that a parser writes") {
   const auto parsed = [](const std::string& text) {
     return write_tree(as_parsed(parse_trees(text, "text").front()));
