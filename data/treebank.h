@@ -68,6 +68,11 @@ inline constexpr const char* kSymbolsSuffix = "symbols";
 DataConfig with_training_text(const DataConfig& data, const std::filesystem::path& cache,
                               uint64_t seed, const Say& say = {});
 
+/// The same with each tree once, whatever data.silver_ratio: the text that vocabularies and tag
+/// dictionaries are learnt from. How often a tree is repeated says nothing about how frequent its
+/// words are.
+DataConfig with_vocabulary_text(const DataConfig& data, const std::filesystem::path& cache);
+
 /// The prefix of parallel text made of one file of trees in the same way, for validation. `labels`
 /// are those of the training text.
 std::string tree_text(const std::filesystem::path& trees, const DataConfig& data,

@@ -176,6 +176,21 @@ class Parse(ProgramTest):
         self.assertIn("silver.ptb: 40 trees", said)
         self.assertIn("each silver one 15.0", said)
 
+    def test_repeated_gold_trees_count_once_in_vocabulary_and_tags(self):
+        gold = (self.path / "corpus/train.ptb").read_text().splitlines()[:20]
+        self.write("few.ptb", "\n".join([*gold, "(TOP (INTJ (UH hapax)))"]) + "\n")
+        sets = ["--set", "data.train=few.ptb", "--set", 'data.silver=["corpus/train.ptb"]', "--set", "data.silver_ratio=3"]
+        said = self.attn("train", "parse.json", "--run", "repeated", "--set", "train.steps=2", "--set", "eval=[]", *sets).stderr
+        self.assertIn("each gold tree comes 19.0", said)
+        pieces = [line.split("\t")[1] for line in self.attn("vocab", "repeated").stdout.splitlines()]
+        self.assertGreater(len(pieces), 20)
+        self.assertNotIn("hapax", pieces)
+        self.assertIn("hapax\tUH:1\n", (self.path / "repeated/tags.txt").read_text())
+        self.write("rows.json", {"base": "parse.json", "rows": [{"name": "one"}]})
+        self.attn("sweep", "rows.json", "--run", "rows", "--set", "train.steps=2", "--set", "eval=[]", *sets)
+        words = next((self.path / "rows/vocabulary").glob("*/source.model"))
+        self.assertNotIn("hapax", [line.split("\t")[0] for line in words.read_text().splitlines()])
+
     def test_the_wrong_command_or_config_is_one_clear_line(self):
         translation = {"data": {"train": "corpus/train", "valid": "corpus/valid", "source": "en", "target": "de",
                                 "vocab_size": 300, "batch_tokens": 512},
