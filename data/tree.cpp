@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/utf8.h"
 
 namespace attn {
 namespace {
@@ -26,7 +27,7 @@ class TreeParser {
   TreeParser(std::string_view text, std::string_view source, int64_t first_line)
       : text_(text), source_(source) {
     place_.line = first_line;
-    if (text_.starts_with("\xEF\xBB\xBF")) text_.remove_prefix(3);
+    text_ = without_byte_order_mark(text_);
   }
 
   std::vector<Tree> parse() {

@@ -285,6 +285,20 @@ class EndToEnd(ProgramTest):
         joined = ["".join(line.split()).replace("\u2581", " ").strip() for line in cut.splitlines()]
         self.assertEqual(joined, [line.strip() for line in text.splitlines()])
 
+    def test_a_byte_order_mark_is_no_part_of_the_text(self):
+        self.whole_run()
+        text = "\n".join((self.path / "corpus/test.en").read_text().splitlines()[:3]) + "\n"
+        for command in (["translate", "whole"], ["translate", "whole", "--window", "1"], ["vocab", "whole", "--encode"]):
+            with self.subTest(command=command):
+                plain = self.attn(*command, stdin=text).stdout
+                self.assertEqual(self.attn(*command, stdin="\ufeff" + text).stdout, plain)
+                self.assertEqual(self.attn(*command, stdin="\ufeff" + text.replace("\n", "\r\n")).stdout, plain)
+        self.write("plain.txt", text)
+        self.write("marked.txt", "\ufeff" + text)
+        for hypothesis, reference in (("marked.txt", "plain.txt"), ("plain.txt", "marked.txt"), ("-", "plain.txt")):
+            score = self.attn("score", "bleu", hypothesis, reference, "--tokenize", "none", "--json", stdin="\ufeff" + text).stdout
+            self.assertAlmostEqual(json.loads(score)["score"], 100, places=6)
+
     def test_benchmarks_measure_what_they_name(self):
         self.whole_run()
         step = json.loads(self.attn("bench", "step", "small.json", "--json", "--seconds", "0.2", "--cache", "cache").stdout)

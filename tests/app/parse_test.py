@@ -164,6 +164,12 @@ class Parse(ProgramTest):
         self.assertEqual(sorted((float(r[1]) for r in rows), reverse=True), [float(r[1]) for r in rows])
         self.assertEqual(len({r[3] for r in rows}), 3)
 
+    def test_a_byte_order_mark_is_no_part_of_the_first_word(self):
+        lines = "\n".join(self.sentences()[:2]) + "\n"
+        for options in ([], ["--tokenize"], ["--window", "1"]):
+            self.assertEqual(self.attn("parse", "tags", *options, stdin="\ufeff" + lines).stdout,
+                             self.attn("parse", "tags", *options, stdin=lines).stdout)
+
     def test_plain_text_can_be_tokenised(self):
         tree = self.attn("parse", "tags", "--tokenize", stdin='The dog doesn\'t sleep (now).\n').stdout
         self.assertEqual(words_of(read_tree(tree)),

@@ -308,6 +308,10 @@ TEST_CASE("a word list is read with and without counts and signs") {
   CHECK(counted->piece(counted->eos()) == "</s>");
   CHECK(counted->decode(counted->encode("a b x")) == "a b <unk>");
   CHECK(parse_tokenizer(counted->serialized(), "again")->encode("a b") == counted->encode("a b"));
+  CHECK(parse_tokenizer("\xEF\xBB\xBF"
+                        "a\nb\n",
+                        "list")
+            ->serialized() == plain->serialized());
 }
 
 TEST_CASE("a broken word list is refused with file and line") {
