@@ -80,6 +80,7 @@ Evaluation::Evaluation(const EvaluatorConfig& config, const DataConfig& data,
     }
     case EvaluatorKind::parse:
       gold_trees_ = read_trees(prefix, tree_options(data));
+      for (Tree& tree : gold_trees_) tree = as_parsed(std::move(tree));
       if (gold_trees_.empty()) throw DataError(prefix + ": holds no trees");
       TreeVocabulary(*tokenizers.target, data.tree_form);  // refuses now what search would refuse
       parse_parameters_ =
@@ -185,6 +186,7 @@ EvaluationResult Evaluation::run_parse(Transformer model,
     text += write_tree(trees.back()) + "\n";
   }
   write_output(output, text);
+  // Both sides in the model's convention, so that the treebank's outer bracket decides nothing.
   const ParseScore score = score_parses(gold_trees_, trees, parse_parameters_);
   const auto repaired = static_cast<double>(parser.counts().repaired);
   return {.values = {{"f1", score.all.f1()},

@@ -49,7 +49,7 @@ class Evaluation {
   int64_t left_out_ = 0;                   // pairs of its text that are in no batch
   std::vector<std::string> source_lines_;  // of a BLEU evaluator
   std::vector<std::string> target_lines_;
-  std::vector<Tree> gold_trees_;  // of a parse evaluator, as what follows
+  std::vector<Tree> gold_trees_;  // of a parse evaluator, as_parsed(), as what follows
   EvalbParameters parse_parameters_;
   TreeForm tree_form_;
 };

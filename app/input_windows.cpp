@@ -6,6 +6,7 @@
 #include <iostream>
 #include <vector>
 
+#include "app/stdin_lines.h"
 #include "base/error.h"
 #include "base/utf8.h"
 
@@ -37,9 +38,8 @@ void for_each_window(int64_t window,
   };
   const int64_t asked = isatty(STDIN_FILENO) != 0 ? 1 : window;
   const auto size = static_cast<size_t>(std::max<int64_t>(asked, 1));
-  for (std::string line; std::getline(std::cin, line);) {
-    if (!line.empty() && line.back() == '\r') line.pop_back();
-    repair(line, ++number, repaired);
+  for (std::string line; next_stdin_line(line, ++number);) {
+    repair(line, number, repaired);
     lines.push_back(line);
     if (lines.size() >= size) flush();
   }

@@ -8,7 +8,7 @@
 
 namespace attn {
 
-/// Calls `answer` with up to `window` lines of standard input at a time, without their ends, and
+/// Calls `answer` with up to `window` lines of standard input at a time (see next_stdin_line), and
 /// flushes standard output after each call. Windows let lines of like length share a batch; a
 /// person at a terminal gets every line at once. A line that is no UTF-8 comes with U+FFFD in place
 /// of its bad bytes, and a message, so that the order of lines is kept. Throws DataError when

@@ -95,7 +95,8 @@ void add_parse_command(CLI::App& app) {
       "Example: attn parse runs/craft < sentences > trees\n"
       "         echo \"It isn't raining.\" | attn parse runs/craft --tokenize --draw\n"
       "Words are separated by blanks unless --tokenize is given; round brackets are escaped. An "
-      "empty line yields \"()\".");
+      "empty line yields \"()\". With nbest > 1 every sentence yields exactly nbest trees; where "
+      "search found fewer, the last ones are flat and their score is -inf.");
   command->add_option("run", options->run, "a run or a checkpoint")->required();
   command->add_option("--set", options->assignments, "a knob of search: beam=5, constrained=false")
       ->allow_extra_args(false);

@@ -4,15 +4,22 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/utf8.h"
 
 namespace attn {
+
+bool next_stdin_line(std::string& line, int64_t number) {
+  if (!std::getline(std::cin, line)) return false;
+  if (line.ends_with('\r')) line.pop_back();
+  if (number == 1) drop_byte_order_mark(line);
+  return true;
+}
 
 std::vector<std::string> read_stdin_lines() {
   constexpr size_t limit = size_t{1} << 32;  // bytes
   std::vector<std::string> lines;
   size_t size = 0;
-  for (std::string line; std::getline(std::cin, line);) {
-    if (line.ends_with('\r')) line.pop_back();
+  for (std::string line; next_stdin_line(line, static_cast<int64_t>(lines.size()) + 1);) {
     size += line.size() + 1;
     if (size > limit) {
       throw DataError("<stdin>:" + std::to_string(lines.size() + 1) +

@@ -80,11 +80,12 @@ void TrainingRun::load_data() {
       with_training_text(experiment_.data, cache, static_cast<uint64_t>(experiment_.seed), say);
   // A run keeps the tokenizers it began with, whatever becomes of the text.
   const bool begun = fs::exists(directory_ / kConfigFile);
-  tokenizers_ = begun ? load_tokenizers(directory_) : make_tokenizers(data, say);
+  const DataConfig once = begun ? data : with_vocabulary_text(experiment_.data, cache);
+  tokenizers_ = begun ? load_tokenizers(directory_) : make_tokenizers(once, say);
   if (!begun && data.task == Task::parsing) {
     const LabelSet labels = vocabulary_labels(*tokenizers_.target, data.tree_form);
     tokenizers_.tags = std::make_shared<const TagDictionary>(
-        learn_tags(text_path(data.train, data.source), text_path(data.train, data.target),
+        learn_tags(text_path(once.train, once.source), text_path(once.train, once.target),
                    data.tree_form, labels));
   }
   if (!begun) save_description(directory_, experiment_, tokenizers_);

@@ -56,7 +56,9 @@ void add_translate_command(CLI::App& app) {
       "translate", "Translate standard input, a line a sentence (nbest lines with nbest > 1)");
   command->footer(
       "Example: attn translate runs/tiny < in.en > out.de\n"
-      "         attn translate runs/tiny --set nbest=4 --scores < in.en");
+      "         attn translate runs/tiny --set nbest=4 --scores < in.en\n"
+      "With nbest > 1 every input line yields exactly nbest lines; where search found fewer, the "
+      "last ones are empty and their score is -inf.");
   command->add_option("run", options->run, "a run or a checkpoint")->required();
   command->add_option("--set", options->assignments, "a knob of search: beam=5")
       ->allow_extra_args(false);

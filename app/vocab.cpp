@@ -5,6 +5,7 @@
 #include <string>
 
 #include "app/checkpoint_directory.h"
+#include "app/stdin_lines.h"
 #include "data/tokenizer.h"
 
 namespace attn {
@@ -30,7 +31,8 @@ void vocab(const VocabOptions& options) {
     }
     return;
   }
-  for (std::string line; std::getline(std::cin, line);) {
+  int64_t number = 0;
+  for (std::string line; next_stdin_line(line, ++number);) {
     const char* separator = "";
     for (const int32_t token : tokenizer->encode(line)) {
       std::cout << separator << tokenizer->piece(token);

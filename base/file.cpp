@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/utf8.h"
 
 namespace attn {
 namespace {
@@ -148,6 +149,7 @@ std::vector<std::string> read_lines(const fs::path& path, int64_t limit) {
     line += piece;
   });
   if (!line.empty()) lines.push_back(std::move(line));
+  if (!lines.empty()) drop_byte_order_mark(lines.front());
   return lines;
 }
 

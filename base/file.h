@@ -15,8 +15,8 @@ namespace attn {
 /// The whole file; throws DataError when it cannot be read or is larger than `limit` bytes.
 std::string read_file(const std::filesystem::path& path, int64_t limit = int64_t{1} << 30);
 
-/// The file's lines without their ends ("\n" or "\r\n"); a last line without an end counts. Throws
-/// DataError.
+/// The file's lines without their ends ("\n" or "\r\n") and without a byte order mark at the start;
+/// a last line without an end counts. Throws DataError.
 std::vector<std::string> read_lines(const std::filesystem::path& path,
                                     int64_t limit = int64_t{1} << 34);
 

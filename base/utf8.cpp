@@ -72,6 +72,15 @@ std::vector<char32_t> decode_utf8(std::string_view text) {
   return code_points;
 }
 
+std::string_view without_byte_order_mark(std::string_view text) {
+  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  return text;
+}
+
+void drop_byte_order_mark(std::string& text) {
+  text.erase(0, text.size() - without_byte_order_mark(text).size());
+}
+
 void append_utf8(std::string& out, char32_t code_point) {
   if (code_point > 0x10FFFF || (code_point >= 0xD800 && code_point <= 0xDFFF)) {
     code_point = replacement;

@@ -17,6 +17,11 @@ std::optional<size_t> find_invalid_utf8(std::string_view text);
 /// Code points of well-formed text; a malformed byte becomes U+FFFD.
 std::vector<char32_t> decode_utf8(std::string_view text);
 
+/// The text without a byte order mark at its start, which is no part of the text: for the head of a
+/// file or stream alone, since elsewhere U+FEFF is a character.
+std::string_view without_byte_order_mark(std::string_view text);
+void drop_byte_order_mark(std::string& text);
+
 /// Appends one code point as UTF-8.
 void append_utf8(std::string& out, char32_t code_point);
 

@@ -203,7 +203,7 @@ std::optional<Tree> delinearize(std::span<const std::string> symbols,
     // Whatever follows a whole tree, and a leaf without a word, is too much.
     if (!symbol || !builder.top().empty()) return {};
     if (symbol->kind == TreeSymbol::Kind::leaf) {
-      if (!builder.words_left()) return {};
+      if (!builder.words_left() || builder.depth() >= static_cast<size_t>(kMaxTreeDepth)) return {};
       builder.leaf(symbol->label);
     } else if (symbol->kind == TreeSymbol::Kind::open) {
       if (builder.depth() >= static_cast<size_t>(kMaxTreeDepth)) return {};

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/utf8.h"
 
 namespace attn {
 namespace {
@@ -48,7 +49,7 @@ bool LineReader::next(std::string& line) {
     line += piece.substr(0, room);
   }
   if (line.ends_with('\r')) line.pop_back();
-  if (number_ == 1 && line.starts_with("\xEF\xBB\xBF")) line.erase(0, 3);
+  if (number_ == 1) drop_byte_order_mark(line);
   return true;
 }
 

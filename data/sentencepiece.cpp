@@ -184,8 +184,8 @@ std::string learn_sentencepiece(std::span<const std::filesystem::path> texts,
 
 bool looks_like_sentencepiece(std::string_view bytes) {
   // A model starts with the tag of its first piece, which in a word list would be an empty first
-  // line; and no word list holds a zero byte, as the scores and lengths of a model do.
-  return bytes.starts_with('\n') || bytes.find('\0') != std::string_view::npos;
+  // line. Zero bytes decide nothing: a text's words may hold some, and then its word list does.
+  return bytes.starts_with('\n');
 }
 
 std::unique_ptr<Tokenizer> parse_sentencepiece(std::string bytes, const std::string& name) {

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/utf8.h"
 
 namespace attn {
 namespace {
@@ -26,7 +27,7 @@ class TreeParser {
   TreeParser(std::string_view text, std::string_view source, int64_t first_line)
       : text_(text), source_(source) {
     place_.line = first_line;
-    if (text_.starts_with("\xEF\xBB\xBF")) text_.remove_prefix(3);
+    text_ = without_byte_order_mark(text_);
   }
 
   std::vector<Tree> parse() {
@@ -76,7 +77,8 @@ class TreeParser {
   }
 
   void open() {
-    if (static_cast<int64_t>(stack_.size()) >= kMaxTreeDepth) {
+    const bool rooted = !stack_.empty() && is_root_label(stack_.front().tree.label);
+    if (static_cast<int64_t>(stack_.size()) >= kMaxTreeDepth + (rooted ? 1 : 0)) {
       fail(place_, "brackets are nested deeper than " + std::to_string(kMaxTreeDepth) +
                        "; this is no constituency tree");
     }
@@ -232,12 +234,17 @@ std::vector<std::string> tree_words(const Tree& tree) {
   return words;
 }
 
-Tree strip_root(Tree tree) {
+bool is_root_label(std::string_view label) {
   static constexpr std::array<std::string_view, 5> kRoots = {"", "TOP", "ROOT", "S1", "VROOT"};
-  const bool is_root = std::ranges::find(kRoots, tree.label) != kRoots.end();
-  if (!is_root || tree.children.size() != 1) return tree;
-  Tree inner = std::move(tree.children.front());
-  return inner;
+  return std::ranges::find(kRoots, label) != kRoots.end();
+}
+
+Tree strip_root(Tree tree) {
+  while (is_root_label(tree.label) && tree.children.size() == 1) {
+    Tree inner = std::move(tree.children.front());
+    tree = std::move(inner);
+  }
+  return tree;
 }
 
 Tree drop_traces(Tree tree) {

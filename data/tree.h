@@ -10,8 +10,9 @@
 
 namespace attn {
 
-/// Brackets nested deeper than this are refused by the reader: real trees stay under 100, and
-/// everything that walks a tree, its destructor included, recurses once a level.
+/// Trees with more levels of brackets than this are refused by the reader: real trees stay under
+/// 100, and everything that walks a tree, its destructor included, recurses once a level. An outer
+/// bracket with a root's label is not counted, so that every tree can be written under one.
 inline constexpr int64_t kMaxTreeDepth = 2000;
 
 /// A node of a constituency tree. A leaf has a part-of-speech tag for its label and a word; an
@@ -63,8 +64,11 @@ std::string format_tree(const Tree& tree);
 /// Its words from left to right, as stored (escaped).
 std::vector<std::string> tree_words(const Tree& tree);
 
-/// The tree below an outer bracket that is unlabelled, TOP, ROOT, S1 or VROOT and has a single
-/// constituent; any other tree unchanged.
+/// Whether a label is one of those of a treebank's outer brackets: none, TOP, ROOT, S1 or VROOT.
+bool is_root_label(std::string_view label);
+
+/// The tree below its outer brackets: those that have a root's label and a single constituent. Any
+/// other tree unchanged.
 Tree strip_root(Tree tree);
 
 /// Without -NONE- leaves and the constituents they leave wordless. A tree of traces alone loses all

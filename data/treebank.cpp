@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 // Of one tree with all its line ends; a bracket that is never closed must not fill the memory.
 constexpr size_t kMostTreeBytes = size_t{1} << 24;
-constexpr uint64_t kVersion = 1;
+constexpr uint64_t kVersion = 2;
 
 std::string joined(const std::vector<std::string>& parts) {
   std::string line;
@@ -72,9 +72,10 @@ class TreeTextWriter {
   NewFile words_, symbols_;
 };
 
-/// Writes the text unless it is there.
+/// Writes the text unless it is there. Where no tree is repeated, the seed decides nothing.
 std::string make_text(const std::vector<Source>& sources, const DataConfig& data,
                       const LabelSet& labels, const fs::path& cache, uint64_t seed) {
+  if (std::ranges::all_of(sources, [](const Source& one) { return one.times == 1.0; })) seed = 0;
   Hasher key;
   key.update(kVersion);
   key.update(seed);
@@ -122,6 +123,33 @@ int64_t survey(const fs::path& path, const TreeOptions& options, LabelSet& label
   return used;
 }
 
+/// What data.train and data.silver hold.
+struct Trees {
+  LabelSet labels;
+  int64_t gold = 0, silver = 0;
+};
+
+Trees survey(const DataConfig& data, const Say& say) {
+  Trees trees;
+  trees.gold = survey(data.train, tree_options(data), trees.labels, say);
+  for (const std::string& path : data.silver) {
+    trees.silver += survey(path, tree_options(data), trees.labels, say);
+  }
+  return trees;
+}
+
+/// The config with `train` changed to text in which each gold and each silver tree comes so often.
+DataConfig with_text(const DataConfig& data, const LabelSet& labels, double gold_times,
+                     double silver_times, const fs::path& cache, uint64_t seed) {
+  std::vector<Source> sources = {{data.train, gold_times}};
+  for (const std::string& path : data.silver) sources.push_back({path, silver_times});
+  DataConfig text = data;
+  text.train = make_text(sources, data, labels, cache, seed);
+  text.source = kWordsSuffix;
+  text.target = kSymbolsSuffix;
+  return text;
+}
+
 }  // namespace
 
 TreeReader::TreeReader(const fs::path& path, const TreeOptions& options)
@@ -166,14 +194,24 @@ TreeOptions tree_options(const DataConfig& data) {
 }
 
 Tree bare_tree(Tree tree) {
-  return drop_empty(strip_root(std::move(tree)));
+  tree = strip_root(drop_empty(std::move(tree)));
+  if (tree.children.size() > 1 && is_root_label(tree.label)) tree.label = "TOP";
+  return tree;
 }
 
 Tree with_root(Tree tree) {
-  if (!tree.is_leaf() && (tree.label == "TOP" || tree.label.empty())) return tree;
+  if (!tree.is_leaf() && tree.children.empty()) return tree;
+  if (!tree.is_leaf() && is_root_label(tree.label)) {
+    tree.label = "TOP";
+    return tree;
+  }
   std::vector<Tree> children;
   children.push_back(std::move(tree));
   return tree_node("TOP", std::move(children));
+}
+
+Tree as_parsed(Tree gold) {
+  return with_root(bare_tree(std::move(gold)));
 }
 
 LabelSet vocabulary_labels(const Tokenizer& symbols, TreeForm form) {
@@ -210,28 +248,23 @@ std::vector<int32_t> leaf_tokens(const Tokenizer& symbols, TreeForm form) {
 DataConfig with_training_text(const DataConfig& data, const fs::path& cache, uint64_t seed,
                               const Say& say) {
   if (data.task == Task::translation) return data;
-  LabelSet labels;
-  const int64_t gold = survey(data.train, tree_options(data), labels, say);
-  int64_t silver = 0;
-  for (const std::string& path : data.silver)
-    silver += survey(path, tree_options(data), labels, say);
+  const Trees trees = survey(data, say);
   double gold_times = 1.0, silver_times = 1.0;
-  if (silver > 0 && data.silver_ratio > 0) {
-    const double wanted = data.silver_ratio * static_cast<double>(gold);
-    const double ratio = static_cast<double>(silver) / wanted;
+  if (trees.silver > 0 && data.silver_ratio > 0) {
+    const double wanted = data.silver_ratio * static_cast<double>(trees.gold);
+    const double ratio = static_cast<double>(trees.silver) / wanted;
     (ratio > 1 ? gold_times : silver_times) = ratio > 1 ? ratio : 1 / ratio;
     if (say) {
       say("each gold tree comes " + std::to_string(gold_times) + " times, each silver one " +
           std::to_string(silver_times) + " times on average (data.silver_ratio)");
     }
   }
-  std::vector<Source> sources = {{data.train, gold_times}};
-  for (const std::string& path : data.silver) sources.push_back({path, silver_times});
-  DataConfig text = data;
-  text.train = make_text(sources, data, labels, cache, seed);
-  text.source = kWordsSuffix;
-  text.target = kSymbolsSuffix;
-  return text;
+  return with_text(data, trees.labels, gold_times, silver_times, cache, seed);
+}
+
+DataConfig with_vocabulary_text(const DataConfig& data, const fs::path& cache) {
+  if (data.task == Task::translation) return data;
+  return with_text(data, survey(data, {}).labels, 1.0, 1.0, cache, 0);
 }
 
 std::string tree_text(const fs::path& trees, const DataConfig& data, const LabelSet& labels,

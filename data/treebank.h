@@ -36,12 +36,16 @@ class TreeReader {
 /// What the config says about reading trees.
 TreeOptions tree_options(const DataConfig& data);
 
-/// A tree as it is trained on and searched for: below its outer bracket, without empty
-/// constituents.
+/// A tree as it is trained on and searched for: without empty constituents, below its outer
+/// bracket. One of several constituents stays and is labelled TOP, whatever the treebank calls it.
 Tree bare_tree(Tree tree);
 
-/// The tree under an outer bracket TOP, if it has none: as a parser writes it.
+/// The tree under an outer bracket TOP, as a parser writes it. An outer bracket with the label of
+/// another root (see `is_root_label`) becomes TOP.
 Tree with_root(Tree tree);
+
+/// A gold tree as a parser that finds all of it writes it: what predictions are compared with.
+Tree as_parsed(Tree gold);
 
 /// Of the symbols that a vocabulary holds, the labels of constituents.
 LabelSet vocabulary_labels(const Tokenizer& symbols, TreeForm form);
@@ -63,6 +67,11 @@ inline constexpr const char* kSymbolsSuffix = "symbols";
 /// random by `seed`. Throws ConfigError or DataError.
 DataConfig with_training_text(const DataConfig& data, const std::filesystem::path& cache,
                               uint64_t seed, const Say& say = {});
+
+/// The same with each tree once, whatever data.silver_ratio: the text that vocabularies and tag
+/// dictionaries are learnt from. How often a tree is repeated says nothing about how frequent its
+/// words are.
+DataConfig with_vocabulary_text(const DataConfig& data, const std::filesystem::path& cache);
 
 /// The prefix of parallel text made of one file of trees in the same way, for validation. `labels`
 /// are those of the training text.

@@ -192,6 +192,7 @@ std::unique_ptr<Tokenizer> parse_word_vocabulary(std::string_view text, const st
   std::vector<std::string> words;
   std::unordered_map<std::string_view, int64_t> lines;
   int64_t number = 0;
+  text = without_byte_order_mark(text);
   while (!text.empty()) {
     const size_t end = std::min(text.find('\n'), text.size());
     std::string_view line = text.substr(0, end);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <limits>
 #include <string>
 
 #include "base/error.h"
@@ -117,6 +118,13 @@ std::vector<std::vector<Hypothesis>> batched_search(Transformer model, const Tok
     at::parallel_for(0, std::min(threads, static_cast<int64_t>(batches.size())), 1, work);
   }
   return out;
+}
+
+void fill_nbest(std::vector<Hypothesis>& found, int64_t nbest) {
+  constexpr double kNever = -std::numeric_limits<double>::infinity();
+  while (static_cast<int64_t>(found.size()) < nbest) {
+    found.push_back({.tokens = {}, .log_prob = kNever, .score = kNever, .finished = false});
+  }
 }
 
 }  // namespace attn

@@ -49,4 +49,9 @@ std::vector<std::vector<Hypothesis>> batched_search(Transformer model, const Tok
                                                     std::span<const std::vector<int32_t>> sources,
                                                     const BatchedSearch& how);
 
+/// Makes a sentence's list exactly `nbest` long. What search did not find (few continuations, a
+/// tight limit, no input) follows as empty hypotheses of log-probability -inf, so that the lists of
+/// a text stay aligned with its lines.
+void fill_nbest(std::vector<Hypothesis>& found, int64_t nbest);
+
 }  // namespace attn

@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/unicode.h"
+#include "base/utf8.h"
 
 namespace attn {
 namespace {
@@ -135,7 +136,7 @@ EvalbParameters collins_parameters() {
 EvalbParameters parse_evalb_parameters(std::string_view text, const std::string& name) {
   EvalbParameters parameters;
   ParameterReader reader(parameters, name);
-  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  text = without_byte_order_mark(text);
   while (!text.empty()) {
     const size_t end = std::min(text.find('\n'), text.size());
     reader.read_line(text.substr(0, end));

@@ -96,14 +96,15 @@ std::vector<std::vector<Parse>> Parser::parse(std::span<const std::vector<std::s
                                               std::move(leaves));
     };
   }
-  const auto found = batched_search(model_, tokenizers_, sources, how);
+  auto found = batched_search(model_, tokenizers_, sources, how);
   std::vector<std::vector<Parse>> out(sentences.size());
   for (size_t i = 0; i < sentences.size(); ++i) {
+    // Words that the tokenizer sees nothing in, or none at all.
+    if (found[i].empty()) found[i].emplace_back();
+    fill_nbest(found[i], search_.nbest);
     for (const Hypothesis& hypothesis : found[i]) {
       out[i].push_back(build(inputs[i], hypothesis));
     }
-    // Words that the tokenizer sees nothing in, or none at all.
-    if (out[i].empty()) out[i].push_back(build(inputs[i], {}));
     ++counts_.sentences;
     counts_.repaired += out[i].front().repaired;
   }

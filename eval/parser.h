@@ -49,7 +49,8 @@ class Parser {
   Parser(Transformer model, Tokenizers tokenizers, TreeForm form, const SearchConfig& search,
          ParserLimits limits = {});
 
-  /// n-best trees of every sentence, in their order. Words are taken as they are: round brackets in
+  /// Exactly search.nbest trees of every sentence, in their order; those that search did not find
+  /// are flat, with score -inf. Words are taken as they are: round brackets in
   /// them must be escaped.
   std::vector<std::vector<Parse>> parse(std::span<const std::vector<std::string>> sentences);
 

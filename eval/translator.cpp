@@ -5,6 +5,16 @@
 #include "eval/batched_search.h"
 
 namespace attn {
+namespace {
+
+/// A vocabulary with a piece for each byte can write line ends.
+std::string on_one_line(std::string text) {
+  std::ranges::replace_if(
+      text, [](char c) { return c == '\n' || c == '\r'; }, ' ');
+  return text;
+}
+
+}  // namespace
 
 Translator::Translator(Transformer model, Tokenizers tokenizers, SearchConfig search,
                        TranslatorLimits limits)
@@ -31,18 +41,19 @@ std::vector<std::vector<int32_t>> Translator::encode(std::span<const std::string
 
 std::vector<std::vector<Translation>> Translator::translate(std::span<const std::string> lines) {
   const std::vector<std::vector<int32_t>> sources = encode(lines);
-  const auto found =
+  auto found =
       batched_search(model_, tokenizers_, sources,
                      {.search = search_, .packed = packed_, .batch_tokens = limits_.batch_tokens});
   std::vector<std::vector<Translation>> out(lines.size());
   for (size_t i = 0; i < lines.size(); ++i) {
+    if (sources[i].empty()) found[i] = {Hypothesis{.finished = true}};
+    fill_nbest(found[i], search_.nbest);
     for (const Hypothesis& hypothesis : found[i]) {
-      out[i].push_back({.text = tokenizers_.target->decode(hypothesis.tokens),
+      out[i].push_back({.text = on_one_line(tokenizers_.target->decode(hypothesis.tokens)),
                         .score = hypothesis.score,
                         .log_prob = hypothesis.log_prob,
                         .finished = hypothesis.finished});
     }
-    if (sources[i].empty()) out[i] = {Translation{.finished = true}};
   }
   return out;
 }

@@ -33,8 +33,9 @@ class Translator {
   Translator(Transformer model, Tokenizers tokenizers, SearchConfig search,
              TranslatorLimits limits = {});
 
-  /// n-best translations of every line, in the order of the lines. Lines are batched by length. An
-  /// empty line (or one of blanks alone) translates to one empty text.
+  /// Exactly search.nbest translations of every line, in the order of the lines; those that search
+  /// did not find are empty texts with score -inf. Lines are batched by length. An empty line (or
+  /// one of blanks alone) translates to an empty text. No text holds a line end.
   std::vector<std::vector<Translation>> translate(std::span<const std::string> lines);
 
   const TranslatorLimits& limits() const { return limits_; }

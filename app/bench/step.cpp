@@ -70,7 +70,7 @@ Material material(const DataConfig& data, const StepBenchmarkOptions& options) {
   return {.corpus = std::make_unique<EncodedCorpus>(
               load_corpus({.source = text_path(text.train, text.source),
                            .target = text_path(text.train, text.target),
-                           .tokenizers = make_tokenizers(text),
+                           .tokenizers = make_tokenizers(with_vocabulary_text(data, options.cache)),
                            .max_length = data.max_length,
                            .cache_directory = options.cache})),
           .real = true};

@@ -24,7 +24,7 @@ std::string vocabulary_key(const DataConfig& data) {
 // Learns both sides' vocabularies into a folder that appears whole.
 void learn_into(const fs::path& folder, const DataConfig& data, const Say& say) {
   const fs::path cache = folder.parent_path().parent_path() / "cache";
-  const Tokenizers made = make_tokenizers(with_training_text(data, cache, 1, say), say);
+  const Tokenizers made = make_tokenizers(with_vocabulary_text(data, cache), say);
   AtomicDirectory directory(folder);
   write_file_atomically(directory.path() / "source.model", made.source->serialized());
   if (made.target != made.source) {

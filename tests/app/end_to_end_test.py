@@ -274,6 +274,20 @@ class EndToEnd(ProgramTest):
         lines = self.attn("config", "--explain").stdout.splitlines()
         self.assertTrue(any(line.startswith("model.heads = 8 ") for line in lines))
 
+    def test_n_best_lists_stay_aligned_with_the_lines(self):
+        self.whole_run()
+        lines = ["", *(self.path / "corpus/test.en").read_text().splitlines()[:3], " ", "a"]
+        for options in ([], ["--set", "extra_length=0"], ["--set", "stop=count"], ["--window", "1"]):
+            with self.subTest(options=options):
+                asked = ["--set", "beam=9", "--set", "nbest=9", *options]
+                out = self.attn("translate", "whole", *asked, stdin="\n".join(lines) + "\n").stdout.split("\n")[:-1]
+                self.assertEqual(len(out), 9 * len(lines))
+                rows = [row.split("\t") for row in
+                        self.attn("translate", "whole", "--scores", *asked, stdin="\n".join(lines) + "\n").stdout.splitlines()]
+                self.assertEqual([int(row[0]) for row in rows], [1 + i // 9 for i in range(9 * len(lines))])
+                self.assertEqual([row[3] for row in rows], out)
+                self.assertEqual([float(row[1]) for row in rows[:2]], [0.0, float("-inf")])
+
     def test_vocab_lists_and_cuts(self):
         self.whole_run()
         rows = [line.split("\t") for line in self.attn("vocab", "whole").stdout.splitlines()]
@@ -284,6 +298,20 @@ class EndToEnd(ProgramTest):
         self.assertLessEqual({piece for line in cut.splitlines() for piece in line.split()}, pieces)
         joined = ["".join(line.split()).replace("\u2581", " ").strip() for line in cut.splitlines()]
         self.assertEqual(joined, [line.strip() for line in text.splitlines()])
+
+    def test_a_byte_order_mark_is_no_part_of_the_text(self):
+        self.whole_run()
+        text = "\n".join((self.path / "corpus/test.en").read_text().splitlines()[:3]) + "\n"
+        for command in (["translate", "whole"], ["translate", "whole", "--window", "1"], ["vocab", "whole", "--encode"]):
+            with self.subTest(command=command):
+                plain = self.attn(*command, stdin=text).stdout
+                self.assertEqual(self.attn(*command, stdin="\ufeff" + text).stdout, plain)
+                self.assertEqual(self.attn(*command, stdin="\ufeff" + text.replace("\n", "\r\n")).stdout, plain)
+        self.write("plain.txt", text)
+        self.write("marked.txt", "\ufeff" + text)
+        for hypothesis, reference in (("marked.txt", "plain.txt"), ("plain.txt", "marked.txt"), ("-", "plain.txt")):
+            score = self.attn("score", "bleu", hypothesis, reference, "--tokenize", "none", "--json", stdin="\ufeff" + text).stdout
+            self.assertAlmostEqual(json.loads(score)["score"], 100, places=6)
 
     def test_benchmarks_measure_what_they_name(self):
         self.whole_run()

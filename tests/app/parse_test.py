@@ -102,6 +102,27 @@ class Parse(ProgramTest):
             self.assertAlmostEqual(score[name], last[name], places=6)
         self.assertIn("attn parse tags", self.training)
 
+    def test_scores_do_not_depend_on_the_outer_bracket_of_gold(self):
+        gold = [line[len("(TOP "):-1] for line in (self.path / "corpus/test.ptb").read_text().splitlines()]
+        self.assertTrue(all(tree.startswith("(") for tree in gold))
+        roots = {"top": "(TOP %s)", "unlabelled": "( %s )", "root": "(ROOT %s)", "s1": "(S1 %s)", "none": "%s"}
+        for name, root in roots.items():
+            self.write(f"gold-{name}.ptb", "".join(root % tree + "\n" for tree in gold))
+        evaluators = [{"name": name, "kind": "parse", "data": f"gold-{name}.ptb"} for name in roots]
+        done = self.attn("eval", "tags", "--json", "--output", "outer", "--set", "search.beam=1",
+                         "--set", "eval=" + json.dumps(evaluators))
+        scores = json.loads(done.stdout)
+        for name in roots:
+            self.assertEqual(scores[name], scores["top"], name)
+            self.assertEqual((self.path / f"outer/{name}.txt").read_text(), (self.path / "outer/top.txt").read_text())
+        # Patience and `best` take the same value: gold of the treebank as distributed can be validated on.
+        self.attn("train", "parse.json", "--run", "outer-run", "--set", "train.steps=4", "--set", "eval=" + json.dumps(
+            [{"name": name, "kind": "parse", "data": f"gold-{name}.ptb", "every": 2} for name in ("unlabelled", "top")]))
+        metrics = [json.loads(line) for line in (self.path / "outer-run/metrics.jsonl").read_text().splitlines()]
+        by_name = {name: [m["strict_f1"] for m in metrics if m.get("name") == name] for name in ("unlabelled", "top")}
+        self.assertEqual(len(by_name["top"]), 2)
+        self.assertEqual(by_name["unlabelled"], by_name["top"])
+
     def test_trees_keep_order_words_and_lines_whatever_the_sentences(self):
         odd = ["", "  ", "word " * 700, "(a) [b] \\ / -LRB- <unk> <s> \u00e4\u00a0\ufffd", "f(x) a\tb\u000bc",
                "x" * 3000, "/S S /S", "."]
@@ -142,6 +163,19 @@ class Parse(ProgramTest):
         self.assertEqual(len(rows), 3)
         self.assertEqual(sorted((float(r[1]) for r in rows), reverse=True), [float(r[1]) for r in rows])
         self.assertEqual(len({r[3] for r in rows}), 3)
+        lines = ["", self.sentences()[0], "word", " "]
+        rows = [r.split("\t") for r in self.attn("parse", "tags", "--scores", "--set", "beam=5", "--set", "nbest=5", "--set",
+                                                 "extra_length=0", stdin="\n".join(lines) + "\n").stdout.splitlines()]
+        self.assertEqual([int(r[0]) for r in rows], [1 + i // 5 for i in range(20)])
+        for row in rows:
+            words = lines[int(row[0]) - 1].split()
+            self.assertEqual(words_of(read_tree(row[3])) if words else row[3], words or "()")
+
+    def test_a_byte_order_mark_is_no_part_of_the_first_word(self):
+        lines = "\n".join(self.sentences()[:2]) + "\n"
+        for options in ([], ["--tokenize"], ["--window", "1"]):
+            self.assertEqual(self.attn("parse", "tags", *options, stdin="\ufeff" + lines).stdout,
+                             self.attn("parse", "tags", *options, stdin=lines).stdout)
 
     def test_plain_text_can_be_tokenised(self):
         tree = self.attn("parse", "tags", "--tokenize", stdin='The dog doesn\'t sleep (now).\n').stdout
@@ -154,6 +188,21 @@ class Parse(ProgramTest):
                          "--set", 'data.silver=["silver.ptb"]', "--set", "data.silver_ratio=0.5").stderr
         self.assertIn("silver.ptb: 40 trees", said)
         self.assertIn("each silver one 15.0", said)
+
+    def test_repeated_gold_trees_count_once_in_vocabulary_and_tags(self):
+        gold = (self.path / "corpus/train.ptb").read_text().splitlines()[:20]
+        self.write("few.ptb", "\n".join([*gold, "(TOP (INTJ (UH hapax)))"]) + "\n")
+        sets = ["--set", "data.train=few.ptb", "--set", 'data.silver=["corpus/train.ptb"]', "--set", "data.silver_ratio=3"]
+        said = self.attn("train", "parse.json", "--run", "repeated", "--set", "train.steps=2", "--set", "eval=[]", *sets).stderr
+        self.assertIn("each gold tree comes 19.0", said)
+        pieces = [line.split("\t")[1] for line in self.attn("vocab", "repeated").stdout.splitlines()]
+        self.assertGreater(len(pieces), 20)
+        self.assertNotIn("hapax", pieces)
+        self.assertIn("hapax\tUH:1\n", (self.path / "repeated/tags.txt").read_text())
+        self.write("rows.json", {"base": "parse.json", "rows": [{"name": "one"}]})
+        self.attn("sweep", "rows.json", "--run", "rows", "--set", "train.steps=2", "--set", "eval=[]", *sets)
+        words = next((self.path / "rows/vocabulary").glob("*/source.model"))
+        self.assertNotIn("hapax", [line.split("\t")[0] for line in words.read_text().splitlines()])
 
     def test_the_wrong_command_or_config_is_one_clear_line(self):
         translation = {"data": {"train": "corpus/train", "valid": "corpus/valid", "source": "en", "target": "de",

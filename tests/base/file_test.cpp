@@ -74,6 +74,10 @@ TEST_CASE("lines end by newline, with or without a carriage return") {
   CHECK(lines_of("a\r\nb\rc\r\n\r\n") == Lines{"a", "b\rc", ""});
   const std::string zero("x\0y", 3);
   CHECK(lines_of(zero + "\n") == Lines{zero});
+  const std::string mark = "\xEF\xBB\xBF";
+  CHECK(lines_of(mark + "a\n" + mark + "b\n") == Lines{"a", mark + "b"});
+  CHECK(lines_of(mark + "\r\n") == Lines{""});
+  CHECK(lines_of(mark + mark + "a") == Lines{mark + "a"});
 }
 
 TEST_CASE("lines may cross the pieces in which a file is read") {

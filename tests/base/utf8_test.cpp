@@ -83,6 +83,15 @@ TEST_CASE("well-formed neighbours of malformed sequences are accepted") {
   CHECK_FALSE(find_invalid_utf8(std::string(1, '\0')));
 }
 
+TEST_CASE("a byte order mark is dropped at the start of a text alone") {
+  CHECK(without_byte_order_mark("\xEF\xBB\xBF"
+                                "a\xEF\xBB\xBF") == "a\xEF\xBB\xBF");
+  CHECK(without_byte_order_mark("\xEF\xBB") == "\xEF\xBB");
+  std::string text = "\xEF\xBB\xBF";
+  drop_byte_order_mark(text);
+  CHECK(text.empty());
+}
+
 TEST_CASE("each malformed byte becomes one replacement character") {
   const std::vector<char32_t> expected{U'a', 0xFFFD, 0xFFFD, U'b', 0xFFFD, U'\u00E4'};
   CHECK(decode_utf8("a\xE2\x82"

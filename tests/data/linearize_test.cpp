@@ -120,6 +120,23 @@ TEST_CASE("what is not one whole tree over the words is refused by the exact inv
   CHECK_FALSE(exact("DT NN", "a b"));
 }
 
+TEST_CASE("a sequence is a tree up to the depth that the reader takes, its leaf counted") {
+  const auto chain = [](int64_t constituents) {
+    Words symbols(static_cast<size_t>(constituents), "S");
+    symbols.push_back("NN");
+    symbols.insert(symbols.end(), static_cast<size_t>(constituents), "/S");
+    return symbols;
+  };
+  const Words word = {"a"};
+  const auto deepest = delinearize(chain(kMaxTreeDepth - 1), word, TreeForm::tags, {"S"});
+  REQUIRE(deepest);
+  CHECK(read_one(write_tree(*deepest)) == *deepest);
+  CHECK_FALSE(delinearize(chain(kMaxTreeDepth), word, TreeForm::tags, {"S"}));
+  const RebuiltTree repaired = rebuild_tree(chain(kMaxTreeDepth), word, TreeForm::tags, {"S"});
+  CHECK(repaired.repaired);
+  CHECK(read_one(write_tree(repaired.tree)) == repaired.tree);
+}
+
 TEST_CASE("malformed output is repaired by the stated rule") {
   CHECK(rebuilt("S NP DT NN", "a b") == "(S (NP (DT a) (NN b)))");
   CHECK(rebuilt("S NP DT NN /S", "a b") == "(S (NP (DT a) (NN b)))");

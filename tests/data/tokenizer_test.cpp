@@ -308,6 +308,28 @@ TEST_CASE("a word list is read with and without counts and signs") {
   CHECK(counted->piece(counted->eos()) == "</s>");
   CHECK(counted->decode(counted->encode("a b x")) == "a b <unk>");
   CHECK(parse_tokenizer(counted->serialized(), "again")->encode("a b") == counted->encode("a b"));
+  CHECK(parse_tokenizer("\xEF\xBB\xBF"
+                        "a\nb\n",
+                        "list")
+            ->serialized() == plain->serialized());
+}
+
+TEST_CASE("text with a zero byte yields a vocabulary of every kind") {
+  const std::string zero(1, '\0');
+  for (const auto kind : all_kinds) {
+    CAPTURE(enum_name(kind));
+    Text text(kind);
+    auto lines = made_up_lines(400, 1);
+    lines[3] += " od" + zero + "d od" + zero + "d " + zero;
+    write_text(text.config.train + ".xx", join_lines(lines));
+    const auto made = make_tokenizers(text.config);
+    const auto again = parse_tokenizer(made.source->serialized(), "again");
+    CHECK(again->size() == made.source->size());
+    for (const auto& line : lines) CHECK(again->encode(line) == made.source->encode(line));
+    CHECK(made.source->decode(made.source->encode(lines[4])) == lines[4]);
+  }
+  const auto list = parse_tokenizer("a\nb" + zero + "\n", "list");
+  CHECK(list->encode("b" + zero + " b") == std::vector<int32_t>{4, list->unk()});
 }
 
 TEST_CASE("a broken word list is refused with file and line") {

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "data/tag_dictionary.h"
 #include "data/tokenizer.h"
 #include "tests/support/catch.h"
 #include "tests/support/temporary_directory.h"
@@ -104,6 +105,36 @@ TEST_CASE("silver and gold come in the configured ratio, each tree at least once
   CHECK(counts(3.0, 1) == counts(3.0, 1));
 }
 
+TEST_CASE("repeated trees count once in vocabularies and tag dictionaries") {
+  TemporaryDirectory folder;
+  write_text(folder / "gold.ptb", many("g", 10) + "(S (NN both) (VB twice) (VB twice))\n");
+  write_text(folder / "silver.ptb", many("s", 300) + "(S (NN both))\n");
+  DataConfig data = parsing((folder / "gold.ptb").string());
+  data.silver = {(folder / "silver.ptb").string()};
+  data.min_frequency = 2;
+  for (const double ratio : {0.0, 3.0, 100.0}) {  // gold 9 times, silver 3.7 times
+    CAPTURE(ratio);
+    data.silver_ratio = ratio;
+    const DataConfig once = with_vocabulary_text(data, folder / "cache");
+    CHECK(lines_of(once, kWordsSuffix).size() == 312);
+    const Tokenizers made = make_tokenizers(once);
+    CHECK(made.source->serialized() == "<unk>\n<s>\n</s>\nboth\ntwice\n");
+    const TagDictionary tags =
+        learn_tags(text_path(once.train, kWordsSuffix), text_path(once.train, kSymbolsSuffix),
+                   once.tree_form, vocabulary_labels(*made.target, once.tree_form));
+    CHECK(tags.symbols("g0", 1) == std::vector<std::string>{"NN"});
+    CHECK(tags.symbols("g0", 2).empty());
+    CHECK(tags.symbols("s0", 2).empty());
+    CHECK(tags.symbols("both", 2) == std::vector<std::string>{"NN"});
+    // All symbols of the training text are known, and without repetition the two are one text.
+    const DataConfig text = with_training_text(data, folder / "cache", 1);
+    for (const std::string& line : lines_of(text, kSymbolsSuffix)) {
+      for (const int32_t token : made.target->encode(line)) CHECK(token != made.target->unk());
+    }
+    CHECK((text.train == once.train) == (ratio == 0.0));
+  }
+}
+
 TEST_CASE("broken files of trees are refused with their place") {
   TemporaryDirectory folder;
   write_text(folder / "open.ptb", "(S (NN a))\n(S (NN b)\n");
@@ -138,4 +169,39 @@ TEST_CASE("a root is taken off for training and put back for writing") {
         "(TOP (S (NN a)) (S (NN b)))");
   CHECK(write_tree(with_root(tree("(NN a)"))) == "(TOP (NN a))");
   CHECK(write_tree(with_root(Tree{})) == "()");
+}
+
+TEST_CASE("a tree of the greatest depth is read again under its root") {
+  const auto read = [](const std::string& text) { return parse_trees(text, "text").front(); };
+  std::string text = "(NN a)";
+  for (int64_t depth = 1; depth < kMaxTreeDepth; ++depth) text = "(X " + text + ")";
+  const Tree rooted = with_root(read(text));
+  CHECK(rooted.label == "TOP");
+  CHECK(read(write_tree(rooted)) == rooted);
+  CHECK(read(format_tree(rooted)) == rooted);
+  for (const std::string root : {"", " ", "ROOT ", "S1 "}) {
+    CHECK(write_tree(as_parsed(read("(" + root + text + ")"))) == write_tree(rooted));
+  }
+  CHECK_THROWS_WITH(read("(X " + text + ")"), contains("nested deeper"));
+  CHECK_THROWS_WITH(read("(TOP (X " + text + "))"), contains("nested deeper"));
+}
+
+TEST_CASE("gold under any outer bracket becomes the tree that a parser writes") {
+  const auto parsed = [](const std::string& text) {
+    return write_tree(as_parsed(parse_trees(text, "text").front()));
+  };
+  const std::string inner = "(S (NP (PRP We)) (VP (VBP go)))";
+  CHECK(parsed(inner) == "(TOP " + inner + ")");
+  for (const std::string root : {"", "TOP", "ROOT", "S1", "VROOT"}) {
+    CAPTURE(root);
+    CHECK(parsed("(" + root + " " + inner + ")") == "(TOP " + inner + ")");
+    CHECK(parsed("((" + root + " " + inner + "))") == "(TOP " + inner + ")");
+    CHECK(parsed("(" + root + " " + inner + " (NP))") == "(TOP " + inner + ")");
+    CHECK(parsed("(" + root + " " + inner + " (S (UH oh)))") == "(TOP " + inner + " (S (UH oh)))");
+    CHECK(write_tree(bare_tree(parse_trees("(" + root + " (S (NN a)) (S (NN b)))", "t").front())) ==
+          "(TOP (S (NN a)) (S (NN b)))");
+  }
+  CHECK(parsed("(TOP (NN a))") == "(TOP (NN a))");
+  CHECK(parsed("(NN a)") == "(TOP (NN a))");
+  CHECK(parsed("()") == "()");
 }

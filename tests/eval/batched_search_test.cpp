@@ -1,6 +1,8 @@
 // Search over many sentences: the answer must not depend on threads, batches or the decoder's path.
 #include "eval/batched_search.h"
 
+#include <limits>
+
 #include "base/random.h"
 #include "data/word_vocabulary.h"
 #include "eval/parser.h"
@@ -83,6 +85,57 @@ TEST_CASE("translations are the same by any number of threads and either decoder
     }
     CHECK(other[7].front().text.empty());
   }
+}
+
+TEST_CASE("every line has exactly nbest translations and trees") {
+  for (const StepPath path : {StepPath::libtorch, StepPath::packed}) {
+    SearchConfig config = search(path);
+    config.nbest = config.beam = 7;
+    config.extra_length = 0;  // few continuations
+    const std::vector<std::string> lines = {"a b", "", "c", "  "};
+    const auto translated = Translator(model(), tokenizers(), config).translate(lines);
+    REQUIRE(translated.size() == lines.size());
+    for (const auto& nbest : translated) {
+      REQUIRE(nbest.size() == 7);
+      for (size_t i = 1; i < nbest.size(); ++i) CHECK(nbest[i].score <= nbest[i - 1].score);
+      CHECK(nbest.front().score > -std::numeric_limits<double>::infinity());
+    }
+    CHECK(translated[1].front().score == 0);
+    CHECK(translated[1].back().text.empty());
+    CHECK(translated[1].back().score == -std::numeric_limits<double>::infinity());
+
+    const std::vector<std::vector<std::string>> sentences = {{"a", "b"}, {}, {"c"}};
+    const auto parsed = Parser(model(), tokenizers(), TreeForm::tags, config).parse(sentences);
+    REQUIRE(parsed.size() == sentences.size());
+    for (size_t i = 0; i < parsed.size(); ++i) {
+      REQUIRE(parsed[i].size() == 7);
+      for (const Parse& parse : parsed[i]) CHECK(tree_words(parse.tree) == sentences[i]);
+    }
+    CHECK(parsed[2].back().score == -std::numeric_limits<double>::infinity());
+  }
+}
+
+TEST_CASE("a translation is one line, whatever the vocabulary's pieces hold") {
+  class Lines : public Tokenizer {
+   public:
+    int64_t size() const override { return inner_.size(); }
+    std::vector<int32_t> encode(std::string_view text) const override {
+      return inner_.encode(text);
+    }
+    std::string decode(std::span<const int32_t>) const override { return "a\nb\r\nc"; }
+    std::string piece(int64_t id) const override { return inner_.piece(id); }
+    int32_t bos() const override { return inner_.bos(); }
+    int32_t eos() const override { return inner_.eos(); }
+    int32_t unk() const override { return inner_.unk(); }
+    const std::string& serialized() const override { return inner_.serialized(); }
+
+   private:
+    const Tokenizer& inner_ = *tokenizers().target;
+  };
+  const Tokenizers made{tokenizers().source, std::make_shared<Lines>()};
+  const std::vector<std::string> lines = {"a b"};
+  Translator translator(model(), made, search(StepPath::packed));
+  CHECK(translator.translate(lines).front().front().text == "a b  c");
 }
 
 TEST_CASE("translations in bf16 are the same by any number of threads") {

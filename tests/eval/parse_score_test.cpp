@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/unicode.h"
+#include "data/treebank.h"
 #include "eval/parse_lines.h"
 #include "tests/support/catch.h"
 #include "tests/support/source_dir.h"
@@ -105,6 +106,26 @@ TEST_CASE("without a parameter file the settings are COLLINS.prm's") {
   CHECK(file.equal_words == built_in.equal_words);
   CHECK_THAT(score({gold_tree}, {gold_tree}).signature,
              contains("params:default|labelled:yes|cutoff:40|version:attn-"));
+}
+
+TEST_CASE("a perfect parser scores 100 whatever the outer bracket of gold") {
+  const std::string two = "(S (NP (PRP We)) (VP (VBP eat)))";
+  for (const std::string root : {"", "TOP", "ROOT", "S1", "VROOT"}) {
+    CAPTURE(root);
+    for (const std::string& inner : {gold_tree, gold_tree + " " + two}) {
+      const Tree predicted = as_parsed(parse_trees("(TOP " + inner + ")", "out").front());
+      const std::vector<Tree> gold = {
+          as_parsed(parse_trees("(" + root + inner + ")", "gold").front())};
+      const ParseScore result =
+          score_parses(gold, std::vector<Tree>{predicted}, collins_parameters());
+      CHECK(result.all.f1() == 100);
+      CHECK(result.strict.f1() == 100);
+      CHECK(result.all.complete_match() == 100);
+    }
+  }
+  // EVALB compares files as they are: an outer bracket that its parameters do not delete counts.
+  CHECK(score({"(" + gold_tree + ")"}, {"(TOP " + gold_tree + ")"}).all.gold == 5);
+  CHECK(score({"(" + gold_tree + ")"}, {"(TOP " + gold_tree + ")"}).all.f1() < 100);
 }
 
 TEST_CASE("a tree scores 100 against itself, whatever its functions, root and punctuation") {
