@@ -3,6 +3,7 @@
 #include <torch/optim/adamw.h>
 
 #include <cmath>
+#include <set>
 
 #include "base/error.h"
 #include "base/random.h"
@@ -131,6 +132,35 @@ TEST_CASE("dropout by several threads repeats under its seed, on both attention 
   }
   CHECK(torch::equal(gradients[0], gradients[1]));
   CHECK(max_difference(gradients[0], gradients[2]) > 1e-3);
+}
+
+TEST_CASE("no two batches of a training share a seed for dropout") {
+  std::set<uint64_t> seeds;
+  size_t count = 0;
+  const auto add = [&](int64_t step, int64_t batch) {
+    seeds.insert(dropout_seed(9, step, batch));
+    ++count;
+  };
+  for (int64_t step = 1; step <= 20; ++step) {
+    for (int64_t batch = 0; batch < 3 * 4096; ++batch) add(step, batch);
+  }
+  for (int64_t bit = 14; bit < 24; ++bit) {
+    for (int64_t step = 1; step <= 5; ++step) add(step, int64_t{1} << bit);
+  }
+  for (int64_t bit = 5; bit < 40; ++bit) {
+    for (const int64_t batch : {0, 1, 4095, 4096, 8192}) add(int64_t{1} << bit, batch);
+  }
+  for (const int64_t batch : {0, 4095, 4096}) add((int64_t{1} << 40) - 1, batch);
+  CHECK(seeds.size() == count);
+}
+
+TEST_CASE("dropout's seeds of up to 4096 batches an update are those of earlier versions") {
+  for (const int64_t step : {1, 2, 100'000}) {
+    for (const int64_t batch : {0, 1, 4095}) {
+      const auto place = static_cast<uint64_t>(step * 4096 + batch);
+      CHECK(dropout_seed(9, step, batch) == mix64(9 ^ mix64(place + 1)));
+    }
+  }
 }
 
 TEST_CASE("Adam over the flat buffer equals PyTorch's, step by step") {
