@@ -26,23 +26,27 @@ std::vector<size_t> by_length(Sources sources) {
   return order;
 }
 
+// The most tokens, eos counted, that a sentence's output may have: a function of the sentence
+// alone, whatever else is in its batch.
+int64_t limit_of(const TransformerImpl& model, const BatchedSearch& how, size_t sentence,
+                 int64_t source_length) {
+  int64_t limit = output_limit(source_length, how.search);
+  if (const auto positions = model.config().position_limit()) limit = std::min(limit, *positions);
+  const int64_t least = how.least_limits.empty() ? 1 : how.least_limits.at(sentence);
+  return std::max(limit, least);
+}
+
 void search_batch(Transformer model, const Tokenizers& tokenizers, Sources sources,
                   const BatchedSearch& how, SearchBatch batch,
                   std::vector<std::vector<Hypothesis>>& out) {
-  SearchConfig search = how.search;
-  if (const auto positions = model->config().position_limit()) {
-    const auto longest = static_cast<int64_t>(sources[batch.members.front()].size());
-    search.extra_length = std::min(search.extra_length, *positions - longest);
-  }
   std::vector<int64_t> tokens, lengths, inputs;
   for (const size_t i : batch.members) {
     const auto length = static_cast<int64_t>(sources[i].size());
     tokens.insert(tokens.end(), sources[i].begin(), sources[i].end());
     tokens.push_back(tokenizers.source->eos());
     lengths.push_back(length + 1);
-    const int64_t least = how.least_limits.empty() ? 1 : how.least_limits.at(i);
-    inputs.push_back(std::max(length, least - search.extra_length));
-    batch.limits.push_back(output_limit(inputs.back(), search));
+    batch.limits.push_back(limit_of(*model, how, i, length));
+    inputs.push_back(batch.limits.back() - how.search.extra_length);
   }
   const auto constraint = how.constraint ? how.constraint(batch) : nullptr;
   const TokenSequences source = token_sequences(tokens, lengths, model->device());
@@ -53,7 +57,7 @@ void search_batch(Transformer model, const Tokenizers& tokenizers, Sources sourc
     decoder = std::make_unique<TransformerStepDecoder>(model, source, constraint.get());
   }
   const Tokenizer& target = *tokenizers.target;
-  auto found = beam_search(*decoder, inputs, search, target.bos(), target.eos());
+  auto found = beam_search(*decoder, inputs, how.search, target.bos(), target.eos());
   for (size_t b = 0; b < batch.members.size(); ++b) out[batch.members[b]] = std::move(found[b]);
 }
 

@@ -44,7 +44,7 @@ std::shared_ptr<const PackedDecoder> packed_decoder_for(Transformer model,
 
 /// n-best hypotheses of every source (tokens without eos), in their order; none for a source
 /// without tokens. On a CPU each of torch's threads searches in batches of its own. The model is
-/// put into evaluation mode. A limit of positions shortens what extra_length allows.
+/// put into evaluation mode. Where positions end, so do outputs; no sentence shortens another one.
 std::vector<std::vector<Hypothesis>> batched_search(Transformer model, const Tokenizers& tokenizers,
                                                     std::span<const std::vector<int32_t>> sources,
                                                     const BatchedSearch& how);

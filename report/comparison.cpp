@@ -1,8 +1,8 @@
 #include "report/comparison.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <numbers>
 #include <numeric>
 
 #include "eval/bootstrap.h"
@@ -27,14 +27,6 @@ SystemStatistics sentences_of(const RowRecord& row) {
   return system;
 }
 
-// Of the difference of two means over seeds. A row of one seed is taken to stray as the base does.
-std::optional<double> standard_error(const SeedMean& base, const SeedMean& row) {
-  if (!base.deviation) return {};
-  const double a = *base.deviation, b = row.deviation.value_or(a);
-  return std::sqrt(a * a / static_cast<double>(base.seeds) +
-                   b * b / static_cast<double>(row.seeds));
-}
-
 Verdict judge(const Difference& difference) {
   if (!difference.ours || !difference.paper || *difference.paper == 0.0) return Verdict::none;
   if (!difference.significant) return Verdict::unclear;
@@ -48,20 +40,25 @@ std::optional<double> paper_difference(const std::optional<double>& row,
   return *row - *base;
 }
 
-// Student's t that a difference must exceed at kSignificance, two-sided, by degrees of freedom.
-double critical_t(int64_t degrees) {
-  constexpr std::array kTable = {12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365,
-                                 2.306,  2.262, 2.228, 2.201, 2.179, 2.160, 2.145,
-                                 2.131,  2.120, 2.110, 2.101, 2.093, 2.086};
-  const auto last = static_cast<int64_t>(kTable.size());
-  return kTable[static_cast<size_t>(std::clamp<int64_t>(degrees, 1, last) - 1)];
+// Probability that |t| is exceeded by chance: the finite series of Abramowitz and Stegun, 26.7.3
+// and 26.7.4.
+double student_t_p_value(double t, int64_t degrees) {
+  const double angle = std::atan(std::abs(t) / std::sqrt(static_cast<double>(degrees)));
+  const double sine = std::sin(angle), cosine = std::cos(angle);
+  const bool odd = degrees % 2 == 1;
+  double term = odd ? cosine : 1.0, sum = 0.0;
+  for (int64_t k = odd ? 1 : 0; k < degrees - 1; k += 2) {
+    sum += term;
+    term *= cosine * cosine * static_cast<double>(k + 1) / static_cast<double>(k + 2);
+  }
+  const double within = odd ? 2 * std::numbers::inv_pi * (angle + sine * sum) : sine * sum;
+  return 1.0 - within;
 }
 
-// The test over seeds; without a base of several seeds there is none, and `without` is the answer.
+// The test over seeds; where no row has several there is none, and `without` is the answer.
 bool beyond_seeds(const SeedMean& base, const SeedMean& row, bool without) {
-  const auto error = standard_error(base, row);
-  if (!error) return without;
-  return std::abs(row.mean - base.mean) > critical_t(base.seeds + row.seeds - 2) * *error;
+  const auto p_value = seed_p_value(base, row);
+  return p_value ? *p_value < kSignificance : without;
 }
 
 // The bootstrap's p-value, if any, is known already.
@@ -113,6 +110,20 @@ std::optional<SeedMean> seed_mean(std::span<const double> values) {
   for (const double value : values) squares += (value - out.mean) * (value - out.mean);
   out.deviation = std::sqrt(squares / (n - 1));
   return out;
+}
+
+std::optional<double> seed_p_value(const SeedMean& a, const SeedMean& b) {
+  const int64_t degrees = a.seeds + b.seeds - 2;
+  if (degrees < 1) return {};
+  const auto squares = [](const SeedMean& of) {
+    const double deviation = of.deviation.value_or(0.0);
+    return deviation * deviation * static_cast<double>(of.seeds - 1);
+  };
+  const double variance = (squares(a) + squares(b)) / static_cast<double>(degrees);
+  const double error = std::sqrt(
+      variance * (1.0 / static_cast<double>(a.seeds) + 1.0 / static_cast<double>(b.seeds)));
+  if (a.mean == b.mean) return 1.0;
+  return student_t_p_value((a.mean - b.mean) / error, degrees);  // without variance t is infinite
 }
 
 std::string verdict_word(Verdict verdict) {

@@ -19,9 +19,9 @@ std::vector<std::string> legend(const SweepResults& results) {
   }
   lines.push_back(
       "Δ is the difference from the first row. * marks a significant one: for BLEU by "
-      "paired bootstrap resampling over sentences, and for all only by Student's t over seeds, "
-      "where the first row has several (both p < 0.05; a row of one seed is taken to vary as the "
-      "first row does).");
+      "paired bootstrap resampling over sentences, and for all only by Student's t over seeds "
+      "with the pooled variance, where either row has several (both p < 0.05; rows are taken to "
+      "vary equally from seed to seed).");
   for (const MetricFacts& facts : kMetrics) {
     const std::string& signature = results.signatures[facts.metric];
     if (!signature.empty()) lines.push_back("Signature: " + signature);

@@ -37,7 +37,7 @@ SOURCES = (".h", ".cpp", ".cu")
 def includes_of(path):
     """[(line number, name, quoted)] of the file's includes."""
     found = []
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+    for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), 1):
         if match := INCLUDE.match(line):
             found.append((number, match.group(1) or match.group(2), match.group(1) is not None))
     return found

@@ -1,9 +1,36 @@
 #include "train/adam.h"
 
+#include <ATen/Context.h>
+#include <ATen/Parallel.h>
 #include <ATen/ops/_fused_adam.h>
 #include <ATen/ops/_fused_adamw.h>
 
+#include <algorithm>
+#include <cfenv>
+
 namespace attn {
+namespace {
+
+// Floats of a cache line: where LibTorch's kernel divides its work, so that dividing it here leaves
+// the bits as they are.
+constexpr int64_t kLine = 16;
+
+// While it lives, this thread computes with 0 instead of subnormal numbers.
+class FlushSubnormals {
+ public:
+  FlushSubnormals() {
+    std::fegetenv(&outer_);
+    at::globalContext().setFlushDenormal(true);
+  }
+  ~FlushSubnormals() { std::fesetenv(&outer_); }
+  FlushSubnormals(const FlushSubnormals&) = delete;
+  FlushSubnormals& operator=(const FlushSubnormals&) = delete;
+
+ private:
+  std::fenv_t outer_{};
+};
+
+}  // namespace
 
 Adam::Adam(const TrainConfig& config, FlatParameters& parameters)
     : first_moment(torch::zeros_like(parameters.values)),
@@ -12,12 +39,29 @@ Adam::Adam(const TrainConfig& config, FlatParameters& parameters)
       parameters_(parameters) {}
 
 void Adam::update(double learning_rate, int64_t step) {
+  const int64_t size = parameters_.values.numel();
+  if (!parameters_.values.is_cpu()) {
+    update_part(0, size, learning_rate, step);
+    return;
+  }
+  // A grain of one line leaves the kernel nothing to divide again: a thread that it started from
+  // here would inherit the state that flushes, and keep it.
+  at::parallel_for(0, (size + kLine - 1) / kLine, 1, [&](int64_t begin, int64_t end) {
+    const FlushSubnormals flush;
+    update_part(begin * kLine, std::min(end * kLine, size), learning_rate, step);
+  });
+}
+
+void Adam::update_part(int64_t begin, int64_t end, double learning_rate, int64_t step) {
   const torch::NoGradGuard no_grad;
+  const auto part = [&](const torch::Tensor& of) {
+    return std::vector<torch::Tensor>{of.narrow(0, begin, end - begin)};
+  };
   // The fused kernels take the step as it is after the update.
-  const torch::Tensor count =
-      torch::full({}, static_cast<double>(step), parameters_.values.options());
-  const std::vector<torch::Tensor> values{parameters_.values}, gradients{parameters_.gradients},
-      first{first_moment}, second{second_moment}, steps{count};
+  const std::vector<torch::Tensor> steps{
+      torch::full({}, static_cast<double>(step), parameters_.values.options())};
+  const auto values = part(parameters_.values), gradients = part(parameters_.gradients),
+             first = part(first_moment), second = part(second_moment);
   if (config_.weight_decay > 0) {
     at::_fused_adamw_(values, gradients, first, second, {}, steps, learning_rate, config_.beta1,
                       config_.beta2, config_.weight_decay, config_.epsilon, false, false);

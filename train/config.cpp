@@ -1,12 +1,15 @@
 #include "train/config.h"
 
+#include <string>
+
 #include "base/check.h"
 
 namespace attn {
 
 void TrainConfig::validate() const {
   require(steps >= 1, "steps", steps, "must be positive");
-  require(accumulate >= 1, "accumulate", accumulate, "must be positive");
+  require(accumulate >= 1 && accumulate <= kMostAccumulated, "accumulate", accumulate,
+          "must be from 1 to " + std::to_string(kMostAccumulated));
   require(warmup >= 0, "warmup", warmup, "must be 0 or more");
   require(schedule != Schedule::paper || warmup >= 1, "warmup", warmup,
           "must be positive with the paper's schedule");

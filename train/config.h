@@ -42,6 +42,9 @@ struct EnumNames<Precision> {
       std::to_array<EnumName<Precision>>({{Precision::fp32, "fp32"}, {Precision::bf16, "bf16"}});
 };
 
+/// Bounds what dropout's seeds must tell apart (dropout_seed in train/trainer.h).
+inline constexpr int64_t kMostAccumulated = int64_t{1} << 24;
+
 struct TrainConfig {
   int64_t steps = 100000;
   int64_t accumulate = 1;

@@ -9,12 +9,6 @@
 namespace attn {
 namespace {
 
-// Dropout of one batch: a function of where we are, not of how we came there.
-uint64_t dropout_seed(uint64_t seed, int64_t step, size_t batch) {
-  const uint64_t place = static_cast<uint64_t>(step) * 4096 + batch;
-  return mix64(seed ^ mix64(place + 1));
-}
-
 [[noreturn]] void stop_not_finite(const char* what, double value, int64_t step,
                                   std::span<const Batch> batches, const EncodedCorpus& corpus) {
   std::ostringstream text;
@@ -29,6 +23,14 @@ uint64_t dropout_seed(uint64_t seed, int64_t step, size_t batch) {
 }
 
 }  // namespace
+
+uint64_t dropout_seed(uint64_t seed, int64_t step, int64_t batch) {
+  // The step stands between the batch's low 12 bits, which are all that most trainings need, and
+  // its others.
+  const auto low = static_cast<uint64_t>(batch % 4096), high = static_cast<uint64_t>(batch / 4096);
+  const uint64_t place = (high << 52) + (static_cast<uint64_t>(step) << 12) + low;
+  return mix64(seed ^ mix64(place + 1));
+}
 
 Trainer::Trainer(const TrainConfig& config, uint64_t seed, Transformer model, BatchStream& stream,
                  int64_t never_target)
@@ -55,7 +57,8 @@ StepReport Trainer::step() {
   const double tokens = static_cast<double>(report.target_tokens);
   gradient_.zero();
   for (size_t i = 0; i < batches.size(); ++i) {
-    gradient_.add(batches[i], 1.0 / tokens, dropout_seed(seed_, report.step, i));
+    gradient_.add(batches[i], 1.0 / tokens,
+                  dropout_seed(seed_, report.step, static_cast<int64_t>(i)));
   }
   const UpdateSums sums = gradient_.collect();
   report.loss = sums.smoothed / tokens;

@@ -26,6 +26,11 @@ class NonFiniteLoss : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// The seed of dropout in an update's batch, both counted from the start: a function of where
+/// training is, not of how it came there. All different for one `seed`, below 2^40 steps and
+/// kMostAccumulated batches an update.
+uint64_t dropout_seed(uint64_t seed, int64_t step, int64_t batch);
+
 class Trainer {
  public:
   /// `never_target`: see smoothed_targets. The model and the stream must outlive the trainer.

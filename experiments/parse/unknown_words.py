@@ -14,10 +14,15 @@ from pathlib import Path
 GROUPS = [("0", 0), ("1", 1), ("2", 2), ("3-4", 4), ("5-8", 8), ("more", sys.maxsize)]
 
 
+def read(path):
+    return Path(path).read_bytes().decode("utf8")
+
+
 def gold_words(path):
-    """The words of each tree of a file with one tree a line, without traces."""
-    for line in Path(path).read_text(encoding="utf8").rstrip("\n").split("\n"):
-        yield [word for tag, word in re.findall(r"\(([^\s()]+)\s+([^\s()]+)\)", line) if tag != "-NONE-"]
+    """The words of each tree of a file with one tree a line, without traces. Blanks and ends of line are ASCII's: others are
+    parts of words, as in attn."""
+    for line in read(path).rstrip("\n").split("\n"):
+        yield [word for tag, word in re.findall(r"\(([^\s()]+)\s+([^\s()]+)\)", line, re.ASCII) if tag != "-NONE-"]
 
 
 def f1(matched, gold, test):
@@ -27,7 +32,7 @@ def f1(matched, gold, test):
 def main():
     if len(sys.argv) != 3:
         sys.exit(__doc__)
-    known = set(Path(sys.argv[2], "source.model").read_text(encoding="utf8").split("\n"))
+    known = set(read(Path(sys.argv[2], "source.model")).split("\n"))
     scores = json.load(sys.stdin)["per_sentence"]
     words = list(gold_words(sys.argv[1]))
     if len(words) != len(scores):

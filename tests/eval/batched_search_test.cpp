@@ -2,6 +2,7 @@
 #include "eval/batched_search.h"
 
 #include <limits>
+#include <map>
 
 #include "base/random.h"
 #include "data/word_vocabulary.h"
@@ -27,9 +28,11 @@ const Tokenizers& tokenizers() {
   return both;
 }
 
-Transformer model() {
+Transformer model(Position position = Position::sinusoidal, int64_t max_positions = 1024) {
   ModelConfig config = testing::small_model();
   config.embedding_sharing = EmbeddingSharing::decoder;
+  config.position = position;
+  config.max_positions = max_positions;
   torch::manual_seed(4);
   return Transformer(config,
                      ModelVocabulary{tokenizers().source->size(), tokenizers().target->size()});
@@ -62,6 +65,21 @@ SearchConfig search(StepPath decoder) {
   config.decoder = decoder;
   return config;
 }
+
+// Outputs go on to their limits.
+class NoEnd : public TokenConstraint {
+ public:
+  NoEnd() : mask_(1, ~(uint64_t{1} << tokenizers().target->eos())) {}
+  std::span<const uint64_t* const> step(std::span<const int64_t> parents, std::span<const int32_t>,
+                                        std::span<const int64_t>) override {
+    masks_.assign(parents.size(), mask_.data());
+    return masks_;
+  }
+
+ private:
+  TokenMask mask_;
+  std::vector<const uint64_t*> masks_;
+};
 
 }  // namespace
 
@@ -154,6 +172,43 @@ TEST_CASE("translations in bf16 are the same by any number of threads") {
       CAPTURE(i, threads);
       CHECK(found[i].front().text == first[i].front().text);
       CHECK(found[i].front().score == Approx(first[i].front().score).margin(1e-4));
+    }
+  }
+}
+
+TEST_CASE("a sentence's output and its limit do not depend on the others in its batch") {
+  std::vector<std::vector<int32_t>> sources;
+  for (const std::string& line : text_lines(12))
+    sources.push_back(tokenizers().source->encode(line));
+  sources.emplace_back(23, 5);  // with eos all that the positions allow
+  for (const StepPath path : {StepPath::libtorch, StepPath::packed}) {
+    for (const Position position : {Position::learned, Position::sinusoidal}) {
+      Transformer learned = model(position, 24);
+      std::map<size_t, int64_t> limits;
+      const auto found = [&](std::span<const std::vector<int32_t>> of, size_t first) {
+        BatchedSearch how{.search = search(path)};
+        how.packed = packed_decoder_for(learned, how.search);
+        how.constraint = [&](const SearchBatch& batch) -> std::unique_ptr<TokenConstraint> {
+          for (size_t b = 0; b < batch.members.size(); ++b) {
+            const int64_t limit = batch.limits[b];
+            CHECK(limits.try_emplace(first + batch.members[b], limit).first->second == limit);
+          }
+          return std::make_unique<NoEnd>();
+        };
+        return batched_search(learned, tokenizers(), of, how);
+      };
+      const testing::Threads scope(1);
+      const auto together = found(sources, 0);
+      for (size_t i = 0; i < sources.size(); ++i) {
+        CAPTURE(i, enum_name(position));
+        const auto alone = found(std::span(sources).subspan(i, 1), i);
+        CHECK(alone[0].front().tokens == together[i].front().tokens);
+        CHECK(alone[0].front().score == Approx(together[i].front().score).margin(1e-4));
+        const auto length = static_cast<int64_t>(sources[i].size());
+        CHECK(limits[i] ==
+              (position == Position::learned ? std::min<int64_t>(24, length + 20) : length + 20));
+        CHECK(static_cast<int64_t>(together[i].front().tokens.size()) == limits[i]);
+      }
     }
   }
 }

@@ -48,4 +48,9 @@ TEST_CASE("a contradiction in the training config names its knob") {
   config = {};
   config.label_smoothing = 1.5;
   CHECK_THROWS_WITH(config.validate(), testing::contains("label_smoothing: 1.5"));
+  config = {};
+  config.accumulate = kMostAccumulated;
+  CHECK_NOTHROW(config.validate());
+  ++config.accumulate;
+  CHECK_THROWS_WITH(config.validate(), testing::contains("accumulate: 16777217"));
 }

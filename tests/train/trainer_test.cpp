@@ -1,8 +1,12 @@
 #include "train/trainer.h"
 
+#include <ATen/ops/_fused_adam.h>
+#include <ATen/ops/_fused_adamw.h>
 #include <torch/optim/adamw.h>
 
 #include <cmath>
+#include <limits>
+#include <set>
 
 #include "base/error.h"
 #include "base/random.h"
@@ -25,6 +29,11 @@ using Setup = testing::CopyingTask;
 namespace {
 
 constexpr int64_t kClasses = testing::kCopyingClasses;
+
+int64_t subnormal(const torch::Tensor& tensor) {
+  const torch::Tensor size = tensor.abs();
+  return size.gt(0).logical_and(size.lt(std::numeric_limits<float>::min())).sum().item<int64_t>();
+}
 
 }  // namespace
 
@@ -133,6 +142,35 @@ TEST_CASE("dropout by several threads repeats under its seed, on both attention 
   CHECK(max_difference(gradients[0], gradients[2]) > 1e-3);
 }
 
+TEST_CASE("no two batches of a training share a seed for dropout") {
+  std::set<uint64_t> seeds;
+  size_t count = 0;
+  const auto add = [&](int64_t step, int64_t batch) {
+    seeds.insert(dropout_seed(9, step, batch));
+    ++count;
+  };
+  for (int64_t step = 1; step <= 20; ++step) {
+    for (int64_t batch = 0; batch < 3 * 4096; ++batch) add(step, batch);
+  }
+  for (int64_t bit = 14; bit < 24; ++bit) {
+    for (int64_t step = 1; step <= 5; ++step) add(step, int64_t{1} << bit);
+  }
+  for (int64_t bit = 5; bit < 40; ++bit) {
+    for (const int64_t batch : {0, 1, 4095, 4096, 8192}) add(int64_t{1} << bit, batch);
+  }
+  for (const int64_t batch : {0, 4095, 4096}) add((int64_t{1} << 40) - 1, batch);
+  CHECK(seeds.size() == count);
+}
+
+TEST_CASE("dropout's seeds of up to 4096 batches an update are those of earlier versions") {
+  for (const int64_t step : {1, 2, 100'000}) {
+    for (const int64_t batch : {0, 1, 4095}) {
+      const auto place = static_cast<uint64_t>(step * 4096 + batch);
+      CHECK(dropout_seed(9, step, batch) == mix64(9 ^ mix64(place + 1)));
+    }
+  }
+}
+
 TEST_CASE("Adam over the flat buffer equals PyTorch's, step by step") {
   TrainConfig config = copying_training();
   config.weight_decay = GENERATE(0.0, 0.01);
@@ -159,6 +197,72 @@ TEST_CASE("Adam over the flat buffer equals PyTorch's, step by step") {
     CHECK(max_difference(ours->weight, theirs->weight) < 1e-6);
     CHECK(max_difference(ours->bias, theirs->bias) < 1e-6);
   }
+}
+
+TEST_CASE("Adam's moments decay to 0 and never are subnormal") {
+  TrainConfig config = copying_training();
+  config.weight_decay = GENERATE(0.0, 0.01);
+  torch::nn::Linear layer(3, 2);
+  FlatParameters flat(*layer);
+  Adam adam(config, flat);
+  flat.gradients.fill_(0.01);
+  for (int64_t step = 1; step <= 6000; ++step) {
+    adam.update(0.001, step);
+    flat.gradients.zero_();
+    if (step % 10 == 0) {
+      REQUIRE(subnormal(adam.first_moment) == 0);
+      REQUIRE(subnormal(adam.second_moment) == 0);
+    }
+  }
+  CHECK(adam.first_moment.abs().max().item<float>() == 0.0f);
+  CHECK(adam.second_moment.max().item<float>() == 0.0f);
+}
+
+TEST_CASE(
+    "subnormal moments of a saved run become 0 on every thread, and arithmetic is IEEE's after") {
+  for (const auto& [threads, width] : {std::pair{1, 300}, {2, 3}, {2, 300}, {3, 40}, {3, 300}}) {
+    CAPTURE(threads, width);
+    const testing::Threads scope(threads);
+    torch::nn::Linear layer(width, width);
+    FlatParameters flat(*layer);
+    Adam adam(copying_training(), flat);
+    flat.gradients.zero_();
+    adam.first_moment.fill_(1e-40);
+    adam.second_moment.fill_(1.18e-38);
+    adam.update(0.001, 1000);
+    CHECK(adam.first_moment.abs().max().item<float>() == 0.0f);
+    CHECK(adam.second_moment.max().item<float>() == 0.0f);
+    const torch::Tensor small = torch::full({1 << 20}, 1e-40f);
+    CHECK(subnormal(small * 2) == small.numel());
+  }
+}
+
+TEST_CASE("Adam's update is LibTorch's bit for bit, by any number of threads") {
+  TrainConfig config = copying_training();
+  config.weight_decay = GENERATE(0.0, 0.01);
+  const auto [width, threads] = GENERATE(std::pair{1, 1}, std::pair{7, 2}, std::pair{301, 1},
+                                         std::pair{301, 2}, std::pair{301, 5});
+  const testing::Threads scope(threads);
+  torch::nn::Linear layer(width, width);
+  FlatParameters flat(*layer);
+  Adam adam(config, flat);
+  const std::vector<torch::Tensor> values{flat.values.clone()}, gradients{flat.gradients},
+      first{adam.first_moment.clone()}, second{adam.second_moment.clone()};
+  for (int64_t step = 1; step <= 20; ++step) {
+    flat.gradients.normal_();
+    adam.update(0.01, step);
+    const std::vector<torch::Tensor> count{torch::full({}, static_cast<double>(step))};
+    if (config.weight_decay > 0) {
+      at::_fused_adamw_(values, gradients, first, second, {}, count, 0.01, config.beta1,
+                        config.beta2, config.weight_decay, config.epsilon, false, false);
+    } else {
+      at::_fused_adam_(values, gradients, first, second, {}, count, 0.01, config.beta1,
+                       config.beta2, 0.0, config.epsilon, false, false);
+    }
+  }
+  CHECK(torch::equal(flat.values, values[0]));
+  CHECK(torch::equal(adam.first_moment, first[0]));
+  CHECK(torch::equal(adam.second_moment, second[0]));
 }
 
 TEST_CASE("a loss that is not finite stops before the update and says where") {

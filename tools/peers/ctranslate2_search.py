@@ -16,6 +16,7 @@ from safetensors.numpy import load_file
 
 from run_files import Run
 from search_driver import search_arguments, timed_search
+from text_lines import read_lines
 
 
 def sinusoids(positions, width):
@@ -74,8 +75,7 @@ def main():
     search = run.config["search"]
     if (search["penalty"], search["stop"]) != ("power", "count"):
         parser.error("CTranslate2 knows the penalty power and stops by count alone; set both in the run's search")
-    with open(options.text, encoding="utf-8") as lines:
-        sentences = [run.pieces.encode(line.rstrip("\n"), out_type=str) for line in lines]
+    sentences = run.pieces.encode(read_lines(options.text), out_type=str)
     how = dict(beam_size=search["beam"], length_penalty=search["alpha"], max_batch_size=options.batch,
                max_decoding_length=256)
     with tempfile.TemporaryDirectory() as folder:

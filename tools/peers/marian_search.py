@@ -21,6 +21,7 @@ from safetensors.numpy import load_file, save_file
 from marian import TRAIN, command_line, model_options
 from run_files import Run
 from search_driver import search_arguments, timed_search
+from text_lines import read_lines
 
 
 def blank_model(run, folder, pieces):
@@ -102,8 +103,7 @@ def main():
         parser.error("Marian knows the penalty power and stops by count alone; set both in the run's search")
     import _pymarian
 
-    with open(options.text, encoding="utf-8") as lines:
-        sentences = [" ".join(run.pieces.encode(line.rstrip("\n"), out_type=str)) for line in lines]
+    sentences = [" ".join(pieces) for pieces in run.pieces.encode(read_lines(options.text), out_type=str)]
     with tempfile.TemporaryDirectory() as folder:
         model, vocabulary = export(run, pathlib.Path(folder))
         translator = _pymarian.Translator(command_line(

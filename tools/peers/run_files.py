@@ -5,6 +5,8 @@ import resource
 
 import sentencepiece
 
+from text_lines import read_lines
+
 
 class Run:
     def __init__(self, path, position="sinusoidal"):
@@ -35,8 +37,7 @@ class Run:
                 raise SystemExit(f"{assignment}: not a number") from None
 
     def tokens(self, file):
-        with open(file, encoding="utf-8") as lines:
-            return self.pieces.encode([line.rstrip("\n") for line in lines])
+        return self.pieces.encode(read_lines(file))
 
 
 def report(system, **values):

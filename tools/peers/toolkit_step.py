@@ -23,6 +23,7 @@ import tempfile
 
 from marian import TRAIN, command_line, model_options
 from run_files import Run
+from text_lines import read_lines
 
 EVERY = 5  # updates between two rates
 
@@ -197,7 +198,7 @@ class Task:
         self.prefix, self.valid = self.path("train"), self.path("valid")
         for name, prefix in (("train", data["train"]), ("valid", data["valid"])):
             for side, language in (("source", data["source"]), ("target", data["target"])):
-                text = pathlib.Path(f"{prefix}.{language}").read_text(encoding="utf-8").splitlines()
+                text = read_lines(f"{prefix}.{language}")
                 self.write(f"{name}.{side}", [" ".join(line) for line in pieces.encode(text, out_type=str)])
 
     def path(self, name):
