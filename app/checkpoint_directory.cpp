@@ -71,6 +71,10 @@ Transformer make_model(const Experiment& experiment, const Tokenizers& tokenizer
 fs::path find_checkpoint(const fs::path& path) {
   if (fs::exists(path / kWeightsFile)) return path;
   if (fs::exists(path / kAveragedFolder / kWeightsFile)) return path / kAveragedFolder;
+  if (const auto left = interrupted_replacement(path / kAveragedFolder)) {
+    throw DataError(left->string() + ": left under this name when `attn average` was killed; run " +
+                    "it again, or rename this to " + kAveragedFolder);
+  }
   if (!fs::exists(path)) throw DataError(path.string() + ": there is no such run or checkpoint");
   const fs::path checkpoints = path / kCheckpointsFolder;
   if (const auto best = best_checkpoint(checkpoints)) return best->checkpoint.path;

@@ -182,8 +182,11 @@ void TrainingRun::rehearse() {
 // time and for reports; a result that it had is no longer its result, nor are averaged weights.
 void TrainingRun::keep_config() {
   fs::remove(directory_ / kResultFile);  // of a shorter training
-  if (fs::remove_all(directory_ / kAveragedFolder) > 0) {
-    progress_->say("removed " + (directory_ / kAveragedFolder).string() +
+  const fs::path averaged = directory_ / kAveragedFolder;
+  auto removed = fs::remove_all(averaged);
+  while (const auto left = interrupted_replacement(averaged)) removed += fs::remove_all(*left);
+  if (removed > 0) {
+    progress_->say("removed " + averaged.string() +
                    ", the average of a shorter training; `attn average` makes it anew");
   }
   if (write_config(load_description(directory_)) == write_config(experiment_)) return;

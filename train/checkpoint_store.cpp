@@ -54,10 +54,9 @@ std::vector<fs::path> entries_of(const fs::path& folder) {
 }
 
 void remove_checkpoint(const fs::path& checkpoint) {
-  const fs::path doomed = checkpoint.string() + std::string(temporary_mark) + "deleted";
+  const fs::path doomed = checkpoint.string() + temporary_suffix();
   std::error_code error;
-  fs::remove_all(doomed, error);
-  if (!error) fs::rename(checkpoint, doomed, error);
+  fs::rename(checkpoint, doomed, error);
   if (!error) fs::remove_all(doomed, error);
   if (error) fail("delete", checkpoint, error);
 }

@@ -188,6 +188,17 @@ class EndToEnd(ProgramTest):
                       names=["model.heads"])
         self.one_line("train", "corpus", "--resume", code=2, names=["corpus", "config.json"])
 
+    def test_an_average_that_a_killed_command_put_aside_is_noticed(self):
+        self.whole_run()
+        copy = self.path / "aside"
+        subprocess.run(["cp", "-r", self.path / "whole", copy], check=True)
+        self.attn("average", "aside", "--last", "2")
+        (copy / "averaged").rename(copy / "averaged.tmp-0123.old")
+        self.one_line("translate", "aside", code=3, names=["aside/averaged.tmp-0123.old", "attn average"])
+        self.attn("average", "aside", "--last", "3")
+        self.assertEqual([p.name for p in copy.glob("averaged*")], ["averaged"])
+        self.assertIn("aside/averaged", self.attn("translate", "aside", stdin="a\n").stderr)
+
     def test_text_that_changed_since_a_run_began_is_refused(self):
         texts = {s: (self.path / f"corpus/train.{s}").read_text() for s in ("en", "de")}
         (self.path / "edited").mkdir()
