@@ -199,6 +199,21 @@ class EndToEnd(ProgramTest):
         self.assertEqual([p.name for p in copy.glob("averaged*")], ["averaged"])
         self.assertIn("aside/averaged", self.attn("translate", "aside", stdin="a\n").stderr)
 
+    def test_evaluating_writes_nothing_into_the_run(self):
+        self.whole_run()
+        copy = self.path / "readonly"
+        subprocess.run(["cp", "-r", self.path / "whole", copy], check=True)
+        subprocess.run(["rm", "-r", copy / "cache"], check=True)
+        before = self.files("readonly")
+        subprocess.run(["chmod", "-R", "a-w", copy], check=True)  # root may write all the same
+        try:
+            scores = json.loads(self.attn("eval", "readonly", "--json").stdout)
+        finally:
+            subprocess.run(["chmod", "-R", "u+w", copy], check=True)
+        self.assertEqual(set(scores), {"valid", "test"})
+        self.assertEqual(self.files("readonly"), before)
+        self.assertFalse((copy / "cache").exists())
+
     def test_text_that_changed_since_a_run_began_is_refused(self):
         texts = {s: (self.path / f"corpus/train.{s}").read_text() for s in ("en", "de")}
         (self.path / "edited").mkdir()
