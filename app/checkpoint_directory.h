@@ -14,7 +14,7 @@
 //   RUN/checkpoints/best               which of them is the best
 //   RUN/averaged/                      what `attn average` made
 //   RUN/cache/                         encoded corpora, safe to delete
-//   RUN/lock                           held while a process trains the run
+//   RUN/lock, RUN/lock.holder          held while a process trains the run; which one that is
 // clang-format on
 #pragma once
 

@@ -304,6 +304,7 @@ bool TrainingRun::checkpoint_due() const {
 
 void TrainingRun::save() {
   if (saved_step_ == step()) return;
+  lock_.require();
   const auto begin = std::chrono::steady_clock::now();
   trainer_->state.seconds = earlier_seconds_ + progress_->seconds();
   metrics_->sync();
