@@ -7,7 +7,6 @@
 #include "data/tag_dictionary.h"
 #include "data/treebank.h"
 #include "train/checkpoint.h"
-#include "train/checkpoint_store.h"
 
 namespace attn {
 namespace {
@@ -82,6 +81,10 @@ fs::path find_checkpoint(const fs::path& path) {
   if (const auto last = latest_checkpoint(checkpoints, needed)) return last->path;
   throw DataError(path.string() + ": neither a checkpoint (no " + kWeightsFile +
                   ") nor a run that has saved one; `attn train` makes one");
+}
+
+CheckpointSchedule checkpoint_schedule(const TrainConfig& config, int64_t last_step) {
+  return {.every = config.checkpoint_every, .end = last_step > 0 ? last_step : config.steps};
 }
 
 fs::path run_of(const fs::path& checkpoint) {

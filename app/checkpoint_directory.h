@@ -25,6 +25,7 @@
 #include "app/experiment.h"
 #include "data/tokenizer.h"
 #include "model/transformer.h"
+#include "train/checkpoint_store.h"
 
 namespace attn {
 
@@ -57,6 +58,10 @@ struct LoadedModel {
 /// if there are any, else its best checkpoint, else its last. Throws DataError saying what was
 /// looked for.
 std::filesystem::path find_checkpoint(const std::filesystem::path& path);
+
+/// The checkpoints that a run saves by counting steps. It ends with `last_step` where it has
+/// finished there (it may be out of patience), and with the config's last step where that is 0.
+CheckpointSchedule checkpoint_schedule(const TrainConfig& config, int64_t last_step);
 
 /// The run that a checkpoint lies in; the checkpoint itself where it lies in none.
 std::filesystem::path run_of(const std::filesystem::path& checkpoint);

@@ -315,7 +315,8 @@ void TrainingRun::save() {
   directory.commit();
   saved_step_ = step();
   saved_seconds_ = trainer_->state.seconds;
-  prune_checkpoints(checkpoints(), experiment_.train.keep_last);
+  prune_checkpoints(checkpoints(), checkpoint_schedule(experiment_.train, finished() ? step() : 0),
+                    experiment_.train.keep_last);
   progress_->exclude(
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
 }

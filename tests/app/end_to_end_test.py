@@ -188,6 +188,24 @@ class EndToEnd(ProgramTest):
                       names=["model.heads"])
         self.one_line("train", "corpus", "--resume", code=2, names=["corpus", "config.json"])
 
+    def test_checkpoints_off_the_schedule_change_no_average(self):
+        settings = ["--set", "train.steps=45", "--set", "train.checkpoint_every=10", "--set", "train.keep_last=3"]
+        self.attn("train", "small.json", "--run", "calm", *settings)
+        # As many times saved as can be, and going on from a step between two scheduled ones.
+        often = [*settings, "--set", "train.checkpoint_minutes=1e-9", "--set", "eval.0.every=4"]
+        self.attn("train", "small.json", "--run", "busy", *often[2:], "--set", "train.steps=33")
+        self.attn("train", "small.json", "--run", "busy", "--resume", *often)
+        for last in ("1", "3"):
+            said = [self.attn("average", run, "--last", last).stderr.rpartition(":")[0] for run in ("calm", "busy")]
+            self.assertEqual(said[0], said[1])
+            averaged = [(self.path / run / "averaged/model.safetensors").read_bytes() for run in ("calm", "busy")]
+            self.assertEqual(averaged[0], averaged[1])
+        self.assertIn("steps 30 to 45", said[0])
+        # Not the old best, which is kept as well.
+        best = self.path / "calm/checkpoints/step-00000010"
+        subprocess.run(["cp", "-r", self.path / "calm/checkpoints/step-00000030", best], check=True)
+        self.one_line("average", "calm", "--last", "4", code=2, names=["--last 4", "3 successive", "train.keep_last"])
+
     def test_an_average_that_a_killed_command_put_aside_is_noticed(self):
         self.whole_run()
         copy = self.path / "aside"
