@@ -25,6 +25,7 @@ struct AverageOptions {
 // interrupted.
 std::vector<StoredCheckpoint> last_checkpoints(const AverageOptions& options) {
   const fs::path folder = options.run / kCheckpointsFolder;
+  require_no_checkpoint(options.run);
   const auto any = list_checkpoints(folder);
   if (any.empty()) {
     throw DataError(options.run.string() + ": has no checkpoints to average");

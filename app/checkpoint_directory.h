@@ -59,6 +59,14 @@ struct LoadedModel {
 /// looked for.
 std::filesystem::path find_checkpoint(const std::filesystem::path& path);
 
+/// Throws ConfigError, which names the run, where `path` is not a run but a checkpoint or the
+/// folder of a run's checkpoints.
+void require_no_checkpoint(const std::filesystem::path& path);
+
+/// Throws DataError when a run has saved checkpoints of which none is whole now, and says what is
+/// missing: it can neither go on nor begin anew in its directory.
+void require_nothing_lost(const std::filesystem::path& run);
+
 /// The checkpoints that a run saves by counting steps. It ends with `last_step` where it has
 /// finished there (it may be out of patience), and with the config's last step where that is 0.
 CheckpointSchedule checkpoint_schedule(const TrainConfig& config, int64_t last_step);

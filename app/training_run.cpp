@@ -41,6 +41,7 @@ TrainingRun::TrainingRun(const Experiment& experiment, fs::path directory, bool 
     : experiment_(experiment),
       directory_(std::move(directory)),
       lock_(directory_, patience_seconds) {
+  if (resume) require_nothing_lost(directory_);
   remove_checkpoint_leftovers(checkpoints());
   const auto last = latest_checkpoint(checkpoints());
   progress_ = std::make_unique<Progress>(directory_ / "log.txt", experiment_.train.steps,
@@ -302,6 +303,14 @@ bool TrainingRun::checkpoint_due() const {
          (config.checkpoint_minutes > 0 && since >= 60 * config.checkpoint_minutes);
 }
 
+// So that a run whose checkpoints are gone is known to have had some.
+void TrainingRun::note_first_checkpoint() {
+  auto run = read_run_file(directory_);
+  if (!run || run->contains(kFirstCheckpoint)) return;
+  (*run)[kFirstCheckpoint] = step();
+  write_file_atomically(directory_ / kRunFile, run->dump(2) + "\n");
+}
+
 void TrainingRun::save() {
   if (saved_step_ == step()) return;
   lock_.require();
@@ -313,6 +322,7 @@ void TrainingRun::save() {
   save_training_state(directory.path() / kTrainingFile, *trainer_);
   save_description(directory.path(), experiment_, tokenizers_);
   directory.commit();
+  note_first_checkpoint();
   saved_step_ = step();
   saved_seconds_ = trainer_->state.seconds;
   prune_checkpoints(checkpoints(), checkpoint_schedule(experiment_.train, finished() ? step() : 0),

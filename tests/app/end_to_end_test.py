@@ -188,6 +188,10 @@ class EndToEnd(ProgramTest):
                       names=["model.heads"])
         self.one_line("train", "corpus", "--resume", code=2, names=["corpus", "config.json"])
 
+    def files(self, run):
+        return {p.relative_to(self.path / run): p.read_bytes() for p in (self.path / run).rglob("*")
+                if p.is_file() and p.name != "log.txt"}
+
     def test_checkpoints_off_the_schedule_change_no_average(self):
         settings = ["--set", "train.steps=45", "--set", "train.checkpoint_every=10", "--set", "train.keep_last=3"]
         self.attn("train", "small.json", "--run", "calm", *settings)
@@ -205,6 +209,40 @@ class EndToEnd(ProgramTest):
         best = self.path / "calm/checkpoints/step-00000010"
         subprocess.run(["cp", "-r", self.path / "calm/checkpoints/step-00000030", best], check=True)
         self.one_line("average", "calm", "--last", "4", code=2, names=["--last 4", "3 successive", "train.keep_last"])
+
+    def test_a_run_that_lost_its_checkpoints_is_left_as_it_is(self):
+        self.whole_run()
+        copy = self.path / "lost"
+        subprocess.run(["cp", "-r", self.path / "whole", copy], check=True)
+        self.attn("average", "lost", "--last", "2")
+        for optimizer in copy.glob("checkpoints/*/optimizer.safetensors"):  # to save disk
+            optimizer.unlink()
+        before = self.files("lost")
+        self.assertIn("finished at step 60; nothing to do", self.attn("train", "lost", "--resume").stderr)
+        self.one_line("train", "lost", "--resume", "--set", "train.steps=70", code=3,
+                      names=["lost", "step 60", "optimizer.safetensors", "put back"])
+        self.assertEqual(self.files("lost"), before)
+        (copy / "checkpoints").rename(self.path / "elsewhere")
+        before = self.files("lost")
+        self.assertIn("finished at step 60; nothing to do", self.attn("train", "lost", "--resume").stderr)
+        (copy / "result.json").unlink()  # as of a run that was interrupted
+        del before[next(p for p in before if p.name == "result.json")]
+        for resumed in ("lost", "small.json"):
+            self.one_line("train", resumed, "--run", "lost", "--resume", code=3,
+                          names=["lost", "step 60", "there is no lost/checkpoints"])
+        self.assertEqual(self.files("lost"), before)
+        (self.path / "elsewhere").rename(copy / "checkpoints")
+
+    def test_a_checkpoint_is_no_run_to_go_on_with(self):
+        self.whole_run()
+        before = self.files("whole")
+        for place in ("whole/checkpoints/step-00000056", "whole/checkpoints/step-00000056/", "whole/checkpoints"):
+            self.one_line("train", place, "--resume", code=2, names=["not a run; the run is whole"])
+            self.one_line("train", "small.json", "--run", place, "--resume", code=2, names=["the run is whole"])
+        self.one_line("average", "whole/checkpoints/step-00000056", code=2, names=["the run is whole"])
+        subprocess.run(["cp", "-r", self.path / "whole/checkpoints/step-00000056", self.path / "moved"], check=True)
+        self.one_line("train", "moved", "--resume", code=2, names=["moved: is a checkpoint, not a run"])
+        self.assertEqual(self.files("whole"), before)
 
     def test_an_average_that_a_killed_command_put_aside_is_noticed(self):
         self.whole_run()
