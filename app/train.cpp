@@ -1,9 +1,11 @@
 #include "app/train.h"
 
+#include <array>
 #include <iostream>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/checkpoint_directory.h"
@@ -33,14 +35,19 @@ bool holds_run(const fs::path& run) {
          !list_checkpoints(run / kCheckpointsFolder).empty();
 }
 
-// The step at which a run finished whose last checkpoint is gone, or has lost its optimizer to save
-// disk; nothing when there is something to do, or a checkpoint to ask.
+// The step at which a run finished that has lost all its checkpoints, or the last one's optimizer
+// to save disk; nothing when there is something to do, or a checkpoint to ask. Without the last
+// weights, but with a checkpoint before, they are trained again.
 std::optional<int64_t> finished_by_result(const fs::path& run, const Experiment& experiment) {
   const auto result = finished_result(run, experiment.train);
   if (!result || !result_conflicts(load_description(run), experiment).empty()) return std::nullopt;
-  const auto last = latest_checkpoint(run / kCheckpointsFolder);
-  if (last && last->step >= result->step) return std::nullopt;
-  return result->step;
+  const fs::path checkpoints = run / kCheckpointsFolder;
+  const auto last = latest_checkpoint(checkpoints);
+  const std::array<std::string_view, 2> weights = {kWeightsFile, kConfigFile};
+  const auto usable = latest_checkpoint(checkpoints, weights);
+  const bool to_ask = last && last->step >= result->step;
+  const bool to_train = last && !(usable && usable->step >= result->step);
+  return to_ask || to_train ? std::nullopt : std::optional(result->step);
 }
 
 int say_finished(const fs::path& run, int64_t step) {
