@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "app/checkpoint_directory.h"
+#include "app/run_result.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "train/checkpoint.h"
@@ -20,19 +21,35 @@ struct AverageOptions {
   fs::path output;
 };
 
-void average(const AverageOptions& options) {
-  const auto all = list_checkpoints(options.run / kCheckpointsFolder);
-  if (all.empty()) {
+// The last checkpoints that were saved by counting steps: the same ones however often the run was
+// interrupted.
+std::vector<StoredCheckpoint> last_checkpoints(const AverageOptions& options) {
+  const fs::path folder = options.run / kCheckpointsFolder;
+  require_no_checkpoint(options.run);
+  const auto any = list_checkpoints(folder);
+  if (any.empty()) {
     throw DataError(options.run.string() + ": has no checkpoints to average");
   }
-  if (options.last < 1 || options.last > static_cast<int64_t>(all.size())) {
+  const auto result = read_result(options.run);
+  const bool described = fs::exists(options.run / kConfigFile);
+  const TrainConfig config = load_description(described ? options.run : any.back().path).train;
+  auto all = scheduled_checkpoints(folder, checkpoint_schedule(config, result ? result->step : 0));
+  const auto there = static_cast<int64_t>(all.size());
+  if (options.last < 1 || options.last > there) {
     throw ConfigError("--last " + std::to_string(options.last) + ": the run has " +
-                      std::to_string(all.size()) +
-                      " checkpoints (train.keep_last says how many stay)");
+                      std::to_string(there) + " successive checkpoints of every " +
+                      std::to_string(config.checkpoint_every) +
+                      " steps (train.checkpoint_every; train.keep_last says how many stay)");
   }
+  all.erase(all.begin(), all.end() - static_cast<std::ptrdiff_t>(options.last));
+  return all;
+}
+
+void average(const AverageOptions& options) {
+  const std::vector<StoredCheckpoint> checkpoints = last_checkpoints(options);
   std::vector<fs::path> weights;
-  for (size_t i = all.size() - static_cast<size_t>(options.last); i < all.size(); ++i) {
-    weights.push_back(all[i].path / kWeightsFile);
+  for (const StoredCheckpoint& checkpoint : checkpoints) {
+    weights.push_back(checkpoint.path / kWeightsFile);
   }
   const fs::path output = options.output.empty() ? options.run / kAveragedFolder : options.output;
   // It is replaced: so it must be what this command made, and not a folder of other things.
@@ -43,12 +60,11 @@ void average(const AverageOptions& options) {
   }
   AtomicDirectory directory(output, AtomicDirectory::Existing::replace);
   average_weights(weights, directory.path() / kWeightsFile);
-  save_description(directory.path(), load_description(all.back().path),
-                   load_tokenizers(all.back().path));
+  save_description(directory.path(), load_description(checkpoints.back().path),
+                   load_tokenizers(checkpoints.back().path));
   directory.commit();
-  std::cerr << "mean of " << weights.size() << " checkpoints, steps "
-            << all[all.size() - weights.size()].step << " to " << all.back().step << ": "
-            << output.string() << "\n";
+  std::cerr << "mean of " << weights.size() << " checkpoints, steps " << checkpoints.front().step
+            << " to " << checkpoints.back().step << ": " << output.string() << "\n";
 }
 
 }  // namespace

@@ -1,13 +1,14 @@
 #include "app/checkpoint_directory.h"
 
-#include "app/device.h"
+#include <algorithm>
 
+#include "app/device.h"
+#include "app/run_result.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "data/tag_dictionary.h"
 #include "data/treebank.h"
 #include "train/checkpoint.h"
-#include "train/checkpoint_store.h"
 
 namespace attn {
 namespace {
@@ -27,6 +28,27 @@ ModelVocabulary model_vocabulary(const Experiment& experiment, const Tokenizers&
   if (!vocabulary.words.empty()) return vocabulary;
   throw DataError("model.word_positions: the target vocabulary has no leaves of the form " +
                   std::string(enum_name(experiment.data.tree_form)) + " (data.tree_form) to count");
+}
+
+// The last step that a run is known to have made if it has saved a checkpoint, else 0: one that was
+// killed before has nothing to lose.
+int64_t saved_step(const fs::path& run) {
+  const fs::path folder = run / kCheckpointsFolder;
+  const auto result = read_result(run);
+  int64_t step = result ? result->step : 0;
+  const auto there = list_checkpoints(folder);
+  if (!there.empty()) step = std::max({step, there.back().step, int64_t{1}});
+  int64_t measured = 0;
+  for (const Json& record : read_metrics(run)) {
+    measured = std::max(measured, static_cast<int64_t>(number_at(record, "step").value_or(0)));
+  }
+  const auto described = read_run_file(run);
+  const bool saved =
+      step > 0 || fs::exists(folder / "best") ||
+      (described && described->contains(kFirstCheckpoint)) ||
+      // Of older versions, which did not note it: the log goes on after a scheduled checkpoint.
+      (fs::exists(run / kConfigFile) && measured > load_description(run).train.checkpoint_every);
+  return saved ? std::max({step, measured, int64_t{1}}) : 0;
 }
 
 }  // namespace
@@ -71,6 +93,10 @@ Transformer make_model(const Experiment& experiment, const Tokenizers& tokenizer
 fs::path find_checkpoint(const fs::path& path) {
   if (fs::exists(path / kWeightsFile)) return path;
   if (fs::exists(path / kAveragedFolder / kWeightsFile)) return path / kAveragedFolder;
+  if (const auto left = interrupted_replacement(path / kAveragedFolder)) {
+    throw DataError(left->string() + ": left under this name when `attn average` was killed; run " +
+                    "it again, or rename this to " + kAveragedFolder);
+  }
   if (!fs::exists(path)) throw DataError(path.string() + ": there is no such run or checkpoint");
   const fs::path checkpoints = path / kCheckpointsFolder;
   if (const auto best = best_checkpoint(checkpoints)) return best->checkpoint.path;
@@ -78,6 +104,41 @@ fs::path find_checkpoint(const fs::path& path) {
   if (const auto last = latest_checkpoint(checkpoints, needed)) return last->path;
   throw DataError(path.string() + ": neither a checkpoint (no " + kWeightsFile +
                   ") nor a run that has saved one; `attn train` makes one");
+}
+
+void require_no_checkpoint(const fs::path& path) {
+  const fs::path whole = fs::absolute(path / ".").lexically_normal().parent_path();
+  const bool folder = whole.filename() == kCheckpointsFolder;
+  const fs::path run = folder ? whole.parent_path() : run_of(whole);
+  const bool inside = run != whole && fs::exists(run / kConfigFile);
+  if (!fs::is_directory(path) || (!inside && !fs::exists(path / kWeightsFile))) return;
+  const fs::path shown = path.is_absolute() ? run : run.lexically_proximate(fs::current_path());
+  throw ConfigError(
+      path.string() + ": is " + (folder ? "the folder of a run's checkpoints" : "a checkpoint") +
+      ", not a run; " +
+      (inside ? "the run is " + shown.string() : "give the directory of the run that it is from"));
+}
+
+void require_nothing_lost(const fs::path& run) {
+  const fs::path folder = run / kCheckpointsFolder;
+  if (latest_checkpoint(folder)) return;
+  const int64_t step = saved_step(run);
+  if (step == 0) return;
+  std::string missing = folder.string() + " holds none";
+  const auto broken = list_checkpoints(folder);
+  if (!fs::exists(folder)) missing = "there is no " + folder.string();
+  try {
+    if (!broken.empty()) verify_checkpoint(broken.back().path);
+  } catch (const DataError& error) {
+    missing = error.what();
+  }
+  throw DataError(run.string() + ": trained to step " + std::to_string(step) +
+                  ", but no checkpoint is whole (" + missing +
+                  "); put back what is missing, or start a new run with --run");
+}
+
+CheckpointSchedule checkpoint_schedule(const TrainConfig& config, int64_t last_step) {
+  return {.every = config.checkpoint_every, .end = last_step > 0 ? last_step : config.steps};
 }
 
 fs::path run_of(const fs::path& checkpoint) {

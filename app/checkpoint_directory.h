@@ -14,7 +14,7 @@
 //   RUN/checkpoints/best               which of them is the best
 //   RUN/averaged/                      what `attn average` made
 //   RUN/cache/                         encoded corpora, safe to delete
-//   RUN/lock                           held while a process trains the run
+//   RUN/lock, RUN/lock.holder          held while a process trains the run; which one that is
 // clang-format on
 #pragma once
 
@@ -25,6 +25,7 @@
 #include "app/experiment.h"
 #include "data/tokenizer.h"
 #include "model/transformer.h"
+#include "train/checkpoint_store.h"
 
 namespace attn {
 
@@ -57,6 +58,18 @@ struct LoadedModel {
 /// if there are any, else its best checkpoint, else its last. Throws DataError saying what was
 /// looked for.
 std::filesystem::path find_checkpoint(const std::filesystem::path& path);
+
+/// Throws ConfigError, which names the run, where `path` is not a run but a checkpoint or the
+/// folder of a run's checkpoints.
+void require_no_checkpoint(const std::filesystem::path& path);
+
+/// Throws DataError when a run has saved checkpoints of which none is whole now, and says what is
+/// missing: it can neither go on nor begin anew in its directory.
+void require_nothing_lost(const std::filesystem::path& run);
+
+/// The checkpoints that a run saves by counting steps. It ends with `last_step` where it has
+/// finished there (it may be out of patience), and with the config's last step where that is 0.
+CheckpointSchedule checkpoint_schedule(const TrainConfig& config, int64_t last_step);
 
 /// The run that a checkpoint lies in; the checkpoint itself where it lies in none.
 std::filesystem::path run_of(const std::filesystem::path& checkpoint);

@@ -8,6 +8,7 @@
 #include "app/checkpoint_directory.h"
 #include "app/evaluation.h"
 #include "base/error.h"
+#include "base/file.h"
 
 namespace attn {
 namespace {
@@ -30,9 +31,11 @@ void evaluate(const EvalOptions& options) {
   }
   std::cerr << "evaluating " << loaded.directory.string() << "\n";
   Json all = Json::object();
-  const std::filesystem::path cache = experiment.data.cache.empty()
-                                          ? run_of(loaded.directory) / "cache"
-                                          : std::filesystem::path(experiment.data.cache);
+  // Of its own, since a run may be read-only or somebody else's; never committed, so it goes away.
+  const AtomicDirectory scratch(std::filesystem::temp_directory_path() / "attn-eval");
+  const bool own_cache = experiment.data.cache != loaded.experiment.data.cache;
+  const std::filesystem::path cache =
+      own_cache ? std::filesystem::path(experiment.data.cache) : scratch.path();
   for (const EvaluatorConfig& config : experiment.eval) {
     const Evaluation evaluation(config, experiment.data, loaded.tokenizers, cache);
     const EvaluationResult result = evaluation.run(

@@ -16,6 +16,8 @@ namespace attn {
 inline constexpr const char* kResultFile = "result.json";
 inline constexpr const char* kMetricsFile = "metrics.jsonl";
 inline constexpr const char* kRunFile = "run.json";  ///< command line, commit, hardware …
+/// In run.json from the first checkpoint on: its step.
+inline constexpr const char* kFirstCheckpoint = "first_checkpoint";
 
 /// What an evaluator found after the last step.
 struct EvaluatorResult {

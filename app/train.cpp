@@ -1,13 +1,17 @@
 #include "app/train.h"
 
+#include <array>
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/checkpoint_directory.h"
 #include "app/command_line.h"
 #include "app/resume.h"
+#include "app/run_result.h"
 #include "app/signals.h"
 #include "app/training_run.h"
 #include "base/error.h"
@@ -26,8 +30,29 @@ struct TrainOptions {
   std::vector<std::string> assignments;
 };
 
-bool has_checkpoint(const fs::path& run) {
-  return fs::exists(run / kConfigFile) || !list_checkpoints(run / kCheckpointsFolder).empty();
+bool holds_run(const fs::path& run) {
+  return fs::exists(run / kConfigFile) || fs::exists(run / kResultFile) ||
+         !list_checkpoints(run / kCheckpointsFolder).empty();
+}
+
+// The step at which a run finished that has lost all its checkpoints, or the last one's optimizer
+// to save disk; nothing when there is something to do, or a checkpoint to ask. Without the last
+// weights, but with a checkpoint before, they are trained again.
+std::optional<int64_t> finished_by_result(const fs::path& run, const Experiment& experiment) {
+  const auto result = finished_result(run, experiment.train);
+  if (!result || !result_conflicts(load_description(run), experiment).empty()) return std::nullopt;
+  const fs::path checkpoints = run / kCheckpointsFolder;
+  const auto last = latest_checkpoint(checkpoints);
+  const std::array<std::string_view, 2> weights = {kWeightsFile, kConfigFile};
+  const auto usable = latest_checkpoint(checkpoints, weights);
+  const bool to_ask = last && last->step >= result->step;
+  const bool to_train = last && !(usable && usable->step >= result->step);
+  return to_ask || to_train ? std::nullopt : std::optional(result->step);
+}
+
+int say_finished(const fs::path& run, int64_t step) {
+  std::cerr << run.string() << ": finished at step " << step << "; nothing to do\n";
+  return 0;
 }
 
 Experiment experiment_of_run(const TrainOptions& options, const fs::path& run) {
@@ -56,7 +81,9 @@ int train(const TrainOptions& options) {
   const fs::path run = !options.run.empty() ? options.run
                        : by_run             ? options.path
                                             : fs::path("runs") / options.path.stem();
-  const bool begun = has_checkpoint(run);
+  require_no_checkpoint(run);
+  if (by_run) require_no_checkpoint(options.path);
+  const bool begun = holds_run(run);
   if (begun && !options.resume) {
     throw ConfigError(run.string() +
                       ": holds a run already; add --resume to go on with it, or choose another "
@@ -65,13 +92,15 @@ int train(const TrainOptions& options) {
   const Experiment experiment = begun || by_run
                                     ? experiment_of_run(options, run)
                                     : load_experiment(options.path, options.assignments);
+  if (begun) {
+    if (const auto step = finished_by_result(run, experiment)) return say_finished(run, *step);
+  }
   experiment.data.require_texts();
   catch_stop_signals();
   TrainingRun training(experiment, run, options.resume, command_line(), options.patience);
   if (training.finished()) {
     training.conclude();
-    std::cerr << run.string() << ": finished at step " << training.step() << "; nothing to do\n";
-    return 0;
+    return say_finished(run, training.step());
   }
   if (training.run() == RunEnd::interrupted) {
     std::cerr << "stopped and saved at step " << training.step() << "; go on with: attn train "

@@ -41,6 +41,7 @@ TrainingRun::TrainingRun(const Experiment& experiment, fs::path directory, bool 
     : experiment_(experiment),
       directory_(std::move(directory)),
       lock_(directory_, patience_seconds) {
+  if (resume) require_nothing_lost(directory_);
   remove_checkpoint_leftovers(checkpoints());
   const auto last = latest_checkpoint(checkpoints());
   progress_ = std::make_unique<Progress>(directory_ / "log.txt", experiment_.train.steps,
@@ -183,8 +184,11 @@ void TrainingRun::rehearse() {
 // time and for reports; a result that it had is no longer its result, nor are averaged weights.
 void TrainingRun::keep_config() {
   fs::remove(directory_ / kResultFile);  // of a shorter training
-  if (fs::remove_all(directory_ / kAveragedFolder) > 0) {
-    progress_->say("removed " + (directory_ / kAveragedFolder).string() +
+  const fs::path averaged = directory_ / kAveragedFolder;
+  auto removed = fs::remove_all(averaged);
+  while (const auto left = interrupted_replacement(averaged)) removed += fs::remove_all(*left);
+  if (removed > 0) {
+    progress_->say("removed " + averaged.string() +
                    ", the average of a shorter training; `attn average` makes it anew");
   }
   if (write_config(load_description(directory_)) == write_config(experiment_)) return;
@@ -300,8 +304,17 @@ bool TrainingRun::checkpoint_due() const {
          (config.checkpoint_minutes > 0 && since >= 60 * config.checkpoint_minutes);
 }
 
+// So that a run whose checkpoints are gone is known to have had some.
+void TrainingRun::note_first_checkpoint() {
+  auto run = read_run_file(directory_);
+  if (!run || run->contains(kFirstCheckpoint)) return;
+  (*run)[kFirstCheckpoint] = step();
+  write_file_atomically(directory_ / kRunFile, run->dump(2) + "\n");
+}
+
 void TrainingRun::save() {
   if (saved_step_ == step()) return;
+  lock_.require();
   const auto begin = std::chrono::steady_clock::now();
   trainer_->state.seconds = earlier_seconds_ + progress_->seconds();
   metrics_->sync();
@@ -310,9 +323,11 @@ void TrainingRun::save() {
   save_training_state(directory.path() / kTrainingFile, *trainer_);
   save_description(directory.path(), experiment_, tokenizers_);
   directory.commit();
+  note_first_checkpoint();
   saved_step_ = step();
   saved_seconds_ = trainer_->state.seconds;
-  prune_checkpoints(checkpoints(), experiment_.train.keep_last);
+  prune_checkpoints(checkpoints(), checkpoint_schedule(experiment_.train, finished() ? step() : 0),
+                    experiment_.train.keep_last);
   progress_->exclude(
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
 }

@@ -24,9 +24,9 @@ enum class RunEnd { finished, interrupted };
 class TrainingRun {
  public:
   /// Reads and checks the data, learns or loads tokenizers, builds the model; with `resume` takes
-  /// up the newest whole checkpoint (none: it starts at step 0). Throws ConfigError or DataError
-  /// before anything is trained. Waits up to `patience_seconds` for another process in the same
-  /// directory to end.
+  /// up the newest whole checkpoint (none was ever saved: it starts at step 0). Throws ConfigError
+  /// or DataError before anything is trained. Waits up to `patience_seconds` for another process in
+  /// the same directory to end.
   TrainingRun(const Experiment& experiment, std::filesystem::path directory, bool resume,
               const std::string& command_line, double patience_seconds = 0.0);
 
@@ -54,6 +54,7 @@ class TrainingRun {
   bool evaluate();
   bool evaluate_one(const Evaluation& evaluation, bool decisive);
   void save();
+  void note_first_checkpoint();
   bool checkpoint_due() const;
 
   std::filesystem::path checkpoints() const;

@@ -7,12 +7,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
+#include <cstdio>
+#include <random>
 #include <system_error>
 #include <utility>
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "base/utf8.h"
 
 namespace attn {
@@ -101,14 +103,74 @@ void sync_parent(const fs::path& path) {
   if (::fsync(directory.get()) != 0 && errno != EINVAL) fail("write", path, errno);
 }
 
-/// Differs between processes and between the calls of one.
-std::string temporary_suffix() {
-  static std::atomic<int> calls{0};
-  return ".tmp-" + std::to_string(::getpid()) + "-" + std::to_string(calls++);
+constexpr std::string_view temporary_mark = ".tmp-";
+/// What a replaced directory's temporary name ends in between the two renames of a commit.
+constexpr std::string_view replaced_mark = ".old";
+
+/// Renames with flags that not every system and file system has; false where they are missing.
+/// Throws DataError about `path` with the reason of any other failure.
+bool rename_with([[maybe_unused]] const fs::path& from, [[maybe_unused]] const fs::path& to,
+                 [[maybe_unused]] unsigned flags, [[maybe_unused]] const char* what) {
+#ifdef RENAME_EXCHANGE
+  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), flags) == 0) return true;
+  if (errno != EINVAL && errno != ENOSYS && errno != ENOTSUP) fail(what, to, errno);
+#endif
+  return false;
+}
+
+#ifdef RENAME_EXCHANGE
+constexpr unsigned exchange_flag = RENAME_EXCHANGE, new_flag = RENAME_NOREPLACE;
+#else
+constexpr unsigned exchange_flag = 0, new_flag = 0;
+#endif
+
+bool is_taken(const fs::path& path) {
+  std::error_code error;
+  return fs::exists(fs::symlink_status(path, error));
+}
+
+/// Gives `directory` a name that nothing has.
+void rename_new(const fs::path& directory, const fs::path& name) {
+  if (rename_with(directory, name, new_flag, "make")) return;
+  // rename() would silently replace an empty directory that somebody made meanwhile.
+  if (is_taken(name)) fail("make", name, EEXIST);
+  if (::rename(directory.c_str(), name.c_str()) != 0) fail("write", name, errno);
+}
+
+/// Gives `directory` the name of what is there, if anything is; that is then removed.
+void rename_over(const fs::path& directory, const fs::path& name) {
+  if (!is_taken(name)) return rename_new(directory, name);
+  fs::path old = directory;
+  if (!rename_with(directory, name, exchange_flag, "write")) {
+    old += replaced_mark;
+    if (::rename(name.c_str(), old.c_str()) != 0) fail("write", name, errno);
+    if (::rename(directory.c_str(), name.c_str()) != 0) {
+      const int why = errno;
+      std::error_code ignored;
+      fs::rename(old, name, ignored);
+      fail("write", name, why);
+    }
+  }
+  sync_parent(name);
+  std::error_code ignored;  // the new one is in its place, whatever becomes of the old one
+  fs::remove_all(old, ignored);
+}
+
+/// What killed commits left of directories that were to be replaced.
+std::vector<fs::path> replaced_directories(const fs::path& final_path) {
+  const std::string start = final_path.filename().string() + std::string(temporary_mark);
+  std::vector<fs::path> found;
+  std::error_code error;
+  for (fs::directory_iterator it(parent_of(final_path), error), end; !error && it != end;
+       it.increment(error)) {
+    const std::string name = it->path().filename().string();
+    if (name.starts_with(start) && name.ends_with(replaced_mark)) found.push_back(it->path());
+  }
+  return found;
 }
 
 void write_synced(const fs::path& path, std::string_view content, const fs::path& shown) {
-  Descriptor file(open_retrying(path, O_WRONLY | O_CREAT | O_TRUNC, 0666));
+  Descriptor file(open_retrying(path, O_WRONLY));
   if (!file.open()) fail("write", shown, errno);
   write_all(file.get(), content, shown);
   if (::fsync(file.get()) != 0 && errno != EINVAL) fail("write", shown, errno);
@@ -125,6 +187,21 @@ void sync_tree(const fs::path& directory) {
 }
 
 }  // namespace
+
+std::string temporary_suffix() {
+  std::random_device random;
+  const uint64_t high = random();
+  return std::string(temporary_mark) + to_hex(high << 32 | random());
+}
+
+fs::path make_temporary_file(const fs::path& path) {
+  while (true) {
+    const fs::path temporary = path.string() + temporary_suffix();
+    const Descriptor file(open_retrying(temporary, O_WRONLY | O_CREAT | O_EXCL, 0666));
+    if (file.open()) return temporary;
+    if (errno != EEXIST) fail("write", path, errno);
+  }
+}
 
 std::string read_file(const fs::path& path, int64_t limit) {
   std::string content;
@@ -154,7 +231,7 @@ std::vector<std::string> read_lines(const fs::path& path, int64_t limit) {
 }
 
 void write_file_atomically(const fs::path& path, std::string_view content) {
-  const fs::path temporary = path.string() + temporary_suffix();
+  const fs::path temporary = make_temporary_file(path);
   try {
     write_synced(temporary, content, path);
     if (::rename(temporary.c_str(), path.c_str()) != 0) fail("write", path, errno);
@@ -201,12 +278,12 @@ AtomicDirectory::AtomicDirectory(fs::path final_path, Existing existing)
   if (existing_ == Existing::refuse && fs::exists(fs::symlink_status(final_, error))) {
     fail("make", final_, EEXIST);
   }
-  temporary_ = final_.string() + temporary_suffix();
   fs::create_directories(parent_of(final_), error);
-  // A killed process of an earlier boot may have had this very number.
-  if (!error) fs::remove_all(temporary_, error);
-  if (!error) fs::create_directory(temporary_, error);
-  if (error) fail("make", final_, error.value());
+  while (!error) {
+    temporary_ = final_.string() + temporary_suffix();
+    if (fs::create_directory(temporary_, error)) return;  // false: somebody else's
+  }
+  fail("make", final_, error.value());
 }
 
 AtomicDirectory::~AtomicDirectory() {
@@ -217,23 +294,22 @@ AtomicDirectory::~AtomicDirectory() {
 void AtomicDirectory::commit() {
   try {
     sync_tree(temporary_);
-    // rename() would silently replace an empty directory that somebody made meanwhile.
-    const bool there = fs::exists(fs::symlink_status(final_));
-    if (there && existing_ == Existing::refuse) fail("make", final_, EEXIST);
-    const fs::path old = temporary_.string() + ".old";
-    if (there) fs::rename(final_, old);
-    if (::rename(temporary_.c_str(), final_.c_str()) != 0) {
-      const int why = errno;
-      std::error_code ignored;
-      if (there) fs::rename(old, final_, ignored);
-      fail("write", final_, why);
-    }
+    existing_ == Existing::replace ? rename_over(temporary_, final_)
+                                   : rename_new(temporary_, final_);
     committed_ = true;
     sync_parent(final_);
-    if (there) fs::remove_all(old);
   } catch (const fs::filesystem_error& error) {
     fail("write", final_, error.code().value());
   }
+  std::error_code ignored;
+  if (existing_ == Existing::refuse) return;
+  for (const fs::path& left : replaced_directories(final_)) fs::remove_all(left, ignored);
+}
+
+std::optional<fs::path> interrupted_replacement(const fs::path& final_path) {
+  if (is_taken(final_path)) return std::nullopt;
+  const auto left = replaced_directories(final_path);
+  return left.empty() ? std::nullopt : std::optional(left.front());
 }
 
 }  // namespace attn

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,6 +20,13 @@ std::string read_file(const std::filesystem::path& path, int64_t limit = int64_t
 /// a last line without an end counts. Throws DataError.
 std::vector<std::string> read_lines(const std::filesystem::path& path,
                                     int64_t limit = int64_t{1} << 34);
+
+/// What a name gets while its content is incomplete: ".tmp-" and 16 random digits, since processes
+/// of other machines and containers, with the same process ids, write to the same folders.
+std::string temporary_suffix();
+
+/// Makes an empty file of its own, with a temporary_suffix, beside `path`. Throws DataError.
+std::filesystem::path make_temporary_file(const std::filesystem::path& path);
 
 /// Writes beside the target under a temporary name, syncs and renames: readers see the old file or
 /// the new one. Throws DataError (with the system's reason: disk full, permission …) and then
@@ -43,7 +51,9 @@ class MappedFile {
 
 /// A directory that appears under its name whole or not at all: files are written under `path()`,
 /// and `commit` syncs them and renames the directory. Without a commit the destructor removes what
-/// was written.
+/// was written. A directory that is replaced changes places with the new one in one system call;
+/// where the file system has none for that, a kill between two renames leaves what
+/// `interrupted_replacement` finds.
 class AtomicDirectory {
  public:
   /// What becomes of a directory that has the final name already.
@@ -65,5 +75,10 @@ class AtomicDirectory {
   std::filesystem::path temporary_;
   bool committed_ = false;
 };
+
+/// Where `final_path` is missing because a commit that replaces it was killed between its two
+/// renames: the name under which the old directory lies. The next commit removes it.
+std::optional<std::filesystem::path> interrupted_replacement(
+    const std::filesystem::path& final_path);
 
 }  // namespace attn

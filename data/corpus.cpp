@@ -72,9 +72,16 @@ std::vector<TextPair> read_chunk(PairReader& reader) {
   return texts;
 }
 
+/// Of the two files' content.
+struct TextHashes {
+  uint64_t source = 0;
+  uint64_t target = 0;
+};
+
 /// Chunks are encoded by several threads and written in their order; no more of them than threads
-/// are held.
-CorpusReport encode_texts(const CorpusRequest& request, NewFile& file, CorpusWriter& writer) {
+/// are held. Throws DataError when the texts are no longer those that were hashed.
+CorpusReport encode_texts(const CorpusRequest& request, const TextHashes& hashes, NewFile& file,
+                          CorpusWriter& writer) {
   const int64_t wanted =
       request.threads > 0 ? request.threads : std::max(1u, std::thread::hardware_concurrency());
   CorpusReport report;
@@ -98,22 +105,26 @@ CorpusReport encode_texts(const CorpusRequest& request, NewFile& file, CorpusWri
       merge(report, chunk.notes);
       file.check();  // a full disk is said at once, not after the last line
     }
-    if (ended) return report;
+    if (ended) break;
   }
+  require_same_hash(request.source, hashes.source, reader.source_hash());
+  require_same_hash(request.target, hashes.target, reader.target_hash());
+  return report;
 }
 
-uint64_t corpus_key(const CorpusRequest& request) {
+uint64_t corpus_key(const CorpusRequest& request, const TextHashes& hashes) {
   Hasher hasher;
   hasher.update(CorpusHeader::right_version);
-  hasher.update(hash_file(request.source));
-  hasher.update(hash_file(request.target));
+  hasher.update(hashes.source);
+  hasher.update(hashes.target);
   hasher.update(request.tokenizers.source->fingerprint());
   hasher.update(request.tokenizers.target->fingerprint());
   hasher.update(static_cast<uint64_t>(request.max_length));
   return hasher.digest();
 }
 
-void build(const CorpusRequest& request, const std::filesystem::path& path, uint64_t key) {
+void build(const CorpusRequest& request, const TextHashes& hashes,
+           const std::filesystem::path& path, uint64_t key) {
   check_texts(request.source, request.target);
   if (request.say) {
     request.say("encoding " + request.source.string() + " and " + request.target.string());
@@ -126,7 +137,7 @@ void build(const CorpusRequest& request, const std::filesystem::path& path, uint
   }
   NewFile file(path);
   CorpusWriter writer(file.stream(), vocabularies_of(request.tokenizers), key);
-  const CorpusReport report = encode_texts(request, file, writer);
+  const CorpusReport report = encode_texts(request, hashes, file, writer);
   if (report.kept() == 0) {
     throw DataError("'" + request.source.string() + "' and '" + request.target.string() +
                     "': no pair can be used, most are longer than data.max_length, " +
@@ -194,11 +205,12 @@ void EncodedCorpus::index(const std::string& name) {
 }
 
 EncodedCorpus load_corpus(const CorpusRequest& request) {
-  const uint64_t key = corpus_key(request);
+  const TextHashes hashes{hash_file(request.source), hash_file(request.target)};
+  const uint64_t key = corpus_key(request, hashes);
   const auto path = request.cache_directory / ("corpus-" + to_hex(key) + ".bin");
   auto corpus = open_cache(path, key, request.say);
   if (!corpus) {
-    build(request, path, key);
+    build(request, hashes, path, key);
     corpus.emplace(path);
   }
   corpus->report_.source = request.source;

@@ -83,6 +83,9 @@ class PairReader {
   /// The next pair; false when both texts end. Throws DataError with both counts when only one
   /// does.
   bool next(TextPair& pair);
+  /// LineReader::hash of each side.
+  uint64_t source_hash() const { return source_.hash(); }
+  uint64_t target_hash() const { return target_.hash(); }
 
  private:
   [[noreturn]] void report_unequal(bool source_ended);

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
@@ -71,11 +70,6 @@ bool tokens_fit(const Token* tokens, const CorpusParts& parts) {
     if (most(parts.offsets[i], parts.offsets[i + 1]) >= limit) return false;
   }
   return true;
-}
-
-std::filesystem::path temporary_name(const std::filesystem::path& path) {
-  static std::atomic<int> calls{0};
-  return path.string() + ".tmp-" + std::to_string(::getpid()) + "-" + std::to_string(calls++);
 }
 
 template <class T>
@@ -214,7 +208,7 @@ void CorpusWriter::finish(const CorpusReport& report) {
 }
 
 NewFile::NewFile(std::filesystem::path path)
-    : path_(std::move(path)), temporary_(temporary_name(path_)) {
+    : path_(std::move(path)), temporary_(make_temporary_file(path_)) {
   errno = 0;
   stream_.open(temporary_, std::ios::binary | std::ios::trunc);
   if (!stream_) fail(errno);

@@ -30,6 +30,7 @@ bool LineReader::fill() {
   file_.read(buffer_.data(), static_cast<std::streamsize>(buffer_.size()));
   if (file_.bad()) fail(path_, errno);
   unread_ = {buffer_.data(), static_cast<size_t>(file_.gcount())};
+  hasher_.update(unread_);
   return !unread_.empty();
 }
 
@@ -51,6 +52,12 @@ bool LineReader::next(std::string& line) {
   if (line.ends_with('\r')) line.pop_back();
   if (number_ == 1) drop_byte_order_mark(line);
   return true;
+}
+
+void require_same_hash(const std::filesystem::path& path, uint64_t keyed, uint64_t read) {
+  if (read == keyed) return;
+  throw DataError(path.string() +
+                  ": changed while it was read; start again when it is written completely");
 }
 
 }  // namespace attn

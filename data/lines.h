@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/hash.h"
+
 namespace attn {
 
 /// The lines of one file, without their ends ("\n" or "\r\n") and without a byte order mark at the
@@ -28,6 +30,8 @@ class LineReader {
   /// Whether the last line was longer than `most_bytes` and lost its end.
   bool cut() const { return cut_; }
   const std::filesystem::path& path() const { return path_; }
+  /// What hash_file gives for the bytes read so far; after `next` was false, for the whole file.
+  uint64_t hash() const { return hasher_.digest(); }
 
  private:
   bool fill();
@@ -36,8 +40,13 @@ class LineReader {
   std::ifstream file_;
   std::vector<char> buffer_;
   std::string_view unread_;
+  Hasher hasher_;
   int64_t number_ = 0;
   bool cut_ = false;
 };
+
+/// Where a file's hash was part of a key: throws DataError when what was read has another one, so
+/// that nothing is kept under the key of a text that it was not made of.
+void require_same_hash(const std::filesystem::path& path, uint64_t keyed, uint64_t read);
 
 }  // namespace attn

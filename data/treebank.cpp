@@ -32,6 +32,7 @@ std::string joined(const std::vector<std::string>& parts) {
 struct Source {
   fs::path path;
   double times = 1.0;
+  uint64_t hash = hash_file(path);
 };
 
 /// Two text files that get their names when both are whole.
@@ -57,6 +58,7 @@ class TreeTextWriter {
         symbols_.stream() << symbol_line;
       }
     }
+    require_same_hash(source.path, source.hash, reader.hash());
     words_.check();
     symbols_.check();
   }
@@ -84,7 +86,7 @@ std::string make_text(const std::vector<Source>& sources, const DataConfig& data
              static_cast<uint64_t>(data.drop_functions));
   for (const std::string& label : labels) key.update(hash_text(label));
   for (const Source& source : sources) {
-    key.update(hash_file(source.path));
+    key.update(source.hash);
     key.update(static_cast<uint64_t>(std::llround(source.times * 1e6)));
   }
   std::string prefix = (cache / "trees-").string();

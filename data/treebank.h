@@ -24,6 +24,8 @@ class TreeReader {
   /// The next tree; false at the end. Throws DataError like parse_trees, and for a line or a tree
   /// beyond any size.
   bool next(Tree& tree);
+  /// LineReader::hash of the file.
+  uint64_t hash() const { return lines_.hash(); }
 
  private:
   bool fill();

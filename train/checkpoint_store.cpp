@@ -54,10 +54,9 @@ std::vector<fs::path> entries_of(const fs::path& folder) {
 }
 
 void remove_checkpoint(const fs::path& checkpoint) {
-  const fs::path doomed = checkpoint.string() + std::string(temporary_mark) + "deleted";
+  const fs::path doomed = checkpoint.string() + temporary_suffix();
   std::error_code error;
-  fs::remove_all(doomed, error);
-  if (!error) fs::rename(checkpoint, doomed, error);
+  fs::rename(checkpoint, doomed, error);
   if (!error) fs::remove_all(doomed, error);
   if (error) fail("delete", checkpoint, error);
 }
@@ -95,6 +94,16 @@ std::vector<StoredCheckpoint> list_checkpoints(const fs::path& checkpoints) {
   }
   std::sort(found.begin(), found.end(),
             [](const StoredCheckpoint& a, const StoredCheckpoint& b) { return a.step < b.step; });
+  return found;
+}
+
+std::vector<StoredCheckpoint> scheduled_checkpoints(const fs::path& checkpoints,
+                                                    const CheckpointSchedule& schedule) {
+  std::vector<StoredCheckpoint> found = list_checkpoints(checkpoints);
+  std::erase_if(found, [&](const auto& checkpoint) { return !schedule.has(checkpoint.step); });
+  size_t first = found.empty() ? 0 : found.size() - 1;
+  while (first > 0 && found[first - 1].step == schedule.before(found[first].step)) --first;
+  found.erase(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(first));
   return found;
 }
 
@@ -144,13 +153,17 @@ std::optional<BestCheckpoint> best_checkpoint(const fs::path& checkpoints) {
   return best;
 }
 
-void prune_checkpoints(const fs::path& checkpoints, int64_t keep_last) {
+void prune_checkpoints(const fs::path& checkpoints, const CheckpointSchedule& schedule,
+                       int64_t keep_last) {
   auto all = list_checkpoints(checkpoints);
-  if (keep_last <= 0 || static_cast<int64_t>(all.size()) <= keep_last) return;
-  all.resize(all.size() - static_cast<size_t>(keep_last));
+  if (keep_last <= 0 || all.empty()) return;
   const auto best = best_checkpoint(checkpoints);
-  for (const StoredCheckpoint& checkpoint : all) {
-    if (!best || best->checkpoint.step != checkpoint.step) remove_checkpoint(checkpoint.path);
+  const int64_t newest = all.back().step;
+  int64_t kept = 0;
+  for (auto it = all.rbegin(); it != all.rend(); ++it) {
+    const bool scheduled = schedule.has(it->step) && kept++ < keep_last;
+    const bool is_best = best && best->checkpoint.step == it->step;
+    if (!scheduled && !is_best && it->step != newest) remove_checkpoint(it->path);
   }
 }
 

@@ -27,12 +27,30 @@ struct BestCheckpoint {
   double score = 0.0;  ///< as given to mark_best; whether more is better is the caller's to know
 };
 
+/// Which checkpoints an undisturbed run saves by counting steps. All others (at a new best, after
+/// some minutes, at a signal) depend on chance or serve one purpose: they are kept while they are
+/// the best or what to go on from, and never averaged.
+struct CheckpointSchedule {
+  int64_t every = 1;
+  int64_t end = 0;  ///< the run's last step, whether or not `every` divides it
+
+  bool has(int64_t step) const { return step > 0 && (step % every == 0 || step == end); }
+  /// The scheduled step before `step`.
+  int64_t before(int64_t step) const { return (step - 1) / every * every; }
+};
+
 /// The directory of the checkpoint after `step` >= 0 updates: `checkpoints`/step-00000500.
 std::filesystem::path checkpoint_path(const std::filesystem::path& checkpoints, int64_t step);
 
 /// All checkpoints, sorted by step; empty when there is no folder yet. Throws DataError when it
 /// cannot be read.
 std::vector<StoredCheckpoint> list_checkpoints(const std::filesystem::path& checkpoints);
+
+/// The last scheduled checkpoints, sorted by step, as many as follow each other without a gap: an
+/// older one that is still there because it was the best is not among them. Throws DataError as
+/// list_checkpoints does.
+std::vector<StoredCheckpoint> scheduled_checkpoints(const std::filesystem::path& checkpoints,
+                                                    const CheckpointSchedule& schedule);
 
 /// Throws DataError naming the first of `files` that is missing, empty or, if it is a .safetensors,
 /// broken.
@@ -51,10 +69,11 @@ void mark_best(const std::filesystem::path& checkpoints, int64_t step, double sc
 /// broken mark.
 std::optional<BestCheckpoint> best_checkpoint(const std::filesystem::path& checkpoints);
 
-/// Deletes all checkpoints but the last `keep_last` and the best; 0 keeps all, as the config says.
-/// A checkpoint loses its name before its files, so that one being deleted is never taken for a
-/// whole one. Throws DataError.
-void prune_checkpoints(const std::filesystem::path& checkpoints, int64_t keep_last);
+/// Deletes all checkpoints but the last `keep_last` scheduled ones, the newest of all and the best;
+/// 0 keeps all, as the config says. A checkpoint loses its name before its files, so that one being
+/// deleted is never taken for a whole one. Throws DataError.
+void prune_checkpoints(const std::filesystem::path& checkpoints, const CheckpointSchedule& schedule,
+                       int64_t keep_last);
 
 /// Removes what a killed process left half written or half deleted. Only for the process that
 /// trains the run: it would take the checkpoint that another is just writing. Throws DataError.

@@ -87,8 +87,9 @@ struct TrainConfig {
     visit("log_every", self.log_every, "steps between two lines of the log");
     visit("checkpoint_every", self.checkpoint_every, "steps between two checkpoints");
     visit("checkpoint_minutes", self.checkpoint_minutes,
-          "also a checkpoint after so many minutes (0: by steps alone)");
-    visit("keep_last", self.keep_last, "checkpoints kept besides the best (0: all)");
+          "also a checkpoint to go on from after so many minutes (0: none)");
+    visit("keep_last", self.keep_last,
+          "checkpoints by steps that are kept, besides the best and the newest (0: all)");
   }
   bool operator==(const TrainConfig&) const = default;
   /// Throws ConfigError naming the first knob that contradicts itself.

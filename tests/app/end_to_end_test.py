@@ -188,6 +188,92 @@ class EndToEnd(ProgramTest):
                       names=["model.heads"])
         self.one_line("train", "corpus", "--resume", code=2, names=["corpus", "config.json"])
 
+    def files(self, run):
+        return {p.relative_to(self.path / run): p.read_bytes() for p in (self.path / run).rglob("*")
+                if p.is_file() and p.name != "log.txt"}
+
+    def test_checkpoints_off_the_schedule_change_no_average(self):
+        settings = ["--set", "train.steps=45", "--set", "train.checkpoint_every=10", "--set", "train.keep_last=3"]
+        self.attn("train", "small.json", "--run", "calm", *settings)
+        # As many times saved as can be, and going on from a step between two scheduled ones.
+        often = [*settings, "--set", "train.checkpoint_minutes=1e-9", "--set", "eval.0.every=4"]
+        self.attn("train", "small.json", "--run", "busy", *often[2:], "--set", "train.steps=33")
+        self.attn("train", "small.json", "--run", "busy", "--resume", *often)
+        for last in ("1", "3"):
+            said = [self.attn("average", run, "--last", last).stderr.rpartition(":")[0] for run in ("calm", "busy")]
+            self.assertEqual(said[0], said[1])
+            averaged = [(self.path / run / "averaged/model.safetensors").read_bytes() for run in ("calm", "busy")]
+            self.assertEqual(averaged[0], averaged[1])
+        self.assertIn("steps 30 to 45", said[0])
+        # Not the old best, which is kept as well.
+        best = self.path / "calm/checkpoints/step-00000010"
+        subprocess.run(["cp", "-r", self.path / "calm/checkpoints/step-00000030", best], check=True)
+        self.one_line("average", "calm", "--last", "4", code=2, names=["--last 4", "3 successive", "train.keep_last"])
+
+    def test_a_run_that_lost_its_checkpoints_is_left_as_it_is(self):
+        self.whole_run()
+        copy = self.path / "lost"
+        subprocess.run(["cp", "-r", self.path / "whole", copy], check=True)
+        self.attn("average", "lost", "--last", "2")
+        for optimizer in sorted(copy.glob("checkpoints/*/optimizer.safetensors"), reverse=True):  # to save disk
+            optimizer.unlink()
+            if "step-00000060" in str(optimizer):
+                before = self.files("lost")
+                self.assertIn("finished at step 60; nothing to do", self.attn("train", "lost", "--resume").stderr)
+                self.assertEqual(self.files("lost"), before)
+        before = self.files("lost")
+        self.assertIn("finished at step 60; nothing to do", self.attn("train", "lost", "--resume").stderr)
+        self.one_line("train", "lost", "--resume", "--set", "train.steps=70", code=3,
+                      names=["lost", "step 60", "optimizer.safetensors", "put back"])
+        self.assertEqual(self.files("lost"), before)
+        (copy / "checkpoints").rename(self.path / "elsewhere")
+        before = self.files("lost")
+        self.assertIn("finished at step 60; nothing to do", self.attn("train", "lost", "--resume").stderr)
+        (copy / "result.json").unlink()  # as of a run that was interrupted
+        del before[next(p for p in before if p.name == "result.json")]
+        for resumed in ("lost", "small.json"):
+            self.one_line("train", resumed, "--run", "lost", "--resume", code=3,
+                          names=["lost", "step 60", "there is no lost/checkpoints"])
+        self.assertEqual(self.files("lost"), before)
+        (self.path / "elsewhere").rename(copy / "checkpoints")
+
+    def test_a_checkpoint_is_no_run_to_go_on_with(self):
+        self.whole_run()
+        before = self.files("whole")
+        for place in ("whole/checkpoints/step-00000056", "whole/checkpoints/step-00000056/", "whole/checkpoints"):
+            self.one_line("train", place, "--resume", code=2, names=["not a run; the run is whole"])
+            self.one_line("train", "small.json", "--run", place, "--resume", code=2, names=["the run is whole"])
+        self.one_line("average", "whole/checkpoints/step-00000056", code=2, names=["the run is whole"])
+        subprocess.run(["cp", "-r", self.path / "whole/checkpoints/step-00000056", self.path / "moved"], check=True)
+        self.one_line("train", "moved", "--resume", code=2, names=["moved: is a checkpoint, not a run"])
+        self.assertEqual(self.files("whole"), before)
+
+    def test_an_average_that_a_killed_command_put_aside_is_noticed(self):
+        self.whole_run()
+        copy = self.path / "aside"
+        subprocess.run(["cp", "-r", self.path / "whole", copy], check=True)
+        self.attn("average", "aside", "--last", "2")
+        (copy / "averaged").rename(copy / "averaged.tmp-0123.old")
+        self.one_line("translate", "aside", code=3, names=["aside/averaged.tmp-0123.old", "attn average"])
+        self.attn("average", "aside", "--last", "3")
+        self.assertEqual([p.name for p in copy.glob("averaged*")], ["averaged"])
+        self.assertIn("aside/averaged", self.attn("translate", "aside", stdin="a\n").stderr)
+
+    def test_evaluating_writes_nothing_into_the_run(self):
+        self.whole_run()
+        copy = self.path / "readonly"
+        subprocess.run(["cp", "-r", self.path / "whole", copy], check=True)
+        subprocess.run(["rm", "-r", copy / "cache"], check=True)
+        before = self.files("readonly")
+        subprocess.run(["chmod", "-R", "a-w", copy], check=True)  # root may write all the same
+        try:
+            scores = json.loads(self.attn("eval", "readonly", "--json").stdout)
+        finally:
+            subprocess.run(["chmod", "-R", "u+w", copy], check=True)
+        self.assertEqual(set(scores), {"valid", "test"})
+        self.assertEqual(self.files("readonly"), before)
+        self.assertFalse((copy / "cache").exists())
+
     def test_text_that_changed_since_a_run_began_is_refused(self):
         texts = {s: (self.path / f"corpus/train.{s}").read_text() for s in ("en", "de")}
         (self.path / "edited").mkdir()

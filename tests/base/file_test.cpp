@@ -5,7 +5,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
+#include <cstdio>
 #include <fstream>
+#include <thread>
 #include <utility>
 
 #include "base/error.h"
@@ -201,6 +204,70 @@ TEST_CASE("two writers of one directory do not meet before the commit") {
   first.commit();
   CHECK_THROWS_AS(second.commit(), DataError);
   CHECK(read_file(folder / "final/f") == "first");
+}
+
+TEST_CASE("a process of another machine may have this one's number") {
+  const TemporaryDirectory folder;
+  const std::string process = ".tmp-" + std::to_string(::getpid()) + "-";
+  for (const std::string name : {"file", "final"}) {  // as the other one would name them
+    for (int i = 0; i < 300; ++i) {
+      const fs::path other = folder / (name + process + std::to_string(i));
+      fs::create_directory(other);
+      put(other / "begun", "there");
+    }
+  }
+  write_file_atomically(folder / "file", "here");
+  AtomicDirectory directory(folder / "final");
+  directory.commit();
+  for (const auto& entry : fs::directory_iterator(folder.path())) {
+    if (entry.path().filename().string().find(process) == std::string::npos) continue;
+    INFO(entry.path());
+    CHECK(fs::exists(entry.path() / "begun"));
+  }
+  CHECK(temporary_suffix() != temporary_suffix());
+  CHECK(make_temporary_file(folder / "f") != make_temporary_file(folder / "f"));
+}
+
+TEST_CASE("a directory that is replaced is there at every moment") {
+  const TemporaryDirectory folder;
+  fs::create_directories(folder / "final");
+  fs::create_directories(folder / "a");
+  fs::create_directories(folder / "b");
+#ifdef RENAME_EXCHANGE
+  if (::renameat2(AT_FDCWD, (folder / "a").c_str(), AT_FDCWD, (folder / "b").c_str(),
+                  RENAME_EXCHANGE) != 0)
+#endif
+  {
+    WARN("this file system cannot exchange two names");
+    return;
+  }
+  std::atomic<bool> done{false};
+  int64_t looks = 0, missing = 0;
+  std::thread reader([&] {
+    struct stat status {};
+    for (; !done; ++looks) missing += ::stat((folder / "final").c_str(), &status) != 0 ? 1 : 0;
+  });
+  for (int i = 0; i < 300; ++i) {
+    AtomicDirectory(folder / "final", AtomicDirectory::Existing::replace).commit();
+  }
+  done = true;
+  reader.join();
+  CHECK(looks > 0);
+  CHECK(missing == 0);
+}
+
+TEST_CASE("what a killed replacement left is found, and removed by the next one") {
+  const TemporaryDirectory folder;
+  CHECK_FALSE(interrupted_replacement(folder / "none/final"));
+  fs::create_directory(folder / "final.tmp-0123");  // unfinished: nothing to go back to
+  CHECK_FALSE(interrupted_replacement(folder / "final"));
+  fs::create_directory(folder / "final.tmp-0123.old");
+  fs::create_directory(folder / "finale.tmp-0123.old");
+  CHECK(interrupted_replacement(folder / "final") == folder / "final.tmp-0123.old");
+  AtomicDirectory(folder / "final", AtomicDirectory::Existing::replace).commit();
+  CHECK_FALSE(interrupted_replacement(folder / "final"));
+  CHECK(names_in(folder.path()) ==
+        std::vector<std::string>{"final", "final.tmp-0123", "finale.tmp-0123.old"});
 }
 
 }  // namespace attn

@@ -153,6 +153,43 @@ TEST_CASE("a text under another name or time has the same cache") {
   CHECK_FALSE(texts.built());
 }
 
+TEST_CASE("a text that changes while it is encoded leaves no cache under the old one's key") {
+  Texts texts(50);
+  const auto request = texts.request;
+  const std::vector<std::string> first = texts.source_lines;
+  for (const bool source : {true, false}) {
+    // The texts have been hashed and checked when this is said.
+    texts.request.say = [&](const std::string& line) {
+      if (!line.starts_with("encoding ")) return;
+      auto& lines = source ? texts.source_lines : texts.target_lines;
+      std::swap(lines[3], lines[7]);
+      texts.write();
+    };
+    CHECK_THROWS_WITH(load_corpus(texts.request),
+                      contains(source ? "train.en: changed" : "train.de: changed"));
+    CHECK(texts.cache_files().empty());
+  }
+  texts.source_lines = first;
+  texts.write();
+  texts.request = request;
+  CHECK(content(load_corpus(texts.request))[3].first ==
+        texts.request.tokenizers.source->encode(first[3]));
+}
+
+TEST_CASE("a reader's hash is the file's") {
+  const Texts texts(3);
+  for (const std::string text : {"", "a", "a\n",
+                                 "\xEF\xBB\xBF"
+                                 "a\r\n\nb",
+                                 "\n\n"}) {
+    write_text(texts.request.source, text);
+    LineReader reader(texts.request.source);
+    for (std::string line; reader.next(line);) continue;
+    CHECK(reader.hash() == hash_file(texts.request.source));
+    CHECK_NOTHROW(require_same_hash(reader.path(), hash_text(text), reader.hash()));
+  }
+}
+
 TEST_CASE("unusable pairs are left out, reported, and the lines stay right") {
   Texts texts(300);
   texts.source_lines[4] = "";

@@ -52,7 +52,7 @@ using Steps = std::vector<int64_t>;
       fill_checkpoint(directory.path());
       directory.commit();
       if (step % 3 == 0) mark_best(folder, step, 1.0);
-      prune_checkpoints(folder, 2);
+      prune_checkpoints(folder, {}, 2);
     }
   } catch (...) {
     ::_exit(1);
@@ -146,20 +146,52 @@ TEST_CASE("pruning keeps the last and the best") {
   const TemporaryDirectory folder;
   make_checkpoints(folder.path(), {10, 20, 30, 40, 50});
   put(folder / "notes.txt", "mine");
-  prune_checkpoints(folder.path(), 0);
-  prune_checkpoints(folder.path(), 5);
-  prune_checkpoints(folder.path(), 9);
+  prune_checkpoints(folder.path(), {.every = 10}, 0);
+  prune_checkpoints(folder.path(), {.every = 10}, 5);
+  prune_checkpoints(folder.path(), {.every = 10}, 9);
   CHECK(steps_in(folder.path()).size() == 5);
   mark_best(folder.path(), 20, 1.0);
-  prune_checkpoints(folder.path(), 2);
+  prune_checkpoints(folder.path(), {.every = 10}, 2);
   CHECK(steps_in(folder.path()) == Steps{20, 40, 50});
   mark_best(folder.path(), 50, 2.0);
-  prune_checkpoints(folder.path(), 2);
+  prune_checkpoints(folder.path(), {.every = 10}, 2);
   CHECK(steps_in(folder.path()) == Steps{40, 50});
-  prune_checkpoints(folder.path(), 1);
+  prune_checkpoints(folder.path(), {.every = 10}, 1);
   CHECK(steps_in(folder.path()) == Steps{50});
   CHECK(fs::exists(folder / "notes.txt"));
-  CHECK_NOTHROW(prune_checkpoints(folder / "none", 1));
+  CHECK_NOTHROW(prune_checkpoints(folder / "none", {}, 1));
+}
+
+TEST_CASE("a checkpoint off the schedule takes no scheduled one's place") {
+  const TemporaryDirectory folder;
+  const CheckpointSchedule schedule{.every = 10, .end = 45};
+  for (const int64_t step : {10, 12, 20, 25, 30, 35, 40, 42, 45}) {
+    make_checkpoints(folder.path(), {step});
+    if (step == 12) mark_best(folder.path(), 12, 1.0);
+    prune_checkpoints(folder.path(), schedule, 2);
+    if (step == 25) CHECK(steps_in(folder.path()) == Steps{10, 12, 20, 25});
+    if (step == 30) CHECK(steps_in(folder.path()) == Steps{12, 20, 30});
+    if (step == 42) CHECK(steps_in(folder.path()) == Steps{12, 30, 40, 42});
+  }
+  CHECK(steps_in(folder.path()) == Steps{12, 40, 45});
+}
+
+TEST_CASE("the last scheduled checkpoints are those that an undisturbed run has") {
+  const TemporaryDirectory folder;
+  const auto steps = [&](const CheckpointSchedule& schedule) {
+    Steps found;
+    for (const auto& one : scheduled_checkpoints(folder.path(), schedule)) {
+      found.push_back(one.step);
+    }
+    return found;
+  };
+  CHECK(steps({}).empty());
+  make_checkpoints(folder.path(), {10, 20, 32, 40, 50, 60, 65, 67});
+  CHECK(steps({.every = 10, .end = 67}) == Steps{40, 50, 60, 67});  // 20 may be an old best
+  CHECK(steps({.every = 10, .end = 100}) == Steps{40, 50, 60});
+  CHECK(steps({.every = 20, .end = 100}) == Steps{20, 40, 60});
+  CHECK(steps({.every = 1000, .end = 100}).empty());
+  CHECK(steps({.every = 1000, .end = 67}) == Steps{67});
 }
 
 TEST_CASE("leftovers of a killed process are removed and nothing else") {
