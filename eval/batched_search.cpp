@@ -4,10 +4,8 @@
 
 #include <algorithm>
 #include <atomic>
-#include <string>
 
-#include "base/error.h"
-#include "eval/transformer_decoder.h"
+#include "eval/session_decoder.h"
 
 namespace attn {
 namespace {
@@ -25,11 +23,11 @@ std::vector<size_t> by_length(Sources sources) {
   return order;
 }
 
-void search_batch(Transformer model, const Tokenizers& tokenizers, Sources sources,
+void search_batch(const Seq2SeqModel& model, const Tokenizers& tokenizers, Sources sources,
                   const BatchedSearch& how, SearchBatch batch,
                   std::vector<std::vector<Hypothesis>>& out) {
   SearchConfig search = how.search;
-  if (const auto positions = model->config().position_limit()) {
+  if (const auto positions = model.max_length()) {
     const auto longest = static_cast<int64_t>(sources[batch.members.front()].size());
     search.extra_length = std::min(search.extra_length, *positions - longest);
   }
@@ -44,15 +42,11 @@ void search_batch(Transformer model, const Tokenizers& tokenizers, Sources sourc
     batch.limits.push_back(output_limit(inputs.back(), search));
   }
   const auto constraint = how.constraint ? how.constraint(batch) : nullptr;
-  const TokenSequences source = token_sequences(tokens, lengths, model->device());
-  std::unique_ptr<StepDecoder> decoder;
-  if (how.packed) {
-    decoder = std::make_unique<PackedStepDecoder>(*how.packed, source, constraint.get());
-  } else {
-    decoder = std::make_unique<TransformerStepDecoder>(model, source, constraint.get());
-  }
+  const TokenSequences source = token_sequences(tokens, lengths, model.device());
+  SessionDecoder decoder(how.inference->start(source), constraint.get(),
+                         tokenizers.target_counter.get());
   const Tokenizer& target = *tokenizers.target;
-  auto found = beam_search(*decoder, inputs, search, target.bos(), target.eos());
+  auto found = beam_search(decoder, inputs, search, target.bos(), target.eos());
   for (size_t b = 0; b < batch.members.size(); ++b) out[batch.members[b]] = std::move(found[b]);
 }
 
@@ -77,32 +71,12 @@ std::vector<SearchBatch> batches_of(Sources sources, const BatchedSearch& how, i
 
 }  // namespace
 
-void require_weight_type(Transformer model, const SearchConfig& search) {
-  if (search.weights == WeightType::fp32) return;
-  if (search.decoder != StepPath::packed || !PackedDecoder::knows(model)) {
-    throw ConfigError("search.weights: " + std::string(enum_name(search.weights)) +
-                      ": only the packed decoder keeps such weights, and it doesn't know this "
-                      "model or device; take fp32");
-  }
-  if (search.weights == WeightType::bf16 && !has_bf16_tiles()) {
-    throw ConfigError(
-        "search.weights: bf16: this processor doesn't multiply tiles of it (AMX); take int8 or "
-        "fp32");
-  }
-}
-
-std::shared_ptr<const PackedDecoder> packed_decoder_for(Transformer model,
-                                                        const SearchConfig& search) {
-  require_weight_type(model, search);
-  return search.decoder == StepPath::packed ? PackedDecoder::make(model, search.weights) : nullptr;
-}
-
-std::vector<std::vector<Hypothesis>> batched_search(Transformer model, const Tokenizers& tokenizers,
+std::vector<std::vector<Hypothesis>> batched_search(Seq2SeqModel& model, const Tokenizers& tokenizers,
                                                     std::span<const std::vector<int32_t>> sources,
                                                     const BatchedSearch& how) {
-  model->eval();
+  model.eval();
   std::vector<std::vector<Hypothesis>> out(sources.size());
-  const int64_t threads = model->device().is_cpu() ? at::get_num_threads() : 1;
+  const int64_t threads = model.device().is_cpu() ? at::get_num_threads() : 1;
   std::vector<SearchBatch> batches = batches_of(sources, how, threads);
   std::atomic<size_t> next = 0;  // long batches come first, and whoever is free takes the next one
   const auto work = [&](int64_t, int64_t) {
