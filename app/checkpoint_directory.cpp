@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "data/tag_dictionary.h"
+#include "data/token_counter.h"
 #include "data/treebank.h"
 #include "train/checkpoint.h"
 
@@ -20,15 +21,6 @@ constexpr const char* kSourceTokenizer = "source.model";
 constexpr const char* kTargetTokenizer = "target.model";
 constexpr const char* kTags = "tags.txt";
 constexpr int64_t kLargestTags = int64_t{1} << 28;
-
-ModelVocabulary model_vocabulary(const Experiment& experiment, const Tokenizers& tokenizers) {
-  ModelVocabulary vocabulary{tokenizers.source->size(), tokenizers.target->size()};
-  if (!experiment.model.word_positions) return vocabulary;
-  vocabulary.words = leaf_tokens(*tokenizers.target, experiment.data.tree_form);
-  if (!vocabulary.words.empty()) return vocabulary;
-  throw DataError("model.word_positions: the target vocabulary has no leaves of the form " +
-                  std::string(enum_name(experiment.data.tree_form)) + " (data.tree_form) to count");
-}
 
 // The last step that a run is known to have made if it has saved a checkpoint, else 0: one that was
 // killed before has nothing to lose.
@@ -84,8 +76,22 @@ Tokenizers load_tokenizers(const fs::path& directory) {
   return loaded;
 }
 
-Transformer make_model(const Experiment& experiment, const Tokenizers& tokenizers) {
-  Transformer model(experiment.model, model_vocabulary(experiment, tokenizers));
+void set_target_counter(const Experiment& experiment, Tokenizers& tokenizers) {
+  if (!experiment.model.counts_words()) return;
+  const TreeForm form = experiment.data.tree_form;
+  const std::vector<int32_t> leaves = leaf_tokens(*tokenizers.target, form);
+  if (leaves.empty()) {
+    throw DataError("model.word_positions: the target vocabulary has no leaves of the form " +
+                    std::string(enum_name(form)) + " (data.tree_form) to count");
+  }
+  tokenizers.target_counter =
+      std::make_shared<const TokenCounter>(tokenizers.target->size(), leaves);
+}
+
+std::shared_ptr<Seq2SeqModel> make_model(const Experiment& experiment,
+                                         const Tokenizers& tokenizers) {
+  auto model =
+      make_model(experiment.model, {tokenizers.source->size(), tokenizers.target->size()});
   model->to(device());
   return model;
 }
@@ -165,6 +171,7 @@ LoadedModel load_model(const fs::path& path) {
   LoadedModel loaded{.directory = find_checkpoint(path)};
   loaded.experiment = load_description(loaded.directory);
   loaded.tokenizers = load_tokenizers(loaded.directory);
+  set_target_counter(loaded.experiment, loaded.tokenizers);
   loaded.model = make_model(loaded.experiment, loaded.tokenizers);
   load_weights(loaded.directory / kWeightsFile, *loaded.model);
   loaded.model->eval();

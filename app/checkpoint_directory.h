@@ -19,12 +19,13 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "app/experiment.h"
 #include "data/tokenizer.h"
-#include "model/transformer.h"
+#include "model/seq2seq.h"
 #include "train/checkpoint_store.h"
 
 namespace attn {
@@ -42,16 +43,20 @@ void save_description(const std::filesystem::path& directory, const Experiment& 
 Experiment load_description(const std::filesystem::path& directory);
 Tokenizers load_tokenizers(const std::filesystem::path& directory);
 
+/// Sets what the second index of target rows counts, for a model that takes one. Throws DataError
+/// where the vocabulary has nothing to count.
+void set_target_counter(const Experiment& experiment, Tokenizers& tokenizers);
+
 /// The model of an experiment over these vocabularies, on the device(), with the first weights that
-/// torch's generator gives. Throws DataError where model.word_positions finds no words to count.
-Transformer make_model(const Experiment& experiment, const Tokenizers& tokenizers);
+/// torch's generator gives.
+std::shared_ptr<Seq2SeqModel> make_model(const Experiment& experiment, const Tokenizers& tokenizers);
 
 /// Everything that translating takes.
 struct LoadedModel {
   std::filesystem::path directory;
   Experiment experiment;
   Tokenizers tokenizers;
-  Transformer model = nullptr;
+  std::shared_ptr<Seq2SeqModel> model;
 };
 
 /// The directory to load for `path`: itself when it is a checkpoint; of a run its averaged weights

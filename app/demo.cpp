@@ -77,7 +77,7 @@ void show_result(const fs::path& run, const Experiment& experiment) {
   const fs::path output = run / "eval" / "test.txt";
   const EvaluationResult result =
       Evaluation(config, experiment.data, loaded.tokenizers, run / "cache")
-          .run(loaded.model, output);
+          .run(*loaded.model, output);
   const auto hypotheses = read_lines(output);
   print_samples(sources, hypotheses, references);
   int64_t right = 0;
@@ -109,7 +109,7 @@ void show_parser(const fs::path& corpus, const fs::path& run, const Experiment& 
   const fs::path output = run / "eval" / "test.txt";
   const EvaluationResult result =
       Evaluation(config, experiment.data, loaded.tokenizers, run / "cache")
-          .run(loaded.model, output);
+          .run(*loaded.model, output);
   print_trees(read_trees(output), read_trees(gold));
   std::cout << "\n" << result.line << "\n" << result.signature << "\n";
 }

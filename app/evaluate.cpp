@@ -39,7 +39,7 @@ void evaluate(const EvalOptions& options) {
   for (const EvaluatorConfig& config : experiment.eval) {
     const Evaluation evaluation(config, experiment.data, loaded.tokenizers, cache);
     const EvaluationResult result = evaluation.run(
-        loaded.model,
+        *loaded.model,
         options.output.empty() ? std::filesystem::path() : options.output / (config.name + ".txt"));
     if (!options.json) std::cout << config.name << "  " << result.line << std::endl;
     Json& entry = all[config.name] = Json::object();

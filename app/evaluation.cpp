@@ -6,7 +6,6 @@
 #include "data/batches.h"
 #include "data/corpus.h"
 #include "data/treebank.h"
-#include "eval/batched_search.h"
 #include "eval/bleu.h"
 #include "eval/loss_evaluator.h"
 #include "eval/parse_score.h"
@@ -89,10 +88,10 @@ Evaluation::Evaluation(const EvaluatorConfig& config, const DataConfig& data,
   }
 }
 
-void Evaluation::check(Transformer model) const {
+void Evaluation::check(const Seq2SeqModel& model) const {
   switch (config_.kind) {
     case EvaluatorKind::loss:
-      if (const auto positions = model->config().position_limit()) {
+      if (const auto positions = model.max_length()) {
         int64_t longest = 0;
         for (const Batch& batch : batches_) {
           longest = std::max({longest, batch.source.longest(), batch.target_in.longest()});
@@ -108,7 +107,7 @@ void Evaluation::check(Transformer model) const {
       require_known_tags(config_.search, tokenizers_);
       [[fallthrough]];
     case EvaluatorKind::bleu:
-      require_weight_type(model, config_.search);
+      model.require_backend(config_.search.backend());
       return;
   }
 }
@@ -124,7 +123,7 @@ bool Evaluation::better(double value, double than) const {
   return false;
 }
 
-EvaluationResult Evaluation::run(Transformer model, const std::filesystem::path& output) const {
+EvaluationResult Evaluation::run(Seq2SeqModel& model, const std::filesystem::path& output) const {
   switch (config_.kind) {
     case EvaluatorKind::loss:
       return run_loss(model);
@@ -136,7 +135,7 @@ EvaluationResult Evaluation::run(Transformer model, const std::filesystem::path&
   return {};
 }
 
-EvaluationResult Evaluation::run_loss(Transformer model) const {
+EvaluationResult Evaluation::run_loss(Seq2SeqModel& model) const {
   const LossReport report = evaluate_loss(model, batches_);
   return {.values = {{"ppl", report.perplexity},
                      {"nll", report.nll},
@@ -149,7 +148,7 @@ EvaluationResult Evaluation::run_loss(Transformer model) const {
           .decisive = report.perplexity};
 }
 
-EvaluationResult Evaluation::run_bleu(Transformer model,
+EvaluationResult Evaluation::run_bleu(Seq2SeqModel& model,
                                       const std::filesystem::path& output) const {
   Translator translator(model, tokenizers_, config_.search);
   std::vector<std::string> hypotheses;
@@ -174,7 +173,7 @@ EvaluationResult Evaluation::run_bleu(Transformer model,
       .decisive = score.score};
 }
 
-EvaluationResult Evaluation::run_parse(Transformer model,
+EvaluationResult Evaluation::run_parse(Seq2SeqModel& model,
                                        const std::filesystem::path& output) const {
   std::vector<std::vector<std::string>> sentences;
   for (const Tree& tree : gold_trees_) sentences.push_back(tree_words(tree));

@@ -12,7 +12,7 @@
 #include "data/tokenizer.h"
 #include "data/tree.h"
 #include "eval/evalb_parameters.h"
-#include "model/transformer.h"
+#include "model/seq2seq.h"
 
 namespace attn {
 
@@ -32,16 +32,16 @@ class Evaluation {
 
   const EvaluatorConfig& config() const { return config_; }
   /// Throws what run() would throw whatever the weights: to be called before hours of training.
-  void check(Transformer model) const;
+  void check(const Seq2SeqModel& model) const;
   /// Whether this value is better than that one: lower perplexity, higher BLEU or F1.
   bool better(double value, double than) const;
   /// Scores the model. Translations or trees are written to `output` (unless it is empty).
-  EvaluationResult run(Transformer model, const std::filesystem::path& output) const;
+  EvaluationResult run(Seq2SeqModel& model, const std::filesystem::path& output) const;
 
  private:
-  EvaluationResult run_loss(Transformer model) const;
-  EvaluationResult run_bleu(Transformer model, const std::filesystem::path& output) const;
-  EvaluationResult run_parse(Transformer model, const std::filesystem::path& output) const;
+  EvaluationResult run_loss(Seq2SeqModel& model) const;
+  EvaluationResult run_bleu(Seq2SeqModel& model, const std::filesystem::path& output) const;
+  EvaluationResult run_parse(Seq2SeqModel& model, const std::filesystem::path& output) const;
 
   EvaluatorConfig config_;
   Tokenizers tokenizers_;

@@ -78,15 +78,16 @@ void Experiment::validate() const {
       std::any_of(eval.begin(), eval.end(), [](const auto& config) { return config.every > 0; });
   require(train.patience == 0 || scheduled, "train.patience", train.patience,
           "needs an evaluator with a schedule (eval[…].every), which decides what is better");
-  require(model.embedding_sharing != EmbeddingSharing::all || data.task != Task::parsing,
+  const bool shared = model.embedding_sharing() == EmbeddingSharing::all;
+  require(!shared || data.task != Task::parsing,
           "model.embedding_sharing", "all",
           "must be decoder or none for parsing: words and symbols are two vocabularies");
-  require(model.embedding_sharing != EmbeddingSharing::all || data.shared_vocabulary,
+  require(!shared || data.shared_vocabulary,
           "model.embedding_sharing", "all", "needs data.shared_vocabulary");
-  require(!model.word_positions || data.task == Task::parsing, "model.word_positions", "true",
+  require(!model.counts_words() || data.task == Task::parsing, "model.word_positions", "true",
           "needs data.task parsing: it counts the leaves of trees");
-  require(!model.position_limit() || data.max_length <= *model.position_limit(),
-          "model.max_positions", model.max_positions,
+  const auto positions = model.max_length();
+  require(!positions || data.max_length <= *positions, "model.max_positions", positions.value_or(0),
           "is less than data.max_length: positions would run out");
 }
 

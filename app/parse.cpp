@@ -75,7 +75,7 @@ void parse(const ParseOptions& options) {
   }
   const SearchConfig config = search_with(loaded.experiment, options.assignments);
   std::cerr << "parsing with " << loaded.directory.string() << "\n";
-  Parser parser(loaded.model, loaded.tokenizers, data.tree_form, config);
+  Parser parser(*loaded.model, loaded.tokenizers, data.tree_form, config);
   size_t printed = 0;
   for_each_window(options.window, [&](std::span<const std::string> lines) {
     std::vector<std::vector<std::string>> sentences;

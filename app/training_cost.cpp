@@ -5,7 +5,7 @@
 namespace attn {
 
 double epoch_flops(const EncodedCorpus& corpus, const ModelConfig& model,
-                   const ModelVocabulary& vocabulary) {
+                   const VocabularySizes& vocabulary) {
   double sum = 0.0;
   for (int64_t i = 0; i < corpus.size(); ++i) {
     sum += forward_flops(

@@ -12,6 +12,6 @@ namespace attn {
 /// times three, since the backward pass multiplies each matrix product's gradient with both of its
 /// factors.
 double epoch_flops(const EncodedCorpus& corpus, const ModelConfig& model,
-                   const ModelVocabulary& vocabulary);
+                   const VocabularySizes& vocabulary);
 
 }  // namespace attn

@@ -49,13 +49,13 @@ TrainingRun::TrainingRun(const Experiment& experiment, fs::path directory, bool 
   load_data();
   torch::manual_seed(static_cast<uint64_t>(experiment_.seed));
   model_ = make_model(experiment_, tokenizers_);
-  for (const Evaluation& evaluation : evaluations_) evaluation.check(model_);
+  for (const Evaluation& evaluation : evaluations_) evaluation.check(*model_);
   stream_ = std::make_unique<BatchStream>(
       *corpus_, StreamOptions{.batch_tokens = experiment_.data.batch_tokens,
                               .seed = static_cast<uint64_t>(experiment_.seed)});
   const Tokenizer& target = *tokenizers_.target;
   trainer_ =
-      std::make_unique<Trainer>(experiment_.train, static_cast<uint64_t>(experiment_.seed), model_,
+      std::make_unique<Trainer>(experiment_.train, static_cast<uint64_t>(experiment_.seed), *model_,
                                 *stream_, target.bos() == target.eos() ? -1 : target.bos());
   restore(resume);
   metrics_ = std::make_unique<MetricsLog>(directory_ / kMetricsFile);
@@ -89,6 +89,7 @@ void TrainingRun::load_data() {
         learn_tags(text_path(once.train, once.source), text_path(once.train, once.target),
                    data.tree_form, labels));
   }
+  set_target_counter(experiment_, tokenizers_);
   if (!begun) save_description(directory_, experiment_, tokenizers_);
   corpus_ =
       std::make_unique<EncodedCorpus>(load_corpus({.source = text_path(data.train, data.source),
@@ -148,7 +149,7 @@ void TrainingRun::require_same_text(const Json& begun) const {
 }
 
 void TrainingRun::describe(const std::string& command_line) {
-  const ModelVocabulary& vocabulary = model_->vocabulary();
+  const VocabularySizes& vocabulary = model_->sizes();
   const int64_t parameters = parameter_count(experiment_.model, vocabulary);
   const auto begun = step() > 0 ? read_run_file(directory_) : std::nullopt;
   if (begun) require_same_text(*begun);
@@ -217,7 +218,7 @@ RunEnd TrainingRun::run() {
 void TrainingRun::conclude() {
   const TrainState& state = trainer_->state;
   if (const auto before = read_result(directory_); before && before->step == state.step) return;
-  const ModelVocabulary& vocabulary = model_->vocabulary();
+  const VocabularySizes& vocabulary = model_->sizes();
   const double updates = static_cast<double>(state.step * experiment_.train.accumulate);
   RunResult result;
   result.step = state.step;
@@ -273,7 +274,7 @@ bool TrainingRun::evaluate_one(const Evaluation& evaluation, bool decisive) {
   const auto begin = std::chrono::steady_clock::now();
   const std::string& name = evaluation.config().name;
   const fs::path output = directory_ / output_name(name, step());
-  const EvaluationResult result = evaluation.run(model_, output);
+  const EvaluationResult result = evaluation.run(*model_, output);
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   progress_->exclude(seconds);

@@ -66,7 +66,7 @@ class TrainingRun {
   std::unique_ptr<EncodedCorpus> corpus_;
   std::unique_ptr<BatchStream> stream_;
   std::vector<Evaluation> evaluations_;
-  Transformer model_ = nullptr;
+  std::shared_ptr<Seq2SeqModel> model_;
   std::unique_ptr<Trainer> trainer_;
   std::unique_ptr<Progress> progress_;
   std::unique_ptr<MetricsLog> metrics_;

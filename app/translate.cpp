@@ -37,7 +37,7 @@ void translate(const TranslateOptions& options) {
   }
   const SearchConfig config = search_with(loaded.experiment, options.assignments);
   std::cerr << "translating with " << loaded.directory.string() << "\n";
-  Translator translator(loaded.model, loaded.tokenizers, config);
+  Translator translator(*loaded.model, loaded.tokenizers, config);
   size_t printed = 0;
   for_each_window(options.window, [&](std::span<const std::string> lines) {
     for (const auto& nbest : translator.translate(lines)) print(nbest, ++printed, options);

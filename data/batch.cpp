@@ -17,6 +17,10 @@ void append(TokenRows& rows, const TokenView& tokens, std::optional<int64_t> sta
 void copy(const TokenRows& from, int64_t begin, int64_t length, TokenRows& to) {
   const auto first = from.tokens.begin() + begin;
   to.tokens.insert(to.tokens.end(), first, first + length);
+  if (!from.second.empty()) {
+    const auto second = from.second.begin() + begin;
+    to.second.insert(to.second.end(), second, second + length);
+  }
   to.lengths.push_back(length);
 }
 
@@ -62,6 +66,10 @@ Batch make_batch(const EncodedCorpus& corpus, std::span<const uint32_t> ids) {
   for (const uint32_t id : ids) {
     append(batch.source, corpus.source(id), {}, signs.source_eos);
     append(batch.target_in, corpus.target(id), signs.target_bos, {});
+    if (const TokenCounter* counter = corpus.target_counter()) {
+      const auto length = static_cast<size_t>(batch.target_in.lengths.back());
+      counter->append(std::span(batch.target_in.tokens).last(length), batch.target_in.second);
+    }
     append(batch.target_out, corpus.target(id), {}, signs.target_eos);
     batch.ids.push_back(id);
   }

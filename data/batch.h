@@ -13,6 +13,8 @@ namespace attn {
 struct TokenRows {
   std::vector<int64_t> tokens;
   std::vector<int64_t> lengths;
+  /// The second index of each token (data/token_counter.h); empty where there is none.
+  std::vector<int64_t> second = {};
   int64_t longest() const;  ///< 0 without sentences
   bool operator==(const TokenRows&) const = default;
 };

@@ -215,6 +215,7 @@ EncodedCorpus load_corpus(const CorpusRequest& request) {
   }
   corpus->report_.source = request.source;
   corpus->report_.target = request.target;
+  corpus->target_counter_ = request.tokenizers.target_counter;
   if (request.say) {
     for (const auto& line : corpus->report_.text()) request.say(line);
   }

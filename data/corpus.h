@@ -12,6 +12,7 @@
 
 #include "base/file.h"
 #include "data/corpus_check.h"
+#include "data/token_counter.h"
 #include "data/tokenizer.h"
 
 namespace attn {
@@ -73,6 +74,11 @@ class EncodedCorpus {
   const Vocabularies& vocabularies() const { return vocabularies_; }
   /// What was read and what was left out. The paths are empty unless `load_corpus` filled them in.
   const CorpusReport& report() const { return report_; }
+  /// What the second index of target rows counts; null: there is none.
+  const TokenCounter* target_counter() const { return target_counter_.get(); }
+  void set_target_counter(std::shared_ptr<const TokenCounter> counter) {
+    target_counter_ = std::move(counter);
+  }
   /// The content that the cache file was made of.
   uint64_t key() const { return key_; }
 
@@ -98,6 +104,7 @@ class EncodedCorpus {
   Vocabularies vocabularies_;
   CorpusReport report_;
   uint64_t key_ = 0;
+  std::shared_ptr<const TokenCounter> target_counter_;
 };
 
 /// What `load_corpus` needs to know.

@@ -51,6 +51,7 @@ std::unique_ptr<Tokenizer> parse_tokenizer(std::string bytes, const std::string&
 std::unique_ptr<Tokenizer> load_tokenizer(const std::filesystem::path& path);
 
 class TagDictionary;
+class TokenCounter;
 
 /// The tokenizers of the two sides; with a shared vocabulary both are one object.
 struct Tokenizers {
@@ -58,6 +59,8 @@ struct Tokenizers {
   std::shared_ptr<const Tokenizer> target;
   /// Of parsing: the tags that words had in training; null: not known.
   std::shared_ptr<const TagDictionary> tags = nullptr;
+  /// Of the target side: what the second index of its rows counts; null: the model takes none.
+  std::shared_ptr<const TokenCounter> target_counter = nullptr;
 };
 
 /// Loads the tokenizers that the config names and learns the others from the training text, the

@@ -7,8 +7,7 @@
 #include <limits>
 #include <string>
 
-#include "base/error.h"
-#include "eval/transformer_decoder.h"
+#include "eval/session_decoder.h"
 
 namespace attn {
 namespace {
@@ -28,15 +27,15 @@ std::vector<size_t> by_length(Sources sources) {
 
 // The most tokens, eos counted, that a sentence's output may have: a function of the sentence
 // alone, whatever else is in its batch.
-int64_t limit_of(const TransformerImpl& model, const BatchedSearch& how, size_t sentence,
+int64_t limit_of(const Seq2SeqModel& model, const BatchedSearch& how, size_t sentence,
                  int64_t source_length) {
   int64_t limit = output_limit(source_length, how.search);
-  if (const auto positions = model.config().position_limit()) limit = std::min(limit, *positions);
+  if (const auto positions = model.max_length()) limit = std::min(limit, *positions);
   const int64_t least = how.least_limits.empty() ? 1 : how.least_limits.at(sentence);
   return std::max(limit, least);
 }
 
-void search_batch(Transformer model, const Tokenizers& tokenizers, Sources sources,
+void search_batch(const Seq2SeqModel& model, const Tokenizers& tokenizers, Sources sources,
                   const BatchedSearch& how, SearchBatch batch,
                   std::vector<std::vector<Hypothesis>>& out) {
   std::vector<int64_t> tokens, lengths, inputs;
@@ -45,19 +44,15 @@ void search_batch(Transformer model, const Tokenizers& tokenizers, Sources sourc
     tokens.insert(tokens.end(), sources[i].begin(), sources[i].end());
     tokens.push_back(tokenizers.source->eos());
     lengths.push_back(length + 1);
-    batch.limits.push_back(limit_of(*model, how, i, length));
+    batch.limits.push_back(limit_of(model, how, i, length));
     inputs.push_back(batch.limits.back() - how.search.extra_length);
   }
   const auto constraint = how.constraint ? how.constraint(batch) : nullptr;
-  const TokenSequences source = token_sequences(tokens, lengths, model->device());
-  std::unique_ptr<StepDecoder> decoder;
-  if (how.packed) {
-    decoder = std::make_unique<PackedStepDecoder>(*how.packed, source, constraint.get());
-  } else {
-    decoder = std::make_unique<TransformerStepDecoder>(model, source, constraint.get());
-  }
+  const TokenSequences source = token_sequences(tokens, lengths, model.device());
+  SessionDecoder decoder(how.inference->start(source), constraint.get(),
+                         tokenizers.target_counter.get());
   const Tokenizer& target = *tokenizers.target;
-  auto found = beam_search(*decoder, inputs, how.search, target.bos(), target.eos());
+  auto found = beam_search(decoder, inputs, how.search, target.bos(), target.eos());
   for (size_t b = 0; b < batch.members.size(); ++b) out[batch.members[b]] = std::move(found[b]);
 }
 
@@ -82,32 +77,12 @@ std::vector<SearchBatch> batches_of(Sources sources, const BatchedSearch& how, i
 
 }  // namespace
 
-void require_weight_type(Transformer model, const SearchConfig& search) {
-  if (search.weights == WeightType::fp32) return;
-  if (search.decoder != StepPath::packed || !PackedDecoder::knows(model)) {
-    throw ConfigError("search.weights: " + std::string(enum_name(search.weights)) +
-                      ": only the packed decoder keeps such weights, and it doesn't know this "
-                      "model or device; take fp32");
-  }
-  if (search.weights == WeightType::bf16 && !has_bf16_tiles()) {
-    throw ConfigError(
-        "search.weights: bf16: this processor doesn't multiply tiles of it (AMX); take int8 or "
-        "fp32");
-  }
-}
-
-std::shared_ptr<const PackedDecoder> packed_decoder_for(Transformer model,
-                                                        const SearchConfig& search) {
-  require_weight_type(model, search);
-  return search.decoder == StepPath::packed ? PackedDecoder::make(model, search.weights) : nullptr;
-}
-
-std::vector<std::vector<Hypothesis>> batched_search(Transformer model, const Tokenizers& tokenizers,
+std::vector<std::vector<Hypothesis>> batched_search(Seq2SeqModel& model, const Tokenizers& tokenizers,
                                                     std::span<const std::vector<int32_t>> sources,
                                                     const BatchedSearch& how) {
-  model->eval();
+  model.eval();
   std::vector<std::vector<Hypothesis>> out(sources.size());
-  const int64_t threads = model->device().is_cpu() ? at::get_num_threads() : 1;
+  const int64_t threads = model.device().is_cpu() ? at::get_num_threads() : 1;
   std::vector<SearchBatch> batches = batches_of(sources, how, threads);
   std::atomic<size_t> next = 0;  // long batches come first, and whoever is free takes the next one
   const auto work = [&](int64_t, int64_t) {

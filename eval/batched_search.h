@@ -10,9 +10,8 @@
 
 #include "data/tokenizer.h"
 #include "eval/beam_search.h"
-#include "eval/packed_decoder.h"
 #include "eval/token_constraint.h"
-#include "model/transformer.h"
+#include "model/seq2seq.h"
 
 namespace attn {
 
@@ -24,8 +23,8 @@ struct SearchBatch {
 
 struct BatchedSearch {
   SearchConfig search;
-  /// The model's fast path, or null for Transformer::step (see packed_decoder_for()).
-  std::shared_ptr<const PackedDecoder> packed;
+  /// Of the model that is searched with (Seq2SeqModel::inference).
+  std::shared_ptr<const InferenceModel> inference;
   int64_t batch_tokens = 2048;  ///< sentences × longest source × beam, at most, in a thread's batch
   /// The fewest tokens, eos counted, that each sentence's output must be allowed; empty: no demand.
   std::vector<int64_t> least_limits;
@@ -33,19 +32,10 @@ struct BatchedSearch {
   std::function<std::unique_ptr<TokenConstraint>(const SearchBatch&)> constraint;
 };
 
-/// Throws ConfigError where search.weights needs the fast path and the model has none, or bf16
-/// tiles and the processor has none.
-void require_weight_type(Transformer model, const SearchConfig& search);
-
-/// The fast path of a model for many searches, if the config wants it and the model has one. It
-/// keeps the weights as they are now. Throws as require_weight_type.
-std::shared_ptr<const PackedDecoder> packed_decoder_for(Transformer model,
-                                                        const SearchConfig& search);
-
 /// n-best hypotheses of every source (tokens without eos), in their order; none for a source
 /// without tokens. On a CPU each of torch's threads searches in batches of its own. The model is
 /// put into evaluation mode. Where positions end, so do outputs; no sentence shortens another one.
-std::vector<std::vector<Hypothesis>> batched_search(Transformer model, const Tokenizers& tokenizers,
+std::vector<std::vector<Hypothesis>> batched_search(Seq2SeqModel& model, const Tokenizers& tokenizers,
                                                     std::span<const std::vector<int32_t>> sources,
                                                     const BatchedSearch& how);
 

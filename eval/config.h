@@ -4,15 +4,10 @@
 #include <cstdint>
 
 #include "base/enum_names.h"
-#include "kernels/weight_type.h"
+#include "model/search_backend.h"
 
 namespace attn {
 
-/// How a step of the decoder is computed.
-enum class StepPath {
-  packed,   ///< by kernels of our own over packed weights, where they can (eval/packed_decoder.h)
-  libtorch  ///< by the modules of model/
-};
 /// What a hypothesis' log-probability is divided by, so that longer ones stand a chance. n is its
 /// number of tokens with eos and without bos, as Tensor2Tensor, fairseq and JoeyNMT count.
 enum class LengthPenalty {
@@ -27,11 +22,6 @@ enum class StopRule {
   count   ///< when `beam` hypotheses have ended, each among its step's best `beam`: fairseq. Faster
 };
 
-template <>
-struct EnumNames<StepPath> {
-  static constexpr auto values = std::to_array<EnumName<StepPath>>(
-      {{StepPath::packed, "packed"}, {StepPath::libtorch, "libtorch"}});
-};
 template <>
 struct EnumNames<LengthPenalty> {
   static constexpr auto values =
@@ -79,6 +69,7 @@ struct SearchConfig {
           "on processors that multiply tiles of it (AMX); int8, the decoder's weights in 8 bits");
   }
   bool operator==(const SearchConfig&) const = default;
+  SearchBackend backend() const { return {.path = decoder, .weights = weights}; }
   /// Throws ConfigError naming the first knob that contradicts itself.
   void validate() const;
 };

@@ -4,7 +4,7 @@
 #include <span>
 
 #include "data/batch.h"
-#include "model/transformer.h"
+#include "model/seq2seq.h"
 
 namespace attn {
 
@@ -16,6 +16,6 @@ struct LossReport {
 };
 
 /// Puts the model into evaluation mode and scores every batch, in float32.
-LossReport evaluate_loss(Transformer model, std::span<const Batch> batches);
+LossReport evaluate_loss(Seq2SeqModel& model, std::span<const Batch> batches);
 
 }  // namespace attn

@@ -15,7 +15,7 @@ void require_known_tags(const SearchConfig& search, const Tokenizers& tokenizers
                   ": the model has no tags.txt with the tags of its training; take 0");
 }
 
-Parser::Parser(Transformer model, Tokenizers tokenizers, TreeForm form, const SearchConfig& search,
+Parser::Parser(Seq2SeqModel& model, Tokenizers tokenizers, TreeForm form, const SearchConfig& search,
                ParserLimits limits)
     : model_(model),
       tokenizers_(std::move(tokenizers)),
@@ -23,12 +23,12 @@ Parser::Parser(Transformer model, Tokenizers tokenizers, TreeForm form, const Se
       search_(search),
       limits_(limits) {
   search_.validate();
-  if (const auto positions = model_->config().position_limit()) {
+  if (const auto positions = model_.max_length()) {
     limits_.max_source = std::min(limits_.max_source, *positions - 1);
     limits_.max_words = std::clamp<int64_t>(*positions - 3, 1, limits_.max_words);
   }
   require_known_tags(search_, tokenizers_);
-  packed_ = packed_decoder_for(model_, search_);
+  inference_ = model_.inference(search_.backend());
 }
 
 Parser::Input Parser::prepare(const std::vector<std::string>& sentence) {
@@ -78,7 +78,7 @@ Parse Parser::build(const Input& input, const Hypothesis& hypothesis) const {
 std::vector<std::vector<Parse>> Parser::parse(std::span<const std::vector<std::string>> sentences) {
   std::vector<Input> inputs;
   std::vector<std::vector<int32_t>> sources;
-  BatchedSearch how{.search = search_, .packed = packed_, .batch_tokens = limits_.batch_tokens};
+  BatchedSearch how{.search = search_, .inference = inference_, .batch_tokens = limits_.batch_tokens};
   for (const auto& sentence : sentences) {
     inputs.push_back(prepare(sentence));
     sources.push_back(inputs.back().tokens);

@@ -10,9 +10,8 @@
 #include "data/tree.h"
 #include "eval/beam_search.h"
 #include "eval/config.h"
-#include "eval/packed_decoder.h"
 #include "eval/tree_constraint.h"
-#include "model/transformer.h"
+#include "model/seq2seq.h"
 
 namespace attn {
 
@@ -43,10 +42,10 @@ void require_known_tags(const SearchConfig& search, const Tokenizers& tokenizers
 
 class Parser {
  public:
-  /// Parses with the model's weights as they are now. `form` is that of the trees that the model
+  /// Parses with the model's weights as they are now; the model must outlive this. `form` is that of the trees that the model
   /// was trained on. Throws ConfigError for a bad search config and DataError for a target
   /// vocabulary that is not of trees.
-  Parser(Transformer model, Tokenizers tokenizers, TreeForm form, const SearchConfig& search,
+  Parser(Seq2SeqModel& model, Tokenizers tokenizers, TreeForm form, const SearchConfig& search,
          ParserLimits limits = {});
 
   /// Exactly search.nbest trees of every sentence, in their order; those that search did not find
@@ -69,12 +68,12 @@ class Parser {
   std::vector<TokenMask> known_leaves(const std::vector<std::string>& words) const;
   Parse build(const Input& input, const Hypothesis& hypothesis) const;
 
-  Transformer model_;
+  Seq2SeqModel& model_;
   Tokenizers tokenizers_;
   TreeVocabulary vocabulary_;
   SearchConfig search_;
   ParserLimits limits_;
-  std::shared_ptr<const PackedDecoder> packed_;
+  std::shared_ptr<const InferenceModel> inference_;
   ParserCounts counts_;
 };
 

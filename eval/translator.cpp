@@ -16,14 +16,14 @@ std::string on_one_line(std::string text) {
 
 }  // namespace
 
-Translator::Translator(Transformer model, Tokenizers tokenizers, SearchConfig search,
+Translator::Translator(Seq2SeqModel& model, Tokenizers tokenizers, SearchConfig search,
                        TranslatorLimits limits)
     : model_(model), tokenizers_(std::move(tokenizers)), search_(search), limits_(limits) {
   search_.validate();
-  if (const auto positions = model_->config().position_limit()) {
+  if (const auto positions = model_.max_length()) {
     limits_.max_source = std::min(limits_.max_source, *positions - 1);
   }
-  packed_ = packed_decoder_for(model_, search_);
+  inference_ = model_.inference(search_.backend());
 }
 
 std::vector<std::vector<int32_t>> Translator::encode(std::span<const std::string> lines) {
@@ -43,7 +43,7 @@ std::vector<std::vector<Translation>> Translator::translate(std::span<const std:
   const std::vector<std::vector<int32_t>> sources = encode(lines);
   auto found =
       batched_search(model_, tokenizers_, sources,
-                     {.search = search_, .packed = packed_, .batch_tokens = limits_.batch_tokens});
+                     {.search = search_, .inference = inference_, .batch_tokens = limits_.batch_tokens});
   std::vector<std::vector<Translation>> out(lines.size());
   for (size_t i = 0; i < lines.size(); ++i) {
     if (sources[i].empty()) found[i] = {Hypothesis{.finished = true}};

@@ -8,8 +8,7 @@
 
 #include "data/tokenizer.h"
 #include "eval/beam_search.h"
-#include "eval/packed_decoder.h"
-#include "model/transformer.h"
+#include "model/seq2seq.h"
 
 namespace attn {
 
@@ -28,9 +27,9 @@ struct TranslatorLimits {
 
 class Translator {
  public:
-  /// Translates with the model's weights as they are now. translate() puts the model into
+  /// Translates with the model's weights as they are now; the model must outlive this. translate() puts the model into
   /// evaluation mode.
-  Translator(Transformer model, Tokenizers tokenizers, SearchConfig search,
+  Translator(Seq2SeqModel& model, Tokenizers tokenizers, SearchConfig search,
              TranslatorLimits limits = {});
 
   /// Exactly search.nbest translations of every line, in the order of the lines; those that search
@@ -45,11 +44,11 @@ class Translator {
  private:
   std::vector<std::vector<int32_t>> encode(std::span<const std::string> lines);
 
-  Transformer model_;
+  Seq2SeqModel& model_;
   Tokenizers tokenizers_;
   SearchConfig search_;
   TranslatorLimits limits_;
-  std::shared_ptr<const PackedDecoder> packed_;
+  std::shared_ptr<const InferenceModel> inference_;
   int64_t cut_lines_ = 0;
 };
 

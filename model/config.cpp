@@ -1,54 +1,40 @@
 #include "model/config.h"
 
-#include "base/check.h"
+#include <utility>
 
 namespace attn {
 namespace {
 
-constexpr int64_t kWidest = 1 << 20;  // beyond this a size is a typing mistake, not an experiment
-
-void require_size(const char* name, int64_t value, int64_t least = 1) {
-  require(value >= least && value <= kWidest, name, value,
-          least == 0 ? "must be 0 or more" : "must be positive");
-}
-
-void require_probability(const char* name, double value) {
-  require(value >= 0.0 && value < 1.0, name, value, "must be at least 0 and below 1");
+// The defaults of the alternative at `index`.
+template <size_t... I>
+ModelConfig::Options defaults_of(size_t index, std::index_sequence<I...>) {
+  ModelConfig::Options options;
+  ((index == I ? void(options.emplace<I>()) : void()), ...);
+  return options;
 }
 
 }  // namespace
 
-void ModelConfig::validate() const {
-  require(layers >= 1 && layers <= 1000, "layers", layers, "must be 1 to 1000");
-  require_size("d_model", d_model);
-  require_size("d_ff", d_ff);
-  require_size("heads", heads);
-  require_size("d_k", d_k);
-  require_size("d_v", d_v);
-  require_size("max_positions", max_positions);
-  require_probability("dropout", dropout);
-  require_probability("attention_dropout", attention_dropout);
-  require_probability("activation_dropout", activation_dropout);
-  const bool sinusoids =
-      position == Position::sinusoidal || position == Position::sinusoidal_halves;
-  require(!sinusoids || d_model % 2 == 0, "d_model", d_model,
-          "must be even with sinusoidal positions");
-  require(!word_positions || position != Position::none, "word_positions", "true",
-          "needs a position encoding (model.position)");
-  require(!word_positions || d_model % 2 == 0, "d_model", d_model,
-          "must be even with word_positions");
+void ModelConfig::choose(Architecture architecture) {
+  if (architecture == this->architecture()) return;
+  options = defaults_of(static_cast<size_t>(architecture),
+                        std::make_index_sequence<std::variant_size_v<Options>>());
 }
 
-std::optional<int64_t> ModelConfig::position_limit() const {
-  switch (position) {
-    case Position::learned:
-      return max_positions;
-    case Position::sinusoidal:
-    case Position::sinusoidal_halves:
-    case Position::none:
-      break;
-  }
-  return {};
+void ModelConfig::validate() const {
+  std::visit([](const auto& chosen) { chosen.validate(); }, options);
+}
+
+std::optional<int64_t> ModelConfig::max_length() const {
+  return std::visit([](const auto& chosen) { return chosen.max_length(); }, options);
+}
+
+EmbeddingSharing ModelConfig::embedding_sharing() const {
+  return std::visit([](const auto& chosen) { return chosen.embedding_sharing; }, options);
+}
+
+bool ModelConfig::counts_words() const {
+  return std::visit([](const auto& chosen) { return chosen.counts_words(); }, options);
 }
 
 }  // namespace attn

@@ -23,12 +23,6 @@ Segments::Segments(std::span<const int64_t> lengths, torch::Device device)
   if (!device.is_cpu()) device_offsets_ = sent_tensor<int32_t>(offsets(), device);
 }
 
-torch::Tensor Segments::running_count(const torch::Tensor& flags_N) const {
-  const torch::Tensor counts_N = flags_N.cumsum(0);
-  const torch::Tensor firsts_N = torch::arange(rows(), positions_.options()) - positions_;
-  return counts_N - (counts_N - flags_N).index_select(0, firsts_N);
-}
-
 torch::Tensor Segments::mask() const {
   torch::Tensor mask =
       torch::zeros({count() * longest_}, torch::TensorOptions(slots_.device()).dtype(torch::kBool));
@@ -54,11 +48,14 @@ torch::Tensor Segments::unpad(const torch::Tensor& padded) const {
 }
 
 TokenSequences token_sequences(std::span<const int64_t> tokens, std::span<const int64_t> lengths,
-                               torch::Device device) {
+                               torch::Device device, std::span<const int64_t> second) {
   Segments segments(lengths, device);
   TORCH_CHECK(segments.rows() == static_cast<int64_t>(tokens.size()), "lengths add up to ",
               segments.rows(), ", there are ", tokens.size(), " tokens");
-  return {int64_tensor(tokens, device), std::move(segments)};
+  TORCH_CHECK(second.empty() || second.size() == tokens.size(), "a second index of ", second.size(),
+              " rows for ", tokens.size(), " tokens");
+  return {int64_tensor(tokens, device), std::move(segments),
+          second.empty() ? torch::Tensor() : int64_tensor(second, device)};
 }
 
 }  // namespace attn

@@ -35,9 +35,6 @@ class Segments {
 
   /// [N] int64: each row's position in its sentence, from 0.
   const torch::Tensor& positions() const { return positions_; }
-  /// [N] int64, of flags_N (int64, 0 or 1): how many of its sentence's rows are set, from the first
-  /// up to each row.
-  torch::Tensor running_count(const torch::Tensor& flags_N) const;
   /// [B, longest] bool: true where the padded layout holds a row.
   torch::Tensor mask() const;
   /// [N, …] to the padded [B, longest, …]; padding is zero.
@@ -75,11 +72,15 @@ torch::Tensor int64_tensor(std::span<const T> values, torch::Device device) {
 struct TokenSequences {
   torch::Tensor tokens_N;  ///< int64
   Segments segments;
+  /// [N] int64, a second index of each row with an encoding of its own, less than the longest
+  /// sentence; undefined where the model takes none.
+  torch::Tensor second_N = {};
 };
 
-/// Copies tokens that lie end to end to `device`. Throws (TORCH_CHECK) when the lengths do not add
-/// up.
+/// Copies tokens that lie end to end, and their second index if there is one, to `device`. Throws
+/// (TORCH_CHECK) when the lengths do not add up.
 TokenSequences token_sequences(std::span<const int64_t> tokens, std::span<const int64_t> lengths,
-                               torch::Device device = torch::kCPU);
+                               torch::Device device = torch::kCPU,
+                               std::span<const int64_t> second = {});
 
 }  // namespace attn

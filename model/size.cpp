@@ -1,63 +1,18 @@
 #include "model/size.h"
 
+#include "model/transformer/size.h"
+
 namespace attn {
-namespace {
 
-int64_t linear(int64_t in, int64_t out, bool bias) {
-  return in * out + (bias ? out : 0);
+int64_t parameter_count(const ModelConfig& config, const VocabularySizes& sizes) {
+  return std::visit([&](const auto& chosen) { return parameter_count(chosen, sizes); },
+                    config.options);
 }
 
-int64_t attention_parameters(const ModelConfig& c) {
-  return 2 * linear(c.d_model, c.heads * c.d_k, c.bias) +
-         linear(c.d_model, c.heads * c.d_v, c.bias) + linear(c.heads * c.d_v, c.d_model, c.bias);
-}
-
-int64_t feed_forward_parameters(const ModelConfig& c) {
-  return linear(c.d_model, c.d_ff, true) + linear(c.d_ff, c.d_model, true);
-}
-
-int64_t embedding_matrices(const ModelConfig& c, const ModelVocabulary& v) {
-  switch (c.embedding_sharing) {
-    case EmbeddingSharing::all:
-      return v.target;
-    case EmbeddingSharing::decoder:
-      return v.source + v.target;
-    case EmbeddingSharing::none:
-      return v.source + 2 * v.target;
-  }
-  return 0;
-}
-
-}  // namespace
-
-int64_t parameter_count(const ModelConfig& c, const ModelVocabulary& vocabulary) {
-  const int64_t norm = 2 * c.d_model;
-  const int64_t encoder_layer = attention_parameters(c) + feed_forward_parameters(c) + 2 * norm;
-  const int64_t decoder_layer = 2 * attention_parameters(c) + feed_forward_parameters(c) + 3 * norm;
-  const int64_t final_norms = c.norm == Norm::pre ? 2 * norm : 0;
-  const int64_t tables = c.position == Position::learned ? 2 + (c.word_positions ? 1 : 0) : 0;
-  const int64_t positions = tables * c.max_positions * c.d_model;
-  return embedding_matrices(c, vocabulary) * c.d_model + positions + final_norms +
-         c.layers * (encoder_layer + decoder_layer);
-}
-
-double forward_flops(const ModelConfig& c, const ModelVocabulary& vocabulary,
+double forward_flops(const ModelConfig& config, const VocabularySizes& sizes,
                      const PairLengths& lengths) {
-  const double s = static_cast<double>(lengths.source), t = static_cast<double>(lengths.target);
-  const double d = static_cast<double>(c.d_model), heads = static_cast<double>(c.heads);
-  const double keys = heads * static_cast<double>(c.d_k),
-               values = heads * static_cast<double>(c.d_v);
-  const double queries_and_output = d * keys + values * d;  // a query position
-  const double keys_and_values = d * keys + d * values;     // a memory position
-  const double feed_forward = 2 * d * static_cast<double>(c.d_ff);
-  const double per_score = keys + values;  // Q Kᵀ and the weighted sum, all heads
-  const double encoder =
-      s * (queries_and_output + keys_and_values + feed_forward) + s * s * per_score;
-  const double decoder = t * (queries_and_output + keys_and_values + feed_forward) +
-                         t * (t + 1) / 2 * per_score +  // masked self-attention
-                         t * queries_and_output + s * keys_and_values + t * s * per_score;
-  const double output = t * d * static_cast<double>(vocabulary.target);
-  return 2 * (static_cast<double>(c.layers) * (encoder + decoder) + output);
+  return std::visit([&](const auto& chosen) { return forward_flops(chosen, sizes, lengths); },
+                    config.options);
 }
 
 }  // namespace attn

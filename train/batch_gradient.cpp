@@ -15,18 +15,18 @@ constexpr int64_t kMostReplicated = int64_t{1} << 28;
 
 }  // namespace
 
-BatchGradient::BatchGradient(Transformer model, FlatParameters& parameters, Precision precision,
+BatchGradient::BatchGradient(Seq2SeqModel& model, FlatParameters& parameters, Precision precision,
                              cpu::SmoothedTargets targets)
     : model_(model),
       parameters_(parameters),
-      precision_(effective_precision(precision, model->device())),
+      precision_(effective_precision(precision, model.device())),
       targets_(targets) {
-  const int64_t others = model->device().is_cpu() ? at::get_num_threads() - 1 : 0;
+  const int64_t others = model.device().is_cpu() ? at::get_num_threads() - 1 : 0;
   if (others * parameters.gradients.numel() > kMostReplicated) return;
   for (int64_t i = 0; i < others; ++i) {
-    Transformer replica(model->config(), model->vocabulary());
+    std::shared_ptr<Seq2SeqModel> replica = model.replica();
     auto own = std::make_unique<FlatParameters>(*replica, parameters);
-    replicas_.push_back({replica, std::move(own)});
+    replicas_.push_back({std::move(replica), std::move(own)});
   }
 }
 
@@ -40,21 +40,21 @@ void BatchGradient::zero() {
   bf16_weights_.refresh();
 }
 
-LossSums BatchGradient::forward(Transformer model, const Batch& part) {
-  const torch::Device device = model->device();
+LossSums BatchGradient::forward(Seq2SeqModel& model, const Batch& part) {
+  const torch::Device device = model.device();
   const PrecisionScope precision(precision_, device, bf16_weights_);
   const auto rows = [&](const TokenRows& from) {
-    return token_sequences(from.tokens, from.lengths, device);
+    return token_sequences(from.tokens, from.lengths, device, from.second);
   };
-  model->train();
+  model.train();
   // Sent before the model's work is queued, which a copy might wait for.
   const torch::Tensor right_N =
       int64_tensor(std::span<const int64_t>(part.target_out.tokens), device);
-  const torch::Tensor x_ND = model->forward(rows(part.source), rows(part.target_in));
+  const torch::Tensor x_ND = model.forward(rows(part.source), rows(part.target_in));
   return output_loss(model, x_ND, right_N, targets_);
 }
 
-LossSums BatchGradient::add_part(Transformer model, const Batch& part, double factor,
+LossSums BatchGradient::add_part(Seq2SeqModel& model, const Batch& part, double factor,
                                  uint64_t seed) {
   const DropoutSeed dropout(seed);
   const LossSums sums = forward(model, part);
@@ -73,7 +73,7 @@ void BatchGradient::add(const Batch& batch, double factor, uint64_t seed) {
   at::parallel_for(0, static_cast<int64_t>(parts.size()), 1, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       if (i > 0) replicas_[i - 1].used = true;
-      Transformer model = i == 0 ? model_ : replicas_[i - 1].model;
+      Seq2SeqModel& model = i == 0 ? model_ : *replicas_[i - 1].model;
       losses[i] = add_part(model, parts[i], factor, mix64(seed + static_cast<uint64_t>(i)));
     }
   });

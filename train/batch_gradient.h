@@ -7,7 +7,7 @@
 
 #include "data/batch.h"
 #include "kernels/bf16.h"
-#include "model/transformer.h"
+#include "model/seq2seq.h"
 #include "train/config.h"
 #include "train/flat_parameters.h"
 #include "train/loss.h"
@@ -28,9 +28,9 @@ struct UpdateSums {
 /// would take more than 1 GB there are none, and threads share the products.
 class BatchGradient {
  public:
-  /// `parameters` are the model's; they must outlive this object. Takes the number of threads that
+  /// `parameters` are the model's; both must outlive this object. Takes the number of threads that
   /// torch has now.
-  BatchGradient(Transformer model, FlatParameters& parameters, Precision precision,
+  BatchGradient(Seq2SeqModel& model, FlatParameters& parameters, Precision precision,
                 cpu::SmoothedTargets targets);
   BatchGradient(const BatchGradient&) = delete;
   BatchGradient& operator=(const BatchGradient&) = delete;
@@ -46,14 +46,14 @@ class BatchGradient {
 
  private:
   struct Replica {
-    Transformer model;
+    std::shared_ptr<Seq2SeqModel> model;
     std::unique_ptr<FlatParameters> parameters;
     bool used = false;  // since zero()
   };
-  LossSums forward(Transformer model, const Batch& part);
-  LossSums add_part(Transformer model, const Batch& part, double factor, uint64_t seed);
+  LossSums forward(Seq2SeqModel& model, const Batch& part);
+  LossSums add_part(Seq2SeqModel& model, const Batch& part, double factor, uint64_t seed);
 
-  Transformer model_;
+  Seq2SeqModel& model_;
   FlatParameters& parameters_;
   Precision precision_;
   Bf16Weights bf16_weights_;

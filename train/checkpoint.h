@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "kernels/libtorch.h"
-#include "model/transformer.h"
+#include "model/transformer/transformer.h"
 #include "train/trainer.h"
 
 namespace attn {

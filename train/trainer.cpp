@@ -32,17 +32,17 @@ uint64_t dropout_seed(uint64_t seed, int64_t step, int64_t batch) {
   return mix64(seed ^ mix64(place + 1));
 }
 
-Trainer::Trainer(const TrainConfig& config, uint64_t seed, Transformer model, BatchStream& stream,
+Trainer::Trainer(const TrainConfig& config, uint64_t seed, Seq2SeqModel& model, BatchStream& stream,
                  int64_t never_target)
     : config_(config),
       seed_(seed),
       model_(model),
       stream_(stream),
-      parameters_(*model),
+      parameters_(model),
       adam_(config, parameters_),
       gradient_(model, parameters_, config.precision,
                 smoothed_targets(config.smoothing, config.label_smoothing,
-                                 model->vocabulary().target, never_target)) {}
+                                 model.sizes().target, never_target)) {}
 
 StepReport Trainer::step() {
   StepReport report{.step = state.step + 1};
@@ -73,7 +73,7 @@ StepReport Trainer::step() {
   if (config_.clip_norm > 0 && report.gradient_norm > config_.clip_norm) {
     parameters_.gradients.mul_(config_.clip_norm / report.gradient_norm);
   }
-  report.learning_rate = learning_rate(config_, model_->config().d_model, report.step);
+  report.learning_rate = learning_rate(config_, model_.width(), report.step);
   adam_.update(report.learning_rate, report.step);
   state.step = report.step;
   state.stream = stream_.position();

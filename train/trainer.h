@@ -10,7 +10,7 @@
 
 #include "data/batch.h"
 #include "data/batches.h"
-#include "model/transformer.h"
+#include "model/seq2seq.h"
 #include "train/adam.h"
 #include "train/batch_gradient.h"
 #include "train/config.h"
@@ -34,7 +34,7 @@ uint64_t dropout_seed(uint64_t seed, int64_t step, int64_t batch);
 class Trainer {
  public:
   /// `never_target`: see smoothed_targets. The model and the stream must outlive the trainer.
-  Trainer(const TrainConfig& config, uint64_t seed, Transformer model, BatchStream& stream,
+  Trainer(const TrainConfig& config, uint64_t seed, Seq2SeqModel& model, BatchStream& stream,
           int64_t never_target);
 
   /// Takes `accumulate` batches and updates the weights once. Throws NonFiniteLoss.
@@ -49,7 +49,7 @@ class Trainer {
  private:
   TrainConfig config_;
   uint64_t seed_;
-  Transformer model_;
+  Seq2SeqModel& model_;
   BatchStream& stream_;
   FlatParameters parameters_;
   Adam adam_;

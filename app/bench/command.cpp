@@ -93,7 +93,7 @@ void bench_search(const BenchOptions& options) {
       load_experiment(loaded.directory / kConfigFile, options.assignments);
   const std::vector<std::string> lines = read_lines(options.text);
   if (lines.empty()) throw DataError(options.text.string() + ": is empty; nothing to translate");
-  Translator translator(loaded.model, loaded.tokenizers, experiment.search);
+  Translator translator(*loaded.model, loaded.tokenizers, experiment.search);
   Json json = Json::array();
   for (const int64_t at_once : options.at_once) {
     const SearchBenchmark result = benchmark_search(translator, lines, at_once, options.seconds);

@@ -5,6 +5,8 @@
 #include <functional>
 
 #include "app/device.h"
+#include "base/error.h"
+#include "model/transformer/transformer.h"
 #include "train/adam.h"
 #include "train/loss.h"
 #include "train/precision.h"
@@ -48,7 +50,11 @@ std::vector<LayerTime> benchmark_layers(const Experiment& experiment,
                                         const LayersBenchmarkOptions& options) {
   const int64_t classes = options.vocabulary > 0 ? options.vocabulary : experiment.data.vocab_size;
   torch::manual_seed(static_cast<uint64_t>(experiment.seed));
-  Transformer model(experiment.model, ModelVocabulary{classes, classes});
+  const auto* config = std::get_if<TransformerConfig>(&experiment.model.options);
+  if (config == nullptr) {
+    throw ConfigError("model.architecture: bench layers times the layers of a transformer alone");
+  }
+  Transformer model(*config, VocabularySizes{classes, classes});
   model->to(device());
   model->train();
   FlatParameters parameters(*model);
@@ -61,7 +67,7 @@ std::vector<LayerTime> benchmark_layers(const Experiment& experiment,
   const torch::Tensor tokens_N =
       torch::randint(classes, {rows.rows()}, torch::TensorOptions(device()).dtype(torch::kInt64));
   const auto states = [&] {
-    return torch::randn({rows.rows(), experiment.model.d_model}, device()).requires_grad_();
+    return torch::randn({rows.rows(), config->d_model}, device()).requires_grad_();
   };
   const torch::Tensor x_ND = states(), memory_ND = states();
   const AttentionScope all{.queries = rows, .keys = rows};
@@ -70,7 +76,7 @@ std::vector<LayerTime> benchmark_layers(const Experiment& experiment,
   auto& decoder = *model->decoder->layers[0]->as<DecoderLayer>();
   const auto targets =
       smoothed_targets(experiment.train.smoothing, experiment.train.label_smoothing, classes);
-  const int64_t layers = experiment.model.layers;
+  const int64_t layers = config->layers;
   Bf16Weights bf16_weights;
   const Precision products = effective_precision(experiment.train.precision, device());
   const auto time = [&](const char* name, int64_t count,
@@ -99,7 +105,7 @@ std::vector<LayerTime> benchmark_layers(const Experiment& experiment,
                  x_ND, [&](const torch::Tensor&) { return memory_ND; });
            }),
       time("projection and loss", 1,
-           [&] { return output_loss(model, x_ND, tokens_N, targets).loss; })};
+           [&] { return output_loss(*model, x_ND, tokens_N, targets).loss; })};
   std::vector<double> updates;
   for (int i = 0; i < 5; ++i) {
     const auto start = Clock::now();

@@ -86,18 +86,22 @@ double fixed_memory(int64_t parameters) {
 StepBenchmark benchmark_step(const Experiment& experiment, const StepBenchmarkOptions& options) {
   const Material data = material(experiment.data, options);
   const Vocabularies& known = data.corpus->vocabularies();
-  const ModelVocabulary vocabulary{known.source_size, known.target_size};
+  const VocabularySizes vocabulary{known.source_size, known.target_size};
   const int64_t wanted = experiment.data.batch_tokens;
   const int64_t measured = std::min(wanted, options.batch_tokens);
   const auto seed = static_cast<uint64_t>(experiment.seed);
 
   torch::manual_seed(seed);
-  Transformer model(experiment.model, vocabulary);
+  const auto model = make_model(experiment.model, vocabulary);
   model->to(device());
+  if (experiment.model.counts_words()) {
+    data.corpus->set_target_counter(  // which tokens it counts costs nothing
+        std::make_shared<const TokenCounter>(vocabulary.target, std::span<const int32_t>()));
+  }
   BatchStream stream(*data.corpus, {.batch_tokens = measured, .seed = seed});
   TrainConfig config = experiment.train;
   config.accumulate = 1;
-  Trainer trainer(config, seed, model, stream,
+  Trainer trainer(config, seed, *model, stream,
                   known.target_bos == known.target_eos ? -1 : known.target_bos);
   const double idle = static_cast<double>(peak_memory());
   trainer.rehearse(largest_batch(*data.corpus, measured));

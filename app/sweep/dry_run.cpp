@@ -45,7 +45,7 @@ class Scratch {
 };
 
 double millions_at(const PlannedRow& row, int64_t vocabulary) {
-  const ModelVocabulary sizes{vocabulary, vocabulary};
+  const VocabularySizes sizes{vocabulary, vocabulary};
   return static_cast<double>(parameter_count(row.experiment.model, sizes)) / 1e6;
 }
 

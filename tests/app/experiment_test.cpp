@@ -27,7 +27,7 @@ Experiment resolve(const std::string& text, const std::vector<std::string>& assi
 TEST_CASE("an empty config is the paper's base") {
   const Experiment experiment = resolve("{}");
   CHECK(experiment == Experiment{});
-  CHECK(experiment.model.layers == 6);
+  CHECK(experiment.model.get<TransformerConfig>().layers == 6);
   CHECK(experiment.train.warmup == 4000);
   CHECK(experiment.search.beam == 4);
 }
@@ -38,9 +38,9 @@ TEST_CASE("base, file and assignments apply in this order, each a merge patch") 
   write(folder / "row.json", R"({"base": "far/base.json", "model": {"heads": 2}})");
   const Experiment row = load_experiment(folder / "row.json", {"model.d_v=16"});
   CHECK(row.seed == 5);
-  CHECK(row.model.heads == 2);
-  CHECK(row.model.d_k == 32);
-  CHECK(row.model.d_v == 16);
+  CHECK(row.model.get<TransformerConfig>().heads == 2);
+  CHECK(row.model.get<TransformerConfig>().d_k == 32);
+  CHECK(row.model.get<TransformerConfig>().d_v == 16);
   write(folder / "loop.json", R"({"base": "loop.json"})");
   CHECK_THROWS_WITH(load_experiment(folder / "loop.json"), contains("more than 16"));
   write(folder / "gone.json", R"({"base": "nowhere.json"})");
@@ -82,7 +82,7 @@ TEST_CASE("the difference of two configs is the list of the paths that differ") 
   const Experiment a = resolve(R"({"eval": [{"name": "x"}]})");
   Experiment b = a;
   CHECK(changed_paths(write_config(a), write_config(b)).empty());
-  b.model.heads = 3;
+  b.model.get<TransformerConfig>().heads = 3;
   b.eval[0].search.beam = 9;
   CHECK(changed_paths(write_config(a), write_config(b)) ==
         std::vector<std::string>{"model.heads", "eval[0].beam"});

@@ -52,7 +52,7 @@ TEST_CASE("rows are patches on the base, and the first one is compared with") {
   REQUIRE(plan.rows.size() == 2);
   CHECK(plan.rows[0].changed.empty());
   CHECK(plan.rows[1].changed == std::vector<std::string>{"model.d_k"});
-  CHECK(plan.rows[1].experiment.model.d_k == 16);
+  CHECK(plan.rows[1].experiment.model.get<TransformerConfig>().d_k == 16);
   CHECK(plan.metrics.evaluators[Metric::ppl] == "v");
   CHECK(plan.metrics.evaluators[Metric::bleu] == "b");
   REQUIRE(plan.runs.size() == 2);
@@ -67,7 +67,7 @@ TEST_CASE("grids make a row for each combination, seeds a run for each") {
   REQUIRE(plan.rows.size() == 5);
   CHECK(plan.rows[1].name == "g.heads=1.smoothing=all");
   CHECK(plan.rows[4].name == "g.heads=4.smoothing=wrong");
-  CHECK(plan.rows[3].experiment.model.heads == 4);
+  CHECK(plan.rows[3].experiment.model.get<TransformerConfig>().heads == 4);
   REQUIRE(plan.runs.size() == 9);
   CHECK(plan.runs[4].experiment.seed == 5);
   CHECK(plan.runs[5].experiment.seed == 6);  // all rows' first seeds come first
@@ -82,8 +82,8 @@ TEST_CASE("patch files lie over the base and under what the rows set") {
   sweeps.write("p.json", R"({"model": {"heads": 2, "layers": 3}})");
   const SweepPlan plan = sweeps.plan(
       sweeps.rows(R"({"name": "p", "patch": ["p.json"], "set": {"model": {"layers": 1}}})"));
-  CHECK(plan.rows[1].experiment.model.heads == 2);
-  CHECK(plan.rows[1].experiment.model.layers == 1);
+  CHECK(plan.rows[1].experiment.model.get<TransformerConfig>().heads == 2);
+  CHECK(plan.rows[1].experiment.model.get<TransformerConfig>().layers == 1);
 }
 
 TEST_CASE("a mistake in any row names the row, the place and the nearest right name") {

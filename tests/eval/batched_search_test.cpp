@@ -8,6 +8,7 @@
 #include "data/word_vocabulary.h"
 #include "eval/parser.h"
 #include "eval/translator.h"
+#include "kernels/bf16.h"
 #include "tests/support/catch.h"
 #include "tests/support/hardware.h"
 #include "tests/support/models.h"
@@ -28,14 +29,14 @@ const Tokenizers& tokenizers() {
   return both;
 }
 
-Transformer model(Position position = Position::sinusoidal, int64_t max_positions = 1024) {
-  ModelConfig config = testing::small_model();
+std::shared_ptr<Seq2SeqModel> model(Position position = Position::sinusoidal,
+                                    int64_t max_positions = 1024) {
+  TransformerConfig config = testing::small_model();
   config.embedding_sharing = EmbeddingSharing::decoder;
   config.position = position;
   config.max_positions = max_positions;
   torch::manual_seed(4);
-  return Transformer(config,
-                     ModelVocabulary{tokenizers().source->size(), tokenizers().target->size()});
+  return make_model(config, {tokenizers().source->size(), tokenizers().target->size()});
 }
 
 std::vector<std::vector<std::string>> sentences(uint64_t count) {
@@ -91,7 +92,7 @@ TEST_CASE("translations are the same by any number of threads and either decoder
     for (const int threads : {1, 2, 5}) {
       const testing::Threads scope(threads);
       all.push_back(
-          Translator(model(), tokenizers(), search(path), {.batch_tokens = 200}).translate(lines));
+          Translator(*model(), tokenizers(), search(path), {.batch_tokens = 200}).translate(lines));
     }
   }
   for (const auto& other : all) {
@@ -166,7 +167,7 @@ TEST_CASE("translations in bf16 are the same by any number of threads") {
     const testing::Threads scope(threads);
     // A new one each time: its threads are the first to meet the encoder's weights.
     const auto found =
-        Translator(model(), tokenizers(), bf16, {.batch_tokens = 200}).translate(lines);
+        Translator(*model(), tokenizers(), bf16, {.batch_tokens = 200}).translate(lines);
     if (first.empty()) first = found;
     for (size_t i = 0; i < found.size(); ++i) {
       CAPTURE(i, threads);
@@ -219,7 +220,8 @@ TEST_CASE("parses under the constraint are the same too, and whole") {
   for (const StepPath path : {StepPath::libtorch, StepPath::packed}) {
     for (const int threads : {1, 3}) {
       const testing::Threads scope(threads);
-      Parser parser(model(), tokenizers(), TreeForm::tags, search(path), {.batch_tokens = 150});
+      const auto parsing = model();
+      Parser parser(*parsing, tokenizers(), TreeForm::tags, search(path), {.batch_tokens = 150});
       all.push_back(parser.parse(input));
       CHECK(parser.counts().repaired == 0);
     }
@@ -239,9 +241,10 @@ TEST_CASE("an error in one thread's search reaches the caller") {
     throw std::runtime_error("no constraint");
   };
   const std::vector<std::vector<int32_t>> sources(40, {4, 5, 6});
-  CHECK_THROWS_WITH(batched_search(model(), tokenizers(), sources,
+  const auto searched = model();
+  CHECK_THROWS_WITH(batched_search(*searched, tokenizers(), sources,
                                    {.search = search(StepPath::packed),
-                                    .packed = packed_decoder_for(model(), search(StepPath::packed)),
+                                    .inference = searched->inference({}),
                                     .least_limits = {},
                                     .constraint = broken}),
                     "no constraint");

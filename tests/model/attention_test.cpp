@@ -1,4 +1,4 @@
-#include "model/attention.h"
+#include "model/transformer/attention.h"
 
 #include <limits>
 
@@ -12,8 +12,8 @@ using testing::max_difference;
 
 namespace {
 
-ModelConfig small(int64_t heads = 2, int64_t d_k = 8, int64_t d_v = 8) {
-  ModelConfig config;
+TransformerConfig small(int64_t heads = 2, int64_t d_k = 8, int64_t d_v = 8) {
+  TransformerConfig config;
   config.d_model = 12;
   config.heads = heads;
   config.d_k = d_k;
@@ -21,7 +21,7 @@ ModelConfig small(int64_t heads = 2, int64_t d_k = 8, int64_t d_v = 8) {
   return config;
 }
 
-MultiHeadAttention attention(ModelConfig config, AttentionPath path) {
+MultiHeadAttention attention(TransformerConfig config, AttentionPath path) {
   config.attention = path;
   torch::manual_seed(7);
   return MultiHeadAttention(config);

@@ -3,8 +3,8 @@
 #include <cstring>
 
 #include "base/safetensors.h"
-#include "model/decoder.h"
-#include "model/encoder.h"
+#include "model/transformer/decoder.h"
+#include "model/transformer/encoder.h"
 #include "tests/support/catch.h"
 #include "tests/support/models.h"
 #include "tests/support/source_dir.h"
@@ -34,8 +34,8 @@ class Golden {
   std::string prefix_;
 };
 
-ModelConfig config(Norm norm, AttentionPath path) {
-  ModelConfig config = testing::small_model();
+TransformerConfig config(Norm norm, AttentionPath path) {
+  TransformerConfig config = testing::small_model();
   config.dropout = 0.0;
   config.norm = norm;
   config.attention = path;

@@ -23,7 +23,7 @@ TEST_CASE("the closed form gives the parameter column of Table 3 for every row")
 }
 
 TEST_CASE("forward FLOPs of a dense layer are two per parameter and position") {
-  ModelConfig config;
+  TransformerConfig config;
   config.layers = 1;
   // One position on each side: scores cost 2 (d_k + d_v) heads for each of the three attentions.
   const double scores = 3 * 2.0 * 8 * (64 + 64);
@@ -38,7 +38,7 @@ TEST_CASE("FLOPs are those that PyTorch's counter sees, less the masked position
   for (const Json& one : cases) {
     INFO(one.dump());
     const auto number = [&](const char* key) { return one[key].get<int64_t>(); };
-    ModelConfig config;
+    TransformerConfig config;
     config.layers = number("layers");
     config.d_model = number("d_model");
     config.d_ff = number("d_ff");
@@ -54,7 +54,7 @@ TEST_CASE("FLOPs are those that PyTorch's counter sees, less the masked position
 }
 
 TEST_CASE("a model config that contradicts itself names the knob") {
-  ModelConfig config;
+  TransformerConfig config;
   config.d_model = 0;
   CHECK_THROWS_WITH(config.validate(), testing::contains("d_model: 0"));
   config = {};

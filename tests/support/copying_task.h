@@ -1,10 +1,12 @@
 // A training small enough for tests: a tiny Transformer learns to copy sentences.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "base/random.h"
 #include "data/batches.h"
+#include "model/transformer/transformer.h"
 #include "tests/support/models.h"
 #include "train/trainer.h"
 
@@ -21,15 +23,19 @@ inline EncodedCorpus copying_corpus(int64_t pairs = 64) {
     for (auto& word : words) word = static_cast<int32_t>(3 + random.below(kCopyingClasses - 3));
     list.emplace_back(words, words);
   }
-  return EncodedCorpus(list, {.source_size = kCopyingClasses,
+  EncodedCorpus corpus(list, {.source_size = kCopyingClasses,
                               .target_size = kCopyingClasses,
                               .source_eos = 2,
                               .target_bos = 1,
                               .target_eos = 2});
+  // For models with word positions; others do not look at it.
+  corpus.set_target_counter(std::make_shared<const TokenCounter>(
+      kCopyingClasses, std::vector<int32_t>{4, 5, 6, 7}));
+  return corpus;
 }
 
-inline ModelConfig copying_model() {
-  ModelConfig config = small_model();
+inline TransformerConfig copying_model() {
+  TransformerConfig config = small_model();
   config.layers = 1;
   config.d_ff = 32;
   return config;
@@ -51,16 +57,16 @@ struct CopyingTask {
   Trainer trainer;
 
   explicit CopyingTask(const TrainConfig& train = copying_training(), int64_t batch_tokens = 60,
-                       const ModelConfig& shape = copying_model(),
+                       const TransformerConfig& shape = copying_model(),
                        torch::Device device = torch::kCPU)
       : pairs(copying_corpus()),
         stream(pairs, {.batch_tokens = batch_tokens, .seed = 5}),
         model(seeded(shape, device)),
-        trainer(train, 9, model, stream, 1) {}
+        trainer(train, 9, *model, stream, 1) {}
 
-  static Transformer seeded(const ModelConfig& shape, torch::Device device = torch::kCPU) {
+  static Transformer seeded(const TransformerConfig& shape, torch::Device device = torch::kCPU) {
     torch::manual_seed(1);
-    Transformer model(shape, ModelVocabulary{kCopyingClasses, kCopyingClasses, {4, 5, 6, 7}});
+    Transformer model(shape, VocabularySizes{kCopyingClasses, kCopyingClasses});
     model->to(device);
     return model;
   }

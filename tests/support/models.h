@@ -6,8 +6,8 @@
 namespace attn::testing {
 
 /// The smallest model with more than one of everything; tests set what they are about.
-inline ModelConfig small_model() {
-  ModelConfig config;
+inline TransformerConfig small_model() {
+  TransformerConfig config;
   config.layers = 2;
   config.d_model = 16;
   config.d_ff = 24;

@@ -106,7 +106,7 @@ TEST_CASE("updates on a GPU are the CPU's, and in bf16 close to them") {
   if (!has_gpu()) return;
   const Precision precision = GENERATE(Precision::fp32, Precision::bf16);
   CAPTURE(enum_name(precision));
-  ModelConfig shape = testing::copying_model();
+  TransformerConfig shape = testing::copying_model();
   shape.dropout = 0.0;
   CopyingTask reference(in_two_batches(Precision::fp32), 60, shape);
   CopyingTask gpu(in_two_batches(precision), 60, shape, torch::kCUDA);
@@ -120,7 +120,7 @@ TEST_CASE("updates on a GPU are the CPU's, and in bf16 close to them") {
 
 TEST_CASE("training with dropout on a GPU repeats under its seed") {
   if (!has_gpu()) return;
-  ModelConfig shape = testing::copying_model();
+  TransformerConfig shape = testing::copying_model();
   shape.dropout = 0.3;
   std::vector<double> losses;
   for (int i = 0; i < 2; ++i) {

@@ -70,7 +70,7 @@ TEST_CASE("a run saved and taken up again ends with the same bits as one left al
 }
 
 TEST_CASE("k small batches make the gradient of one batch of all their pairs") {
-  ModelConfig shape = copying_model();
+  TransformerConfig shape = copying_model();
   shape.dropout = 0.0;
   TrainConfig small = copying_training();
   small.accumulate = 4;
@@ -82,7 +82,7 @@ TEST_CASE("k small batches make the gradient of one batch of all their pairs") {
     for (const int64_t id : reference.stream.next().ids) ids.push_back(static_cast<uint32_t>(id));
   }
   const Batch all = make_batch(reference.pairs, ids);
-  const auto rows = [](const TokenRows& r) { return token_sequences(r.tokens, r.lengths); };
+  const auto rows = [](const TokenRows& r) { return token_sequences(r.tokens, r.lengths, torch::kCPU, r.second); };
   const auto q = smoothed_targets(Smoothing::wrong, 0.1, kClasses, 1);
   const torch::Tensor x = reference.model->forward(rows(all.source), rows(all.target_in));
   const torch::Tensor loss =
@@ -98,7 +98,7 @@ TEST_CASE("k small batches make the gradient of one batch of all their pairs") {
 TEST_CASE("any number of threads makes the gradient that one makes") {
   const Batch batch = largest_batch(copying_corpus(), 60);
   const auto targets = smoothed_targets(Smoothing::wrong, 0.1, kClasses, 1);
-  ModelConfig shape = copying_model();
+  TransformerConfig shape = copying_model();
   shape.dropout = 0.0;
   shape.word_positions = GENERATE(false, true);
   std::vector<torch::Tensor> gradients;
@@ -107,7 +107,7 @@ TEST_CASE("any number of threads makes the gradient that one makes") {
     const testing::Threads threads(count);
     Transformer model = Setup::seeded(shape);
     FlatParameters parameters(*model);
-    BatchGradient gradient(model, parameters, Precision::fp32, targets);
+    BatchGradient gradient(*model, parameters, Precision::fp32, targets);
     gradient.zero();
     gradient.add(batch, 0.5, 1);
     losses.push_back(gradient.collect());
@@ -125,12 +125,12 @@ TEST_CASE("dropout by several threads repeats under its seed, on both attention 
   const Batch batch = largest_batch(copying_corpus(), 60);
   const auto targets = smoothed_targets(Smoothing::wrong, 0.1, kClasses, 1);
   const testing::Threads threads(2);
-  ModelConfig shape = copying_model();
+  TransformerConfig shape = copying_model();
   shape.dropout = 0.5;
   shape.attention = GENERATE(AttentionPath::fast, AttentionPath::readable);
   Transformer model = Setup::seeded(shape);
   FlatParameters parameters(*model);
-  BatchGradient gradient(model, parameters, Precision::fp32, targets);
+  BatchGradient gradient(*model, parameters, Precision::fp32, targets);
   std::vector<torch::Tensor> gradients;
   for (const uint64_t seed : {1, 1, 2}) {
     gradient.zero();

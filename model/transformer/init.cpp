@@ -1,8 +1,8 @@
-#include "model/init.h"
+#include "model/transformer/init.h"
 
 #include <cmath>
 
-#include "model/transformer.h"
+#include "model/transformer/transformer.h"
 
 namespace attn {
 

@@ -1,8 +1,8 @@
-#include "model/encoder.h"
+#include "model/transformer/encoder.h"
 
 namespace attn {
 
-EncoderLayerImpl::EncoderLayerImpl(const ModelConfig& config) {
+EncoderLayerImpl::EncoderLayerImpl(const TransformerConfig& config) {
   self_attention = register_module("self_attention", MultiHeadAttention(config));
   self_attention_sublayer = register_module("self_attention_sublayer", Sublayer(config));
   feed_forward = register_module("feed_forward", PositionwiseFeedForward(config));
@@ -16,7 +16,7 @@ torch::Tensor EncoderLayerImpl::forward(torch::Tensor x_ND, const AttentionScope
                                         [&](const torch::Tensor& x) { return feed_forward(x); });
 }
 
-EncoderImpl::EncoderImpl(const ModelConfig& config) {
+EncoderImpl::EncoderImpl(const TransformerConfig& config) {
   register_module("layers", layers);
   for (int64_t i = 0; i < config.layers; ++i) layers->push_back(EncoderLayer(config));
   if (config.norm == Norm::pre) {

@@ -1,4 +1,4 @@
-#include "model/position.h"
+#include "model/transformer/position.h"
 
 #include <algorithm>
 #include <cmath>
@@ -19,7 +19,7 @@ torch::Tensor sinusoid_table(int64_t positions, int64_t d_model, bool halves) {
   return table.to(torch::kFloat32);
 }
 
-PositionEncodingImpl::PositionEncodingImpl(const ModelConfig& config)
+PositionEncodingImpl::PositionEncodingImpl(const TransformerConfig& config)
     : kind_(config.position), d_model_(config.d_model) {
   if (kind_ == Position::learned) {
     weight = register_parameter("weight", torch::empty({config.max_positions, config.d_model}));

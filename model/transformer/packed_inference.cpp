@@ -1,10 +1,9 @@
-#include "eval/packed_decoder.h"
+#include "model/transformer/packed_inference.h"
 
 #include <ATen/Parallel.h>
 
 #include <algorithm>
 
-#include "eval/candidates.h"
 #include "kernels/cpu/table.h"
 
 namespace attn {
@@ -12,11 +11,11 @@ namespace {
 
 constexpr int64_t kRowsAThread = 8;  // of attention and norms
 
-PackedDecoder::Norm norm_of(const torch::nn::LayerNorm& norm) {
+PackedInference::Norm norm_of(const torch::nn::LayerNorm& norm) {
   return {norm->weight.detach().clone(), norm->bias.detach().clone(), norm->options.eps()};
 }
 
-PackedDecoder::Norm norm_of(const Sublayer& sublayer) {
+PackedInference::Norm norm_of(const Sublayer& sublayer) {
   return norm_of(sublayer->norm);
 }
 
@@ -35,7 +34,7 @@ PackedLinear packed(std::initializer_list<Linear> linears, WeightType type) {
                       type);
 }
 
-PackedDecoder::Layer packed(const DecoderLayer& layer, WeightType type) {
+PackedInference::Layer packed(const DecoderLayer& layer, WeightType type) {
   const MultiHeadAttention &self = layer->self_attention, &memory = layer->memory_attention;
   return {.self_project = packed({self->query, self->key, self->value}, type),
           .self_output = packed(self->output, type),
@@ -60,11 +59,11 @@ bool is_added_to_embeddings(Position position) {
   return false;
 }
 
-// Whether all that the config asks for is done here: knobs that this file takes into account, or
+// Whether all that the config asks for is done here: options that this file takes into account, or
 // that say nothing of the decoder's step, are set to their defaults, and nothing else may be left.
-// So a knob that is added to the model later is left to the modules until it is named here.
-bool is_known(ModelConfig config) {
-  const ModelConfig paper;
+// So an option that is added to the model later is left to the modules until it is named here.
+bool is_known(TransformerConfig config) {
+  const TransformerConfig paper;
   config.layers = paper.layers;
   config.d_model = paper.d_model;
   config.d_ff = paper.d_ff;
@@ -91,20 +90,15 @@ float* room(std::vector<float>& buffer, int64_t floats) {
 
 }  // namespace
 
-bool PackedDecoder::knows(Transformer model) {
-  return is_known(model->config()) && model->device().is_cpu() &&
-         model->output_weight().scalar_type() == torch::kFloat32 &&
-         !model->target_embedding->position->attention_bias(1, 1).defined();
+bool PackedInference::serves(const TransformerImpl& model) {
+  return is_known(model.config()) && model.device().is_cpu() &&
+         model.output_weight().scalar_type() == torch::kFloat32 &&
+         !model.target_embedding->position->attention_bias(1, 1).defined();
 }
 
-std::shared_ptr<const PackedDecoder> PackedDecoder::make(Transformer model, WeightType weights) {
-  if (!knows(model)) return nullptr;
+PackedInference::PackedInference(std::shared_ptr<TransformerImpl> of, WeightType weights)
+    : model(std::move(of)), projection(model->output_weight(), {}, weights) {
   const torch::NoGradGuard no_grad;
-  return std::shared_ptr<const PackedDecoder>(new PackedDecoder(model, weights));
-}
-
-PackedDecoder::PackedDecoder(Transformer of, WeightType weights)
-    : model(of), projection(of->output_weight(), {}, weights) {
   for (const auto& layer : *model->decoder->layers) {
     layers.push_back(
         packed(DecoderLayer(std::dynamic_pointer_cast<DecoderLayerImpl>(layer)), weights));
@@ -117,9 +111,11 @@ PackedDecoder::PackedDecoder(Transformer of, WeightType weights)
   }
 }
 
-class PackedStepDecoder::State {
+namespace {
+
+class PackedSession : public DecodeSession {
  public:
-  State(const PackedDecoder& decoder, const TokenSequences& source)
+  PackedSession(const PackedInference& decoder, const TokenSequences& source)
       : decoder_(decoder),
         model_(decoder.model),
         d_model_(model_->config().d_model),
@@ -130,7 +126,7 @@ class PackedStepDecoder::State {
     const torch::NoGradGuard no_grad;
     std::optional<Bf16Scope> in_bf16;
     if (decoder.memory_weights) in_bf16.emplace(*decoder.memory_weights);
-    const torch::Tensor encoded_ND = model_->encode(source);
+    const torch::Tensor encoded_ND = model_->encode(source).rows_MD;
     for (const auto& layer : *model_->decoder->layers) {
       remember(layer->as<DecoderLayer>()->memory_attention->project(encoded_ND));
     }
@@ -138,11 +134,11 @@ class PackedStepDecoder::State {
   }
 
   // Logits [R, V], in memory that the next step takes again.
-  torch::Tensor step(const StepRows& rows);
+  torch::Tensor step(const StepRows& step) override;
 
  private:
   // A layer's memory: keys transposed by sentence and head, since every step attends to them.
-  struct Memory {
+  struct LayerMemory {
     std::vector<float> keys;
     torch::Tensor values_NE;
   };
@@ -158,28 +154,27 @@ class PackedStepDecoder::State {
   void attend_to_memory(size_t layer, std::span<const int64_t> sentences, const float* queries,
                         float* out);
   // out = LayerNorm(x + update); update may be null, out may be x.
-  void normalise(const PackedDecoder::Norm& norm, const float* x, const float* update, int64_t rows,
+  void normalise(const PackedInference::Norm& norm, const float* x, const float* update, int64_t rows,
                  float* out);
   // x through one sub-layer with its residual and its norm, before or after; `compute` maps rows
   // [R, D] to rows [R, D].
   template <class F>
-  void sublayer(const PackedDecoder::Norm& norm, float* x, int64_t rows, F&& compute);
+  void sublayer(const PackedInference::Norm& norm, float* x, int64_t rows, F&& compute);
 
-  const PackedDecoder& decoder_;
-  Transformer model_;
+  const PackedInference& decoder_;
+  std::shared_ptr<TransformerImpl> model_;
   int64_t d_model_, heads_, d_k_, d_v_;
   Segments memory_;
-  std::vector<Memory> memories_;
-  std::vector<int64_t> key_offsets_;  // of each sentence's first head in Memory::keys
+  std::vector<LayerMemory> memories_;
+  std::vector<int64_t> key_offsets_;  // of each sentence's first head in LayerMemory::keys
   std::vector<Steps> steps_;
   int64_t position_ = 0;
-  std::vector<int64_t> word_counts_;  // of each row (TransformerImpl::count_words)
   std::vector<std::vector<int32_t>> past_, next_past_;  // of each row: its row at every position
   std::vector<float> x_, normal_, update_, zeros_, sums_, means_, rstds_, attended_, queries_,
       hidden_, logits_;
 };
 
-void PackedStepDecoder::State::remember(const KeysValues& projected) {
+void PackedSession::remember(const KeysValues& projected) {
   const auto& kernels = cpu::kernels();
   const bool first = key_offsets_.empty();
   int64_t size = 0;
@@ -187,7 +182,7 @@ void PackedStepDecoder::State::remember(const KeysValues& projected) {
     if (first) key_offsets_.push_back(size);
     size += heads_ * kernels.transposed_size(memory_.length(s), d_k_);
   }
-  Memory memory{.keys = std::vector<float>(static_cast<size_t>(size)),
+  LayerMemory memory{.keys = std::vector<float>(static_cast<size_t>(size)),
                 .values_NE = projected.values.contiguous()};
   const torch::Tensor keys_NE = projected.keys.contiguous();
   for (int64_t s = 0; s < memory_.count(); ++s) {
@@ -203,7 +198,7 @@ void PackedStepDecoder::State::remember(const KeysValues& projected) {
 }
 
 // Rows keep to where their ancestors wrote; the newest position is the identity.
-void PackedStepDecoder::State::follow(std::span<const int64_t> parents, int64_t rows) {
+void PackedSession::follow(std::span<const int64_t> parents, int64_t rows) {
   next_past_.resize(static_cast<size_t>(rows));
   for (int64_t r = 0; r < rows; ++r) {
     auto& past = next_past_[r];
@@ -217,7 +212,7 @@ void PackedStepDecoder::State::follow(std::span<const int64_t> parents, int64_t 
   past_.swap(next_past_);
 }
 
-void PackedStepDecoder::State::attend_to_steps(size_t layer, int64_t rows, float* out) {
+void PackedSession::attend_to_steps(size_t layer, int64_t rows, float* out) {
   const Steps& steps = steps_[layer];
   const int64_t width = heads_ * (2 * d_k_ + d_v_);
   at::parallel_for(0, rows, kRowsAThread, [&](int64_t begin, int64_t end) {
@@ -238,7 +233,7 @@ void PackedStepDecoder::State::attend_to_steps(size_t layer, int64_t rows, float
   });
 }
 
-void PackedStepDecoder::State::attend_to_memory(size_t layer, std::span<const int64_t> sentences,
+void PackedSession::attend_to_memory(size_t layer, std::span<const int64_t> sentences,
                                                 const float* queries, float* out) {
   struct Group {
     int64_t sentence, first, rows;
@@ -251,7 +246,7 @@ void PackedStepDecoder::State::attend_to_memory(size_t layer, std::span<const in
     ++groups.back().rows;
   }
   const auto& kernels = cpu::kernels();
-  const Memory& memory = memories_[layer];
+  const LayerMemory& memory = memories_[layer];
   const int64_t scratch_size = kernels.attention_scratch(memory_.longest(), d_k_, d_v_);
   const auto count = static_cast<int64_t>(groups.size());
   at::parallel_for(0, count, 2, [&](int64_t begin, int64_t end) {
@@ -280,7 +275,7 @@ void PackedStepDecoder::State::attend_to_memory(size_t layer, std::span<const in
   });
 }
 
-void PackedStepDecoder::State::normalise(const PackedDecoder::Norm& norm, const float* x,
+void PackedSession::normalise(const PackedInference::Norm& norm, const float* x,
                                          const float* update, int64_t rows, float* out) {
   if (update == nullptr) {
     zeros_.resize(std::max(zeros_.size(), static_cast<size_t>(rows * d_model_)), 0.0f);
@@ -306,7 +301,7 @@ void PackedStepDecoder::State::normalise(const PackedDecoder::Norm& norm, const 
 }
 
 template <class F>
-void PackedStepDecoder::State::sublayer(const PackedDecoder::Norm& norm, float* x, int64_t rows,
+void PackedSession::sublayer(const PackedInference::Norm& norm, float* x, int64_t rows,
                                         F&& compute) {
   switch (model_->config().norm) {
     case attn::Norm::post: {
@@ -324,20 +319,18 @@ void PackedStepDecoder::State::sublayer(const PackedDecoder::Norm& norm, float* 
   }
 }
 
-torch::Tensor PackedStepDecoder::State::step(const StepRows& step) {
+torch::Tensor PackedSession::step(const StepRows& step) {
   const torch::NoGradGuard no_grad;
   const auto rows = static_cast<int64_t>(step.tokens.size());
   follow(step.parents, rows);
-  word_counts_ = model_->count_words(word_counts_, step.parents, step.tokens);
-  const torch::Tensor embedded_RD =
-      model_->embed_step(step.tokens, position_, word_counts_).contiguous();
+  const torch::Tensor embedded_RD = model_->embed_step(step, position_).contiguous();
   float* x = room(x_, rows * d_model_);
   std::copy_n(embedded_RD.const_data_ptr<float>(), rows * d_model_, x);
   const int64_t keys = heads_ * d_k_, values = heads_ * d_v_, width = 2 * keys + values;
   float* update = room(update_, rows * d_model_);
   float* attended = room(attended_, rows * values);
   for (size_t i = 0; i < decoder_.layers.size(); ++i) {
-    const PackedDecoder::Layer& layer = decoder_.layers[i];
+    const PackedInference::Layer& layer = decoder_.layers[i];
     sublayer(layer.self_norm, x, rows, [&](const float* in) {
       Steps& steps = steps_[i];
       float* block = steps.blocks.emplace_back(static_cast<size_t>(rows * width)).data();
@@ -371,17 +364,10 @@ torch::Tensor PackedStepDecoder::State::step(const StepRows& step) {
   return torch::from_blob(logits, {rows, classes}, torch::kFloat32);
 }
 
-PackedStepDecoder::PackedStepDecoder(const PackedDecoder& decoder, const TokenSequences& source,
-                                     TokenConstraint* constraint)
-    : state_(std::make_unique<State>(decoder, source)), constraint_(constraint) {}
+}  // namespace
 
-PackedStepDecoder::~PackedStepDecoder() = default;
-
-void PackedStepDecoder::step(std::span<const int64_t> parents, std::span<const int32_t> tokens,
-                             std::span<const int64_t> sentences, int64_t candidates,
-                             Candidates& out) {
-  const StepRows rows{parents, tokens, sentences};
-  choose(state_->step(rows), rows, constraint_, candidates, out);
+std::unique_ptr<DecodeSession> PackedInference::start(const TokenSequences& source) const {
+  return std::make_unique<PackedSession>(*this, source);
 }
 
 }  // namespace attn

@@ -1,4 +1,4 @@
-#include "model/feed_forward.h"
+#include "model/transformer/feed_forward.h"
 
 #include "kernels/dropout.h"
 
@@ -19,7 +19,7 @@ torch::Tensor activated(Linear& inner, const torch::Tensor& x_ND, Activation act
 
 }  // namespace
 
-PositionwiseFeedForwardImpl::PositionwiseFeedForwardImpl(const ModelConfig& config)
+PositionwiseFeedForwardImpl::PositionwiseFeedForwardImpl(const TransformerConfig& config)
     : activation_(config.activation), dropout_(config.activation_dropout) {
   inner = register_module("inner", Linear(config.d_model, config.d_ff));
   outer = register_module("outer", Linear(config.d_ff, config.d_model));

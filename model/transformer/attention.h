@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "kernels/libtorch.h"
-#include "model/config.h"
-#include "model/linear.h"
+#include "model/transformer/config.h"
+#include "model/layers/linear.h"
 #include "model/segments.h"
 
 namespace attn {
@@ -51,7 +51,7 @@ struct KeysValues {
 /// the encoder's output.
 class MultiHeadAttentionImpl : public torch::nn::Module {
  public:
-  explicit MultiHeadAttentionImpl(const ModelConfig& config);
+  explicit MultiHeadAttentionImpl(const TransformerConfig& config);
 
   /// queries_ND rows attend to memory_ND rows as `scope` says; returns [N, D].
   torch::Tensor forward(const torch::Tensor& queries_ND, const torch::Tensor& memory_ND,

@@ -4,7 +4,7 @@
 #include <mutex>
 
 #include "kernels/libtorch.h"
-#include "model/config.h"
+#include "model/transformer/config.h"
 
 namespace attn {
 
@@ -17,7 +17,7 @@ torch::Tensor sinusoid_table(int64_t positions, int64_t d_model, bool halves = f
 /// scores.
 class PositionEncodingImpl : public torch::nn::Module {
  public:
-  explicit PositionEncodingImpl(const ModelConfig& config);
+  explicit PositionEncodingImpl(const TransformerConfig& config);
 
   /// embeddings_ND plus the encoding of each row's position. Learned positions throw (TORCH_CHECK)
   /// beyond their table; sinusoids grow as needed.

@@ -3,14 +3,14 @@
 #pragma once
 
 #include "kernels/libtorch.h"
-#include "model/config.h"
+#include "model/transformer/config.h"
 
 namespace attn {
 
 /// LayerNorm(x + Dropout(Sublayer(x))), or x + Dropout(Sublayer(LayerNorm(x))) with norm = pre.
 class SublayerImpl : public torch::nn::Module {
  public:
-  explicit SublayerImpl(const ModelConfig& config);
+  explicit SublayerImpl(const TransformerConfig& config);
 
   /// `sublayer` maps [N, D] to [N, D].
   template <class F>

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "kernels/libtorch.h"
-#include "model/attention.h"
-#include "model/config.h"
-#include "model/feed_forward.h"
-#include "model/sublayer.h"
+#include "model/transformer/attention.h"
+#include "model/transformer/config.h"
+#include "model/transformer/feed_forward.h"
+#include "model/transformer/sublayer.h"
 
 namespace attn {
 
@@ -22,8 +22,7 @@ struct DecoderState {
   std::vector<std::vector<KeysValues>>
       steps;  ///< per layer and earlier position, [R of that step, H·K]
   std::vector<std::vector<int32_t>>
-      ancestors;                     ///< per earlier position: for each present row, its row there
-  std::vector<int64_t> word_counts;  ///< of each present row (TransformerImpl::count_words)
+      ancestors;  ///< per earlier position: for each present row, its row there
   std::vector<int64_t> rows_of_sentence;  ///< present rows of each sentence; 0 when it has ended
 
   int64_t position() const { return static_cast<int64_t>(ancestors.size()); }
@@ -31,7 +30,7 @@ struct DecoderState {
 
 class DecoderLayerImpl : public torch::nn::Module {
  public:
-  explicit DecoderLayerImpl(const ModelConfig& config);
+  explicit DecoderLayerImpl(const TransformerConfig& config);
   /// [N, D] to [N, D]; `self` is causal, `cross` reaches from target rows to memory rows.
   torch::Tensor forward(torch::Tensor x_ND, const torch::Tensor& memory_MD,
                         const AttentionScope& self, const AttentionScope& cross);
@@ -48,7 +47,7 @@ TORCH_MODULE(DecoderLayer);
 
 class DecoderImpl : public torch::nn::Module {
  public:
-  explicit DecoderImpl(const ModelConfig& config);
+  explicit DecoderImpl(const TransformerConfig& config);
   torch::Tensor forward(torch::Tensor x_ND, const torch::Tensor& memory_MD,
                         const AttentionScope& self, const AttentionScope& cross);
   /// Projects the memory once; no position is decoded yet.

@@ -2,16 +2,16 @@
 #pragma once
 
 #include "kernels/libtorch.h"
-#include "model/attention.h"
-#include "model/config.h"
-#include "model/feed_forward.h"
-#include "model/sublayer.h"
+#include "model/transformer/attention.h"
+#include "model/transformer/config.h"
+#include "model/transformer/feed_forward.h"
+#include "model/transformer/sublayer.h"
 
 namespace attn {
 
 class EncoderLayerImpl : public torch::nn::Module {
  public:
-  explicit EncoderLayerImpl(const ModelConfig& config);
+  explicit EncoderLayerImpl(const TransformerConfig& config);
   /// [N, D] to [N, D]; `self` is the source attending to itself.
   torch::Tensor forward(torch::Tensor x_ND, const AttentionScope& self);
 
@@ -23,7 +23,7 @@ TORCH_MODULE(EncoderLayer);
 
 class EncoderImpl : public torch::nn::Module {
  public:
-  explicit EncoderImpl(const ModelConfig& config);
+  explicit EncoderImpl(const TransformerConfig& config);
   torch::Tensor forward(torch::Tensor x_ND, const AttentionScope& self);
 
   torch::nn::ModuleList layers;

@@ -2,15 +2,15 @@
 #pragma once
 
 #include "kernels/libtorch.h"
-#include "model/config.h"
-#include "model/linear.h"
+#include "model/transformer/config.h"
+#include "model/layers/linear.h"
 
 namespace attn {
 
 /// Equation 2: max(0, x W1 + b1) W2 + b2, the same at every position.
 class PositionwiseFeedForwardImpl : public torch::nn::Module {
  public:
-  explicit PositionwiseFeedForwardImpl(const ModelConfig& config);
+  explicit PositionwiseFeedForwardImpl(const TransformerConfig& config);
   /// [N, D] to [N, D].
   torch::Tensor forward(const torch::Tensor& x_ND);
 

@@ -1,23 +1,26 @@
 // The packed path of search against the modules that define it.
-#include "eval/packed_decoder.h"
+#include "model/transformer/packed_inference.h"
 
+#include <algorithm>
 #include <numeric>
 
+#include "base/error.h"
 #include "base/random.h"
-#include "eval/batched_search.h"
-#include "eval/transformer_decoder.h"
+#include "model/transformer/inference.h"
 #include "tests/support/catch.h"
 #include "tests/support/hardware.h"
 #include "tests/support/models.h"
+#include "tests/support/tensors.h"
 
 using namespace attn;
+using testing::max_difference;
 
 namespace {
 
 constexpr int64_t kSource = 23, kTarget = 37;
 
-ModelConfig variant(const std::string& name) {
-  ModelConfig config = testing::small_model();
+TransformerConfig variant(const std::string& name) {
+  TransformerConfig config = testing::small_model();
   config.d_model = 24;
   config.d_ff = 50;
   config.heads = 3;
@@ -38,18 +41,16 @@ TokenSequences random_source(Random& random) {
   return token_sequences(tokens, lengths);
 }
 
-// The model's log-probabilities of every class, in a few steps of three rows.
-std::vector<double> log_probs_of(StepDecoder& decoder) {
-  const std::vector<int64_t> rows = {0, 1, 2};
+// The log-probabilities of every class, in a few steps of three rows.
+std::vector<double> log_probs_of(DecodeSession& session) {
+  const std::vector<int64_t> rows = {0, 1, 2}, second = {1, 0, 1};
+  const std::vector<int32_t> tokens = {1, 1, 1};
   std::vector<double> all;
   for (int step = 0; step < 5; ++step) {
-    Candidates found;
-    decoder.step(rows, std::vector<int32_t>{1, 1, 1}, rows, kTarget, found);
-    std::vector<double> of_token(3 * kTarget);
-    for (int64_t c = 0; c < 3 * kTarget; ++c) {
-      of_token[c / kTarget * kTarget + found.tokens[c]] = found.log_probs[c];
-    }
-    all.insert(all.end(), of_token.begin(), of_token.end());
+    const torch::Tensor log_p =
+        session.step({rows, tokens, rows, second}).to(torch::kFloat64).log_softmax(-1).contiguous();
+    all.insert(all.end(), log_p.const_data_ptr<double>(),
+               log_p.const_data_ptr<double>() + log_p.numel());
   }
   return all;
 }
@@ -73,7 +74,7 @@ TEST_CASE("packed steps are the model's steps, however rows reorder and end") {
                                     "word positions", "three matrices");
   CAPTURE(name);
   torch::manual_seed(3);
-  Transformer model(variant(name), ModelVocabulary{kSource, kTarget, {2, 17, 30}});
+  Transformer model(variant(name), VocabularySizes{kSource, kTarget});
   model->eval();
   {  // biases and norms that are not their first values
     const torch::NoGradGuard no_grad;
@@ -83,24 +84,19 @@ TEST_CASE("packed steps are the model's steps, however rows reorder and end") {
   }
   Random random(5);
   const TokenSequences source = random_source(random);
-  const auto packed = PackedDecoder::make(model, WeightType::fp32);
-  REQUIRE(packed != nullptr);
-  TransformerStepDecoder plain(model, source);
-  PackedStepDecoder fast(*packed, source, nullptr);
+  REQUIRE(PackedInference::serves(*model));
+  const PackedInference packed(model.ptr(), WeightType::fp32);
+  const ModuleInference modules(model.ptr());
+  const auto plain = modules.start(source), fast = packed.start(source);
 
   std::vector<int64_t> parents = {0, 1, 2}, sentences = {0, 1, 2};
   std::vector<int32_t> tokens = {1, 1, 1};
   for (int step = 0; step < 12; ++step) {
     CAPTURE(step);
-    Candidates expected, found;
-    plain.step(parents, tokens, sentences, 6, expected);
-    fast.step(parents, tokens, sentences, 6, found);
-    REQUIRE(found.per_row == expected.per_row);
-    CHECK(found.tokens == expected.tokens);
-    REQUIRE(found.log_probs.size() == expected.log_probs.size());
-    for (size_t i = 0; i < found.log_probs.size(); ++i) {
-      CHECK(found.log_probs[i] == Approx(expected.log_probs[i]).margin(2e-5));
-    }
+    std::vector<int64_t> second(tokens.size());  // ignored without word positions
+    for (auto& count : second) count = static_cast<int64_t>(random.below(5));
+    const StepRows all{parents, tokens, sentences, second};
+    CHECK(max_difference(fast->step(all), plain->step(all)) < 5e-5);
     // Up to 16 rows a sentence, from any parents of the same sentence; one sentence ends.
     std::vector<int64_t> next_parents, next_sentences;
     for (int64_t s = 0; s < 3; ++s) {
@@ -122,15 +118,15 @@ TEST_CASE("packed steps are the model's steps, however rows reorder and end") {
   }
 }
 
-TEST_CASE("what the packed path cannot do is left to the modules") {
-  ModelConfig config = variant("base");
+TEST_CASE("what packed inference has no kernels for is left to the modules") {
+  TransformerConfig config = variant("base");
+  const VocabularySizes sizes{kSource, kTarget};
+  CHECK(PackedInference::serves(*Transformer(config, sizes)));
   config.activation = Activation::gelu;
-  CHECK(PackedDecoder::make(Transformer(config, ModelVocabulary{kSource, kTarget}),
-                            WeightType::fp32) == nullptr);
+  CHECK(!PackedInference::serves(*Transformer(config, sizes)));
   config = variant("base");
   config.attention = AttentionPath::readable;
-  CHECK(PackedDecoder::make(Transformer(config, ModelVocabulary{kSource, kTarget}),
-                            WeightType::fp32) == nullptr);
+  CHECK(!PackedInference::serves(*Transformer(config, sizes)));
 }
 
 TEST_CASE("search in bf16 is the model in bf16, its encoder and its decoder") {
@@ -138,18 +134,16 @@ TEST_CASE("search in bf16 is the model in bf16, its encoder and its decoder") {
   const std::string name = GENERATE("base", "pre", "no bias", "other widths", "word positions");
   CAPTURE(name);
   torch::manual_seed(3);
-  Transformer model(variant(name), ModelVocabulary{kSource, kTarget, {2, 17, 30}});
+  Transformer model(variant(name), VocabularySizes{kSource, kTarget});
   model->eval();
   Random random(5);
   const TokenSequences source = random_source(random);
-  const auto exact = PackedDecoder::make(model, WeightType::fp32),
-             small = PackedDecoder::make(model, WeightType::bf16);
-  PackedStepDecoder first(*exact, source, nullptr), second(*small, source, nullptr);
-  const auto of_exact = log_probs_of(first), of_small = log_probs_of(second);
+  const PackedInference exact(model.ptr(), WeightType::fp32), small(model.ptr(), WeightType::bf16);
+  const auto of_exact = log_probs_of(*exact.start(source)),
+             of_small = log_probs_of(*small.start(source));
   Bf16Weights weights;
   const Bf16Scope scope(weights);
-  TransformerStepDecoder plain(model, source);
-  const auto of_plain = log_probs_of(plain);
+  const auto of_plain = log_probs_of(*ModuleInference(model.ptr()).start(source));
   // Sums in another order may round an operand the other way now and then. Half of the model in
   // float32 would be half as far off as all of it.
   CHECK(mean_difference(of_small, of_plain) < 0.2 * mean_difference(of_exact, of_plain));
@@ -159,30 +153,29 @@ TEST_CASE("smaller weights change log-probabilities a little, and only where the
   const WeightType type = GENERATE(WeightType::bf16, WeightType::int8);
   const std::string name(enum_name(type));
   CAPTURE(name);
-  SearchConfig search{.weights = type};
+  const VocabularySizes sizes{kSource, kTarget};
+  const SearchBackend backend{.weights = type};
   if (type == WeightType::bf16 && !has_bf16_tiles()) {
-    CHECK_THROWS_WITH(
-        packed_decoder_for(Transformer(variant("base"), ModelVocabulary{kSource, kTarget}), search),
-        testing::contains("search.weights: bf16: this processor"));
+    CHECK_THROWS_WITH(Transformer(variant("base"), sizes)->inference(backend),
+                      testing::contains("search.weights: bf16: this processor"));
     return;
   }
   torch::manual_seed(3);
-  Transformer model(variant("base"), ModelVocabulary{kSource, kTarget});
+  Transformer model(variant("base"), VocabularySizes{kSource, kTarget});
   model->eval();
   Random random(5);
   const TokenSequences source = random_source(random);
-  const auto exact = PackedDecoder::make(model, WeightType::fp32),
-             small = PackedDecoder::make(model, type);
-  PackedStepDecoder first(*exact, source, nullptr), second(*small, source, nullptr);
-  const double difference = largest_difference(log_probs_of(first), log_probs_of(second));
+  const PackedInference exact(model.ptr(), WeightType::fp32), small(model.ptr(), type);
+  const double difference = largest_difference(log_probs_of(*exact.start(source)),
+                                               log_probs_of(*small.start(source)));
   CHECK(difference > 1e-5);
   CHECK(difference < 0.05);
 
-  ModelConfig gelu = variant("base");
+  TransformerConfig gelu = variant("base");
   gelu.activation = Activation::gelu;
-  CHECK_THROWS_WITH(
-      packed_decoder_for(Transformer(gelu, ModelVocabulary{kSource, kTarget}), search),
-      testing::contains("search.weights: " + name));
-  search.decoder = StepPath::libtorch;
-  CHECK_THROWS_WITH(search.validate(), testing::contains("packed"));
+  CHECK_THROWS_WITH(Transformer(gelu, sizes)->inference(backend),
+                    testing::contains("search.weights: " + name));
+  CHECK_THROWS_WITH(Transformer(variant("base"), sizes)
+                        ->inference({.path = StepPath::libtorch, .weights = type}),
+                    testing::contains("search.weights: " + name));
 }

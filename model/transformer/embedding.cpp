@@ -1,4 +1,4 @@
-#include "model/embedding.h"
+#include "model/transformer/embedding.h"
 
 #include <cmath>
 
@@ -7,7 +7,7 @@
 
 namespace attn {
 
-EmbeddingImpl::EmbeddingImpl(const ModelConfig& config, bool word_positions)
+EmbeddingImpl::EmbeddingImpl(const TransformerConfig& config, bool word_positions)
     : scale_(std::sqrt(static_cast<double>(config.d_model))), dropout_(config.dropout) {
   position = register_module("position", PositionEncoding(config));
   if (word_positions) word_position = register_module("word_position", PositionEncoding(config));
@@ -15,13 +15,14 @@ EmbeddingImpl::EmbeddingImpl(const ModelConfig& config, bool word_positions)
 
 torch::Tensor EmbeddingImpl::forward(const torch::Tensor& weight_VD, const torch::Tensor& tokens_N,
                                      const torch::Tensor& positions_N, int64_t longest,
-                                     const torch::Tensor& word_counts_N) {
+                                     const torch::Tensor& second_N) {
   torch::Tensor x_ND = scaled_embedding(weight_VD, tokens_N, scale_);
   x_ND = position(x_ND, positions_N, longest);
   if (word_position) {
+    TORCH_CHECK(second_N.defined(), "word_positions: the rows have no second index");
     // Back to front, so that the fast sinusoids of one meet the slow ones of the other, and a sum
     // of two positions stays two.
-    x_ND = word_position(x_ND.flip(1), word_counts_N, longest).flip(1);
+    x_ND = word_position(x_ND.flip(1), second_N, longest).flip(1);
   }
   return fast_dropout(x_ND, is_training() ? dropout_ : 0.0);
 }

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "kernels/libtorch.h"
-#include "model/config.h"
-#include "model/position.h"
+#include "model/transformer/config.h"
+#include "model/transformer/position.h"
 
 namespace attn {
 
@@ -12,14 +12,13 @@ namespace attn {
 /// projection may share it.
 class EmbeddingImpl : public torch::nn::Module {
  public:
-  EmbeddingImpl(const ModelConfig& config, bool word_positions);
+  EmbeddingImpl(const TransformerConfig& config, bool word_positions);
 
   /// tokens_N (int64) with their positions_N to [N, D]; `longest` bounds the positions.
-  /// word_counts_N: each row's number of words so far, less than `longest`; only with word
-  /// positions.
+  /// second_N: each row's second index, less than `longest`; only with word positions.
   torch::Tensor forward(const torch::Tensor& weight_VD, const torch::Tensor& tokens_N,
                         const torch::Tensor& positions_N, int64_t longest,
-                        const torch::Tensor& word_counts_N = {});
+                        const torch::Tensor& second_N = {});
 
   PositionEncoding position = nullptr;
   PositionEncoding word_position = nullptr;  ///< only with word positions

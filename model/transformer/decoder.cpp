@@ -1,8 +1,8 @@
-#include "model/decoder.h"
+#include "model/transformer/decoder.h"
 
 namespace attn {
 
-DecoderLayerImpl::DecoderLayerImpl(const ModelConfig& config) {
+DecoderLayerImpl::DecoderLayerImpl(const TransformerConfig& config) {
   self_attention = register_module("self_attention", MultiHeadAttention(config));
   self_attention_sublayer = register_module("self_attention_sublayer", Sublayer(config));
   memory_attention = register_module("memory_attention", MultiHeadAttention(config));
@@ -35,7 +35,7 @@ torch::Tensor DecoderLayerImpl::step(torch::Tensor x_RD, DecoderState& state, si
                                         [&](const torch::Tensor& x) { return feed_forward(x); });
 }
 
-DecoderImpl::DecoderImpl(const ModelConfig& config) {
+DecoderImpl::DecoderImpl(const TransformerConfig& config) {
   register_module("layers", layers);
   for (int64_t i = 0; i < config.layers; ++i) layers->push_back(DecoderLayer(config));
   if (config.norm == Norm::pre) {

@@ -1,4 +1,4 @@
-#include "model/attention.h"
+#include "model/transformer/attention.h"
 
 #include <array>
 #include <cmath>
@@ -51,7 +51,7 @@ AttentionResult scaled_dot_product_attention(const torch::Tensor& queries_BHLK,
   return {fast_dropout(weights_BHLM, dropout).matmul(values_BHMK), weights_BHLM};
 }
 
-MultiHeadAttentionImpl::MultiHeadAttentionImpl(const ModelConfig& config)
+MultiHeadAttentionImpl::MultiHeadAttentionImpl(const TransformerConfig& config)
     : heads_(config.heads), dropout_(config.attention_dropout), path_(config.attention) {
   const int64_t keys = config.heads * config.d_k, values = config.heads * config.d_v;
   query = register_module("query", projection(config.d_model, keys, config.bias));

@@ -1,11 +1,11 @@
-#include "model/sublayer.h"
+#include "model/transformer/sublayer.h"
 
 #include "kernels/dropout.h"
 #include "kernels/residual_norm.h"
 
 namespace attn {
 
-SublayerImpl::SublayerImpl(const ModelConfig& config)
+SublayerImpl::SublayerImpl(const TransformerConfig& config)
     : order_(config.norm), dropout_(config.dropout) {
   norm =
       register_module("norm", torch::nn::LayerNorm(torch::nn::LayerNormOptions({config.d_model})));

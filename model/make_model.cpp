@@ -1,0 +1,17 @@
+#include "model/seq2seq.h"
+#include "model/transformer/transformer.h"
+
+namespace attn {
+namespace {
+
+std::shared_ptr<Seq2SeqModel> make(const TransformerConfig& config, const VocabularySizes& sizes) {
+  return std::make_shared<TransformerImpl>(config, sizes);
+}
+
+}  // namespace
+
+std::shared_ptr<Seq2SeqModel> make_model(const ModelConfig& config, const VocabularySizes& sizes) {
+  return std::visit([&](const auto& chosen) { return make(chosen, sizes); }, config.options);
+}
+
+}  // namespace attn

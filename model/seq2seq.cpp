@@ -1,0 +1,32 @@
+#include "model/seq2seq.h"
+
+#include <string>
+
+#include "base/error.h"
+#include "kernels/bf16.h"
+
+namespace attn {
+
+torch::Tensor Seq2SeqModel::forward(const TokenSequences& source, const TokenSequences& target_in) {
+  return decode(target_in, encode(source));
+}
+
+void Seq2SeqModel::require_backend(const SearchBackend& backend) const {
+  if (backend.weights == WeightType::fp32) return;
+  if (backend.path != StepPath::packed || !has_packed_inference()) {
+    throw ConfigError("search.weights: " + std::string(enum_name(backend.weights)) +
+                      ": only packed inference keeps such weights, and there is none for this "
+                      "model or device; take fp32");
+  }
+  if (backend.weights == WeightType::bf16 && !has_bf16_tiles()) {
+    throw ConfigError(
+        "search.weights: bf16: this processor doesn't multiply tiles of it (AMX); take int8 or "
+        "fp32");
+  }
+}
+
+torch::Tensor Seq2SeqModel::project(const torch::Tensor& rows_ND) const {
+  return affine(rows_ND, {output_layer().weight_VD, {}});
+}
+
+}  // namespace attn

@@ -1,0 +1,20 @@
+// The rows of one decoding step, as beam search hands them to a decoder.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+namespace attn {
+
+/// Row r continues row parents[r] of the step before with token tokens[r] and belongs to sentence
+/// sentences[r] of the batch; the rows of a sentence are contiguous, in the order of the batch. At
+/// the first step there is one row a sentence and parents is the identity.
+struct StepRows {
+  std::span<const int64_t> parents;
+  std::span<const int32_t> tokens;
+  std::span<const int64_t> sentences;
+  /// The second index of each row (TokenSequences::second_N); empty where the model has none.
+  std::span<const int64_t> second = {};
+};
+
+}  // namespace attn

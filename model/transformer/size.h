@@ -1,0 +1,15 @@
+// What a Transformer costs, in closed forms: model/size.h.
+#pragma once
+
+#include "model/pair_lengths.h"
+#include "model/transformer/config.h"
+
+namespace attn {
+
+int64_t parameter_count(const TransformerConfig& config, const VocabularySizes& sizes);
+
+/// Causal self-attention counts the positions that are attended to, t (t + 1) / 2.
+double forward_flops(const TransformerConfig& config, const VocabularySizes& sizes,
+                     const PairLengths& lengths);
+
+}  // namespace attn

@@ -1,0 +1,33 @@
+// What a model must know of its vocabularies, and how their embeddings are shared.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "base/enum_names.h"
+
+namespace attn {
+
+/// Numbers of tokens. The data decide them, not the config.
+struct VocabularySizes {
+  int64_t source = 0;
+  int64_t target = 0;
+};
+
+/// Section 3.4: which of source embedding, target embedding and pre-softmax projection are one
+/// matrix.
+enum class EmbeddingSharing {
+  all,      ///< the three of them, as in the paper
+  decoder,  ///< target embedding and projection
+  none
+};
+
+template <>
+struct EnumNames<EmbeddingSharing> {
+  static constexpr auto values =
+      std::to_array<EnumName<EmbeddingSharing>>({{EmbeddingSharing::all, "all"},
+                                                 {EmbeddingSharing::decoder, "decoder"},
+                                                 {EmbeddingSharing::none, "none"}});
+};
+
+}  // namespace attn

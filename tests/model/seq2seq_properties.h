@@ -1,0 +1,167 @@
+// What every architecture must satisfy behind model/seq2seq.h. A new one adds its variants to the
+// list in seq2seq_test.cpp.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "model/seq2seq.h"
+#include "model/size.h"
+#include "tests/support/catch.h"
+#include "tests/support/tensors.h"
+
+namespace attn::testing {
+
+struct ModelVariant {
+  std::string name;
+  ModelConfig config;
+};
+
+inline const VocabularySizes kPropertySizes{23, 23};
+
+/// A second index for variants that take one: how many of a few tokens came so far.
+inline std::vector<int64_t> second_index(const std::vector<int64_t>& tokens) {
+  std::vector<int64_t> out;
+  int64_t count = 0;
+  for (const int64_t token : tokens) {
+    count += token == 5 || token == 9 || token == 11 || token == 20;
+    out.push_back(count);
+  }
+  return out;
+}
+
+inline std::shared_ptr<Seq2SeqModel> seeded_model(const ModelConfig& config) {
+  torch::manual_seed(1);
+  auto model = make_model(config, kPropertySizes);
+  {  // biases and norms that are not their first values
+    const torch::NoGradGuard no_grad;
+    for (auto& parameter : model->parameters()) {
+      if (parameter.dim() == 1) parameter.add_(torch::randn_like(parameter) * 0.1);
+    }
+  }
+  model->eval();
+  return model;
+}
+
+inline TokenSequences sequences(const std::vector<std::vector<int64_t>>& sentences,
+                                bool counted = false) {
+  std::vector<int64_t> all, lengths, second;
+  for (const auto& sentence : sentences) {
+    all.insert(all.end(), sentence.begin(), sentence.end());
+    lengths.push_back(static_cast<int64_t>(sentence.size()));
+    if (!counted) continue;
+    const auto of_sentence = second_index(sentence);
+    second.insert(second.end(), of_sentence.begin(), of_sentence.end());
+  }
+  return token_sequences(all, lengths, torch::kCPU, second);
+}
+
+inline void check_parameter_count(const ModelVariant& variant) {
+  const auto model = seeded_model(variant.config);
+  int64_t count = 0;
+  for (const auto& parameter : model->parameters()) count += parameter.numel();
+  CHECK(count == parameter_count(variant.config, kPropertySizes));
+}
+
+inline void check_causality(const ModelVariant& variant) {
+  const auto model = seeded_model(variant.config);
+  const torch::NoGradGuard no_grad;
+  const bool counted = variant.config.counts_words();
+  const TokenSequences source = sequences({{4, 5, 6, 7}});
+  const auto rows = [&](std::vector<int64_t> target) {
+    return model->forward(source, sequences({std::move(target)}, counted));
+  };
+  const torch::Tensor a = rows({1, 9, 10, 11, 12}), b = rows({1, 9, 10, 13, 12});
+  CHECK(max_difference(a.narrow(0, 0, 3), b.narrow(0, 0, 3)) == 0.0);
+  CHECK(max_difference(a.narrow(0, 3, 1), b.narrow(0, 3, 1)) > 1e-5);
+  CHECK(max_difference(a.narrow(0, 4, 1), b.narrow(0, 4, 1)) > 1e-6);
+  const torch::Tensor c =
+      model->forward(sequences({{4, 5, 6, 8}}), sequences({{1, 9, 10, 11, 12}}, counted));
+  CHECK(max_difference(a.narrow(0, 0, 1), c.narrow(0, 0, 1)) > 1e-6);
+}
+
+inline void check_batch_independence(const ModelVariant& variant) {
+  const auto model = seeded_model(variant.config);
+  const torch::NoGradGuard no_grad;
+  const bool counted = variant.config.counts_words();
+  const torch::Tensor alone =
+      model->forward(sequences({{4, 5}}), sequences({{1, 9, 10}}, counted));
+  const torch::Tensor batch =
+      model->forward(sequences({{6, 7, 8, 9, 10, 11}, {4, 5}, {3}}),
+                     sequences({{1, 2}, {1, 9, 10}, {1, 5, 6, 7, 8}}, counted));
+  CHECK(max_difference(alone, batch.narrow(0, 2, 3)) < 1e-5);
+}
+
+/// A session's logits are those of teacher forcing, through reorderings and endings.
+inline void check_session(const ModelVariant& variant, const SearchBackend& backend,
+                          double tolerance = 2e-5) {
+  const auto model = seeded_model(variant.config);
+  const torch::NoGradGuard no_grad;
+  const bool counted = variant.config.counts_words();
+  const std::vector<std::vector<int64_t>> sources = {{4, 5, 6}, {7, 8, 9, 10, 11}};
+  const auto inference = model->inference(backend);
+  const auto session = inference->start(sequences(sources));
+  struct Step {
+    std::vector<int64_t> parents;
+    std::vector<int32_t> tokens;
+    std::vector<int64_t> sentences;
+  };
+  const std::vector<Step> steps = {{{0, 1}, {1, 1}, {0, 1}},
+                                   {{0, 0, 1, 1}, {9, 10, 11, 12}, {0, 0, 1, 1}},
+                                   {{1, 0, 3, 3}, {5, 6, 7, 8}, {0, 0, 1, 1}},
+                                   {{2, 3}, {4, 4}, {1, 1}},
+                                   {{1, 0}, {20, 21}, {1, 1}}};
+  std::vector<std::vector<int64_t>> histories(2);
+  for (const Step& step : steps) {
+    std::vector<std::vector<int64_t>> grown;
+    std::vector<int64_t> second;
+    for (size_t r = 0; r < step.parents.size(); ++r) {
+      grown.push_back(histories[static_cast<size_t>(step.parents[r])]);
+      grown.back().push_back(step.tokens[r]);
+      if (counted) second.push_back(second_index(grown.back()).back());
+    }
+    histories = grown;
+    const torch::Tensor logits =
+        session->step({step.parents, step.tokens, step.sentences, second}).clone();
+    for (size_t r = 0; r < histories.size(); ++r) {
+      const auto& source = sources[static_cast<size_t>(step.sentences[r])];
+      const torch::Tensor rows =
+          model->forward(sequences({source}), sequences({histories[r]}, counted));
+      const torch::Tensor full = model->project(rows)[-1];
+      CHECK(max_difference(full, logits[static_cast<int64_t>(r)]) < tolerance);
+    }
+  }
+}
+
+/// A replica has the same parameters by name and shape, and gives the same rows once it has the
+/// same values.
+inline void check_replica(const ModelVariant& variant) {
+  const auto model = seeded_model(variant.config);
+  const auto replica = model->replica();
+  replica->eval();
+  const torch::NoGradGuard no_grad;
+  const auto from = model->named_parameters();
+  auto to = replica->named_parameters();
+  REQUIRE(from.size() == to.size());
+  for (const auto& parameter : from) to[parameter.key()].copy_(parameter.value());
+  const bool counted = variant.config.counts_words();
+  const TokenSequences source = sequences({{4, 5, 6}}), target = sequences({{1, 9, 10}}, counted);
+  CHECK(torch::equal(model->forward(source, target), replica->forward(source, target)));
+}
+
+/// Every parameter gets a gradient.
+inline void check_gradients(const ModelVariant& variant) {
+  const auto model = seeded_model(variant.config);
+  model->train();
+  const bool counted = variant.config.counts_words();
+  const torch::Tensor rows = model->forward(sequences({{4, 5, 6}, {7, 8}}),
+                                            sequences({{1, 9, 10}, {1, 5}}, counted));
+  model->project(rows).log_softmax(-1).select(1, 3).sum().backward();
+  for (const auto& parameter : model->named_parameters()) {
+    CAPTURE(parameter.key());
+    CHECK(parameter.value().grad().defined());
+  }
+}
+
+}  // namespace attn::testing

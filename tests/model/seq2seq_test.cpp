@@ -1,0 +1,89 @@
+// The properties of seq2seq_properties.h over every architecture and its variants.
+#include "model/seq2seq.h"
+
+#include "kernels/bf16.h"
+#include "tests/model/seq2seq_properties.h"
+#include "tests/support/hardware.h"
+#include "tests/support/models.h"
+
+using namespace attn;
+using testing::ModelVariant;
+
+namespace {
+
+void add_transformers(std::vector<ModelVariant>& list) {
+  TransformerConfig small = testing::small_model();
+  small.d_k = 6;
+  small.d_v = 10;
+  small.max_positions = 64;
+  const auto add = [&](const char* name, auto change) {
+    TransformerConfig config = small;
+    change(config);
+    list.push_back({std::string("transformer, ") + name, config});
+  };
+  using Config = TransformerConfig;
+  add("paper", [](Config&) {});
+  add("pre-norm", [](Config& c) { c.norm = Norm::pre; });
+  add("learned positions", [](Config& c) { c.position = Position::learned; });
+  add("halved sinusoids", [](Config& c) { c.position = Position::sinusoidal_halves; });
+  add("no positions", [](Config& c) { c.position = Position::none; });
+  add("word positions", [](Config& c) { c.word_positions = true; });
+  add("learned word positions",
+      [](Config& c) { c.word_positions = true, c.position = Position::learned; });
+  add("halved word positions",
+      [](Config& c) { c.word_positions = true, c.position = Position::sinusoidal_halves; });
+  add("no bias", [](Config& c) { c.bias = false; });
+  add("gelu", [](Config& c) { c.activation = Activation::gelu; });
+  add("silu", [](Config& c) { c.activation = Activation::silu; });
+  add("two matrices", [](Config& c) { c.embedding_sharing = EmbeddingSharing::decoder; });
+  add("three matrices", [](Config& c) { c.embedding_sharing = EmbeddingSharing::none; });
+  add("written-out attention", [](Config& c) { c.attention = AttentionPath::readable; });
+}
+
+std::vector<ModelVariant> variants() {
+  std::vector<ModelVariant> list;
+  add_transformers(list);
+  return list;
+}
+
+template <class Check>
+void over_variants(Check&& check) {
+  for (const ModelVariant& variant : variants()) {
+    INFO(variant.name);
+    check(variant);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("the module has exactly the parameters that the closed form counts, in every variant") {
+  over_variants(testing::check_parameter_count);
+}
+
+TEST_CASE("target positions do not see later ones, and see the whole source") {
+  over_variants(testing::check_causality);
+}
+
+TEST_CASE("a sentence's result does not depend on the batch around it") {
+  over_variants(testing::check_batch_independence);
+}
+
+TEST_CASE("cached decoding equals teacher forcing, through reorderings and endings") {
+  over_variants([](const ModelVariant& variant) {
+    testing::check_session(variant, {.path = StepPath::libtorch});
+  });
+}
+
+TEST_CASE("fast inference equals teacher forcing, through reorderings and endings") {
+  over_variants([](const ModelVariant& variant) {
+    testing::check_session(variant, {.path = StepPath::packed}, 5e-5);
+  });
+}
+
+TEST_CASE("a replica is the same model over other memory") {
+  over_variants(testing::check_replica);
+}
+
+TEST_CASE("every parameter gets a gradient") {
+  over_variants(testing::check_gradients);
+}
