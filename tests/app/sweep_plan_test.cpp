@@ -77,6 +77,40 @@ TEST_CASE("grids make a row for each combination, seeds a run for each") {
   CHECK(some.runs.size() == 5);
 }
 
+TEST_CASE("null in a row or a grid is a value: the option's default") {
+  const Sweeps sweeps;
+  sweeps.write("base.json", R"({"train": {"clip_norm": 1.0}, "model": {"heads": 4}})");
+  const SweepPlan row =
+      sweeps.plan(sweeps.rows(R"({"name": "x", "set": {"train": {"clip_norm": null}}})"));
+  CHECK(row.rows[1].experiment.train.clip_norm == 0.0);
+  CHECK(row.rows[1].changed == std::vector<std::string>{"train.clip_norm"});
+  const SweepPlan grid = sweeps.plan(sweeps.rows(
+      R"({"name": "g", "set": {"model": null}, "grid": {"train.clip_norm": [null, 2],
+                                                        "model.layers": [3]}})"));
+  CHECK(grid.rows[1].name == "g.clip_norm=null.layers=3");
+  CHECK(grid.rows[1].experiment.train.clip_norm == 0.0);
+  CHECK(grid.rows[1].experiment.model.heads == ModelConfig{}.heads);
+  CHECK(grid.rows[2].experiment.train.clip_norm == 2.0);
+  // What all rows set is undone to the default as well, not to the base's value.
+  const SweepPlan both = sweeps.plan(
+      R"({"base": "base.json", "set": {"train": {"clip_norm": 3.0}},
+          "rows": [{"name": "base"}, {"name": "x", "set": {"train": {"clip_norm": null}}}]})");
+  CHECK(both.rows[0].experiment.train.clip_norm == 3.0);
+  CHECK(both.rows[1].experiment.train.clip_norm == 0.0);
+}
+
+TEST_CASE("a row that null makes the first row again is a mistake") {
+  const Sweeps sweeps;
+  for (const char* row : {R"({"name": "x", "set": {"train": {"clip_norm": null}}})",
+                          R"({"name": "x", "grid": {"train.clip_norm": [1, null]}})"}) {
+    CHECK_THROWS_WITH(sweeps.plan(sweeps.rows(row)), contains("row x") && contains("null"));
+  }
+  CHECK_THROWS_WITH(sweeps.plan(sweeps.rows(R"({"name": "x", "set": {"train": {"clip": null}}})")),
+                    contains("row x: train.clip: unknown key"));
+  // A value that the base has, too, is the file's own choice.
+  CHECK_NOTHROW(sweeps.plan(sweeps.rows(R"({"name": "x", "grid": {"train.clip_norm": [0, 1]}})")));
+}
+
 TEST_CASE("patch files lie over the base and under what the rows set") {
   const Sweeps sweeps;
   sweeps.write("p.json", R"({"model": {"heads": 2, "layers": 3}})");
