@@ -73,6 +73,8 @@ std::map<std::string, EvaluatorResult> results_at(const fs::path& run, int64_t s
       if (key == "kind" || key == "step" || key == "name" || key == "eval_seconds") continue;
       if (key == "signature") {
         result.signature = value.get<std::string>();
+      } else if (key == "text") {
+        result.text = value.get<std::string>();
       } else if (value.is_number()) {  // the log's words for non-finite numbers are left out
         result.values[key] = value.get<double>();
       }

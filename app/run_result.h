@@ -22,12 +22,14 @@ struct EvaluatorResult {
   std::map<std::string, double> values;  ///< "ppl", "bleu" …
   std::string signature;                 ///< of BLEU or F1
   std::string output;                    ///< the file of translations or trees, below the run
+  std::string text;                      ///< evaluation_key() of what was scored
 
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit) {
     visit("values", self.values, "by name");
     visit("signature", self.signature, "of the score");
     visit("output", self.output, "file of the outputs, below the run");
+    visit("text", self.text, "content hash of the text that was scored");
   }
   bool operator==(const EvaluatorResult&) const = default;
 };

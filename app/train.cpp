@@ -9,6 +9,7 @@
 #include "app/command_line.h"
 #include "app/resume.h"
 #include "app/signals.h"
+#include "app/text_keys.h"
 #include "app/training_run.h"
 #include "base/error.h"
 #include "train/checkpoint_store.h"
@@ -39,7 +40,13 @@ Experiment experiment_of_run(const TrainOptions& options, const fs::path& run) {
   const Experiment now = fs::is_directory(options.path)
                              ? load_experiment(run / kConfigFile, options.assignments)
                              : load_experiment(options.path, options.assignments);
-  const auto conflicts = resume_conflicts(before, now);
+  auto conflicts = resume_conflicts(before, now);
+  // Without weights no vocabulary is the run's own yet.
+  if (!has_trained(run)) {
+    std::erase_if(conflicts, [](const std::string& path) {
+      return path == "data.source_model" || path == "data.target_model";
+    });
+  }
   if (!conflicts.empty()) {
     throw ConfigError(run.string() + ": " + conflicts.front() +
                       " differs from the run's config.json; go on with the old value, or start "

@@ -8,7 +8,10 @@ Standard library alone. Every case works in a temporary directory.
 import csv
 import io
 import json
+import os
+import shutil
 import signal
+import subprocess
 import time
 
 from program import ProgramTest, main
@@ -180,6 +183,110 @@ class Sweeps(ProgramTest):
         self.assertIn("3 runs", out)
         self.assertNotIn("?", out)
         self.assertFalse((self.path / "dry").exists())
+
+    def corpus(self, name, wrong=False):
+        """A copy of the corpus under another name, its training target cut short or not; returns the config."""
+        folder = self.path / name
+        if not folder.exists():
+            shutil.copytree(self.path / "corpus", folder)
+        text = (self.path / "corpus/train.de").read_text()
+        (folder / "train.de").write_text("".join(text.splitlines(True)[:-1]) if wrong else text)
+        config = json.loads(json.dumps(BASE))
+        config["data"].update(train=f"{name}/train", valid=f"{name}/valid")
+        config["eval"][1]["data"] = f"{name}/test"
+        config["train"]["steps"] = 8
+        self.write(f"{name}.json", config)
+        self.write(f"{name}-sweep.json", {"base": f"{name}.json", "rows": [
+            {"name": "base"}, {"name": "E", "set": {"model": {"position": "none"}}}]})
+        return config
+
+    def test_a_mended_text_has_its_own_vocabulary_in_a_sweep(self):
+        self.corpus("mended", wrong=True)
+        # Another text altogether, which only the last line shows to be wrong.
+        wrong = (self.path / "mended/train.en").read_text().splitlines(True)[:-1]
+        (self.path / "mended/train.de").write_text("".join(line.upper() for line in wrong))
+        error = self.attn("sweep", "mended-sweep.json", "--run", "mended-run", code=3).stderr
+        self.assertIn("mended/train", error)
+        self.corpus("mended")
+        self.attn("sweep", "mended-sweep.json", "--run", "mended-run")
+        self.corpus("never-wrong")
+        self.attn("sweep", "never-wrong-sweep.json", "--run", "never-wrong-run")
+        read = lambda run: (self.path / run / "E/seed-3/tokenizer.model").read_bytes()
+        self.assertEqual(read("mended-run"), read("never-wrong-run"))
+
+    def test_a_vocabulary_is_named_by_its_text(self):
+        """Also where the first text could be used, but nothing was trained on it."""
+        self.corpus("renewed")
+        (self.path / "renewed/train.de").write_text((self.path / "renewed/train.en").read_text().upper())
+        (self.path / "renewed/valid.de").write_text("")
+        self.attn("sweep", "renewed-sweep.json", "--run", "renewed-run", code=3)
+        shutil.rmtree(self.path / "renewed")
+        self.corpus("renewed")
+        self.attn("sweep", "renewed-sweep.json", "--run", "renewed-run")
+        self.assertEqual(len(list((self.path / "renewed-run/vocabulary").glob("*/source.model"))), 2)
+        used = (self.path / "renewed-run/base/seed-3/tokenizer.model").read_bytes()
+        self.attn("train", "renewed.json", "--run", "renewed-alone")
+        self.assertEqual(used, (self.path / "renewed-alone/tokenizer.model").read_bytes())
+
+    def test_a_mended_text_has_its_own_vocabulary_in_a_run(self):
+        for more in ((), ("--resume",)):
+            name = "alone" + "".join(more)
+            self.corpus(name)
+            self.write(f"{name}/valid.de", "eins\n")
+            (self.path / name / "train.de").write_text((self.path / name / "train.en").read_text().upper())
+            self.attn("train", f"{name}.json", "--run", f"{name}-run", code=3)
+            self.assertFalse((self.path / f"{name}-run/config.json").exists())
+            shutil.rmtree(self.path / name)
+            self.corpus(name)
+            self.attn("train", f"{name}.json", "--run", f"{name}-run", *more)
+            self.attn("train", f"{name}.json", "--run", f"{name}-again")
+            read = lambda run: (self.path / run / "tokenizer.model").read_bytes()
+            self.assertEqual(read(f"{name}-run"), read(f"{name}-again"))
+
+    def test_a_run_that_never_saved_learns_its_vocabulary_anew(self):
+        self.corpus("early")
+        (self.path / "early/train.de").write_text((self.path / "early/train.en").read_text().upper())
+        self.attn("train", "early.json", "--run", "early-run")
+        shutil.rmtree(self.path / "early-run/checkpoints")  # as if it had been killed in its first steps
+        (self.path / "early-run/result.json").unlink()
+        (self.path / "early-run/metrics.jsonl").unlink()
+        self.corpus("early")
+        self.attn("train", "early.json", "--run", "early-run", "--resume")
+        self.attn("train", "early.json", "--run", "early-again")
+        read = lambda run: (self.path / run / "tokenizer.model").read_bytes()
+        self.assertEqual(read("early-run"), read("early-again"))
+
+    def test_runs_on_another_text_are_named_by_the_sweep_and_the_report(self):
+        for name, file, place in (("trained", "train.de", "data.train (trained/train)"),
+                                  ("scored", "test.de", "evaluator test (scored/test)")):
+            self.corpus(name)
+            run = f"{name}-run"
+            self.attn("sweep", f"{name}-sweep.json", "--run", run)
+            former = (self.path / name / file).read_text()
+            self.assertNotIn("texts have changed", self.attn("report", run).stdout)
+            (self.path / name / file).write_text(former.replace("a", "o"))
+            self.one_line("sweep", f"{name}-sweep.json", "--run", run, code=3,
+                          names=(f"base/seed-3 ({place})", "E/seed-3", "put the former texts back", "delete"))
+            # All of them are on the same text, so their figures can stand beside each other.
+            report = self.attn("report", run)
+            self.assertEqual(report.stdout.count("texts have changed since"), 1)
+            self.assertEqual([row[2] for row in self.scores(run)], ["1", "1"])
+            # One of them is trained anew: the other one doesn't count beside it.
+            shutil.rmtree(self.path / run / "E/seed-3")
+            self.attn("sweep", f"{name}-sweep.json", "--run", run, "--only", "E")
+            report = self.attn("report", run).stdout
+            self.assertIn(f"base/seed-3 ({place})", report)
+            self.assertIn("finished on another text", report)
+            self.assertEqual([row[:3] for row in self.scores(run)], [["base", "3", "0"], ["E", "3", "1"]])
+            (self.path / name / file).write_text(former)
+            self.one_line("sweep", f"{name}-sweep.json", "--run", run, code=3, names=("E/seed-3",))
+
+    def test_a_text_that_was_only_touched_is_the_same(self):
+        self.corpus("touched")
+        self.attn("sweep", "touched-sweep.json", "--run", "touched-run")
+        for file in (self.path / "touched").iterdir():
+            file.touch()
+        self.assertIn("2 runs finished before", self.attn("sweep", "touched-sweep.json", "--run", "touched-run").stderr)
 
     def test_a_folder_that_is_no_sweep_says_so(self):
         error = self.attn("report", "corpus", code=3).stderr
