@@ -288,6 +288,16 @@ class Sweeps(ProgramTest):
             file.touch()
         self.assertIn("2 runs finished before", self.attn("sweep", "touched-sweep.json", "--run", "touched-run").stderr)
 
+    def test_a_moved_sweep_goes_on(self):
+        sweep = lambda run, steps, **more: self.attn("sweep", "sweep.json", "--run", run, "--only", "base", "--seeds",
+                                                     "1", "--set", f"train.steps={steps}", **more)
+        sweep("place", 20)
+        sweep("./place", 30)
+        (self.path / "place").rename(self.path / "moved")
+        sweep("moved", 40)
+        self.assertFalse((self.path / "place").exists())
+        self.assertEqual(self.scores("moved")[0], self.whole()[0])
+
     def test_a_folder_that_is_no_sweep_says_so(self):
         error = self.attn("report", "corpus", code=3).stderr
         self.assertIn("is no sweep", error)
