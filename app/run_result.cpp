@@ -1,5 +1,6 @@
 #include "app/run_result.h"
 
+#include "app/text_keys.h"
 #include "base/error.h"
 #include "base/file.h"
 
@@ -42,6 +43,15 @@ std::optional<Json> read_run_file(const fs::path& run) {
   const fs::path path = run / kRunFile;
   if (!fs::exists(path)) return {};
   return parse_json(read_file(path, kLargestRunFile), path.string());
+}
+
+std::optional<int64_t> begun_threads(const fs::path& run) {
+  constexpr double kMost = 1 << 16;
+  if (!has_trained(run)) return {};
+  const auto facts = read_run_file(run);
+  const auto threads = facts ? number_at(*facts, "threads") : std::nullopt;
+  if (!threads || *threads < 1 || *threads > kMost) return {};
+  return static_cast<int64_t>(*threads);
 }
 
 std::optional<double> number_at(const Json& record, const char* key) {

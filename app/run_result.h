@@ -76,6 +76,10 @@ std::optional<RunResult> finished_result(const std::filesystem::path& run,
 /// RUN/run.json; nothing where there is none. Throws ConfigError or DataError.
 std::optional<Json> read_run_file(const std::filesystem::path& run);
 
+/// The threads that a run with a checkpoint or a result began with; nothing where they are not
+/// known. Throws ConfigError or DataError.
+std::optional<int64_t> begun_threads(const std::filesystem::path& run);
+
 /// A record's number under `key`; nothing where there is none, or one of the log's words for what
 /// is not finite.
 std::optional<double> number_at(const Json& record, const char* key);

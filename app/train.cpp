@@ -7,7 +7,9 @@
 
 #include "app/checkpoint_directory.h"
 #include "app/command_line.h"
+#include "app/device.h"
 #include "app/resume.h"
+#include "app/run_result.h"
 #include "app/signals.h"
 #include "app/text_keys.h"
 #include "app/training_run.h"
@@ -55,6 +57,22 @@ Experiment experiment_of_run(const TrainOptions& options, const fs::path& run) {
   return now;
 }
 
+// The same seed gives the same bits with the same number of threads alone.
+void keep_threads(const fs::path& run) {
+  const auto begun = begun_threads(run);
+  const int now = torch::get_num_threads();
+  if (!begun || *begun == now || device().is_cuda()) return;
+  if (threads_chosen()) {
+    std::cerr << run.string() << ": began with " << *begun << " threads and goes on with " << now
+              << ", as --threads says: its figures may differ in the last digits from those of an "
+                 "undisturbed run\n";
+    return;
+  }
+  torch::set_num_threads(static_cast<int>(*begun));
+  std::cerr << run.string() << ": goes on with " << *begun
+            << " threads, as it began (--threads sets another number)\n";
+}
+
 int train(const TrainOptions& options) {
   const bool by_run = fs::is_directory(options.path);
   if (by_run && !options.resume) {
@@ -74,6 +92,7 @@ int train(const TrainOptions& options) {
                                     : load_experiment(options.path, options.assignments);
   experiment.data.require_texts();
   catch_stop_signals();
+  if (begun) keep_threads(run);
   TrainingRun training(experiment, run, options.resume, command_line(), options.patience);
   if (training.finished()) {
     training.conclude();

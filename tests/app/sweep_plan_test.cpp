@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "app/sweep/dry_run.h"
+#include "app/sweep/runner.h"
 #include "app/sweep/slurm.h"
 #include "app/sweep/status.h"
 #include "base/error.h"
@@ -219,6 +220,17 @@ TEST_CASE("the batch script asks for what the file says, quoted for the shell") 
     CHECK_THAT(script, contains(part));
   }
   CHECK(script.find("--mem") == std::string::npos);
+}
+
+TEST_CASE("jobs share the GPUs that the sweep was given, by number or by name") {
+  CHECK(gpu_of_slot(0, 4, nullptr) == "0");
+  CHECK(gpu_of_slot(5, 4, nullptr) == "1");
+  CHECK(gpu_of_slot(0, 2, "3,5") == "3");
+  CHECK(gpu_of_slot(1, 2, "3,5") == "5");
+  CHECK(gpu_of_slot(2, 2, "3,5") == "3");
+  CHECK(gpu_of_slot(1, 2, "GPU-0a1b, GPU-2c3d") == "GPU-2c3d");
+  CHECK(gpu_of_slot(1, 2, "3,5,-1,7") == "5");  // what follows an unknown name isn't visible
+  CHECK(gpu_of_slot(1, 2, "").empty());         // no GPU was given, so none is taken
 }
 
 TEST_CASE("a figure that is not finite is none") {

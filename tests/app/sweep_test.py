@@ -298,6 +298,30 @@ class Sweeps(ProgramTest):
         self.assertFalse((self.path / "place").exists())
         self.assertEqual(self.scores("moved")[0], self.whole()[0])
 
+    def test_a_resumed_run_keeps_its_number_of_threads(self):
+        run = lambda steps, *more, threads: self.attn("train", "base.json", "--run", "threads", *more, "--set",
+                                                      f"train.steps={steps}", threads=threads).stderr
+        run(4, threads=3)
+        note = run(8, "--resume", threads=2)
+        self.assertIn("began with 3 threads and goes on with 2", note)
+        command = [self.program, "train", "threads", "--resume", "--set", "train.steps=12"]
+        done = subprocess.run(command, cwd=self.path, capture_output=True, text=True, timeout=300)
+        self.assertIn("goes on with 3 threads, as it began", done.stderr)
+        self.assertIn("; 3 threads;", done.stderr)
+        self.assertNotIn("threads, as", run(16, "--resume", threads=3))
+
+    def test_a_sweep_gives_a_run_the_threads_it_began_with(self):
+        sweep = lambda steps, jobs: self.attn("sweep", "sweep.json", "--run", "cores", "--seeds", "1", "--jobs", jobs,
+                                              "--set", f"train.steps={steps}", threads=3)
+        sweep(4, "2")  # three cores, two jobs: one run has two threads, the other one
+        begun = {row: json.loads((self.path / f"cores/{row}/seed-3/run.json").read_text())["threads"]
+                 for row in ("base", "E")}
+        self.assertEqual(sorted(begun.values()), [1, 2])
+        sweep(8, "1")
+        for row, threads in begun.items():
+            log = (self.path / f"cores/{row}/seed-3.log").read_text()
+            self.assertEqual(log.count(f"; {threads} threads;"), 2)
+
     def test_a_folder_that_is_no_sweep_says_so(self):
         error = self.attn("report", "corpus", code=3).stderr
         self.assertIn("is no sweep", error)
