@@ -166,7 +166,7 @@ void plan_runs(const SweepRequest& request, SweepPlan& plan, const std::vector<E
       const int64_t seeds = request.seeds > 0 ? request.seeds : in_file;
       left += seeds > k + 1;
       if (!plan.rows[i].selected || k >= seeds) continue;
-      PlannedRun run{.row = i, .experiment = plan.rows[i].experiment, .directory = {}};
+      PlannedRun run{.row = i, .experiment = plan.rows[i].experiment};
       run.experiment.seed += k;
       run.directory =
           plan.directory / plan.rows[i].name / ("seed-" + std::to_string(run.experiment.seed));

@@ -145,6 +145,7 @@ struct PlannedRun {
   size_t row = 0;
   Experiment experiment;
   std::filesystem::path directory;  ///< SWEEP/ROW/seed-1
+  std::filesystem::path config;     ///< the config's file; empty: SWEEP/ROW/seed-1.json
 };
 
 struct SweepPlan {

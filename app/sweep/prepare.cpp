@@ -89,7 +89,7 @@ void write_if_changed(const fs::path& path, const std::string& text) {
 }  // namespace
 
 fs::path run_config(const PlannedRun& run) {
-  return fs::path(run.directory).concat(".json");
+  return run.config.empty() ? fs::path(run.directory).concat(".json") : run.config;
 }
 
 fs::path run_log(const PlannedRun& run) {

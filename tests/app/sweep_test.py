@@ -322,6 +322,92 @@ class Sweeps(ProgramTest):
             log = (self.path / f"cores/{row}/seed-3.log").read_text()
             self.assertEqual(log.count(f"; {threads} threads;"), 2)
 
+    def slurm(self, name, **more):
+        """Submits a sweep to a false Slurm; returns the script and what runs one of its tasks."""
+        bin_folder = self.path / f"{name}-bin"
+        bin_folder.mkdir(exist_ok=True)
+        for tool, text in {"sbatch": 'cp "$1" submitted.sh; echo Submitted batch job 1', "scontrol": 'echo "$@" >> queue',
+                           **more}.items():
+            (bin_folder / tool).write_text(f"#!/bin/sh\n{text}\n")
+            (bin_folder / tool).chmod(0o755)
+        environment = {**os.environ, "PATH": f"{bin_folder}:{os.environ['PATH']}"}
+        self.attn("sweep", f"{name}.json", "--run", name, "--slurm", env=environment)
+        script = self.path / f"{name}.sh"
+        (self.path / "submitted.sh").rename(script)
+
+        def task(index):
+            return subprocess.Popen(["bash", str(script)], cwd=self.path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                    text=True, env={**environment, "SLURM_ARRAY_TASK_ID": str(index),
+                                                    "SLURM_ARRAY_JOB_ID": "1", "SLURM_CPUS_PER_TASK": "1"})
+        return script.read_text(), task
+
+    def test_a_slurm_task_trains_what_was_submitted(self):
+        short = {"base": "base.json", "set": {"train": {"steps": 4}}, "rows": [
+            {"name": "base"}, {"name": "E", "set": {"model": {"position": "none"}}}]}
+        self.write("queued.json", short)
+        script, task = self.slurm("queued")
+        # Meanwhile a row is put before the others and another one is changed.
+        changed = json.loads(json.dumps(short))
+        changed["rows"][1]["set"]["model"]["position"] = "learned"
+        changed["rows"].insert(1, {"name": "new", "set": {"model": {"heads": 1}}})
+        self.write("queued.json", changed)
+        self.attn("sweep", "queued.json", "--run", "queued", "--slurm", "--no-submit")
+        for index in (0, 1):
+            ended = task(index)
+            out, _ = ended.communicate(timeout=120)
+            self.assertEqual(ended.returncode, 0, out)
+        config = json.loads((self.path / "queued/E/seed-3/config.json").read_text())
+        self.assertEqual(config["model"]["position"], "none")
+        self.assertTrue((self.path / "queued/base/seed-3/result.json").exists())
+        self.assertFalse((self.path / "queued/new/seed-3").exists())
+        self.one_line("sweep", "queued.json", "--run", "queued", code=2, names=("E/seed-3 (model.position)",))
+
+    def test_a_slurm_task_does_not_begin_on_a_text_changed_since(self):
+        self.corpus("waiting")
+        (self.path / "waiting-sweep.json").rename(self.path / "waited.json")
+        _, task = self.slurm("waited")
+        text = self.path / "waiting/train.de"
+        text.write_text(text.read_text().replace("a", "o"))
+        ended = task(0)
+        out, _ = ended.communicate(timeout=120)
+        self.assertEqual(ended.returncode, 3, out)
+        self.assertIn("data.train has changed since the sweep was submitted", out)
+
+    def start_task(self, name, **more):
+        config = json.loads(json.dumps(BASE))
+        config["train"]["steps"] = 20000
+        self.write(f"{name}-base.json", config)
+        self.write(f"{name}.json", {"base": f"{name}-base.json", "rows": [{"name": "base"}]})
+        script, task = self.slurm(name, **more)
+        process = task(0)
+        deadline = time.monotonic() + 60
+        while not list((self.path / name).glob("base/seed-3/checkpoints/step-*")) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        return script, process
+
+    def test_the_notice_queues_a_slurm_task_again_and_a_cancellation_does_not(self):
+        script, noticed = self.start_task("noticed")
+        self.assertIn("#SBATCH --signal=B:USR1@", script)
+        noticed.send_signal(signal.SIGUSR1)
+        out, _ = noticed.communicate(timeout=60)
+        self.assertEqual(noticed.returncode, 0, out)
+        self.assertEqual((self.path / "queue").read_text(), "requeue 1_0\n")
+        self.assertIn("stopped and saved", (self.path / "noticed/base/seed-3.log").read_text())
+        (self.path / "queue").unlink()
+        _, cancelled = self.start_task("cancelled")
+        cancelled.send_signal(signal.SIGTERM)
+        out, _ = cancelled.communicate(timeout=60)
+        self.assertNotEqual(cancelled.returncode, 0, out)
+        self.assertFalse((self.path / "queue").exists())
+        self.assertIn("stopped and saved", (self.path / "cancelled/base/seed-3.log").read_text())
+
+    def test_a_slurm_task_that_cannot_be_queued_again_fails(self):
+        _, process = self.start_task("stuck", scontrol="exit 1")
+        process.send_signal(signal.SIGUSR1)
+        out, _ = process.communicate(timeout=60)
+        self.assertNotEqual(process.returncode, 0, out)
+        self.assertIn("not queued again", out)
+
     def test_a_folder_that_is_no_sweep_says_so(self):
         error = self.attn("report", "corpus", code=3).stderr
         self.assertIn("is no sweep", error)
