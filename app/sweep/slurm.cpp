@@ -110,7 +110,7 @@ std::string slurm_script(const SweepPlan& plan, const std::string& sweep_argumen
   std::ostringstream out;
   std::string array = "0-";
   array += std::to_string(plan.runs.size() - 1);
-  if (slurm.at_once > 0) array += "%" + std::to_string(slurm.at_once);
+  if (slurm.at_once > 0) array.append("%").append(std::to_string(slurm.at_once));
   out << "#!/bin/bash\n# Made by attn sweep --slurm; task i trains run i of the list below,\n"
       << "# as it was when the sweep was submitted.\n";
   directive(out, "job-name", std::string("attn-").append(plan.source.stem().string()));
