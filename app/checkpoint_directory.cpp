@@ -156,14 +156,14 @@ fs::path run_of(const fs::path& checkpoint) {
 
 SearchConfig search_with(const Experiment& experiment,
                          const std::vector<std::string>& assignments) {
-  constexpr std::string_view kPrefix = "search.";
-  Json search = write_config(experiment.search);
+  Json whole;
+  whole["search"] = write_config(experiment.search);
   for (const std::string& assignment : assignments) {
-    set_path(search,
-             assignment.starts_with(kPrefix) ? assignment.substr(kPrefix.size()) : assignment);
+    const bool named = assignment.starts_with("search.") || assignment.starts_with("search=");
+    set_path(named ? whole : whole["search"], assignment);
   }
   SearchConfig config;
-  read_config(config, search, "search");
+  read_config(config, whole["search"], "search");
   return config;
 }
 

@@ -13,7 +13,18 @@ torch::Device& chosen() {
   return device;
 }
 
+bool g_threads_chosen = false;
+
 }  // namespace
+
+void choose_threads(int threads) {
+  torch::set_num_threads(threads);
+  g_threads_chosen = true;
+}
+
+bool threads_chosen() {
+  return g_threads_chosen;
+}
 
 void choose_device(const std::string& name) {
   const bool gpu = torch::cuda::is_available();

@@ -8,6 +8,12 @@
 
 namespace attn {
 
+/// Sets the number of threads that the user asks for with --threads.
+void choose_threads(int threads);
+
+/// Whether choose_threads was called.
+bool threads_chosen();
+
 /// "auto" (a GPU when there is one), "cpu" or "cuda". Throws ConfigError for another word or an
 /// absent GPU.
 void choose_device(const std::string& name);

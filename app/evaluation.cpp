@@ -1,5 +1,6 @@
 #include "app/evaluation.h"
 
+#include "app/text_keys.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/format.h"
@@ -54,6 +55,8 @@ Evaluation::Evaluation(const EvaluatorConfig& config, const DataConfig& data,
   if (prefix.empty()) {
     throw ConfigError("eval: " + config.name + ": neither its data nor data.valid is set");
   }
+  TextHashes hashes;
+  text_key_ = evaluation_key(config, data, hashes);
   switch (config.kind) {
     case EvaluatorKind::loss: {
       const auto [source, target] = text_files(prefix, data, tokenizers, cache);

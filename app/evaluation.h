@@ -31,6 +31,8 @@ class Evaluation {
              const std::filesystem::path& cache);
 
   const EvaluatorConfig& config() const { return config_; }
+  /// evaluation_key() of what it has read (app/text_keys.h).
+  const std::string& text_key() const { return text_key_; }
   /// Throws what run() would throw whatever the weights: to be called before hours of training.
   void check(const Seq2SeqModel& model) const;
   /// Whether this value is better than that one: lower perplexity, higher BLEU or F1.
@@ -44,6 +46,7 @@ class Evaluation {
   EvaluationResult run_parse(Seq2SeqModel& model, const std::filesystem::path& output) const;
 
   EvaluatorConfig config_;
+  std::string text_key_;
   Tokenizers tokenizers_;
   std::vector<Batch> batches_;             // of a loss evaluator
   int64_t left_out_ = 0;                   // pairs of its text that are in no batch

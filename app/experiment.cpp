@@ -29,29 +29,23 @@ Json read_json(const fs::path& file) {
   return parse_json(read_file(file, kLargestConfig), file.string());
 }
 
-Json with_base(Json json, const std::string& name, const fs::path& folder, int depth);
-
-Json read_with_base(const fs::path& file, int depth) {
-  return with_base(read_json(file), file.string(), file.parent_path(), depth);
-}
-
-// Applies what "base" names below `json`: one file, or several, each a patch on those before it.
-Json with_base(Json json, const std::string& name, const fs::path& folder, int depth) {
+// Lays over `config` what "base" names (one file, or several, in their order), then `json`.
+void apply_with_base(Json& config, Json json, const std::string& name, const fs::path& folder,
+                     int depth) {
   if (!json.is_object()) throw ConfigError(name + ": the config must be an object");
-  const auto base = json.find("base");
-  if (base == json.end()) return json;
-  const Json files = base->is_array() ? *base : Json::array({*base});
-  if (depth >= kLongestChain) throw ConfigError(name + ": base: a chain of more than 16 configs");
-  Json below = Json::object();
-  for (const Json& file : files) {
-    if (!file.is_string()) {
-      throw ConfigError(name + ": base: must be the path of a config, or an array of paths");
+  if (const auto base = json.find("base"); base != json.end()) {
+    const Json files = base->is_array() ? *base : Json::array({*base});
+    if (depth >= kLongestChain) throw ConfigError(name + ": base: a chain of more than 16 configs");
+    for (const Json& file : files) {
+      if (!file.is_string()) {
+        throw ConfigError(name + ": base: must be the path of a config, or an array of paths");
+      }
+      const fs::path path = folder / file.get<std::string>();
+      apply_with_base(config, read_json(path), path.string(), path.parent_path(), depth + 1);
     }
-    below.merge_patch(read_with_base(folder / file.get<std::string>(), depth + 1));
+    json.erase("base");
   }
-  json.erase("base");
-  below.merge_patch(json);
-  return below;
+  apply_patch(config, json);
 }
 
 }  // namespace
@@ -93,17 +87,25 @@ void Experiment::validate() const {
 
 Experiment resolve_experiment(Json json, const std::string& name, const fs::path& folder,
                               const std::vector<std::string>& assignments) {
-  Json merged = with_base(std::move(json), name, folder, 0);
+  return resolve_patches({std::move(json)}, name, folder, assignments);
+}
+
+Experiment resolve_patches(const std::vector<Json>& patches, const std::string& name,
+                           const fs::path& folder, const std::vector<std::string>& assignments) {
+  Json merged = Json::object();
+  for (const Json& patch : patches) apply_with_base(merged, patch, name, folder, 0);
   for (const std::string& assignment : assignments) set_path(merged, assignment);
   Experiment experiment;
   try {
     // Evaluators search as "search" says unless they say otherwise.
-    if (merged.contains("search")) read_config(experiment.search, merged["search"], "search");
+    if (merged.contains("search") && !merged["search"].is_null()) {
+      read_config(experiment.search, merged["search"], "search");
+    }
     if (merged.contains("eval") && merged["eval"].is_array()) {
       for (Json& item : merged["eval"]) {
         if (!item.is_object()) continue;  // the strict read below complains
         Json whole = write_config(experiment.search);
-        whole.merge_patch(item);
+        apply_patch(whole, item);
         item = std::move(whole);
       }
     }

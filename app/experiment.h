@@ -44,7 +44,8 @@ struct Experiment {
 
 /// Defaults, then the file's "base" if any (a path beside it, or an array of them, each a patch on
 /// those before it: see experiments/presets), then the file, then each `path=value`: merge patches
-/// (RFC 7386), then a strict read and validate(). Throws ConfigError or DataError.
+/// (RFC 7386), in which a null stands for an option's default, whatever the base has; then a strict
+/// read and validate(). Throws ConfigError or DataError.
 Experiment load_experiment(const std::filesystem::path& file,
                            const std::vector<std::string>& assignments = {});
 
@@ -52,6 +53,11 @@ Experiment load_experiment(const std::filesystem::path& file,
 Experiment resolve_experiment(Json json, const std::string& name,
                               const std::filesystem::path& folder,
                               const std::vector<std::string>& assignments = {});
+
+/// The same from patches, each laid over those before it.
+Experiment resolve_patches(const std::vector<Json>& patches, const std::string& name,
+                           const std::filesystem::path& folder,
+                           const std::vector<std::string>& assignments = {});
 
 /// What load_experiment reads back as the same experiment. Evaluators are written without the knobs
 /// of search that they share with "search", so that they still follow it when it is changed.

@@ -45,7 +45,7 @@ int run(int argc, char** argv) {
   std::string device_name = "auto";
   app.add_option("--device", device_name, "auto, cpu or cuda")->capture_default_str();
   app.parse_complete_callback([&] {
-    if (threads > 0) torch::set_num_threads(threads);
+    if (threads > 0) choose_threads(threads);
     choose_device(device_name);
   });
   add_demo_command(app);

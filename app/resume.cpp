@@ -9,9 +9,13 @@
 namespace attn {
 namespace {
 
-// They change when a run reports, saves and ends, not what an update does.
-constexpr std::string_view kHousekeeping[] = {"about", "train.log_every", "train.checkpoint_every",
-                                              "train.checkpoint_minutes", "train.keep_last"};
+// They change when a run reports and saves, and where encoded texts lie, not what an update does.
+constexpr std::string_view kHousekeeping[] = {"about",
+                                              "data.cache",
+                                              "train.log_every",
+                                              "train.checkpoint_every",
+                                              "train.checkpoint_minutes",
+                                              "train.keep_last"};
 constexpr std::string_view kLength[] = {"train.steps", "train.patience"};
 constexpr std::string_view kEvaluation[] = {"eval", "search"};
 
@@ -44,7 +48,6 @@ std::vector<std::string> row_conflicts(const std::filesystem::path& run, Experim
   for (std::string DataConfig::*model : {&DataConfig::source_model, &DataConfig::target_model}) {
     if ((row.data.*model).empty()) (before.data.*model).clear();
   }
-  row.data.cache = before.data.cache;
   row.seed = before.seed;
   return finished ? result_conflicts(before, row) : resume_conflicts(before, row);
 }

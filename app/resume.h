@@ -18,8 +18,8 @@ std::vector<std::string> resume_conflicts(const Experiment& before, const Experi
 std::vector<std::string> result_conflicts(const Experiment& before, const Experiment& now);
 
 /// Paths in which the config that the run in `run` was trained under differs from its sweep row's
-/// now: as result_conflicts when it has finished, else as resume_conflicts. What a sweep itself
-/// fills in (the cache, and vocabularies that the row leaves open) doesn't count, nor the seed.
+/// now: as result_conflicts when it has finished, else as resume_conflicts. Vocabularies
+/// that the row leaves open, and the sweep fills in, don't count, nor does the seed.
 std::vector<std::string> row_conflicts(const std::filesystem::path& run, Experiment row);
 
 }  // namespace attn

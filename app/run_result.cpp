@@ -1,5 +1,6 @@
 #include "app/run_result.h"
 
+#include "app/text_keys.h"
 #include "base/error.h"
 #include "base/file.h"
 
@@ -44,6 +45,15 @@ std::optional<Json> read_run_file(const fs::path& run) {
   return parse_json(read_file(path, kLargestRunFile), path.string());
 }
 
+std::optional<int64_t> begun_threads(const fs::path& run) {
+  constexpr double kMost = 1 << 16;
+  if (!has_trained(run)) return {};
+  const auto facts = read_run_file(run);
+  const auto threads = facts ? number_at(*facts, "threads") : std::nullopt;
+  if (!threads || *threads < 1 || *threads > kMost) return {};
+  return static_cast<int64_t>(*threads);
+}
+
 std::optional<double> number_at(const Json& record, const char* key) {
   const auto found = record.find(key);
   if (found == record.end() || !found->is_number()) return {};
@@ -73,6 +83,8 @@ std::map<std::string, EvaluatorResult> results_at(const fs::path& run, int64_t s
       if (key == "kind" || key == "step" || key == "name" || key == "eval_seconds") continue;
       if (key == "signature") {
         result.signature = value.get<std::string>();
+      } else if (key == "text") {
+        result.text = value.get<std::string>();
       } else if (value.is_number()) {  // the log's words for non-finite numbers are left out
         result.values[key] = value.get<double>();
       }

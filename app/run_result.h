@@ -24,12 +24,14 @@ struct EvaluatorResult {
   std::map<std::string, double> values;  ///< "ppl", "bleu" …
   std::string signature;                 ///< of BLEU or F1
   std::string output;                    ///< the file of translations or trees, below the run
+  std::string text;                      ///< evaluation_key() of what was scored
 
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit) {
     visit("values", self.values, "by name");
     visit("signature", self.signature, "of the score");
     visit("output", self.output, "file of the outputs, below the run");
+    visit("text", self.text, "content hash of the text that was scored");
   }
   bool operator==(const EvaluatorResult&) const = default;
 };
@@ -75,6 +77,10 @@ std::optional<RunResult> finished_result(const std::filesystem::path& run,
 
 /// RUN/run.json; nothing where there is none. Throws ConfigError or DataError.
 std::optional<Json> read_run_file(const std::filesystem::path& run);
+
+/// The threads that a run with a checkpoint or a result began with; nothing where they are not
+/// known. Throws ConfigError or DataError.
+std::optional<int64_t> begun_threads(const std::filesystem::path& run);
 
 /// A record's number under `key`; nothing where there is none, or one of the log's words for what
 /// is not finite.

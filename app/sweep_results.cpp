@@ -9,6 +9,7 @@
 #include "app/run_result.h"
 #include "app/sweep/plan.h"
 #include "app/sweep/prepare.h"
+#include "app/text_keys.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "data/lines.h"
@@ -191,8 +192,51 @@ std::vector<fs::path> runs_of(const fs::path& row) {
   return paths;
 }
 
+// Finished runs whose texts are other ones now than those that they read.
+class TextCheck {
+ public:
+  explicit TextCheck(const fs::path& sweep) : hashes_(kept_hashes(sweep)) {}
+
+  void look(const fs::path& run, const Experiment& row, const RunRecord& record) {
+    if (!record.finished) return;
+    auto changed = changed_texts(run, row, hashes_);
+    (changed.empty() ? unchanged_ : changed_)[record.name] = std::move(changed);
+  }
+
+  // Runs on the former texts don't count beside runs on those that are there now. Where all are
+  // former ones, they can still be compared with each other.
+  void mark(SweepResults& out) const {
+    if (changed_.empty()) return;
+    std::string list;
+    for (const auto& [name, texts] : changed_) {
+      list += list.empty() ? "" : ", ";
+      list += name + " (" + texts.front() + (texts.size() > 1 ? ", …)" : ")");
+    }
+    out.notes.push_back("texts have changed since these runs read them: " + list +
+                        (unchanged_.empty() ? "" : "; their figures are left out"));
+    if (unchanged_.empty()) return;
+    for (RowRecord& row : out.rows) {
+      for (RunRecord& run : row.runs) {
+        if (changed_.contains(run.name)) leave_out(run);
+      }
+    }
+  }
+
+ private:
+  static void leave_out(RunRecord& run) {
+    run.finished = false;
+    run.state = "finished on another text";
+    run.figures = {};
+    run.sentences.clear();
+    run.curve.clear();
+  }
+
+  TextHashes hashes_;
+  std::map<std::string, std::vector<std::string>> changed_, unchanged_;
+};
+
 RowRecord read_row(const Json& json, const fs::path& directory, Collector& collector,
-                   SweepResults& out) {
+                   TextCheck& texts, SweepResults& out) {
   RowRecord row;
   row.name = json.at("name").get<std::string>();
   row.about = json.at("about").get<std::string>();
@@ -205,6 +249,7 @@ RowRecord read_row(const Json& json, const fs::path& directory, Collector& colle
     const std::string name = row.name + "/" + run.filename().string();
     if (row_conflicts(run, experiment).empty()) {
       row.runs.push_back(collector.read(run, name, experiment));
+      texts.look(run, experiment, row.runs.back());
     } else {
       out.notes.push_back(name +
                           " was trained under another config than the row has now: left out");
@@ -238,9 +283,11 @@ SweepResults collect_results(const fs::path& directory) {
       out.bleu_options = bleu_options(*evaluator);
     }
     Collector collector(out, metrics);
+    TextCheck texts(directory);
     for (const Json& row : plan.at("rows")) {
-      out.rows.push_back(read_row(row, directory, collector, out));
+      out.rows.push_back(read_row(row, directory, collector, texts, out));
     }
+    texts.mark(out);
   } catch (const Json::exception& error) {
     throw DataError(path.string() + ": broken (" + error.what() +
                     "); run the sweep again to mend it");

@@ -8,7 +8,9 @@
 namespace attn {
 
 /// Reads the plan (sweep.json) and whatever runs are there, finished or not; runs that were trained
-/// under another config than their row has now are left out with a note. Throws DataError when the
+/// under another config than their row has now are left out with a note, and those whose texts have
+/// changed since are named in one; beside runs on the texts that are there now their figures are
+/// left out. Throws DataError when the
 /// directory holds no sweep.
 SweepResults collect_results(const std::filesystem::path& directory);
 

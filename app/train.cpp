@@ -10,9 +10,11 @@
 
 #include "app/checkpoint_directory.h"
 #include "app/command_line.h"
+#include "app/device.h"
 #include "app/resume.h"
 #include "app/run_result.h"
 #include "app/signals.h"
+#include "app/text_keys.h"
 #include "app/training_run.h"
 #include "base/error.h"
 #include "train/checkpoint_store.h"
@@ -64,13 +66,35 @@ Experiment experiment_of_run(const TrainOptions& options, const fs::path& run) {
   const Experiment now = fs::is_directory(options.path)
                              ? load_experiment(run / kConfigFile, options.assignments)
                              : load_experiment(options.path, options.assignments);
-  const auto conflicts = resume_conflicts(before, now);
+  auto conflicts = resume_conflicts(before, now);
+  // Without weights no vocabulary is the run's own yet.
+  if (!has_trained(run)) {
+    std::erase_if(conflicts, [](const std::string& path) {
+      return path == "data.source_model" || path == "data.target_model";
+    });
+  }
   if (!conflicts.empty()) {
     throw ConfigError(run.string() + ": " + conflicts.front() +
                       " differs from the run's config.json; go on with the old value, or start "
                       "a new run with --run");
   }
   return now;
+}
+
+// The same seed gives the same bits with the same number of threads alone.
+void keep_threads(const fs::path& run) {
+  const auto begun = begun_threads(run);
+  const int now = torch::get_num_threads();
+  if (!begun || *begun == now || device().is_cuda()) return;
+  if (threads_chosen()) {
+    std::cerr << run.string() << ": began with " << *begun << " threads and goes on with " << now
+              << ", as --threads says: its figures may differ in the last digits from those of an "
+                 "undisturbed run\n";
+    return;
+  }
+  torch::set_num_threads(static_cast<int>(*begun));
+  std::cerr << run.string() << ": goes on with " << *begun
+            << " threads, as it began (--threads sets another number)\n";
 }
 
 int train(const TrainOptions& options) {
@@ -97,6 +121,7 @@ int train(const TrainOptions& options) {
   }
   experiment.data.require_texts();
   catch_stop_signals();
+  if (begun) keep_threads(run);
   TrainingRun training(experiment, run, options.resume, command_line(), options.patience);
   if (training.finished()) {
     training.conclude();

@@ -9,9 +9,11 @@
 #include "app/provenance.h"
 #include "app/run_result.h"
 #include "app/signals.h"
+#include "app/text_keys.h"
 #include "app/training_cost.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "data/corpus_check.h"
 #include "data/tag_dictionary.h"
 #include "data/treebank.h"
 #include "model/size.h"
@@ -50,6 +52,8 @@ TrainingRun::TrainingRun(const Experiment& experiment, fs::path directory, bool 
   torch::manual_seed(static_cast<uint64_t>(experiment_.seed));
   model_ = make_model(experiment_, tokenizers_);
   for (const Evaluation& evaluation : evaluations_) evaluation.check(*model_);
+  // Not before all texts are known to be good: a mended one is then learnt from anew.
+  if (!has_trained(directory_)) save_description(directory_, experiment_, tokenizers_);
   stream_ = std::make_unique<BatchStream>(
       *corpus_, StreamOptions{.batch_tokens = experiment_.data.batch_tokens,
                               .seed = static_cast<uint64_t>(experiment_.seed)});
@@ -79,18 +83,22 @@ void TrainingRun::load_data() {
       experiment_.data.cache.empty() ? directory_ / "cache" : fs::path(experiment_.data.cache);
   const DataConfig data =
       with_training_text(experiment_.data, cache, static_cast<uint64_t>(experiment_.seed), say);
-  // A run keeps the tokenizers it began with, whatever becomes of the text.
-  const bool begun = fs::exists(directory_ / kConfigFile);
-  const DataConfig once = begun ? data : with_vocabulary_text(experiment_.data, cache);
-  tokenizers_ = begun ? load_tokenizers(directory_) : make_tokenizers(once, say);
-  if (!begun && data.task == Task::parsing) {
+  TextHashes hashes;
+  texts_ = training_keys(experiment_.data, hashes);
+  // A run keeps the tokenizers that its weights are for, whatever becomes of the text.
+  const bool trained = has_trained(directory_);
+  if (!trained) {
+    check_texts(text_path(data.train, data.source), text_path(data.train, data.target));
+  }
+  const DataConfig once = trained ? data : with_vocabulary_text(experiment_.data, cache);
+  tokenizers_ = trained ? load_tokenizers(directory_) : make_tokenizers(once, say);
+  if (!trained && data.task == Task::parsing) {
     const LabelSet labels = vocabulary_labels(*tokenizers_.target, data.tree_form);
     tokenizers_.tags = std::make_shared<const TagDictionary>(
         learn_tags(text_path(once.train, once.source), text_path(once.train, once.target),
                    data.tree_form, labels));
   }
   set_target_counter(experiment_, tokenizers_);
-  if (!begun) save_description(directory_, experiment_, tokenizers_);
   corpus_ =
       std::make_unique<EncodedCorpus>(load_corpus({.source = text_path(data.train, data.source),
                                                    .target = text_path(data.train, data.target),
@@ -158,6 +166,7 @@ void TrainingRun::describe(const std::string& command_line) {
   run["vocabulary"] = {{"source", vocabulary.source}, {"target", vocabulary.target}};
   run["pairs"] = corpus_->size();
   run["data_key"] = corpus_->key();
+  run["texts"] = texts_;
   if (!begun) {
     // An argument may be any bytes.
     const std::string text = run.dump(2, ' ', false, Json::error_handler_t::replace);
@@ -281,6 +290,7 @@ bool TrainingRun::evaluate_one(const Evaluation& evaluation, bool decisive) {
   std::vector<MetricField> fields = {{"step", step()}, {"name", name}};
   for (const auto& [key, value] : result.values) fields.emplace_back(key, value);
   if (!result.signature.empty()) fields.emplace_back("signature", result.signature);
+  fields.emplace_back("text", evaluation.text_key());
   fields.emplace_back("eval_seconds", seconds);
   metrics_->write("eval", fields);
   TrainState& state = trainer_->state;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -66,6 +67,7 @@ class TrainingRun {
   std::unique_ptr<EncodedCorpus> corpus_;
   std::unique_ptr<BatchStream> stream_;
   std::vector<Evaluation> evaluations_;
+  std::map<std::string, std::string> texts_;  // training_keys() of what was read
   std::shared_ptr<Seq2SeqModel> model_;
   std::unique_ptr<Trainer> trainer_;
   std::unique_ptr<Progress> progress_;

@@ -80,8 +80,20 @@ void set_path(Json& json, std::string_view assignment) {
     if (dot == std::string_view::npos) break;
     path.remove_prefix(dot + 1);
   }
-  Json parsed = Json::parse(value, nullptr, false);
-  *at = parsed.is_discarded() ? Json(value) : std::move(parsed);
+  if (!Json::accept(value)) {
+    *at = value;
+    return;
+  }
+  apply_patch(*at, parse_json(value, "--set " + std::string(assignment)));
+}
+
+void apply_patch(Json& config, const Json& patch) {
+  if (!patch.is_object()) {
+    config = patch;
+    return;
+  }
+  if (!config.is_object()) config = Json::object();
+  for (const auto& [key, value] : patch.items()) apply_patch(config[key], value);
 }
 
 std::string json_type_name(const Json& json) {

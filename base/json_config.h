@@ -41,9 +41,13 @@ using Json = nlohmann::ordered_json;
 Json parse_json(std::string_view text, const std::string& name);
 
 /// Sets `a.b.c=value` in `json` (the value as JSON where it parses as such, else as a string). An
-/// index into an array is a number. Throws ConfigError when there is no '=' or a part of the path
-/// is not an object.
+/// object is a patch on what stands there. An index into an array is a number. Throws ConfigError
+/// when there is no '=', a part of the path is not an object or a key stands twice in the value.
 void set_path(Json& json, std::string_view assignment);
+
+/// Lays a merge patch (RFC 7386) over `config`: objects are merged, all else is replaced. A null is
+/// kept, so that read_config checks its key and gives the field its default.
+void apply_patch(Json& config, const Json& patch);
 
 /// JSON's word for the type of a value, for messages: "a number", "an object" …
 std::string json_type_name(const Json& json);
@@ -80,6 +84,8 @@ inline std::string join(const std::string& place, std::string_view key) {
 
 template <class T>
 void read_struct(T& out, const Json& json, const std::string& place);
+template <class T>
+Json write_any(const T& value);
 
 template <class T>
 void read_any(T& out, const Json& json, const std::string& place) {
@@ -121,7 +127,11 @@ void read_struct(T& out, const Json& json, const std::string& place) {
   std::vector<std::string> known;
   T::fields(out, [&](const char* name, auto& field, const char*) {
     known.emplace_back(name);
-    if (const auto found = json.find(name); found != json.end()) {
+    const auto found = json.find(name);
+    if (found == json.end()) return;
+    if (found->is_null()) {
+      read_any(field, write_any(T{}).at(name), join(place, name));
+    } else {
       read_any(field, *found, join(place, name));
     }
   });
@@ -196,7 +206,8 @@ void explain_into(std::vector<FieldDoc>& out, const T& config, const std::string
 
 }  // namespace json_config_detail
 
-/// Overwrites the fields of `config` that `json` names; everything else keeps its value. `place` is
+/// Overwrites the fields of `config` that `json` names; everything else keeps its value. A null
+/// stands for the field's default, whatever its value was. `place` is
 /// the path of the struct in the whole config. Throws ConfigError with the path of the first
 /// mistake.
 template <class T>

@@ -24,7 +24,7 @@ struct RunRecord {
   std::string name;  ///< "B1/seed-1"
   int64_t seed = 0;
   bool finished = false;
-  std::string state;  ///< for people, when it has not: "at step 300 of 8000"
+  std::string state;  ///< for people, when it doesn't count: "at step 300 of 8000"
   PerMetric<std::optional<double>> figures;
   int64_t parameters = 0;
   int64_t target_tokens = 0;

@@ -8,6 +8,7 @@
 #include "app/command_line.h"
 #include "app/device.h"
 #include "app/report_command.h"
+#include "app/run_result.h"
 #include "app/signals.h"
 #include "app/sweep/dry_run.h"
 #include "app/sweep/plan.h"
@@ -15,6 +16,7 @@
 #include "app/sweep/runner.h"
 #include "app/sweep/slurm.h"
 #include "app/sweep/status.h"
+#include "app/sweep/submission.h"
 #include "base/error.h"
 #include "kernels/libtorch.h"
 
@@ -27,21 +29,8 @@ struct SweepOptions {
   bool dry_run = false, no_measure = false;
   bool slurm = false, no_submit = false;
   int64_t jobs = 1;
-  int64_t task = -1;
+  std::string task;
 };
-
-// What a task of the array is started with, quoted for the shell.
-std::string task_arguments(const SweepRequest& request, const SweepPlan& plan) {
-  std::string text = "sweep " + shell_quoted(request.file.string());
-  const auto add = [&](const char* option, const std::string& value) {
-    text += std::string(" ") + option + " " + shell_quoted(value);
-  };
-  add("--run", plan.directory.string());
-  for (const std::string& assignment : request.assignments) add("--set", assignment);
-  for (const std::string& pattern : request.only) add("--only", pattern);
-  if (request.seeds > 0) add("--seeds", std::to_string(request.seeds));
-  return text;
-}
 
 int end_of(const SweepPlan& plan, const SweepEnd& end) {
   if (end.interrupted) {
@@ -67,23 +56,23 @@ int end_of(const SweepPlan& plan, const SweepEnd& end) {
   return static_cast<int>(ExitCode::data);
 }
 
-int train_task(SweepPlan& plan, const SweepOptions& options) {
-  if (options.task >= static_cast<int64_t>(plan.runs.size())) {
-    throw ConfigError("--task " + std::to_string(options.task) + ": the sweep has " +
-                      std::to_string(plan.runs.size()) + " runs");
-  }
-  const PlannedRun& run = plan.runs[static_cast<size_t>(options.task)];
-  if (inspect_run(run).stage == RunStage::finished) {
-    std::cerr << run_name(plan, run) << ": finished; nothing to do\n";
+int train_task(const SweepOptions& options) {
+  const PlannedRun run = submitted_run(options.request.file, options.task);
+  if (finished_result(run.directory, run.experiment.train)) {
+    std::cerr << options.task << ": finished; nothing to do\n";
     return 0;
   }
-  std::cerr << run_name(plan, run) << ": training; its log: " << run_log(run).string() << "\n";
+  std::cerr << options.task << ": training; its log: " << run_log(run).string() << "\n";
   const int code = run_one(run, runner_of_machine(options.jobs));
-  std::cerr << run_name(plan, run) << ": ended with exit code " << code << "\n";
+  std::cerr << options.task << ": ended with exit code " << code << "\n";
   return code;
 }
 
 int sweep(const SweepOptions& options) {
+  if (!options.task.empty()) {
+    catch_stop_signals();
+    return train_task(options);
+  }
   SweepPlan plan = plan_sweep(options.request);
   if (options.jobs < 1) throw ConfigError("--jobs: must be 1 or more");
   if (options.dry_run) {
@@ -99,9 +88,9 @@ int sweep(const SweepOptions& options) {
   refuse_changed(plan);
   catch_stop_signals();
   prepare_sweep(plan, [](const std::string& line) { std::cerr << line << std::endl; });
-  if (options.task >= 0) return train_task(plan, options);
   if (options.slurm) {
-    std::cerr << submit_to_slurm(plan, task_arguments(options.request, plan), !options.no_submit)
+    const std::string arguments = "sweep " + shell_quoted(write_submission(plan).string());
+    std::cerr << submit_to_slurm(plan, arguments, !options.no_submit)
               << "\nwhen its tasks have ended: attn report " << plan.directory.string() << "\n";
     return 0;
   }
@@ -145,7 +134,9 @@ void add_sweep_command(CLI::App& app) {
       ->capture_default_str();
   command->add_flag("--slurm", options->slurm, "submit the runs as a Slurm job array instead");
   command->add_flag("--no-submit", options->no_submit, "with --slurm: only write the script");
-  command->add_option("--task", options->task, "train only this run, as a task of the array does");
+  command->add_option(
+      "--task", options->task,
+      "train only this run (ROW/seed-1) of a submitted sweep, as a task of the array does");
   command->callback([options] { set_exit_code(sweep(*options)); });
 }
 

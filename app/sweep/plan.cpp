@@ -65,17 +65,22 @@ std::string grid_name(const std::string& path, const Json& value, size_t index) 
   return name + "=" + (is_name(text) ? text : std::to_string(index + 1));
 }
 
+// A row of the file, or one combination of its grid, and what it lays over the base in this order.
+struct ExpandedRow {
+  SweepRow row;
+  std::vector<Json> patches;
+};
+
 // The rows that one row with a grid stands for: the last path varies fastest.
-std::vector<SweepRow> expand(const SweepRow& row) {
-  std::vector<SweepRow> rows = {row};
-  rows.front().grid = Json::object();
+std::vector<ExpandedRow> expand(const SweepRow& row) {
+  std::vector<ExpandedRow> rows = {{.row = row, .patches = {row.set}}};
   for (const auto& [path, values] : row.grid.items()) {
-    std::vector<SweepRow> more;
-    for (const SweepRow& before : rows) {
+    std::vector<ExpandedRow> more;
+    for (const ExpandedRow& before : rows) {
       for (size_t i = 0; i < values.size(); ++i) {
-        SweepRow one = before;
-        one.name += "." + grid_name(path, values[i], i);
-        one.set.merge_patch(nested(path, values[i]));
+        ExpandedRow one = before;
+        one.row.name += "." + grid_name(path, values[i], i);
+        one.patches.push_back(nested(path, values[i]));
         more.push_back(std::move(one));
         if (more.size() > kMostRuns) {
           throw ConfigError("row " + row.name + ": grid: more than 10000 combinations");
@@ -87,16 +92,25 @@ std::vector<SweepRow> expand(const SweepRow& row) {
   return rows;
 }
 
-Experiment resolve_row(const SweepRequest& request, const SweepFile& file, const SweepRow& row) {
-  Json json = Json::object();
-  json["base"] = Json::array({file.base});
-  for (const std::string& patch : file.patch) json["base"].push_back(patch);
-  for (const std::string& patch : row.patch) json["base"].push_back(patch);
-  json.merge_patch(file.set);
-  json.merge_patch(row.set);
-  std::string name = request.file.string();
-  name += ": row " + row.name;
-  return resolve_experiment(std::move(json), name, request.file.parent_path(), request.assignments);
+std::string place_of(const SweepRequest& request, const ExpandedRow& row) {
+  return request.file.string() + ": row " + row.row.name;
+}
+
+Experiment resolve_row(const SweepRequest& request, const SweepFile& file, const ExpandedRow& row) {
+  Json base = Json::object();
+  base["base"] = Json::array({file.base});
+  for (const std::string& patch : file.patch) base["base"].push_back(patch);
+  for (const std::string& patch : row.row.patch) base["base"].push_back(patch);
+  std::vector<Json> patches = {base, file.set};
+  patches.insert(patches.end(), row.patches.begin(), row.patches.end());
+  return resolve_patches(patches, place_of(request, row), request.file.parent_path(),
+                         request.assignments);
+}
+
+bool holds_null(const Json& json) {
+  return json.is_null() || std::any_of(json.begin(), json.end(), [](const Json& value) {
+           return value.is_null() || (value.is_structured() && holds_null(value));
+         });
 }
 
 bool matches(std::string_view name, std::string_view pattern) {
@@ -144,18 +158,18 @@ std::string evaluator(const Experiment& base, EvaluatorKind kind, const std::str
                     (names.empty() ? "" : suggestion(wanted, names)));
 }
 
-void plan_runs(const SweepRequest& request, SweepPlan& plan, const std::vector<SweepRow>& rows) {
+void plan_runs(const SweepRequest& request, SweepPlan& plan, const std::vector<ExpandedRow>& rows) {
   for (int64_t k = 0, left = 1; left > 0; ++k) {
     left = 0;
     for (size_t i = 0; i < rows.size(); ++i) {
-      const int64_t in_file = rows[i].seeds > 0 ? rows[i].seeds : plan.file.seeds;
+      const int64_t in_file = rows[i].row.seeds > 0 ? rows[i].row.seeds : plan.file.seeds;
       const int64_t seeds = request.seeds > 0 ? request.seeds : in_file;
       left += seeds > k + 1;
       if (!plan.rows[i].selected || k >= seeds) continue;
-      PlannedRun run{.row = i, .experiment = plan.rows[i].experiment, .directory = {}};
+      PlannedRun run{.row = i, .experiment = plan.rows[i].experiment};
       run.experiment.seed += k;
       run.directory =
-          plan.directory / rows[i].name / ("seed-" + std::to_string(run.experiment.seed));
+          plan.directory / plan.rows[i].name / ("seed-" + std::to_string(run.experiment.seed));
       plan.runs.push_back(std::move(run));
       if (plan.runs.size() > kMostRuns) throw ConfigError("a sweep of more than 10000 runs");
     }
@@ -184,14 +198,16 @@ SweepPlan plan_sweep(const SweepRequest& request) {
   plan.directory =
       request.directory.empty() ? fs::path("runs") / request.file.stem() : request.directory;
   const std::string name = request.file.string();
-  std::vector<SweepRow> rows;
+  std::vector<ExpandedRow> rows;
   try {
     read_config(plan.file, parse_json(read_file(request.file, kLargestSweepFile), name));
     plan.file.validate();
     std::set<std::string> names;
     for (const SweepRow& row : plan.file.rows) {
-      for (SweepRow& one : expand(row)) {
-        if (!names.insert(one.name).second) throw ConfigError("two rows are called " + one.name);
+      for (ExpandedRow& one : expand(row)) {
+        if (!names.insert(one.row.name).second) {
+          throw ConfigError("two rows are called " + one.row.name);
+        }
         rows.push_back(std::move(one));
       }
     }
@@ -199,15 +215,22 @@ SweepPlan plan_sweep(const SweepRequest& request) {
     const std::string message = error.what();
     throw ConfigError(message.starts_with(name) ? message : name + ": " + message);
   }
-  for (const SweepRow& row : rows) {
-    plan.rows.push_back({.name = row.name,
-                         .about = row.about,
-                         .paper = row.paper,
+  for (const ExpandedRow& row : rows) {
+    plan.rows.push_back({.name = row.row.name,
+                         .about = row.row.about,
+                         .paper = row.row.paper,
                          .experiment = resolve_row(request, plan.file, row),
                          .changed = {}});
     plan.rows.back().changed = changed_paths(write_config(plan.rows.front().experiment),
                                              write_config(plan.rows.back().experiment));
     std::erase(plan.rows.back().changed, "about");
+    if (plan.rows.size() > 1 && plan.rows.back().changed.empty() &&
+        std::any_of(row.patches.begin(), row.patches.end(), holds_null)) {
+      throw ConfigError(
+          place_of(request, row) +
+          ": null stands for an option's default, which the first row has as well, so "
+          "that the two rows are one; leave the row out, or write a value");
+    }
   }
   const Experiment& base = plan.rows.front().experiment;
   try {

@@ -50,7 +50,8 @@ struct SweepRow {
     visit("name", self.name, "of the row, and of its folder");
     visit("about", self.about, "what the row is, for the report");
     visit("patch", self.patch, "config files laid over the base, beside this file");
-    visit("set", self.set, "merge patch on the base: what this row changes");
+    visit("set", self.set,
+          "merge patch on the base: what this row changes; null: the option's default");
     visit("grid", self.grid, "paths and their values: a row for each combination");
     visit("seeds", self.seeds, "runs that differ in the seed alone; 0: as the sweep says");
     visit("paper", self.paper, "the paper's figures, for the report");
@@ -144,6 +145,7 @@ struct PlannedRun {
   size_t row = 0;
   Experiment experiment;
   std::filesystem::path directory;  ///< SWEEP/ROW/seed-1
+  std::filesystem::path config;     ///< the config's file; empty: SWEEP/ROW/seed-1.json
 };
 
 struct SweepPlan {

@@ -1,8 +1,10 @@
 #include "app/sweep/prepare.h"
 
 #include "app/run_lock.h"
+#include "app/text_keys.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "data/corpus_check.h"
 #include "data/treebank.h"
 
 namespace attn {
@@ -10,10 +12,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// All that decides a vocabulary: the rest of the data's knobs at their defaults.
-std::string vocabulary_key(const DataConfig& data) {
+// All that decides a vocabulary: the texts' contents in place of their names, the rest of the
+// data's options at their defaults.
+std::string vocabulary_key(const DataConfig& data, TextHashes& hashes) {
   DataConfig key = data;
   const DataConfig defaults;
+  DataConfig text = data;
+  text.source_model = text.target_model = "";
+  key.train = training_keys(text, hashes)["train"];
+  key.silver = std::vector<std::string>(data.silver.size());
   key.valid = defaults.valid;
   key.max_length = defaults.max_length;
   key.batch_tokens = defaults.batch_tokens;
@@ -24,6 +31,8 @@ std::string vocabulary_key(const DataConfig& data) {
 // Learns both sides' vocabularies into a folder that appears whole.
 void learn_into(const fs::path& folder, const DataConfig& data, const Say& say) {
   const fs::path cache = folder.parent_path().parent_path() / "cache";
+  const DataConfig text = with_training_text(data, cache, 1, say);
+  check_texts(text_path(text.train, text.source), text_path(text.train, text.target));
   const Tokenizers made = make_tokenizers(with_vocabulary_text(data, cache), say);
   AtomicDirectory directory(folder);
   write_file_atomically(directory.path() / "source.model", made.source->serialized());
@@ -37,19 +46,19 @@ bool is_complete(const DataConfig& data) {
   return !data.source_model.empty() && (data.shared_vocabulary || !data.target_model.empty());
 }
 
-// A run that has begun keeps the vocabulary it began with, also when the sweep's folder has moved
-// since or another version of the program would look for it elsewhere.
+// A run that has trained keeps the vocabulary of its weights, also when the sweep's folder has
+// moved since or another version of the program would look for it elsewhere.
 void keep_vocabulary(PlannedRun& run) {
   const fs::path begun = run.directory / kConfigFile;
-  if (is_complete(run.experiment.data) || !fs::exists(begun)) return;
+  if (is_complete(run.experiment.data) || !fs::exists(begun) || !has_trained(run.directory)) return;
   const DataConfig before = load_experiment(begun).data;
   run.experiment.data.source_model = before.source_model;
   run.experiment.data.target_model = before.target_model;
 }
 
-void share_vocabulary(DataConfig& data, const fs::path& sweep, const Say& say) {
+void share_vocabulary(DataConfig& data, const fs::path& sweep, TextHashes& hashes, const Say& say) {
   if (is_complete(data)) return;
-  const fs::path folder = sweep / "vocabulary" / to_hex(hash_text(vocabulary_key(data)));
+  const fs::path folder = sweep / "vocabulary" / to_hex(hash_text(vocabulary_key(data, hashes)));
   if (!fs::exists(folder)) {
     const RunLock lock(sweep / "vocabulary", 3600.0);  // other jobs of the array want it as well
     if (!fs::exists(folder)) learn_into(folder, data, say);
@@ -80,11 +89,15 @@ void write_if_changed(const fs::path& path, const std::string& text) {
 }  // namespace
 
 fs::path run_config(const PlannedRun& run) {
-  return fs::path(run.directory).concat(".json");
+  return run.config.empty() ? fs::path(run.directory).concat(".json") : run.config;
 }
 
 fs::path run_log(const PlannedRun& run) {
   return fs::path(run.directory).concat(".log");
+}
+
+fs::path kept_hashes(const fs::path& sweep) {
+  return sweep / "cache" / "texts.json";
 }
 
 void prepare_sweep(SweepPlan& plan, const Say& say) {
@@ -93,10 +106,11 @@ void prepare_sweep(SweepPlan& plan, const Say& say) {
   fs::create_directories(plan.directory, error);
   if (error) throw DataError(plan.directory.string() + ": cannot be made: " + error.message());
   write_if_changed(plan.directory / kSweepFile, describe(plan).dump(2) + "\n");
+  TextHashes hashes(kept_hashes(plan.directory));
   for (PlannedRun& run : plan.runs) {
     DataConfig& data = run.experiment.data;
     keep_vocabulary(run);
-    share_vocabulary(data, plan.directory, say);
+    share_vocabulary(data, plan.directory, hashes, say);
     if (data.cache.empty()) data.cache = (plan.directory / "cache").string();
     fs::create_directories(run.directory.parent_path());
     write_if_changed(run_config(run), write_experiment(run.experiment).dump(2) + "\n");

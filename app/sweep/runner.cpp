@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstdlib>
 #include <iostream>
 
 #include "app/run_result.h"
@@ -40,13 +41,21 @@ int64_t threads_of(int64_t slot, const RunnerOptions& options) {
   return std::max<int64_t>(1, share + (slot < rest ? 1 : 0));
 }
 
+// Of a run that has trained, as many as it began with: the bits of its sums depend on them.
+int64_t threads_for(const PlannedRun& run, int64_t slot, const RunnerOptions& options) {
+  if (const auto begun = begun_threads(run.directory); begun && *begun <= options.cores) {
+    return *begun;
+  }
+  return threads_of(slot, options);
+}
+
 ProcessRequest training(const PlannedRun& run, int64_t slot, const RunnerOptions& options) {
   ProcessRequest request;
   request.arguments = {program_path().string(),
                        "--device",
                        options.device,
                        "--threads",
-                       std::to_string(threads_of(slot, options)),
+                       std::to_string(threads_for(run, slot, options)),
                        "train",
                        run_config(run).string(),
                        "--run",
@@ -55,7 +64,8 @@ ProcessRequest training(const PlannedRun& run, int64_t slot, const RunnerOptions
                        std::to_string(kWaitForOthers),
                        "--resume"};
   if (options.gpus > 1 && options.jobs > 1) {
-    request.environment["CUDA_VISIBLE_DEVICES"] = std::to_string(slot % options.gpus);
+    request.environment["CUDA_VISIBLE_DEVICES"] =
+        gpu_of_slot(slot, options.gpus, std::getenv("CUDA_VISIBLE_DEVICES"));
   }
   request.output = run_log(run);
   return request;
@@ -145,6 +155,20 @@ class Sweep {
 };
 
 }  // namespace
+
+std::string gpu_of_slot(int64_t slot, int64_t gpus, const char* visible) {
+  const int64_t turn = slot % gpus;
+  if (visible == nullptr) return std::to_string(turn);
+  std::string_view list = visible;
+  for (int64_t i = 0;; ++i) {
+    const size_t comma = list.find(',');
+    std::string_view name = list.substr(0, comma);
+    while (name.starts_with(' ')) name.remove_prefix(1);
+    while (name.ends_with(' ')) name.remove_suffix(1);
+    if (i == turn || comma == std::string_view::npos) return std::string(name);
+    list.remove_prefix(comma + 1);
+  }
+}
 
 SweepEnd run_sweep(const SweepPlan& plan, const RunnerOptions& options) {
   return Sweep(plan, options).run();

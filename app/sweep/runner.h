@@ -28,6 +28,11 @@ struct SweepEnd {
   bool interrupted = false;
 };
 
+/// What CUDA_VISIBLE_DEVICES is set to for a slot's trainings, which take turns on `gpus` > 0 GPUs:
+/// one of those that this process was given by its own variable (numbers or UUIDs; null: not set,
+/// and so all of the machine's).
+std::string gpu_of_slot(int64_t slot, int64_t gpus, const char* visible);
+
 /// Trains what is not finished, showing a live table on a terminal and lines in a log. A run that
 /// fails does not stop the others. SIGINT or SIGTERM (catch_stop_signals) is passed on: the
 /// trainings save and stop.

@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "app/sweep/processes.h"
+#include "app/sweep/status.h"
 #include "base/error.h"
 #include "base/file.h"
 
@@ -12,29 +13,81 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void directive(std::ostream& out, const std::string& option, const std::string& value) {
-  if (!value.empty() && value != "0") out << "#SBATCH --" << option << "=" << value << "\n";
+// sbatch cuts its lines into words itself: outside of quotes a blank or a # ends one, and a
+// backslash takes the next character as it is.
+std::string sbatch_word(const std::string& option, const std::string& value) {
+  for (const unsigned char c : value) {
+    if (c < 0x20 || c == 0x7f) {
+      throw ConfigError("--" + option + ": " + Json(value).dump() +
+                        ": a control character, which Slurm has no way to write; rename it");
+    }
+  }
+  if (value.find_first_of(" #'\"\\") == std::string::npos) return value;
+  std::string out(1, '"');
+  for (const char c : value) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
+  }
+  out += '"';
+  return out;
 }
 
-// The signal interrupts `wait`, which is why it is called until the program has really ended.
+void directive(std::ostream& out, const std::string& option, const std::string& value) {
+  if (value.empty() || value == "0") return;
+  out << "#SBATCH --" << option << "=" << sbatch_word(option, value) << "\n";
+}
+
+// A path as Slurm's patterns for file names have it: a % stands twice.
+std::string pattern_of(const fs::path& path) {
+  std::string out;
+  for (const char c : path.string()) {
+    if (c == '\\') {
+      throw ConfigError("--output: " + path.string() +
+                        ": a backslash turns Slurm's patterns off; choose another directory");
+    }
+    out += c;
+    if (c == '%') out += c;
+  }
+  return out;
+}
+
+// A signal interrupts `wait`, which is why it is called until the program has really ended. Only
+// the time limit's notice (USR1) has the task queued again: TERM is what scancel sends, and also
+// the limit itself, for a run that takes longer to save than the notice gives it.
 constexpr const char* kBody = R"(
+child= stopping= notified=0
+stop() { [ -z "$child" ] || kill -TERM "$child" 2>/dev/null; }
+on_notice() {
+  stopping=1 notified=$SECONDS
+  stop
+}
+on_term() {
+  if [ -z "$stopping" ]; then
+    stop
+  elif [ $((SECONDS - notified)) -lt "$notice" ]; then
+    stopping=
+  fi
+}
+trap on_notice USR1
+trap on_term TERM
+
 again() {
-  scontrol requeue "${SLURM_ARRAY_JOB_ID}_${SLURM_ARRAY_TASK_ID}"
-  exit 0
+  if scontrol requeue "${SLURM_ARRAY_JOB_ID}_${SLURM_ARRAY_TASK_ID}"; then exit 0; fi
+  echo "attn: ${runs[$SLURM_ARRAY_TASK_ID]}: saved, but not queued again; submit the sweep again to go on" >&2
+  exit "$1"
 }
 
 # Threads as the job was given cores, not as the machine has.
-"$attn" ${SLURM_CPUS_PER_TASK:+--threads "$SLURM_CPUS_PER_TASK"} "${arguments[@]}" --task "$SLURM_ARRAY_TASK_ID" &
+"$attn" ${SLURM_CPUS_PER_TASK:+--threads "$SLURM_CPUS_PER_TASK"} "${arguments[@]}" --task "${runs[$SLURM_ARRAY_TASK_ID]}" &
 child=$!
-stopping=
-trap 'stopping=1; kill -TERM "$child" 2>/dev/null' TERM
+[ -z "$stopping" ] || stop
 code=0
 wait "$child" || code=$?
 while kill -0 "$child" 2>/dev/null; do
   code=0
   wait "$child" || code=$?
 done
-[ -n "$stopping" ] && [ "$code" -ne 0 ] && again
+[ -n "$stopping" ] && [ "$code" -ne 0 ] && again "$code"
 exit "$code"
 )";
 
@@ -57,9 +110,10 @@ std::string slurm_script(const SweepPlan& plan, const std::string& sweep_argumen
   std::ostringstream out;
   std::string array = "0-";
   array += std::to_string(plan.runs.size() - 1);
-  if (slurm.at_once > 0) array += "%" + std::to_string(slurm.at_once);
-  out << "#!/bin/bash\n# Made by attn sweep --slurm; task i trains run i of the sweep.\n";
-  directive(out, "job-name", "attn-" + plan.source.stem().string());
+  if (slurm.at_once > 0) array.append("%").append(std::to_string(slurm.at_once));
+  out << "#!/bin/bash\n# Made by attn sweep --slurm; task i trains run i of the list below,\n"
+      << "# as it was when the sweep was submitted.\n";
+  directive(out, "job-name", std::string("attn-").append(plan.source.stem().string()));
   directive(out, "array", array);
   directive(out, "partition", slurm.partition);
   directive(out, "account", slurm.account);
@@ -68,15 +122,16 @@ std::string slurm_script(const SweepPlan& plan, const std::string& sweep_argumen
   directive(out, "cpus-per-task", std::to_string(slurm.cpus));
   directive(out, "gpus-per-node", std::to_string(slurm.gpus));
   directive(out, "chdir", fs::current_path().string());
-  directive(out, "output", fs::absolute(plan.directory / "slurm-%A_%a.out").string());
+  directive(out, "output", pattern_of(fs::absolute(plan.directory)) + "/slurm-%A_%a.out");
   out << "#SBATCH --ntasks=1\n#SBATCH --requeue\n#SBATCH --open-mode=append\n"
-      << "#SBATCH --signal=B:TERM@" << slurm.notice << "\n";
+      << "#SBATCH --signal=B:USR1@" << slurm.notice << "\n";
   for (const std::string& option : slurm.options) out << "#SBATCH " << option << "\n";
   out << "\n";
   for (const std::string& line : slurm.setup) out << line << "\n";
   out << "attn=" << shell_quoted(program_path().string()) << "\narguments=(" << sweep_arguments
-      << ")\n"
-      << kBody;
+      << ")\nnotice=" << slurm.notice << "\nruns=(";
+  for (const PlannedRun& run : plan.runs) out << "\n  " << shell_quoted(run_name(plan, run));
+  out << "\n)\n" << kBody;
   return out.str();
 }
 

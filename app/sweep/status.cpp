@@ -2,6 +2,8 @@
 
 #include "app/resume.h"
 #include "app/run_result.h"
+#include "app/sweep/prepare.h"
+#include "app/text_keys.h"
 #include "base/error.h"
 
 namespace attn {
@@ -37,19 +39,30 @@ std::string run_name(const SweepPlan& plan, const PlannedRun& run) {
 }
 
 void refuse_changed(const SweepPlan& plan) {
-  std::string list;
-  for (const PlannedRun& run : plan.runs) {
-    const RunStatus status = inspect_run(run);
-    if (status.stage != RunStage::changed) continue;
+  std::string rows, texts;
+  TextHashes hashes(kept_hashes(plan.directory));
+  const auto add = [&](std::string& list, const PlannedRun& run,
+                       const std::vector<std::string>& changed) {
+    if (changed.empty()) return;
     list += list.empty() ? "" : ", ";
-    list += run_name(plan, run) + " (" + status.changed.front();
-    if (status.changed.size() > 1) list += ", …";
+    list += run_name(plan, run) + " (" + changed.front();
+    if (changed.size() > 1) list += ", …";
     list += ")";
+  };
+  for (const PlannedRun& run : plan.runs) {
+    add(rows, run, inspect_run(run).changed);
+    add(texts, run, changed_texts(run.directory, run.experiment, hashes));
   }
-  if (list.empty()) return;
-  throw ConfigError(plan.source.string() + ": changed since they were trained: " + list +
-                    "; give a changed row another name, or delete its folder in " +
-                    plan.directory.string());
+  const std::string source = plan.source.string(), directory = plan.directory.string();
+  if (!rows.empty()) {
+    throw ConfigError(source + ": changed since they were trained: " + rows +
+                      "; give a changed row another name, or delete its folder in " + directory);
+  }
+  if (!texts.empty()) {
+    throw DataError(source + ": texts have changed since these runs read them: " + texts +
+                    "; put the former texts back, delete the runs' folders in " + directory +
+                    " to train them anew, or choose another directory with --run");
+  }
 }
 
 }  // namespace attn

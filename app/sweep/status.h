@@ -36,7 +36,9 @@ RunProgress read_progress(const PlannedRun& run, const SweepMetrics& metrics);
 /// "B1/seed-1".
 std::string run_name(const SweepPlan& plan, const PlannedRun& run);
 
-/// Throws ConfigError naming every run whose row was changed after it had been trained.
+/// Throws ConfigError naming every run whose row was changed after it had been trained, and
+/// DataError naming every run that was trained or scored on other texts than those that its row's
+/// paths lead to now.
 void refuse_changed(const SweepPlan& plan);
 
 }  // namespace attn

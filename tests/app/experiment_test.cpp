@@ -47,6 +47,38 @@ TEST_CASE("base, file and assignments apply in this order, each a merge patch") 
   CHECK_THROWS_WITH(load_experiment(folder / "gone.json"), contains("nowhere.json"));
 }
 
+TEST_CASE("an object that is set is a patch: what it leaves out keeps its value") {
+  const std::string tiny = R"({"model": {"layers": 1, "d_model": 32, "heads": 2}})";
+  const Experiment experiment = resolve(tiny, {R"(model={"heads": 4})"});
+  CHECK(experiment.model.heads == 4);
+  CHECK(experiment.model.layers == 1);
+  CHECK(experiment.model.d_model == 32);
+  CHECK_THROWS_WITH(resolve(tiny, {R"(model={"heads": 4, "heads": 8})"}), contains("stands twice"));
+}
+
+TEST_CASE("null is an option's default, whatever the base has, and its name is checked") {
+  const testing::TemporaryDirectory folder;
+  write(folder / "base.json", R"({"train": {"clip_norm": 1.0}, "search": {"beam": 9},
+                                  "model": {"heads": 4}, "eval": [{"name": "a"}]})");
+  write(folder / "patch.json", R"({"base": "empty.json", "train": {"clip_norm": null}})");
+  write(folder / "empty.json", "{}");
+  const auto from = [&](const std::string& text, const std::vector<std::string>& set = {}) {
+    return resolve_experiment(parse_json(text, "t"), "t", folder.path(), set);
+  };
+  const std::string base = R"({"base": "base.json")";
+  CHECK(from(base + R"(, "train": {"clip_norm": null}})").train.clip_norm == 0.0);
+  CHECK(from(base + "}", {"train.clip_norm=null"}).train.clip_norm == 0.0);
+  CHECK(from(base + "}", {R"(train={"clip_norm": null})"}).train.clip_norm == 0.0);
+  CHECK(from(R"({"base": ["base.json", "patch.json"]})").train.clip_norm == 0.0);
+  CHECK(from(base + R"(, "model": null})").model == ModelConfig{});
+  CHECK(from(base + R"(, "search": null})").eval[0].search == SearchConfig{});
+  CHECK(from(base + R"(, "eval": [{"name": "a", "beam": null}]})").eval[0].search.beam ==
+        SearchConfig{}.beam);
+  CHECK_THROWS_WITH(from(base + R"(, "train": {"clip_nrom": null}})"),
+                    contains("train.clip_nrom: unknown key") && contains("clip_norm"));
+  CHECK_THROWS_WITH(from(base + "}", {"train.clip_nrom=null"}), contains("clip_norm"));
+}
+
 TEST_CASE("what is written is read back as the same experiment") {
   const Experiment before =
       resolve(R"({"search": {"beam": 7}, "eval": [{"name": "a"}, {"name": "b", "beam": 2}]})");

@@ -142,7 +142,7 @@ def main():
         with cluster(work) as environment:
             check(work, environment)
     except BaseException:
-        for log in (work / "slurmctld.log", work / "slurmd.log", *work.glob("project/swept/slurm-*.out")):
+        for log in (work / "slurmctld.log", work / "slurmd.log", *work.glob("a project/swept/slurm-*.out")):
             if log.exists():
                 print(f"--- {log.name}\n{log.read_text()[-4000:]}")
         raise
@@ -151,7 +151,7 @@ def main():
 
 
 def check(work, environment):
-    project = work / "project"
+    project = work / "a project"  # Slurm must find its way with blanks, too
     project.mkdir()
     attn = lambda *a: run(ATTN, "--threads", "1", *a, cwd=project, env=environment)
     attn("generate", "corpus", "--train", "1000", "--valid", "40", "--test", "30")

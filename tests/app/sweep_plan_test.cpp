@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "app/sweep/dry_run.h"
+#include "app/sweep/runner.h"
 #include "app/sweep/slurm.h"
 #include "app/sweep/status.h"
 #include "base/error.h"
@@ -75,6 +76,40 @@ TEST_CASE("grids make a row for each combination, seeds a run for each") {
   const SweepPlan some = sweeps.plan(text, {.only = {"base", "*smoothing=all"}});
   CHECK(some.rows.size() == 5);
   CHECK(some.runs.size() == 5);
+}
+
+TEST_CASE("null in a row or a grid is a value: the option's default") {
+  const Sweeps sweeps;
+  sweeps.write("base.json", R"({"train": {"clip_norm": 1.0}, "model": {"heads": 4}})");
+  const SweepPlan row =
+      sweeps.plan(sweeps.rows(R"({"name": "x", "set": {"train": {"clip_norm": null}}})"));
+  CHECK(row.rows[1].experiment.train.clip_norm == 0.0);
+  CHECK(row.rows[1].changed == std::vector<std::string>{"train.clip_norm"});
+  const SweepPlan grid = sweeps.plan(sweeps.rows(
+      R"({"name": "g", "set": {"model": null}, "grid": {"train.clip_norm": [null, 2],
+                                                        "model.layers": [3]}})"));
+  CHECK(grid.rows[1].name == "g.clip_norm=null.layers=3");
+  CHECK(grid.rows[1].experiment.train.clip_norm == 0.0);
+  CHECK(grid.rows[1].experiment.model.heads == ModelConfig{}.heads);
+  CHECK(grid.rows[2].experiment.train.clip_norm == 2.0);
+  // What all rows set is undone to the default as well, not to the base's value.
+  const SweepPlan both = sweeps.plan(
+      R"({"base": "base.json", "set": {"train": {"clip_norm": 3.0}},
+          "rows": [{"name": "base"}, {"name": "x", "set": {"train": {"clip_norm": null}}}]})");
+  CHECK(both.rows[0].experiment.train.clip_norm == 3.0);
+  CHECK(both.rows[1].experiment.train.clip_norm == 0.0);
+}
+
+TEST_CASE("a row that null makes the first row again is a mistake") {
+  const Sweeps sweeps;
+  for (const char* row : {R"({"name": "x", "set": {"train": {"clip_norm": null}}})",
+                          R"({"name": "x", "grid": {"train.clip_norm": [1, null]}})"}) {
+    CHECK_THROWS_WITH(sweeps.plan(sweeps.rows(row)), contains("row x") && contains("null"));
+  }
+  CHECK_THROWS_WITH(sweeps.plan(sweeps.rows(R"({"name": "x", "set": {"train": {"clip": null}}})")),
+                    contains("row x: train.clip: unknown key"));
+  // A value that the base has, too, is the file's own choice.
+  CHECK_NOTHROW(sweeps.plan(sweeps.rows(R"({"name": "x", "grid": {"train.clip_norm": [0, 1]}})")));
 }
 
 TEST_CASE("patch files lie over the base and under what the rows set") {
@@ -180,11 +215,41 @@ TEST_CASE("the batch script asks for what the file says, quoted for the shell") 
   const std::string script = slurm_script(plan, shell_quoted("it's"));
   for (const char* part :
        {"#SBATCH --array=0-1%4", "#SBATCH --partition=gpu", "#SBATCH --time=02:00:00",
-        "#SBATCH --gpus-per-node=1", "#SBATCH --signal=B:TERM@30", "#SBATCH --requeue",
+        "#SBATCH --gpus-per-node=1", "#SBATCH --signal=B:USR1@30", "#SBATCH --requeue",
         "#SBATCH --qos=long", "module load cuda", "arguments=('it'\\''s')"}) {
     CHECK_THAT(script, contains(part));
   }
   CHECK(script.find("--mem") == std::string::npos);
+}
+
+TEST_CASE("what holds blanks is quoted for sbatch, and what it has no word for is a mistake") {
+  const Sweeps sweeps;
+  const std::string text =
+      R"({"base": "base.json", "rows": [{"name": "a"}], "slurm": {"partition": "two words"}})";
+  SweepPlan plan = sweeps.plan(text, {.directory = "my 100% \"new\" runs"});
+  plan.source = "the sweep.json";
+  const std::string script = slurm_script(plan, "");
+  CHECK_THAT(script, contains("#SBATCH --job-name=\"attn-the sweep\"\n"));
+  CHECK_THAT(script, contains("#SBATCH --partition=\"two words\"\n"));
+  CHECK_THAT(script, contains("#SBATCH --output=\"/"));
+  CHECK_THAT(script, contains("/my 100%% \\\"new\\\" runs/slurm-%A_%a.out\"\n"));
+  CHECK_THAT(script, contains("#SBATCH --ntasks=1\n"));
+  plan.source = "two\nlines.json";
+  CHECK_THROWS_WITH(slurm_script(plan, ""), contains("--job-name"));
+  plan.source = "s.json";
+  plan.directory = "back\\slash";
+  CHECK_THROWS_WITH(slurm_script(plan, ""), contains("--output"));
+}
+
+TEST_CASE("jobs share the GPUs that the sweep was given, by number or by name") {
+  CHECK(gpu_of_slot(0, 4, nullptr) == "0");
+  CHECK(gpu_of_slot(5, 4, nullptr) == "1");
+  CHECK(gpu_of_slot(0, 2, "3,5") == "3");
+  CHECK(gpu_of_slot(1, 2, "3,5") == "5");
+  CHECK(gpu_of_slot(2, 2, "3,5") == "3");
+  CHECK(gpu_of_slot(1, 2, "GPU-0a1b, GPU-2c3d") == "GPU-2c3d");
+  CHECK(gpu_of_slot(1, 2, "3,5,-1,7") == "5");  // what follows an unknown name isn't visible
+  CHECK(gpu_of_slot(1, 2, "").empty());         // no GPU was given, so none is taken
 }
 
 TEST_CASE("a figure that is not finite is none") {

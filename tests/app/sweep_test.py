@@ -8,7 +8,10 @@ Standard library alone. Every case works in a temporary directory.
 import csv
 import io
 import json
+import os
+import shutil
 import signal
+import subprocess
 import time
 
 from program import ProgramTest, main
@@ -180,6 +183,230 @@ class Sweeps(ProgramTest):
         self.assertIn("3 runs", out)
         self.assertNotIn("?", out)
         self.assertFalse((self.path / "dry").exists())
+
+    def corpus(self, name, wrong=False):
+        """A copy of the corpus under another name, its training target cut short or not; returns the config."""
+        folder = self.path / name
+        if not folder.exists():
+            shutil.copytree(self.path / "corpus", folder)
+        text = (self.path / "corpus/train.de").read_text()
+        (folder / "train.de").write_text("".join(text.splitlines(True)[:-1]) if wrong else text)
+        config = json.loads(json.dumps(BASE))
+        config["data"].update(train=f"{name}/train", valid=f"{name}/valid")
+        config["eval"][1]["data"] = f"{name}/test"
+        config["train"]["steps"] = 8
+        self.write(f"{name}.json", config)
+        self.write(f"{name}-sweep.json", {"base": f"{name}.json", "rows": [
+            {"name": "base"}, {"name": "E", "set": {"model": {"position": "none"}}}]})
+        return config
+
+    def test_a_mended_text_has_its_own_vocabulary_in_a_sweep(self):
+        self.corpus("mended", wrong=True)
+        # Another text altogether, which only the last line shows to be wrong.
+        wrong = (self.path / "mended/train.en").read_text().splitlines(True)[:-1]
+        (self.path / "mended/train.de").write_text("".join(line.upper() for line in wrong))
+        error = self.attn("sweep", "mended-sweep.json", "--run", "mended-run", code=3).stderr
+        self.assertIn("mended/train", error)
+        self.corpus("mended")
+        self.attn("sweep", "mended-sweep.json", "--run", "mended-run")
+        self.corpus("never-wrong")
+        self.attn("sweep", "never-wrong-sweep.json", "--run", "never-wrong-run")
+        read = lambda run: (self.path / run / "E/seed-3/tokenizer.model").read_bytes()
+        self.assertEqual(read("mended-run"), read("never-wrong-run"))
+
+    def test_a_vocabulary_is_named_by_its_text(self):
+        """Also where the first text could be used, but nothing was trained on it."""
+        self.corpus("renewed")
+        (self.path / "renewed/train.de").write_text((self.path / "renewed/train.en").read_text().upper())
+        (self.path / "renewed/valid.de").write_text("")
+        self.attn("sweep", "renewed-sweep.json", "--run", "renewed-run", code=3)
+        shutil.rmtree(self.path / "renewed")
+        self.corpus("renewed")
+        self.attn("sweep", "renewed-sweep.json", "--run", "renewed-run")
+        self.assertEqual(len(list((self.path / "renewed-run/vocabulary").glob("*/source.model"))), 2)
+        used = (self.path / "renewed-run/base/seed-3/tokenizer.model").read_bytes()
+        self.attn("train", "renewed.json", "--run", "renewed-alone")
+        self.assertEqual(used, (self.path / "renewed-alone/tokenizer.model").read_bytes())
+
+    def test_a_mended_text_has_its_own_vocabulary_in_a_run(self):
+        for more in ((), ("--resume",)):
+            name = "alone" + "".join(more)
+            self.corpus(name)
+            self.write(f"{name}/valid.de", "eins\n")
+            (self.path / name / "train.de").write_text((self.path / name / "train.en").read_text().upper())
+            self.attn("train", f"{name}.json", "--run", f"{name}-run", code=3)
+            self.assertFalse((self.path / f"{name}-run/config.json").exists())
+            shutil.rmtree(self.path / name)
+            self.corpus(name)
+            self.attn("train", f"{name}.json", "--run", f"{name}-run", *more)
+            self.attn("train", f"{name}.json", "--run", f"{name}-again")
+            read = lambda run: (self.path / run / "tokenizer.model").read_bytes()
+            self.assertEqual(read(f"{name}-run"), read(f"{name}-again"))
+
+    def test_a_run_that_never_saved_learns_its_vocabulary_anew(self):
+        self.corpus("early")
+        (self.path / "early/train.de").write_text((self.path / "early/train.en").read_text().upper())
+        self.attn("train", "early.json", "--run", "early-run")
+        shutil.rmtree(self.path / "early-run/checkpoints")  # as if it had been killed in its first steps
+        (self.path / "early-run/result.json").unlink()
+        (self.path / "early-run/metrics.jsonl").unlink()
+        self.corpus("early")
+        self.attn("train", "early.json", "--run", "early-run", "--resume")
+        self.attn("train", "early.json", "--run", "early-again")
+        read = lambda run: (self.path / run / "tokenizer.model").read_bytes()
+        self.assertEqual(read("early-run"), read("early-again"))
+
+    def test_runs_on_another_text_are_named_by_the_sweep_and_the_report(self):
+        for name, file, place in (("trained", "train.de", "data.train (trained/train)"),
+                                  ("scored", "test.de", "evaluator test (scored/test)")):
+            self.corpus(name)
+            run = f"{name}-run"
+            self.attn("sweep", f"{name}-sweep.json", "--run", run)
+            former = (self.path / name / file).read_text()
+            self.assertNotIn("texts have changed", self.attn("report", run).stdout)
+            (self.path / name / file).write_text(former.replace("a", "o"))
+            self.one_line("sweep", f"{name}-sweep.json", "--run", run, code=3,
+                          names=(f"base/seed-3 ({place})", "E/seed-3", "put the former texts back", "delete"))
+            # All of them are on the same text, so their figures can stand beside each other.
+            report = self.attn("report", run)
+            self.assertEqual(report.stdout.count("texts have changed since"), 1)
+            self.assertEqual([row[2] for row in self.scores(run)], ["1", "1"])
+            # One of them is trained anew: the other one doesn't count beside it.
+            shutil.rmtree(self.path / run / "E/seed-3")
+            self.attn("sweep", f"{name}-sweep.json", "--run", run, "--only", "E")
+            report = self.attn("report", run).stdout
+            self.assertIn(f"base/seed-3 ({place})", report)
+            self.assertIn("finished on another text", report)
+            self.assertEqual([row[:3] for row in self.scores(run)], [["base", "3", "0"], ["E", "3", "1"]])
+            (self.path / name / file).write_text(former)
+            self.one_line("sweep", f"{name}-sweep.json", "--run", run, code=3, names=("E/seed-3",))
+
+    def test_a_text_that_was_only_touched_is_the_same(self):
+        self.corpus("touched")
+        self.attn("sweep", "touched-sweep.json", "--run", "touched-run")
+        for file in (self.path / "touched").iterdir():
+            file.touch()
+        self.assertIn("2 runs finished before", self.attn("sweep", "touched-sweep.json", "--run", "touched-run").stderr)
+
+    def test_a_moved_sweep_goes_on(self):
+        sweep = lambda run, steps, **more: self.attn("sweep", "sweep.json", "--run", run, "--only", "base", "--seeds",
+                                                     "1", "--set", f"train.steps={steps}", **more)
+        sweep("place", 20)
+        sweep("./place", 30)
+        (self.path / "place").rename(self.path / "moved")
+        sweep("moved", 40)
+        self.assertFalse((self.path / "place").exists())
+        self.assertEqual(self.scores("moved")[0], self.whole()[0])
+
+    def test_a_resumed_run_keeps_its_number_of_threads(self):
+        run = lambda steps, *more, threads: self.attn("train", "base.json", "--run", "threads", *more, "--set",
+                                                      f"train.steps={steps}", threads=threads).stderr
+        run(4, threads=3)
+        note = run(8, "--resume", threads=2)
+        self.assertIn("began with 3 threads and goes on with 2", note)
+        command = [self.program, "train", "threads", "--resume", "--set", "train.steps=12"]
+        done = subprocess.run(command, cwd=self.path, capture_output=True, text=True, timeout=300)
+        self.assertIn("goes on with 3 threads, as it began", done.stderr)
+        self.assertIn("; 3 threads;", done.stderr)
+        self.assertNotIn("threads, as", run(16, "--resume", threads=3))
+
+    def test_a_sweep_gives_a_run_the_threads_it_began_with(self):
+        sweep = lambda steps, jobs: self.attn("sweep", "sweep.json", "--run", "cores", "--seeds", "1", "--jobs", jobs,
+                                              "--set", f"train.steps={steps}", threads=3)
+        sweep(4, "2")  # three cores, two jobs: one run has two threads, the other one
+        begun = {row: json.loads((self.path / f"cores/{row}/seed-3/run.json").read_text())["threads"]
+                 for row in ("base", "E")}
+        self.assertEqual(sorted(begun.values()), [1, 2])
+        sweep(8, "1")
+        for row, threads in begun.items():
+            log = (self.path / f"cores/{row}/seed-3.log").read_text()
+            self.assertEqual(log.count(f"; {threads} threads;"), 2)
+
+    def slurm(self, name, **more):
+        """Submits a sweep to a false Slurm; returns the script and what runs one of its tasks."""
+        bin_folder = self.path / f"{name}-bin"
+        bin_folder.mkdir(exist_ok=True)
+        for tool, text in {"sbatch": 'cp "$1" submitted.sh; echo Submitted batch job 1', "scontrol": 'echo "$@" >> queue',
+                           **more}.items():
+            (bin_folder / tool).write_text(f"#!/bin/sh\n{text}\n")
+            (bin_folder / tool).chmod(0o755)
+        environment = {**os.environ, "PATH": f"{bin_folder}:{os.environ['PATH']}"}
+        self.attn("sweep", f"{name}.json", "--run", name, "--slurm", env=environment)
+        script = self.path / f"{name}.sh"
+        (self.path / "submitted.sh").rename(script)
+
+        def task(index):
+            return subprocess.Popen(["bash", str(script)], cwd=self.path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                    text=True, env={**environment, "SLURM_ARRAY_TASK_ID": str(index),
+                                                    "SLURM_ARRAY_JOB_ID": "1", "SLURM_CPUS_PER_TASK": "1"})
+        return script.read_text(), task
+
+    def test_a_slurm_task_trains_what_was_submitted(self):
+        short = {"base": "base.json", "set": {"train": {"steps": 4}}, "rows": [
+            {"name": "base"}, {"name": "E", "set": {"model": {"position": "none"}}}]}
+        self.write("queued.json", short)
+        script, task = self.slurm("queued")
+        # Meanwhile a row is put before the others and another one is changed.
+        changed = json.loads(json.dumps(short))
+        changed["rows"][1]["set"]["model"]["position"] = "learned"
+        changed["rows"].insert(1, {"name": "new", "set": {"model": {"heads": 1}}})
+        self.write("queued.json", changed)
+        self.attn("sweep", "queued.json", "--run", "queued", "--slurm", "--no-submit")
+        for index in (0, 1):
+            ended = task(index)
+            out, _ = ended.communicate(timeout=120)
+            self.assertEqual(ended.returncode, 0, out)
+        config = json.loads((self.path / "queued/E/seed-3/config.json").read_text())
+        self.assertEqual(config["model"]["position"], "none")
+        self.assertTrue((self.path / "queued/base/seed-3/result.json").exists())
+        self.assertFalse((self.path / "queued/new/seed-3").exists())
+        self.one_line("sweep", "queued.json", "--run", "queued", code=2, names=("E/seed-3 (model.position)",))
+
+    def test_a_slurm_task_does_not_begin_on_a_text_changed_since(self):
+        self.corpus("waiting")
+        (self.path / "waiting-sweep.json").rename(self.path / "waited.json")
+        _, task = self.slurm("waited")
+        text = self.path / "waiting/train.de"
+        text.write_text(text.read_text().replace("a", "o"))
+        ended = task(0)
+        out, _ = ended.communicate(timeout=120)
+        self.assertEqual(ended.returncode, 3, out)
+        self.assertIn("data.train has changed since the sweep was submitted", out)
+
+    def start_task(self, name, **more):
+        config = json.loads(json.dumps(BASE))
+        config["train"]["steps"] = 20000
+        self.write(f"{name}-base.json", config)
+        self.write(f"{name}.json", {"base": f"{name}-base.json", "rows": [{"name": "base"}]})
+        script, task = self.slurm(name, **more)
+        process = task(0)
+        deadline = time.monotonic() + 60
+        while not list((self.path / name).glob("base/seed-3/checkpoints/step-*")) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        return script, process
+
+    def test_the_notice_queues_a_slurm_task_again_and_a_cancellation_does_not(self):
+        script, noticed = self.start_task("noticed")
+        self.assertIn("#SBATCH --signal=B:USR1@", script)
+        noticed.send_signal(signal.SIGUSR1)
+        out, _ = noticed.communicate(timeout=60)
+        self.assertEqual(noticed.returncode, 0, out)
+        self.assertEqual((self.path / "queue").read_text(), "requeue 1_0\n")
+        self.assertIn("stopped and saved", (self.path / "noticed/base/seed-3.log").read_text())
+        (self.path / "queue").unlink()
+        _, cancelled = self.start_task("cancelled")
+        cancelled.send_signal(signal.SIGTERM)
+        out, _ = cancelled.communicate(timeout=60)
+        self.assertNotEqual(cancelled.returncode, 0, out)
+        self.assertFalse((self.path / "queue").exists())
+        self.assertIn("stopped and saved", (self.path / "cancelled/base/seed-3.log").read_text())
+
+    def test_a_slurm_task_that_cannot_be_queued_again_fails(self):
+        _, process = self.start_task("stuck", scontrol="exit 1")
+        process.send_signal(signal.SIGUSR1)
+        out, _ = process.communicate(timeout=60)
+        self.assertNotEqual(process.returncode, 0, out)
+        self.assertIn("not queued again", out)
 
     def test_a_folder_that_is_no_sweep_says_so(self):
         error = self.attn("report", "corpus", code=3).stderr

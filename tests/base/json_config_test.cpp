@@ -109,6 +109,34 @@ TEST_CASE("--set reaches into objects and arrays and takes bare words as strings
   CHECK_THROWS_WITH(set_path(json, "norm"), contains("path=value"));
 }
 
+TEST_CASE("--set with an object is a patch on what stands there, read as strictly as a file") {
+  Json json =
+      parse_json(R"({"inner": {"rate": 1, "sizes": [3]}, "list": [{"rate": 1}]})", "f.json");
+  set_path(json, R"(inner={"rate": 4})");
+  set_path(json, R"(list.0={"sizes": [1]})");
+  CHECK(json ==
+        parse_json(R"({"inner": {"rate": 4, "sizes": [3]}, "list": [{"rate": 1, "sizes": [1]}]})",
+                   "f.json"));
+  set_path(json, "list=[]");
+  CHECK(json["list"].empty());
+  CHECK_THROWS_WITH(set_path(json, R"(inner={"rate": 4, "rate": 5})"),
+                    contains("--set inner=") && contains("\"rate\" stands twice"));
+}
+
+TEST_CASE("null is a field's default, of known fields alone") {
+  Outer outer;
+  outer.name = "other";
+  outer.inner.rate = 7;
+  read_config(outer, parse_json(R"({"name": null, "inner": {"rate": null}})", "f.json"));
+  CHECK(outer.name == Outer{}.name);
+  CHECK(outer.inner.rate == Inner{}.rate);
+  outer.inner.rate = 7;
+  read_config(outer, parse_json(R"({"inner": null})", "f.json"));
+  CHECK(outer.inner.rate == Inner{}.rate);
+  CHECK_THROWS_WITH(read(R"({"inner": {"rat": null}})"), contains("inner.rat: unknown key"));
+  CHECK_THROWS_WITH(read(R"({"list": [null]})"), contains("list[0]: null"));
+}
+
 TEST_CASE("every knob explains itself with path, type, value and meaning") {
   const auto docs = explain_config(Outer{});
   std::vector<std::string> paths;

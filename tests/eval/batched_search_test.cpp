@@ -112,7 +112,7 @@ TEST_CASE("every line has exactly nbest translations and trees") {
     config.nbest = config.beam = 7;
     config.extra_length = 0;  // few continuations
     const std::vector<std::string> lines = {"a b", "", "c", "  "};
-    const auto translated = Translator(model(), tokenizers(), config).translate(lines);
+    const auto translated = Translator(*model(), tokenizers(), config).translate(lines);
     REQUIRE(translated.size() == lines.size());
     for (const auto& nbest : translated) {
       REQUIRE(nbest.size() == 7);
@@ -124,7 +124,7 @@ TEST_CASE("every line has exactly nbest translations and trees") {
     CHECK(translated[1].back().score == -std::numeric_limits<double>::infinity());
 
     const std::vector<std::vector<std::string>> sentences = {{"a", "b"}, {}, {"c"}};
-    const auto parsed = Parser(model(), tokenizers(), TreeForm::tags, config).parse(sentences);
+    const auto parsed = Parser(*model(), tokenizers(), TreeForm::tags, config).parse(sentences);
     REQUIRE(parsed.size() == sentences.size());
     for (size_t i = 0; i < parsed.size(); ++i) {
       REQUIRE(parsed[i].size() == 7);
@@ -153,7 +153,8 @@ TEST_CASE("a translation is one line, whatever the vocabulary's pieces hold") {
   };
   const Tokenizers made{tokenizers().source, std::make_shared<Lines>()};
   const std::vector<std::string> lines = {"a b"};
-  Translator translator(model(), made, search(StepPath::packed));
+  const auto translating = model();
+  Translator translator(*translating, made, search(StepPath::packed));
   CHECK(translator.translate(lines).front().front().text == "a b  c");
 }
 
@@ -184,11 +185,11 @@ TEST_CASE("a sentence's output and its limit do not depend on the others in its 
   sources.emplace_back(23, 5);  // with eos all that the positions allow
   for (const StepPath path : {StepPath::libtorch, StepPath::packed}) {
     for (const Position position : {Position::learned, Position::sinusoidal}) {
-      Transformer learned = model(position, 24);
+      const auto learned = model(position, 24);
       std::map<size_t, int64_t> limits;
       const auto found = [&](std::span<const std::vector<int32_t>> of, size_t first) {
         BatchedSearch how{.search = search(path)};
-        how.packed = packed_decoder_for(learned, how.search);
+        how.inference = learned->inference(how.search.backend());
         how.constraint = [&](const SearchBatch& batch) -> std::unique_ptr<TokenConstraint> {
           for (size_t b = 0; b < batch.members.size(); ++b) {
             const int64_t limit = batch.limits[b];
@@ -196,7 +197,7 @@ TEST_CASE("a sentence's output and its limit do not depend on the others in its 
           }
           return std::make_unique<NoEnd>();
         };
-        return batched_search(learned, tokenizers(), of, how);
+        return batched_search(*learned, tokenizers(), of, how);
       };
       const testing::Threads scope(1);
       const auto together = found(sources, 0);
