@@ -21,7 +21,7 @@ struct EnumNames<Task> {
   });
 };
 
-/// How a tree is written as a sequence: data/linearize.h.
+/// How a tree is written as a sequence: data/parsing/linearize.h.
 enum class TreeForm { tags, xx };
 
 template <>

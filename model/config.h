@@ -31,8 +31,8 @@ struct ModelConfig {
 
   ModelConfig() = default;
   template <class Chosen>
-    requires std::is_constructible_v<Options, Chosen>
-  ModelConfig(const Chosen& config) : options(config) {}
+  requires std::is_constructible_v<Options, Chosen> ModelConfig(const Chosen& config)
+      : options(config) {}
 
   /// The options of an architecture that is known to be the chosen one.
   template <class Chosen>

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "kernels/bf16.h"
+#include "kernels/ops/bf16.h"
 
 namespace attn {
 

@@ -5,7 +5,7 @@
 #include <numbers>
 #include <numeric>
 
-#include "eval/bootstrap.h"
+#include "eval/metrics/bootstrap.h"
 
 namespace attn {
 namespace {

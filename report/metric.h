@@ -1,11 +1,11 @@
 // What a report compares the rows of a sweep by. A new one is a value of Metric with its line in
-// kMetrics; whoever finds it is an evaluator (eval/evaluator_config.h).
+// kMetrics; whoever finds it is an evaluator (eval/tasks/evaluator_config.h).
 #pragma once
 
 #include <array>
 #include <cstddef>
 
-#include "eval/evaluator_config.h"
+#include "eval/tasks/evaluator_config.h"
 
 namespace attn {
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "eval/bleu.h"
+#include "eval/metrics/bleu.h"
 #include "report/metric.h"
 
 namespace attn {

@@ -3,7 +3,7 @@
 #include <ATen/Parallel.h>
 
 #include "base/random.h"
-#include "kernels/dropout.h"
+#include "kernels/ops/dropout.h"
 #include "train/precision.h"
 
 namespace attn {

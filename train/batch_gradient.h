@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "data/batch.h"
-#include "kernels/bf16.h"
+#include "kernels/ops/bf16.h"
 #include "model/seq2seq.h"
 #include "train/config.h"
 #include "train/flat_parameters.h"

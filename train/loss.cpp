@@ -34,8 +34,8 @@ LossSums smoothed_loss(const torch::Tensor& logits_NV, const torch::Tensor& targ
   return {-(q * log_p).sum(), -right_N.detach().sum(torch::kFloat64)};
 }
 
-LossSums output_loss(const Seq2SeqModel& model, const torch::Tensor& x_ND, const torch::Tensor& targets_N,
-                     cpu::SmoothedTargets targets) {
+LossSums output_loss(const Seq2SeqModel& model, const torch::Tensor& x_ND,
+                     const torch::Tensor& targets_N, cpu::SmoothedTargets targets) {
   const c10::DeviceType device = x_ND.device().type();
   const bool narrow = at::autocast::is_autocast_enabled(device);
   const torch::Tensor x = narrow ? x_ND.to(at::autocast::get_autocast_dtype(device)) : x_ND;

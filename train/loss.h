@@ -2,7 +2,7 @@
 #pragma once
 
 #include "kernels/libtorch.h"
-#include "kernels/smoothed_loss.h"
+#include "kernels/ops/smoothed_loss.h"
 #include "model/seq2seq.h"
 #include "train/config.h"
 
@@ -19,7 +19,7 @@ LossSums smoothed_loss(const torch::Tensor& logits_NV, const torch::Tensor& targ
                        cpu::SmoothedTargets targets);
 
 /// Projection and loss of the decoder's rows, in chunks.
-LossSums output_loss(const Seq2SeqModel& model, const torch::Tensor& x_ND, const torch::Tensor& targets_N,
-                     cpu::SmoothedTargets targets);
+LossSums output_loss(const Seq2SeqModel& model, const torch::Tensor& x_ND,
+                     const torch::Tensor& targets_N, cpu::SmoothedTargets targets);
 
 }  // namespace attn

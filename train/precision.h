@@ -3,8 +3,8 @@
 
 #include <optional>
 
-#include "kernels/bf16.h"
 #include "kernels/libtorch.h"
+#include "kernels/ops/bf16.h"
 #include "train/config.h"
 
 namespace attn {

@@ -41,8 +41,8 @@ Trainer::Trainer(const TrainConfig& config, uint64_t seed, Seq2SeqModel& model, 
       parameters_(model),
       adam_(config, parameters_),
       gradient_(model, parameters_, config.precision,
-                smoothed_targets(config.smoothing, config.label_smoothing,
-                                 model.sizes().target, never_target)) {}
+                smoothed_targets(config.smoothing, config.label_smoothing, model.sizes().target,
+                                 never_target)) {}
 
 StepReport Trainer::step() {
   StepReport report{.step = state.step + 1};

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <functional>
 
-#include "app/device.h"
+#include "app/machine/device.h"
 #include "base/error.h"
 #include "model/transformer/transformer.h"
 #include "train/adam.h"

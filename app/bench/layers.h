@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "app/experiment.h"
+#include "app/experiment/experiment.h"
 
 namespace attn {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "eval/translator.h"
+#include "eval/tasks/translator.h"
 
 namespace attn {
 

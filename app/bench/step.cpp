@@ -3,13 +3,13 @@
 #include <chrono>
 #include <memory>
 
-#include "app/checkpoint_directory.h"
-#include "app/device.h"
-#include "app/training_cost.h"
+#include "app/experiment/checkpoint.h"
+#include "app/experiment/training_cost.h"
+#include "app/machine/device.h"
 #include "base/random.h"
 #include "data/batches.h"
 #include "data/corpus.h"
-#include "data/treebank.h"
+#include "data/parsing/treebank.h"
 #include "model/size.h"
 #include "train/trainer.h"
 

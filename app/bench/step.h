@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 
-#include "app/experiment.h"
+#include "app/experiment/experiment.h"
 
 namespace attn {
 

@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "app/bench/step.h"
-#include "app/progress.h"
+#include "app/experiment/progress.h"
 #include "app/sweep/processes.h"
 #include "base/error.h"
 #include "base/file.h"

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <iostream>
 
-#include "app/progress.h"
-#include "app/run_result.h"
+#include "app/experiment/progress.h"
+#include "app/experiment/run_result.h"
 #include "app/sweep/status.h"
 #include "base/format.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "app/config_difference.h"
+#include "app/experiment/config_difference.h"
 #include "base/check.h"
 #include "base/edit_distance.h"
 #include "base/file.h"

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "app/experiment.h"
+#include "app/experiment/experiment.h"
 #include "report/metric.h"
 
 namespace attn {

@@ -1,11 +1,11 @@
 #include "app/sweep/prepare.h"
 
-#include "app/run_lock.h"
-#include "app/text_keys.h"
+#include "app/experiment/run_lock.h"
+#include "app/experiment/text_keys.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "data/corpus_check.h"
-#include "data/treebank.h"
+#include "data/parsing/treebank.h"
 
 namespace attn {
 namespace {

@@ -5,8 +5,8 @@
 #include <cstdlib>
 #include <iostream>
 
-#include "app/run_result.h"
-#include "app/signals.h"
+#include "app/experiment/run_result.h"
+#include "app/machine/signals.h"
 #include "app/sweep/live_table.h"
 #include "app/sweep/prepare.h"
 #include "app/sweep/processes.h"

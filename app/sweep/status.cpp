@@ -1,9 +1,9 @@
 #include "app/sweep/status.h"
 
-#include "app/resume.h"
-#include "app/run_result.h"
+#include "app/experiment/resume.h"
+#include "app/experiment/run_result.h"
+#include "app/experiment/text_keys.h"
 #include "app/sweep/prepare.h"
-#include "app/text_keys.h"
 #include "base/error.h"
 
 namespace attn {

@@ -1,9 +1,9 @@
 #include "app/sweep/submission.h"
 
-#include "app/resume.h"
+#include "app/experiment/resume.h"
+#include "app/experiment/text_keys.h"
 #include "app/sweep/prepare.h"
 #include "app/sweep/status.h"
-#include "app/text_keys.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/hash.h"

@@ -1,8 +1,8 @@
-// A linear layer as torch::nn has it, whose product may run in bf16 tiles (kernels/bf16.h).
+// A linear layer as torch::nn has it, whose product may run in bf16 tiles (kernels/ops/bf16.h).
 #pragma once
 
-#include "kernels/bf16.h"
 #include "kernels/libtorch.h"
+#include "kernels/ops/bf16.h"
 
 namespace attn {
 

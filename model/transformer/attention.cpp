@@ -4,8 +4,8 @@
 #include <cmath>
 #include <limits>
 
-#include "kernels/attention.h"
-#include "kernels/dropout.h"
+#include "kernels/ops/attention.h"
+#include "kernels/ops/dropout.h"
 
 namespace attn {
 namespace {

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "kernels/libtorch.h"
-#include "model/transformer/config.h"
 #include "model/layers/linear.h"
 #include "model/segments.h"
+#include "model/transformer/config.h"
 
 namespace attn {
 

@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "kernels/dropout.h"
-#include "kernels/embedding.h"
+#include "kernels/ops/dropout.h"
+#include "kernels/ops/embedding.h"
 
 namespace attn {
 

@@ -1,6 +1,6 @@
 #include "model/transformer/feed_forward.h"
 
-#include "kernels/dropout.h"
+#include "kernels/ops/dropout.h"
 
 namespace attn {
 namespace {

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "kernels/libtorch.h"
-#include "model/transformer/config.h"
 #include "model/layers/linear.h"
+#include "model/transformer/config.h"
 
 namespace attn {
 

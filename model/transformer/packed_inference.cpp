@@ -154,8 +154,8 @@ class PackedSession : public DecodeSession {
   void attend_to_memory(size_t layer, std::span<const int64_t> sentences, const float* queries,
                         float* out);
   // out = LayerNorm(x + update); update may be null, out may be x.
-  void normalise(const PackedInference::Norm& norm, const float* x, const float* update, int64_t rows,
-                 float* out);
+  void normalise(const PackedInference::Norm& norm, const float* x, const float* update,
+                 int64_t rows, float* out);
   // x through one sub-layer with its residual and its norm, before or after; `compute` maps rows
   // [R, D] to rows [R, D].
   template <class F>
@@ -183,7 +183,7 @@ void PackedSession::remember(const KeysValues& projected) {
     size += heads_ * kernels.transposed_size(memory_.length(s), d_k_);
   }
   LayerMemory memory{.keys = std::vector<float>(static_cast<size_t>(size)),
-                .values_NE = projected.values.contiguous()};
+                     .values_NE = projected.values.contiguous()};
   const torch::Tensor keys_NE = projected.keys.contiguous();
   for (int64_t s = 0; s < memory_.count(); ++s) {
     float* out = memory.keys.data() + key_offsets_[s];
@@ -234,7 +234,7 @@ void PackedSession::attend_to_steps(size_t layer, int64_t rows, float* out) {
 }
 
 void PackedSession::attend_to_memory(size_t layer, std::span<const int64_t> sentences,
-                                                const float* queries, float* out) {
+                                     const float* queries, float* out) {
   struct Group {
     int64_t sentence, first, rows;
   };
@@ -276,7 +276,7 @@ void PackedSession::attend_to_memory(size_t layer, std::span<const int64_t> sent
 }
 
 void PackedSession::normalise(const PackedInference::Norm& norm, const float* x,
-                                         const float* update, int64_t rows, float* out) {
+                              const float* update, int64_t rows, float* out) {
   if (update == nullptr) {
     zeros_.resize(std::max(zeros_.size(), static_cast<size_t>(rows * d_model_)), 0.0f);
     update = zeros_.data();
@@ -302,7 +302,7 @@ void PackedSession::normalise(const PackedInference::Norm& norm, const float* x,
 
 template <class F>
 void PackedSession::sublayer(const PackedInference::Norm& norm, float* x, int64_t rows,
-                                        F&& compute) {
+                             F&& compute) {
   switch (model_->config().norm) {
     case attn::Norm::post: {
       const float* update = compute(x);

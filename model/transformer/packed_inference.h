@@ -6,9 +6,9 @@
 #include <optional>
 #include <vector>
 
-#include "kernels/bf16.h"
 #include "kernels/libtorch.h"
-#include "kernels/packed_linear.h"
+#include "kernels/ops/bf16.h"
+#include "kernels/ops/packed_linear.h"
 #include "model/seq2seq.h"
 #include "model/transformer/transformer.h"
 

@@ -1,7 +1,7 @@
 #include "model/transformer/sublayer.h"
 
-#include "kernels/dropout.h"
-#include "kernels/residual_norm.h"
+#include "kernels/ops/dropout.h"
+#include "kernels/ops/residual_norm.h"
 
 namespace attn {
 

@@ -1,4 +1,4 @@
-#include "app/run_result.h"
+#include "app/experiment/run_result.h"
 #include "app/sweep/plan.h"
 
 #include <filesystem>

@@ -23,8 +23,7 @@ TEST_CASE("batches carry the counts of their target input, and keep them when th
       {.source_size = 7, .target_size = 7, .source_eos = 2, .target_bos = 1, .target_eos = 2});
   const std::vector<uint32_t> ids = {0, 1, 2};
   CHECK(make_batch(corpus, ids).target_in.second.empty());
-  corpus.set_target_counter(
-      std::make_shared<const TokenCounter>(7, std::vector<int32_t>{5}));
+  corpus.set_target_counter(std::make_shared<const TokenCounter>(7, std::vector<int32_t>{5}));
   const Batch batch = make_batch(corpus, ids);
   CHECK(batch.target_in.second == std::vector<int64_t>{0, 1, 1, 2, 0, 0, 0, 1});
   CHECK(batch.source.second.empty());

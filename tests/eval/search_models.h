@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/random.h"
-#include "eval/beam_search.h"
+#include "eval/search/beam_search.h"
 #include "tests/support/catch.h"
 
 namespace attn::testing {

@@ -9,10 +9,10 @@
 #include <thread>
 
 #include "kernels/cpu/table.h"
-#include "kernels/dropout.h"
-#include "kernels/embedding.h"
-#include "kernels/residual_norm.h"
-#include "kernels/top_candidates.h"
+#include "kernels/ops/dropout.h"
+#include "kernels/ops/embedding.h"
+#include "kernels/ops/residual_norm.h"
+#include "kernels/ops/top_candidates.h"
 #include "tests/support/catch.h"
 #include "tests/support/tensors.h"
 

@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "kernels/attention.h"
+#include "kernels/ops/attention.h"
 #include "tests/support/catch.h"
 #include "tests/support/tensors.h"
 

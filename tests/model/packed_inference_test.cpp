@@ -166,8 +166,8 @@ TEST_CASE("smaller weights change log-probabilities a little, and only where the
   Random random(5);
   const TokenSequences source = random_source(random);
   const PackedInference exact(model.ptr(), WeightType::fp32), small(model.ptr(), type);
-  const double difference = largest_difference(log_probs_of(*exact.start(source)),
-                                               log_probs_of(*small.start(source)));
+  const double difference =
+      largest_difference(log_probs_of(*exact.start(source)), log_probs_of(*small.start(source)));
   CHECK(difference > 1e-5);
   CHECK(difference < 0.05);
 
@@ -175,7 +175,7 @@ TEST_CASE("smaller weights change log-probabilities a little, and only where the
   gelu.activation = Activation::gelu;
   CHECK_THROWS_WITH(Transformer(gelu, sizes)->inference(backend),
                     testing::contains("search.weights: " + name));
-  CHECK_THROWS_WITH(Transformer(variant("base"), sizes)
-                        ->inference({.path = StepPath::libtorch, .weights = type}),
-                    testing::contains("search.weights: " + name));
+  CHECK_THROWS_WITH(
+      Transformer(variant("base"), sizes)->inference({.path = StepPath::libtorch, .weights = type}),
+      testing::contains("search.weights: " + name));
 }

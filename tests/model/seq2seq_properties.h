@@ -85,8 +85,7 @@ inline void check_batch_independence(const ModelVariant& variant) {
   const auto model = seeded_model(variant.config);
   const torch::NoGradGuard no_grad;
   const bool counted = variant.config.counts_words();
-  const torch::Tensor alone =
-      model->forward(sequences({{4, 5}}), sequences({{1, 9, 10}}, counted));
+  const torch::Tensor alone = model->forward(sequences({{4, 5}}), sequences({{1, 9, 10}}, counted));
   const torch::Tensor batch =
       model->forward(sequences({{6, 7, 8, 9, 10, 11}, {4, 5}, {3}}),
                      sequences({{1, 2}, {1, 9, 10}, {1, 5, 6, 7, 8}}, counted));
@@ -155,8 +154,8 @@ inline void check_gradients(const ModelVariant& variant) {
   const auto model = seeded_model(variant.config);
   model->train();
   const bool counted = variant.config.counts_words();
-  const torch::Tensor rows = model->forward(sequences({{4, 5, 6}, {7, 8}}),
-                                            sequences({{1, 9, 10}, {1, 5}}, counted));
+  const torch::Tensor rows =
+      model->forward(sequences({{4, 5, 6}, {7, 8}}), sequences({{1, 9, 10}, {1, 5}}, counted));
   model->project(rows).log_softmax(-1).select(1, 3).sum().backward();
   for (const auto& parameter : model->named_parameters()) {
     CAPTURE(parameter.key());

@@ -1,7 +1,7 @@
 // The properties of seq2seq_properties.h over every architecture and its variants.
 #include "model/seq2seq.h"
 
-#include "kernels/bf16.h"
+#include "kernels/ops/bf16.h"
 #include "tests/model/seq2seq_properties.h"
 #include "tests/support/hardware.h"
 #include "tests/support/models.h"

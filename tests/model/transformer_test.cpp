@@ -133,7 +133,8 @@ TEST_CASE("a second index is encoded beside the position, and told apart from it
   };
   CHECK(max_difference(input(3, 1), input(3, 2)) > 1e-2);
   CHECK(max_difference(input(3, 1), input(1, 3)) > 1e-2);
-  CHECK_THROWS_WITH(model->forward(tokens({{4}}), tokens({{1}})), testing::contains("second index"));
+  CHECK_THROWS_WITH(model->forward(tokens({{4}}), tokens({{1}})),
+                    testing::contains("second index"));
 }
 
 TEST_CASE("learned positions end where their table ends, sinusoids go on") {

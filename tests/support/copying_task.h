@@ -29,8 +29,8 @@ inline EncodedCorpus copying_corpus(int64_t pairs = 64) {
                               .target_bos = 1,
                               .target_eos = 2});
   // For models with word positions; others do not look at it.
-  corpus.set_target_counter(std::make_shared<const TokenCounter>(
-      kCopyingClasses, std::vector<int32_t>{4, 5, 6, 7}));
+  corpus.set_target_counter(
+      std::make_shared<const TokenCounter>(kCopyingClasses, std::vector<int32_t>{4, 5, 6, 7}));
   return corpus;
 }
 

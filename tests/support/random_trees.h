@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/random.h"
-#include "data/tree.h"
+#include "data/parsing/tree.h"
 
 namespace attn::testing {
 

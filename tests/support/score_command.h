@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "app/score.h"
+#include "app/commands/score_command.h"
 
 namespace attn::testing {
 

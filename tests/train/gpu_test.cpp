@@ -1,5 +1,5 @@
 // What a GPU computes with LibTorch's kernels against what a CPU does with ours.
-#include "kernels/attention.h"
+#include "kernels/ops/attention.h"
 #include "model/segments.h"
 #include "tests/support/catch.h"
 #include "tests/support/copying_task.h"

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "kernels/bf16.h"
+#include "kernels/ops/bf16.h"
 #include "tests/support/catch.h"
 #include "tests/support/hardware.h"
 #include "tests/support/tensors.h"

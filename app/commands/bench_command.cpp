@@ -1,0 +1,174 @@
+#include "app/commands/bench_command.h"
+
+#include <iostream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/bench/layers.h"
+#include "app/bench/search.h"
+#include "app/bench/step.h"
+#include "app/experiment/checkpoint.h"
+#include "app/machine/device.h"
+#include "app/machine/peak.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/format.h"
+#include "train/precision.h"
+
+namespace attn {
+namespace {
+
+struct BenchOptions {
+  std::filesystem::path config;
+  std::vector<std::string> assignments;
+  StepBenchmarkOptions step;
+  LayersBenchmarkOptions layers;
+  std::filesystem::path text;
+  std::vector<int64_t> at_once = {1, 32, 1000};
+  double seconds = 10.0;
+  bool json = false;
+};
+
+void print_line(const char* what, double value, const char* unit) {
+  std::cout << format("%-34s %10.4g %s\n", what, value, unit);
+}
+
+void bench_step(const BenchOptions& options) {
+  const Experiment experiment = load_experiment(options.config, options.assignments);
+  StepBenchmarkOptions step = options.step;
+  const bool temporary = step.cache.empty();
+  if (temporary) step.cache = std::filesystem::temp_directory_path() / "attn-bench";
+  const StepBenchmark result = benchmark_step(experiment, step);
+  const Precision precision = effective_precision(experiment.train.precision, device());
+  const double peak = matrix_product_peak(precision);
+  if (options.json) {
+    Json json = write_config(result);
+    json["peak_flops"] = peak;
+    std::cout << json.dump(2) << "\n";
+    return;
+  }
+  if (!result.real_data && step.invented_length == 0) {
+    std::cerr << "the training text is not here: invented pairs of 10 to 40 tokens instead\n";
+  }
+  print_line("parameters", static_cast<double>(result.parameters) / 1e6, "million");
+  print_line("training speed", result.tokens_per_second, "target tokens/s");
+  print_line("matrix products", result.flops_per_second / 1e9, "GFLOP/s");
+  print_line("  of the machine's peak", 100 * result.flops_per_second / peak, "%");
+  print_line("one update", result.flops_per_update / 1e9, "GFLOP");
+  print_line("one update", result.tokens_per_update, "target tokens");
+  print_line("one update", result.seconds_per_update, "s");
+  print_line("memory at most", result.memory / 1e9, "GB");
+}
+
+void bench_layers(const BenchOptions& options) {
+  const Experiment experiment = load_experiment(options.config, options.assignments);
+  const std::vector<LayerTime> times = benchmark_layers(experiment, options.layers);
+  double all = 0.0;
+  for (const LayerTime& time : times) all += time.total();
+  if (options.json) {
+    Json json = Json::array();
+    for (const LayerTime& time : times) {
+      json.push_back({{"name", time.name},
+                      {"count", time.count},
+                      {"forward", time.forward},
+                      {"backward", time.backward},
+                      {"share", time.total() / all}});
+    }
+    std::cout << json.dump(2) << "\n";
+    return;
+  }
+  std::cout << format("%-32s %5s %12s %13s %8s\n", "part", "count", "forward, ms", "backward, ms",
+                      "share");
+  for (const LayerTime& time : times) {
+    std::cout << format("%-32s %5lld %12.3f %13.3f %6.1f %%\n", time.name.c_str(),
+                        static_cast<long long>(time.count), 1e3 * time.forward, 1e3 * time.backward,
+                        100 * time.total() / all);
+  }
+}
+
+void bench_search(const BenchOptions& options) {
+  LoadedModel loaded = load_model(options.config);
+  const Experiment experiment =
+      load_experiment(loaded.directory / kConfigFile, options.assignments);
+  const std::vector<std::string> lines = read_lines(options.text);
+  if (lines.empty()) throw DataError(options.text.string() + ": is empty; nothing to translate");
+  Translator translator(*loaded.model, loaded.tokenizers, experiment.search);
+  Json json = Json::array();
+  for (const int64_t at_once : options.at_once) {
+    const SearchBenchmark result = benchmark_search(translator, lines, at_once, options.seconds);
+    json.push_back({{"at_once", result.at_once},
+                    {"sentences", result.sentences},
+                    {"seconds", result.seconds},
+                    {"sentences_per_second", result.sentences_per_second()},
+                    {"memory", peak_memory()}});
+    if (options.json) continue;
+    const std::string what = "search, " + std::to_string(result.at_once) + " lines at once, beam " +
+                             std::to_string(experiment.search.beam);
+    print_line(what.c_str(), result.sentences_per_second(), "sentences/s");
+  }
+  if (options.json) std::cout << json.dump(2) << "\n";
+}
+
+void bench_peak(const BenchOptions& options) {
+  const double fp32 = matrix_product_peak(Precision::fp32),
+               bf16 = matrix_product_peak(Precision::bf16);
+  if (options.json) {
+    std::cout << Json{{"fp32", fp32}, {"bf16", bf16}}.dump(2) << "\n";
+    return;
+  }
+  print_line("fp32 matrix product", fp32 / 1e9, "GFLOP/s");
+  print_line("bf16 matrix product", bf16 / 1e9, "GFLOP/s");
+}
+
+}  // namespace
+
+void add_bench_command(CLI::App& app) {
+  auto options = std::make_shared<BenchOptions>();
+  CLI::App* command = app.add_subcommand("bench", "Time this machine on an experiment");
+  command->require_subcommand(1);
+  command->footer("Example: attn bench step experiments/multi30k/tiny.json; attn bench peak");
+  CLI::App* step = command->add_subcommand("step", "The training step of a config");
+  step->add_option("config", options->config, "a config")->required();
+  step->add_option("--set", options->assignments, "path=value")->allow_extra_args(false);
+  step->add_option("--seconds", options->step.seconds, "of measuring")->capture_default_str();
+  step->add_option("--batch-tokens", options->step.batch_tokens,
+                   "largest batch to measure; a config's larger ones are scaled from it")
+      ->capture_default_str();
+  step->add_option("--cache", options->step.cache,
+                   "directory of encoded texts (default: one for all, in the temporary directory)");
+  step->add_option("--vocabulary", options->step.vocabulary,
+                   "size of the invented vocabulary where the text is missing");
+  step->add_option("--invented", options->step.invented_length,
+                   "tokens a sentence: measure on invented text even where the real one is here")
+      ->check(CLI::PositiveNumber);
+  step->add_flag("--json", options->json, "values as JSON, in full precision");
+  step->callback([options] { bench_step(*options); });
+  CLI::App* layers = command->add_subcommand("layers", "The parts of a config's model, one by one");
+  layers->add_option("config", options->config, "a config")->required();
+  layers->add_option("--set", options->assignments, "path=value")->allow_extra_args(false);
+  layers->add_option("--length", options->layers.length, "tokens of every sentence")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  layers->add_option("--seconds", options->layers.seconds, "of measuring each part")
+      ->capture_default_str();
+  layers->add_option("--vocabulary", options->layers.vocabulary,
+                     "its size, if not data.vocab_size");
+  layers->add_flag("--json", options->json, "values as JSON, in full precision");
+  layers->callback([options] { bench_layers(*options); });
+  CLI::App* search = command->add_subcommand("search", "Beam search of a trained translator");
+  search->add_option("run", options->config, "a run or a checkpoint")->required();
+  search->add_option("text", options->text, "sentences to translate")->required();
+  search->add_option("--set", options->assignments, "path=value, as in search.beam=4")
+      ->allow_extra_args(false);
+  search->add_option("--at-once", options->at_once, "lines handed over together: 1,32,1000")
+      ->delimiter(',');
+  search->add_option("--seconds", options->seconds, "of measuring each")->capture_default_str();
+  search->add_flag("--json", options->json, "values as JSON, in full precision");
+  search->callback([options] { bench_search(*options); });
+  CLI::App* peak = command->add_subcommand("peak", "The fastest matrix product");
+  peak->add_flag("--json", options->json, "values as JSON");
+  peak->callback([options] { bench_peak(*options); });
+}
+
+}  // namespace attn

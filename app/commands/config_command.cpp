@@ -1,0 +1,62 @@
+#include "app/commands/config_command.h"
+
+#include <iostream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/experiment/experiment.h"
+#include "model/size.h"
+
+namespace attn {
+namespace {
+
+struct ConfigOptions {
+  std::filesystem::path file;
+  std::vector<std::string> assignments;
+  bool explain = false;
+};
+
+void explain(const Experiment& experiment) {
+  size_t widest = 0;
+  auto docs = explain_config(experiment);
+  std::erase_if(docs, [&](const FieldDoc& doc) { return doc.path == "eval"; });
+  for (const FieldDoc& doc : docs) widest = std::max(widest, doc.path.size() + doc.value.size());
+  for (const FieldDoc& doc : docs) {
+    const std::string padding(widest - doc.path.size() - doc.value.size() + 2, ' ');
+    std::cout << doc.path << " = " << doc.value << padding << doc.meaning << " (" << doc.type
+              << ")\n";
+  }
+}
+
+void run_config(const ConfigOptions& options) {
+  const Experiment experiment =
+      options.file.empty()
+          ? resolve_experiment(Json::object(), "defaults", ".", options.assignments)
+          : load_experiment(options.file, options.assignments);
+  if (options.explain) {
+    explain(experiment);
+    return;
+  }
+  std::cout << write_experiment(experiment).dump(2) << "\n";
+  const int64_t vocabulary = experiment.data.vocab_size;
+  std::cerr << parameter_count(experiment.model, {vocabulary, vocabulary})
+            << " parameters with vocabularies of " << vocabulary << "\n";
+}
+
+}  // namespace
+
+void add_config_command(CLI::App& app) {
+  auto options = std::make_shared<ConfigOptions>();
+  CLI::App* command =
+      app.add_subcommand("config", "Print a config resolved, or explain every knob");
+  command->footer(
+      "Example: attn config experiments/multi30k/tiny.json --set model.heads=8\n"
+      "         attn config --explain");
+  command->add_option("config", options->file, "a config (default: the paper's base)");
+  command->add_option("--set", options->assignments, "path=value")->allow_extra_args(false);
+  command->add_flag("--explain", options->explain, "every knob with its value and meaning");
+  command->callback([options] { run_config(*options); });
+}
+
+}  // namespace attn

@@ -1,0 +1,66 @@
+#include "app/commands/evaluate_command.h"
+
+#include <iostream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/experiment/checkpoint.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "eval/tasks/evaluator.h"
+
+namespace attn {
+namespace {
+
+struct EvalOptions {
+  std::filesystem::path run;
+  std::vector<std::string> assignments;
+  std::filesystem::path output;
+  bool json = false;
+};
+
+void evaluate(const EvalOptions& options) {
+  LoadedModel loaded = load_model(options.run);
+  const Experiment experiment =
+      load_experiment(loaded.directory / kConfigFile, options.assignments);
+  if (experiment.eval.empty()) {
+    throw ConfigError(options.run.string() +
+                      ": its config has no evaluators; add one with --set "
+                      "'eval=[{\"name\": \"valid\", \"kind\": \"loss\"}]'");
+  }
+  std::cerr << "evaluating " << loaded.directory.string() << "\n";
+  Json all = Json::object();
+  // Of its own, since a run may be read-only or somebody else's; never committed, so it goes away.
+  const AtomicDirectory scratch(std::filesystem::temp_directory_path() / "attn-eval");
+  const bool own_cache = experiment.data.cache != loaded.experiment.data.cache;
+  const std::filesystem::path cache =
+      own_cache ? std::filesystem::path(experiment.data.cache) : scratch.path();
+  for (const EvaluatorConfig& config : experiment.eval) {
+    const Evaluation evaluation(config, experiment.data, loaded.tokenizers, cache);
+    const EvaluationResult result = evaluation.run(
+        *loaded.model,
+        options.output.empty() ? std::filesystem::path() : options.output / (config.name + ".txt"));
+    if (!options.json) std::cout << config.name << "  " << result.line << std::endl;
+    Json& entry = all[config.name] = Json::object();
+    for (const auto& [key, value] : result.values) entry[key] = value;
+    if (!result.signature.empty()) entry["signature"] = result.signature;
+  }
+  if (options.json) std::cout << all.dump(2) << "\n";
+}
+
+}  // namespace
+
+void add_evaluate_command(CLI::App& app) {
+  auto options = std::make_shared<EvalOptions>();
+  CLI::App* command =
+      app.add_subcommand("eval", "Run a config's evaluators on a run or checkpoint");
+  command->footer("Example: attn eval runs/tiny/averaged --set search.beam=5 --json");
+  command->add_option("run", options->run, "a run or a checkpoint")->required();
+  command->add_option("--set", options->assignments, "path=value")->allow_extra_args(false);
+  command->add_option("--output", options->output, "directory for the translations");
+  command->add_flag("--json", options->json, "values as JSON, in full precision");
+  command->callback([options] { evaluate(*options); });
+}
+
+}  // namespace attn

@@ -1,0 +1,114 @@
+#include "app/commands/parse_command.h"
+
+#include <iostream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/commands/input_windows.h"
+#include "app/experiment/checkpoint.h"
+#include "base/error.h"
+#include "base/format.h"
+#include "data/parsing/penn_tokenize.h"
+#include "data/parsing/tree.h"
+#include "data/parsing/tree_drawing.h"
+#include "eval/tasks/parser.h"
+
+namespace attn {
+namespace {
+
+struct ParseOptions {
+  std::filesystem::path run;
+  std::vector<std::string> assignments;
+  bool tokenize = false;
+  bool indent = false;
+  bool draw = false;
+  bool scores = false;
+  int64_t window = 512;
+};
+
+std::vector<std::string> words_of(const std::string& line, bool tokenize) {
+  if (tokenize) return penn_tokenize(line);
+  // What the reader of trees takes for a blank; anything else is part of a word.
+  constexpr const char* blanks = " \t\r\f\v";
+  std::vector<std::string> words;
+  for (size_t at = line.find_first_not_of(blanks); at != std::string::npos;) {
+    const size_t end = std::min(line.find_first_of(blanks, at), line.size());
+    words.push_back(escape_brackets(std::string_view(line).substr(at, end - at)));
+    at = line.find_first_not_of(blanks, end);
+  }
+  return words;
+}
+
+void print(const std::vector<Parse>& nbest, size_t line, const ParseOptions& options) {
+  for (const Parse& parse : nbest) {
+    if (options.scores) {
+      std::cout << format("%zu\t%.6f\t%.6f\t", line, parse.score, parse.log_prob);
+    }
+    std::cout << (options.draw     ? draw_tree(parse.tree)
+                  : options.indent ? format_tree(parse.tree) + "\n"
+                                   : write_tree(parse.tree))
+              << '\n';
+  }
+}
+
+void report(const Parser& parser, bool constrained) {
+  const ParserCounts& counts = parser.counts();
+  if (counts.repaired > 0) {
+    std::cerr << counts.repaired << " of " << counts.sentences
+              << " outputs were no well-formed tree over the sentence's words and were repaired"
+              << (constrained ? "\n" : " (search without --set constrained=false yields none)\n");
+  }
+  if (counts.cut > 0) {
+    std::cerr << counts.cut << " sentences were longer than " << parser.limits().max_words
+              << " words or " << parser.limits().max_source
+              << " tokens: what follows was not seen; its words hang from the root, tagged XX\n";
+  }
+}
+
+void parse(const ParseOptions& options) {
+  LoadedModel loaded = load_model(options.run);
+  const DataConfig& data = loaded.experiment.data;
+  if (data.task != Task::parsing) {
+    throw ConfigError(options.run.string() +
+                      ": was trained to translate (data.task); use attn translate");
+  }
+  const SearchConfig config = search_with(loaded.experiment, options.assignments);
+  std::cerr << "parsing with " << loaded.directory.string() << "\n";
+  Parser parser(*loaded.model, loaded.tokenizers, data.tree_form, config);
+  size_t printed = 0;
+  for_each_window(options.window, [&](std::span<const std::string> lines) {
+    std::vector<std::vector<std::string>> sentences;
+    for (const std::string& line : lines) sentences.push_back(words_of(line, options.tokenize));
+    for (const auto& nbest : parser.parse(sentences)) print(nbest, ++printed, options);
+  });
+  report(parser, config.constrained);
+}
+
+}  // namespace
+
+void add_parse_command(CLI::App& app) {
+  auto options = std::make_shared<ParseOptions>();
+  CLI::App* command = app.add_subcommand(
+      "parse", "Parse standard input, a line a sentence, into trees, a line a tree");
+  command->footer(
+      "Example: attn parse runs/craft < sentences > trees\n"
+      "         echo \"It isn't raining.\" | attn parse runs/craft --tokenize --draw\n"
+      "Words are separated by blanks unless --tokenize is given; round brackets are escaped. An "
+      "empty line yields \"()\". With nbest > 1 every sentence yields exactly nbest trees; where "
+      "search found fewer, the last ones are flat and their score is -inf.");
+  command->add_option("run", options->run, "a run or a checkpoint")->required();
+  command->add_option("--set", options->assignments, "a knob of search: beam=5, constrained=false")
+      ->allow_extra_args(false);
+  command->add_flag("--tokenize", options->tokenize,
+                    "plain text: cut it as the Penn Treebank does");
+  command->add_flag("--indent", options->indent, "trees over several lines, for reading");
+  command->add_flag("--draw", options->draw, "trees drawn for the terminal");
+  command->add_flag("--scores", options->scores,
+                    "line number, score and log-probability before each tree");
+  command->add_option("--window", options->window,
+                      "lines read before parsing them together; 1: answer each line at once");
+  command->callback([options] { parse(*options); });
+}
+
+}  // namespace attn

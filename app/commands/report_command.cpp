@@ -1,0 +1,63 @@
+#include "app/commands/report_command.h"
+
+#include <iostream>
+#include <memory>
+
+#include "app/sweep/results.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "report/page.h"
+#include "report/table.h"
+
+namespace attn {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct ReportOptions {
+  fs::path sweep;
+  std::string format = "markdown";
+};
+
+void report(const ReportOptions& options) {
+  const SweepReport report(options.sweep);
+  const auto& [directory, results, comparisons] = report;
+  const std::string markdown = report.write();
+  if (options.format == "markdown") std::cout << markdown;
+  if (options.format == "csv") std::cout << to_csv(results_table(results, comparisons));
+  if (options.format == "runs") std::cout << to_csv(runs_table(results));
+  if (options.format == "html") std::cout << html_report(results, comparisons);
+}
+
+}  // namespace
+
+SweepReport::SweepReport(const fs::path& sweep)
+    : directory(sweep), results(collect_results(sweep)), comparisons(compare(results)) {}
+
+std::string SweepReport::write() const {
+  const std::string markdown = markdown_report(results, comparisons);
+  write_file_atomically(directory / "report.md", markdown);
+  write_file_atomically(directory / "report.html", html_report(results, comparisons));
+  write_file_atomically(directory / "rows.csv", to_csv(results_table(results, comparisons)));
+  write_file_atomically(directory / "runs.csv", to_csv(runs_table(results)));
+  std::cerr << "written: " << (directory / "report.html").string() << ", and report.md, rows.csv, "
+            << "runs.csv beside it\n";
+  return markdown;
+}
+
+void add_report_command(CLI::App& app) {
+  auto options = std::make_shared<ReportOptions>();
+  CLI::App* command =
+      app.add_subcommand("report", "Tables, significance and plots of a sweep, finished or not");
+  command->footer(
+      "Example: attn report runs/table3\n"
+      "         attn report runs/table3 --format csv > table3.csv\n"
+      "         Each call writes report.md, report.html, rows.csv and runs.csv into the sweep.");
+  command->add_option("sweep", options->sweep, "a sweep's directory")->required();
+  command->add_option("--format", options->format, "what is printed")
+      ->check(CLI::IsMember({"markdown", "csv", "runs", "html"}))
+      ->capture_default_str();
+  command->callback([options] { report(*options); });
+}
+
+}  // namespace attn

@@ -1,0 +1,214 @@
+#include "app/commands/score_bleu.h"
+
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "app/commands/stdin_lines.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/format.h"
+#include "base/json_config.h"
+#include "base/utf8.h"
+#include "eval/metrics/bleu.h"
+#include "eval/metrics/bootstrap.h"
+
+namespace attn {
+namespace {
+
+struct ScoreBleuArguments {
+  std::string hypothesis;
+  std::vector<std::string> references;
+  std::string tokenizer{enum_name(BleuOptions{}.tokenizer)};
+  std::string smoothing{enum_name(BleuOptions{}.smoothing)};
+  std::optional<double> smoothing_value;
+  bool lowercase = false;
+  std::string baseline;
+  bool confidence = false;
+  bool effective_order = false;
+  bool force = false;
+  bool json = false;
+};
+
+/// The value of a name that the command line has already checked against the enum's choices.
+template <class E>
+E enum_value(const std::string& name) {
+  for (const auto& entry : EnumNames<E>::values) {
+    if (entry.name == name) return entry.value;
+  }
+  throw ConfigError(name + ": not one of the choices");
+}
+
+struct TextFile {
+  std::string name;  ///< as messages have it
+  std::vector<std::string> lines;
+};
+
+TextFile read_text(const std::string& path, bool may_be_stdin) {
+  const bool is_stdin = path == "-";
+  if (is_stdin && !may_be_stdin) {
+    throw ConfigError("-: only the hypotheses can come from stdin; name a file for each reference");
+  }
+  TextFile file{is_stdin ? "<stdin>" : path, is_stdin ? read_stdin_lines() : read_lines(path)};
+  for (size_t i = 0; i < file.lines.size(); ++i) {
+    if (const auto offset = find_invalid_utf8(file.lines[i])) {
+      throw DataError(
+          file.name + ":" + std::to_string(i + 1) + ": byte " + std::to_string(*offset + 1) +
+          " of the line is not valid UTF-8; convert the file, e.g. with iconv -t UTF-8");
+    }
+  }
+  return file;
+}
+
+/// Names the first line that has no counterpart.
+void check_same_length(const TextFile& hypotheses, const TextFile& reference) {
+  const bool shorter = hypotheses.lines.size() < reference.lines.size();
+  const TextFile& less = shorter ? hypotheses : reference;
+  const TextFile& more = shorter ? reference : hypotheses;
+  if (less.lines.size() == more.lines.size()) return;
+  throw DataError(more.name + ":" + std::to_string(less.lines.size() + 1) + ": " + less.name +
+                  " has no such line (" + std::to_string(less.lines.size()) + " lines against " +
+                  std::to_string(more.lines.size()) +
+                  "); hypotheses and references must match line by line");
+}
+
+Json to_json(const BleuScore& score) {
+  return {{"score", score.score},
+          {"precisions", score.precisions},
+          {"bp", score.bp},
+          {"hyp_length", score.hyp_length},
+          {"ref_length", score.ref_length},
+          {"signature", score.signature}};
+}
+
+void warn_if_tokenized(const TextFile& hypotheses, const BleuOptions& options) {
+  const bool expects_raw =
+      options.tokenizer == BleuTokenizer::v13a || options.tokenizer == BleuTokenizer::intl;
+  if (!expects_raw || !looks_tokenized(hypotheses.lines)) return;
+  std::cerr << "warning: " << hypotheses.name
+            << ": 100 lines or more end in \" .\", so the text looks tokenised; detokenise it, or "
+               "use --tokenize none, or --force to be spared this warning\n";
+}
+
+BleuOptions bleu_options(const ScoreBleuArguments& arguments) {
+  BleuOptions options;
+  options.tokenizer = enum_value<BleuTokenizer>(arguments.tokenizer);
+  options.smoothing = enum_value<BleuSmoothing>(arguments.smoothing);
+  options.smoothing_value = arguments.smoothing_value;
+  options.lowercase = arguments.lowercase;
+  options.effective_order = arguments.effective_order;
+  options.validate();
+  return options;
+}
+
+/// Intervals, and the test against the baseline if there is one.
+PairedBootstrap resample(const TextFile& hypotheses, const SystemStatistics& system,
+                         const ScoreBleuArguments& arguments,
+                         std::span<const std::vector<std::string>> references,
+                         const BleuOptions& options) {
+  if (arguments.baseline.empty()) return paired_bootstrap(system, {}, options);
+  const TextFile baseline = read_text(arguments.baseline, false);
+  check_same_length(hypotheses, baseline);
+  return paired_bootstrap({bleu_statistics(baseline.lines, references, options)},
+                          std::span(&system, 1), options);
+}
+
+void print_json(const BleuScore& score, const std::optional<PairedBootstrap>& resampled) {
+  Json json = to_json(score);
+  if (resampled && resampled->systems.empty()) {
+    json["mean"] = resampled->baseline.mean;
+    json["ci"] = resampled->baseline.ci;
+  } else if (resampled) {
+    const PairedScore& system = resampled->systems.front();
+    json["mean"] = system.system.mean;
+    json["ci"] = system.system.ci;
+    json["baseline"] = {{"score", resampled->baseline.score},
+                        {"mean", resampled->baseline.mean},
+                        {"ci", resampled->baseline.ci}};
+    json["difference"] = system.difference;
+    json["p_value"] = system.p_value;
+  }
+  std::cout << json.dump(2) << "\n";
+}
+
+void print_text(const BleuScore& score, const std::optional<PairedBootstrap>& resampled) {
+  std::cout << format_bleu(score) << "\n";
+  if (!resampled) return;
+  const auto print = [](const char* what, const BootstrapScore& of) {
+    std::cout << format("%-9s %.2f (%.2f ± %.2f)\n", what, of.score, of.mean, of.ci);
+  };
+  if (resampled->systems.empty()) {
+    print("system", resampled->baseline);
+  } else {
+    const PairedScore& system = resampled->systems.front();
+    print("baseline", resampled->baseline);
+    print("system", system.system);
+    std::cout << format("%+.2f, p = %.4f (paired bootstrap, 1000 resamples, seed 12345)\n",
+                        system.difference, system.p_value);
+  }
+}
+
+void score_bleu(const ScoreBleuArguments& arguments) {
+  const BleuOptions options = bleu_options(arguments);
+  std::vector<std::vector<std::string>> references;
+  const TextFile hypotheses = read_text(arguments.hypothesis, true);
+  for (const std::string& path : arguments.references) {
+    TextFile reference = read_text(path, false);
+    check_same_length(hypotheses, reference);
+    references.push_back(std::move(reference.lines));
+  }
+  if (hypotheses.lines.empty()) {
+    throw DataError(hypotheses.name + ":1: the file is empty; there is nothing to score");
+  }
+  if (!arguments.force) warn_if_tokenized(hypotheses, options);
+
+  const SystemStatistics system = {bleu_statistics(hypotheses.lines, references, options)};
+  const BleuScore score = bleu_from_statistics(sum_of(system.front()), options,
+                                               static_cast<int64_t>(references.size()));
+  std::optional<PairedBootstrap> resampled;
+  if (arguments.confidence || !arguments.baseline.empty()) {
+    resampled = resample(hypotheses, system, arguments, references, options);
+  }
+  arguments.json ? print_json(score, resampled) : print_text(score, resampled);
+}
+
+}  // namespace
+
+void add_score_bleu_command(CLI::App& score) {
+  CLI::App* bleu = score.add_subcommand("bleu", "Corpus BLEU, equal to sacreBLEU 2.x");
+  bleu->footer(
+      "Examples:\n"
+      "  attn score bleu out.de ref.de                          as sacreBLEU, on raw text\n"
+      "  attn translate RUN < in.en | attn score bleu - ref.de\n"
+      "  attn score bleu out.tok ref.tok --tokenize none --smooth none       as multi-bleu\n"
+      "  attn score bleu out.tok ref.tok --tokenize compound --smooth none   as the 2017 paper");
+  auto arguments = std::make_shared<ScoreBleuArguments>();
+  bleu->add_option("HYP", arguments->hypothesis, "Hypotheses, one a line; - is stdin")->required();
+  bleu->add_option("REF", arguments->references, "References, line by line; several files allowed")
+      ->required();
+  bleu->add_option("--tokenize", arguments->tokenizer,
+                   "How words are found; none and compound want tokenised text")
+      ->check(CLI::IsMember(enum_choices<BleuTokenizer>()))
+      ->capture_default_str();
+  bleu->add_option("--smooth", arguments->smoothing, "What an n-gram order without matches counts")
+      ->check(CLI::IsMember(enum_choices<BleuSmoothing>()))
+      ->capture_default_str();
+  bleu->add_option("--smooth-value", arguments->smoothing_value,
+                   "For floor (default 0.1) and add-k (default 1)");
+  bleu->add_flag("--lowercase", arguments->lowercase, "Ignore case");
+  bleu->add_flag("--effective-order", arguments->effective_order,
+                 "Leave out n-gram orders that the text is too short for");
+  bleu->add_option(
+      "--baseline", arguments->baseline,
+      "Another system's lines: is the difference significant? (sacreBLEU --paired-bs)");
+  bleu->add_flag("--confidence", arguments->confidence,
+                 "95 % interval over 1000 resamples of the sentences (sacreBLEU --confidence)");
+  bleu->add_flag("--force", arguments->force, "Don't warn about text that looks tokenised");
+  bleu->add_flag("--json", arguments->json, "Print JSON at full precision");
+  bleu->callback([arguments] { score_bleu(*arguments); });
+}
+
+}  // namespace attn

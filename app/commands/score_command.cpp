@@ -1,0 +1,19 @@
+#include "app/commands/score_command.h"
+
+#include "app/commands/score_bleu.h"
+#include "app/commands/score_parse.h"
+
+namespace attn {
+
+void add_score_command(CLI::App& app) {
+  CLI::App* score = app.add_subcommand("score", "Score text or tree files; no model is needed");
+  score->footer(
+      "Examples: attn score bleu out.de ref.de --tokenize 13a\n"
+      "          attn score parse gold.ptb out.ptb\n"
+      "more with attn score bleu --help and attn score parse --help");
+  score->require_subcommand(1);
+  add_score_bleu_command(*score);
+  add_score_parse_command(*score);
+}
+
+}  // namespace attn

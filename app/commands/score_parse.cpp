@@ -1,0 +1,210 @@
+#include "app/commands/score_parse.h"
+
+#include <iostream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/commands/stdin_lines.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/format.h"
+#include "base/json_config.h"
+#include "eval/metrics/parse_lines.h"
+#include "eval/metrics/parse_score.h"
+
+namespace attn {
+namespace {
+
+struct ScoreParseArguments {
+  std::string gold, predicted, parameters, by;
+  bool per_sentence = false;
+  bool json = false;
+};
+
+ParseScore score_files(const ScoreParseArguments& arguments, const std::string& predicted_name) {
+  const EvalbParameters parameters = arguments.parameters.empty()
+                                         ? collins_parameters()
+                                         : read_evalb_parameters(arguments.parameters);
+  if (arguments.gold == "-") {
+    throw ConfigError("-: only the parser's trees can come from stdin; name a file for gold");
+  }
+  const auto gold = gold_parses(read_lines(arguments.gold), arguments.gold);
+  if (gold.empty()) {
+    throw DataError(arguments.gold + ":1: the file is empty; there is nothing to score");
+  }
+  const auto predicted = predicted_parses(
+      arguments.predicted == "-" ? read_stdin_lines() : read_lines(arguments.predicted),
+      predicted_name, gold.size());
+  if (predicted.size() != gold.size()) {
+    throw DataError(predicted_name + ": " + std::to_string(predicted.size()) + " sentences, but " +
+                    arguments.gold + " has " + std::to_string(gold.size()) +
+                    "; they must match line by line, with an empty line for no tree");
+  }
+  return score_parses(gold, predicted, parameters);
+}
+
+/// Says why sentences are errors, for the first of them.
+void report_problems(const ParseScore& score, const std::string& predicted_name) {
+  constexpr int64_t limit = 10;
+  int64_t count = 0;
+  for (size_t i = 0; i < score.sentences.size(); ++i) {
+    const ParseSentenceScore& sentence = score.sentences[i];
+    if (sentence.problem.empty() || ++count > limit) continue;
+    std::cerr << "sentence " << i + 1 << ": ";
+    if (!sentence.malformed) std::cerr << predicted_name << ": ";
+    std::cerr << sentence.problem << "\n";
+  }
+  if (count > limit) std::cerr << "… and " << count - limit << " more\n";
+}
+
+/// "F1|SIGNATURE = 89.12 (…)" and what EVALB does not tell.
+std::string format_line(const ParseScore& score) {
+  std::string line = "F1|" + score.signature + format(" = %.2f", score.all.f1());
+  line += format(" (R = %.2f", score.all.recall()) + format(" P = %.2f", score.all.precision());
+  line += format(" strict F1 = %.2f", score.strict.f1());
+  line += " valid = " + std::to_string(score.all.valid());
+  line += " mismatched = " + std::to_string(score.mismatched);
+  line += " malformed = " + std::to_string(score.malformed);
+  return line + " skipped = " + std::to_string(score.all.skipped) + ")\n";
+}
+
+const std::vector<BracketTableRow>& table(const ParseScore& score, const std::string& by) {
+  if (by == "label") return score.by_label;
+  return by == "length" ? score.by_length : score.by_span;
+}
+
+std::string format_table(const ParseScore& score, const std::string& by) {
+  const bool sentences = by == "length";
+  std::string text(by);
+  text.resize(12, ' ');
+  text += sentences ? "   sentences    gold    test  recall   prec.      F1\n"
+                    : "    gold    test  recall   prec.      F1\n";
+  for (const BracketTableRow& row : table(score, by)) {
+    std::string name = row.name.empty() ? "(none)" : row.name;
+    name.resize(std::max<size_t>(name.size(), 12), ' ');
+    text += name;
+    if (sentences) text += format("%12.0f", static_cast<double>(row.sentences));
+    text += format("%8.0f", static_cast<double>(row.counts.gold));
+    text += format("%8.0f", static_cast<double>(row.counts.test));
+    text += format("%8.2f", row.counts.recall()) + format("%8.2f", row.counts.precision());
+    text += format("%8.2f", row.counts.f1()) + "\n";
+  }
+  return text;
+}
+
+Json to_json(const ParseTotals& totals) {
+  return {{"recall", totals.recall()},
+          {"precision", totals.precision()},
+          {"f1", totals.f1()},
+          {"complete", totals.complete_match()},
+          {"tagging", totals.tagging()},
+          {"average_crossing", totals.average_crossing()},
+          {"no_crossing", totals.no_crossing_share()},
+          {"two_or_less_crossing", totals.two_or_less_crossing_share()},
+          {"sentences", totals.sentences},
+          {"valid", totals.valid()},
+          {"errors", totals.errors},
+          {"skipped", totals.skipped},
+          {"matched", totals.matched},
+          {"gold", totals.gold},
+          {"test", totals.test},
+          {"words", totals.words},
+          {"correct_tags", totals.correct_tags}};
+}
+
+Json to_json(const ParseSentenceScore& row) {
+  Json json = {{"length", row.length},    {"status", static_cast<int>(row.status)},
+               {"recall", row.recall()},  {"precision", row.precision()},
+               {"matched", row.matched},  {"gold", row.gold},
+               {"test", row.test},        {"crossing", row.crossing},
+               {"words", row.words},      {"correct_tags", row.correct_tags},
+               {"tagging", row.tagging()}};
+  if (!row.problem.empty()) json["problem"] = row.problem;
+  return json;
+}
+
+Json to_json(const BracketTableRow& row) {
+  Json json = {{"name", row.name}};
+  if (row.sentences > 0) json["sentences"] = row.sentences;
+  json.update(Json{{"recall", row.counts.recall()},
+                   {"precision", row.counts.precision()},
+                   {"f1", row.counts.f1()},
+                   {"matched_gold", row.counts.matched_gold},
+                   {"matched_test", row.counts.matched_test},
+                   {"gold", row.counts.gold},
+                   {"test", row.counts.test}});
+  return json;
+}
+
+Json to_json(const ParseScore& score, const ScoreParseArguments& arguments) {
+  Json json = to_json(score.all);
+  json["mismatched"] = score.mismatched;
+  json["malformed"] = score.malformed;
+  json["strict_recall"] = score.strict.recall();
+  json["strict_precision"] = score.strict.precision();
+  json["strict_f1"] = score.strict.f1();
+  json["cutoff"] = {{"length", score.cutoff_length}};
+  json["cutoff"].update(to_json(score.up_to));
+  json["signature"] = score.signature;
+  if (!arguments.by.empty()) {
+    Json& rows = json["by_" + arguments.by] = Json::array();
+    for (const BracketTableRow& row : table(score, arguments.by)) rows.push_back(to_json(row));
+  }
+  if (arguments.per_sentence) {
+    Json& rows = json["per_sentence"] = Json::array();
+    for (const ParseSentenceScore& row : score.sentences) rows.push_back(to_json(row));
+  }
+  return json;
+}
+
+void score_parse(const ScoreParseArguments& arguments) {
+  const std::string name = arguments.predicted == "-" ? "<stdin>" : arguments.predicted;
+  const ParseScore score = score_files(arguments, name);
+  report_problems(score, name);
+  if (arguments.json) {
+    // Labels and words are bytes of a stranger's file and need not be UTF-8, but JSON must.
+    constexpr auto replace = Json::error_handler_t::replace;
+    std::cout << to_json(score, arguments).dump(2, ' ', false, replace) << "\n";
+    return;
+  }
+  if (arguments.per_sentence) {
+    // stdout is then what EVALB prints, to be compared with it.
+    std::cout << format_parse_table(score) << format_parse_summary(score);
+    std::cerr << format_line(score);
+  } else if (arguments.by.empty()) {
+    std::cout << format_parse_summary(score) << "\n";
+  }
+  if (!arguments.by.empty()) std::cout << format_table(score, arguments.by);
+  if (!arguments.per_sentence) std::cout << format_line(score);
+}
+
+}  // namespace
+
+void add_score_parse_command(CLI::App& score) {
+  CLI::App* parse =
+      score.add_subcommand("parse", "Labelled bracketing F1 of trees, equal to EVALB");
+  parse->footer(
+      "Examples:\n"
+      "  attn score parse gold.ptb out.ptb                     with COLLINS.prm's settings\n"
+      "  attn parse RUN < dev.txt | attn score parse gold.ptb - --json\n"
+      "  attn score parse gold.ptb out.ptb --params new.prm --per-sentence   as EVALB prints it\n"
+      "  attn score parse gold.ptb out.ptb --by label\n"
+      "One tree a line, an empty line for no tree. EVALB leaves out sentences whose words differ "
+      "or\n"
+      "that have no tree; in strict F1 each of them counts as one without a match.");
+  auto arguments = std::make_shared<ScoreParseArguments>();
+  parse->add_option("GOLD", arguments->gold, "Gold trees")->required();
+  parse->add_option("PRED", arguments->predicted, "The parser's trees, line by line; - is stdin")
+      ->required();
+  parse->add_option("--params", arguments->parameters,
+                    "An EVALB parameter file; without one, COLLINS.prm's settings");
+  parse->add_flag("--per-sentence", arguments->per_sentence,
+                  "EVALB's table and summaries alone on stdout; with --json, a list");
+  parse->add_option("--by", arguments->by, "F1 by label, sentence length or span length")
+      ->check(CLI::IsMember({"label", "length", "span"}));
+  parse->add_flag("--json", arguments->json, "Print JSON, in percent at full precision");
+  parse->callback([arguments] { score_parse(*arguments); });
+}
+
+}  // namespace attn

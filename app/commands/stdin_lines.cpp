@@ -1,0 +1,33 @@
+#include "app/commands/stdin_lines.h"
+
+#include <iostream>
+#include <utility>
+
+#include "base/error.h"
+#include "base/utf8.h"
+
+namespace attn {
+
+bool next_stdin_line(std::string& line, int64_t number) {
+  if (!std::getline(std::cin, line)) return false;
+  if (line.ends_with('\r')) line.pop_back();
+  if (number == 1) drop_byte_order_mark(line);
+  return true;
+}
+
+std::vector<std::string> read_stdin_lines() {
+  constexpr size_t limit = size_t{1} << 32;  // bytes
+  std::vector<std::string> lines;
+  size_t size = 0;
+  for (std::string line; next_stdin_line(line, static_cast<int64_t>(lines.size()) + 1);) {
+    size += line.size() + 1;
+    if (size > limit) {
+      throw DataError("<stdin>:" + std::to_string(lines.size() + 1) +
+                      ": more than 4 GiB; score it in parts");
+    }
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+}  // namespace attn

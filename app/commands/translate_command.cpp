@@ -1,0 +1,72 @@
+#include "app/commands/translate_command.h"
+
+#include <iostream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/commands/input_windows.h"
+#include "app/experiment/checkpoint.h"
+#include "base/error.h"
+#include "base/format.h"
+#include "eval/tasks/translator.h"
+
+namespace attn {
+namespace {
+
+struct TranslateOptions {
+  std::filesystem::path run;
+  std::vector<std::string> assignments;
+  bool scores = false;
+  int64_t window = 1024;
+};
+
+void print(const std::vector<Translation>& nbest, size_t line, const TranslateOptions& options) {
+  for (const Translation& translation : nbest) {
+    if (options.scores) {
+      std::cout << format("%zu\t%.6f\t%.6f\t", line, translation.score, translation.log_prob);
+    }
+    std::cout << translation.text << '\n';
+  }
+}
+
+void translate(const TranslateOptions& options) {
+  LoadedModel loaded = load_model(options.run);
+  if (loaded.experiment.data.task != Task::translation) {
+    throw ConfigError(options.run.string() + ": was trained to parse (data.task); use attn parse");
+  }
+  const SearchConfig config = search_with(loaded.experiment, options.assignments);
+  std::cerr << "translating with " << loaded.directory.string() << "\n";
+  Translator translator(*loaded.model, loaded.tokenizers, config);
+  size_t printed = 0;
+  for_each_window(options.window, [&](std::span<const std::string> lines) {
+    for (const auto& nbest : translator.translate(lines)) print(nbest, ++printed, options);
+  });
+  if (translator.cut_lines() > 0) {
+    std::cerr << translator.cut_lines() << " lines were longer than "
+              << translator.limits().max_source << " tokens and were cut\n";
+  }
+}
+
+}  // namespace
+
+void add_translate_command(CLI::App& app) {
+  auto options = std::make_shared<TranslateOptions>();
+  CLI::App* command = app.add_subcommand(
+      "translate", "Translate standard input, a line a sentence (nbest lines with nbest > 1)");
+  command->footer(
+      "Example: attn translate runs/tiny < in.en > out.de\n"
+      "         attn translate runs/tiny --set nbest=4 --scores < in.en\n"
+      "With nbest > 1 every input line yields exactly nbest lines; where search found fewer, the "
+      "last ones are empty and their score is -inf.");
+  command->add_option("run", options->run, "a run or a checkpoint")->required();
+  command->add_option("--set", options->assignments, "a knob of search: beam=5")
+      ->allow_extra_args(false);
+  command->add_flag("--scores", options->scores,
+                    "line number, score and log-probability before each translation");
+  command->add_option("--window", options->window,
+                      "lines read before translating them together; 1: answer each line at once");
+  command->callback([options] { translate(*options); });
+}
+
+}  // namespace attn

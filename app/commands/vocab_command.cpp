@@ -1,0 +1,58 @@
+#include "app/commands/vocab_command.h"
+
+#include <iostream>
+#include <memory>
+#include <string>
+
+#include "app/commands/stdin_lines.h"
+#include "app/experiment/checkpoint.h"
+#include "data/tokenizer.h"
+
+namespace attn {
+namespace {
+
+struct VocabOptions {
+  std::filesystem::path path;
+  bool target = false;
+  bool encode = false;
+};
+
+std::shared_ptr<const Tokenizer> open_tokenizer(const VocabOptions& options) {
+  if (!std::filesystem::is_directory(options.path)) return load_tokenizer(options.path);
+  const Tokenizers both = load_tokenizers(options.path);
+  return options.target ? both.target : both.source;
+}
+
+void vocab(const VocabOptions& options) {
+  const std::shared_ptr<const Tokenizer> tokenizer = open_tokenizer(options);
+  if (!options.encode) {
+    for (int64_t id = 0; id < tokenizer->size(); ++id) {
+      std::cout << id << '\t' << tokenizer->piece(id) << '\n';
+    }
+    return;
+  }
+  int64_t number = 0;
+  for (std::string line; next_stdin_line(line, ++number);) {
+    const char* separator = "";
+    for (const int32_t token : tokenizer->encode(line)) {
+      std::cout << separator << tokenizer->piece(token);
+      separator = " ";
+    }
+    std::cout << '\n';
+  }
+}
+
+}  // namespace
+
+void add_vocab_command(CLI::App& app) {
+  auto options = std::make_shared<VocabOptions>();
+  CLI::App* command = app.add_subcommand("vocab", "List a vocabulary, or cut text into its pieces");
+  command->footer("Example: attn vocab runs/tiny --encode < text.en");
+  command->add_option("tokenizer", options->path, "a run, a checkpoint or a tokenizer file")
+      ->required();
+  command->add_flag("--target", options->target, "the target side, where the two differ");
+  command->add_flag("--encode", options->encode, "standard input as pieces, a line a sentence");
+  command->callback([options] { vocab(*options); });
+}
+
+}  // namespace attn

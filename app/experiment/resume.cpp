@@ -1,0 +1,55 @@
+#include "app/experiment/resume.h"
+
+#include <algorithm>
+#include <span>
+
+#include "app/experiment/config_difference.h"
+#include "app/experiment/run_result.h"
+
+namespace attn {
+namespace {
+
+// They change when a run reports and saves, and where encoded texts lie, not what an update does.
+constexpr std::string_view kHousekeeping[] = {"about",
+                                              "data.cache",
+                                              "train.log_every",
+                                              "train.checkpoint_every",
+                                              "train.checkpoint_minutes",
+                                              "train.keep_last"};
+constexpr std::string_view kLength[] = {"train.steps", "train.patience"};
+constexpr std::string_view kEvaluation[] = {"eval", "search"};
+
+bool is_below(std::string_view path, std::span<const std::string_view> places) {
+  return std::any_of(places.begin(), places.end(), [&](std::string_view place) {
+    return path.starts_with(place) &&
+           (path.size() == place.size() || path[place.size()] == '.' || path[place.size()] == '[');
+  });
+}
+
+}  // namespace
+
+std::vector<std::string> result_conflicts(const Experiment& before, const Experiment& now) {
+  std::vector<std::string> paths = changed_paths(write_config(before), write_config(now));
+  std::erase_if(paths, [](const std::string& path) { return is_below(path, kHousekeeping); });
+  return paths;
+}
+
+std::vector<std::string> resume_conflicts(const Experiment& before, const Experiment& now) {
+  std::vector<std::string> paths = result_conflicts(before, now);
+  std::erase_if(paths, [](const std::string& path) {
+    return is_below(path, kLength) || is_below(path, kEvaluation);
+  });
+  return paths;
+}
+
+std::vector<std::string> row_conflicts(const std::filesystem::path& run, Experiment row) {
+  Experiment before = load_experiment(run / kConfigFile);
+  const bool finished = finished_result(run, row.train).has_value();
+  for (std::string DataConfig::*model : {&DataConfig::source_model, &DataConfig::target_model}) {
+    if ((row.data.*model).empty()) (before.data.*model).clear();
+  }
+  row.seed = before.seed;
+  return finished ? result_conflicts(before, row) : resume_conflicts(before, row);
+}
+
+}  // namespace attn

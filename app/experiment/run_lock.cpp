@@ -1,0 +1,267 @@
+#include "app/experiment/run_lock.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <fstream>
+#include <iostream>
+#include <optional>
+#include <system_error>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/json_config.h"
+
+namespace attn {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+constexpr int64_t kLargestRecord = 1 << 16;
+
+/// What lock.holder says.
+struct Holder {
+  std::string token;
+  std::string host;
+  std::string system;     // a running kernel: containers on one machine share it
+  std::string processes;  // within which `process` means something
+  int64_t process = 0;
+  int64_t beats = 0;
+
+  template <class Self, class Visit>
+  static void fields(Self& self, Visit&& visit) {
+    visit("token", self.token, "of this holder alone");
+    visit("host", self.host, "its name");
+    visit("system", self.system, "the running kernel");
+    visit("processes", self.processes, "the namespace of the process id");
+    visit("process", self.process, "id");
+    visit("beats", self.beats, "signs of life so far");
+  }
+};
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  if (::gethostname(name.data(), name.size() - 1) != 0) return "unknown";
+  return name.data();
+}
+
+/// Linux has a name for each start of a kernel; elsewhere the machine's name must do.
+std::string running_system() {
+  std::ifstream file("/proc/sys/kernel/random/boot_id");
+  std::string id;
+  return std::getline(file, id) && !id.empty() ? id : host_name();
+}
+
+std::string process_namespace() {
+  std::error_code error;
+  const fs::path name = fs::read_symlink("/proc/self/ns/pid", error);
+  return error ? "" : name.string();
+}
+
+fs::path holder_file(const fs::path& directory) {
+  return directory / "lock.holder";
+}
+
+/// As it stands there, perhaps half written; nothing without a file.
+std::optional<std::string> read_record(const fs::path& directory) {
+  try {
+    return read_file(holder_file(directory), kLargestRecord);
+  } catch (const DataError&) {
+    if (fs::exists(holder_file(directory))) throw;
+    return std::nullopt;
+  }
+}
+
+std::optional<Holder> parse_record(const std::string& text) {
+  try {
+    Holder holder;
+    read_config(holder, parse_json(text, "lock.holder"));
+    return holder;
+  } catch (const ConfigError&) {
+    return std::nullopt;
+  }
+}
+
+/// Only where that can be known for sure.
+bool is_dead(const Holder& holder, bool locked) {
+  if (holder.system != running_system()) return false;
+  if (locked) return true;  // within a machine locks hold
+  return holder.processes == process_namespace() &&
+         ::kill(static_cast<pid_t>(holder.process), 0) != 0 && errno == ESRCH;
+}
+
+[[noreturn]] void report_other(const fs::path& directory, const std::string& who) {
+  throw DataError(directory.string() + ": another process trains this run" + who +
+                  "; wait for it, or choose another directory with --run");
+}
+
+std::string name_of(const std::optional<Holder>& holder) {
+  if (!holder) return "";
+  return " (process " + std::to_string(holder->process) + " on " + holder->host + ")";
+}
+
+Clock::duration seconds(double count) {
+  return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(count));
+}
+
+}  // namespace
+
+RunLock::RunLock(const fs::path& directory, const RunLockOptions& options)
+    : directory_(directory), options_(options), token_(temporary_suffix()) {
+  std::error_code error;
+  fs::create_directories(directory, error);
+  if (error) throw DataError(directory.string() + ": cannot be made: " + error.message());
+  try {
+    take_system_lock();
+    take_holder_file();
+  } catch (...) {
+    if (file_ >= 0) ::close(file_);
+    throw;
+  }
+  // Signals are for the thread that trains.
+  sigset_t all, before;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_BLOCK, &all, &before);
+  heart_ = std::thread([this] { keep_alive(); });
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+void RunLock::take_system_lock() {
+  const fs::path path = directory_ / "lock";
+  file_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  if (file_ < 0) {
+    throw DataError(path.string() +
+                    ": cannot be written: " + std::generic_category().message(errno));
+  }
+  const auto until = Clock::now() + seconds(options_.patience);
+  while (options_.system_locks && ::flock(file_, LOCK_EX | LOCK_NB) != 0) {
+    if (errno == EINTR) continue;
+    if (errno != EWOULDBLOCK) {
+      std::cerr << "attn: " << path.string()
+                << ": this file system has no locks: " << std::generic_category().message(errno)
+                << "; lock.holder takes their place\n";
+      return;
+    }
+    if (Clock::now() >= until) {
+      const auto record = read_record(directory_);
+      report_other(directory_, record ? name_of(parse_record(*record)) : "");
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  }
+  locked_ = options_.system_locks;
+}
+
+// A file that must be new is the one thing that file systems without locks agree on.
+void RunLock::take_holder_file() {
+  const fs::path path = holder_file(directory_);
+  while (true) {
+    const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (file >= 0) {
+      ::close(file);
+      return write_file_atomically(path, record(0));
+    }
+    if (errno != EEXIST) {
+      throw DataError(path.string() +
+                      ": cannot be written: " + std::generic_category().message(errno));
+    }
+    wait_for_holder();
+  }
+}
+
+// Returns when there is no holder any more: it let go, or it was dead and its file was removed.
+void RunLock::wait_for_holder() {
+  const auto begin = Clock::now();
+  auto changed = begin;
+  bool alive = false, said = false;
+  auto seen = read_record(directory_);
+  while (seen) {
+    const auto holder = parse_record(*seen);
+    const bool dead = holder && is_dead(*holder, locked_);
+    if (dead || Clock::now() - changed >= seconds(options_.dead_after)) {
+      if (!dead) {
+        std::cerr << "attn: " << directory_.string() << ": taken over from a process"
+                  << name_of(holder) << " that gave no sign of life\n";
+      }
+      // Renamed first, then looked at again: another one may have taken over meanwhile.
+      const fs::path aside = make_temporary_file(holder_file(directory_));
+      const bool moved = ::rename(holder_file(directory_).c_str(), aside.c_str()) == 0;
+      if (moved && read_file(aside, kLargestRecord) != *seen) {
+        [[maybe_unused]] const int put_back =
+            ::link(aside.c_str(), holder_file(directory_).c_str());
+      }
+      ::unlink(aside.c_str());
+      return;
+    }
+    if (alive && Clock::now() - begin >= seconds(options_.patience)) {
+      report_other(directory_, name_of(holder));
+    }
+    if (!said && !alive) {
+      std::cerr << "attn: " << directory_.string() << ": held by a process" << name_of(holder)
+                << "; looking for up to " << options_.dead_after
+                << " seconds whether it is alive\n";
+      said = true;
+    }
+    std::this_thread::sleep_for(seconds(options_.beat / 10));
+    auto now = read_record(directory_);
+    if (now && now != seen) {
+      alive = true;
+      changed = Clock::now();
+    }
+    seen = std::move(now);
+  }
+}
+
+std::string RunLock::record(int64_t beats) const {
+  const Holder holder{.token = token_,
+                      .host = host_name(),
+                      .system = running_system(),
+                      .processes = process_namespace(),
+                      .process = ::getpid(),
+                      .beats = beats};
+  return write_config(holder).dump() + "\n";
+}
+
+void RunLock::keep_alive() {
+  std::unique_lock lock(mutex_);
+  for (int64_t beats = 1; !end_.wait_for(lock, seconds(options_.beat), [&] { return ending_; });
+       ++beats) {
+    try {
+      require();
+      write_file_atomically(holder_file(directory_), record(beats));
+    } catch (const DataError&) {
+      // A disk that is full now may have room again; a holder that was replaced stays silent.
+    }
+  }
+}
+
+void RunLock::require() const {
+  const auto text = read_record(directory_);
+  const auto holder = text ? parse_record(*text) : std::nullopt;
+  if (!holder || holder->token == token_) return;
+  report_other(directory_, name_of(holder));
+}
+
+RunLock::~RunLock() {
+  {
+    const std::scoped_lock lock(mutex_);
+    ending_ = true;
+  }
+  end_.notify_all();
+  if (heart_.joinable()) heart_.join();
+  try {
+    require();
+    std::error_code ignored;
+    fs::remove(holder_file(directory_), ignored);
+  } catch (const DataError&) {
+    // Somebody else's by now.
+  }
+  if (file_ >= 0) ::close(file_);
+}
+
+}  // namespace attn

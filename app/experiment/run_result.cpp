@@ -1,0 +1,103 @@
+#include "app/experiment/run_result.h"
+
+#include "app/experiment/text_keys.h"
+#include "base/error.h"
+#include "base/file.h"
+
+namespace attn {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int64_t kLargestResult = 1 << 24;
+constexpr int64_t kLargestRunFile = 1 << 24;
+constexpr int64_t kLargestMetrics = int64_t{1} << 31;
+
+}  // namespace
+
+void write_result(const fs::path& run, const RunResult& result) {
+  write_file_atomically(run / kResultFile, write_config(result).dump(2) + "\n");
+}
+
+std::optional<RunResult> read_result(const fs::path& run) {
+  const fs::path path = run / kResultFile;
+  if (!fs::exists(path)) return {};
+  try {
+    RunResult result;
+    read_config(result, parse_json(read_file(path, kLargestResult), path.string()));
+    return result;
+  } catch (const ConfigError& error) {
+    throw DataError(path.string() + ": broken (" + error.what() +
+                    "); delete it, then resume the run");
+  }
+}
+
+std::optional<RunResult> finished_result(const fs::path& run, const TrainConfig& config) {
+  auto result = read_result(run);
+  // Without patience only its steps end a run.
+  if (result && config.patience == 0 && result->step < config.steps) return {};
+  return result;
+}
+
+std::optional<Json> read_run_file(const fs::path& run) {
+  const fs::path path = run / kRunFile;
+  if (!fs::exists(path)) return {};
+  return parse_json(read_file(path, kLargestRunFile), path.string());
+}
+
+std::optional<int64_t> begun_threads(const fs::path& run) {
+  constexpr double kMost = 1 << 16;
+  if (!has_trained(run)) return {};
+  const auto facts = read_run_file(run);
+  const auto threads = facts ? number_at(*facts, "threads") : std::nullopt;
+  if (!threads || *threads < 1 || *threads > kMost) return {};
+  return static_cast<int64_t>(*threads);
+}
+
+std::optional<double> number_at(const Json& record, const char* key) {
+  const auto found = record.find(key);
+  if (found == record.end() || !found->is_number()) return {};
+  return found->get<double>();
+}
+
+std::vector<Json> read_metrics(const fs::path& run) {
+  std::vector<Json> records;
+  if (!fs::exists(run / kMetricsFile)) return records;
+  for (const std::string& line : read_lines(run / kMetricsFile, kLargestMetrics)) {
+    Json record = Json::parse(line, nullptr, false);
+    if (record.is_object()) records.push_back(std::move(record));
+  }
+  return records;
+}
+
+std::map<std::string, EvaluatorResult> results_at(const fs::path& run, int64_t step) {
+  std::map<std::string, EvaluatorResult> results;
+  for (const Json& record : read_metrics(run)) {
+    if (record.value("kind", "") != "eval" || record.value("step", int64_t{-1}) != step ||
+        !record.contains("name")) {
+      continue;
+    }
+    const auto name = record["name"].get<std::string>();
+    EvaluatorResult& result = results[name];
+    for (const auto& [key, value] : record.items()) {
+      if (key == "kind" || key == "step" || key == "name" || key == "eval_seconds") continue;
+      if (key == "signature") {
+        result.signature = value.get<std::string>();
+      } else if (key == "text") {
+        result.text = value.get<std::string>();
+      } else if (value.is_number()) {  // the log's words for non-finite numbers are left out
+        result.values[key] = value.get<double>();
+      }
+    }
+    if (fs::exists(run / output_name(name, step))) result.output = output_name(name, step);
+  }
+  return results;
+}
+
+std::string output_name(const std::string& evaluator, int64_t step) {
+  std::string name = "eval/";
+  name += evaluator + "-" + std::to_string(step);
+  return name + ".txt";
+}
+
+}  // namespace attn

@@ -1,0 +1,30 @@
+#include "app/machine/signals.h"
+
+#include <csignal>
+
+namespace attn {
+namespace {
+
+volatile std::sig_atomic_t g_signal = 0;
+
+void on_signal(int number) {
+  g_signal = number;
+  std::signal(number, SIG_DFL);
+}
+
+}  // namespace
+
+void catch_stop_signals() {
+  std::signal(SIGINT, on_signal);
+  std::signal(SIGTERM, on_signal);
+}
+
+bool stop_requested() {
+  return g_signal != 0;
+}
+
+int stop_exit_code() {
+  return g_signal == 0 ? 0 : 128 + static_cast<int>(g_signal);
+}
+
+}  // namespace attn

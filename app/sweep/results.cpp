@@ -1,0 +1,298 @@
+#include "app/sweep/results.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "app/experiment/resume.h"
+#include "app/experiment/run_result.h"
+#include "app/experiment/text_keys.h"
+#include "app/machine/provenance.h"
+#include "app/sweep/plan.h"
+#include "app/sweep/prepare.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "data/lines.h"
+
+namespace attn {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int64_t kLargestPlan = 1 << 26;
+constexpr double kSameScore = 1e-6;
+
+std::optional<double> positive(double value) {
+  return value > 0 ? std::optional(value) : std::nullopt;
+}
+
+PaperRecord paper_of(const Json& json, const std::string& place) {
+  PaperFigures figures;
+  read_config(figures, json, place);
+  PaperRecord paper{.figures = {}, .params_m = positive(figures.params_m)};
+  for (const MetricFacts& facts : kMetrics) {
+    paper.figures[facts.metric] = positive(figures.figures[facts.metric]);
+  }
+  return paper;
+}
+
+void flatten(const Json& json, const std::string& place, std::map<std::string, std::string>& out) {
+  if (!json.is_object()) {
+    out[place] = json.dump();
+    return;
+  }
+  for (const auto& [key, value] : json.items()) {
+    flatten(value, place.empty() ? key : place + "." + key, out);
+  }
+}
+
+const EvaluatorConfig* find_evaluator(const Experiment& experiment, const std::string& name) {
+  for (const EvaluatorConfig& config : experiment.eval) {
+    if (config.name == name) return &config;
+  }
+  return nullptr;
+}
+
+// Reads runs; remembers the references, which all runs share.
+class Collector {
+ public:
+  Collector(SweepResults& out, const SweepMetrics& metrics) : out_(out), metrics_(metrics) {}
+
+  /// `row` decides how long the training should have been.
+  RunRecord read(const fs::path& run, const std::string& name, const Experiment& row) {
+    RunRecord record;
+    record.name = name;
+    const Experiment experiment = load_experiment(run / kConfigFile);
+    record.seed = experiment.seed;
+    const int64_t step = read_curve(run, record);
+    if (const auto result = finished_result(run, row.train)) {
+      read_finished(run, experiment, *result, record);
+    } else {
+      record.state = "at step " + std::to_string(step) + " of " + std::to_string(row.train.steps);
+    }
+    read_provenance(run, experiment, record);
+    return record;
+  }
+
+ private:
+  // The validation curve; returns the last step that the log tells of.
+  int64_t read_curve(const fs::path& run, RunRecord& record) const {
+    int64_t step = 0;
+    for (const Json& line : read_metrics(run)) {
+      const std::string kind = line.value("kind", "");
+      const auto at = static_cast<int64_t>(number_at(line, "step").value_or(0));
+      if (kind == "train") step = at;
+      if (kind != "eval" || line.value("name", "") != metrics_.evaluators[Metric::ppl]) continue;
+      if (const auto ppl = number_at(line, "ppl")) record.curve.push_back({at, *ppl});
+    }
+    return step;
+  }
+
+  void read_finished(const fs::path& run, const Experiment& experiment, const RunResult& result,
+                     RunRecord& record) {
+    record.finished = true;
+    record.parameters = result.parameters;
+    record.target_tokens = result.target_tokens;
+    record.seconds = result.seconds;
+    record.tokens_per_second = result.tokens_per_second;
+    record.flops = result.flops;
+    record.peak_flops = result.peak_flops;
+    record.peak_memory = result.peak_memory;
+    for (const MetricFacts& facts : kMetrics) {
+      const auto found = result.results.find(metrics_.evaluators[facts.metric]);
+      if (found == result.results.end()) continue;
+      const EvaluatorResult& scores = found->second;
+      const auto value = scores.values.find(facts.key);
+      if (value == scores.values.end() ||
+          !same_score(scores, out_.signatures[facts.metric], record)) {
+        continue;
+      }
+      record.figures[facts.metric] = value->second;
+      if (facts.bootstrap) read_sentences(run, experiment, scores, value->second, record);
+    }
+  }
+
+  // Whether a score can stand beside the first one, whose signature is kept.
+  bool same_score(const EvaluatorResult& result, std::string& signature, const RunRecord& record) {
+    if (signature.empty()) signature = result.signature;
+    if (signature == result.signature) return true;
+    out_.notes.push_back(record.name + ": scored as " + result.signature +
+                         ", another score than the first row's, so left out");
+    return false;
+  }
+
+  // Significance needs every sentence; without them the scores stand, with a note.
+  void read_sentences(const fs::path& run, const Experiment& experiment,
+                      const EvaluatorResult& result, double score, RunRecord& record) {
+    const EvaluatorConfig* config = find_evaluator(experiment, metrics_.evaluators[Metric::bleu]);
+    if (config == nullptr || result.output.empty() || !fs::exists(run / result.output)) {
+      out_.notes.push_back(record.name + ": its translations are gone, so no significance");
+      return;
+    }
+    const std::string prefix = config->data.empty() ? experiment.data.valid : config->data;
+    const fs::path reference = text_path(prefix, experiment.data.target);
+    if (!fs::exists(reference)) {
+      out_.notes.push_back(record.name + ": " + reference.string() +
+                           " is not here, so no significance");
+      return;
+    }
+    const BleuOptions options = bleu_options(*config);
+    const auto hypotheses = read_lines(run / result.output);
+    const std::vector<std::vector<std::string>> references = {read_lines(reference)};
+    if (hypotheses.size() == references.front().size()) {
+      auto sentences = bleu_statistics(hypotheses, references, options);
+      const double again = bleu_from_statistics(sum_of(sentences), options, 1).score;
+      if (std::abs(again - score) < kSameScore) {
+        record.sentences = std::move(sentences);
+        return;
+      }
+    }
+    out_.notes.push_back(record.name + ": " + reference.string() +
+                         " has changed since it was scored, so no significance");
+  }
+
+  static void read_provenance(const fs::path& run, const Experiment& experiment,
+                              RunRecord& record) {
+    const auto add = [&](const char* key, const std::string& value) {
+      if (!value.empty()) record.provenance.emplace_back(key, value);
+    };
+    add("seed", std::to_string(experiment.seed));
+    add("config", (run / kConfigFile).string());
+    const auto facts = read_run_file(run);
+    if (!facts) return;
+    for (const char* key : {"version", "commit", "libtorch", "data_key", "pairs", "processor",
+                            "threads", "memory", "device", "started"}) {
+      if (!facts->contains(key)) continue;
+      const Json& value = facts->at(key);
+      add(key, value.is_string() ? value.get<std::string>() : value.dump());
+    }
+  }
+
+  SweepResults& out_;
+  SweepMetrics metrics_;
+};
+
+std::vector<fs::path> runs_of(const fs::path& row) {
+  std::vector<std::pair<int64_t, fs::path>> found;
+  if (!fs::is_directory(row)) return {};
+  for (const auto& entry : fs::directory_iterator(row)) {
+    const std::string name = entry.path().filename().string();
+    if (!entry.is_directory() || !name.starts_with("seed-")) continue;
+    const std::string digits = name.substr(5);
+    if (digits.empty() || digits.size() > 18 ||
+        digits.find_first_not_of("0123456789") != std::string::npos) {
+      continue;
+    }
+    if (fs::exists(entry.path() / kConfigFile))
+      found.emplace_back(std::stoll(digits), entry.path());
+  }
+  std::sort(found.begin(), found.end());
+  std::vector<fs::path> paths;
+  for (auto& [seed, path] : found) paths.push_back(std::move(path));
+  return paths;
+}
+
+// Finished runs whose texts are other ones now than those that they read.
+class TextCheck {
+ public:
+  explicit TextCheck(const fs::path& sweep) : hashes_(kept_hashes(sweep)) {}
+
+  void look(const fs::path& run, const Experiment& row, const RunRecord& record) {
+    if (!record.finished) return;
+    auto changed = changed_texts(run, row, hashes_);
+    (changed.empty() ? unchanged_ : changed_)[record.name] = std::move(changed);
+  }
+
+  // Runs on the former texts don't count beside runs on those that are there now. Where all are
+  // former ones, they can still be compared with each other.
+  void mark(SweepResults& out) const {
+    if (changed_.empty()) return;
+    std::string list;
+    for (const auto& [name, texts] : changed_) {
+      list += list.empty() ? "" : ", ";
+      list += name + " (" + texts.front() + (texts.size() > 1 ? ", …)" : ")");
+    }
+    out.notes.push_back("texts have changed since these runs read them: " + list +
+                        (unchanged_.empty() ? "" : "; their figures are left out"));
+    if (unchanged_.empty()) return;
+    for (RowRecord& row : out.rows) {
+      for (RunRecord& run : row.runs) {
+        if (changed_.contains(run.name)) leave_out(run);
+      }
+    }
+  }
+
+ private:
+  static void leave_out(RunRecord& run) {
+    run.finished = false;
+    run.state = "finished on another text";
+    run.figures = {};
+    run.sentences.clear();
+    run.curve.clear();
+  }
+
+  TextHashes hashes_;
+  std::map<std::string, std::vector<std::string>> changed_, unchanged_;
+};
+
+RowRecord read_row(const Json& json, const fs::path& directory, Collector& collector,
+                   TextCheck& texts, SweepResults& out) {
+  RowRecord row;
+  row.name = json.at("name").get<std::string>();
+  row.about = json.at("about").get<std::string>();
+  row.changed = json.at("changed").get<std::vector<std::string>>();
+  row.paper = paper_of(json.at("paper"), "rows." + row.name + ".paper");
+  flatten(json.at("config"), "", row.values);
+  Experiment experiment;
+  read_config(experiment, json.at("config"));
+  for (const fs::path& run : runs_of(directory / row.name)) {
+    const std::string name = row.name + "/" + run.filename().string();
+    if (row_conflicts(run, experiment).empty()) {
+      row.runs.push_back(collector.read(run, name, experiment));
+      texts.look(run, experiment, row.runs.back());
+    } else {
+      out.notes.push_back(name +
+                          " was trained under another config than the row has now: left out");
+    }
+  }
+  return row;
+}
+
+}  // namespace
+
+SweepResults collect_results(const fs::path& directory) {
+  const fs::path path = directory / kSweepFile;
+  if (!fs::exists(path)) {
+    throw DataError(directory.string() + ": is no sweep (it has no " + kSweepFile +
+                    "); `attn sweep FILE` makes one");
+  }
+  const Json plan = parse_json(read_file(path, kLargestPlan), path.string());
+  SweepResults out;
+  try {
+    SweepMetrics metrics;
+    read_config(metrics, plan.at("metrics"), "metrics");
+    out.evaluators = metrics.evaluators;
+    const auto source = plan.at("source").get<std::string>();
+    out.title = fs::path(source).stem().string();
+    out.about = plan.at("about").get<std::string>();
+    out.command = "attn sweep " + source;
+    out.made = "Made by " + version_line() + ".";
+    Experiment base;
+    read_config(base, plan.at("rows").at(0).at("config"));
+    if (const auto* evaluator = find_evaluator(base, metrics.evaluators[Metric::bleu])) {
+      out.bleu_options = bleu_options(*evaluator);
+    }
+    Collector collector(out, metrics);
+    TextCheck texts(directory);
+    for (const Json& row : plan.at("rows")) {
+      out.rows.push_back(read_row(row, directory, collector, texts, out));
+    }
+    texts.mark(out);
+  } catch (const Json::exception& error) {
+    throw DataError(path.string() + ": broken (" + error.what() +
+                    "); run the sweep again to mend it");
+  }
+  return out;
+}
+
+}  // namespace attn

@@ -1,0 +1,192 @@
+#include "data/parsing/penn_tokenize.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace attn {
+namespace {
+
+bool is_blank(char c) {
+  return c == ' ' || (c >= '\t' && c <= '\r');
+}
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+std::string lower(std::string text) {
+  for (char& c : text) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + ('a' - 'A'));
+  }
+  return text;
+}
+
+void replace_all(std::string& text, std::string_view from, std::string_view to) {
+  for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) {
+    text.replace(at, from.size(), to);
+  }
+}
+
+std::string_view bracket_name(char c) {
+  switch (c) {
+    case '(':
+      return "-LRB-";
+    case ')':
+      return "-RRB-";
+    case '[':
+      return "-LSB-";
+    case ']':
+      return "-RSB-";
+    case '{':
+      return "-LCB-";
+    case '}':
+      return "-RCB-";
+    default:
+      return {};
+  }
+}
+
+class PennTokenizer {
+ public:
+  explicit PennTokenizer(std::string_view sentence) : text_(sentence) {
+    for (const auto& [from, to] : kQuotes) replace_all(text_, from, to);
+  }
+
+  std::vector<std::string> run() {
+    while (at_ < text_.size()) take();
+    flush();
+    return std::move(tokens_);
+  }
+
+ private:
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kQuotes = {
+      {{"\u201C", "``"}, {"\u201D", "''"}, {"\u2018", "`"}, {"\u2019", "'"}, {"\u2026", "..."}}};
+
+  void take() {
+    const char c = text_[at_];
+    const std::string_view rest = std::string_view(text_).substr(at_);
+    if (is_blank(c)) {
+      flush();
+      ++at_;
+    } else if (rest.starts_with("...")) {
+      alone("...", 3);
+    } else if (rest.starts_with("``") || rest.starts_with("''")) {
+      alone(rest.substr(0, 2), 2);
+    } else if (c == '"') {
+      alone(opens_quotation() ? "``" : "''", 1);
+    } else if (const auto name = bracket_name(c); !name.empty()) {
+      alone(name, 1);
+    } else if (rest.starts_with("--") && !rest.starts_with("---")) {
+      alone("--", 2);
+    } else if (stands_alone(c)) {
+      alone(rest.substr(0, 1), 1);
+    } else {
+      word_ += c;
+      ++at_;
+      if (c == '$') flush();  // "US$ 5", "$ 5"
+    }
+  }
+
+  bool stands_alone(char c) const {
+    const char before = word_.empty() ? ' ' : word_.back();
+    const char after = at_ + 1 < text_.size() ? text_[at_ + 1] : ' ';
+    switch (c) {
+      case '?':
+      case '!':
+      case ';':
+        return true;
+      case '#':
+      case '%':
+        return before == ' ' || is_digit(before);
+      case '`':
+        return before == ' ';
+      case ',':
+        return !(is_digit(before) && is_digit(after));
+      case ':':  // times, proportions and web addresses keep theirs
+        return !(is_digit(before) && is_digit(after)) && after != '/';
+      case '&':
+        return before == ' ' || !(is_letter(after) || is_digit(after));
+      case '.':
+        return before == ' ' ? !is_digit(after) : ends_sentence();
+      default:
+        return false;
+    }
+  }
+
+  /// Whether nothing but closing marks follows.
+  bool ends_sentence() const {
+    const size_t next = text_.find_first_not_of(" \t\r\n\"')]}", at_ + 1);
+    return next == std::string::npos && word_.find("..") == std::string::npos;
+  }
+
+  bool opens_quotation() const {
+    if (at_ == 0) return true;
+    const char before = text_[at_ - 1];
+    return is_blank(before) || before == '(' || before == '[' || before == '{' || before == '`' ||
+           before == '-';
+  }
+
+  void alone(std::string_view token, size_t length) {
+    flush();
+    tokens_.emplace_back(token);
+    at_ += length;
+  }
+
+  void flush() {
+    std::string word = std::exchange(word_, {});
+    if (word.empty()) return;
+    // An opening quotation mark; "'s" and "'90s" are none.
+    if (word.size() > 2 && word.front() == '\'' && is_letter(word[1]) && !is_clitic(lower(word))) {
+      tokens_.emplace_back("`");
+      word.erase(0, 1);
+    }
+    const size_t cut = clitic_start(word);
+    if (cut > 0) tokens_.push_back(word.substr(0, cut));
+    if (cut < word.size()) tokens_.push_back(word.substr(cut));
+  }
+
+  static bool is_clitic(std::string_view word) {
+    static constexpr std::array<std::string_view, 10> kClitics = {
+        "'s", "'m", "'d", "'ll", "'re", "'ve", "n't", "'em", "'til", "'tis"};
+    return std::ranges::find(kClitics, word) != kClitics.end();
+  }
+
+  /// Where the word's clitic or closing quotation mark begins; its size when it has none.
+  static size_t clitic_start(const std::string& word) {
+    const std::string small = lower(word);
+    for (const size_t length : {size_t{2}, size_t{3}}) {
+      if (word.size() > length && is_clitic(std::string_view(small).substr(word.size() - length))) {
+        return word.size() - length;
+      }
+    }
+    if (small == "cannot") return 3;
+    return word.size() > 1 && word.back() == '\'' ? word.size() - 1 : word.size();
+  }
+
+  std::string text_;
+  size_t at_ = 0;
+  std::string word_;
+  std::vector<std::string> tokens_;
+};
+
+}  // namespace
+
+std::vector<std::string> penn_tokenize(std::string_view sentence) {
+  return PennTokenizer(sentence).run();
+}
+
+std::string escape_brackets(std::string_view word) {
+  std::string out;
+  for (const char c : word) {
+    if (c == '(' || c == ')') {
+      out += bracket_name(c);
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+}  // namespace attn

@@ -1,0 +1,66 @@
+// The built-in corpus: an endless supply of English sentences with their constituency trees and
+// German translations, for the demo and the tests. The grammar is written by hand: an abstract
+// sentence is drawn (grammar_sampler.h) and written out in both languages (grammar_english.h,
+// grammar_german.h) from one dictionary (grammar_lexicon.h).
+//
+// The translation is a function of the English sentence, so that a learner can be right every time;
+// but it takes word order (verb second, verb final, separable verbs), case, gender and number, and
+// words whose translation depends on others: "bank" is "Bank" or "Ufer", "it" has the gender of
+// what it stands for, "if" is "wenn" or "ob".
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "data/parsing/tree.h"
+
+namespace attn {
+
+/// A sentence in natural casing, tokens separated by single blanks, punctuation and the English
+/// "'s" being tokens.
+struct GeneratedPair {
+  std::string english;
+  std::string german;
+  Tree tree;  ///< of the English sentence, under a TOP bracket; its leaves are the English tokens
+};
+
+namespace grammar {
+class SentenceSampler;
+}
+
+/// The same seed and stream yield the same sentences on every platform. Sentences have 4 to 20
+/// English tokens and may recur. Movable, not copyable.
+class PairGenerator {
+ public:
+  explicit PairGenerator(uint64_t seed, uint64_t stream = 0);
+  ~PairGenerator();
+  PairGenerator(PairGenerator&&) noexcept;
+  PairGenerator& operator=(PairGenerator&&) noexcept;
+  GeneratedPair next();
+
+ private:
+  std::unique_ptr<grammar::SentenceSampler> sampler_;
+};
+
+/// The first `count` pairs of a generator. Throws ConfigError for a negative count.
+std::vector<GeneratedPair> generate_pairs(uint64_t seed, int64_t count);
+
+/// How many pairs of each part to make.
+struct GeneratedSizes {
+  int64_t train = 20000;
+  int64_t valid = 500;
+  int64_t test = 500;
+};
+
+struct GeneratedCorpus {
+  std::vector<GeneratedPair> train, valid, test;
+};
+
+/// Three parts, in which no English sentence occurs twice. Valid and test do not depend on the size
+/// of train, and a larger train begins with a smaller one. Throws ConfigError for a negative size,
+/// and when the grammar yields too little that is new.
+GeneratedCorpus generate_corpus(uint64_t seed, const GeneratedSizes& sizes);
+
+}  // namespace attn

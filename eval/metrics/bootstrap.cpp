@@ -1,0 +1,104 @@
+#include "eval/metrics/bootstrap.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <string>
+
+#include "base/error.h"
+#include "eval/metrics/numpy_random.h"
+
+namespace attn {
+namespace {
+
+constexpr int64_t kMostDraws = int64_t{1} << 32;  // samples × sentences
+
+double bleu_of(const BleuStatistics& statistics, const BleuOptions& options) {
+  return bleu_from_statistics(statistics, options, 1).score;
+}
+
+double corpus_score(const SystemStatistics& system, const BleuOptions& options) {
+  double sum = 0.0;
+  for (const auto& run : system) sum += bleu_of(sum_of(run), options);
+  return sum / static_cast<double>(system.size());
+}
+
+double resample_score(const SystemStatistics& system, std::span<const uint32_t> sentences,
+                      const BleuOptions& options) {
+  double sum = 0.0;
+  for (const auto& run : system) {
+    BleuStatistics resample;
+    for (const uint32_t sentence : sentences) resample += run[sentence];
+    sum += bleu_of(resample, options);
+  }
+  return sum / static_cast<double>(system.size());
+}
+
+double mean_of(std::span<const double> values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+BootstrapScore summarise(double score, std::vector<double> resamples) {
+  BootstrapScore out{.score = score, .mean = mean_of(resamples)};
+  std::sort(resamples.begin(), resamples.end());
+  const size_t lower = resamples.size() / 40;
+  out.ci = 0.5 * (resamples[resamples.size() - lower - 1] - resamples[lower]);
+  return out;
+}
+
+double p_value(std::span<const double> system, std::span<const double> baseline, double observed) {
+  std::vector<double> differences(system.size());
+  for (size_t i = 0; i < system.size(); ++i) differences[i] = std::abs(system[i] - baseline[i]);
+  const double mean = mean_of(differences);
+  const auto further = std::count_if(differences.begin(), differences.end(),
+                                     [&](double d) { return d - mean > std::abs(observed); });
+  return static_cast<double>(further + 1) / static_cast<double>(differences.size() + 1);
+}
+
+void check(const SystemStatistics& system, size_t sentences) {
+  if (system.empty()) throw DataError("bootstrap: a system has no run");
+  for (const auto& run : system) {
+    if (run.size() == sentences && sentences > 0) continue;
+    throw DataError("bootstrap: a run of " + std::to_string(run.size()) +
+                    " sentences beside one of " + std::to_string(sentences) +
+                    "; all must have translated the same text");
+  }
+}
+
+}  // namespace
+
+PairedBootstrap paired_bootstrap(const SystemStatistics& baseline,
+                                 std::span<const SystemStatistics> systems, const BleuOptions& bleu,
+                                 const BootstrapOptions& options) {
+  const size_t sentences = baseline.empty() ? 0 : baseline.front().size();
+  check(baseline, sentences);
+  for (const SystemStatistics& system : systems) check(system, sentences);
+  if (options.samples < 1 || static_cast<int64_t>(sentences) > kMostDraws / options.samples) {
+    throw ConfigError("bootstrap: " + std::to_string(options.samples) +
+                      " resamples: wanted at least 1, and less than 2^32 sentences in all");
+  }
+  const auto samples = static_cast<size_t>(options.samples);
+  std::vector<double> baseline_scores(samples);
+  std::vector<std::vector<double>> scores(systems.size(), std::vector<double>(samples));
+  std::vector<uint32_t> drawn(sentences);
+  NumpyGenerator random(options.seed);
+  for (size_t i = 0; i < samples; ++i) {
+    for (uint32_t& sentence : drawn) sentence = random.below(static_cast<uint32_t>(sentences));
+    baseline_scores[i] = resample_score(baseline, drawn, bleu);
+    for (size_t s = 0; s < systems.size(); ++s) {
+      scores[s][i] = resample_score(systems[s], drawn, bleu);
+    }
+  }
+  PairedBootstrap out;
+  out.baseline = summarise(corpus_score(baseline, bleu), baseline_scores);
+  for (size_t s = 0; s < systems.size(); ++s) {
+    const double score = corpus_score(systems[s], bleu);
+    const double difference = score - out.baseline.score;
+    out.systems.push_back({.system = summarise(score, scores[s]),
+                           .difference = difference,
+                           .p_value = p_value(scores[s], baseline_scores, difference)});
+  }
+  return out;
+}
+
+}  // namespace attn

@@ -1,0 +1,149 @@
+// Labelled bracketing F1 of constituency trees, equal to EVALB (Sekine and Collins) line by line,
+// and beside it a strict F1 from which no sentence is dropped. A pure function of trees; the
+// parameters' meaning is in eval/metrics/evalb_parameters.h.
+//
+// Where EVALB (the release with "FMeasure" and QUOTE_LABEL) is not followed, on purpose:
+//   - no limit on words and brackets, no stop at MAX_ERROR;
+//   - a row with an error, or skipped, shows the gold words, as in EVALB's sample.rsl; the release
+//     itself shows 0. A malformed prediction's row shows no brackets, EVALB's what it salvaged;
+//   - an F1 of nothing is 0 and not "nan", and the row of totals is always whole;
+//   - blanks within a leaf, "(NN dog )", are no error, and "(NP )" is an empty bracket, not a word.
+//
+//   const ParseScore score = score_parses(gold_trees, predicted_trees, collins_parameters());
+//   score.all.f1(); score.strict.f1(); score.all.errors; score.sentences[i].matched;
+//   score.signature
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "data/parsing/tree.h"
+#include "eval/metrics/evalb_parameters.h"
+
+namespace attn {
+
+/// EVALB's "Stat." column.
+enum class ParseStatus : int {
+  valid = 0,
+  error = 1,    ///< words differ from gold's (mismatched), or the prediction was malformed
+  skipped = 2,  ///< no predicted word is left
+};
+
+/// One sentence, as a row of EVALB's table. All counts but length and words are 0 unless valid.
+struct ParseSentenceScore {
+  ParseStatus status = ParseStatus::valid;
+  bool malformed = false;    ///< an error for this reason
+  std::string problem;       ///< of an error: "word 2 is 'was', in gold 'is'"
+  int64_t length = 0;        ///< gold words but those of DELETE_LABEL_FOR_LENGTH
+  int64_t matched = 0;       ///< brackets in both
+  int64_t gold = 0;          ///< brackets in gold
+  int64_t test = 0;          ///< brackets in the prediction
+  int64_t crossing = 0;      ///< predicted brackets that cross a gold one
+  int64_t words = 0;         ///< gold words but those of DELETE_LABEL
+  int64_t correct_tags = 0;  ///< of these words
+  /// Brackets whatever the status: what the strict F1 is made of. A malformed prediction has none.
+  int64_t all_gold = 0, all_test = 0;
+
+  double recall() const;     ///< percent; 0 without gold brackets
+  double precision() const;  ///< percent; 0 without predicted brackets
+  double tagging() const;    ///< percent; 0 without words
+};
+
+/// Matched brackets, seen from gold and from the prediction. The two differ only where EQ_LABEL
+/// matches different labels and one row of a table by label has but one of them.
+struct BracketCounts {
+  int64_t gold = 0, test = 0;
+  int64_t matched_gold = 0, matched_test = 0;
+
+  double recall() const;     ///< percent; 0 without gold brackets
+  double precision() const;  ///< percent; 0 without predicted brackets
+  double f1() const;         ///< percent; 0 when nothing matches
+  BracketCounts& operator+=(const BracketCounts& other);
+  bool operator==(const BracketCounts&) const = default;
+};
+
+/// EVALB's summary: sums over the valid sentences, and how many there were of each kind.
+struct ParseTotals {
+  int64_t sentences = 0, errors = 0, skipped = 0;
+  int64_t matched = 0, gold = 0, test = 0;            ///< brackets
+  int64_t complete = 0;                               ///< sentences without a wrong bracket
+  int64_t crossing = 0;                               ///< brackets
+  int64_t no_crossing = 0, two_or_less_crossing = 0;  ///< sentences
+  int64_t words = 0, correct_tags = 0;
+
+  int64_t valid() const { return sentences - errors - skipped; }
+  double recall() const;             ///< percent, as all that follow; 0 where EVALB prints nan
+  double precision() const;          ///< percent
+  double f1() const;                 ///< percent
+  double complete_match() const;     ///< percent of valid sentences
+  double average_crossing() const;   ///< brackets a valid sentence, not percent
+  double no_crossing_share() const;  ///< percent of valid sentences
+  double two_or_less_crossing_share() const;  ///< percent of valid sentences
+  double tagging() const;                     ///< percent of words
+  void add(const ParseSentenceScore& sentence);
+};
+
+/// Rows are named by the label, by the range "11-20" of lengths, or by the range of span lengths.
+struct BracketTableRow {
+  std::string name;
+  int64_t sentences = 0;  ///< by sentence length only: the valid ones
+  BracketCounts counts;
+};
+
+/// The score of a corpus and all that it was made of.
+struct ParseScore {
+  ParseTotals all;    ///< EVALB's "-- All --"
+  ParseTotals up_to;  ///< EVALB's "-- len<=40 --": gold length up to `cutoff_length`
+  int64_t cutoff_length = 40;
+  int64_t mismatched = 0;  ///< errors because the words differ from gold's
+  int64_t malformed = 0;   ///< errors because the prediction was no tree; errors = the two together
+  /// The strict score: EVALB leaves sentences with an error and skipped ones out; here each counts
+  /// as one without a match, so that it cannot raise the score. Its gold brackets stay in the
+  /// denominator of recall and its predicted ones, as far as they could be read, in that of
+  /// precision: matched of valid sentences / brackets of all sentences, F1 = 2 P R / (P + R).
+  /// Without errors and skipped sentences it is EVALB's.
+  BracketCounts strict;
+  std::vector<ParseSentenceScore> sentences;  ///< in their order
+  // Valid sentences alone, so that the brackets of each table add up to those of `all`.
+  std::vector<BracketTableRow> by_label;   ///< most gold brackets first
+  std::vector<BracketTableRow> by_length;  ///< sentence length as in EVALB's column, tens
+  std::vector<BracketTableRow> by_span;    ///< words below the bracket: 1, 2 … 5, 6-10, 11-20 …
+  std::string signature;
+};
+
+/// A sentence as a line of a file has it: usually one tree, none when the parser gave up, several
+/// without a common root when it returned fragments; or something that is no tree.
+struct ParseLine {
+  std::vector<Tree> trees;
+  std::string malformed;  ///< why the line could not be read; empty if it could
+};
+
+/// Scores one sentence. Trees are taken as they are: labels are cut at '-' and '=' here, deleted
+/// labels come from the parameters, and an unlabelled outer bracket counts as a bracket.
+ParseSentenceScore score_parse(std::span<const Tree> gold, std::span<const Tree> predicted,
+                               const EvalbParameters& parameters);
+
+/// Scores trees one by one against gold's. An empty `Tree{}` is a prediction without words: skipped
+/// by EVALB, zero in the strict score. Throws DataError when the numbers differ.
+ParseScore score_parses(std::span<const Tree> gold, std::span<const Tree> predicted,
+                        const EvalbParameters& parameters);
+
+/// The same for lines, of which predicted ones may be malformed. Throws DataError when the numbers
+/// differ or a gold line is malformed.
+ParseScore score_parses(std::span<const ParseLine> gold, std::span<const ParseLine> predicted,
+                        const EvalbParameters& parameters);
+
+/// "params:default|labelled:yes|cutoff:40|version:attn-0.1.0"; a parameter file is named with a
+/// hash of its settings, "params:new.prm[5ad1c0de]".
+std::string parse_score_signature(const EvalbParameters& parameters);
+
+/// EVALB's table of sentences, with its header and its row of totals, in its layout.
+std::string format_parse_table(const ParseScore& score);
+
+/// EVALB's two summaries, from "=== Summary ===" on, in its layout.
+std::string format_parse_summary(const ParseScore& score);
+
+}  // namespace attn

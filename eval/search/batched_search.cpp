@@ -1,0 +1,110 @@
+#include "eval/search/batched_search.h"
+
+#include <ATen/Parallel.h>
+
+#include <algorithm>
+#include <atomic>
+#include <limits>
+#include <string>
+
+#include "eval/search/session_decoder.h"
+
+namespace attn {
+namespace {
+
+using Sources = std::span<const std::vector<int32_t>>;
+
+/// The non-empty sources, longest first: neighbours in length end at about the same time.
+std::vector<size_t> by_length(Sources sources) {
+  std::vector<size_t> order;
+  for (size_t i = 0; i < sources.size(); ++i) {
+    if (!sources[i].empty()) order.push_back(i);
+  }
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return sources[a].size() > sources[b].size(); });
+  return order;
+}
+
+// The most tokens, eos counted, that a sentence's output may have: a function of the sentence
+// alone, whatever else is in its batch.
+int64_t limit_of(const Seq2SeqModel& model, const BatchedSearch& how, size_t sentence,
+                 int64_t source_length) {
+  int64_t limit = output_limit(source_length, how.search);
+  if (const auto positions = model.max_length()) limit = std::min(limit, *positions);
+  const int64_t least = how.least_limits.empty() ? 1 : how.least_limits.at(sentence);
+  return std::max(limit, least);
+}
+
+void search_batch(const Seq2SeqModel& model, const Tokenizers& tokenizers, Sources sources,
+                  const BatchedSearch& how, SearchBatch batch,
+                  std::vector<std::vector<Hypothesis>>& out) {
+  std::vector<int64_t> tokens, lengths, inputs;
+  for (const size_t i : batch.members) {
+    const auto length = static_cast<int64_t>(sources[i].size());
+    tokens.insert(tokens.end(), sources[i].begin(), sources[i].end());
+    tokens.push_back(tokenizers.source->eos());
+    lengths.push_back(length + 1);
+    batch.limits.push_back(limit_of(model, how, i, length));
+    inputs.push_back(batch.limits.back() - how.search.extra_length);
+  }
+  const auto constraint = how.constraint ? how.constraint(batch) : nullptr;
+  const TokenSequences source = token_sequences(tokens, lengths, model.device());
+  SessionDecoder decoder(how.inference->start(source), constraint.get(),
+                         tokenizers.target_counter.get());
+  const Tokenizer& target = *tokenizers.target;
+  auto found = beam_search(decoder, inputs, how.search, target.bos(), target.eos());
+  for (size_t b = 0; b < batch.members.size(); ++b) out[batch.members[b]] = std::move(found[b]);
+}
+
+// Batches of neighbours in length. Each thread should get one, but not of a few sentences alone:
+// the products of many rows are the faster ones.
+std::vector<SearchBatch> batches_of(Sources sources, const BatchedSearch& how, int64_t threads) {
+  constexpr int64_t kFewest = 8;
+  const std::vector<size_t> order = by_length(sources);
+  const auto count = static_cast<int64_t>(order.size());
+  const int64_t parts = std::clamp<int64_t>(count / kFewest, 1, threads);
+  const int64_t share = (count + parts - 1) / parts;
+  std::vector<SearchBatch> batches;
+  for (int64_t begin = 0; begin < count;) {
+    const auto longest = static_cast<int64_t>(sources[order[begin]].size()) + 1;
+    const int64_t fit = std::max<int64_t>(1, how.batch_tokens / (longest * how.search.beam));
+    const int64_t end = std::min({count, begin + fit, begin + share});
+    batches.emplace_back().members.assign(order.begin() + begin, order.begin() + end);
+    begin = end;
+  }
+  return batches;
+}
+
+}  // namespace
+
+std::vector<std::vector<Hypothesis>> batched_search(Seq2SeqModel& model,
+                                                    const Tokenizers& tokenizers,
+                                                    std::span<const std::vector<int32_t>> sources,
+                                                    const BatchedSearch& how) {
+  model.eval();
+  std::vector<std::vector<Hypothesis>> out(sources.size());
+  const int64_t threads = model.device().is_cpu() ? at::get_num_threads() : 1;
+  std::vector<SearchBatch> batches = batches_of(sources, how, threads);
+  std::atomic<size_t> next = 0;  // long batches come first, and whoever is free takes the next one
+  const auto work = [&](int64_t, int64_t) {
+    const torch::NoGradGuard no_grad;
+    for (size_t i = next++; i < batches.size(); i = next++) {
+      search_batch(model, tokenizers, sources, how, std::move(batches[i]), out);
+    }
+  };
+  if (batches.size() == 1) {
+    work(0, 1);  // all threads for its products
+  } else {
+    at::parallel_for(0, std::min(threads, static_cast<int64_t>(batches.size())), 1, work);
+  }
+  return out;
+}
+
+void fill_nbest(std::vector<Hypothesis>& found, int64_t nbest) {
+  constexpr double kNever = -std::numeric_limits<double>::infinity();
+  while (static_cast<int64_t>(found.size()) < nbest) {
+    found.push_back({.tokens = {}, .log_prob = kNever, .score = kNever, .finished = false});
+  }
+}
+
+}  // namespace attn

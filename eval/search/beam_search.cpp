@@ -1,0 +1,261 @@
+#include "eval/search/beam_search.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+namespace attn {
+namespace {
+
+/// All prefixes of the search as one tree: a live or ended hypothesis is the index of its last
+/// token, so that taking a token costs one node, however long the prefix. -1 is the empty prefix.
+struct Node {
+  int64_t parent;
+  int32_t token;
+};
+
+/// A live hypothesis.
+struct Row {
+  int64_t sentence;
+  int64_t node;
+  double log_prob;
+};
+
+/// One way to continue: `row` is an index into the step's rows.
+struct Option {
+  int64_t row;
+  int32_t token;
+  double log_prob;
+};
+
+struct Ended {
+  int64_t node;
+  double log_prob;
+  double score;
+};
+
+struct Sentence {
+  int64_t limit;
+  std::vector<Ended> finished;    // sorted best first
+  std::vector<Ended> unfinished;  // of one length, sorted best first; set when the sentence ends
+};
+
+bool better(const Option& a, const Option& b) {
+  if (a.log_prob != b.log_prob) return a.log_prob > b.log_prob;
+  if (a.row != b.row) return a.row < b.row;
+  return a.token < b.token;
+}
+
+class Search {
+ public:
+  Search(StepDecoder& decoder, std::span<const int64_t> source_lengths, const SearchConfig& config,
+         int32_t bos, int32_t eos);
+  void run();
+  std::vector<Hypothesis> hypotheses(int64_t sentence) const;
+
+ private:
+  void advance(int64_t length);
+  void collect_options(int64_t begin, int64_t end);
+  void extend(int64_t begin, int64_t end, int64_t length);
+  void add_finished(Sentence& sentence, const Ended& ended) const;
+  bool nothing_better_can_come(const Sentence& sentence, double best_log_prob,
+                               int64_t length) const;
+  void push_row(const Row& row, int64_t parent, int32_t token);
+  void drop_rows_from(size_t count);
+  Ended ended(int64_t node, double log_prob, int64_t length) const;
+  Hypothesis hypothesis(const Ended& ended, bool finished) const;
+
+  StepDecoder& decoder_;
+  const SearchConfig& config_;
+  const int32_t eos_;
+  const int64_t beam_;
+  const bool count_rule_;
+  std::vector<Sentence> sentences_;
+  std::vector<Node> nodes_;
+  // The step's rows, and the next one's being made. All are reused from step to step.
+  std::vector<Row> rows_, next_rows_;
+  std::vector<int64_t> parents_, row_sentences_;
+  std::vector<int32_t> tokens_;
+  std::vector<Option> options_;
+  Candidates candidates_;
+};
+
+Search::Search(StepDecoder& decoder, std::span<const int64_t> source_lengths,
+               const SearchConfig& config, int32_t bos, int32_t eos)
+    : decoder_(decoder),
+      config_(config),
+      eos_(eos),
+      beam_(config.beam),
+      count_rule_(config.stop == StopRule::count || config.beam == 1) {
+  for (const int64_t length : source_lengths) {
+    const auto sentence = static_cast<int64_t>(sentences_.size());
+    sentences_.push_back({output_limit(length, config), {}, {}});
+    push_row({sentence, -1, 0.0}, sentence, bos);
+  }
+  rows_.swap(next_rows_);
+}
+
+void Search::run() {
+  for (int64_t length = 1; !rows_.empty(); ++length) {
+    decoder_.step(parents_, tokens_, row_sentences_, 2 * beam_, candidates_);
+    const size_t wanted =
+        rows_.size() * static_cast<size_t>(std::max<int64_t>(candidates_.per_row, 0));
+    if (wanted == 0 || candidates_.tokens.size() != wanted ||
+        candidates_.log_probs.size() != wanted) {
+      throw std::invalid_argument("beam_search: the decoder's candidates are not [rows, per_row]");
+    }
+    advance(length);
+  }
+}
+
+/// Takes the step's candidates: afterwards the live prefixes have `length` tokens.
+void Search::advance(int64_t length) {
+  next_rows_.clear();
+  parents_.clear();
+  tokens_.clear();
+  row_sentences_.clear();
+  const auto count = static_cast<int64_t>(rows_.size());
+  for (int64_t begin = 0, end = 0; begin < count; begin = end) {
+    while (end < count && rows_[end].sentence == rows_[begin].sentence) ++end;
+    collect_options(begin, end);
+    extend(begin, end, length);
+  }
+  rows_.swap(next_rows_);
+}
+
+/// The sentence's 2 × beam best continuations, best first. The comparison is false for NaN, which
+/// would break the sorting; -inf is a forbidden token.
+void Search::collect_options(int64_t begin, int64_t end) {
+  options_.clear();
+  for (int64_t row = begin; row < end; ++row) {
+    for (int64_t k = row * candidates_.per_row; k < (row + 1) * candidates_.per_row; ++k) {
+      const double log_prob = rows_[row].log_prob + candidates_.log_probs[k];
+      if (log_prob > -std::numeric_limits<double>::infinity()) {
+        options_.push_back({row, candidates_.tokens[k], log_prob});
+      }
+    }
+  }
+  const auto kept = std::min(options_.size(), static_cast<size_t>(2 * beam_));
+  std::partial_sort(options_.begin(), options_.begin() + static_cast<int64_t>(kept), options_.end(),
+                    better);
+  options_.resize(kept);
+}
+
+/// Ends or continues the rows begin .. end - 1 of one sentence by `options_`.
+void Search::extend(int64_t begin, int64_t end, int64_t length) {
+  const int64_t index = rows_[begin].sentence;
+  Sentence& sentence = sentences_[index];
+  const size_t before = next_rows_.size();
+  int64_t rank = 0, taken = 0;
+  for (const Option& option : options_) {
+    const Row& row = rows_[option.row];
+    const bool among_best = rank++ < beam_;
+    if (option.token == eos_) {
+      if (among_best || !count_rule_) {
+        add_finished(sentence, ended(row.node, option.log_prob, length));
+      }
+    } else if (taken < beam_) {
+      ++taken;
+      const auto node = static_cast<int64_t>(nodes_.size());
+      nodes_.push_back({row.node, option.token});
+      if (length < sentence.limit) {
+        push_row({index, node, option.log_prob}, option.row, option.token);
+      } else {
+        sentence.unfinished.push_back(ended(node, option.log_prob, length));
+      }
+    }
+  }
+  if (options_.empty()) {  // a dead end (or NaN everywhere): the prefixes are all there is
+    for (int64_t row = begin; row < end; ++row) {
+      sentence.unfinished.push_back(ended(rows_[row].node, rows_[row].log_prob, length - 1));
+    }
+  }
+  if (next_rows_.size() > before &&
+      nothing_better_can_come(sentence, next_rows_[before].log_prob, length)) {
+    drop_rows_from(before);
+  }
+}
+
+void Search::add_finished(Sentence& sentence, const Ended& ended) const {
+  auto& finished = sentence.finished;
+  const bool full = static_cast<int64_t>(finished.size()) == beam_;
+  if (full && count_rule_) return;
+  const auto place =
+      std::upper_bound(finished.begin(), finished.end(), ended,
+                       [](const Ended& a, const Ended& b) { return a.score > b.score; });
+  finished.insert(place, ended);
+  if (full) finished.pop_back();
+}
+
+/// log p can only fall as tokens follow, so log_prob / penalty of the length that flatters it most
+/// is out of reach. The penalty is monotone in the length: that length is the next or the limit
+/// (the sign of α decides).
+bool Search::nothing_better_can_come(const Sentence& sentence, double best_log_prob,
+                                     int64_t length) const {
+  const auto count = static_cast<int64_t>(sentence.finished.size());
+  if (count_rule_) return count == beam_;
+  if (count < config_.nbest) return false;
+  const double bound = std::max(best_log_prob / length_penalty(config_, length + 1),
+                                best_log_prob / length_penalty(config_, sentence.limit));
+  return sentence.finished[config_.nbest - 1].score >= bound;
+}
+
+void Search::push_row(const Row& row, int64_t parent, int32_t token) {
+  next_rows_.push_back(row);
+  parents_.push_back(parent);
+  tokens_.push_back(token);
+  row_sentences_.push_back(row.sentence);
+}
+
+void Search::drop_rows_from(size_t count) {
+  next_rows_.erase(next_rows_.begin() + static_cast<int64_t>(count), next_rows_.end());
+  parents_.resize(count);
+  tokens_.resize(count);
+  row_sentences_.resize(count);
+}
+
+Ended Search::ended(int64_t node, double log_prob, int64_t length) const {
+  return {node, log_prob, log_prob / length_penalty(config_, std::max<int64_t>(1, length))};
+}
+
+Hypothesis Search::hypothesis(const Ended& ended, bool finished) const {
+  Hypothesis result{{}, ended.log_prob, ended.score, finished};
+  for (int64_t node = ended.node; node >= 0; node = nodes_[node].parent) {
+    result.tokens.push_back(nodes_[node].token);
+  }
+  std::reverse(result.tokens.begin(), result.tokens.end());
+  return result;
+}
+
+std::vector<Hypothesis> Search::hypotheses(int64_t index) const {
+  const Sentence& sentence = sentences_[index];
+  const bool any_finished = !sentence.finished.empty();
+  const auto& all = any_finished ? sentence.finished : sentence.unfinished;
+  const auto count = std::min(static_cast<int64_t>(all.size()), config_.nbest);
+  std::vector<Hypothesis> result;
+  for (int64_t i = 0; i < count; ++i) result.push_back(hypothesis(all[i], any_finished));
+  return result;
+}
+
+}  // namespace
+
+int64_t output_limit(int64_t source_length, const SearchConfig& config) {
+  return std::max<int64_t>(1, source_length + config.extra_length);
+}
+
+std::vector<std::vector<Hypothesis>> beam_search(StepDecoder& decoder,
+                                                 std::span<const int64_t> source_lengths,
+                                                 const SearchConfig& config, int32_t bos,
+                                                 int32_t eos) {
+  config.validate();
+  Search search(decoder, source_lengths, config, bos, eos);
+  search.run();
+  std::vector<std::vector<Hypothesis>> results;
+  for (size_t i = 0; i < source_lengths.size(); ++i) {
+    results.push_back(search.hypotheses(static_cast<int64_t>(i)));
+  }
+  return results;
+}
+
+}  // namespace attn

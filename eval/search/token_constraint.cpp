@@ -1,0 +1,36 @@
+#include "eval/search/token_constraint.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace attn {
+namespace {
+
+bool is_in(const uint64_t* mask, size_t token) {
+  return ((mask[token / 64] >> (token % 64)) & 1) != 0;
+}
+
+}  // namespace
+
+void move_mass(std::span<float> logits, const uint64_t* allowed, const uint64_t* group) {
+  float highest = -std::numeric_limits<float>::infinity();
+  for (size_t t = 0; t < logits.size(); ++t) {
+    if (is_in(group, t)) highest = std::max(highest, logits[t]);
+  }
+  double all = 0.0, kept = 0.0;
+  for (size_t t = 0; t < logits.size(); ++t) {
+    if (!is_in(group, t)) continue;
+    const double mass = std::exp(static_cast<double>(logits[t]) - highest);
+    all += mass;
+    if (is_in(allowed, t)) kept += mass;
+  }
+  if (!(kept > 0.0)) return;  // nothing to lift: the allowed ones are impossible, or there are none
+  const auto lift = static_cast<float>(std::log(all / kept));
+  for (size_t t = 0; t < logits.size(); ++t) {
+    if (!is_in(group, t)) continue;
+    logits[t] = is_in(allowed, t) ? logits[t] + lift : -std::numeric_limits<float>::infinity();
+  }
+}
+
+}  // namespace attn

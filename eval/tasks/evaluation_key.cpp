@@ -1,0 +1,18 @@
+#include "eval/tasks/evaluation_key.h"
+
+namespace attn {
+
+std::string evaluation_key(const EvaluatorConfig& config, const DataConfig& data,
+                           TextHashes& hashes) {
+  const std::string text = config.data.empty() ? data.valid : config.data;
+  std::vector<std::filesystem::path> files = {text};
+  if (data.task == Task::translation) {
+    files = {text_path(text, data.source), text_path(text, data.target)};
+  }
+  if (config.kind == EvaluatorKind::parse && !config.params.empty()) {
+    files.emplace_back(config.params);
+  }
+  return key_of(files, hashes);
+}
+
+}  // namespace attn

@@ -1,0 +1,115 @@
+#include "eval/tasks/parser.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "data/parsing/tag_dictionary.h"
+#include "data/parsing/treebank.h"
+#include "eval/search/batched_search.h"
+
+namespace attn {
+
+void require_known_tags(const SearchConfig& search, const Tokenizers& tokenizers) {
+  if (!search.constrained || search.known_tags == 0 || tokenizers.tags) return;
+  throw DataError("search.known_tags: " + std::to_string(search.known_tags) +
+                  ": the model has no tags.txt with the tags of its training; take 0");
+}
+
+Parser::Parser(Seq2SeqModel& model, Tokenizers tokenizers, TreeForm form,
+               const SearchConfig& search, ParserLimits limits)
+    : model_(model),
+      tokenizers_(std::move(tokenizers)),
+      vocabulary_(*tokenizers_.target, form),
+      search_(search),
+      limits_(limits) {
+  search_.validate();
+  if (const auto positions = model_.max_length()) {
+    limits_.max_source = std::min(limits_.max_source, *positions - 1);
+    limits_.max_words = std::clamp<int64_t>(*positions - 3, 1, limits_.max_words);
+  }
+  require_known_tags(search_, tokenizers_);
+  inference_ = model_.inference(search_.backend());
+}
+
+Parser::Input Parser::prepare(const std::vector<std::string>& sentence) {
+  Input input;
+  const auto kept = std::min(sentence.size(), static_cast<size_t>(limits_.max_words));
+  input.words.assign(sentence.begin(), sentence.begin() + static_cast<int64_t>(kept));
+  input.rest.assign(sentence.begin() + static_cast<int64_t>(kept), sentence.end());
+  std::string line;
+  for (const std::string& word : input.words) {
+    if (!line.empty()) line += ' ';
+    line += word;
+  }
+  input.tokens = tokenizers_.source->encode(line);
+  const bool long_source = static_cast<int64_t>(input.tokens.size()) > limits_.max_source;
+  if (long_source) input.tokens.resize(static_cast<size_t>(limits_.max_source));
+  counts_.cut += long_source || !input.rest.empty();
+  return input;
+}
+
+bool Parser::knows_tags() const {
+  return search_.known_tags > 0 && tokenizers_.tags && vocabulary_.form() == TreeForm::tags;
+}
+
+std::vector<TokenMask> Parser::known_leaves(const std::vector<std::string>& words) const {
+  std::vector<TokenMask> masks;
+  for (const std::string& word : words) {
+    masks.push_back(vocabulary_.leaf_mask(tokenizers_.tags->symbols(word, search_.known_tags)));
+  }
+  return masks;
+}
+
+Parse Parser::build(const Input& input, const Hypothesis& hypothesis) const {
+  std::vector<std::string> symbols;
+  for (const int32_t token : hypothesis.tokens) {
+    symbols.push_back(tokenizers_.target->piece(token));
+  }
+  RebuiltTree built = rebuild_tree(symbols, input.words, vocabulary_.form(), vocabulary_.labels());
+  Tree tree = std::move(built.tree);
+  if (!input.rest.empty() && tree.is_leaf()) tree = with_root(std::move(tree));
+  for (const std::string& word : input.rest) tree.children.push_back(tree_leaf(kNoTag, word));
+  return {.tree = with_root(tag_punctuation(std::move(tree))),
+          .score = hypothesis.score,
+          .log_prob = hypothesis.log_prob,
+          .repaired = built.repaired};
+}
+
+std::vector<std::vector<Parse>> Parser::parse(std::span<const std::vector<std::string>> sentences) {
+  std::vector<Input> inputs;
+  std::vector<std::vector<int32_t>> sources;
+  BatchedSearch how{
+      .search = search_, .inference = inference_, .batch_tokens = limits_.batch_tokens};
+  for (const auto& sentence : sentences) {
+    inputs.push_back(prepare(sentence));
+    sources.push_back(inputs.back().tokens);
+    how.least_limits.push_back(shortest_tree(static_cast<int64_t>(inputs.back().words.size())));
+  }
+  if (search_.constrained) {
+    how.constraint = [&](const SearchBatch& batch) -> std::unique_ptr<TokenConstraint> {
+      std::vector<int64_t> words;
+      std::vector<std::vector<TokenMask>> leaves;
+      for (const size_t i : batch.members) {
+        words.push_back(static_cast<int64_t>(inputs[i].words.size()));
+        if (knows_tags()) leaves.push_back(known_leaves(inputs[i].words));
+      }
+      return std::make_unique<TreeConstraint>(vocabulary_, std::move(words), batch.limits,
+                                              std::move(leaves));
+    };
+  }
+  auto found = batched_search(model_, tokenizers_, sources, how);
+  std::vector<std::vector<Parse>> out(sentences.size());
+  for (size_t i = 0; i < sentences.size(); ++i) {
+    // Words that the tokenizer sees nothing in, or none at all.
+    if (found[i].empty()) found[i].emplace_back();
+    fill_nbest(found[i], search_.nbest);
+    for (const Hypothesis& hypothesis : found[i]) {
+      out[i].push_back(build(inputs[i], hypothesis));
+    }
+    ++counts_.sentences;
+    counts_.repaired += out[i].front().repaired;
+  }
+  return out;
+}
+
+}  // namespace attn

@@ -1,0 +1,277 @@
+#include "kernels/ops/attention.h"
+
+#include <ATen/Parallel.h>
+#include <ATen/ops/_efficient_attention_forward.h>
+
+#include <algorithm>
+
+#include "base/random.h"
+#include "kernels/ops/dropout.h"
+
+namespace attn {
+namespace {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+// What forward and backward share: whose rows are whose.
+struct Layout {
+  std::vector<int64_t> query_offsets, key_offsets;
+  int64_t heads = 0;
+  bool causal = false;
+  cpu::DropoutKey dropout;
+
+  int64_t sentences() const { return static_cast<int64_t>(query_offsets.size()) - 1; }
+  int64_t most_keys() const {
+    int64_t most = 0;
+    for (size_t b = 0; b + 1 < key_offsets.size(); ++b) {
+      most = std::max(most, key_offsets[b + 1] - key_offsets[b]);
+    }
+    return most;
+  }
+};
+
+cpu::AttentionHead head_of(const Layout& layout, const torch::Tensor& queries,
+                           const torch::Tensor& keys, const torch::Tensor& values, int64_t sentence,
+                           int64_t head) {
+  const int64_t d_k = queries.size(1) / layout.heads, d_v = values.size(1) / layout.heads;
+  const int64_t q0 = layout.query_offsets[sentence], k0 = layout.key_offsets[sentence];
+  cpu::AttentionHead out{};
+  out.query = queries.const_data_ptr<float>() + q0 * queries.size(1) + head * d_k;
+  out.key = keys.const_data_ptr<float>() + k0 * keys.size(1) + head * d_k;
+  out.value = values.const_data_ptr<float>() + k0 * values.size(1) + head * d_v;
+  out.query_stride = queries.size(1);
+  out.key_stride = keys.size(1);
+  out.value_stride = values.size(1);
+  out.queries = layout.query_offsets[sentence + 1] - q0;
+  out.keys = layout.key_offsets[sentence + 1] - k0;
+  out.d_k = d_k;
+  out.d_v = d_v;
+  out.causal = layout.causal;
+  out.dropout = layout.dropout;
+  // A random start for each head: its weights count up from there.
+  out.first_index = mix64(static_cast<uint64_t>(sentence * layout.heads + head) + 1);
+  return out;
+}
+
+// A sentence is the unit of work: its heads share cache lines.
+template <class F>
+void for_each_head(const Layout& layout, int64_t scratch_floats, F&& work) {
+  at::parallel_for(0, layout.sentences(), 1, [&](int64_t begin, int64_t end) {
+    std::vector<float> scratch(static_cast<size_t>(scratch_floats));
+    for (int64_t sentence = begin; sentence < end; ++sentence) {
+      for (int64_t head = 0; head < layout.heads; ++head) work(sentence, head, scratch.data());
+    }
+  });
+}
+
+class CpuAttention : public torch::autograd::Function<CpuAttention> {
+ public:
+  static torch::Tensor forward(AutogradContext* context, const torch::Tensor& queries,
+                               const torch::Tensor& keys, const torch::Tensor& values,
+                               std::shared_ptr<const Layout> layout) {
+    const int64_t heads = layout->heads, d_v = values.size(1) / heads;
+    const torch::Tensor out = torch::empty({queries.size(0), values.size(1)}, queries.options());
+    const torch::Tensor log_sums = torch::empty({heads, queries.size(0)}, queries.options());
+    const int64_t scratch =
+        cpu::kernels().attention_scratch(layout->most_keys(), queries.size(1) / heads, d_v);
+    for_each_head(*layout, scratch, [&](int64_t sentence, int64_t head, float* buffer) {
+      const int64_t row = layout->query_offsets[sentence];
+      cpu::kernels().attention_forward(
+          head_of(*layout, queries, keys, values, sentence, head),
+          out.data_ptr<float>() + row * out.size(1) + head * d_v, out.size(1),
+          log_sums.data_ptr<float>() + head * queries.size(0) + row, buffer);
+    });
+    context->save_for_backward({queries, keys, values, log_sums});
+    context->saved_data["layout"] =
+        c10::IValue::make_capsule(c10::make_intrusive<Holder>(std::move(layout)));
+    return out;
+  }
+
+  static variable_list backward(AutogradContext* context, variable_list gradients) {
+    const variable_list saved = context->get_saved_variables();
+    const auto holder = context->saved_data["layout"].toCapsule();
+    const Layout& layout = *static_cast<const Holder&>(*holder).layout;
+    const torch::Tensor d_out = gradients[0].contiguous();
+    const torch::Tensor &queries = saved[0], &keys = saved[1], &values = saved[2];
+    const torch::Tensor d_queries = torch::empty_like(queries);
+    const torch::Tensor d_keys = torch::zeros_like(keys), d_values = torch::zeros_like(values);
+    const int64_t d_k = queries.size(1) / layout.heads, d_v = values.size(1) / layout.heads;
+    const int64_t scratch = cpu::kernels().attention_scratch(layout.most_keys(), d_k, d_v);
+    for_each_head(layout, scratch, [&](int64_t sentence, int64_t head, float* buffer) {
+      const int64_t q0 = layout.query_offsets[sentence], k0 = layout.key_offsets[sentence];
+      cpu::kernels().attention_backward(
+          head_of(layout, queries, keys, values, sentence, head),
+          {.output = d_out.const_data_ptr<float>() + q0 * d_out.size(1) + head * d_v,
+           .output_stride = d_out.size(1),
+           .log_sum = saved[3].const_data_ptr<float>() + head * queries.size(0) + q0,
+           .query = d_queries.data_ptr<float>() + q0 * queries.size(1) + head * d_k,
+           .key = d_keys.data_ptr<float>() + k0 * keys.size(1) + head * d_k,
+           .value = d_values.data_ptr<float>() + k0 * values.size(1) + head * d_v},
+          buffer);
+    });
+    return {d_queries, d_keys, d_values, torch::Tensor()};
+  }
+
+ private:
+  struct Holder : torch::CustomClassHolder {
+    explicit Holder(std::shared_ptr<const Layout> held) : layout(std::move(held)) {}
+    std::shared_ptr<const Layout> layout;
+  };
+};
+
+// Row indices of the padded layout: [sentences * longest], `rows` (an extra zero row) in padding.
+torch::Tensor padded_rows(std::span<const int64_t> offsets, int64_t longest, int64_t rows) {
+  const auto sentences = static_cast<int64_t>(offsets.size()) - 1;
+  torch::Tensor index = torch::full({sentences * longest}, rows, torch::kInt64);
+  int64_t* slot = index.data_ptr<int64_t>();
+  for (int64_t b = 0; b < sentences; ++b) {
+    for (int64_t i = offsets[b]; i < offsets[b + 1]; ++i) slot[b * longest + i - offsets[b]] = i;
+  }
+  return index;
+}
+
+int64_t longest_of(std::span<const int64_t> offsets) {
+  int64_t longest = 0;
+  for (size_t b = 0; b + 1 < offsets.size(); ++b) {
+    longest = std::max(longest, offsets[b + 1] - offsets[b]);
+  }
+  return longest;
+}
+
+bool has_empty_sentence(std::span<const int64_t> offsets) {
+  return std::adjacent_find(offsets.begin(), offsets.end()) != offsets.end();
+}
+
+bool wants_gradient(const torch::Tensor& queries, const torch::Tensor& keys,
+                    const torch::Tensor& values) {
+  return torch::GradMode::is_enabled() &&
+         (queries.requires_grad() || keys.requires_grad() || values.requires_grad());
+}
+
+// The kernel loads 16 bytes at a time and sums over at least one key. Its backward draws another
+// dropout mask than its forward where lengths differ (up to LibTorch 2.13: forward counts the
+// random numbers of a head with a number of keys that nothing sets).
+bool takes_various_lengths(const torch::Tensor& queries, const torch::Tensor& keys,
+                           const torch::Tensor& values, const PackedAttention& options) {
+  return queries.is_cuda() && options.query_starts.defined() && options.key_starts.defined() &&
+         options.dropout == 0.0 && queries.size(1) / options.heads % 8 == 0 &&
+         values.size(1) / options.heads % 8 == 0 && !has_empty_sentence(options.key_offsets) &&
+         !(wants_gradient(queries, keys, values) && has_empty_sentence(options.query_offsets));
+}
+
+torch::Tensor various_length_attention(const torch::Tensor& queries, const torch::Tensor& keys,
+                                       const torch::Tensor& values,
+                                       const PackedAttention& options) {
+  const auto heads = [&](const torch::Tensor& rows) {  // one batch of all rows
+    return rows.contiguous().view({1, rows.size(0), options.heads, -1});
+  };
+  constexpr int64_t kWhole = 0, kCausal = 1;  // its numbers for what a query may see
+  const torch::Tensor out = std::get<0>(at::_efficient_attention_forward(
+      heads(queries), heads(keys), heads(values), /*bias=*/std::nullopt, options.query_starts,
+      options.key_starts, longest_of(options.query_offsets), longest_of(options.key_offsets),
+      /*dropout_p=*/0.0, options.causal ? kCausal : kWhole,
+      /*compute_log_sumexp=*/wants_gradient(queries, keys, values)));
+  return out.view({queries.size(0), values.size(1)});
+}
+
+}  // namespace
+
+torch::Tensor padded_attention(const torch::Tensor& queries, const torch::Tensor& keys,
+                               const torch::Tensor& values, const PackedAttention& options) {
+  const int64_t sentences = static_cast<int64_t>(options.query_offsets.size()) - 1;
+  const int64_t longest_query = longest_of(options.query_offsets);
+  const int64_t longest_key = std::max<int64_t>(longest_of(options.key_offsets), 1);
+  const torch::Tensor query_rows =
+      padded_rows(options.query_offsets, longest_query, queries.size(0)).to(queries.device());
+  const torch::Tensor key_rows =
+      padded_rows(options.key_offsets, longest_key, keys.size(0)).to(queries.device());
+  const auto heads = [&](const torch::Tensor& rows, const torch::Tensor& index, int64_t longest) {
+    return torch::constant_pad_nd(rows, {0, 0, 0, 1})
+        .index_select(0, index)
+        .view({sentences, longest, options.heads, -1})
+        .transpose(1, 2);
+  };
+  torch::Tensor allowed = (key_rows != keys.size(0)).view({sentences, 1, 1, longest_key});
+  if (options.causal) {
+    allowed = allowed & torch::ones({longest_query, longest_key}, allowed.options()).tril();
+  }
+  // A padding query may see nothing; it gets its first key, and its output is dropped below.
+  const torch::Tensor none = ~allowed.any(-1, true);
+  torch::Tensor first = torch::zeros({1, 1, 1, longest_key}, allowed.options());
+  first.select(-1, 0).fill_(true);
+  const torch::Tensor out = torch::scaled_dot_product_attention(
+      heads(queries, query_rows, longest_query), heads(keys, key_rows, longest_key),
+      heads(values, key_rows, longest_key), allowed | (none & first), options.dropout);
+  const torch::Tensor rows =
+      out.masked_fill(none, 0.0).transpose(1, 2).reshape({sentences * longest_query, -1});
+  return rows.index_select(0, (query_rows != queries.size(0)).nonzero().squeeze(1));
+}
+
+torch::Tensor packed_attention(const torch::Tensor& queries, const torch::Tensor& keys,
+                               const torch::Tensor& values, const PackedAttention& options) {
+  TORCH_CHECK(options.query_offsets.size() == options.key_offsets.size() &&
+                  queries.size(0) == options.query_offsets.back() &&
+                  keys.size(0) == options.key_offsets.back() && values.size(0) == keys.size(0) &&
+                  keys.size(1) == queries.size(1) && queries.size(1) % options.heads == 0 &&
+                  values.size(1) % options.heads == 0,
+              "attention: queries ", queries.sizes(), ", keys ", keys.sizes(), ", values ",
+              values.sizes(), ", ", options.heads, " heads");
+  if (takes_various_lengths(queries, keys, values, options)) {
+    return various_length_attention(queries, keys, values, options);
+  }
+  if (!queries.is_cpu()) return padded_attention(queries, keys, values, options);
+  auto layout = std::make_shared<Layout>();
+  layout->query_offsets.assign(options.query_offsets.begin(), options.query_offsets.end());
+  layout->key_offsets.assign(options.key_offsets.begin(), options.key_offsets.end());
+  layout->heads = options.heads;
+  layout->causal = options.causal;
+  layout->dropout = draw_dropout_key(options.dropout);
+  const auto widen = [](const torch::Tensor& x) { return x.to(torch::kFloat32).contiguous(); };
+  return CpuAttention::apply(widen(queries), widen(keys), widen(values),
+                             std::shared_ptr<const Layout>(std::move(layout)));
+}
+
+bool step_attention_runs_on(const torch::Tensor& queries) {
+  return runs_on_cpu_kernels(queries) &&
+         !(torch::GradMode::is_enabled() && queries.requires_grad());
+}
+
+torch::Tensor step_attention(const torch::Tensor& queries_R, std::span<const torch::Tensor> keys,
+                             std::span<const torch::Tensor> values,
+                             std::span<const std::vector<int32_t>> ancestors, int64_t heads) {
+  const auto steps = static_cast<int64_t>(keys.size());
+  const int64_t rows = queries_R.size(0);
+  std::vector<const float*> key_steps, value_steps;
+  for (int64_t t = 0; t < steps; ++t) {
+    TORCH_CHECK(keys[t].is_contiguous() && values[t].is_contiguous() &&
+                    static_cast<int64_t>(ancestors[t].size()) == rows,
+                "step attention: step ", t);
+    key_steps.push_back(keys[t].const_data_ptr<float>());
+    value_steps.push_back(values[t].const_data_ptr<float>());
+  }
+  const torch::Tensor queries = queries_R.contiguous();
+  const int64_t key_width = queries.size(1), value_width = values[0].size(1);
+  const torch::Tensor out = torch::empty({rows, value_width}, queries.options());
+  at::parallel_for(0, rows, 16, [&](int64_t begin, int64_t end) {
+    std::vector<float> weights(static_cast<size_t>(steps));
+    std::vector<int32_t> past(static_cast<size_t>(steps));
+    for (int64_t r = begin; r < end; ++r) {
+      for (int64_t t = 0; t < steps; ++t) past[t] = ancestors[t][r];
+      const cpu::StepRow row{.query = queries.const_data_ptr<float>() + r * key_width,
+                             .keys = key_steps.data(),
+                             .values = value_steps.data(),
+                             .rows = past.data(),
+                             .steps = steps,
+                             .key_stride = key_width,
+                             .value_stride = value_width,
+                             .heads = heads,
+                             .d_k = key_width / heads,
+                             .d_v = value_width / heads};
+      cpu::kernels().step_attention(row, out.data_ptr<float>() + r * value_width, weights.data());
+    }
+  });
+  return out;
+}
+
+}  // namespace attn

@@ -1,0 +1,99 @@
+#include "kernels/ops/residual_norm.h"
+
+#include <ATen/Parallel.h>
+
+#include "kernels/ops/dropout.h"
+
+namespace attn {
+namespace {
+
+// Rows whose contributions to the weight's and the bias's gradient are summed together. Fixed, so
+// that the bits of this sum do not depend on the number of threads.
+constexpr int64_t kBlock = 256;
+
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+cpu::NormRows rows_of(const torch::Tensor& weight, const torch::Tensor& bias, double epsilon,
+                      cpu::DropoutKey key) {
+  return {.begin = 0,
+          .end = 0,
+          .width = weight.numel(),
+          .x = nullptr,
+          .update = nullptr,
+          .weight = weight.const_data_ptr<float>(),
+          .bias = bias.const_data_ptr<float>(),
+          .epsilon = static_cast<float>(epsilon),
+          .dropout = key};
+}
+
+class ResidualNorm : public torch::autograd::Function<ResidualNorm> {
+ public:
+  static torch::Tensor forward(AutogradContext* context, const torch::Tensor& x_in,
+                               const torch::Tensor& update_in, const torch::Tensor& weight,
+                               const torch::Tensor& bias, double epsilon, double p) {
+    const torch::Tensor x = x_in.contiguous(), update = update_in.contiguous();
+    const int64_t width = weight.numel(), count = x.numel() / width;
+    const cpu::DropoutKey key = draw_dropout_key(p);
+    const torch::Tensor out = torch::empty_like(x), sum = torch::empty_like(x);
+    const torch::Tensor mean = torch::empty({count}, x.options()), rstd = torch::empty_like(mean);
+    cpu::NormRows rows = rows_of(weight, bias, epsilon, key);
+    rows.x = x.const_data_ptr<float>();
+    rows.update = update.const_data_ptr<float>();
+    at::parallel_for(0, count, kBlock / 8, [&](int64_t begin, int64_t end) {
+      cpu::NormRows part = rows;
+      part.begin = begin;
+      part.end = end;
+      cpu::kernels().norm_forward(part, out.data_ptr<float>(), sum.data_ptr<float>(),
+                                  mean.data_ptr<float>(), rstd.data_ptr<float>());
+    });
+    context->save_for_backward({sum, mean, rstd, weight, bias});
+    save_dropout_key(*context, key);
+    return out;
+  }
+
+  static variable_list backward(AutogradContext* context, variable_list gradients) {
+    const variable_list saved = context->get_saved_variables();
+    const torch::Tensor dy = gradients[0].contiguous();
+    const torch::Tensor &sum = saved[0], &weight = saved[3];
+    const int64_t width = weight.numel(), count = sum.numel() / width;
+    const cpu::DropoutKey key = saved_dropout_key(*context);
+    const torch::Tensor dx = torch::empty_like(sum);
+    const torch::Tensor du = key.threshold != 0 ? torch::empty_like(sum) : dx;
+    const int64_t blocks = (count + kBlock - 1) / kBlock;
+    const torch::Tensor partial = torch::zeros({2, blocks, width}, sum.options());
+    const cpu::NormRows rows = rows_of(weight, saved[4], 0.0, key);
+    at::parallel_for(0, blocks, 1, [&](int64_t first, int64_t last) {
+      for (int64_t block = first; block < last; ++block) {
+        cpu::NormRows part = rows;
+        part.begin = block * kBlock;
+        part.end = std::min(count, part.begin + kBlock);
+        float* sums = partial.data_ptr<float>();
+        cpu::kernels().norm_backward(part, {.output = dy.const_data_ptr<float>(),
+                                            .sum = sum.const_data_ptr<float>(),
+                                            .mean = saved[1].const_data_ptr<float>(),
+                                            .rstd = saved[2].const_data_ptr<float>(),
+                                            .x = dx.data_ptr<float>(),
+                                            .update = du.data_ptr<float>(),
+                                            .weight = sums + block * width,
+                                            .bias = sums + (blocks + block) * width});
+      }
+    });
+    const torch::Tensor total = partial.sum(1);
+    return {dx, du, total[0], total[1], torch::Tensor(), torch::Tensor()};
+  }
+};
+
+}  // namespace
+
+torch::Tensor residual_norm(const torch::Tensor& x, const torch::Tensor& update,
+                            const torch::Tensor& weight, const torch::Tensor& bias, double epsilon,
+                            double p) {
+  if (x.is_cpu() && weight.scalar_type() == torch::kFloat32) {
+    return ResidualNorm::apply(x.to(torch::kFloat32), update.to(torch::kFloat32), weight, bias,
+                               epsilon, p);
+  }
+  return torch::layer_norm(x + fast_dropout(update, p), {weight.numel()}, weight, bias, epsilon);
+}
+
+}  // namespace attn

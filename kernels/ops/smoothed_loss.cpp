@@ -1,0 +1,180 @@
+#include "kernels/ops/smoothed_loss.h"
+
+#include <ATen/Parallel.h>
+
+#include <algorithm>
+
+#include "kernels/ops/bf16_products.h"
+
+namespace attn {
+namespace {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+// Rows of a chunk: few enough for their logits to stay in a CPU's caches (1.3 million floats are 5
+// MB), or to be little beside a GPU's memory (a quarter of a gigabyte each for logits and for
+// log-probabilities), and enough that what every chunk does once, reading the weights and updating
+// their gradient, is little beside its products.
+int64_t chunk_rows(int64_t classes, torch::Device device) {
+  if (device.is_cpu()) return std::clamp<int64_t>((int64_t{5} << 18) / classes, 192, 1024);
+  return std::max<int64_t>((int64_t{1} << 26) / classes, 192);
+}
+
+// The losses of a chunk of logits, by our kernel and by LibTorch's operations, are added to `sums`,
+// {smoothed, nll} in float64; where `gradient` is asked for, the logits become theirs.
+
+void loss_by_kernel(torch::Tensor& logits, const torch::Tensor& targets_N, cpu::SmoothedTargets q,
+                    bool gradient, torch::Tensor& sums) {
+  const int64_t rows = logits.size(0), classes = logits.size(1);
+  const torch::Tensor floats = logits.to(torch::kFloat32);
+  std::vector<double> losses(rows), nlls(rows);
+  float* data = floats.data_ptr<float>();
+  const int64_t* target = targets_N.const_data_ptr<int64_t>();
+  at::parallel_for(0, rows, 8, [&](int64_t begin, int64_t end) {
+    for (int64_t r = begin; r < end; ++r) {
+      losses[r] = cpu::kernels().smoothed_loss(data + r * classes, classes, target[r], q, gradient,
+                                               &nlls[r]);
+    }
+  });
+  double* sum = sums.data_ptr<double>();
+  for (int64_t r = 0; r < rows; ++r) {  // in the order of the rows, on any number of threads
+    sum[0] += losses[r];
+    sum[1] += nlls[r];
+  }
+  if (gradient && !floats.is_same(logits)) logits.copy_(floats);
+}
+
+void loss_by_libtorch(torch::Tensor& logits, const torch::Tensor& targets_N, cpu::SmoothedTargets q,
+                      bool gradient, torch::Tensor& sums) {
+  const torch::Tensor log_p = logits.log_softmax(1, torch::kFloat32);
+  const torch::Tensor right = targets_N.unsqueeze(1);
+  const torch::Tensor at_right = log_p.gather(1, right);
+  const torch::Tensor others = log_p.sum(1, true).sub_(at_right);
+  torch::Tensor spares;  // where the spared class is one of the others
+  if (q.spared >= 0) {
+    spares = (right != q.spared).to(torch::kFloat32);
+    others.sub_(log_p.narrow(1, q.spared, 1) * spares);
+  }
+  const torch::Tensor smoothed = at_right * q.right + others * q.spread;
+  sums.sub_(torch::stack({smoothed.sum(torch::kFloat64), at_right.sum(torch::kFloat64)}));
+  if (!gradient) return;
+  logits.copy_(log_p.exp_().sub_(q.spread));
+  // In float32 before it is rounded: near its target's probability this is a small difference.
+  logits.scatter_(1, right, (at_right.exp() - q.right).to(logits.scalar_type()));
+  if (q.spared >= 0) {
+    logits.narrow(1, q.spared, 1).add_((spares * q.spread).to(logits.scalar_type()));
+  }
+}
+
+struct Sums {
+  torch::Tensor losses;  // float64: {smoothed, nll}
+  torch::Tensor dx, dw;
+};
+
+Sums sums_of(const torch::Tensor& x, const torch::Tensor& weight, const torch::Tensor& targets_N,
+             cpu::SmoothedTargets targets, bool kernel, bool gradient) {
+  const torch::NoGradGuard no_grad;
+  const c10::impl::ExcludeDispatchKeyGuard no_autocast(c10::autocast_dispatch_keyset);
+  Sums sums{.losses = torch::zeros({2}, x.options().dtype(torch::kFloat64)), .dx = {}, .dw = {}};
+  const bool narrow = x.scalar_type() != torch::kFloat32;
+  const torch::Tensor w = narrow ? weight.to(x.scalar_type()) : weight;
+  if (gradient) {
+    sums.dx = torch::empty(x.sizes(), x.options());
+    sums.dw = torch::zeros(weight.sizes(), weight.options());
+  }
+  const auto chunk_loss = kernel ? loss_by_kernel : loss_by_libtorch;
+  const int64_t step = chunk_rows(weight.size(0), x.device());
+  torch::Tensor buffer;
+  for (int64_t begin = 0; begin < x.size(0); begin += step) {
+    const int64_t rows = std::min(step, x.size(0) - begin);
+    const torch::Tensor part = x.narrow(0, begin, rows);
+    if (!buffer.defined()) buffer = torch::empty({rows, weight.size(0)}, x.options());
+    torch::Tensor logits = buffer.narrow(0, 0, rows);
+    torch::mm_out(logits, part, w.t());
+    chunk_loss(logits, targets_N.narrow(0, begin, rows), targets, gradient, sums.losses);
+    if (!gradient) continue;
+    torch::Tensor dx = sums.dx.narrow(0, begin, rows);
+    torch::mm_out(dx, logits, w);
+    if (narrow) {
+      sums.dw.add_(torch::mm(logits.t(), part));
+    } else {
+      sums.dw.addmm_(logits.t(), part);
+    }
+  }
+  return sums;
+}
+
+variable_list scalars(const Sums& sums) {
+  return {sums.losses[0].to(torch::kFloat32), sums.losses[1].clone()};
+}
+
+class ChunkedLoss : public torch::autograd::Function<ChunkedLoss> {
+ public:
+  static variable_list forward(AutogradContext* context, const torch::Tensor& x,
+                               const torch::Tensor& weight, const torch::Tensor& targets_N,
+                               double right, double spread, int64_t spared, bool kernel) {
+    const Sums sums =
+        sums_of(x, weight, targets_N,
+                {static_cast<float>(right), static_cast<float>(spread), spared}, kernel, true);
+    context->save_for_backward({sums.dx, sums.dw});
+    const variable_list losses = scalars(sums);
+    context->mark_non_differentiable({losses[1]});
+    return losses;
+  }
+
+  static variable_list backward(AutogradContext* context, variable_list gradients) {
+    const variable_list saved = context->get_saved_variables();
+    // The saved gradients are ours alone and used once: float32 is scaled in place. The factor must
+    // not be rounded to bf16 with the others.
+    const torch::Tensor dx = saved[0].to(torch::kFloat32).mul_(gradients[0]);
+    return {dx.to(saved[0].scalar_type()), saved[1].mul_(gradients[0]), {}, {}, {}, {}, {}};
+  }
+};
+
+LossSums loss_in_chunks(const torch::Tensor& x, const torch::Tensor& weight,
+                        const torch::Tensor& targets_N, cpu::SmoothedTargets targets, bool kernel) {
+  if (!torch::GradMode::is_enabled() || !(x.requires_grad() || weight.requires_grad())) {
+    const variable_list losses = scalars(sums_of(x, weight, targets_N, targets, kernel, false));
+    return {losses[0], losses[1]};
+  }
+  const variable_list losses = ChunkedLoss::apply(x, weight, targets_N, targets.right,
+                                                  targets.spread, targets.spared, kernel);
+  return {losses[0], losses[1]};
+}
+
+void check_shapes(const torch::Tensor& x_ND, const torch::Tensor& weight_VD,
+                  const torch::Tensor& targets_N) {
+  TORCH_CHECK(
+      x_ND.dim() == 2 && x_ND.size(1) == weight_VD.size(1) && targets_N.numel() == x_ND.size(0),
+      "loss of rows ", x_ND.sizes(), ", weight ", weight_VD.sizes(), ", ", targets_N.numel(),
+      " targets");
+  TORCH_CHECK(
+      weight_VD.scalar_type() == torch::kFloat32 && targets_N.scalar_type() == torch::kInt64,
+      "the chunked loss wants float32 weights and int64 targets");
+}
+
+}  // namespace
+
+LossSums chunked_smoothed_loss(const torch::Tensor& x_ND, const torch::Tensor& weight_VD,
+                               const torch::Tensor& targets_N, cpu::SmoothedTargets targets) {
+  if (!x_ND.is_cpu()) return libtorch_smoothed_loss(x_ND, weight_VD, targets_N, targets);
+  check_shapes(x_ND, weight_VD, targets_N);
+  const int64_t classes = weight_VD.size(0);
+  if (targets_N.numel() > 0) {
+    TORCH_CHECK(targets_N.min().item<int64_t>() >= 0 && targets_N.max().item<int64_t>() < classes,
+                "a target outside the ", classes, " classes");
+  }
+  const torch::Tensor x = x_ND.contiguous(), indices = targets_N.contiguous();
+  if (Bf16Scope::weights()) return bf16::smoothed_loss(x, weight_VD, indices, targets);
+  return loss_in_chunks(x, weight_VD.contiguous(), indices, targets, true);
+}
+
+LossSums libtorch_smoothed_loss(const torch::Tensor& x_ND, const torch::Tensor& weight_VD,
+                                const torch::Tensor& targets_N, cpu::SmoothedTargets targets) {
+  check_shapes(x_ND, weight_VD, targets_N);
+  return loss_in_chunks(x_ND.contiguous(), weight_VD.contiguous(), targets_N.contiguous(), targets,
+                        false);
+}
+
+}  // namespace attn

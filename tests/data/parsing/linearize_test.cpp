@@ -1,0 +1,211 @@
+// Trees as symbols: both forms come back unchanged, whatever labels and tags are called, and a
+// model's nonsense becomes a tree with exactly the sentence's words.
+#include "data/parsing/linearize.h"
+
+#include <algorithm>
+
+#include "base/unicode.h"
+#include "data/parsing/tree.h"
+#include "tests/support/catch.h"
+#include "tests/support/random_trees.h"
+#include "tests/support/shared_data.h"
+
+using namespace attn;
+using namespace attn::testing;
+using Words = std::vector<std::string>;
+
+namespace {
+
+Tree read_one(const std::string& text) {
+  const auto trees = parse_trees(text, "text");
+  REQUIRE(trees.size() == 1);
+  return trees.front();
+}
+
+Words split(const std::string& text) {
+  Words words;
+  for (const auto word : split_whitespace(text)) words.emplace_back(word);
+  return words;
+}
+
+std::string join(const Words& words) {
+  std::string text;
+  for (const auto& word : words) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
+Tree without_tags(Tree tree) {
+  if (tree.is_leaf()) tree.label = kNoTag;
+  for (Tree& child : tree.children) child = without_tags(std::move(child));
+  return tree;
+}
+
+/// Whether both forms give the tree back, `labels` being those of the corpus.
+bool comes_back(const Tree& tree, const LabelSet& labels) {
+  const Words words = tree_words(tree);
+  return delinearize(linearize(tree, TreeForm::tags, labels), words, TreeForm::tags, labels) ==
+             tree &&
+         delinearize(linearize(tree, TreeForm::xx, labels), words, TreeForm::xx, labels) ==
+             without_tags(tree);
+}
+
+std::string rebuilt(const std::string& symbols, const std::string& words,
+                    TreeForm form = TreeForm::tags, const LabelSet& labels = {"S", "NP", "VP"}) {
+  const RebuiltTree result = rebuild_tree(split(symbols), split(words), form, labels);
+  CHECK(result.repaired);
+  return write_tree(result.tree);
+}
+
+const std::string kDog = "(S (NP (DT the) (NN dog)) (VP (VBZ barks)))";
+
+}  // namespace
+
+TEST_CASE("the two forms are written as the literature has them") {
+  CHECK(join(linearize(read_one(kDog), TreeForm::tags)) == "S NP DT NN /NP VP VBZ /VP /S");
+  CHECK(join(linearize(read_one(kDog), TreeForm::xx)) == "(S (NP XX XX )NP (VP XX )VP )S");
+}
+
+TEST_CASE("labels that look like tags, closings or signs come back") {
+  for (const std::string text :
+       {"(NP (NP x))", "(NP (NP (NP x) (NN y)) (NP (NP z)))", "(S (/S x))",
+        "(/S (/S x) (S (/S y)))", "(+A (A (=B b) (+ c) (= d)))", "( (S (NN a)))",
+        "(S ( (NN a)) ( b))", "(<s> (</s> a) (<unk> b))", "(XX (XX XX))", "(NN a)", "( a)",
+        "(-LRB- (-LRB- -LRB-))", "(S (S (S (S (NN a)))))", "(NP (NN a) (NP) (VP (NP)))",
+        "(= (=) (/) (+))", "(a/b (c/d e/f))", "(NP|X (PRP$ its))"}) {
+    CAPTURE(text);
+    CHECK(comes_back(read_one(text), {}));
+    CHECK(comes_back(read_one(text), {"NP", "NN", "S", "A", "", "/S"}));
+  }
+}
+
+TEST_CASE("a symbol means the same in every tree of a corpus") {
+  // NP is a constituent elsewhere: here it is a tag, and must not open anything.
+  const Tree tree = read_one("(S (NP Kim) (VB went))");
+  const LabelSet labels = {"S", "NP"};
+  CHECK(join(linearize(tree, TreeForm::tags, labels)) == "S =NP VB /S");
+  CHECK(read_symbol("NP", TreeForm::tags, labels) == TreeSymbol{TreeSymbol::Kind::open, "NP"});
+  CHECK(read_symbol("=NP", TreeForm::tags, labels) == TreeSymbol{TreeSymbol::Kind::leaf, "NP"});
+  CHECK_FALSE(read_symbol("<unk>", TreeForm::tags, labels));
+  CHECK_FALSE(read_symbol("NP", TreeForm::xx, labels));
+  CHECK_FALSE(read_symbol("", TreeForm::xx, labels));
+}
+
+TEST_CASE("random trees come back, empty constituents and clashing names among them") {
+  const TreeKinds kinds{.labels = {"S", "NP", "/NP", "", "+", "=S", "<s>"},
+                        .tags = {"NP", "/NP", "NN", "", "XX", "<unk>", "S"},
+                        .empty_constituents = true};
+  Random random(7);
+  for (int i = 0; i < 2000; ++i) {
+    const Tree tree = random_tree(random, 5, kinds);
+    CAPTURE(write_tree(tree));
+    REQUIRE(comes_back(tree, {}));
+    REQUIRE(comes_back(tree, {"S", "NP", "NN"}));
+  }
+}
+
+TEST_CASE("what is not one whole tree over the words is refused by the exact inverse") {
+  const LabelSet labels = {"S", "NP"};
+  const auto exact = [&](const std::string& symbols, const std::string& words) {
+    return delinearize(split(symbols), split(words), TreeForm::tags, labels).has_value();
+  };
+  CHECK(exact("S NP DT /NP NN /S", "a b"));
+  CHECK_FALSE(exact("", ""));
+  CHECK_FALSE(exact("S NP DT /NP NN /S", "a"));
+  CHECK_FALSE(exact("S NP DT /NP NN /S", "a b c"));
+  CHECK_FALSE(exact("S NP DT /S NN /NP", "a b"));
+  CHECK_FALSE(exact("S NP DT NN /NP", "a b"));
+  CHECK_FALSE(exact("NP DT /NP NP DT /NP", "a b"));
+  CHECK_FALSE(exact("/S S DT NN /S", "a b"));
+  CHECK_FALSE(exact("S DT <unk> NN /S", "a b"));
+  CHECK_FALSE(exact("DT NN", "a b"));
+}
+
+TEST_CASE("a sequence is a tree up to the depth that the reader takes, its leaf counted") {
+  const auto chain = [](int64_t constituents) {
+    Words symbols(static_cast<size_t>(constituents), "S");
+    symbols.push_back("NN");
+    symbols.insert(symbols.end(), static_cast<size_t>(constituents), "/S");
+    return symbols;
+  };
+  const Words word = {"a"};
+  const auto deepest = delinearize(chain(kMaxTreeDepth - 1), word, TreeForm::tags, {"S"});
+  REQUIRE(deepest);
+  CHECK(read_one(write_tree(*deepest)) == *deepest);
+  CHECK_FALSE(delinearize(chain(kMaxTreeDepth), word, TreeForm::tags, {"S"}));
+  const RebuiltTree repaired = rebuild_tree(chain(kMaxTreeDepth), word, TreeForm::tags, {"S"});
+  CHECK(repaired.repaired);
+  CHECK(read_one(write_tree(repaired.tree)) == repaired.tree);
+}
+
+TEST_CASE("malformed output is repaired by the stated rule") {
+  CHECK(rebuilt("S NP DT NN", "a b") == "(S (NP (DT a) (NN b)))");
+  CHECK(rebuilt("S NP DT NN /S", "a b") == "(S (NP (DT a) (NN b)))");
+  CHECK(rebuilt("S DT /NP NN /S", "a b") == "(S (DT a) (NN b))");
+  CHECK(rebuilt("S NP DT /NP NN NN NN /S", "a b") == "(S (NP (DT a)) (NN b))");
+  CHECK(rebuilt("S NP DT /NP /S", "a b c") == "(S (NP (DT a)) (XX b) (XX c))");
+  CHECK(rebuilt("S NP DT", "a b c") == "(S (NP (DT a)) (XX b) (XX c))");
+  CHECK(rebuilt("S NP /NP VP VB /VP /S", "a") == "(S (VP (VB a)))");
+  CHECK(rebuilt("NP DT /NP VP VB /VP", "a b") == "(TOP (NP (DT a)) (VP (VB b)))");
+  CHECK(rebuilt("S DT <unk> NN /S", "a b") == "(S (DT a) (NN b))");
+  CHECK(rebuilt("", "a b") == "(TOP (XX a) (XX b))");
+  CHECK(rebuilt("", "a") == "(XX a)");
+  CHECK(rebuilt("S NP /NP /S", "a") == "(S (XX a))");
+  CHECK(rebuilt("DT NN", "a b c") == "(TOP (DT a) (NN b) (XX c))");
+  CHECK(rebuilt("(S (NP XX )S XX", "a b", TreeForm::xx) == "(TOP (S (NP (XX a))) (XX b))");
+}
+
+TEST_CASE("a good sequence is not called repaired, an empty sentence has an empty tree") {
+  const RebuiltTree good =
+      rebuild_tree(split("S NP DT NN /NP VP VBZ /VP /S"), split("the dog barks"), TreeForm::tags);
+  CHECK_FALSE(good.repaired);
+  CHECK(write_tree(good.tree) == kDog);
+  CHECK(write_tree(rebuild_tree({}, {}, TreeForm::tags).tree) == "()");
+  CHECK_FALSE(rebuild_tree({}, {}, TreeForm::tags).repaired);
+  CHECK(rebuild_tree(split("S /S"), {}, TreeForm::tags).repaired);
+}
+
+TEST_CASE(
+    "any sequence of symbols becomes a tree with exactly the words and no empty constituent") {
+  const Words symbols = {"S", "NP", "/S", "/NP", "/X", "DT", "=NP", "<unk>", "+", "/", "(S", "XX"};
+  Random random(11);
+  for (int i = 0; i < 5000; ++i) {
+    Words sequence, words;
+    for (uint64_t n = random.below(30); n > 0; --n) sequence.push_back(pick(symbols, random));
+    for (uint64_t n = 1 + random.below(8); n > 0; --n) words.push_back("w" + std::to_string(n));
+    for (const TreeForm form : {TreeForm::tags, TreeForm::xx}) {
+      const RebuiltTree result = rebuild_tree(sequence, words, form, {"S", "NP"});
+      CAPTURE(join(sequence), write_tree(result.tree));
+      REQUIRE(tree_words(result.tree) == words);
+      REQUIRE(drop_empty(result.tree) == result.tree);
+      REQUIRE(result.repaired == !(delinearize(sequence, words, form, {"S", "NP"}) == result.tree));
+    }
+  }
+}
+
+TEST_CASE("endless opening is repaired without exhausting the stack") {
+  const Words sequence(100000, "S");
+  const RebuiltTree result = rebuild_tree(sequence, Words{"a"}, TreeForm::tags, {"S"});
+  CHECK(tree_words(result.tree) == Words{"a"});
+  CHECK(read_one(write_tree(result.tree)) == result.tree);
+}
+
+TEST_CASE("punctuation without a tag gets the one its word decides") {
+  CHECK(write_tree(tag_punctuation(read_one("(S (XX ,) (XX dog) (NN .) (XX -LRB-))"))) ==
+        "(S (, ,) (XX dog) (NN .) (-LRB- -LRB-))");
+}
+
+TEST_CASE("every tree of the shared corpora comes back from both forms") {
+  for (const std::string name :
+       {"craft/train.ptb", "craft/dev.ptb", "masc/letters.ptb", "masc/essays.ptb",
+        "wsj-sample/train.ptb", "wsj-sample/dev.ptb", "wsj-sample/dev.raw.ptb",
+        "gum/train.silver.ptb", "gum/dev.silver.ptb"}) {
+    const auto folder = shared_data(name.substr(0, name.find('/')));
+    if (!folder) continue;
+    const auto trees = read_trees(*folder / name.substr(name.find('/') + 1));
+    LabelSet labels;
+    for (const Tree& tree : trees) collect_labels(tree, labels);
+    CAPTURE(name);
+    CHECK(std::ranges::count_if(trees,
+                                [&](const Tree& tree) { return !comes_back(tree, labels); }) == 0);
+  }
+}

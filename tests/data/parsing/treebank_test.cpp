@@ -1,0 +1,216 @@
+// Treebanks as parallel text: what is read, left out, mixed and found again.
+#include "data/parsing/treebank.h"
+
+#include <algorithm>
+#include <set>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "data/parsing/tag_dictionary.h"
+#include "data/tokenizer.h"
+#include "tests/support/catch.h"
+#include "tests/support/temporary_directory.h"
+#include "tests/support/text_files.h"
+
+using namespace attn;
+using namespace attn::testing;
+
+namespace {
+
+DataConfig parsing(const std::string& train) {
+  DataConfig data;
+  data.task = Task::parsing;
+  data.train = train;
+  data.shared_vocabulary = false;
+  data.tokenizer = TokenizerKind::words;
+  return data;
+}
+
+std::vector<std::string> lines_of(const DataConfig& text, const char* suffix) {
+  return read_lines(text_path(text.train, suffix));
+}
+
+std::string many(const std::string& word, int count) {
+  std::string text;
+  for (int i = 0; i < count; ++i) {
+    text += "(TOP (S (NN " + word + std::to_string(i) + ")))\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("trees are kept under the hash of what was read") {
+  const TemporaryDirectory directory;
+  write_text(directory / "trees", many("word", 30000) + "\n \n");
+  TreeReader reader(directory / "trees");
+  for (Tree tree; reader.next(tree);) continue;
+  CHECK(reader.hash() == hash_file(directory / "trees"));
+}
+
+TEST_CASE("trees become lines of words and of symbols") {
+  TemporaryDirectory folder;
+  write_text(folder / "train.ptb",
+             "( (S (NP-SBJ-1 (PRP I))\n   (VP (VBP go) (NP (-NONE- *-1)))) )\n\n(TOP ())\n"
+             "(TOP (NP (NP x) (X) (NN y))) (FRAG (UH oh))\n");
+  std::vector<std::string> said;
+  const DataConfig data = parsing((folder / "train.ptb").string());
+  const DataConfig text = with_training_text(
+      data, folder / "cache", 1, [&](const std::string& line) { said.push_back(line); });
+  CHECK(lines_of(text, text.source.c_str()) == std::vector<std::string>{"I go", "x y", "oh"});
+  CHECK(lines_of(text, text.target.c_str()) ==
+        std::vector<std::string>{"S NP PRP /NP VP VBP /VP /S", "NP =NP NN /NP", "FRAG UH /FRAG"});
+  REQUIRE(said.size() == 1);
+  CHECK_THAT(said.front(), contains("3 trees") && contains("1 without words"));
+  const Tokenizers tokenizers = make_tokenizers(text);
+  CHECK(vocabulary_labels(*tokenizers.target, TreeForm::tags) == LabelSet{"FRAG", "NP", "S", "VP"});
+  CHECK(tokenizers.target->encode("S =NP /FRAG").front() != tokenizers.target->unk());
+  std::set<std::string> leaves;
+  for (const int32_t token : leaf_tokens(*tokenizers.target, TreeForm::tags)) {
+    leaves.insert(tokenizers.target->piece(token));
+  }
+  CHECK(leaves == std::set<std::string>{"=NP", "NN", "PRP", "UH", "VBP"});
+}
+
+TEST_CASE("the same trees are found again, other trees or another form are not") {
+  TemporaryDirectory folder;
+  write_text(folder / "train.ptb", many("a", 3));
+  DataConfig data = parsing((folder / "train.ptb").string());
+  const std::string first = with_training_text(data, folder / "cache", 1).train;
+  CHECK(with_training_text(data, folder / "cache", 1).train == first);
+  data.tree_form = TreeForm::xx;
+  const DataConfig xx = with_training_text(data, folder / "cache", 1);
+  CHECK(xx.train != first);
+  CHECK(lines_of(xx, kSymbolsSuffix).front() == "(S XX )S");
+  write_text(folder / "train.ptb", many("b", 3));
+  CHECK(with_training_text(data, folder / "cache", 1).train != xx.train);
+}
+
+TEST_CASE("silver and gold come in the configured ratio, each tree at least once") {
+  TemporaryDirectory folder;
+  write_text(folder / "gold.ptb", many("g", 40));
+  write_text(folder / "silver.ptb", many("s", 300));
+  const auto counts = [&](double ratio, uint64_t seed) {
+    DataConfig data = parsing((folder / "gold.ptb").string());
+    data.silver = {(folder / "silver.ptb").string()};
+    data.silver_ratio = ratio;
+    const auto words = lines_of(with_training_text(data, folder / "cache", seed), kWordsSuffix);
+    for (const auto& [kind, number] : {std::pair{"g", 40}, std::pair{"s", 300}}) {
+      for (int i = 0; i < number; ++i) {
+        CHECK(std::ranges::count(words, kind + std::to_string(i)) >= 1);
+      }
+    }
+    const auto gold = std::ranges::count_if(words, [](auto& w) { return w.starts_with("g"); });
+    return std::pair<int64_t, int64_t>(gold, static_cast<int64_t>(words.size()) - gold);
+  };
+  CHECK(counts(0.0, 1) == std::pair<int64_t, int64_t>(40, 300));
+  const auto [gold, silver] = counts(3.0, 1);  // gold 2.5 times
+  CHECK(silver == 300);
+  CHECK(std::abs(gold - 100) <= 10);
+  const auto [few, repeated] = counts(10.0, 1);  // silver 1.33 times
+  CHECK(few == 40);
+  CHECK(std::abs(repeated - 400) <= 30);
+  CHECK(counts(3.0, 1) == counts(3.0, 1));
+}
+
+TEST_CASE("repeated trees count once in vocabularies and tag dictionaries") {
+  TemporaryDirectory folder;
+  write_text(folder / "gold.ptb", many("g", 10) + "(S (NN both) (VB twice) (VB twice))\n");
+  write_text(folder / "silver.ptb", many("s", 300) + "(S (NN both))\n");
+  DataConfig data = parsing((folder / "gold.ptb").string());
+  data.silver = {(folder / "silver.ptb").string()};
+  data.min_frequency = 2;
+  for (const double ratio : {0.0, 3.0, 100.0}) {  // gold 9 times, silver 3.7 times
+    CAPTURE(ratio);
+    data.silver_ratio = ratio;
+    const DataConfig once = with_vocabulary_text(data, folder / "cache");
+    CHECK(lines_of(once, kWordsSuffix).size() == 312);
+    const Tokenizers made = make_tokenizers(once);
+    CHECK(made.source->serialized() == "<unk>\n<s>\n</s>\nboth\ntwice\n");
+    const TagDictionary tags =
+        learn_tags(text_path(once.train, kWordsSuffix), text_path(once.train, kSymbolsSuffix),
+                   once.tree_form, vocabulary_labels(*made.target, once.tree_form));
+    CHECK(tags.symbols("g0", 1) == std::vector<std::string>{"NN"});
+    CHECK(tags.symbols("g0", 2).empty());
+    CHECK(tags.symbols("s0", 2).empty());
+    CHECK(tags.symbols("both", 2) == std::vector<std::string>{"NN"});
+    // All symbols of the training text are known, and without repetition the two are one text.
+    const DataConfig text = with_training_text(data, folder / "cache", 1);
+    for (const std::string& line : lines_of(text, kSymbolsSuffix)) {
+      for (const int32_t token : made.target->encode(line)) CHECK(token != made.target->unk());
+    }
+    CHECK((text.train == once.train) == (ratio == 0.0));
+  }
+}
+
+TEST_CASE("broken files of trees are refused with their place") {
+  TemporaryDirectory folder;
+  write_text(folder / "open.ptb", "(S (NN a))\n(S (NN b)\n");
+  write_text(folder / "none.ptb", "\n()\n");
+  CHECK_THROWS_WITH(with_training_text(parsing((folder / "open.ptb").string()), folder / "c", 1),
+                    contains("open.ptb:2:1"));
+  CHECK_THROWS_WITH(with_training_text(parsing((folder / "none.ptb").string()), folder / "c", 1),
+                    contains("none.ptb") && contains("no tree"));
+  CHECK_THROWS_AS(with_training_text(parsing((folder / "nowhere").string()), folder / "c", 1),
+                  DataError);
+}
+
+TEST_CASE("a parsing config that contradicts itself is refused") {
+  DataConfig data = parsing("x");
+  CHECK_NOTHROW(data.validate());
+  data.shared_vocabulary = true;
+  CHECK_THROWS_WITH(data.validate(), contains("data.shared_vocabulary") && contains("parsing"));
+  data = parsing("x");
+  data.silver_ratio = -1;
+  CHECK_THROWS_WITH(data.validate(), contains("data.silver_ratio"));
+  data = parsing("x");
+  data.task = Task::translation;
+  data.silver = {"y"};
+  CHECK_THROWS_WITH(data.validate(), contains("data.silver") && contains("parsing"));
+}
+
+TEST_CASE("a root is taken off for training and put back for writing") {
+  const auto tree = [](const std::string& text) { return parse_trees(text, "text").front(); };
+  CHECK(write_tree(bare_tree(tree("(ROOT (S (NN a) (NP)))"))) == "(S (NN a))");
+  CHECK(write_tree(with_root(tree("(S (NN a))"))) == "(TOP (S (NN a)))");
+  CHECK(write_tree(with_root(tree("(TOP (S (NN a)) (S (NN b)))"))) ==
+        "(TOP (S (NN a)) (S (NN b)))");
+  CHECK(write_tree(with_root(tree("(NN a)"))) == "(TOP (NN a))");
+  CHECK(write_tree(with_root(Tree{})) == "()");
+}
+
+TEST_CASE("a tree of the greatest depth is read again under its root") {
+  const auto read = [](const std::string& text) { return parse_trees(text, "text").front(); };
+  std::string text = "(NN a)";
+  for (int64_t depth = 1; depth < kMaxTreeDepth; ++depth) text = "(X " + text + ")";
+  const Tree rooted = with_root(read(text));
+  CHECK(rooted.label == "TOP");
+  CHECK(read(write_tree(rooted)) == rooted);
+  CHECK(read(format_tree(rooted)) == rooted);
+  for (const std::string root : {"", " ", "ROOT ", "S1 "}) {
+    CHECK(write_tree(as_parsed(read("(" + root + text + ")"))) == write_tree(rooted));
+  }
+  CHECK_THROWS_WITH(read("(X " + text + ")"), contains("nested deeper"));
+  CHECK_THROWS_WITH(read("(TOP (X " + text + "))"), contains("nested deeper"));
+}
+
+TEST_CASE("gold under any outer bracket becomes the tree that a parser writes") {
+  const auto parsed = [](const std::string& text) {
+    return write_tree(as_parsed(parse_trees(text, "text").front()));
+  };
+  const std::string inner = "(S (NP (PRP We)) (VP (VBP go)))";
+  CHECK(parsed(inner) == "(TOP " + inner + ")");
+  for (const std::string root : {"", "TOP", "ROOT", "S1", "VROOT"}) {
+    CAPTURE(root);
+    CHECK(parsed("(" + root + " " + inner + ")") == "(TOP " + inner + ")");
+    CHECK(parsed("((" + root + " " + inner + "))") == "(TOP " + inner + ")");
+    CHECK(parsed("(" + root + " " + inner + " (NP))") == "(TOP " + inner + ")");
+    CHECK(parsed("(" + root + " " + inner + " (S (UH oh)))") == "(TOP " + inner + " (S (UH oh)))");
+    CHECK(write_tree(bare_tree(parse_trees("(" + root + " (S (NN a)) (S (NN b)))", "t").front())) ==
+          "(TOP (S (NN a)) (S (NN b)))");
+  }
+  CHECK(parsed("(TOP (NN a))") == "(TOP (NN a))");
+  CHECK(parsed("(NN a)") == "(TOP (NN a))");
+  CHECK(parsed("()") == "()");
+}

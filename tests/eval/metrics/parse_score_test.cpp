@@ -1,0 +1,255 @@
+#include "eval/metrics/parse_score.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/unicode.h"
+#include "data/parsing/treebank.h"
+#include "eval/metrics/parse_lines.h"
+#include "tests/support/catch.h"
+#include "tests/support/source_dir.h"
+
+using namespace attn;
+using attn::testing::contains;
+
+namespace {
+
+using Lines = std::vector<std::string>;
+
+ParseScore score(const Lines& gold, const Lines& predicted,
+                 const EvalbParameters& parameters = collins_parameters()) {
+  return score_parses(gold_parses(gold, "gold"), predicted_parses(predicted, "out", gold.size()),
+                      parameters);
+}
+
+/// EVALB's own files (public domain, see the LICENSE beside them).
+std::filesystem::path evalb_file(const std::string& name) {
+  return std::filesystem::path(testing::kSourceDir) / "tests/eval/data/evalb" / name;
+}
+
+ParseScore score_evalb_files(const std::string& name, const std::string& parameters) {
+  return score(read_lines(evalb_file(name + ".gld")), read_lines(evalb_file(name + ".tst")),
+               read_evalb_parameters(evalb_file(parameters)));
+}
+
+/// Lines as rows of words: EVALB's releases differ in blanks.
+std::vector<Lines> rows(const Lines& lines) {
+  std::vector<Lines> result;
+  for (const std::string& line : lines) {
+    const auto words = split_whitespace(line);
+    if (!words.empty()) result.emplace_back(words.begin(), words.end());
+  }
+  return result;
+}
+
+/// Compares everything that the expected output has but one number: below the column "Cross", the
+/// old releases that wrote these files total the sentences *without* crossing brackets. sample.rsl
+/// is also older than the line "Bracketing FMeasure".
+void check_output(const ParseScore& score, const std::string& expected_file) {
+  const auto wanted = rows(read_lines(evalb_file(expected_file)));
+  Lines lines;
+  std::string text = format_parse_table(score) + format_parse_summary(score);
+  for (size_t end = 0; (end = text.find('\n')) != std::string::npos; text.erase(0, end + 1)) {
+    lines.push_back(text.substr(0, end));
+  }
+  auto got = rows(lines);
+  const auto is_f_measure = [](const Lines& row) { return row.size() > 1 && row[1] == "FMeasure"; };
+  if (std::none_of(wanted.begin(), wanted.end(), is_f_measure)) std::erase_if(got, is_f_measure);
+  REQUIRE(got.size() == wanted.size());
+  const size_t totals = 4 + score.sentences.size();  // behind the header and the second ruler
+  for (size_t i = 0; i < got.size(); ++i) {
+    Lines expected = wanted[i];
+    if (i == totals) {
+      REQUIRE(expected.size() == 9);
+      CHECK(expected[5] == std::to_string(score.all.no_crossing));
+      expected[5] = std::to_string(score.all.crossing);
+    }
+    CHECK(got[i] == expected);
+  }
+}
+
+const std::string gold_tree = "(S (NP (PRP We)) (VP (VBP eat) (NP (NN rice))) (. .))";
+
+}  // namespace
+
+TEST_CASE("EVALB's sample file scores as EVALB scores it, line by line") {
+  const ParseScore result = score_evalb_files("sample", "sample.prm");
+  check_output(result, "sample.rsl");
+  CHECK(result.mismatched == 5);
+  CHECK(result.malformed == 0);
+}
+
+TEST_CASE("EVALB's bug file, with its misread quotes, scores as EVALB scores it") {
+  check_output(score_evalb_files("bug", "new.prm"), "bug.rsl-new");
+}
+
+TEST_CASE("the table has EVALB's layout to the blank") {
+  const std::string table = format_parse_table(score_evalb_files("sample", "sample.prm"));
+  Lines lines = read_lines(evalb_file("sample.rsl"));
+  size_t found = 0;
+  for (size_t i = 0; i < 27; ++i) found += table.find(lines[i] + "\n") != std::string::npos;
+  CHECK(found == 27);  // header, 24 sentences
+}
+
+TEST_CASE("without a parameter file the settings are COLLINS.prm's") {
+  const EvalbParameters file = read_evalb_parameters(evalb_file("COLLINS.prm"));
+  const EvalbParameters built_in = collins_parameters();
+  CHECK(file.cutoff_length == built_in.cutoff_length);
+  CHECK(file.labelled == built_in.labelled);
+  CHECK(file.delete_labels == built_in.delete_labels);
+  CHECK(file.delete_labels_for_length == built_in.delete_labels_for_length);
+  CHECK(file.quote_labels == built_in.quote_labels);
+  CHECK(file.equal_labels == built_in.equal_labels);
+  CHECK(file.equal_words == built_in.equal_words);
+  CHECK_THAT(score({gold_tree}, {gold_tree}).signature,
+             contains("params:default|labelled:yes|cutoff:40|version:attn-"));
+}
+
+TEST_CASE("a perfect parser scores 100 whatever the outer bracket of gold") {
+  const std::string two = "(S (NP (PRP We)) (VP (VBP eat)))";
+  for (const std::string root : {"", "TOP", "ROOT", "S1", "VROOT"}) {
+    CAPTURE(root);
+    for (const std::string& inner : {gold_tree, gold_tree + " " + two}) {
+      const Tree predicted = as_parsed(parse_trees("(TOP " + inner + ")", "out").front());
+      const std::vector<Tree> gold = {
+          as_parsed(parse_trees("(" + root + inner + ")", "gold").front())};
+      const ParseScore result =
+          score_parses(gold, std::vector<Tree>{predicted}, collins_parameters());
+      CHECK(result.all.f1() == 100);
+      CHECK(result.strict.f1() == 100);
+      CHECK(result.all.complete_match() == 100);
+    }
+  }
+  // EVALB compares files as they are: an outer bracket that its parameters do not delete counts.
+  CHECK(score({"(" + gold_tree + ")"}, {"(TOP " + gold_tree + ")"}).all.gold == 5);
+  CHECK(score({"(" + gold_tree + ")"}, {"(TOP " + gold_tree + ")"}).all.f1() < 100);
+}
+
+TEST_CASE("a tree scores 100 against itself, whatever its functions, root and punctuation") {
+  const ParseScore result =
+      score({"(TOP (S (NP-SBJ-1 (PRP We)) (VP (VBP eat) (NP=2 (NN rice))) (. .)))"}, {gold_tree});
+  CHECK(result.all.f1() == 100);
+  CHECK(result.all.complete_match() == 100);
+  CHECK(result.strict.f1() == 100);
+  CHECK(result.all.gold == 4);   // S NP VP NP
+  CHECK(result.all.words == 3);  // no full stop
+  CHECK(result.sentences[0].length == 4);
+}
+
+TEST_CASE("a wrong label, a missing and a crossing bracket count as EVALB counts them") {
+  const ParseScore label = score({gold_tree}, {"(S (NP (PRP We)) (PP (VBP eat) (NP (NN rice))))"});
+  CHECK(label.all.recall() == 75);
+  CHECK(label.all.precision() == 75);
+  const ParseScore crossing = score({"(S (A (X a) (X b)) (X c))"}, {"(S (X a) (B (X b) (Y c)))"});
+  CHECK(crossing.all.matched == 1);
+  CHECK(crossing.all.crossing == 1);
+  CHECK(crossing.all.tagging() == Approx(200.0 / 3));
+}
+
+TEST_CASE("an unlabelled comparison ignores labels alone") {
+  EvalbParameters parameters = collins_parameters();
+  parameters.labelled = false;
+  CHECK(score({gold_tree}, {"(X (Y (PRP We)) (Z (VBP eat) (Z (NN rice))))"}, parameters).all.f1() ==
+        100);
+}
+
+TEST_CASE("sentences that EVALB leaves out count as zero in the strict score") {
+  const Lines gold(4, gold_tree);
+  const ParseScore result =
+      score(gold, {gold_tree, "(S (NP (PRP We)) (VP (VBP ate)))", "", "(S (NP (PRP We))"});
+  CHECK(result.all.f1() == 100);
+  CHECK(result.all.valid() == 1);
+  CHECK(result.all.errors == 2);
+  CHECK(result.all.skipped == 1);
+  CHECK(result.mismatched == 1);
+  CHECK(result.malformed == 1);
+  // 4 of 16 gold brackets; 4 of 4 + 3 (the mismatched) predicted ones.
+  CHECK(result.strict.recall() == 25);
+  CHECK(result.strict.precision() == Approx(400.0 / 7));
+  CHECK(result.strict.f1() == Approx(800.0 / 23));
+  CHECK(result.sentences[1].problem == "word 2 is 'ate', in gold 'eat'");
+  CHECK_THAT(result.sentences[3].problem, contains("out:4:1: this bracket is never closed"));
+}
+
+TEST_CASE("trees can be scored without files; an empty one is skipped") {
+  const std::vector<Tree> gold = parse_trees(gold_tree + gold_tree, "gold");
+  const std::vector<Tree> predicted = {gold[0], Tree{}};
+  const ParseScore result = score_parses(gold, predicted, collins_parameters());
+  CHECK(result.all.f1() == 100);
+  CHECK(result.all.skipped == 1);
+  CHECK(result.strict.f1() == Approx(200.0 / 3));
+  CHECK_THROWS_WITH(score_parses(gold, std::span(predicted).first(1), collins_parameters()),
+                    contains("1 predicted sentences but 2 in gold"));
+}
+
+TEST_CASE("nothing valid scores 0 and prints numbers") {
+  const ParseScore result = score({gold_tree}, {""});
+  CHECK(result.all.f1() == 0);
+  CHECK(result.strict.f1() == 0);
+  CHECK(format_parse_summary(result).find("nan") == std::string::npos);
+}
+
+TEST_CASE("there is no limit of 200 words or brackets") {
+  std::string wide = "(S", deep, closing;
+  for (int i = 0; i < 1000; ++i) wide += " (NP (NN dog))";
+  wide += ")";
+  for (int i = 0; i < 1500; ++i) deep += "(NP ", closing += ")";
+  const std::string chain = deep + "(NN dog)" + closing;
+  const ParseScore result = score({wide, chain}, {wide, chain});
+  CHECK(result.all.f1() == 100);
+  CHECK(result.all.gold == 1001 + 1500);
+  CHECK(result.all.words == 1001);
+}
+
+TEST_CASE("each table adds up to the score") {
+  const ParseScore result = score_evalb_files("bug", "new.prm");
+  for (const auto* table : {&result.by_label, &result.by_length, &result.by_span}) {
+    BracketCounts sum;
+    for (const BracketTableRow& row : *table) sum += row.counts;
+    CHECK(sum ==
+          BracketCounts{result.all.gold, result.all.test, result.all.matched, result.all.matched});
+  }
+  CHECK(result.by_label[0].name == "NP");
+}
+
+TEST_CASE("labels that are equal by EQ_LABEL meet, each in its own row") {
+  const ParseScore result = score({"(S (PRT (RP up)) (VB go))"}, {"(S (ADVP (RP up)) (VB go))"});
+  CHECK(result.all.f1() == 100);
+  const auto row = std::find_if(result.by_label.begin(), result.by_label.end(),
+                                [](const BracketTableRow& r) { return r.name == "PRT"; });
+  REQUIRE(row != result.by_label.end());
+  CHECK(row->counts == BracketCounts{1, 0, 1, 0});
+}
+
+TEST_CASE("gold trees may lie over several lines, and a broken one is named with its place") {
+  const Lines several = {"(S (NP (PRP We))", "   (VP (VBP eat) (NP (NN rice))) (. .))", "",
+                         gold_tree};
+  const auto gold = gold_parses(several, "gold");
+  REQUIRE(gold.size() == 2);
+  CHECK(score_parses(gold, predicted_parses(several, "out", 2), collins_parameters()).all.f1() ==
+        100);
+  CHECK_THROWS_WITH(gold_parses(Lines{gold_tree, "(S (NP"}, "gold"), contains("gold:2:1"));
+  CHECK_THROWS_AS(gold_parses(Lines{gold_tree, "(S))"}, "gold"), DataError);
+}
+
+TEST_CASE("parameter files are read strictly") {
+  const auto read = [](const std::string& text) { return parse_evalb_parameters(text, "a/p.prm"); };
+  const EvalbParameters parameters =
+      read("# no\r\nLABELED 0\r\n\nCUTOFF_LEN 10\nEQ_WORD  This this\nDELETE_LABEL\t``\n DEBUG 1");
+  CHECK_FALSE(parameters.labelled);
+  CHECK(parameters.cutoff_length == 10);
+  CHECK(parameters.same_word("this", "This"));
+  CHECK(parameters.delete_labels.contains("``"));
+  CHECK(parameters.name.starts_with("p.prm["));
+  CHECK(parameters.name != read("LABELED 0").name);
+  CHECK_THROWS_WITH(
+      read("\nDELETE_LABLE TOP"),
+      contains("a/p.prm:2: DELETE_LABLE: unknown keyword; did you mean DELETE_LABEL"));
+  CHECK_THROWS_WITH(read("EQ_LABEL ADVP"), contains("a/p.prm:1: EQ_LABEL: it has 1 values"));
+  CHECK_THROWS_WITH(read("LABELED 2"), contains("'2' is not a whole number"));
+  CHECK_THROWS_AS(read("CUTOFF_LEN ten"), ConfigError);
+  CHECK_THROWS_AS(read_evalb_parameters("no/such.prm"), DataError);
+}

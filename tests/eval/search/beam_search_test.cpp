@@ -1,0 +1,367 @@
+// Beam search against hand-made distributions whose best outputs are known, or found by trying
+// everything.
+#include "eval/search/beam_search.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+#include <stdexcept>
+#include <utility>
+
+#include "base/error.h"
+#include "base/json_config.h"
+#include "tests/eval/search_models.h"
+#include "tests/support/catch.h"
+
+namespace attn {
+namespace {
+
+using namespace testing;
+
+void check_equal(const Hypothesis& a, const Hypothesis& b) {
+  CHECK(a.tokens == b.tokens);
+  CHECK(a.log_prob == Approx(b.log_prob).margin(1e-9));
+  CHECK(a.score == Approx(b.score).margin(1e-9));
+}
+
+const std::vector<std::pair<LengthPenalty, double>>& penalties() {
+  static const std::vector<std::pair<LengthPenalty, double>> all = {
+      {LengthPenalty::none, 0.6},  {LengthPenalty::gnmt, 0.0},  {LengthPenalty::gnmt, 0.6},
+      {LengthPenalty::gnmt, 2.0},  {LengthPenalty::gnmt, -0.7}, {LengthPenalty::power, 0.5},
+      {LengthPenalty::power, 1.0}, {LengthPenalty::power, 3.0}, {LengthPenalty::power, -1.0}};
+  return all;
+}
+
+constexpr float never = -std::numeric_limits<float>::infinity();
+
+}  // namespace
+
+TEST_CASE("a beam that holds everything finds what trying everything finds") {
+  for (const auto& [penalty, alpha] : penalties()) {
+    for (uint64_t seed = 0; seed < 12; ++seed) {
+      const RandomModel model({seed});
+      // 3 words and eos, at most 5 tokens: at most 81 live prefixes with 324 continuations.
+      const SearchConfig config{
+          .beam = 200, .alpha = alpha, .penalty = penalty, .extra_length = 2, .nbest = 10};
+      const auto expected = all_outputs(model, config, 0, 5);
+      const auto found = search(model, {3}, config).at(0);
+      REQUIRE(found.size() == 10);
+      for (size_t i = 0; i < found.size(); ++i) {
+        check_equal(found[i], expected[i]);
+        CHECK(found[i].finished);
+      }
+    }
+  }
+}
+
+TEST_CASE("stopping early changes no result") {
+  int64_t steps = 0, possible = 0;
+  for (const auto& [penalty, alpha] : penalties()) {
+    for (const int64_t beam : {2, 3, 5}) {
+      for (const int64_t nbest : {int64_t{1}, beam}) {
+        for (uint64_t seed = 0; seed < 10; ++seed) {
+          RandomModel model({seed});
+          model.vocabulary = 7;
+          model.eos_bonus = 1.0;
+          const SearchConfig config{
+              .beam = beam, .alpha = alpha, .penalty = penalty, .extra_length = 8, .nbest = nbest};
+          PrefixDecoder decoder(model);
+          const std::vector<int64_t> lengths = {4};
+          const auto found = beam_search(decoder, lengths, config, bos, eos).at(0);
+          const auto expected = unhurried_search(model, config, 0, 12);
+          REQUIRE(found.size() == std::min<size_t>(nbest, expected.size()));
+          for (size_t i = 0; i < found.size(); ++i) check_equal(found[i], expected[i]);
+          steps += static_cast<int64_t>(decoder.rows_per_step.size());
+          possible += 12;
+        }
+      }
+    }
+  }
+  CHECK(steps < possible * 3 / 4);  // and it does stop early
+}
+
+TEST_CASE("a beam of 1 is greedy, whatever the penalty") {
+  for (const auto& [penalty, alpha] : penalties()) {
+    for (uint64_t seed = 0; seed < 20; ++seed) {
+      RandomModel model({seed});
+      model.vocabulary = 6;
+      Tokens greedy;
+      double log_prob = 0.0;
+      bool finished = false;
+      while (!finished && greedy.size() < 20) {
+        const auto log_probs = model.log_probs(0, greedy);
+        const auto best = std::max_element(log_probs.begin(), log_probs.end());
+        log_prob += *best;
+        const auto token = static_cast<int32_t>(best - log_probs.begin());
+        finished = token == eos;
+        if (!finished) greedy.push_back(token);
+      }
+      const auto found =
+          search(model, {5}, {.beam = 1, .alpha = alpha, .penalty = penalty, .extra_length = 15});
+      REQUIRE(found.at(0).size() == 1);
+      CHECK(found[0][0].tokens == greedy);
+      CHECK(found[0][0].finished == finished);
+      CHECK(found[0][0].log_prob == Approx(log_prob));
+    }
+  }
+}
+
+TEST_CASE("a batch gives each sentence what it gets alone") {
+  std::vector<uint64_t> seeds;
+  std::vector<int64_t> lengths;
+  for (uint64_t i = 0; i < 17; ++i) {
+    seeds.push_back(i * 7919);
+    lengths.push_back(static_cast<int64_t>(i * 5 % 11));
+  }
+  for (const StopRule stop : {StopRule::bound, StopRule::count}) {
+    const SearchConfig config{.extra_length = 3, .nbest = 4, .stop = stop};
+    RandomModel model(seeds);
+    model.vocabulary = 9;
+    const auto together = search(model, lengths, config);
+    REQUIRE(together.size() == seeds.size());
+    for (size_t i = 0; i < seeds.size(); ++i) {
+      RandomModel one({seeds[i]});
+      one.vocabulary = 9;
+      const auto alone = search(one, {lengths[i]}, config).at(0);
+      REQUIRE(together[i].size() == alone.size());
+      for (size_t k = 0; k < alone.size(); ++k) {
+        CHECK(together[i][k].tokens == alone[k].tokens);
+        CHECK(together[i][k].log_prob == alone[k].log_prob);
+        CHECK(together[i][k].score == alone[k].score);
+        CHECK(together[i][k].finished == alone[k].finished);
+      }
+    }
+  }
+}
+
+TEST_CASE("no beam beats the exhaustive one") {
+  for (uint64_t seed = 0; seed < 15; ++seed) {
+    const RandomModel model({seed});
+    SearchConfig config{.extra_length = 1};
+    const double best = all_outputs(model, config, 0, 5).at(0).score;
+    for (const int64_t beam : {1, 2, 3, 4, 8, 16, 81, 300}) {
+      config.beam = beam;
+      const Hypothesis found = search(model, {4}, config).at(0).at(0);
+      if (found.finished) CHECK(found.score <= best + 1e-12);
+      if (beam >= 81) CHECK(found.score == Approx(best));
+    }
+  }
+}
+
+TEST_CASE("the n best are different, finished and sorted") {
+  for (const StopRule stop : {StopRule::bound, StopRule::count}) {
+    for (uint64_t seed = 0; seed < 10; ++seed) {
+      RandomModel model({seed});
+      model.vocabulary = 12;
+      const auto found =
+          search(model, {6}, {.beam = 8, .extra_length = 20, .nbest = 8, .stop = stop}).at(0);
+      CHECK(found.size() == 8);
+      std::set<Tokens> seen;
+      for (size_t i = 0; i < found.size(); ++i) {
+        CHECK(found[i].finished);
+        CHECK(seen.insert(found[i].tokens).second);
+        if (i > 0) CHECK(found[i - 1].score >= found[i].score);
+        CHECK(found[i].score ==
+              found[i].log_prob / length_penalty({}, int64_t(found[i].tokens.size()) + 1));
+      }
+    }
+  }
+}
+
+TEST_CASE("output without an end is cut at the limit and says so") {
+  const FunctionModel endless([](int64_t, const Tokens&) {
+    return std::vector<float>{never, -1.0F, -2.0F};
+  });
+  const auto found = search(endless, {3, 0, 7}, {.beam = 3, .extra_length = 2, .nbest = 2});
+  const std::vector<size_t> limits = {5, 2, 9};
+  for (size_t i = 0; i < limits.size(); ++i) {
+    REQUIRE(found[i].size() == 2);
+    CHECK(found[i][0].tokens == Tokens(limits[i], 1));
+    CHECK(found[i][0].log_prob == Approx(-1.0 * static_cast<double>(limits[i])));
+    CHECK_FALSE(found[i][0].finished);
+    CHECK(found[i][1].log_prob == Approx(-1.0 * static_cast<double>(limits[i]) - 1.0));
+  }
+}
+
+TEST_CASE("one finished hypothesis beats all that were cut at the limit") {
+  // eos is all but impossible, and still the only proper end.
+  const FunctionModel model([](int64_t, const Tokens& prefix) {
+    return prefix.size() == 2 ? std::vector<float>{-30.0F, -0.1F, never}
+                              : std::vector<float>{never, -0.1F, -0.2F};
+  });
+  const auto found = search(model, {4}, {.beam = 4, .extra_length = 0, .nbest = 4}).at(0);
+  REQUIRE(!found.empty());
+  for (const Hypothesis& hypothesis : found) {
+    CHECK(hypothesis.finished);
+    CHECK(hypothesis.tokens.size() == 2);
+  }
+  CHECK(found[0].tokens == Tokens{1, 1});
+}
+
+TEST_CASE("an eos may be the last token that the limit allows") {
+  const FunctionModel model([](int64_t, const Tokens& prefix) {
+    return prefix.size() == 3 ? std::vector<float>{-1.0F, -0.5F} : std::vector<float>{never, 0.0F};
+  });
+  CHECK(search(model, {4}, {.extra_length = 0})[0][0].tokens == Tokens{1, 1, 1});
+  CHECK(search(model, {4}, {.extra_length = 0})[0][0].finished);
+  CHECK(search(model, {3}, {.extra_length = 0})[0][0].tokens == Tokens{1, 1, 1});
+  CHECK_FALSE(search(model, {3}, {.extra_length = 0})[0][0].finished);
+}
+
+TEST_CASE("eos at once is the empty hypothesis") {
+  const FunctionModel model([](int64_t, const Tokens&) {
+    return std::vector<float>{-0.01F, -20.0F, -21.0F};
+  });
+  for (const int64_t beam : {1, 4}) {
+    PrefixDecoder decoder(model);
+    const std::vector<int64_t> lengths = {9, 0};
+    const auto found = beam_search(decoder, lengths, {.beam = beam}, bos, eos);
+    for (const auto& sentence : found) {
+      REQUIRE(sentence.size() == 1);
+      CHECK(sentence[0].tokens.empty());
+      CHECK(sentence[0].finished);
+      CHECK(sentence[0].log_prob == Approx(-0.01));
+      CHECK(sentence[0].score == Approx(-0.01));  // (5 + 1) / 6 = 1: eos counts
+    }
+    CHECK(decoder.rows_per_step.size() == 1);
+  }
+}
+
+TEST_CASE("an empty batch asks the decoder nothing") {
+  const RandomModel model({});
+  PrefixDecoder decoder(model);
+  CHECK(beam_search(decoder, {}, {}, bos, eos).empty());
+  CHECK(decoder.rows_per_step.empty());
+}
+
+TEST_CASE("a beam larger than the vocabulary works") {
+  RandomModel model({5});
+  model.vocabulary = 2;  // one word and eos
+  const auto found = search(model, {3}, {.beam = 50, .extra_length = 1, .nbest = 50}).at(0);
+  CHECK(found.size() == 4);  // "", "1", "11", "111"
+  const FunctionModel only_eos([](int64_t, const Tokens&) { return std::vector<float>{0.0F}; });
+  CHECK(search(only_eos, {3}, {.beam = 50})[0].size() == 1);
+}
+
+TEST_CASE("finished sentences leave the batch") {
+  const FunctionModel model([](int64_t sentence, const Tokens& prefix) {
+    return static_cast<int64_t>(prefix.size()) >= 2 * sentence
+               ? std::vector<float>{0.0F, -50.0F, -60.0F}
+               : std::vector<float>{-70.0F, -0.5F, -0.9F};
+  });
+  PrefixDecoder decoder(model);
+  const std::vector<int64_t> lengths = {10, 10, 10};
+  const auto found = beam_search(decoder, lengths, {.beam = 2, .alpha = 0.0}, bos, eos);
+  for (size_t i = 0; i < 3; ++i) CHECK(found[i][0].tokens == Tokens(2 * i, 1));
+  CHECK(decoder.rows_per_step == std::vector<int64_t>{3, 4, 4, 2, 2});
+}
+
+TEST_CASE("equal scores are ordered by row, then by token") {
+  const FunctionModel uniform([](int64_t, const Tokens&) { return std::vector<float>(4, -1.0F); });
+  const auto found = search(
+      uniform, {1}, {.beam = 3, .penalty = LengthPenalty::none, .extra_length = 1, .nbest = 3});
+  REQUIRE(found[0].size() == 3);
+  CHECK(found[0][0].tokens == Tokens{});
+  CHECK(found[0][1].tokens == Tokens{1});
+  // Of the second step's 12 equal options row 0's 4 come first, then row 1's first 2, of which one
+  // is its eos.
+  CHECK(found[0][2].tokens == Tokens{2});
+}
+
+TEST_CASE("the rule count stops at beam ends, the rule bound waits for better ones") {
+  // "1 1 1" is worth the wait by its average, but two short ends come first.
+  const FunctionModel model([](int64_t, const Tokens& prefix) {
+    if (prefix.empty()) return std::vector<float>{-0.9F, -1.0F, -5.0F};
+    if (prefix == Tokens{1}) return std::vector<float>{-1.1F, -1.2F, -5.0F};
+    if (prefix.size() < 3) return std::vector<float>{-9.0F, -0.01F, -9.0F};
+    return std::vector<float>{-0.01F, -9.0F, -9.0F};
+  });
+  SearchConfig config{.beam = 2, .alpha = 1.0, .penalty = LengthPenalty::power, .extra_length = 9};
+  CHECK(search(model, {1}, config)[0][0].tokens == Tokens{1, 1, 1});
+  config.stop = StopRule::count;
+  PrefixDecoder decoder(model);
+  const std::vector<int64_t> lengths = {1};
+  CHECK(beam_search(decoder, lengths, config, bos, eos)[0][0].tokens == Tokens{});
+  CHECK(decoder.rows_per_step.size() == 2);
+}
+
+TEST_CASE("a negative alpha does not stop before the better end one token later") {
+  const FunctionModel model([](int64_t, const Tokens& prefix) {
+    return prefix.empty() ? std::vector<float>{-3.0F, -0.5F, -4.0F}
+                          : std::vector<float>{-0.1F, -3.0F, -4.0F};
+  });
+  for (const LengthPenalty penalty : {LengthPenalty::power, LengthPenalty::gnmt}) {
+    const auto found = search(model, {10}, {.beam = 2, .alpha = -1.0, .penalty = penalty});
+    CHECK(found[0][0].tokens == Tokens{1});  // n^-1: -0.6 * 2 against -3 * 1
+  }
+}
+
+TEST_CASE("NaN neither hangs nor wins") {
+  static constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+  const FunctionModel broken([](int64_t, const Tokens& prefix) {
+    return prefix.size() < 2 ? std::vector<float>{-5.0F, -0.1F, nan} : std::vector<float>(3, nan);
+  });
+  const auto found = search(broken, {4}, {.beam = 2}).at(0);
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].finished);
+  CHECK(std::isfinite(found[0].score));
+  const FunctionModel all([](int64_t, const Tokens&) { return std::vector<float>(3, nan); });
+  const auto nothing = search(all, {4, 2}, {.beam = 2});
+  for (const auto& sentence : nothing) {
+    REQUIRE(sentence.size() == 1);
+    CHECK_FALSE(sentence[0].finished);
+    CHECK(sentence[0].tokens.empty());
+    CHECK(sentence[0].score == 0.0);
+  }
+}
+
+TEST_CASE("a dead end keeps the tokens up to it") {
+  const FunctionModel model([](int64_t, const Tokens& prefix) {
+    return prefix.size() < 3 ? std::vector<float>{never, -1.0F} : std::vector<float>{never, never};
+  });
+  const auto found = search(model, {20}, {}).at(0);
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].tokens == Tokens{1, 1, 1});
+  CHECK_FALSE(found[0].finished);
+}
+
+TEST_CASE("a decoder's answer of the wrong size is refused") {
+  struct Wrong : StepDecoder {
+    void step(std::span<const int64_t>, std::span<const int32_t>, std::span<const int64_t>, int64_t,
+              Candidates& out) override {
+      out = {2, {1, 2, 3}, {-1.0F, -2.0F, -3.0F}};
+    }
+  } wrong;
+  const std::vector<int64_t> lengths = {3};
+  CHECK_THROWS_AS(beam_search(wrong, lengths, {}, bos, eos), std::invalid_argument);
+}
+
+TEST_CASE("length penalties have their published values") {
+  const auto penalty = [](LengthPenalty kind, double alpha, int64_t length) {
+    return length_penalty({.alpha = alpha, .penalty = kind}, length);
+  };
+  CHECK(penalty(LengthPenalty::gnmt, 0.6, 1) == Approx(1.0));
+  CHECK(penalty(LengthPenalty::gnmt, 1.0, 7) == Approx(2.0));
+  CHECK(penalty(LengthPenalty::gnmt, 0.5, 19) == Approx(2.0));
+  CHECK(penalty(LengthPenalty::power, 1.0, 7) == Approx(7.0));
+  CHECK(penalty(LengthPenalty::power, -0.5, 16) == Approx(0.25));
+  CHECK(penalty(LengthPenalty::none, 0.6, 30) == 1.0);
+}
+
+TEST_CASE("the search config defaults to the paper and refuses contradictions") {
+  const SearchConfig paper;
+  const Json written = write_config(paper);
+  CHECK(written["beam"] == 4);
+  CHECK(written["alpha"] == 0.6);
+  CHECK(written["penalty"] == "gnmt");
+  CHECK(written["extra_length"] == 50);
+  CHECK(written["stop"] == "bound");
+  CHECK_NOTHROW(paper.validate());
+  CHECK_THROWS_AS((SearchConfig{.beam = 0}.validate()), ConfigError);
+  CHECK_THROWS_AS((SearchConfig{.beam = 2, .nbest = 3}.validate()), ConfigError);
+  CHECK_THROWS_AS((SearchConfig{.extra_length = -1}.validate()), ConfigError);
+  CHECK_THROWS_AS((SearchConfig{.alpha = std::nan("")}.validate()), ConfigError);
+}
+
+}  // namespace attn

@@ -1,0 +1,159 @@
+// affine() in bf16 tiles against LibTorch's on operands that were rounded to bf16 before.
+#include "kernels/ops/bf16.h"
+
+#include "tests/support/catch.h"
+#include "tests/support/hardware.h"
+#include "tests/support/tensors.h"
+
+using namespace attn;
+using testing::max_difference;
+using testing::rounded;
+
+namespace {
+
+torch::Tensor leaf(torch::Tensor x) {
+  return x.detach().requires_grad_();
+}
+
+double scale(const torch::Tensor& x) {
+  return std::max(1.0, x.abs().max().item<double>());
+}
+
+}  // namespace
+
+TEST_CASE("outside a scope an affine map is torch::linear") {
+  const torch::Tensor x = torch::randn({5, 7}), w = torch::randn({3, 7}), b = torch::randn({3});
+  CHECK(torch::equal(affine(x, {w, b}), torch::linear(x, w, b)));
+  CHECK(torch::equal(affine_relu(x, {w, b}), torch::relu(torch::linear(x, w, b))));
+}
+
+TEST_CASE("an affine map in bf16 tiles: values, gradients and what they are added to") {
+  if (!testing::machine_has(has_bf16_tiles(), "tiles of bf16")) return;
+  torch::manual_seed(2);
+  const auto [rows, inputs, outputs] =
+      GENERATE(std::tuple<int64_t, int64_t, int64_t>{1, 1, 1},
+               std::tuple<int64_t, int64_t, int64_t>{37, 64, 300},
+               std::tuple<int64_t, int64_t, int64_t>{1500, 33, 65},
+               std::tuple<int64_t, int64_t, int64_t>{600, 1100, 31});
+  const bool has_bias = GENERATE(true, false), narrow = GENERATE(false, true);
+  CAPTURE(rows, inputs, outputs, has_bias, narrow);
+  const torch::Tensor x = leaf(torch::randn({rows, inputs})),
+                      w = leaf(torch::randn({outputs, inputs})),
+                      b = has_bias ? leaf(torch::randn({outputs})) : torch::Tensor();
+  const torch::Tensor upstream = rounded(torch::randn({rows, outputs}));
+  const torch::Tensor plain_x = leaf(rounded(x)), plain_w = leaf(rounded(w));
+  const torch::Tensor plain_b = has_bias ? leaf(b) : torch::Tensor();
+  const torch::Tensor plain = torch::linear(plain_x, plain_w, plain_b);
+  plain.backward(upstream);
+
+  Bf16Weights weights;
+  torch::Tensor y;
+  w.mutable_grad() = torch::ones_like(w);  // the bias has none yet
+  {
+    const Bf16Scope scope(weights);
+    y = affine(narrow ? x.to(torch::kBFloat16) : x, {w, b});
+  }
+  y.backward(upstream);
+  CHECK(y.scalar_type() == torch::kFloat32);
+  CHECK(max_difference(y, plain) < 1e-5 * scale(plain));
+  // To a bf16 input goes a bf16 gradient.
+  CHECK(max_difference(x.grad(), plain_x.grad()) < (narrow ? 5e-3 : 1e-5) * scale(plain_x.grad()));
+  CHECK(max_difference(w.grad(), plain_w.grad() + 1) < 1e-5 * scale(plain_w.grad()));
+  if (has_bias) {
+    CHECK(max_difference(b.grad(), plain_b.grad()) < 1e-5 * scale(plain_b.grad()));
+  }
+}
+
+TEST_CASE("relu in bf16 tiles: gradients pass where the sum was above zero") {
+  if (!testing::machine_has(has_bf16_tiles(), "tiles of bf16")) return;
+  torch::manual_seed(3);
+  const torch::Tensor x = leaf(rounded(torch::randn({700, 48}))),
+                      w = leaf(rounded(torch::randn({90, 48}))), b = leaf(torch::randn({90}));
+  const torch::Tensor upstream = rounded(torch::randn({700, 90}));
+  const torch::Tensor plain_x = leaf(x), plain_w = leaf(w), plain_b = leaf(b);
+  torch::relu(torch::linear(plain_x, plain_w, plain_b)).backward(upstream);
+  Bf16Weights weights;
+  torch::Tensor y;
+  {
+    const Bf16Scope scope(weights);
+    y = affine_relu(x, {w, b});
+  }
+  CHECK(y.scalar_type() == torch::kBFloat16);
+  CHECK(y.min().item<float>() == 0.0f);
+  y.backward(upstream.to(torch::kBFloat16));
+  CHECK(max_difference(x.grad(), plain_x.grad()) < 1e-5 * scale(plain_x.grad()));
+  CHECK(max_difference(w.grad(), plain_w.grad()) < 1e-5 * scale(plain_w.grad()));
+  CHECK(max_difference(b.grad(), plain_b.grad()) < 1e-5 * scale(plain_b.grad()));
+}
+
+TEST_CASE("several maps of the same rows are those maps, also where one result is not used") {
+  if (!testing::machine_has(has_bf16_tiles(), "tiles of bf16")) return;
+  torch::manual_seed(4);
+  const bool all_used = GENERATE(true, false);
+  const torch::Tensor x = leaf(torch::randn({300, 40}));
+  std::vector<Affine> maps;
+  for (const int64_t outputs : {30, 70, 40}) {
+    maps.push_back({leaf(torch::randn({outputs, 40})), leaf(torch::randn({outputs}))});
+  }
+  Bf16Weights weights;
+  const Bf16Scope scope(weights);
+  std::vector<torch::Tensor> sums;
+  for (const bool together : {true, false}) {
+    const auto ys = together ? affine_all(x, maps)
+                             : std::vector<torch::Tensor>{affine(x, maps[0]), affine(x, maps[1]),
+                                                          affine(x, maps[2])};
+    torch::Tensor loss = (ys[0] * ys[0]).sum() + ys[2].sum();
+    if (all_used) loss = loss + (ys[1] * 3.0).sum();
+    loss.backward();
+    sums.push_back(x.grad().clone());
+    sums.push_back(maps[0].weight.grad().clone());
+    if (all_used) sums.push_back(maps[1].weight.grad().clone());
+    CHECK(maps[1].weight.grad().defined() == all_used);
+    sums.push_back(maps[2].bias.grad().clone());
+    for (const auto& map : maps) {
+      map.weight.mutable_grad() = torch::Tensor();
+      map.bias.mutable_grad() = torch::Tensor();
+    }
+    x.mutable_grad() = torch::Tensor();
+  }
+  const size_t kinds = sums.size() / 2;
+  for (size_t i = 0; i < kinds; ++i) {
+    CHECK(max_difference(sums[i], sums[kinds + i]) < 1e-5 * scale(sums[i]));
+  }
+}
+
+TEST_CASE(
+    "what is not asked for is left alone: frozen weights, gradients of x alone, no gradients") {
+  if (!testing::machine_has(has_bf16_tiles(), "tiles of bf16")) return;
+  const torch::Tensor x = leaf(torch::randn({20, 8}));
+  const torch::Tensor frozen = torch::randn({5, 8}), b = leaf(torch::randn({5}));
+  frozen.mutable_grad() = torch::zeros_like(frozen);
+  Bf16Weights weights;
+  const Bf16Scope scope(weights);
+  affine(x, {frozen, b}).sum().backward();
+  CHECK(frozen.grad().abs().max().item<float>() == 0.0f);
+  CHECK(b.grad().min().item<float>() == 20.0f);
+  const auto dx = torch::autograd::grad({affine(x, {frozen, b}).sum()}, {x});
+  CHECK(max_difference(dx[0], x.grad()) == 0.0);
+  CHECK(b.grad().min().item<float>() == 20.0f);
+  const torch::NoGradGuard no_grad;
+  CHECK_FALSE(affine(x, {frozen, b}).requires_grad());
+  CHECK_THROWS(affine(x.to(torch::kFloat64), {frozen, b}));
+  CHECK_THROWS(affine(x, {frozen, torch::zeros({4})}));
+}
+
+TEST_CASE("operands follow their weights after refresh, and scopes nest") {
+  if (!testing::machine_has(has_bf16_tiles(), "tiles of bf16")) return;
+  const torch::Tensor x = torch::ones({2, 4}), w = torch::ones({3, 4});
+  Bf16Weights weights, others;
+  const Bf16Scope scope(weights);
+  CHECK(affine(x, {w, {}})[0][0].item<float>() == 4.0f);
+  w.fill_(2.0f);
+  {
+    const Bf16Scope inner(others);
+    CHECK(affine(x, {w, {}})[0][0].item<float>() == 8.0f);
+  }
+  CHECK(affine(x, {w, {}})[0][0].item<float>() == 4.0f);  // as it was when first met
+  weights.refresh();
+  CHECK(affine(x, {w, {}})[0][0].item<float>() == 8.0f);
+}
