@@ -50,9 +50,9 @@ TEST_CASE("base, file and assignments apply in this order, each a merge patch") 
 TEST_CASE("an object that is set is a patch: what it leaves out keeps its value") {
   const std::string tiny = R"({"model": {"layers": 1, "d_model": 32, "heads": 2}})";
   const Experiment experiment = resolve(tiny, {R"(model={"heads": 4})"});
-  CHECK(experiment.model.heads == 4);
-  CHECK(experiment.model.layers == 1);
-  CHECK(experiment.model.d_model == 32);
+  CHECK(experiment.model.get<TransformerConfig>().heads == 4);
+  CHECK(experiment.model.get<TransformerConfig>().layers == 1);
+  CHECK(experiment.model.get<TransformerConfig>().d_model == 32);
   CHECK_THROWS_WITH(resolve(tiny, {R"(model={"heads": 4, "heads": 8})"}), contains("stands twice"));
 }
 
