@@ -8,24 +8,25 @@
 #include <variant>
 
 #include "base/enum_names.h"
+#include "model/recurrent/config.h"
 #include "model/transformer/config.h"
 #include "model/vocabulary.h"
 
 namespace attn {
 
 /// In the order of ModelConfig's alternatives.
-enum class Architecture { transformer };
+enum class Architecture { transformer, recurrent };
 
 template <>
 struct EnumNames<Architecture> {
-  static constexpr auto values =
-      std::to_array<EnumName<Architecture>>({{Architecture::transformer, "transformer"}});
+  static constexpr auto values = std::to_array<EnumName<Architecture>>(
+      {{Architecture::transformer, "transformer"}, {Architecture::recurrent, "recurrent"}});
 };
 
 /// A union tagged by "architecture"; without the key it is the Transformer. Each alternative is a
 /// config struct with max_length(), validate(), `embedding_sharing` and `counts_words()`.
 struct ModelConfig {
-  using Options = std::variant<TransformerConfig>;
+  using Options = std::variant<TransformerConfig, RecurrentConfig>;
 
   Options options;
 

@@ -1,3 +1,4 @@
+#include "model/recurrent/recurrent.h"
 #include "model/seq2seq.h"
 #include "model/transformer/transformer.h"
 
@@ -6,6 +7,10 @@ namespace {
 
 std::shared_ptr<Seq2SeqModel> make(const TransformerConfig& config, const VocabularySizes& sizes) {
   return std::make_shared<TransformerImpl>(config, sizes);
+}
+
+std::shared_ptr<Seq2SeqModel> make(const RecurrentConfig& config, const VocabularySizes& sizes) {
+  return std::make_shared<RecurrentImpl>(config, sizes);
 }
 
 }  // namespace

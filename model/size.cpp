@@ -1,5 +1,6 @@
 #include "model/size.h"
 
+#include "model/recurrent/size.h"
 #include "model/transformer/size.h"
 
 namespace attn {

@@ -40,9 +40,26 @@ void add_transformers(std::vector<ModelVariant>& list) {
   add("written-out attention", [](Config& c) { c.attention = AttentionPath::readable; });
 }
 
+void add_recurrent(std::vector<ModelVariant>& list) {
+  using Config = RecurrentConfig;
+  const auto add = [&](const char* name, auto change) {
+    Config config{.d_model = 12, .hidden = 10, .d_attention = 14};
+    change(config);
+    list.push_back({std::string("recurrent, ") + name, config});
+  };
+  add("lstm", [](Config&) {});
+  add("gru", [](Config& c) { c.cell = RecurrentCell::gru; });
+  add("dot", [](Config& c) { c.attention = RecurrentAttention::dot; });
+  add("deep", [](Config& c) { c.encoder_layers = 2, c.decoder_layers = 3; });
+  add("one layer", [](Config& c) { c.decoder_layers = 1; });
+  add("two matrices", [](Config& c) { c.embedding_sharing = EmbeddingSharing::decoder; });
+  add("three matrices", [](Config& c) { c.embedding_sharing = EmbeddingSharing::none; });
+}
+
 std::vector<ModelVariant> variants() {
   std::vector<ModelVariant> list;
   add_transformers(list);
+  add_recurrent(list);
   return list;
 }
 
