@@ -74,9 +74,9 @@ void show_result(const fs::path& run, const Experiment& experiment) {
                                .data = prefix,
                                .tokenize = BleuTokenizer::none,
                                .search = experiment.search};
-  const fs::path output = run / "eval" / "test.txt";
+  const fs::path output = RunDirectory(run).output(config.name);
   const EvaluationResult result =
-      Evaluation(config, experiment.data, loaded.tokenizers, run / "cache")
+      Evaluation(config, experiment.data, loaded.tokenizers, RunDirectory(run).cache())
           .run(*loaded.model, output);
   const auto hypotheses = read_lines(output);
   print_samples(sources, hypotheses, references);
@@ -106,9 +106,9 @@ void show_parser(const fs::path& corpus, const fs::path& run, const Experiment& 
   std::cerr << "parsing unseen sentences\n";
   const EvaluatorConfig config{
       .name = "test", .kind = EvaluatorKind::parse, .data = gold, .search = experiment.search};
-  const fs::path output = run / "eval" / "test.txt";
+  const fs::path output = RunDirectory(run).output(config.name);
   const EvaluationResult result =
-      Evaluation(config, experiment.data, loaded.tokenizers, run / "cache")
+      Evaluation(config, experiment.data, loaded.tokenizers, RunDirectory(run).cache())
           .run(*loaded.model, output);
   print_trees(read_trees(output), read_trees(gold));
   std::cout << "\n" << result.line << "\n" << result.signature << "\n";

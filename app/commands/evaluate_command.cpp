@@ -22,14 +22,13 @@ struct EvalOptions {
 
 void evaluate(const EvalOptions& options) {
   LoadedModel loaded = load_model(options.run);
-  const Experiment experiment =
-      load_experiment(loaded.directory / kConfigFile, options.assignments);
+  const Experiment experiment = load_experiment(loaded.directory.config(), options.assignments);
   if (experiment.eval.empty()) {
     throw ConfigError(options.run.string() +
                       ": its config has no evaluators; add one with --set "
                       "'eval=[{\"name\": \"valid\", \"kind\": \"loss\"}]'");
   }
-  std::cerr << "evaluating " << loaded.directory.string() << "\n";
+  std::cerr << "evaluating " << loaded.directory.path().string() << "\n";
   Json all = Json::object();
   // Of its own, since a run may be read-only or somebody else's; never committed, so it goes away.
   const AtomicDirectory scratch(std::filesystem::temp_directory_path() / "attn-eval");

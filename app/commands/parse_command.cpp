@@ -74,7 +74,7 @@ void parse(const ParseOptions& options) {
                       ": was trained to translate (data.task); use attn translate");
   }
   const SearchConfig config = search_with(loaded.experiment, options.assignments);
-  std::cerr << "parsing with " << loaded.directory.string() << "\n";
+  std::cerr << "parsing with " << loaded.directory.path().string() << "\n";
   Parser parser(*loaded.model, loaded.tokenizers, data.tree_form, config);
   size_t printed = 0;
   for_each_window(options.window, [&](std::span<const std::string> lines) {

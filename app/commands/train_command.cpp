@@ -32,18 +32,13 @@ struct TrainOptions {
   std::vector<std::string> assignments;
 };
 
-bool holds_run(const fs::path& run) {
-  return fs::exists(run / kConfigFile) || fs::exists(run / kResultFile) ||
-         !list_checkpoints(run / kCheckpointsFolder).empty();
-}
-
 // The step at which a run finished that has lost all its checkpoints, or the last one's optimizer
 // to save disk; nothing when there is something to do, or a checkpoint to ask. Without the last
 // weights, but with a checkpoint before, they are trained again.
 std::optional<int64_t> finished_by_result(const fs::path& run, const Experiment& experiment) {
   const auto result = finished_result(run, experiment.train);
   if (!result || !result_conflicts(load_description(run), experiment).empty()) return std::nullopt;
-  const fs::path checkpoints = run / kCheckpointsFolder;
+  const fs::path checkpoints = RunDirectory(run).checkpoints();
   const auto last = latest_checkpoint(checkpoints);
   const std::array<std::string_view, 2> weights = {kWeightsFile, kConfigFile};
   const auto usable = latest_checkpoint(checkpoints, weights);
@@ -58,17 +53,17 @@ int say_finished(const fs::path& run, int64_t step) {
 }
 
 Experiment experiment_of_run(const TrainOptions& options, const fs::path& run) {
-  if (!fs::exists(run / kConfigFile)) {
+  if (!RunDirectory(run).has_config()) {
     throw ConfigError(run.string() + ": is no run (it has no " + kConfigFile +
                       "); start one with attn train CONFIG");
   }
   const Experiment before = load_description(run);
   const Experiment now = fs::is_directory(options.path)
-                             ? load_experiment(run / kConfigFile, options.assignments)
+                             ? load_experiment(RunDirectory(run).config(), options.assignments)
                              : load_experiment(options.path, options.assignments);
   auto conflicts = resume_conflicts(before, now);
   // Without weights no vocabulary is the run's own yet.
-  if (!has_trained(run)) {
+  if (!RunDirectory(run).has_trained()) {
     std::erase_if(conflicts, [](const std::string& path) {
       return path == "data.source_model" || path == "data.target_model";
     });
@@ -107,7 +102,7 @@ int train(const TrainOptions& options) {
                                             : fs::path("runs") / options.path.stem();
   require_no_checkpoint(run);
   if (by_run) require_no_checkpoint(options.path);
-  const bool begun = holds_run(run);
+  const bool begun = RunDirectory(run).has_run();
   if (begun && !options.resume) {
     throw ConfigError(run.string() +
                       ": holds a run already; add --resume to go on with it, or choose another "

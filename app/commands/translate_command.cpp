@@ -36,7 +36,7 @@ void translate(const TranslateOptions& options) {
     throw ConfigError(options.run.string() + ": was trained to parse (data.task); use attn parse");
   }
   const SearchConfig config = search_with(loaded.experiment, options.assignments);
-  std::cerr << "translating with " << loaded.directory.string() << "\n";
+  std::cerr << "translating with " << loaded.directory.path().string() << "\n";
   Translator translator(*loaded.model, loaded.tokenizers, config);
   size_t printed = 0;
   for_each_window(options.window, [&](std::span<const std::string> lines) {

@@ -38,22 +38,22 @@ Json decisive(const Experiment& experiment) {
 
 }  // namespace
 
-TrainingRun::TrainingRun(const Experiment& experiment, fs::path directory, bool resume,
+TrainingRun::TrainingRun(const Experiment& experiment, RunDirectory directory, bool resume,
                          const std::string& command_line, double patience_seconds)
     : experiment_(experiment),
       directory_(std::move(directory)),
-      lock_(directory_, patience_seconds) {
+      lock_(directory_.path(), patience_seconds) {
   if (resume) require_nothing_lost(directory_);
-  remove_checkpoint_leftovers(checkpoints());
-  const auto last = latest_checkpoint(checkpoints());
-  progress_ = std::make_unique<Progress>(directory_ / "log.txt", experiment_.train.steps,
-                                         last ? last->step : 0);
+  remove_checkpoint_leftovers(directory_.checkpoints());
+  const auto last = latest_checkpoint(directory_.checkpoints());
+  progress_ =
+      std::make_unique<Progress>(directory_.log(), experiment_.train.steps, last ? last->step : 0);
   load_data();
   torch::manual_seed(static_cast<uint64_t>(experiment_.seed));
   model_ = make_model(experiment_, tokenizers_);
   for (const Evaluation& evaluation : evaluations_) evaluation.check(*model_);
   // Not before all texts are known to be good: a mended one is then learnt from anew.
-  if (!has_trained(directory_)) save_description(directory_, experiment_, tokenizers_);
+  if (!directory_.has_trained()) save_description(directory_, experiment_, tokenizers_);
   stream_ = std::make_unique<BatchStream>(
       *corpus_, StreamOptions{.batch_tokens = experiment_.data.batch_tokens,
                               .seed = static_cast<uint64_t>(experiment_.seed)});
@@ -62,12 +62,8 @@ TrainingRun::TrainingRun(const Experiment& experiment, fs::path directory, bool 
       std::make_unique<Trainer>(experiment_.train, static_cast<uint64_t>(experiment_.seed), *model_,
                                 *stream_, target.bos() == target.eos() ? -1 : target.bos());
   restore(resume);
-  metrics_ = std::make_unique<MetricsLog>(directory_ / kMetricsFile);
+  metrics_ = std::make_unique<MetricsLog>(directory_.metrics());
   describe(command_line);
-}
-
-fs::path TrainingRun::checkpoints() const {
-  return directory_ / kCheckpointsFolder;
 }
 
 bool TrainingRun::finished() const {
@@ -80,13 +76,13 @@ bool TrainingRun::finished() const {
 void TrainingRun::load_data() {
   const Say say = [this](const std::string& line) { progress_->say(line); };
   const fs::path cache =
-      experiment_.data.cache.empty() ? directory_ / "cache" : fs::path(experiment_.data.cache);
+      experiment_.data.cache.empty() ? directory_.cache() : fs::path(experiment_.data.cache);
   const DataConfig data =
       with_training_text(experiment_.data, cache, static_cast<uint64_t>(experiment_.seed), say);
   TextHashes hashes;
   texts_ = training_keys(experiment_.data, hashes);
   // A run keeps the tokenizers that its weights are for, whatever becomes of the text.
-  const bool trained = has_trained(directory_);
+  const bool trained = directory_.has_trained();
   if (!trained) {
     check_texts(text_path(data.train, data.source), text_path(data.train, data.target));
   }
@@ -113,12 +109,13 @@ void TrainingRun::load_data() {
 
 void TrainingRun::restore(bool resume) {
   if (!resume) return;
-  const auto last = latest_checkpoint(checkpoints());
+  const auto last = latest_checkpoint(directory_.checkpoints());
   set_damaged_aside(last ? last->step : -1);
-  keep_until_step(directory_ / kMetricsFile, last ? last->step : 0);
+  keep_until_step(directory_.metrics(), last ? last->step : 0);
   if (!last) return;
-  load_weights(last->path / kWeightsFile, *model_);
-  load_training_state(last->path / kTrainingFile, *trainer_);
+  const ModelDirectory saved(last->path);
+  load_weights(saved.weights(), *model_);
+  load_training_state(saved.training_state(), *trainer_);
   if (trainer_->state.step != last->step) {
     throw DataError(last->path.string() + ": holds step " + std::to_string(trainer_->state.step));
   }
@@ -126,9 +123,10 @@ void TrainingRun::restore(bool resume) {
   TrainState& state = trainer_->state;
   if (decisive(load_description(directory_)) != decisive(experiment_)) {
     state.best_step = state.without_better = 0;  // its best was measured by something else
-  } else if (const auto best = best_checkpoint(checkpoints());
+  } else if (const auto best = best_checkpoint(directory_.checkpoints());
              state.best_step == last->step && !(best && best->checkpoint.step == last->step)) {
-    mark_best(checkpoints(), last->step, state.best);  // killed between saving and marking
+    mark_best(directory_.checkpoints(), last->step,
+              state.best);  // killed between saving and marking
   }
   saved_step_ = last->step;
   earlier_seconds_ = trainer_->state.seconds;
@@ -138,9 +136,10 @@ void TrainingRun::restore(bool resume) {
 
 // Checkpoints newer than the newest whole one are broken; training will want their names again.
 void TrainingRun::set_damaged_aside(int64_t newest_whole) {
-  for (const StoredCheckpoint& checkpoint : list_checkpoints(checkpoints())) {
+  for (const StoredCheckpoint& checkpoint : list_checkpoints(directory_.checkpoints())) {
     if (checkpoint.step <= newest_whole) continue;
-    const fs::path aside = checkpoints() / ("damaged-" + checkpoint.path.filename().string());
+    const fs::path aside =
+        directory_.checkpoints() / ("damaged-" + checkpoint.path.filename().string());
     fs::remove_all(aside);
     fs::rename(checkpoint.path, aside);
     progress_->say(checkpoint.path.string() + ": damaged; passed over and kept as " +
@@ -170,7 +169,7 @@ void TrainingRun::describe(const std::string& command_line) {
   if (!begun) {
     // An argument may be any bytes.
     const std::string text = run.dump(2, ' ', false, Json::error_handler_t::replace);
-    write_file_atomically(directory_ / kRunFile, text + "\n");
+    write_file_atomically(directory_.run_file(), text + "\n");
   }
   std::ostringstream line;
   line << "model: " << parameters << " parameters; vocabulary " << vocabulary.source << " / "
@@ -193,8 +192,8 @@ void TrainingRun::rehearse() {
 // What may change when a run goes on (its length, what is evaluated) is remembered for the next
 // time and for reports; a result that it had is no longer its result, nor are averaged weights.
 void TrainingRun::keep_config() {
-  fs::remove(directory_ / kResultFile);  // of a shorter training
-  const fs::path averaged = directory_ / kAveragedFolder;
+  fs::remove(directory_.result());  // of a shorter training
+  const fs::path averaged = directory_.averaged();
   auto removed = fs::remove_all(averaged);
   while (const auto left = interrupted_replacement(averaged)) removed += fs::remove_all(*left);
   if (removed > 0) {
@@ -208,7 +207,7 @@ void TrainingRun::keep_config() {
 RunEnd TrainingRun::run() {
   rehearse();
   keep_config();
-  progress_ = std::make_unique<Progress>(directory_ / "log.txt", experiment_.train.steps, step());
+  progress_ = std::make_unique<Progress>(directory_.log(), experiment_.train.steps, step());
   while (!finished()) {
     const StepReport report = trainer_->step();
     progress_->step(report);
@@ -217,7 +216,7 @@ RunEnd TrainingRun::run() {
     const bool best = evaluate();
     const bool stop = stop_requested();
     if (best || stop || finished() || checkpoint_due()) save();
-    if (best) mark_best(checkpoints(), step(), trainer_->state.best);
+    if (best) mark_best(directory_.checkpoints(), step(), trainer_->state.best);
     if (stop && !finished()) return RunEnd::interrupted;
   }
   conclude();
@@ -282,7 +281,7 @@ bool TrainingRun::evaluate() {
 bool TrainingRun::evaluate_one(const Evaluation& evaluation, bool decisive) {
   const auto begin = std::chrono::steady_clock::now();
   const std::string& name = evaluation.config().name;
-  const fs::path output = directory_ / output_name(name, step());
+  const fs::path output = directory_.output(name, step());
   const EvaluationResult result = evaluation.run(*model_, output);
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -320,7 +319,7 @@ void TrainingRun::note_first_checkpoint() {
   auto run = read_run_file(directory_);
   if (!run || run->contains(kFirstCheckpoint)) return;
   (*run)[kFirstCheckpoint] = step();
-  write_file_atomically(directory_ / kRunFile, run->dump(2) + "\n");
+  write_file_atomically(directory_.run_file(), run->dump(2) + "\n");
 }
 
 void TrainingRun::save() {
@@ -329,15 +328,17 @@ void TrainingRun::save() {
   const auto begin = std::chrono::steady_clock::now();
   trainer_->state.seconds = earlier_seconds_ + progress_->seconds();
   metrics_->sync();
-  AtomicDirectory directory(checkpoint_path(checkpoints(), step()));
-  save_weights(directory.path() / kWeightsFile, *model_, {{"step", std::to_string(step())}});
-  save_training_state(directory.path() / kTrainingFile, *trainer_);
-  save_description(directory.path(), experiment_, tokenizers_);
+  AtomicDirectory directory(checkpoint_path(directory_.checkpoints(), step()));
+  const ModelDirectory saved(directory.path());
+  save_weights(saved.weights(), *model_, {{"step", std::to_string(step())}});
+  save_training_state(saved.training_state(), *trainer_);
+  save_description(saved, experiment_, tokenizers_);
   directory.commit();
   note_first_checkpoint();
   saved_step_ = step();
   saved_seconds_ = trainer_->state.seconds;
-  prune_checkpoints(checkpoints(), checkpoint_schedule(experiment_.train, finished() ? step() : 0),
+  prune_checkpoints(directory_.checkpoints(),
+                    checkpoint_schedule(experiment_.train, finished() ? step() : 0),
                     experiment_.train.keep_last);
   progress_->exclude(
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());

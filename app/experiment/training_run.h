@@ -1,7 +1,6 @@
 // A training run in its directory: what happens between `attn train` and the last checkpoint.
 #pragma once
 
-#include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>
@@ -10,6 +9,7 @@
 
 #include "app/experiment/experiment.h"
 #include "app/experiment/progress.h"
+#include "app/experiment/run_directory.h"
 #include "app/experiment/run_lock.h"
 #include "base/metrics_log.h"
 #include "data/batches.h"
@@ -28,7 +28,7 @@ class TrainingRun {
   /// up the newest whole checkpoint (none was ever saved: it starts at step 0). Throws ConfigError
   /// or DataError before anything is trained. Waits up to `patience_seconds` for another process in
   /// the same directory to end.
-  TrainingRun(const Experiment& experiment, std::filesystem::path directory, bool resume,
+  TrainingRun(const Experiment& experiment, RunDirectory directory, bool resume,
               const std::string& command_line, double patience_seconds = 0.0);
 
   /// Trains to the last step, or until a signal asks to stop, which saves first. Throws DataError
@@ -58,10 +58,8 @@ class TrainingRun {
   void note_first_checkpoint();
   bool checkpoint_due() const;
 
-  std::filesystem::path checkpoints() const;
-
   Experiment experiment_;
-  std::filesystem::path directory_;
+  RunDirectory directory_;
   RunLock lock_;
   Tokenizers tokenizers_;
   std::unique_ptr<EncodedCorpus> corpus_;
