@@ -117,7 +117,7 @@ void show_parser(const fs::path& corpus, const fs::path& run, const Experiment& 
 // Trains, or goes on, or finds the run finished; false when a signal stopped it.
 bool train(const Experiment& experiment, const fs::path& run) {
   TrainingRun training(experiment, run, /*resume=*/true, command_line());
-  if (training.finished() || training.run() == RunEnd::finished) return true;
+  if (training.finished() || training.run() == LoopEnd::finished) return true;
   std::cerr << "stopped and saved at step " << training.step() << "; ./run demo goes on\n";
   return false;
 }

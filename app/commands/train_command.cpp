@@ -122,7 +122,7 @@ int train(const TrainOptions& options) {
     training.conclude();
     return say_finished(run, training.step());
   }
-  if (training.run() == RunEnd::interrupted) {
+  if (training.run() == LoopEnd::interrupted) {
     std::cerr << "stopped and saved at step " << training.step() << "; go on with: attn train "
               << run.string() << " --resume\n";
     return stop_exit_code();

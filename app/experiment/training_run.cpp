@@ -1,6 +1,5 @@
 #include "app/experiment/training_run.h"
 
-#include <chrono>
 #include <sstream>
 
 #include "app/experiment/checkpoint.h"
@@ -45,9 +44,7 @@ TrainingRun::TrainingRun(const Experiment& experiment, RunDirectory directory, b
       lock_(directory_.path(), patience_seconds) {
   if (resume) require_nothing_lost(directory_);
   remove_checkpoint_leftovers(directory_.checkpoints());
-  const auto last = latest_checkpoint(directory_.checkpoints());
-  progress_ =
-      std::make_unique<Progress>(directory_.log(), experiment_.train.steps, last ? last->step : 0);
+  progress_ = std::make_unique<Progress>(directory_.log(), experiment_.train.steps);
   load_data();
   torch::manual_seed(static_cast<uint64_t>(experiment_.seed));
   model_ = make_model(experiment_, tokenizers_);
@@ -67,10 +64,7 @@ TrainingRun::TrainingRun(const Experiment& experiment, RunDirectory directory, b
 }
 
 bool TrainingRun::finished() const {
-  const TrainState& state = trainer_->state;
-  const int64_t patience = experiment_.train.patience;
-  return state.step >= experiment_.train.steps ||
-         (patience > 0 && state.without_better >= patience);
+  return is_finished(trainer_->state, experiment_.train);
 }
 
 void TrainingRun::load_data() {
@@ -128,9 +122,6 @@ void TrainingRun::restore(bool resume) {
     mark_best(directory_.checkpoints(), last->step,
               state.best);  // killed between saving and marking
   }
-  saved_step_ = last->step;
-  earlier_seconds_ = trainer_->state.seconds;
-  saved_seconds_ = earlier_seconds_;
   progress_->say("going on from " + last->path.string());
 }
 
@@ -204,23 +195,43 @@ void TrainingRun::keep_config() {
   save_description(directory_, experiment_, tokenizers_);
 }
 
-RunEnd TrainingRun::run() {
+LoopEnd TrainingRun::run() {
   rehearse();
   keep_config();
-  progress_ = std::make_unique<Progress>(directory_.log(), experiment_.train.steps, step());
-  while (!finished()) {
-    const StepReport report = trainer_->step();
-    progress_->step(report);
-    const bool last = report.step >= experiment_.train.steps;
-    if (last || report.step % experiment_.train.log_every == 0) log_window(report.step);
-    const bool best = evaluate();
-    const bool stop = stop_requested();
-    if (best || stop || finished() || checkpoint_due()) save();
-    if (best) mark_best(directory_.checkpoints(), step(), trainer_->state.best);
-    if (stop && !finished()) return RunEnd::interrupted;
+  const LoopEnd end = train_loop(*trainer_, experiment_.train, callbacks());
+  if (end == LoopEnd::finished) conclude();
+  return end;
+}
+
+LoopCallbacks TrainingRun::callbacks() {
+  LoopCallbacks callbacks;
+  callbacks.stepped = [this](const Throughput& throughput) { progress_->show(throughput); };
+  callbacks.log = [this](const TrainingWindow& window) { log_window(window); };
+  for (const Evaluation& evaluation : evaluations_) {
+    callbacks.evaluations.push_back(loop_evaluation(evaluation));
   }
-  conclude();
-  return RunEnd::finished;
+  callbacks.save = [this] { save(); };
+  callbacks.mark_best = [this] {
+    mark_best(directory_.checkpoints(), step(), trainer_->state.best);
+  };
+  callbacks.stop_requested = stop_requested;
+  return callbacks;
+}
+
+LoopEvaluation TrainingRun::loop_evaluation(const Evaluation& evaluation) {
+  const auto result = std::make_shared<EvaluationResult>();
+  return {
+      .every = evaluation.config().every,
+      .run =
+          [this, result, &evaluation] {
+            const std::string& name = evaluation.config().name;
+            *result = evaluation.run(*model_, directory_.output(name, step()));
+            return result->decisive;
+          },
+      .better = [&evaluation](double value, double than) { return evaluation.better(value, than); },
+      .log = [this, result, &evaluation](
+                 bool best,
+                 double seconds) { log_evaluation(evaluation, *result, best, seconds); }};
 }
 
 void TrainingRun::conclude() {
@@ -232,7 +243,7 @@ void TrainingRun::conclude() {
   result.step = state.step;
   result.parameters = parameter_count(experiment_.model, vocabulary);
   result.target_tokens = state.target_tokens;
-  result.seconds = earlier_seconds_ + progress_->seconds();
+  result.seconds = state.seconds;
   result.tokens_per_second = static_cast<double>(state.target_tokens) / result.seconds;
   result.flops = epoch_flops(*corpus_, experiment_.model, vocabulary) * updates /
                  static_cast<double>(stream_->epoch_batches());
@@ -243,10 +254,9 @@ void TrainingRun::conclude() {
   write_result(directory_, result);
 }
 
-void TrainingRun::log_window(int64_t step) {
-  const Progress::Window window = progress_->take_window();
-  progress_->say(progress_->text(step, window));
-  metrics_->write("train", {{"step", step},
+void TrainingRun::log_window(const TrainingWindow& window) {
+  progress_->say(progress_->text(window));
+  metrics_->write("train", {{"step", window.step},
                             {"epoch", stream_->epoch()},
                             {"loss", window.loss},
                             {"ppl", window.perplexity},
@@ -254,64 +264,20 @@ void TrainingRun::log_window(int64_t step) {
                             {"gradient_norm", window.gradient_norm},
                             {"target_tokens", trainer_->state.target_tokens},
                             {"tokens_per_second", window.tokens_per_second},
-                            {"seconds", earlier_seconds_ + progress_->seconds()}});
+                            {"seconds", window.seconds}});
 }
 
-bool TrainingRun::evaluate() {
-  const bool end = step() >= experiment_.train.steps;
-  bool best = false;
-  bool decided = false;
-  std::vector<const Evaluation*> others;
-  for (const Evaluation& evaluation : evaluations_) {
-    const int64_t every = evaluation.config().every;
-    const bool decisive = !decided && every > 0;
-    decided = decided || decisive;
-    if (end || (every > 0 && step() % every == 0)) {
-      best |= evaluate_one(evaluation, decisive);
-    } else {
-      others.push_back(&evaluation);
-    }
-  }
-  if (!end && finished()) {  // out of patience: this was the last step after all
-    for (const Evaluation* evaluation : others) evaluate_one(*evaluation, false);
-  }
-  return best;
-}
-
-bool TrainingRun::evaluate_one(const Evaluation& evaluation, bool decisive) {
-  const auto begin = std::chrono::steady_clock::now();
+void TrainingRun::log_evaluation(const Evaluation& evaluation, const EvaluationResult& result,
+                                 bool best, double seconds) {
   const std::string& name = evaluation.config().name;
-  const fs::path output = directory_.output(name, step());
-  const EvaluationResult result = evaluation.run(*model_, output);
-  const double seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  progress_->exclude(seconds);
   std::vector<MetricField> fields = {{"step", step()}, {"name", name}};
   for (const auto& [key, value] : result.values) fields.emplace_back(key, value);
   if (!result.signature.empty()) fields.emplace_back("signature", result.signature);
   fields.emplace_back("text", evaluation.text_key());
   fields.emplace_back("eval_seconds", seconds);
   metrics_->write("eval", fields);
-  TrainState& state = trainer_->state;
-  const bool best =
-      decisive && (state.best_step == 0 || evaluation.better(result.decisive, state.best));
-  if (best) {
-    state.best = result.decisive;
-    state.best_step = step();
-    state.without_better = 0;
-  } else if (decisive) {
-    ++state.without_better;
-  }
   progress_->say("step " + std::to_string(step()) + "  " + name + "  " + result.line + "  (" +
                  duration_text(seconds) + (best ? ", best so far)" : ")"));
-  return best;
-}
-
-bool TrainingRun::checkpoint_due() const {
-  const TrainConfig& config = experiment_.train;
-  const double since = earlier_seconds_ + progress_->seconds() - saved_seconds_;
-  return step() % config.checkpoint_every == 0 ||
-         (config.checkpoint_minutes > 0 && since >= 60 * config.checkpoint_minutes);
 }
 
 // So that a run whose checkpoints are gone is known to have had some.
@@ -323,10 +289,7 @@ void TrainingRun::note_first_checkpoint() {
 }
 
 void TrainingRun::save() {
-  if (saved_step_ == step()) return;
   lock_.require();
-  const auto begin = std::chrono::steady_clock::now();
-  trainer_->state.seconds = earlier_seconds_ + progress_->seconds();
   metrics_->sync();
   AtomicDirectory directory(checkpoint_path(directory_.checkpoints(), step()));
   const ModelDirectory saved(directory.path());
@@ -335,13 +298,9 @@ void TrainingRun::save() {
   save_description(saved, experiment_, tokenizers_);
   directory.commit();
   note_first_checkpoint();
-  saved_step_ = step();
-  saved_seconds_ = trainer_->state.seconds;
   prune_checkpoints(directory_.checkpoints(),
                     checkpoint_schedule(experiment_.train, finished() ? step() : 0),
                     experiment_.train.keep_last);
-  progress_->exclude(
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
 }
 
 }  // namespace attn

@@ -15,12 +15,10 @@
 #include "data/batches.h"
 #include "data/corpus.h"
 #include "eval/tasks/evaluator.h"
+#include "train/loop.h"
 #include "train/trainer.h"
 
 namespace attn {
-
-/// How a run came to its end.
-enum class RunEnd { finished, interrupted };
 
 class TrainingRun {
  public:
@@ -33,7 +31,7 @@ class TrainingRun {
 
   /// Trains to the last step, or until a signal asks to stop, which saves first. Throws DataError
   /// when a checkpoint can't be written and NonFiniteLoss; the checkpoints before are intact.
-  RunEnd run();
+  LoopEnd run();
 
   /// Whether a resumed run has nothing left to do but to say so.
   bool finished() const;
@@ -49,14 +47,13 @@ class TrainingRun {
   void set_damaged_aside(int64_t newest_whole);
   void rehearse();
   void keep_config();
-  void log_window(int64_t step);
-  /// Runs the evaluators that are due, after the last step all; returns whether the decisive one
-  /// found a new best.
-  bool evaluate();
-  bool evaluate_one(const Evaluation& evaluation, bool decisive);
+  LoopCallbacks callbacks();
+  LoopEvaluation loop_evaluation(const Evaluation& evaluation);
+  void log_window(const TrainingWindow& window);
+  void log_evaluation(const Evaluation& evaluation, const EvaluationResult& result, bool best,
+                      double seconds);
   void save();
   void note_first_checkpoint();
-  bool checkpoint_due() const;
 
   Experiment experiment_;
   RunDirectory directory_;
@@ -70,9 +67,6 @@ class TrainingRun {
   std::unique_ptr<Trainer> trainer_;
   std::unique_ptr<Progress> progress_;
   std::unique_ptr<MetricsLog> metrics_;
-  int64_t saved_step_ = -1;
-  double saved_seconds_ = 0.0;    // of training, when the last checkpoint was written
-  double earlier_seconds_ = 0.0;  // of training, before this process
 };
 
 }  // namespace attn
