@@ -11,7 +11,6 @@
 #include "app/commands/sweep_command.h"
 #include "app/experiment/checkpoint.h"
 #include "app/experiment/training_run.h"
-#include "app/machine/command_line.h"
 #include "app/machine/signals.h"
 #include "app/sweep/plan.h"
 #include "app/sweep/prepare.h"
@@ -62,8 +61,8 @@ void print_next_steps(const fs::path& run) {
       << "  ./run train experiments/multi30k/tiny.json\n";
 }
 
-void show_result(const fs::path& run, const Experiment& experiment) {
-  LoadedModel loaded = load_model(run);
+void show_result(const fs::path& run, const Experiment& experiment, const Context& context) {
+  LoadedModel loaded = load_model(run, context.device);
   const std::string prefix = (run / "corpus" / "test").string();
   const auto sources = read_lines(text_path(prefix, experiment.data.source));
   const auto references = read_lines(text_path(prefix, experiment.data.target));
@@ -100,8 +99,9 @@ void print_trees(const std::vector<Tree>& trees, const std::vector<Tree>& gold) 
   }
 }
 
-void show_parser(const fs::path& corpus, const fs::path& run, const Experiment& experiment) {
-  LoadedModel loaded = load_model(run);
+void show_parser(const fs::path& corpus, const fs::path& run, const Experiment& experiment,
+                 const Context& context) {
+  LoadedModel loaded = load_model(run, context.device);
   const std::string gold = (corpus / "test.ptb").string();
   std::cerr << "parsing unseen sentences\n";
   const EvaluatorConfig config{
@@ -115,15 +115,15 @@ void show_parser(const fs::path& corpus, const fs::path& run, const Experiment& 
 }
 
 // Trains, or goes on, or finds the run finished; false when a signal stopped it.
-bool train(const Experiment& experiment, const fs::path& run) {
-  TrainingRun training(experiment, run, /*resume=*/true, command_line());
+bool train(const Experiment& experiment, const fs::path& run, const Context& context) {
+  TrainingRun training(experiment, run, /*resume=*/true, context);
   if (training.finished() || training.run() == LoopEnd::finished) return true;
   std::cerr << "stopped and saved at step " << training.step() << "; ./run demo goes on\n";
   return false;
 }
 
 // Two rows on the same corpus, and their report: false when a signal stopped it.
-bool show_sweep(const DemoOptions& options, const fs::path& corpus) {
+bool show_sweep(const DemoOptions& options, const fs::path& corpus, const Context& context) {
   SweepRequest request;
   request.file = options.sweep;
   request.directory = options.run / "sweep";
@@ -134,7 +134,7 @@ bool show_sweep(const DemoOptions& options, const fs::path& corpus) {
   SweepPlan plan = plan_sweep(request);
   refuse_changed(plan);
   prepare_sweep(plan, [](const std::string& line) { std::cerr << line << std::endl; });
-  const SweepEnd end = run_sweep(plan, runner_of_machine(1));
+  const SweepEnd end = run_sweep(plan, runner_of_machine(context, 1));
   if (end.interrupted) return false;
   if (!end.failed.empty()) throw DataError(end.failed.front().name + ": " + end.failed.front().why);
   const SweepReport report(plan.directory);
@@ -144,7 +144,7 @@ bool show_sweep(const DemoOptions& options, const fs::path& corpus) {
   return true;
 }
 
-int demo(const DemoOptions& options) {
+int demo(const DemoOptions& options, const Context& context) {
   Experiment translation = load_experiment(options.config);
   Experiment parsing = load_experiment(options.parse_config);
   const fs::path corpus = options.run / "corpus", parser = options.run / "parser";
@@ -159,19 +159,19 @@ int demo(const DemoOptions& options) {
               << generated.train[0].german << "\n";
   }
   catch_stop_signals();
-  if (!train(translation, options.run)) return stop_exit_code();
-  show_result(options.run, translation);
+  if (!train(translation, options.run, context)) return stop_exit_code();
+  show_result(options.run, translation, context);
   std::cout << std::flush;
-  if (!train(parsing, parser)) return stop_exit_code();
-  show_parser(corpus, parser, parsing);
-  if (!show_sweep(options, corpus)) return stop_exit_code();
+  if (!train(parsing, parser, context)) return stop_exit_code();
+  show_parser(corpus, parser, parsing, context);
+  if (!show_sweep(options, corpus, context)) return stop_exit_code();
   print_next_steps(options.run);
   return 0;
 }
 
 }  // namespace
 
-void add_demo_command(CLI::App& app) {
+void add_demo_command(CLI::App& app, Context& context) {
   auto options = std::make_shared<DemoOptions>();
   CLI::App* command = app.add_subcommand(
       "demo", "Make a corpus; train a translator, a parser and a small ablation on it; score them");
@@ -180,7 +180,7 @@ void add_demo_command(CLI::App& app) {
   command->add_option("--parse-config", options->parse_config, "the parser")->capture_default_str();
   command->add_option("--sweep", options->sweep, "the ablation")->capture_default_str();
   command->add_option("--run", options->run, "its directory")->capture_default_str();
-  command->callback([options] { set_exit_code(demo(*options)); });
+  command->callback([options, &context] { context.exit_code = demo(*options, context); });
 }
 
 }  // namespace attn

@@ -20,8 +20,8 @@ struct EvalOptions {
   bool json = false;
 };
 
-void evaluate(const EvalOptions& options) {
-  LoadedModel loaded = load_model(options.run);
+void evaluate(const EvalOptions& options, const Context& context) {
+  LoadedModel loaded = load_model(options.run, context.device);
   const Experiment experiment = load_experiment(loaded.directory.config(), options.assignments);
   if (experiment.eval.empty()) {
     throw ConfigError(options.run.string() +
@@ -50,7 +50,7 @@ void evaluate(const EvalOptions& options) {
 
 }  // namespace
 
-void add_evaluate_command(CLI::App& app) {
+void add_evaluate_command(CLI::App& app, const Context& context) {
   auto options = std::make_shared<EvalOptions>();
   CLI::App* command =
       app.add_subcommand("eval", "Run a config's evaluators on a run or checkpoint");
@@ -59,7 +59,7 @@ void add_evaluate_command(CLI::App& app) {
   command->add_option("--set", options->assignments, "path=value")->allow_extra_args(false);
   command->add_option("--output", options->output, "directory for the translations");
   command->add_flag("--json", options->json, "values as JSON, in full precision");
-  command->callback([options] { evaluate(*options); });
+  command->callback([options, &context] { evaluate(*options, context); });
 }
 
 }  // namespace attn

@@ -7,8 +7,6 @@
 
 #include "app/commands/report_command.h"
 #include "app/experiment/run_result.h"
-#include "app/machine/command_line.h"
-#include "app/machine/device.h"
 #include "app/machine/signals.h"
 #include "app/sweep/dry_run.h"
 #include "app/sweep/plan.h"
@@ -56,29 +54,29 @@ int end_of(const SweepPlan& plan, const SweepEnd& end) {
   return static_cast<int>(ExitCode::data);
 }
 
-int train_task(const SweepOptions& options) {
+int train_task(const SweepOptions& options, const Context& context) {
   const PlannedRun run = submitted_run(options.request.file, options.task);
   if (finished_result(run.directory, run.experiment.train)) {
     std::cerr << options.task << ": finished; nothing to do\n";
     return 0;
   }
   std::cerr << options.task << ": training; its log: " << run_log(run).string() << "\n";
-  const int code = run_one(run, runner_of_machine(options.jobs));
+  const int code = run_one(run, runner_of_machine(context, options.jobs));
   std::cerr << options.task << ": ended with exit code " << code << "\n";
   return code;
 }
 
-int sweep(const SweepOptions& options) {
+int sweep(const SweepOptions& options, const Context& context) {
   if (!options.task.empty()) {
     catch_stop_signals();
-    return train_task(options);
+    return train_task(options, context);
   }
   SweepPlan plan = plan_sweep(options.request);
   if (options.jobs < 1) throw ConfigError("--jobs: must be 1 or more");
   if (options.dry_run) {
     DryRunOptions cost = options.cost;
     cost.measure = !options.no_measure;
-    cost.device = device().is_cuda() ? "cuda" : "cpu";
+    cost.device = context.device.is_cuda() ? "cuda" : "cpu";
     cost.threads = torch::get_num_threads();
     cost.jobs = options.jobs;
     dry_run(plan, cost);
@@ -94,21 +92,21 @@ int sweep(const SweepOptions& options) {
               << "\nwhen its tasks have ended: attn report " << plan.directory.string() << "\n";
     return 0;
   }
-  return end_of(plan, run_sweep(plan, runner_of_machine(options.jobs)));
+  return end_of(plan, run_sweep(plan, runner_of_machine(context, options.jobs)));
 }
 
 }  // namespace
 
-RunnerOptions runner_of_machine(int64_t jobs) {
+RunnerOptions runner_of_machine(const Context& context, int64_t jobs) {
   RunnerOptions runner;
   runner.jobs = jobs;
-  runner.device = device().is_cuda() ? "cuda" : "cpu";
+  runner.device = context.device.is_cuda() ? "cuda" : "cpu";
   runner.cores = torch::get_num_threads();
-  runner.gpus = device().is_cuda() ? static_cast<int64_t>(torch::cuda::device_count()) : 0;
+  runner.gpus = context.device.is_cuda() ? static_cast<int64_t>(torch::cuda::device_count()) : 0;
   return runner;
 }
 
-void add_sweep_command(CLI::App& app) {
+void add_sweep_command(CLI::App& app, Context& context) {
   auto options = std::make_shared<SweepOptions>();
   CLI::App* command =
       app.add_subcommand("sweep", "Train all rows of a sweep, such as Table 3, and report");
@@ -137,7 +135,7 @@ void add_sweep_command(CLI::App& app) {
   command->add_option(
       "--task", options->task,
       "train only this run (ROW/seed-1) of a submitted sweep, as a task of the array does");
-  command->callback([options] { set_exit_code(sweep(*options)); });
+  command->callback([options, &context] { context.exit_code = sweep(*options, context); });
 }
 
 }  // namespace attn

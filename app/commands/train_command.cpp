@@ -13,8 +13,6 @@
 #include "app/experiment/run_result.h"
 #include "app/experiment/text_keys.h"
 #include "app/experiment/training_run.h"
-#include "app/machine/command_line.h"
-#include "app/machine/device.h"
 #include "app/machine/signals.h"
 #include "base/error.h"
 #include "train/checkpoint_store.h"
@@ -77,11 +75,11 @@ Experiment experiment_of_run(const TrainOptions& options, const fs::path& run) {
 }
 
 // The same seed gives the same bits with the same number of threads alone.
-void keep_threads(const fs::path& run) {
+void keep_threads(const fs::path& run, const Context& context) {
   const auto begun = begun_threads(run);
   const int now = torch::get_num_threads();
-  if (!begun || *begun == now || device().is_cuda()) return;
-  if (threads_chosen()) {
+  if (!begun || *begun == now || context.device.is_cuda()) return;
+  if (context.threads) {
     std::cerr << run.string() << ": began with " << *begun << " threads and goes on with " << now
               << ", as --threads says: its figures may differ in the last digits from those of an "
                  "undisturbed run\n";
@@ -92,7 +90,7 @@ void keep_threads(const fs::path& run) {
             << " threads, as it began (--threads sets another number)\n";
 }
 
-int train(const TrainOptions& options) {
+int train(const TrainOptions& options, const Context& context) {
   const bool by_run = fs::is_directory(options.path);
   if (by_run && !options.resume) {
     throw ConfigError(options.path.string() + ": is a directory; add --resume to go on with a run");
@@ -116,8 +114,8 @@ int train(const TrainOptions& options) {
   }
   experiment.data.require_texts();
   catch_stop_signals();
-  if (begun) keep_threads(run);
-  TrainingRun training(experiment, run, options.resume, command_line(), options.patience);
+  if (begun) keep_threads(run, context);
+  TrainingRun training(experiment, run, options.resume, context, options.patience);
   if (training.finished()) {
     training.conclude();
     return say_finished(run, training.step());
@@ -135,7 +133,7 @@ int train(const TrainOptions& options) {
 
 }  // namespace
 
-void add_train_command(CLI::App& app) {
+void add_train_command(CLI::App& app, Context& context) {
   auto options = std::make_shared<TrainOptions>();
   CLI::App* command = app.add_subcommand("train", "Train a model as a config describes it");
   command->footer(
@@ -149,7 +147,7 @@ void add_train_command(CLI::App& app) {
                       "seconds to wait for another process that trains in the same directory");
   command->add_option("--set", options->assignments, "path=value, applied after the config")
       ->allow_extra_args(false);
-  command->callback([options] { set_exit_code(train(*options)); });
+  command->callback([options, &context] { context.exit_code = train(*options, context); });
 }
 
 }  // namespace attn

@@ -4,7 +4,6 @@
 #include <array>
 
 #include "app/experiment/run_result.h"
-#include "app/machine/device.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "data/parsing/tag_dictionary.h"
@@ -86,10 +85,10 @@ void set_target_counter(const Experiment& experiment, Tokenizers& tokenizers) {
       std::make_shared<const TokenCounter>(tokenizers.target->size(), leaves);
 }
 
-std::shared_ptr<Seq2SeqModel> make_model(const Experiment& experiment,
-                                         const Tokenizers& tokenizers) {
+std::shared_ptr<Seq2SeqModel> make_model(const Experiment& experiment, const Tokenizers& tokenizers,
+                                         torch::Device device) {
   auto model = make_model(experiment.model, {tokenizers.source->size(), tokenizers.target->size()});
-  model->to(device());
+  model->to(device);
   return model;
 }
 
@@ -157,12 +156,12 @@ SearchConfig search_with(const Experiment& experiment,
   return config;
 }
 
-LoadedModel load_model(const fs::path& path) {
+LoadedModel load_model(const fs::path& path, torch::Device device) {
   LoadedModel loaded{.directory = find_checkpoint(path)};
   loaded.experiment = load_description(loaded.directory);
   loaded.tokenizers = load_tokenizers(loaded.directory);
   set_target_counter(loaded.experiment, loaded.tokenizers);
-  loaded.model = make_model(loaded.experiment, loaded.tokenizers);
+  loaded.model = make_model(loaded.experiment, loaded.tokenizers, device);
   load_weights(loaded.directory.weights(), *loaded.model);
   loaded.model->eval();
   return loaded;

@@ -28,10 +28,10 @@ Tokenizers load_tokenizers(const ModelDirectory& directory);
 /// where the vocabulary has nothing to count.
 void set_target_counter(const Experiment& experiment, Tokenizers& tokenizers);
 
-/// The model of an experiment over these vocabularies, on the device(), with the first weights that
+/// The model of an experiment over these vocabularies, on the device, with the first weights that
 /// torch's generator gives.
-std::shared_ptr<Seq2SeqModel> make_model(const Experiment& experiment,
-                                         const Tokenizers& tokenizers);
+std::shared_ptr<Seq2SeqModel> make_model(const Experiment& experiment, const Tokenizers& tokenizers,
+                                         torch::Device device);
 
 /// Everything that translating takes.
 struct LoadedModel {
@@ -58,7 +58,8 @@ void require_nothing_lost(const RunDirectory& run);
 /// "search.beam=5". Throws ConfigError.
 SearchConfig search_with(const Experiment& experiment, const std::vector<std::string>& assignments);
 
-/// find_checkpoint, then config, tokenizers and weights. Throws ConfigError or DataError.
-LoadedModel load_model(const std::filesystem::path& path);
+/// find_checkpoint, then config, tokenizers and weights, on the device. Throws ConfigError or
+/// DataError.
+LoadedModel load_model(const std::filesystem::path& path, torch::Device device);
 
 }  // namespace attn

@@ -38,16 +38,17 @@ Json decisive(const Experiment& experiment) {
 }  // namespace
 
 TrainingRun::TrainingRun(const Experiment& experiment, RunDirectory directory, bool resume,
-                         const std::string& command_line, double patience_seconds)
+                         const Context& context, double patience_seconds)
     : experiment_(experiment),
       directory_(std::move(directory)),
+      context_(context),
       lock_(directory_.path(), patience_seconds) {
   if (resume) require_nothing_lost(directory_);
   remove_checkpoint_leftovers(directory_.checkpoints());
   progress_ = std::make_unique<Progress>(directory_.log(), experiment_.train.steps);
   load_data();
   torch::manual_seed(static_cast<uint64_t>(experiment_.seed));
-  model_ = make_model(experiment_, tokenizers_);
+  model_ = make_model(experiment_, tokenizers_, context_.device);
   for (const Evaluation& evaluation : evaluations_) evaluation.check(*model_);
   // Not before all texts are known to be good: a mended one is then learnt from anew.
   if (!directory_.has_trained()) save_description(directory_, experiment_, tokenizers_);
@@ -60,7 +61,7 @@ TrainingRun::TrainingRun(const Experiment& experiment, RunDirectory directory, b
                                 *stream_, target.bos() == target.eos() ? -1 : target.bos());
   restore(resume);
   metrics_ = std::make_unique<MetricsLog>(directory_.metrics());
-  describe(command_line);
+  describe();
 }
 
 bool TrainingRun::finished() const {
@@ -146,12 +147,12 @@ void TrainingRun::require_same_text(const Json& begun) const {
                   "of its own");
 }
 
-void TrainingRun::describe(const std::string& command_line) {
+void TrainingRun::describe() {
   const VocabularySizes& vocabulary = model_->sizes();
   const int64_t parameters = parameter_count(experiment_.model, vocabulary);
   const auto begun = step() > 0 ? read_run_file(directory_) : std::nullopt;
   if (begun) require_same_text(*begun);
-  Json run = provenance(command_line);
+  Json run = provenance(context_);
   run["parameters"] = parameters;
   run["vocabulary"] = {{"source", vocabulary.source}, {"target", vocabulary.target}};
   run["pairs"] = corpus_->size();
@@ -169,7 +170,7 @@ void TrainingRun::describe(const std::string& command_line) {
        << std::round(1000 * stream_->window_padding()) / 10 << " %; " << torch::get_num_threads()
        << " threads";
   const Precision asked = experiment_.train.precision;
-  const Precision precision = effective_precision(asked, device());
+  const Precision precision = effective_precision(asked, context_.device);
   line << "; products in " << enum_name(precision);
   if (precision != asked) line << ", since this processor has none of " << enum_name(asked);
   progress_->say(line.str());
@@ -247,9 +248,9 @@ void TrainingRun::conclude() {
   result.tokens_per_second = static_cast<double>(state.target_tokens) / result.seconds;
   result.flops = epoch_flops(*corpus_, experiment_.model, vocabulary) * updates /
                  static_cast<double>(stream_->epoch_batches());
-  result.peak_flops =
-      matrix_product_peak(effective_precision(experiment_.train.precision, device()));
-  result.peak_memory = peak_memory();
+  result.peak_flops = matrix_product_peak(
+      effective_precision(experiment_.train.precision, context_.device), context_.device);
+  result.peak_memory = peak_memory(context_.device);
   result.results = results_at(directory_, state.step);
   write_result(directory_, result);
 }

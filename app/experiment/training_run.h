@@ -11,6 +11,7 @@
 #include "app/experiment/progress.h"
 #include "app/experiment/run_directory.h"
 #include "app/experiment/run_lock.h"
+#include "app/machine/context.h"
 #include "base/metrics_log.h"
 #include "data/batches.h"
 #include "data/corpus.h"
@@ -27,7 +28,7 @@ class TrainingRun {
   /// or DataError before anything is trained. Waits up to `patience_seconds` for another process in
   /// the same directory to end.
   TrainingRun(const Experiment& experiment, RunDirectory directory, bool resume,
-              const std::string& command_line, double patience_seconds = 0.0);
+              const Context& context, double patience_seconds = 0.0);
 
   /// Trains to the last step, or until a signal asks to stop, which saves first. Throws DataError
   /// when a checkpoint can't be written and NonFiniteLoss; the checkpoints before are intact.
@@ -40,7 +41,7 @@ class TrainingRun {
   int64_t step() const { return trainer_->state.step; }
 
  private:
-  void describe(const std::string& command_line);
+  void describe();
   void require_same_text(const Json& begun) const;
   void load_data();
   void restore(bool resume);
@@ -57,6 +58,7 @@ class TrainingRun {
 
   Experiment experiment_;
   RunDirectory directory_;
+  Context context_;
   RunLock lock_;
   Tokenizers tokenizers_;
   std::unique_ptr<EncodedCorpus> corpus_;
