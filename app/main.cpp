@@ -20,7 +20,7 @@
 #include "app/commands/train_command.h"
 #include "app/commands/translate_command.h"
 #include "app/commands/vocab_command.h"
-#include "app/machine/command_line.h"
+#include "app/machine/context.h"
 #include "app/machine/device.h"
 #include "app/machine/provenance.h"
 #include "base/allocator.h"
@@ -35,8 +35,15 @@ int report(const std::string& message, attn::ExitCode code) {
   return static_cast<int>(code);
 }
 
+std::string command_line(int argc, char** argv) {
+  std::string line = "attn";
+  for (int i = 1; i < argc; ++i) line += std::string(" ") + argv[i];
+  return line;
+}
+
 int run(int argc, char** argv) {
   using namespace attn;
+  Context context{.command_line = command_line(argc, argv)};
   CLI::App app("Attention Is All You Need: train, ablate, translate, score", "attn");
   app.set_version_flag("--version", version_line());
   app.require_subcommand(1);
@@ -45,19 +52,22 @@ int run(int argc, char** argv) {
   std::string device_name = "auto";
   app.add_option("--device", device_name, "auto, cpu or cuda")->capture_default_str();
   app.parse_complete_callback([&] {
-    if (threads > 0) choose_threads(threads);
-    choose_device(device_name);
+    if (threads > 0) {
+      torch::set_num_threads(threads);
+      context.threads = threads;
+    }
+    context.device = find_device(device_name);
   });
-  add_demo_command(app);
-  add_train_command(app);
-  add_translate_command(app);
-  add_parse_command(app);
-  add_evaluate_command(app);
+  add_demo_command(app, context);
+  add_train_command(app, context);
+  add_translate_command(app, context);
+  add_parse_command(app, context);
+  add_evaluate_command(app, context);
   add_score_command(app);
   add_average_command(app);
-  add_sweep_command(app);
+  add_sweep_command(app, context);
   add_report_command(app);
-  add_bench_command(app);
+  add_bench_command(app, context);
   add_config_command(app);
   add_vocab_command(app);
   add_generate_command(app);
@@ -67,7 +77,7 @@ int run(int argc, char** argv) {
     const int code = app.exit(error, std::cout, std::cerr);
     return code == 0 ? 0 : static_cast<int>(ExitCode::config);
   }
-  return exit_code();
+  return context.exit_code;
 }
 
 }  // namespace
@@ -75,7 +85,6 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   using attn::ExitCode;
   attn::keep_freed_memory();
-  attn::set_command_line(argc, argv);
   try {
     return run(argc, argv);
   } catch (const attn::UserError& error) {

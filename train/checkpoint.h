@@ -1,6 +1,7 @@
-// What is stored of a training run at one step: weights, and what going on exactly takes. Both
-// files are safetensors: no code is ever loaded, and every bound is checked. The directory around
-// them is train/checkpoint_store.h.
+// The content of a checkpoint's two files: weights, and what going on exactly takes. Both are
+// safetensors: no code is ever loaded, and every bound is checked. Which checkpoints there are is
+// train/checkpoint_store's; a model with its config and tokenizers is loaded by
+// app/experiment/checkpoint.
 #pragma once
 
 #include <filesystem>

@@ -81,6 +81,14 @@ bool is_complete(const fs::path& checkpoint, std::span<const std::string_view> f
 
 }  // namespace
 
+CheckpointSchedule checkpoint_schedule(const TrainConfig& config, int64_t last_step) {
+  return {.every = config.checkpoint_every, .end = last_step > 0 ? last_step : config.steps};
+}
+
+fs::path best_mark(const fs::path& checkpoints) {
+  return checkpoints / best_name;
+}
+
 fs::path checkpoint_path(const fs::path& checkpoints, int64_t step) {
   return checkpoints / name_of(step);
 }
@@ -128,12 +136,12 @@ void mark_best(const fs::path& checkpoints, int64_t step, double score) {
   }
   char digits[64];
   const auto end = std::to_chars(digits, digits + sizeof digits, score).ptr;
-  write_file_atomically(checkpoints / best_name,
+  write_file_atomically(best_mark(checkpoints),
                         name_of(step) + " " + std::string(digits, end) + "\n");
 }
 
 std::optional<BestCheckpoint> best_checkpoint(const fs::path& checkpoints) {
-  const fs::path file = checkpoints / best_name;
+  const fs::path file = best_mark(checkpoints);
   std::error_code unknown;
   if (fs::status(file, unknown).type() == fs::file_type::not_found) return std::nullopt;
   const std::string line = read_file(file, 1000);

@@ -1,6 +1,7 @@
 // A run's folder of checkpoints: RUN/checkpoints/step-00000500/ and so on, each a directory that
-// appeared whole, and the file `best`, which names one of them. What is in a checkpoint's files is
-// train/checkpoint's business.
+// appeared whole, and the file `best`, which names one of them: which there are, which to keep,
+// whether one is whole. The content of their files is train/checkpoint's; a model with its config
+// and tokenizers is loaded by app/experiment/checkpoint.
 #pragma once
 
 #include <array>
@@ -11,11 +12,17 @@
 #include <string_view>
 #include <vector>
 
+#include "train/config.h"
+
 namespace attn {
+
+/// What train/checkpoint writes: save_weights, save_training_state.
+inline constexpr std::string_view kWeightsFile = "model.safetensors";
+inline constexpr std::string_view kTrainingStateFile = "optimizer.safetensors";
 
 /// What a run needs to go on. A checkpoint may hold more, such as its tokenizer.
 inline constexpr std::array<std::string_view, 3> checkpoint_files = {
-    "model.safetensors", "optimizer.safetensors", "config.json"};
+    kWeightsFile, kTrainingStateFile, "config.json"};
 
 struct StoredCheckpoint {
   int64_t step = 0;
@@ -39,6 +46,10 @@ struct CheckpointSchedule {
   int64_t before(int64_t step) const { return (step - 1) / every * every; }
 };
 
+/// The schedule of a run. It ends with `last_step` where it has finished there (it may be out of
+/// patience), and with the config's last step where that is 0.
+CheckpointSchedule checkpoint_schedule(const TrainConfig& config, int64_t last_step);
+
 /// The directory of the checkpoint after `step` >= 0 updates: `checkpoints`/step-00000500.
 std::filesystem::path checkpoint_path(const std::filesystem::path& checkpoints, int64_t step);
 
@@ -61,6 +72,9 @@ void verify_checkpoint(const std::filesystem::path& checkpoint,
 std::optional<StoredCheckpoint> latest_checkpoint(
     const std::filesystem::path& checkpoints,
     std::span<const std::string_view> files = checkpoint_files);
+
+/// The file in which mark_best writes.
+std::filesystem::path best_mark(const std::filesystem::path& checkpoints);
 
 /// Atomically makes the checkpoint of `step` the best. Throws DataError when it does not exist.
 void mark_best(const std::filesystem::path& checkpoints, int64_t step, double score);

@@ -16,25 +16,25 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-double seconds_since(Clock::time_point begin) {
-  wait_for_device();
+double seconds_since(Clock::time_point begin, torch::Device device) {
+  wait_for(device);
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
 // Medians over as many repetitions as fit, the first left out.
-LayerTime time_part(const std::string& name, int64_t count, double seconds,
+LayerTime time_part(const std::string& name, int64_t count, double seconds, torch::Device device,
                     const std::function<torch::Tensor()>& forward) {
   std::vector<double> forwards, backwards;
   forward().sum().backward();
   const auto begin = Clock::now();
-  while (forwards.size() < 3 || seconds_since(begin) < seconds) {
+  while (forwards.size() < 3 || seconds_since(begin, device) < seconds) {
     const auto start = Clock::now();
     const torch::Tensor out = forward();
-    forwards.push_back(seconds_since(start));
+    forwards.push_back(seconds_since(start, device));
     const torch::Tensor gradient = torch::ones_like(out);
     const auto middle = Clock::now();
     out.backward(gradient);
-    backwards.push_back(seconds_since(middle));
+    backwards.push_back(seconds_since(middle, device));
   }
   const auto median = [](std::vector<double>& times) {
     std::nth_element(times.begin(), times.begin() + static_cast<int64_t>(times.size() / 2),
@@ -47,7 +47,8 @@ LayerTime time_part(const std::string& name, int64_t count, double seconds,
 }  // namespace
 
 std::vector<LayerTime> benchmark_layers(const Experiment& experiment,
-                                        const LayersBenchmarkOptions& options) {
+                                        const LayersBenchmarkOptions& options,
+                                        torch::Device device) {
   const int64_t classes = options.vocabulary > 0 ? options.vocabulary : experiment.data.vocab_size;
   torch::manual_seed(static_cast<uint64_t>(experiment.seed));
   const auto* config = std::get_if<TransformerConfig>(&experiment.model.options);
@@ -55,7 +56,7 @@ std::vector<LayerTime> benchmark_layers(const Experiment& experiment,
     throw ConfigError("model.architecture: bench layers times the layers of a transformer alone");
   }
   Transformer model(*config, VocabularySizes{classes, classes});
-  model->to(device());
+  model->to(device);
   model->train();
   FlatParameters parameters(*model);
   Adam adam(experiment.train, parameters);
@@ -63,11 +64,11 @@ std::vector<LayerTime> benchmark_layers(const Experiment& experiment,
   const int64_t sentences =
       std::max<int64_t>(1, experiment.data.batch_tokens / std::max<int64_t>(options.length, 1));
   const std::vector<int64_t> lengths(static_cast<size_t>(sentences), options.length);
-  const Segments rows(lengths, device());
+  const Segments rows(lengths, device);
   const torch::Tensor tokens_N =
-      torch::randint(classes, {rows.rows()}, torch::TensorOptions(device()).dtype(torch::kInt64));
+      torch::randint(classes, {rows.rows()}, torch::TensorOptions(device).dtype(torch::kInt64));
   const auto states = [&] {
-    return torch::randn({rows.rows(), config->d_model}, device()).requires_grad_();
+    return torch::randn({rows.rows(), config->d_model}, device).requires_grad_();
   };
   const torch::Tensor x_ND = states(), memory_ND = states();
   const AttentionScope all{.queries = rows, .keys = rows};
@@ -78,11 +79,11 @@ std::vector<LayerTime> benchmark_layers(const Experiment& experiment,
       smoothed_targets(experiment.train.smoothing, experiment.train.label_smoothing, classes);
   const int64_t layers = config->layers;
   Bf16Weights bf16_weights;
-  const Precision products = effective_precision(experiment.train.precision, device());
+  const Precision products = effective_precision(experiment.train.precision, device);
   const auto time = [&](const char* name, int64_t count,
                         const std::function<torch::Tensor()>& forward) {
-    return time_part(name, count, options.seconds, [&] {
-      const PrecisionScope precision(products, device(), bf16_weights);
+    return time_part(name, count, options.seconds, device, [&] {
+      const PrecisionScope precision(products, device, bf16_weights);
       return forward();
     });
   };
@@ -110,7 +111,7 @@ std::vector<LayerTime> benchmark_layers(const Experiment& experiment,
   for (int i = 0; i < 5; ++i) {
     const auto start = Clock::now();
     adam.update(1e-4, i + 1);
-    updates.push_back(seconds_since(start));
+    updates.push_back(seconds_since(start, device));
   }
   std::nth_element(updates.begin(), updates.begin() + 2, updates.end());
   out.push_back({"Adam", 1, updates[2], 0.0});

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "app/experiment/experiment.h"
+#include "kernels/libtorch.h"
 
 namespace attn {
 
@@ -24,10 +25,11 @@ struct LayerTime {
   double total() const { return static_cast<double>(count) * (forward + backward); }
 };
 
-/// Times the experiment's modules on a batch of data.batch_tokens, all threads on one part at a
-/// time. (In training each thread works through all parts with some of the sentences, which is
-/// faster: the shares are what to look at.)
+/// Times the experiment's modules on the device and a batch of data.batch_tokens, all threads on
+/// one part at a time. (In training each thread works through all parts with some of the sentences,
+/// which is faster: the shares are what to look at.)
 std::vector<LayerTime> benchmark_layers(const Experiment& experiment,
-                                        const LayersBenchmarkOptions& options);
+                                        const LayersBenchmarkOptions& options,
+                                        torch::Device device);
 
 }  // namespace attn

@@ -83,7 +83,8 @@ double fixed_memory(int64_t parameters) {
 
 }  // namespace
 
-StepBenchmark benchmark_step(const Experiment& experiment, const StepBenchmarkOptions& options) {
+StepBenchmark benchmark_step(const Experiment& experiment, const StepBenchmarkOptions& options,
+                             torch::Device device) {
   const Material data = material(experiment.data, options);
   const Vocabularies& known = data.corpus->vocabularies();
   const VocabularySizes vocabulary{known.source_size, known.target_size};
@@ -93,7 +94,7 @@ StepBenchmark benchmark_step(const Experiment& experiment, const StepBenchmarkOp
 
   torch::manual_seed(seed);
   const auto model = make_model(experiment.model, vocabulary);
-  model->to(device());
+  model->to(device);
   if (experiment.model.counts_words()) {
     data.corpus->set_target_counter(  // which tokens it counts costs nothing
         std::make_shared<const TokenCounter>(vocabulary.target, std::span<const int32_t>()));
@@ -103,7 +104,7 @@ StepBenchmark benchmark_step(const Experiment& experiment, const StepBenchmarkOp
   config.accumulate = 1;
   Trainer trainer(config, seed, *model, stream,
                   known.target_bos == known.target_eos ? -1 : known.target_bos);
-  const double idle = static_cast<double>(peak_memory());
+  const double idle = static_cast<double>(peak_memory(device));
   trainer.rehearse(largest_batch(*data.corpus, measured));
   trainer.step();
 
@@ -130,7 +131,7 @@ StepBenchmark benchmark_step(const Experiment& experiment, const StepBenchmarkOp
   out.flops_per_second = epoch / static_cast<double>(epoch_tokens) * out.tokens_per_second;
   out.seconds_per_update = out.flops_per_update / out.flops_per_second;
   out.measured_batch_tokens = static_cast<double>(measured);
-  const double peak = static_cast<double>(peak_memory());
+  const double peak = static_cast<double>(peak_memory(device));
   const double moving = std::max(peak - std::max(idle, fixed_memory(out.parameters)), 0.0);
   out.memory = peak + moving * (static_cast<double>(wanted) / static_cast<double>(measured) - 1.0);
   return out;

@@ -1,73 +1,10 @@
 #include "app/commands/average_command.h"
 
-#include <iostream>
 #include <memory>
 
-#include "app/experiment/checkpoint.h"
-#include "app/experiment/run_result.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "train/checkpoint.h"
-#include "train/checkpoint_store.h"
+#include "app/experiment/average.h"
 
 namespace attn {
-namespace {
-
-namespace fs = std::filesystem;
-
-struct AverageOptions {
-  fs::path run;
-  int64_t last = 5;
-  fs::path output;
-};
-
-// The last checkpoints that were saved by counting steps: the same ones however often the run was
-// interrupted.
-std::vector<StoredCheckpoint> last_checkpoints(const AverageOptions& options) {
-  const fs::path folder = options.run / kCheckpointsFolder;
-  require_no_checkpoint(options.run);
-  const auto any = list_checkpoints(folder);
-  if (any.empty()) {
-    throw DataError(options.run.string() + ": has no checkpoints to average");
-  }
-  const auto result = read_result(options.run);
-  const bool described = fs::exists(options.run / kConfigFile);
-  const TrainConfig config = load_description(described ? options.run : any.back().path).train;
-  auto all = scheduled_checkpoints(folder, checkpoint_schedule(config, result ? result->step : 0));
-  const auto there = static_cast<int64_t>(all.size());
-  if (options.last < 1 || options.last > there) {
-    throw ConfigError("--last " + std::to_string(options.last) + ": the run has " +
-                      std::to_string(there) + " successive checkpoints of every " +
-                      std::to_string(config.checkpoint_every) +
-                      " steps (train.checkpoint_every; train.keep_last says how many stay)");
-  }
-  all.erase(all.begin(), all.end() - static_cast<std::ptrdiff_t>(options.last));
-  return all;
-}
-
-void average(const AverageOptions& options) {
-  const std::vector<StoredCheckpoint> checkpoints = last_checkpoints(options);
-  std::vector<fs::path> weights;
-  for (const StoredCheckpoint& checkpoint : checkpoints) {
-    weights.push_back(checkpoint.path / kWeightsFile);
-  }
-  const fs::path output = options.output.empty() ? options.run / kAveragedFolder : options.output;
-  // It is replaced: so it must be what this command made, and not a folder of other things.
-  if (fs::exists(output) &&
-      (!fs::exists(output / kWeightsFile) || fs::exists(output / kTrainingFile))) {
-    throw DataError(output.string() +
-                    ": is there already and holds no average; name another place");
-  }
-  AtomicDirectory directory(output, AtomicDirectory::Existing::replace);
-  average_weights(weights, directory.path() / kWeightsFile);
-  save_description(directory.path(), load_description(checkpoints.back().path),
-                   load_tokenizers(checkpoints.back().path));
-  directory.commit();
-  std::cerr << "mean of " << weights.size() << " checkpoints, steps " << checkpoints.front().step
-            << " to " << checkpoints.back().step << ": " << output.string() << "\n";
-}
-
-}  // namespace
 
 void add_average_command(CLI::App& app) {
   auto options = std::make_shared<AverageOptions>();

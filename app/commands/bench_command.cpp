@@ -34,14 +34,14 @@ void print_line(const char* what, double value, const char* unit) {
   std::cout << format("%-34s %10.4g %s\n", what, value, unit);
 }
 
-void bench_step(const BenchOptions& options) {
+void bench_step(const BenchOptions& options, torch::Device device) {
   const Experiment experiment = load_experiment(options.config, options.assignments);
   StepBenchmarkOptions step = options.step;
   const bool temporary = step.cache.empty();
   if (temporary) step.cache = std::filesystem::temp_directory_path() / "attn-bench";
-  const StepBenchmark result = benchmark_step(experiment, step);
-  const Precision precision = effective_precision(experiment.train.precision, device());
-  const double peak = matrix_product_peak(precision);
+  const StepBenchmark result = benchmark_step(experiment, step, device);
+  const Precision precision = effective_precision(experiment.train.precision, device);
+  const double peak = matrix_product_peak(precision, device);
   if (options.json) {
     Json json = write_config(result);
     json["peak_flops"] = peak;
@@ -61,9 +61,9 @@ void bench_step(const BenchOptions& options) {
   print_line("memory at most", result.memory / 1e9, "GB");
 }
 
-void bench_layers(const BenchOptions& options) {
+void bench_layers(const BenchOptions& options, torch::Device device) {
   const Experiment experiment = load_experiment(options.config, options.assignments);
-  const std::vector<LayerTime> times = benchmark_layers(experiment, options.layers);
+  const std::vector<LayerTime> times = benchmark_layers(experiment, options.layers, device);
   double all = 0.0;
   for (const LayerTime& time : times) all += time.total();
   if (options.json) {
@@ -87,10 +87,9 @@ void bench_layers(const BenchOptions& options) {
   }
 }
 
-void bench_search(const BenchOptions& options) {
-  LoadedModel loaded = load_model(options.config);
-  const Experiment experiment =
-      load_experiment(loaded.directory / kConfigFile, options.assignments);
+void bench_search(const BenchOptions& options, torch::Device device) {
+  LoadedModel loaded = load_model(options.config, device);
+  const Experiment experiment = load_experiment(loaded.directory.config(), options.assignments);
   const std::vector<std::string> lines = read_lines(options.text);
   if (lines.empty()) throw DataError(options.text.string() + ": is empty; nothing to translate");
   Translator translator(*loaded.model, loaded.tokenizers, experiment.search);
@@ -101,7 +100,7 @@ void bench_search(const BenchOptions& options) {
                     {"sentences", result.sentences},
                     {"seconds", result.seconds},
                     {"sentences_per_second", result.sentences_per_second()},
-                    {"memory", peak_memory()}});
+                    {"memory", peak_memory(device)}});
     if (options.json) continue;
     const std::string what = "search, " + std::to_string(result.at_once) + " lines at once, beam " +
                              std::to_string(experiment.search.beam);
@@ -110,9 +109,9 @@ void bench_search(const BenchOptions& options) {
   if (options.json) std::cout << json.dump(2) << "\n";
 }
 
-void bench_peak(const BenchOptions& options) {
-  const double fp32 = matrix_product_peak(Precision::fp32),
-               bf16 = matrix_product_peak(Precision::bf16);
+void bench_peak(const BenchOptions& options, torch::Device device) {
+  const double fp32 = matrix_product_peak(Precision::fp32, device),
+               bf16 = matrix_product_peak(Precision::bf16, device);
   if (options.json) {
     std::cout << Json{{"fp32", fp32}, {"bf16", bf16}}.dump(2) << "\n";
     return;
@@ -123,7 +122,7 @@ void bench_peak(const BenchOptions& options) {
 
 }  // namespace
 
-void add_bench_command(CLI::App& app) {
+void add_bench_command(CLI::App& app, const Context& context) {
   auto options = std::make_shared<BenchOptions>();
   CLI::App* command = app.add_subcommand("bench", "Time this machine on an experiment");
   command->require_subcommand(1);
@@ -143,7 +142,7 @@ void add_bench_command(CLI::App& app) {
                    "tokens a sentence: measure on invented text even where the real one is here")
       ->check(CLI::PositiveNumber);
   step->add_flag("--json", options->json, "values as JSON, in full precision");
-  step->callback([options] { bench_step(*options); });
+  step->callback([options, &context] { bench_step(*options, context.device); });
   CLI::App* layers = command->add_subcommand("layers", "The parts of a config's model, one by one");
   layers->add_option("config", options->config, "a config")->required();
   layers->add_option("--set", options->assignments, "path=value")->allow_extra_args(false);
@@ -155,7 +154,7 @@ void add_bench_command(CLI::App& app) {
   layers->add_option("--vocabulary", options->layers.vocabulary,
                      "its size, if not data.vocab_size");
   layers->add_flag("--json", options->json, "values as JSON, in full precision");
-  layers->callback([options] { bench_layers(*options); });
+  layers->callback([options, &context] { bench_layers(*options, context.device); });
   CLI::App* search = command->add_subcommand("search", "Beam search of a trained translator");
   search->add_option("run", options->config, "a run or a checkpoint")->required();
   search->add_option("text", options->text, "sentences to translate")->required();
@@ -165,10 +164,10 @@ void add_bench_command(CLI::App& app) {
       ->delimiter(',');
   search->add_option("--seconds", options->seconds, "of measuring each")->capture_default_str();
   search->add_flag("--json", options->json, "values as JSON, in full precision");
-  search->callback([options] { bench_search(*options); });
+  search->callback([options, &context] { bench_search(*options, context.device); });
   CLI::App* peak = command->add_subcommand("peak", "The fastest matrix product");
   peak->add_flag("--json", options->json, "values as JSON");
-  peak->callback([options] { bench_peak(*options); });
+  peak->callback([options, &context] { bench_peak(*options, context.device); });
 }
 
 }  // namespace attn

@@ -20,16 +20,15 @@ struct EvalOptions {
   bool json = false;
 };
 
-void evaluate(const EvalOptions& options) {
-  LoadedModel loaded = load_model(options.run);
-  const Experiment experiment =
-      load_experiment(loaded.directory / kConfigFile, options.assignments);
+void evaluate(const EvalOptions& options, const Context& context) {
+  LoadedModel loaded = load_model(options.run, context.device);
+  const Experiment experiment = load_experiment(loaded.directory.config(), options.assignments);
   if (experiment.eval.empty()) {
     throw ConfigError(options.run.string() +
                       ": its config has no evaluators; add one with --set "
                       "'eval=[{\"name\": \"valid\", \"kind\": \"loss\"}]'");
   }
-  std::cerr << "evaluating " << loaded.directory.string() << "\n";
+  std::cerr << "evaluating " << loaded.directory.path().string() << "\n";
   Json all = Json::object();
   // Of its own, since a run may be read-only or somebody else's; never committed, so it goes away.
   const AtomicDirectory scratch(std::filesystem::temp_directory_path() / "attn-eval");
@@ -51,7 +50,7 @@ void evaluate(const EvalOptions& options) {
 
 }  // namespace
 
-void add_evaluate_command(CLI::App& app) {
+void add_evaluate_command(CLI::App& app, const Context& context) {
   auto options = std::make_shared<EvalOptions>();
   CLI::App* command =
       app.add_subcommand("eval", "Run a config's evaluators on a run or checkpoint");
@@ -60,7 +59,7 @@ void add_evaluate_command(CLI::App& app) {
   command->add_option("--set", options->assignments, "path=value")->allow_extra_args(false);
   command->add_option("--output", options->output, "directory for the translations");
   command->add_flag("--json", options->json, "values as JSON, in full precision");
-  command->callback([options] { evaluate(*options); });
+  command->callback([options, &context] { evaluate(*options, context); });
 }
 
 }  // namespace attn

@@ -3,8 +3,10 @@
 
 #include <CLI/CLI.hpp>
 
+#include "app/machine/context.h"
+
 namespace attn {
 
-void add_evaluate_command(CLI::App& app);
+void add_evaluate_command(CLI::App& app, const Context& context);
 
 }  // namespace attn

@@ -6,12 +6,9 @@
 #include <iostream>
 #include <memory>
 #include <string>
-#include <system_error>
 #include <vector>
 
-#include "base/error.h"
-#include "base/file.h"
-#include "data/synthetic/grammar.h"
+#include "data/synthetic/corpus_files.h"
 
 namespace attn {
 namespace {
@@ -21,23 +18,6 @@ struct GenerateOptions {
   GeneratedSizes sizes;
   uint64_t seed = 1;
 };
-
-void write_part(const std::filesystem::path& stem, const std::vector<GeneratedPair>& pairs) {
-  std::string english, german, trees;
-  for (const GeneratedPair& pair : pairs) {
-    english += pair.english + '\n';
-    german += pair.german + '\n';
-    trees += write_tree(pair.tree) + '\n';
-  }
-  const auto write = [&stem](const char* suffix, const std::string& content) {
-    const std::filesystem::path path = stem.string() + suffix;
-    write_file_atomically(path, content);
-    std::cerr << "wrote " << path.string() << "\n";
-  };
-  write(".en", english);
-  write(".de", german);
-  write(".ptb", trees);
-}
 
 void print_samples(const std::vector<GeneratedPair>& pairs) {
   constexpr size_t kSamples = 3;
@@ -49,24 +29,6 @@ void print_samples(const std::vector<GeneratedPair>& pairs) {
 }
 
 }  // namespace
-
-GeneratedCorpus write_generated_corpus(const std::filesystem::path& directory,
-                                       const GeneratedSizes& sizes, uint64_t seed) {
-  // Made before the work, so that a directory that cannot be made is known at once.
-  std::error_code error;
-  std::filesystem::create_directories(directory, error);
-  if (error) {
-    throw DataError(directory.string() + ": cannot make this directory (" + error.message() +
-                    "); name another");
-  }
-  GeneratedCorpus corpus = generate_corpus(seed, sizes);
-  write_part(directory / "train", corpus.train);
-  write_part(directory / "valid", corpus.valid);
-  write_part(directory / "test", corpus.test);
-  std::cerr << corpus.train.size() << " training, " << corpus.valid.size() << " validation and "
-            << corpus.test.size() << " test pairs, no sentence twice; seed " << seed << "\n";
-  return corpus;
-}
 
 void add_generate_command(CLI::App& app) {
   auto options = std::make_shared<GenerateOptions>();
@@ -84,7 +46,10 @@ void add_generate_command(CLI::App& app) {
   command->add_option("--seed", options->seed, "another seed, other sentences")
       ->capture_default_str();
   command->callback([options] {
-    print_samples(write_generated_corpus(options->directory, options->sizes, options->seed).train);
+    const auto say = [](const std::string& line) { std::cerr << line << "\n"; };
+    const GeneratedCorpus corpus =
+        write_generated_corpus(options->directory, options->sizes, options->seed, say);
+    print_samples(corpus.train);
   });
 }
 

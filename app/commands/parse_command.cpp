@@ -66,15 +66,15 @@ void report(const Parser& parser, bool constrained) {
   }
 }
 
-void parse(const ParseOptions& options) {
-  LoadedModel loaded = load_model(options.run);
+void parse(const ParseOptions& options, const Context& context) {
+  LoadedModel loaded = load_model(options.run, context.device);
   const DataConfig& data = loaded.experiment.data;
   if (data.task != Task::parsing) {
     throw ConfigError(options.run.string() +
                       ": was trained to translate (data.task); use attn translate");
   }
   const SearchConfig config = search_with(loaded.experiment, options.assignments);
-  std::cerr << "parsing with " << loaded.directory.string() << "\n";
+  std::cerr << "parsing with " << loaded.directory.path().string() << "\n";
   Parser parser(*loaded.model, loaded.tokenizers, data.tree_form, config);
   size_t printed = 0;
   for_each_window(options.window, [&](std::span<const std::string> lines) {
@@ -87,7 +87,7 @@ void parse(const ParseOptions& options) {
 
 }  // namespace
 
-void add_parse_command(CLI::App& app) {
+void add_parse_command(CLI::App& app, const Context& context) {
   auto options = std::make_shared<ParseOptions>();
   CLI::App* command = app.add_subcommand(
       "parse", "Parse standard input, a line a sentence, into trees, a line a tree");
@@ -108,7 +108,7 @@ void add_parse_command(CLI::App& app) {
                     "line number, score and log-probability before each tree");
   command->add_option("--window", options->window,
                       "lines read before parsing them together; 1: answer each line at once");
-  command->callback([options] { parse(*options); });
+  command->callback([options, &context] { parse(*options, context); });
 }
 
 }  // namespace attn

@@ -3,9 +3,7 @@
 #include <iostream>
 #include <memory>
 
-#include "app/sweep/results.h"
-#include "base/error.h"
-#include "base/file.h"
+#include "app/sweep/report.h"
 #include "report/page.h"
 #include "report/table.h"
 
@@ -30,20 +28,6 @@ void report(const ReportOptions& options) {
 }
 
 }  // namespace
-
-SweepReport::SweepReport(const fs::path& sweep)
-    : directory(sweep), results(collect_results(sweep)), comparisons(compare(results)) {}
-
-std::string SweepReport::write() const {
-  const std::string markdown = markdown_report(results, comparisons);
-  write_file_atomically(directory / "report.md", markdown);
-  write_file_atomically(directory / "report.html", html_report(results, comparisons));
-  write_file_atomically(directory / "rows.csv", to_csv(results_table(results, comparisons)));
-  write_file_atomically(directory / "runs.csv", to_csv(runs_table(results)));
-  std::cerr << "written: " << (directory / "report.html").string() << ", and report.md, rows.csv, "
-            << "runs.csv beside it\n";
-  return markdown;
-}
 
 void add_report_command(CLI::App& app) {
   auto options = std::make_shared<ReportOptions>();

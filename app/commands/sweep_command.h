@@ -2,15 +2,11 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <cstdint>
 
-#include "app/sweep/runner.h"
+#include "app/machine/context.h"
 
 namespace attn {
 
-/// This machine's device, threads and GPUs, shared by so many trainings at a time.
-RunnerOptions runner_of_machine(int64_t jobs);
-
-void add_sweep_command(CLI::App& app);
+void add_sweep_command(CLI::App& app, Context& context);
 
 }  // namespace attn

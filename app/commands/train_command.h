@@ -4,8 +4,10 @@
 
 #include <CLI/CLI.hpp>
 
+#include "app/machine/context.h"
+
 namespace attn {
 
-void add_train_command(CLI::App& app);
+void add_train_command(CLI::App& app, Context& context);
 
 }  // namespace attn

@@ -30,13 +30,13 @@ void print(const std::vector<Translation>& nbest, size_t line, const TranslateOp
   }
 }
 
-void translate(const TranslateOptions& options) {
-  LoadedModel loaded = load_model(options.run);
+void translate(const TranslateOptions& options, const Context& context) {
+  LoadedModel loaded = load_model(options.run, context.device);
   if (loaded.experiment.data.task != Task::translation) {
     throw ConfigError(options.run.string() + ": was trained to parse (data.task); use attn parse");
   }
   const SearchConfig config = search_with(loaded.experiment, options.assignments);
-  std::cerr << "translating with " << loaded.directory.string() << "\n";
+  std::cerr << "translating with " << loaded.directory.path().string() << "\n";
   Translator translator(*loaded.model, loaded.tokenizers, config);
   size_t printed = 0;
   for_each_window(options.window, [&](std::span<const std::string> lines) {
@@ -50,7 +50,7 @@ void translate(const TranslateOptions& options) {
 
 }  // namespace
 
-void add_translate_command(CLI::App& app) {
+void add_translate_command(CLI::App& app, const Context& context) {
   auto options = std::make_shared<TranslateOptions>();
   CLI::App* command = app.add_subcommand(
       "translate", "Translate standard input, a line a sentence (nbest lines with nbest > 1)");
@@ -66,7 +66,7 @@ void add_translate_command(CLI::App& app) {
                     "line number, score and log-probability before each translation");
   command->add_option("--window", options->window,
                       "lines read before translating them together; 1: answer each line at once");
-  command->callback([options] { translate(*options); });
+  command->callback([options, &context] { translate(*options, context); });
 }
 
 }  // namespace attn

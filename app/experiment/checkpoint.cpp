@@ -1,31 +1,28 @@
 #include "app/experiment/checkpoint.h"
 
 #include <algorithm>
+#include <array>
 
 #include "app/experiment/run_result.h"
-#include "app/machine/device.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "data/parsing/tag_dictionary.h"
 #include "data/parsing/treebank.h"
 #include "data/token_counter.h"
 #include "train/checkpoint.h"
+#include "train/checkpoint_store.h"
 
 namespace attn {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kSharedTokenizer = "tokenizer.model";
-constexpr const char* kSourceTokenizer = "source.model";
-constexpr const char* kTargetTokenizer = "target.model";
-constexpr const char* kTags = "tags.txt";
 constexpr int64_t kLargestTags = int64_t{1} << 28;
 
 // The last step that a run is known to have made if it has saved a checkpoint, else 0: one that was
 // killed before has nothing to lose.
-int64_t saved_step(const fs::path& run) {
-  const fs::path folder = run / kCheckpointsFolder;
+int64_t saved_step(const RunDirectory& run) {
+  const fs::path folder = run.checkpoints();
   const auto result = read_result(run);
   int64_t step = result ? result->step : 0;
   const auto there = list_checkpoints(folder);
@@ -36,40 +33,40 @@ int64_t saved_step(const fs::path& run) {
   }
   const auto described = read_run_file(run);
   const bool saved =
-      step > 0 || fs::exists(folder / "best") ||
+      step > 0 || fs::exists(best_mark(folder)) ||
       (described && described->contains(kFirstCheckpoint)) ||
       // Of older versions, which did not note it: the log goes on after a scheduled checkpoint.
-      (fs::exists(run / kConfigFile) && measured > load_description(run).train.checkpoint_every);
+      (run.has_config() && measured > load_description(run).train.checkpoint_every);
   return saved ? std::max({step, measured, int64_t{1}}) : 0;
 }
 
 }  // namespace
 
-void save_description(const fs::path& directory, const Experiment& experiment,
+void save_description(const ModelDirectory& directory, const Experiment& experiment,
                       const Tokenizers& tokenizers) {
   if (tokenizers.source == tokenizers.target) {
-    write_file_atomically(directory / kSharedTokenizer, tokenizers.source->serialized());
+    write_file_atomically(directory.shared_tokenizer(), tokenizers.source->serialized());
   } else {
-    write_file_atomically(directory / kSourceTokenizer, tokenizers.source->serialized());
-    write_file_atomically(directory / kTargetTokenizer, tokenizers.target->serialized());
+    write_file_atomically(directory.source_tokenizer(), tokenizers.source->serialized());
+    write_file_atomically(directory.target_tokenizer(), tokenizers.target->serialized());
   }
-  if (tokenizers.tags) write_file_atomically(directory / kTags, tokenizers.tags->serialized());
+  if (tokenizers.tags) write_file_atomically(directory.tags(), tokenizers.tags->serialized());
   // Last, since where it is the others are taken to be.
-  write_file_atomically(directory / kConfigFile, write_experiment(experiment).dump(2) + "\n");
+  write_file_atomically(directory.config(), write_experiment(experiment).dump(2) + "\n");
 }
 
-Experiment load_description(const fs::path& directory) {
-  return load_experiment(directory / kConfigFile);
+Experiment load_description(const ModelDirectory& directory) {
+  return load_experiment(directory.config());
 }
 
-Tokenizers load_tokenizers(const fs::path& directory) {
-  if (fs::exists(directory / kSharedTokenizer)) {
-    const std::shared_ptr<const Tokenizer> shared = load_tokenizer(directory / kSharedTokenizer);
+Tokenizers load_tokenizers(const ModelDirectory& directory) {
+  if (fs::exists(directory.shared_tokenizer())) {
+    const std::shared_ptr<const Tokenizer> shared = load_tokenizer(directory.shared_tokenizer());
     return {shared, shared};
   }
-  Tokenizers loaded{load_tokenizer(directory / kSourceTokenizer),
-                    load_tokenizer(directory / kTargetTokenizer)};
-  if (const fs::path tags = directory / kTags; fs::exists(tags)) {
+  Tokenizers loaded{load_tokenizer(directory.source_tokenizer()),
+                    load_tokenizer(directory.target_tokenizer())};
+  if (const fs::path tags = directory.tags(); fs::exists(tags)) {
     loaded.tags = std::make_shared<const TagDictionary>(
         parse_tag_dictionary(read_file(tags, kLargestTags), tags.string()));
   }
@@ -88,44 +85,48 @@ void set_target_counter(const Experiment& experiment, Tokenizers& tokenizers) {
       std::make_shared<const TokenCounter>(tokenizers.target->size(), leaves);
 }
 
-std::shared_ptr<Seq2SeqModel> make_model(const Experiment& experiment,
-                                         const Tokenizers& tokenizers) {
+std::shared_ptr<Seq2SeqModel> make_model(const Experiment& experiment, const Tokenizers& tokenizers,
+                                         torch::Device device) {
   auto model = make_model(experiment.model, {tokenizers.source->size(), tokenizers.target->size()});
-  model->to(device());
+  model->to(device);
   return model;
 }
 
 fs::path find_checkpoint(const fs::path& path) {
-  if (fs::exists(path / kWeightsFile)) return path;
-  if (fs::exists(path / kAveragedFolder / kWeightsFile)) return path / kAveragedFolder;
-  if (const auto left = interrupted_replacement(path / kAveragedFolder)) {
+  const RunDirectory run(path);
+  if (run.has_weights()) return path;
+  const ModelDirectory averaged(run.averaged());
+  if (averaged.has_weights()) return averaged.path();
+  if (const auto left = interrupted_replacement(averaged.path())) {
     throw DataError(left->string() + ": left under this name when `attn average` was killed; run " +
-                    "it again, or rename this to " + kAveragedFolder);
+                    "it again, or rename this to " + averaged.path().filename().string());
   }
   if (!fs::exists(path)) throw DataError(path.string() + ": there is no such run or checkpoint");
-  const fs::path checkpoints = path / kCheckpointsFolder;
+  const fs::path checkpoints = run.checkpoints();
   if (const auto best = best_checkpoint(checkpoints)) return best->checkpoint.path;
   const std::array<std::string_view, 2> needed = {kWeightsFile, kConfigFile};
   if (const auto last = latest_checkpoint(checkpoints, needed)) return last->path;
-  throw DataError(path.string() + ": neither a checkpoint (no " + kWeightsFile +
+  throw DataError(path.string() + ": neither a checkpoint (no " + std::string(kWeightsFile) +
                   ") nor a run that has saved one; `attn train` makes one");
 }
 
 void require_no_checkpoint(const fs::path& path) {
   const fs::path whole = fs::absolute(path / ".").lexically_normal().parent_path();
-  const bool folder = whole.filename() == kCheckpointsFolder;
-  const fs::path run = folder ? whole.parent_path() : run_of(whole);
-  const bool inside = run != whole && fs::exists(run / kConfigFile);
-  if (!fs::is_directory(path) || (!inside && !fs::exists(path / kWeightsFile))) return;
-  const fs::path shown = path.is_absolute() ? run : run.lexically_proximate(fs::current_path());
+  const bool folder = RunDirectory::is_checkpoints(whole);
+  const RunDirectory run =
+      folder ? RunDirectory::of_checkpoints(whole) : RunDirectory::of_checkpoint(whole);
+  const bool inside = run.path() != whole && run.has_config();
+  if (!fs::is_directory(path) || (!inside && !ModelDirectory(path).has_weights())) return;
+  const fs::path shown =
+      path.is_absolute() ? run.path() : run.path().lexically_proximate(fs::current_path());
   throw ConfigError(
       path.string() + ": is " + (folder ? "the folder of a run's checkpoints" : "a checkpoint") +
       ", not a run; " +
       (inside ? "the run is " + shown.string() : "give the directory of the run that it is from"));
 }
 
-void require_nothing_lost(const fs::path& run) {
-  const fs::path folder = run / kCheckpointsFolder;
+void require_nothing_lost(const RunDirectory& run) {
+  const fs::path folder = run.checkpoints();
   if (latest_checkpoint(folder)) return;
   const int64_t step = saved_step(run);
   if (step == 0) return;
@@ -137,20 +138,9 @@ void require_nothing_lost(const fs::path& run) {
   } catch (const DataError& error) {
     missing = error.what();
   }
-  throw DataError(run.string() + ": trained to step " + std::to_string(step) +
+  throw DataError(run.path().string() + ": trained to step " + std::to_string(step) +
                   ", but no checkpoint is whole (" + missing +
                   "); put back what is missing, or start a new run with --run");
-}
-
-CheckpointSchedule checkpoint_schedule(const TrainConfig& config, int64_t last_step) {
-  return {.every = config.checkpoint_every, .end = last_step > 0 ? last_step : config.steps};
-}
-
-fs::path run_of(const fs::path& checkpoint) {
-  const fs::path path = checkpoint.has_filename() ? checkpoint : checkpoint.parent_path();
-  const fs::path above = path.parent_path();
-  if (path.filename() == kAveragedFolder) return above;
-  return above.filename() == kCheckpointsFolder ? above.parent_path() : path;
 }
 
 SearchConfig search_with(const Experiment& experiment,
@@ -166,13 +156,13 @@ SearchConfig search_with(const Experiment& experiment,
   return config;
 }
 
-LoadedModel load_model(const fs::path& path) {
+LoadedModel load_model(const fs::path& path, torch::Device device) {
   LoadedModel loaded{.directory = find_checkpoint(path)};
   loaded.experiment = load_description(loaded.directory);
   loaded.tokenizers = load_tokenizers(loaded.directory);
   set_target_counter(loaded.experiment, loaded.tokenizers);
-  loaded.model = make_model(loaded.experiment, loaded.tokenizers);
-  load_weights(loaded.directory / kWeightsFile, *loaded.model);
+  loaded.model = make_model(loaded.experiment, loaded.tokenizers, device);
+  load_weights(loaded.directory.weights(), *loaded.model);
   loaded.model->eval();
   return loaded;
 }

@@ -1,21 +1,7 @@
-// A checkpoint that stands on its own: weights, resolved config and tokenizer; in training also the
-// optimizer and the position. `attn translate` takes such a directory, or a run, which holds
-// several.
-//
-// clang-format off
-//   RUN/config.json                    the resolved experiment
-//   RUN/tokenizer.model                or source.model and target.model, as in each checkpoint
-//   RUN/tags.txt                       of a parser: the tags that words had in training
-//   RUN/run.json                       command line, commit, versions, hardware, data hashes
-//   RUN/log.txt, RUN/metrics.jsonl     what happened
-//   RUN/result.json                    what a finished run came to
-//   RUN/eval/                          outputs of the evaluators
-//   RUN/checkpoints/step-00000500/     model.safetensors, optimizer.safetensors, config.json, tokenizers
-//   RUN/checkpoints/best               which of them is the best
-//   RUN/averaged/                      what `attn average` made
-//   RUN/cache/                         encoded corpora, safe to delete
-//   RUN/lock, RUN/lock.holder          held while a process trains the run; which one that is
-// clang-format on
+// A model as it is kept: weights, resolved config and tokenizers, in a directory that stands on its
+// own (a checkpoint or an average; a run has several). What is in the files of weights and
+// optimizer is train/checkpoint's, which checkpoints a run has is train/checkpoint_store's, and all
+// names are app/experiment/run_directory's.
 #pragma once
 
 #include <filesystem>
@@ -24,37 +10,32 @@
 #include <vector>
 
 #include "app/experiment/experiment.h"
+#include "app/experiment/run_directory.h"
 #include "data/tokenizer.h"
 #include "model/seq2seq.h"
-#include "train/checkpoint_store.h"
 
 namespace attn {
 
-inline constexpr const char* kWeightsFile = "model.safetensors";
-inline constexpr const char* kTrainingFile = "optimizer.safetensors";
-inline constexpr const char* kCheckpointsFolder = "checkpoints";
-inline constexpr const char* kAveragedFolder = "averaged";
-
 /// Writes config.json and the tokenizers (one file where both sides share one). Throws DataError.
-void save_description(const std::filesystem::path& directory, const Experiment& experiment,
+void save_description(const ModelDirectory& directory, const Experiment& experiment,
                       const Tokenizers& tokenizers);
 
 /// Reads what save_description wrote. Throws ConfigError or DataError.
-Experiment load_description(const std::filesystem::path& directory);
-Tokenizers load_tokenizers(const std::filesystem::path& directory);
+Experiment load_description(const ModelDirectory& directory);
+Tokenizers load_tokenizers(const ModelDirectory& directory);
 
 /// Sets what the second index of target rows counts, for a model that takes one. Throws DataError
 /// where the vocabulary has nothing to count.
 void set_target_counter(const Experiment& experiment, Tokenizers& tokenizers);
 
-/// The model of an experiment over these vocabularies, on the device(), with the first weights that
+/// The model of an experiment over these vocabularies, on the device, with the first weights that
 /// torch's generator gives.
-std::shared_ptr<Seq2SeqModel> make_model(const Experiment& experiment,
-                                         const Tokenizers& tokenizers);
+std::shared_ptr<Seq2SeqModel> make_model(const Experiment& experiment, const Tokenizers& tokenizers,
+                                         torch::Device device);
 
 /// Everything that translating takes.
 struct LoadedModel {
-  std::filesystem::path directory;
+  ModelDirectory directory;
   Experiment experiment;
   Tokenizers tokenizers;
   std::shared_ptr<Seq2SeqModel> model;
@@ -71,20 +52,14 @@ void require_no_checkpoint(const std::filesystem::path& path);
 
 /// Throws DataError when a run has saved checkpoints of which none is whole now, and says what is
 /// missing: it can neither go on nor begin anew in its directory.
-void require_nothing_lost(const std::filesystem::path& run);
-
-/// The checkpoints that a run saves by counting steps. It ends with `last_step` where it has
-/// finished there (it may be out of patience), and with the config's last step where that is 0.
-CheckpointSchedule checkpoint_schedule(const TrainConfig& config, int64_t last_step);
-
-/// The run that a checkpoint lies in; the checkpoint itself where it lies in none.
-std::filesystem::path run_of(const std::filesystem::path& checkpoint);
+void require_nothing_lost(const RunDirectory& run);
 
 /// What a command's --set makes of a model's search: assignments to its knobs, "beam=5" or
 /// "search.beam=5". Throws ConfigError.
 SearchConfig search_with(const Experiment& experiment, const std::vector<std::string>& assignments);
 
-/// find_checkpoint, then config, tokenizers and weights. Throws ConfigError or DataError.
-LoadedModel load_model(const std::filesystem::path& path);
+/// find_checkpoint, then config, tokenizers and weights, on the device. Throws ConfigError or
+/// DataError.
+LoadedModel load_model(const std::filesystem::path& path, torch::Device device);
 
 }  // namespace attn

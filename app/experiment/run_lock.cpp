@@ -13,6 +13,7 @@
 #include <optional>
 #include <system_error>
 
+#include "app/experiment/run_directory.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json_config.h"
@@ -65,7 +66,7 @@ std::string process_namespace() {
 }
 
 fs::path holder_file(const fs::path& directory) {
-  return directory / "lock.holder";
+  return RunDirectory(directory).lock_holder();
 }
 
 /// As it stands there, perhaps half written; nothing without a file.
@@ -133,7 +134,7 @@ RunLock::RunLock(const fs::path& directory, const RunLockOptions& options)
 }
 
 void RunLock::take_system_lock() {
-  const fs::path path = directory_ / "lock";
+  const fs::path path = RunDirectory(directory_).lock();
   file_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (file_ < 0) {
     throw DataError(path.string() +

@@ -1,6 +1,5 @@
 #include "app/experiment/run_result.h"
 
-#include "app/experiment/text_keys.h"
 #include "base/error.h"
 #include "base/file.h"
 
@@ -15,12 +14,12 @@ constexpr int64_t kLargestMetrics = int64_t{1} << 31;
 
 }  // namespace
 
-void write_result(const fs::path& run, const RunResult& result) {
-  write_file_atomically(run / kResultFile, write_config(result).dump(2) + "\n");
+void write_result(const RunDirectory& run, const RunResult& result) {
+  write_file_atomically(run.result(), write_config(result).dump(2) + "\n");
 }
 
-std::optional<RunResult> read_result(const fs::path& run) {
-  const fs::path path = run / kResultFile;
+std::optional<RunResult> read_result(const RunDirectory& run) {
+  const fs::path path = run.result();
   if (!fs::exists(path)) return {};
   try {
     RunResult result;
@@ -32,22 +31,22 @@ std::optional<RunResult> read_result(const fs::path& run) {
   }
 }
 
-std::optional<RunResult> finished_result(const fs::path& run, const TrainConfig& config) {
+std::optional<RunResult> finished_result(const RunDirectory& run, const TrainConfig& config) {
   auto result = read_result(run);
   // Without patience only its steps end a run.
   if (result && config.patience == 0 && result->step < config.steps) return {};
   return result;
 }
 
-std::optional<Json> read_run_file(const fs::path& run) {
-  const fs::path path = run / kRunFile;
+std::optional<Json> read_run_file(const RunDirectory& run) {
+  const fs::path path = run.run_file();
   if (!fs::exists(path)) return {};
   return parse_json(read_file(path, kLargestRunFile), path.string());
 }
 
-std::optional<int64_t> begun_threads(const fs::path& run) {
+std::optional<int64_t> begun_threads(const RunDirectory& run) {
   constexpr double kMost = 1 << 16;
-  if (!has_trained(run)) return {};
+  if (!run.has_trained()) return {};
   const auto facts = read_run_file(run);
   const auto threads = facts ? number_at(*facts, "threads") : std::nullopt;
   if (!threads || *threads < 1 || *threads > kMost) return {};
@@ -60,17 +59,17 @@ std::optional<double> number_at(const Json& record, const char* key) {
   return found->get<double>();
 }
 
-std::vector<Json> read_metrics(const fs::path& run) {
+std::vector<Json> read_metrics(const RunDirectory& run) {
   std::vector<Json> records;
-  if (!fs::exists(run / kMetricsFile)) return records;
-  for (const std::string& line : read_lines(run / kMetricsFile, kLargestMetrics)) {
+  if (!fs::exists(run.metrics())) return records;
+  for (const std::string& line : read_lines(run.metrics(), kLargestMetrics)) {
     Json record = Json::parse(line, nullptr, false);
     if (record.is_object()) records.push_back(std::move(record));
   }
   return records;
 }
 
-std::map<std::string, EvaluatorResult> results_at(const fs::path& run, int64_t step) {
+std::map<std::string, EvaluatorResult> results_at(const RunDirectory& run, int64_t step) {
   std::map<std::string, EvaluatorResult> results;
   for (const Json& record : read_metrics(run)) {
     if (record.value("kind", "") != "eval" || record.value("step", int64_t{-1}) != step ||
@@ -89,15 +88,9 @@ std::map<std::string, EvaluatorResult> results_at(const fs::path& run, int64_t s
         result.values[key] = value.get<double>();
       }
     }
-    if (fs::exists(run / output_name(name, step))) result.output = output_name(name, step);
+    if (fs::exists(run.output(name, step))) result.output = RunDirectory::output_name(name, step);
   }
   return results;
-}
-
-std::string output_name(const std::string& evaluator, int64_t step) {
-  std::string name = "eval/";
-  name += evaluator + "-" + std::to_string(step);
-  return name + ".txt";
 }
 
 }  // namespace attn

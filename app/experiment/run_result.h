@@ -2,20 +2,17 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "app/experiment/run_directory.h"
 #include "base/json_config.h"
 #include "train/config.h"
 
 namespace attn {
 
-inline constexpr const char* kResultFile = "result.json";
-inline constexpr const char* kMetricsFile = "metrics.jsonl";
-inline constexpr const char* kRunFile = "run.json";  ///< command line, commit, hardware …
 /// In run.json from the first checkpoint on: its step.
 inline constexpr const char* kFirstCheckpoint = "first_checkpoint";
 
@@ -65,22 +62,21 @@ struct RunResult {
 };
 
 /// Throws DataError.
-void write_result(const std::filesystem::path& run, const RunResult& result);
+void write_result(const RunDirectory& run, const RunResult& result);
 
 /// Nothing when the run has not finished. Throws DataError for a broken file.
-std::optional<RunResult> read_result(const std::filesystem::path& run);
+std::optional<RunResult> read_result(const RunDirectory& run);
 
 /// The result of a run that has trained for as long as `config` wants. Throws DataError for a
 /// broken file.
-std::optional<RunResult> finished_result(const std::filesystem::path& run,
-                                         const TrainConfig& config);
+std::optional<RunResult> finished_result(const RunDirectory& run, const TrainConfig& config);
 
 /// RUN/run.json; nothing where there is none. Throws ConfigError or DataError.
-std::optional<Json> read_run_file(const std::filesystem::path& run);
+std::optional<Json> read_run_file(const RunDirectory& run);
 
 /// The threads that a run with a checkpoint or a result began with; nothing where they are not
 /// known. Throws ConfigError or DataError.
-std::optional<int64_t> begun_threads(const std::filesystem::path& run);
+std::optional<int64_t> begun_threads(const RunDirectory& run);
 
 /// A record's number under `key`; nothing where there is none, or one of the log's words for what
 /// is not finite.
@@ -88,12 +84,9 @@ std::optional<double> number_at(const Json& record, const char* key);
 
 /// The records of RUN/metrics.jsonl, oldest first; their "kind" is "train" or "eval". A torn or
 /// foreign line is passed over. Empty without a file. Throws DataError when it can't be read.
-std::vector<Json> read_metrics(const std::filesystem::path& run);
+std::vector<Json> read_metrics(const RunDirectory& run);
 
 /// The evaluators' results at `step`, from the metrics.
-std::map<std::string, EvaluatorResult> results_at(const std::filesystem::path& run, int64_t step);
-
-/// The file, below a run, that an evaluator writes its outputs to.
-std::string output_name(const std::string& evaluator, int64_t step);
+std::map<std::string, EvaluatorResult> results_at(const RunDirectory& run, int64_t step);
 
 }  // namespace attn

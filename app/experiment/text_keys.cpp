@@ -4,25 +4,13 @@
 
 #include "app/experiment/run_result.h"
 #include "eval/tasks/evaluation_key.h"
-#include "train/checkpoint_store.h"
 
 namespace attn {
-namespace {
 
-namespace fs = std::filesystem;
-
-constexpr const char* kCheckpoints = "checkpoints";
-
-}  // namespace
-
-bool has_trained(const fs::path& run) {
-  return fs::exists(run / kResultFile) || !list_checkpoints(run / kCheckpoints).empty();
-}
-
-std::vector<std::string> changed_texts(const fs::path& run, const Experiment& now,
+std::vector<std::string> changed_texts(const RunDirectory& run, const Experiment& now,
                                        TextHashes& hashes) {
   std::vector<std::string> changed;
-  if (!has_trained(run)) return changed;
+  if (!run.has_trained()) return changed;
   const auto facts = read_run_file(run);
   if (facts && facts->contains("texts") && facts->at("texts").is_object()) {
     const Json& before = facts->at("texts");

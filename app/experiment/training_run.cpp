@@ -1,6 +1,5 @@
 #include "app/experiment/training_run.h"
 
-#include <chrono>
 #include <sstream>
 
 #include "app/experiment/checkpoint.h"
@@ -38,22 +37,21 @@ Json decisive(const Experiment& experiment) {
 
 }  // namespace
 
-TrainingRun::TrainingRun(const Experiment& experiment, fs::path directory, bool resume,
-                         const std::string& command_line, double patience_seconds)
+TrainingRun::TrainingRun(const Experiment& experiment, RunDirectory directory, bool resume,
+                         const Context& context, double patience_seconds)
     : experiment_(experiment),
       directory_(std::move(directory)),
-      lock_(directory_, patience_seconds) {
+      context_(context),
+      lock_(directory_.path(), patience_seconds) {
   if (resume) require_nothing_lost(directory_);
-  remove_checkpoint_leftovers(checkpoints());
-  const auto last = latest_checkpoint(checkpoints());
-  progress_ = std::make_unique<Progress>(directory_ / "log.txt", experiment_.train.steps,
-                                         last ? last->step : 0);
+  remove_checkpoint_leftovers(directory_.checkpoints());
+  progress_ = std::make_unique<Progress>(directory_.log(), experiment_.train.steps);
   load_data();
   torch::manual_seed(static_cast<uint64_t>(experiment_.seed));
-  model_ = make_model(experiment_, tokenizers_);
+  model_ = make_model(experiment_, tokenizers_, context_.device);
   for (const Evaluation& evaluation : evaluations_) evaluation.check(*model_);
   // Not before all texts are known to be good: a mended one is then learnt from anew.
-  if (!has_trained(directory_)) save_description(directory_, experiment_, tokenizers_);
+  if (!directory_.has_trained()) save_description(directory_, experiment_, tokenizers_);
   stream_ = std::make_unique<BatchStream>(
       *corpus_, StreamOptions{.batch_tokens = experiment_.data.batch_tokens,
                               .seed = static_cast<uint64_t>(experiment_.seed)});
@@ -62,31 +60,24 @@ TrainingRun::TrainingRun(const Experiment& experiment, fs::path directory, bool 
       std::make_unique<Trainer>(experiment_.train, static_cast<uint64_t>(experiment_.seed), *model_,
                                 *stream_, target.bos() == target.eos() ? -1 : target.bos());
   restore(resume);
-  metrics_ = std::make_unique<MetricsLog>(directory_ / kMetricsFile);
-  describe(command_line);
-}
-
-fs::path TrainingRun::checkpoints() const {
-  return directory_ / kCheckpointsFolder;
+  metrics_ = std::make_unique<MetricsLog>(directory_.metrics());
+  describe();
 }
 
 bool TrainingRun::finished() const {
-  const TrainState& state = trainer_->state;
-  const int64_t patience = experiment_.train.patience;
-  return state.step >= experiment_.train.steps ||
-         (patience > 0 && state.without_better >= patience);
+  return is_finished(trainer_->state, experiment_.train);
 }
 
 void TrainingRun::load_data() {
   const Say say = [this](const std::string& line) { progress_->say(line); };
   const fs::path cache =
-      experiment_.data.cache.empty() ? directory_ / "cache" : fs::path(experiment_.data.cache);
+      experiment_.data.cache.empty() ? directory_.cache() : fs::path(experiment_.data.cache);
   const DataConfig data =
       with_training_text(experiment_.data, cache, static_cast<uint64_t>(experiment_.seed), say);
   TextHashes hashes;
   texts_ = training_keys(experiment_.data, hashes);
   // A run keeps the tokenizers that its weights are for, whatever becomes of the text.
-  const bool trained = has_trained(directory_);
+  const bool trained = directory_.has_trained();
   if (!trained) {
     check_texts(text_path(data.train, data.source), text_path(data.train, data.target));
   }
@@ -113,12 +104,13 @@ void TrainingRun::load_data() {
 
 void TrainingRun::restore(bool resume) {
   if (!resume) return;
-  const auto last = latest_checkpoint(checkpoints());
+  const auto last = latest_checkpoint(directory_.checkpoints());
   set_damaged_aside(last ? last->step : -1);
-  keep_until_step(directory_ / kMetricsFile, last ? last->step : 0);
+  keep_until_step(directory_.metrics(), last ? last->step : 0);
   if (!last) return;
-  load_weights(last->path / kWeightsFile, *model_);
-  load_training_state(last->path / kTrainingFile, *trainer_);
+  const ModelDirectory saved(last->path);
+  load_weights(saved.weights(), *model_);
+  load_training_state(saved.training_state(), *trainer_);
   if (trainer_->state.step != last->step) {
     throw DataError(last->path.string() + ": holds step " + std::to_string(trainer_->state.step));
   }
@@ -126,21 +118,20 @@ void TrainingRun::restore(bool resume) {
   TrainState& state = trainer_->state;
   if (decisive(load_description(directory_)) != decisive(experiment_)) {
     state.best_step = state.without_better = 0;  // its best was measured by something else
-  } else if (const auto best = best_checkpoint(checkpoints());
+  } else if (const auto best = best_checkpoint(directory_.checkpoints());
              state.best_step == last->step && !(best && best->checkpoint.step == last->step)) {
-    mark_best(checkpoints(), last->step, state.best);  // killed between saving and marking
+    mark_best(directory_.checkpoints(), last->step,
+              state.best);  // killed between saving and marking
   }
-  saved_step_ = last->step;
-  earlier_seconds_ = trainer_->state.seconds;
-  saved_seconds_ = earlier_seconds_;
   progress_->say("going on from " + last->path.string());
 }
 
 // Checkpoints newer than the newest whole one are broken; training will want their names again.
 void TrainingRun::set_damaged_aside(int64_t newest_whole) {
-  for (const StoredCheckpoint& checkpoint : list_checkpoints(checkpoints())) {
+  for (const StoredCheckpoint& checkpoint : list_checkpoints(directory_.checkpoints())) {
     if (checkpoint.step <= newest_whole) continue;
-    const fs::path aside = checkpoints() / ("damaged-" + checkpoint.path.filename().string());
+    const fs::path aside =
+        directory_.checkpoints() / ("damaged-" + checkpoint.path.filename().string());
     fs::remove_all(aside);
     fs::rename(checkpoint.path, aside);
     progress_->say(checkpoint.path.string() + ": damaged; passed over and kept as " +
@@ -156,12 +147,12 @@ void TrainingRun::require_same_text(const Json& begun) const {
                   "of its own");
 }
 
-void TrainingRun::describe(const std::string& command_line) {
+void TrainingRun::describe() {
   const VocabularySizes& vocabulary = model_->sizes();
   const int64_t parameters = parameter_count(experiment_.model, vocabulary);
   const auto begun = step() > 0 ? read_run_file(directory_) : std::nullopt;
   if (begun) require_same_text(*begun);
-  Json run = provenance(command_line);
+  Json run = provenance(context_);
   run["parameters"] = parameters;
   run["vocabulary"] = {{"source", vocabulary.source}, {"target", vocabulary.target}};
   run["pairs"] = corpus_->size();
@@ -170,7 +161,7 @@ void TrainingRun::describe(const std::string& command_line) {
   if (!begun) {
     // An argument may be any bytes.
     const std::string text = run.dump(2, ' ', false, Json::error_handler_t::replace);
-    write_file_atomically(directory_ / kRunFile, text + "\n");
+    write_file_atomically(directory_.run_file(), text + "\n");
   }
   std::ostringstream line;
   line << "model: " << parameters << " parameters; vocabulary " << vocabulary.source << " / "
@@ -179,7 +170,7 @@ void TrainingRun::describe(const std::string& command_line) {
        << std::round(1000 * stream_->window_padding()) / 10 << " %; " << torch::get_num_threads()
        << " threads";
   const Precision asked = experiment_.train.precision;
-  const Precision precision = effective_precision(asked, device());
+  const Precision precision = effective_precision(asked, context_.device);
   line << "; products in " << enum_name(precision);
   if (precision != asked) line << ", since this processor has none of " << enum_name(asked);
   progress_->say(line.str());
@@ -193,8 +184,8 @@ void TrainingRun::rehearse() {
 // What may change when a run goes on (its length, what is evaluated) is remembered for the next
 // time and for reports; a result that it had is no longer its result, nor are averaged weights.
 void TrainingRun::keep_config() {
-  fs::remove(directory_ / kResultFile);  // of a shorter training
-  const fs::path averaged = directory_ / kAveragedFolder;
+  fs::remove(directory_.result());  // of a shorter training
+  const fs::path averaged = directory_.averaged();
   auto removed = fs::remove_all(averaged);
   while (const auto left = interrupted_replacement(averaged)) removed += fs::remove_all(*left);
   if (removed > 0) {
@@ -205,23 +196,43 @@ void TrainingRun::keep_config() {
   save_description(directory_, experiment_, tokenizers_);
 }
 
-RunEnd TrainingRun::run() {
+LoopEnd TrainingRun::run() {
   rehearse();
   keep_config();
-  progress_ = std::make_unique<Progress>(directory_ / "log.txt", experiment_.train.steps, step());
-  while (!finished()) {
-    const StepReport report = trainer_->step();
-    progress_->step(report);
-    const bool last = report.step >= experiment_.train.steps;
-    if (last || report.step % experiment_.train.log_every == 0) log_window(report.step);
-    const bool best = evaluate();
-    const bool stop = stop_requested();
-    if (best || stop || finished() || checkpoint_due()) save();
-    if (best) mark_best(checkpoints(), step(), trainer_->state.best);
-    if (stop && !finished()) return RunEnd::interrupted;
+  const LoopEnd end = train_loop(*trainer_, experiment_.train, callbacks());
+  if (end == LoopEnd::finished) conclude();
+  return end;
+}
+
+LoopCallbacks TrainingRun::callbacks() {
+  LoopCallbacks callbacks;
+  callbacks.stepped = [this](const Throughput& throughput) { progress_->show(throughput); };
+  callbacks.log = [this](const TrainingWindow& window) { log_window(window); };
+  for (const Evaluation& evaluation : evaluations_) {
+    callbacks.evaluations.push_back(loop_evaluation(evaluation));
   }
-  conclude();
-  return RunEnd::finished;
+  callbacks.save = [this] { save(); };
+  callbacks.mark_best = [this] {
+    mark_best(directory_.checkpoints(), step(), trainer_->state.best);
+  };
+  callbacks.stop_requested = stop_requested;
+  return callbacks;
+}
+
+LoopEvaluation TrainingRun::loop_evaluation(const Evaluation& evaluation) {
+  const auto result = std::make_shared<EvaluationResult>();
+  return {
+      .every = evaluation.config().every,
+      .run =
+          [this, result, &evaluation] {
+            const std::string& name = evaluation.config().name;
+            *result = evaluation.run(*model_, directory_.output(name, step()));
+            return result->decisive;
+          },
+      .better = [&evaluation](double value, double than) { return evaluation.better(value, than); },
+      .log = [this, result, &evaluation](
+                 bool best,
+                 double seconds) { log_evaluation(evaluation, *result, best, seconds); }};
 }
 
 void TrainingRun::conclude() {
@@ -233,21 +244,20 @@ void TrainingRun::conclude() {
   result.step = state.step;
   result.parameters = parameter_count(experiment_.model, vocabulary);
   result.target_tokens = state.target_tokens;
-  result.seconds = earlier_seconds_ + progress_->seconds();
+  result.seconds = state.seconds;
   result.tokens_per_second = static_cast<double>(state.target_tokens) / result.seconds;
   result.flops = epoch_flops(*corpus_, experiment_.model, vocabulary) * updates /
                  static_cast<double>(stream_->epoch_batches());
-  result.peak_flops =
-      matrix_product_peak(effective_precision(experiment_.train.precision, device()));
-  result.peak_memory = peak_memory();
+  result.peak_flops = matrix_product_peak(
+      effective_precision(experiment_.train.precision, context_.device), context_.device);
+  result.peak_memory = peak_memory(context_.device);
   result.results = results_at(directory_, state.step);
   write_result(directory_, result);
 }
 
-void TrainingRun::log_window(int64_t step) {
-  const Progress::Window window = progress_->take_window();
-  progress_->say(progress_->text(step, window));
-  metrics_->write("train", {{"step", step},
+void TrainingRun::log_window(const TrainingWindow& window) {
+  progress_->say(progress_->text(window));
+  metrics_->write("train", {{"step", window.step},
                             {"epoch", stream_->epoch()},
                             {"loss", window.loss},
                             {"ppl", window.perplexity},
@@ -255,64 +265,20 @@ void TrainingRun::log_window(int64_t step) {
                             {"gradient_norm", window.gradient_norm},
                             {"target_tokens", trainer_->state.target_tokens},
                             {"tokens_per_second", window.tokens_per_second},
-                            {"seconds", earlier_seconds_ + progress_->seconds()}});
+                            {"seconds", window.seconds}});
 }
 
-bool TrainingRun::evaluate() {
-  const bool end = step() >= experiment_.train.steps;
-  bool best = false;
-  bool decided = false;
-  std::vector<const Evaluation*> others;
-  for (const Evaluation& evaluation : evaluations_) {
-    const int64_t every = evaluation.config().every;
-    const bool decisive = !decided && every > 0;
-    decided = decided || decisive;
-    if (end || (every > 0 && step() % every == 0)) {
-      best |= evaluate_one(evaluation, decisive);
-    } else {
-      others.push_back(&evaluation);
-    }
-  }
-  if (!end && finished()) {  // out of patience: this was the last step after all
-    for (const Evaluation* evaluation : others) evaluate_one(*evaluation, false);
-  }
-  return best;
-}
-
-bool TrainingRun::evaluate_one(const Evaluation& evaluation, bool decisive) {
-  const auto begin = std::chrono::steady_clock::now();
+void TrainingRun::log_evaluation(const Evaluation& evaluation, const EvaluationResult& result,
+                                 bool best, double seconds) {
   const std::string& name = evaluation.config().name;
-  const fs::path output = directory_ / output_name(name, step());
-  const EvaluationResult result = evaluation.run(*model_, output);
-  const double seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  progress_->exclude(seconds);
   std::vector<MetricField> fields = {{"step", step()}, {"name", name}};
   for (const auto& [key, value] : result.values) fields.emplace_back(key, value);
   if (!result.signature.empty()) fields.emplace_back("signature", result.signature);
   fields.emplace_back("text", evaluation.text_key());
   fields.emplace_back("eval_seconds", seconds);
   metrics_->write("eval", fields);
-  TrainState& state = trainer_->state;
-  const bool best =
-      decisive && (state.best_step == 0 || evaluation.better(result.decisive, state.best));
-  if (best) {
-    state.best = result.decisive;
-    state.best_step = step();
-    state.without_better = 0;
-  } else if (decisive) {
-    ++state.without_better;
-  }
   progress_->say("step " + std::to_string(step()) + "  " + name + "  " + result.line + "  (" +
                  duration_text(seconds) + (best ? ", best so far)" : ")"));
-  return best;
-}
-
-bool TrainingRun::checkpoint_due() const {
-  const TrainConfig& config = experiment_.train;
-  const double since = earlier_seconds_ + progress_->seconds() - saved_seconds_;
-  return step() % config.checkpoint_every == 0 ||
-         (config.checkpoint_minutes > 0 && since >= 60 * config.checkpoint_minutes);
 }
 
 // So that a run whose checkpoints are gone is known to have had some.
@@ -320,27 +286,22 @@ void TrainingRun::note_first_checkpoint() {
   auto run = read_run_file(directory_);
   if (!run || run->contains(kFirstCheckpoint)) return;
   (*run)[kFirstCheckpoint] = step();
-  write_file_atomically(directory_ / kRunFile, run->dump(2) + "\n");
+  write_file_atomically(directory_.run_file(), run->dump(2) + "\n");
 }
 
 void TrainingRun::save() {
-  if (saved_step_ == step()) return;
   lock_.require();
-  const auto begin = std::chrono::steady_clock::now();
-  trainer_->state.seconds = earlier_seconds_ + progress_->seconds();
   metrics_->sync();
-  AtomicDirectory directory(checkpoint_path(checkpoints(), step()));
-  save_weights(directory.path() / kWeightsFile, *model_, {{"step", std::to_string(step())}});
-  save_training_state(directory.path() / kTrainingFile, *trainer_);
-  save_description(directory.path(), experiment_, tokenizers_);
+  AtomicDirectory directory(checkpoint_path(directory_.checkpoints(), step()));
+  const ModelDirectory saved(directory.path());
+  save_weights(saved.weights(), *model_, {{"step", std::to_string(step())}});
+  save_training_state(saved.training_state(), *trainer_);
+  save_description(saved, experiment_, tokenizers_);
   directory.commit();
   note_first_checkpoint();
-  saved_step_ = step();
-  saved_seconds_ = trainer_->state.seconds;
-  prune_checkpoints(checkpoints(), checkpoint_schedule(experiment_.train, finished() ? step() : 0),
+  prune_checkpoints(directory_.checkpoints(),
+                    checkpoint_schedule(experiment_.train, finished() ? step() : 0),
                     experiment_.train.keep_last);
-  progress_->exclude(
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
 }
 
 }  // namespace attn

@@ -1,7 +1,6 @@
 // A training run in its directory: what happens between `attn train` and the last checkpoint.
 #pragma once
 
-#include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>
@@ -10,17 +9,17 @@
 
 #include "app/experiment/experiment.h"
 #include "app/experiment/progress.h"
+#include "app/experiment/run_directory.h"
 #include "app/experiment/run_lock.h"
+#include "app/machine/context.h"
 #include "base/metrics_log.h"
 #include "data/batches.h"
 #include "data/corpus.h"
 #include "eval/tasks/evaluator.h"
+#include "train/loop.h"
 #include "train/trainer.h"
 
 namespace attn {
-
-/// How a run came to its end.
-enum class RunEnd { finished, interrupted };
 
 class TrainingRun {
  public:
@@ -28,12 +27,12 @@ class TrainingRun {
   /// up the newest whole checkpoint (none was ever saved: it starts at step 0). Throws ConfigError
   /// or DataError before anything is trained. Waits up to `patience_seconds` for another process in
   /// the same directory to end.
-  TrainingRun(const Experiment& experiment, std::filesystem::path directory, bool resume,
-              const std::string& command_line, double patience_seconds = 0.0);
+  TrainingRun(const Experiment& experiment, RunDirectory directory, bool resume,
+              const Context& context, double patience_seconds = 0.0);
 
   /// Trains to the last step, or until a signal asks to stop, which saves first. Throws DataError
   /// when a checkpoint can't be written and NonFiniteLoss; the checkpoints before are intact.
-  RunEnd run();
+  LoopEnd run();
 
   /// Whether a resumed run has nothing left to do but to say so.
   bool finished() const;
@@ -42,26 +41,24 @@ class TrainingRun {
   int64_t step() const { return trainer_->state.step; }
 
  private:
-  void describe(const std::string& command_line);
+  void describe();
   void require_same_text(const Json& begun) const;
   void load_data();
   void restore(bool resume);
   void set_damaged_aside(int64_t newest_whole);
   void rehearse();
   void keep_config();
-  void log_window(int64_t step);
-  /// Runs the evaluators that are due, after the last step all; returns whether the decisive one
-  /// found a new best.
-  bool evaluate();
-  bool evaluate_one(const Evaluation& evaluation, bool decisive);
+  LoopCallbacks callbacks();
+  LoopEvaluation loop_evaluation(const Evaluation& evaluation);
+  void log_window(const TrainingWindow& window);
+  void log_evaluation(const Evaluation& evaluation, const EvaluationResult& result, bool best,
+                      double seconds);
   void save();
   void note_first_checkpoint();
-  bool checkpoint_due() const;
-
-  std::filesystem::path checkpoints() const;
 
   Experiment experiment_;
-  std::filesystem::path directory_;
+  RunDirectory directory_;
+  Context context_;
   RunLock lock_;
   Tokenizers tokenizers_;
   std::unique_ptr<EncodedCorpus> corpus_;
@@ -72,9 +69,6 @@ class TrainingRun {
   std::unique_ptr<Trainer> trainer_;
   std::unique_ptr<Progress> progress_;
   std::unique_ptr<MetricsLog> metrics_;
-  int64_t saved_step_ = -1;
-  double saved_seconds_ = 0.0;    // of training, when the last checkpoint was written
-  double earlier_seconds_ = 0.0;  // of training, before this process
 };
 
 }  // namespace attn

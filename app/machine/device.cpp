@@ -6,27 +6,8 @@
 #include "base/error.h"
 
 namespace attn {
-namespace {
 
-torch::Device& chosen() {
-  static torch::Device device(torch::kCPU);
-  return device;
-}
-
-bool g_threads_chosen = false;
-
-}  // namespace
-
-void choose_threads(int threads) {
-  torch::set_num_threads(threads);
-  g_threads_chosen = true;
-}
-
-bool threads_chosen() {
-  return g_threads_chosen;
-}
-
-void choose_device(const std::string& name) {
+torch::Device find_device(const std::string& name) {
   const bool gpu = torch::cuda::is_available();
   if (name == "cuda" && !gpu) {
     throw ConfigError("--device cuda: LibTorch sees no GPU here (a CPU build, or no driver)");
@@ -34,19 +15,15 @@ void choose_device(const std::string& name) {
   if (name != "auto" && name != "cpu" && name != "cuda") {
     throw ConfigError("--device " + name + ": must be auto, cpu or cuda");
   }
-  chosen() = torch::Device(gpu && name != "cpu" ? torch::kCUDA : torch::kCPU);
+  return gpu && name != "cpu" ? torch::kCUDA : torch::kCPU;
 }
 
-torch::Device device() {
-  return chosen();
+void wait_for(torch::Device device) {
+  if (device.is_cuda()) torch::cuda::synchronize();
 }
 
-void wait_for_device() {
-  if (device().is_cuda()) torch::cuda::synchronize();
-}
-
-int64_t peak_memory() {
-  if (device().is_cuda()) {
+int64_t peak_memory(torch::Device device) {
+  if (device.is_cuda()) {
     const auto all = static_cast<size_t>(c10::CachingAllocator::StatType::AGGREGATE);
     const auto allocator = c10::getDeviceAllocator(c10::DeviceType::CUDA);
     return allocator->getDeviceStats(0).reserved_bytes[all].peak;

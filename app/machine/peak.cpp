@@ -15,21 +15,21 @@ constexpr double kLongEnough = 0.5;  // seconds
 
 }  // namespace
 
-double matrix_product_peak(Precision precision) {
+double matrix_product_peak(Precision precision, torch::Device device) {
   const torch::NoGradGuard no_grad;
-  const auto options = torch::TensorOptions().device(device()).dtype(
+  const auto options = torch::TensorOptions().device(device).dtype(
       precision == Precision::bf16 ? torch::kBFloat16 : torch::kFloat);
   // On a GPU wide enough that starting a product is little beside it.
-  const int64_t width = device().is_cuda() ? 4096 : 2048;
+  const int64_t width = device.is_cuda() ? 4096 : 2048;
   // No random numbers: a run that measures draws the same ones as a run that doesn't.
   const torch::Tensor a = torch::full({width, width}, 0.5, options), b = torch::ones_like(a);
   torch::Tensor product = torch::mm(a, b);
-  wait_for_device();
+  wait_for(device);
   double best = 0.0, spent = 0.0;
   for (int i = 0; i < kProducts && spent < kLongEnough; ++i) {
     const auto begin = std::chrono::steady_clock::now();
     torch::mm_out(product, a, b);
-    wait_for_device();
+    wait_for(device);
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
     spent += seconds.count();
     best = std::max(best, 2.0 * std::pow(static_cast<double>(width), 3) / seconds.count());

@@ -7,7 +7,6 @@
 #include <thread>
 
 #include "app/commit.h"  // generated at every build
-#include "app/machine/device.h"
 #include "kernels/libtorch.h"
 
 namespace attn {
@@ -37,9 +36,9 @@ std::string version_line() {
   return std::string("attn ") + ATTN_VERSION + " (" + ATTN_COMMIT + "), LibTorch " + TORCH_VERSION;
 }
 
-Json provenance(const std::string& command_line) {
+Json provenance(const Context& context) {
   Json run;
-  run["command"] = command_line;
+  run["command"] = context.command_line;
   run["started"] = now();
   run["version"] = ATTN_VERSION;
   run["commit"] = ATTN_COMMIT;
@@ -48,7 +47,7 @@ Json provenance(const std::string& command_line) {
   run["cores"] = std::thread::hardware_concurrency();
   run["threads"] = torch::get_num_threads();
   run["memory"] = first_value("/proc/meminfo", "MemTotal");
-  run["device"] = device().str();
+  run["device"] = context.device.str();
   return run;
 }
 

@@ -3,13 +3,14 @@
 
 #include <string>
 
+#include "app/machine/context.h"
 #include "base/json_config.h"
 
 namespace attn {
 
 /// command, version, commit (with "+changes" when the tree had some), LibTorch, processor, threads,
 /// host memory, date.
-Json provenance(const std::string& command_line);
+Json provenance(const Context& context);
 
 /// "attn 0.1.0 (commit), LibTorch 2.13.0".
 std::string version_line();

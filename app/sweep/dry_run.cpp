@@ -8,7 +8,7 @@
 #include <iostream>
 #include <optional>
 
-#include "app/bench/step.h"
+#include "app/bench/step_cost.h"
 #include "app/experiment/progress.h"
 #include "app/sweep/processes.h"
 #include "base/error.h"

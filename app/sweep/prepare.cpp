@@ -1,11 +1,12 @@
 #include "app/sweep/prepare.h"
 
+#include "app/experiment/run_directory.h"
 #include "app/experiment/run_lock.h"
-#include "app/experiment/text_keys.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "data/corpus_check.h"
 #include "data/parsing/treebank.h"
+#include "data/text_hashes.h"
 
 namespace attn {
 namespace {
@@ -35,9 +36,10 @@ void learn_into(const fs::path& folder, const DataConfig& data, const Say& say) 
   check_texts(text_path(text.train, text.source), text_path(text.train, text.target));
   const Tokenizers made = make_tokenizers(with_vocabulary_text(data, cache), say);
   AtomicDirectory directory(folder);
-  write_file_atomically(directory.path() / "source.model", made.source->serialized());
+  const ModelDirectory both(directory.path());
+  write_file_atomically(both.source_tokenizer(), made.source->serialized());
   if (made.target != made.source) {
-    write_file_atomically(directory.path() / "target.model", made.target->serialized());
+    write_file_atomically(both.target_tokenizer(), made.target->serialized());
   }
   directory.commit();
 }
@@ -49,9 +51,9 @@ bool is_complete(const DataConfig& data) {
 // A run that has trained keeps the vocabulary of its weights, also when the sweep's folder has
 // moved since or another version of the program would look for it elsewhere.
 void keep_vocabulary(PlannedRun& run) {
-  const fs::path begun = run.directory / kConfigFile;
-  if (is_complete(run.experiment.data) || !fs::exists(begun) || !has_trained(run.directory)) return;
-  const DataConfig before = load_experiment(begun).data;
+  const RunDirectory begun(run.directory);
+  if (is_complete(run.experiment.data) || !begun.has_config() || !begun.has_trained()) return;
+  const DataConfig before = load_experiment(begun.config()).data;
   run.experiment.data.source_model = before.source_model;
   run.experiment.data.target_model = before.target_model;
 }
@@ -63,8 +65,9 @@ void share_vocabulary(DataConfig& data, const fs::path& sweep, TextHashes& hashe
     const RunLock lock(sweep / "vocabulary", 3600.0);  // other jobs of the array want it as well
     if (!fs::exists(folder)) learn_into(folder, data, say);
   }
-  data.source_model = (folder / "source.model").string();
-  if (!data.shared_vocabulary) data.target_model = (folder / "target.model").string();
+  const ModelDirectory both(folder);
+  data.source_model = both.source_tokenizer().string();
+  if (!data.shared_vocabulary) data.target_model = both.target_tokenizer().string();
 }
 
 Json describe(const SweepPlan& plan) {

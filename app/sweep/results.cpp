@@ -62,7 +62,7 @@ class Collector {
   RunRecord read(const fs::path& run, const std::string& name, const Experiment& row) {
     RunRecord record;
     record.name = name;
-    const Experiment experiment = load_experiment(run / kConfigFile);
+    const Experiment experiment = load_experiment(RunDirectory(run).config());
     record.seed = experiment.seed;
     const int64_t step = read_curve(run, record);
     if (const auto result = finished_result(run, row.train)) {
@@ -157,7 +157,7 @@ class Collector {
       if (!value.empty()) record.provenance.emplace_back(key, value);
     };
     add("seed", std::to_string(experiment.seed));
-    add("config", (run / kConfigFile).string());
+    add("config", RunDirectory(run).config().string());
     const auto facts = read_run_file(run);
     if (!facts) return;
     for (const char* key : {"version", "commit", "libtorch", "data_key", "pairs", "processor",
@@ -183,8 +183,9 @@ std::vector<fs::path> runs_of(const fs::path& row) {
         digits.find_first_not_of("0123456789") != std::string::npos) {
       continue;
     }
-    if (fs::exists(entry.path() / kConfigFile))
+    if (RunDirectory(entry.path()).has_config()) {
       found.emplace_back(std::stoll(digits), entry.path());
+    }
   }
   std::sort(found.begin(), found.end());
   std::vector<fs::path> paths;

@@ -7,11 +7,10 @@
 #include "base/error.h"
 
 namespace attn {
-namespace fs = std::filesystem;
 
 RunStatus inspect_run(const PlannedRun& run) {
   RunStatus status;
-  if (!fs::exists(run.directory / kConfigFile)) return status;
+  if (!RunDirectory(run.directory).has_config()) return status;
   const bool finished = finished_result(run.directory, run.experiment.train).has_value();
   status.stage = finished ? RunStage::finished : RunStage::begun;
   status.changed = row_conflicts(run.directory, run.experiment);

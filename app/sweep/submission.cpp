@@ -1,12 +1,13 @@
 #include "app/sweep/submission.h"
 
 #include "app/experiment/resume.h"
-#include "app/experiment/text_keys.h"
+#include "app/experiment/run_directory.h"
 #include "app/sweep/prepare.h"
 #include "app/sweep/status.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "data/text_hashes.h"
 
 namespace attn {
 namespace {
@@ -23,7 +24,7 @@ std::string file_of(const std::string& name) {
 
 void require_same_training_text(const fs::path& submission, const std::string& name,
                                 const PlannedRun& run, const fs::path& sweep) {
-  if (has_trained(run.directory)) return;  // then the training itself compares
+  if (RunDirectory(run.directory).has_trained()) return;  // then the training itself compares
   const fs::path path = submission / kTexts;
   const Json texts = parse_json(read_file(path, kLargestTexts), path.string());
   TextHashes hashes(kept_hashes(sweep));
@@ -77,7 +78,7 @@ PlannedRun submitted_run(const fs::path& submission, const std::string& name) {
   const fs::path sweep = submission.parent_path().parent_path();
   PlannedRun run{.experiment = load_experiment(config), .directory = sweep / name};
   run.config = config;
-  if (fs::exists(run.directory / kConfigFile)) {
+  if (RunDirectory(run.directory).has_config()) {
     if (const auto changed = row_conflicts(run.directory, run.experiment); !changed.empty()) {
       throw ConfigError(name + ": was trained under another config (" + changed.front() +
                         ") than the one submitted; submit the sweep again");

@@ -1,0 +1,67 @@
+#include "app/experiment/average.h"
+
+#include <iostream>
+#include <vector>
+
+#include "app/experiment/checkpoint.h"
+#include "app/experiment/run_result.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "train/checkpoint.h"
+#include "train/checkpoint_store.h"
+
+namespace attn {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The last checkpoints that were saved by counting steps: the same ones however often the run was
+// interrupted.
+std::vector<StoredCheckpoint> last_checkpoints(const AverageOptions& options) {
+  const fs::path folder = RunDirectory(options.run).checkpoints();
+  require_no_checkpoint(options.run);
+  const auto any = list_checkpoints(folder);
+  if (any.empty()) {
+    throw DataError(options.run.string() + ": has no checkpoints to average");
+  }
+  const auto result = read_result(options.run);
+  const bool described = ModelDirectory(options.run).has_config();
+  const TrainConfig config = load_description(described ? options.run : any.back().path).train;
+  auto all = scheduled_checkpoints(folder, checkpoint_schedule(config, result ? result->step : 0));
+  const auto there = static_cast<int64_t>(all.size());
+  if (options.last < 1 || options.last > there) {
+    throw ConfigError("--last " + std::to_string(options.last) + ": the run has " +
+                      std::to_string(there) + " successive checkpoints of every " +
+                      std::to_string(config.checkpoint_every) +
+                      " steps (train.checkpoint_every; train.keep_last says how many stay)");
+  }
+  all.erase(all.begin(), all.end() - static_cast<std::ptrdiff_t>(options.last));
+  return all;
+}
+
+}  // namespace
+
+void average(const AverageOptions& options) {
+  const std::vector<StoredCheckpoint> checkpoints = last_checkpoints(options);
+  std::vector<fs::path> weights;
+  for (const StoredCheckpoint& checkpoint : checkpoints) {
+    weights.push_back(ModelDirectory(checkpoint.path).weights());
+  }
+  const fs::path output =
+      options.output.empty() ? RunDirectory(options.run).averaged() : options.output;
+  const ModelDirectory there(output);
+  // It is replaced: so it must be what this command made, and not a folder of other things.
+  if (fs::exists(output) && (!there.has_weights() || fs::exists(there.training_state()))) {
+    throw DataError(output.string() +
+                    ": is there already and holds no average; name another place");
+  }
+  AtomicDirectory directory(output, AtomicDirectory::Existing::replace);
+  average_weights(weights, ModelDirectory(directory.path()).weights());
+  save_description(directory.path(), load_description(checkpoints.back().path),
+                   load_tokenizers(checkpoints.back().path));
+  directory.commit();
+  std::cerr << "mean of " << weights.size() << " checkpoints, steps " << checkpoints.front().step
+            << " to " << checkpoints.back().step << ": " << output.string() << "\n";
+}
+
+}  // namespace attn

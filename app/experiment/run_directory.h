@@ -1,0 +1,82 @@
+// The names in a run's directory: every file that a run reads or writes is named here and nowhere
+// else, but for those inside of RUN/checkpoints, whose layout is train/checkpoint_store's.
+//
+// clang-format off
+//   RUN/config.json                    the resolved experiment
+//   RUN/tokenizer.model                or source.model and target.model, as in each checkpoint
+//   RUN/tags.txt                       of a parser: the tags that words had in training
+//   RUN/run.json                       command line, commit, versions, hardware, data hashes
+//   RUN/log.txt, RUN/metrics.jsonl     what happened
+//   RUN/result.json                    what a finished run came to
+//   RUN/eval/                          outputs of the evaluators
+//   RUN/checkpoints/step-00000500/     model.safetensors, optimizer.safetensors, config.json, tokenizers
+//   RUN/checkpoints/best               which of them is the best
+//   RUN/averaged/                      what `attn average` made
+//   RUN/cache/                         encoded corpora, safe to delete
+//   RUN/lock, RUN/lock.holder          held while a process trains the run; which one that is
+// clang-format on
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <utility>
+
+namespace attn {
+
+/// What says which model it is, and where there are weights, which ones: a run, each of its
+/// checkpoints and its average are such directories, and each can be moved anywhere.
+class ModelDirectory {
+ public:
+  // Not explicit: wherever a directory is expected its path will do.
+  ModelDirectory(std::filesystem::path path) : path_(std::move(path)) {}
+
+  const std::filesystem::path& path() const { return path_; }
+  std::filesystem::path config() const;
+  std::filesystem::path shared_tokenizer() const { return path_ / "tokenizer.model"; }
+  std::filesystem::path source_tokenizer() const { return path_ / "source.model"; }
+  std::filesystem::path target_tokenizer() const { return path_ / "target.model"; }
+  std::filesystem::path tags() const { return path_ / "tags.txt"; }
+  std::filesystem::path weights() const;
+  std::filesystem::path training_state() const;
+
+  bool has_config() const;
+  bool has_weights() const;
+
+ private:
+  std::filesystem::path path_;
+};
+
+class RunDirectory : public ModelDirectory {
+ public:
+  using ModelDirectory::ModelDirectory;
+
+  /// The run that a checkpoint lies in; the checkpoint itself where it lies in none.
+  static RunDirectory of_checkpoint(const std::filesystem::path& checkpoint);
+  /// The run whose folder of checkpoints this is.
+  static RunDirectory of_checkpoints(const std::filesystem::path& folder);
+  static bool is_checkpoints(const std::filesystem::path& folder);
+
+  std::filesystem::path run_file() const { return path() / "run.json"; }
+  std::filesystem::path log() const { return path() / "log.txt"; }
+  std::filesystem::path metrics() const { return path() / "metrics.jsonl"; }
+  std::filesystem::path result() const { return path() / "result.json"; }
+  std::filesystem::path checkpoints() const;
+  std::filesystem::path averaged() const;
+  std::filesystem::path cache() const { return path() / "cache"; }
+  std::filesystem::path lock() const { return path() / "lock"; }
+  std::filesystem::path lock_holder() const { return path() / "lock.holder"; }
+
+  /// The file, below a run, that an evaluator writes its outputs to: "eval/valid-500.txt".
+  static std::string output_name(const std::string& evaluator, int64_t step);
+  /// The same file's path, and that of an evaluation that belongs to no step: eval/valid.txt.
+  std::filesystem::path output(const std::string& evaluator, int64_t step) const;
+  std::filesystem::path output(const std::string& evaluator) const;
+
+  /// Whether there is anything of a run: a config, a result or a checkpoint, whole or not.
+  bool has_run() const;
+  /// Whether a run has anything that depends on its training text: a checkpoint or a result.
+  bool has_trained() const;
+};
+
+}  // namespace attn

@@ -1,0 +1,53 @@
+#include "data/synthetic/corpus_files.h"
+
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "base/error.h"
+#include "base/file.h"
+
+namespace attn {
+namespace {
+
+namespace fs = std::filesystem;
+
+void write_part(const fs::path& stem, const std::vector<GeneratedPair>& pairs, const Say& say) {
+  std::string english, german, trees;
+  for (const GeneratedPair& pair : pairs) {
+    english += pair.english + '\n';
+    german += pair.german + '\n';
+    trees += write_tree(pair.tree) + '\n';
+  }
+  const auto write = [&](const char* suffix, const std::string& content) {
+    const fs::path path = stem.string() + suffix;
+    write_file_atomically(path, content);
+    say("wrote " + path.string());
+  };
+  write(".en", english);
+  write(".de", german);
+  write(".ptb", trees);
+}
+
+}  // namespace
+
+GeneratedCorpus write_generated_corpus(const fs::path& directory, const GeneratedSizes& sizes,
+                                       uint64_t seed, const Say& say) {
+  // Made before the work, so that a directory that cannot be made is known at once.
+  std::error_code error;
+  fs::create_directories(directory, error);
+  if (error) {
+    throw DataError(directory.string() + ": cannot make this directory (" + error.message() +
+                    "); name another");
+  }
+  GeneratedCorpus corpus = generate_corpus(seed, sizes);
+  write_part(directory / "train", corpus.train, say);
+  write_part(directory / "valid", corpus.valid, say);
+  write_part(directory / "test", corpus.test, say);
+  say(std::to_string(corpus.train.size()) + " training, " + std::to_string(corpus.valid.size()) +
+      " validation and " + std::to_string(corpus.test.size()) +
+      " test pairs, no sentence twice; seed " + std::to_string(seed));
+  return corpus;
+}
+
+}  // namespace attn

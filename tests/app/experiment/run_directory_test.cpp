@@ -1,0 +1,52 @@
+#include "app/experiment/run_directory.h"
+
+#include "base/file.h"
+#include "tests/support/catch.h"
+#include "tests/support/temporary_directory.h"
+#include "train/checkpoint_store.h"
+
+using namespace attn;
+
+namespace fs = std::filesystem;
+
+TEST_CASE("the run of a checkpoint, of an average and of a run itself is the run") {
+  const RunDirectory run("runs/a");
+  CHECK(RunDirectory::of_checkpoint(checkpoint_path(run.checkpoints(), 500)).path() == run.path());
+  CHECK(RunDirectory::of_checkpoint(run.averaged()).path() == run.path());
+  CHECK(RunDirectory::of_checkpoint(run.path()).path() == run.path());
+  CHECK(RunDirectory::of_checkpoint(run.averaged() / "").path() == run.path());
+  CHECK(RunDirectory::is_checkpoints(run.checkpoints()));
+  CHECK(RunDirectory::of_checkpoints(run.checkpoints()).path() == run.path());
+}
+
+TEST_CASE("an evaluator's output is named by its step below the run") {
+  const RunDirectory run("runs/a");
+  CHECK(RunDirectory::output_name("valid", 500) == "eval/valid-500.txt");
+  CHECK(run.output("valid", 500) == fs::path("runs/a/eval/valid-500.txt"));
+  CHECK(run.output("test") == fs::path("runs/a/eval/test.txt"));
+}
+
+TEST_CASE("a config alone is a run that has not trained; a checkpoint or a result has") {
+  const testing::TemporaryDirectory directory;
+  const RunDirectory run(directory.path());
+  CHECK_FALSE(run.has_run());
+  write_file_atomically(run.config(), "{}");
+  CHECK(run.has_run());
+  CHECK_FALSE(run.has_trained());
+  SECTION("a checkpoint") {
+    fs::create_directories(checkpoint_path(run.checkpoints(), 20));
+  }
+  SECTION("a result") {
+    write_file_atomically(run.result(), "{}");
+  }
+  CHECK(run.has_trained());
+}
+
+TEST_CASE("a checkpoint is whole by the names that a model's directory gives its files") {
+  const testing::TemporaryDirectory directory;
+  const ModelDirectory model(directory.path());
+  for (const std::string_view name : checkpoint_files) {
+    const fs::path path = model.path() / name;
+    CHECK((path == model.weights() || path == model.training_state() || path == model.config()));
+  }
+}

@@ -1,0 +1,44 @@
+#include "train/early_stopping.h"
+
+#include "tests/support/catch.h"
+
+using namespace attn;
+
+namespace {
+
+bool lower(double value, double than) {
+  return value < than;
+}
+
+}  // namespace
+
+TEST_CASE("the first value is the best, whatever it is; later ones must be better") {
+  TrainState state;
+  state.step = 10;
+  CHECK(note_validation(state, 100.0, lower));
+  CHECK(state.best == 100.0);
+  CHECK(state.best_step == 10);
+  state.step = 20;
+  CHECK_FALSE(note_validation(state, 100.0, lower));
+  CHECK(state.without_better == 1);
+  state.step = 30;
+  CHECK(note_validation(state, 99.0, lower));
+  CHECK(state.best_step == 30);
+  CHECK(state.without_better == 0);
+}
+
+TEST_CASE("training ends at its last step, or after as many validations as its patience") {
+  TrainConfig config;
+  config.steps = 100;
+  TrainState state;
+  state.step = 99;
+  state.without_better = 1000;
+  CHECK_FALSE(is_finished(state, config));
+  config.patience = 1001;
+  CHECK_FALSE(is_finished(state, config));
+  config.patience = 1000;
+  CHECK(is_finished(state, config));
+  config.patience = 0;
+  state.step = 100;
+  CHECK(is_finished(state, config));
+}

@@ -1,0 +1,21 @@
+#include "train/early_stopping.h"
+
+namespace attn {
+
+bool note_validation(TrainState& state, double value, const Better& better) {
+  if (state.best_step != 0 && !better(value, state.best)) {
+    ++state.without_better;
+    return false;
+  }
+  state.best = value;
+  state.best_step = state.step;
+  state.without_better = 0;
+  return true;
+}
+
+bool is_finished(const TrainState& state, const TrainConfig& config) {
+  return state.step >= config.steps ||
+         (config.patience > 0 && state.without_better >= config.patience);
+}
+
+}  // namespace attn

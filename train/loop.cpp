@@ -1,0 +1,102 @@
+#include "train/loop.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace attn {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+class Loop {
+ public:
+  Loop(Trainer& trainer, const TrainConfig& config, const LoopCallbacks& callbacks)
+      : trainer_(trainer),
+        config_(config),
+        callbacks_(callbacks),
+        throughput_(trainer.state, config.steps),
+        saved_seconds_(trainer.state.seconds) {}
+
+  LoopEnd run() {
+    while (!finished()) {
+      throughput_.add(trainer_.step());
+      callbacks_.stepped(throughput_);
+      const bool last = state().step >= config_.steps;
+      if (last || state().step % config_.log_every == 0) {
+        callbacks_.log(throughput_.take_window());
+      }
+      const bool best = evaluate(last);
+      const bool stop = callbacks_.stop_requested();
+      if (best || stop || finished() || checkpoint_due()) save();
+      if (best) callbacks_.mark_best();
+      if (stop && !finished()) return LoopEnd::interrupted;
+    }
+    return LoopEnd::finished;
+  }
+
+ private:
+  TrainState& state() { return trainer_.state; }
+  bool finished() { return is_finished(state(), config_); }
+
+  // Whether this step is the best so far.
+  bool evaluate(bool last) {
+    const auto& all = callbacks_.evaluations;
+    const auto deciding =
+        std::find_if(all.begin(), all.end(), [](const auto& one) { return one.every > 0; });
+    bool best = false;
+    std::vector<const LoopEvaluation*> others;
+    for (auto one = all.begin(); one != all.end(); ++one) {
+      if (last || (one->every > 0 && state().step % one->every == 0)) {
+        best |= evaluate_one(*one, one == deciding);
+      } else {
+        others.push_back(&*one);
+      }
+    }
+    if (!last && finished()) {  // out of patience: this was the last step after all
+      for (const LoopEvaluation* one : others) evaluate_one(*one, false);
+    }
+    return best;
+  }
+
+  bool evaluate_one(const LoopEvaluation& evaluation, bool decides) {
+    double value = 0.0;
+    const double seconds = outside_training([&] { value = evaluation.run(); });
+    const bool best = decides && note_validation(state(), value, evaluation.better);
+    evaluation.log(best, seconds);
+    return best;
+  }
+
+  bool checkpoint_due() {
+    const double since = throughput_.seconds() - saved_seconds_;
+    return state().step % config_.checkpoint_every == 0 ||
+           (config_.checkpoint_minutes > 0 && since >= 60 * config_.checkpoint_minutes);
+  }
+
+  void save() {
+    state().seconds = saved_seconds_ = throughput_.seconds();
+    outside_training(callbacks_.save);
+  }
+
+  template <class Work>
+  double outside_training(const Work& work) {
+    const auto begin = Clock::now();
+    work();
+    const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    throughput_.exclude(seconds);
+    return seconds;
+  }
+
+  Trainer& trainer_;
+  const TrainConfig& config_;
+  const LoopCallbacks& callbacks_;
+  Throughput throughput_;
+  double saved_seconds_;  // of training, when the last checkpoint was written
+};
+
+}  // namespace
+
+LoopEnd train_loop(Trainer& trainer, const TrainConfig& config, const LoopCallbacks& callbacks) {
+  return Loop(trainer, config, callbacks).run();
+}
+
+}  // namespace attn
