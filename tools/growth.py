@@ -2,7 +2,7 @@
 """How a training step grows: target tokens/s against sentence length, batch, vocabulary, width, depth and threads.
 
     python3 tools/growth.py path/to/attn [--config experiments/multi30k/tiny.json] [--precision fp32 bf16]
-                                         [--seconds 3] [--rounds 3] [--plot docs/growth.svg]
+                                         [--seconds 3] [--rounds 3] [--plot results/growth.svg]
 
 Prints Markdown tables of medians, on invented text, so it needs no data. GFLOP/s are those of the closed form
 (model/size.cpp): where they stay level, the step grows as the paper's Table 1 says its products must. --plot, which

@@ -67,6 +67,23 @@ forbid "a path of one machine: write it relative, or in an example as path/to" \
   '(^|[^[:alnum:]_.-])/(home|root|Users|work|mnt)/[[:alnum:]]' "${files[@]}"
 forbid "using namespace std" '^[[:space:]]*using namespace std;' "${sources[@]}"
 
+# Documents: 100 columns but for tables, verbatim output (indented by four) and generated reports; and the field's words.
+documents=()
+for file in "${files[@]}"; do
+  case $file in
+    *.md) grep -q '^Made by attn ' "$file" || documents+=("$file") ;;
+  esac
+done
+too_wide=$(LC_ALL=C.UTF-8 grep -nHE '.{101,}' "${documents[@]}" | grep -vE '^[^:]+:[0-9]+:(\||    )' || true)
+if [ -n "$too_wide" ]; then
+  printf '%s\n' "$too_wide"
+  complain "a line of more than 100 columns in a document: wrap it"
+fi
+forbid "words that the field doesn't use: write option, not significant, re-run the same command to resume, not a run
+      directory, duplicate, belongs in, rebuilt, untested, Results, expected an integer" \
+  "[Kk]nobs?\b|can't be told|goes on after anything|is no run\b|stands twice|belongs into|made anew|could be had|\
+What came of it|wanted an integer" "${documents[@]}"
+
 for file in "${files[@]}"; do
   if [ -s "$file" ] && [ -n "$(tail -c 1 "$file")" ]; then complain "$file: no newline at the end"; fi
   case $file in

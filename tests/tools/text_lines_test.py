@@ -1,4 +1,4 @@
-"""The Python beside attn ends lines and words where attn does: tools/peers/text_lines.py, experiments/parse/unknown_words.py."""
+"""The Python beside attn ends lines and words where attn does: tools/peers/text_lines.py, tools/unknown_words.py."""
 
 import re
 import sys
@@ -9,7 +9,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(ROOT / "tools/peers"))
-sys.path.insert(0, str(ROOT / "experiments/parse"))
+sys.path.insert(0, str(ROOT / "tools"))
 from text_lines import read_lines  # noqa: E402  # its folder must be on the path first
 from unknown_words import gold_words  # noqa: E402  # likewise
 

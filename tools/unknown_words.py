@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Where a parser loses: F1 by the number of a sentence's words that training has not seen (often enough).
+"""A parser's F1 by the number of a sentence's words that training has not seen (often enough).
 
-    ./run score parse gold.ptb trees --json --per-sentence | python3 experiments/parse/unknown_words.py gold.ptb runs/craft
+    ./run score parse gold.ptb trees --json --per-sentence | python3 tools/unknown_words.py gold.ptb runs/craft
 
-The run's vocabulary of words (data.tokenizer "words") says what is known. F1 is over the sentences that EVALB scores;
+Known words are those of the run's vocabulary (data.tokenizer "words"). F1 is over the sentences that EVALB scores;
 it leaves out those whose words don't match: the last column.
 """
 import json

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""A yardstick for the parsers here: an unlexicalised PCFG estimated from the same trees, parsed by CKY.
+"""A baseline for the parsers: an unlexicalised PCFG estimated from the same trees, parsed by CKY.
 
-    python3 experiments/parse/pcfg_baseline.py corpora/craft/train.ptb corpora/craft/dev.ptb > pcfg.ptb
+    python3 tools/pcfg_baseline.py corpora/craft/train.ptb corpora/craft/dev.ptb > pcfg.ptb
     ./run score parse corpora/craft/dev.ptb pcfg.ptb
 
 Rules by relative frequency, binarised to the right with horizontal and vertical Markov orders (Johnson 1998; Klein and
