@@ -51,7 +51,7 @@ TrainingRun::TrainingRun(const Experiment& experiment, fs::path directory, bool 
   load_data();
   torch::manual_seed(static_cast<uint64_t>(experiment_.seed));
   model_ = make_model(experiment_, tokenizers_);
-  for (const Evaluation& evaluation : evaluations_) evaluation.check(*model_);
+  for (const auto& evaluator : evaluators_) evaluator->check(*model_);
   // Not before all texts are known to be good: a mended one is then learnt from anew.
   if (!has_trained(directory_)) save_description(directory_, experiment_, tokenizers_);
   stream_ = std::make_unique<BatchStream>(
@@ -107,7 +107,7 @@ void TrainingRun::load_data() {
                                                    .cache_directory = cache,
                                                    .say = say}));
   for (const EvaluatorConfig& config : experiment_.eval) {
-    evaluations_.emplace_back(config, experiment_.data, tokenizers_, cache);
+    evaluators_.push_back(make_evaluator(config, experiment_.data, tokenizers_, cache));
   }
 }
 
@@ -262,40 +262,40 @@ bool TrainingRun::evaluate() {
   const bool end = step() >= experiment_.train.steps;
   bool best = false;
   bool decided = false;
-  std::vector<const Evaluation*> others;
-  for (const Evaluation& evaluation : evaluations_) {
-    const int64_t every = evaluation.config().every;
+  std::vector<const Evaluator*> others;
+  for (const auto& evaluator : evaluators_) {
+    const int64_t every = evaluator->config().every;
     const bool decisive = !decided && every > 0;
     decided = decided || decisive;
     if (end || (every > 0 && step() % every == 0)) {
-      best |= evaluate_one(evaluation, decisive);
+      best |= evaluate_one(*evaluator, decisive);
     } else {
-      others.push_back(&evaluation);
+      others.push_back(evaluator.get());
     }
   }
   if (!end && finished()) {  // out of patience: this was the last step after all
-    for (const Evaluation* evaluation : others) evaluate_one(*evaluation, false);
+    for (const Evaluator* evaluator : others) evaluate_one(*evaluator, false);
   }
   return best;
 }
 
-bool TrainingRun::evaluate_one(const Evaluation& evaluation, bool decisive) {
+bool TrainingRun::evaluate_one(const Evaluator& evaluator, bool decisive) {
   const auto begin = std::chrono::steady_clock::now();
-  const std::string& name = evaluation.config().name;
+  const std::string& name = evaluator.config().name;
   const fs::path output = directory_ / output_name(name, step());
-  const EvaluationResult result = evaluation.run(*model_, output);
+  const EvaluationResult result = evaluator.run(*model_, output);
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   progress_->exclude(seconds);
   std::vector<MetricField> fields = {{"step", step()}, {"name", name}};
   for (const auto& [key, value] : result.values) fields.emplace_back(key, value);
   if (!result.signature.empty()) fields.emplace_back("signature", result.signature);
-  fields.emplace_back("text", evaluation.text_key());
+  fields.emplace_back("text", evaluator.text_key());
   fields.emplace_back("eval_seconds", seconds);
   metrics_->write("eval", fields);
   TrainState& state = trainer_->state;
   const bool best =
-      decisive && (state.best_step == 0 || evaluation.better(result.decisive, state.best));
+      decisive && (state.best_step == 0 || evaluator.better(result.decisive, state.best));
   if (best) {
     state.best = result.decisive;
     state.best_step = step();

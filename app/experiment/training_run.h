@@ -53,7 +53,7 @@ class TrainingRun {
   /// Runs the evaluators that are due, after the last step all; returns whether the decisive one
   /// found a new best.
   bool evaluate();
-  bool evaluate_one(const Evaluation& evaluation, bool decisive);
+  bool evaluate_one(const Evaluator& evaluator, bool decisive);
   void save();
   void note_first_checkpoint();
   bool checkpoint_due() const;
@@ -66,7 +66,7 @@ class TrainingRun {
   Tokenizers tokenizers_;
   std::unique_ptr<EncodedCorpus> corpus_;
   std::unique_ptr<BatchStream> stream_;
-  std::vector<Evaluation> evaluations_;
+  std::vector<std::unique_ptr<Evaluator>> evaluators_;
   std::map<std::string, std::string> texts_;  // training_keys() of what was read
   std::shared_ptr<Seq2SeqModel> model_;
   std::unique_ptr<Trainer> trainer_;

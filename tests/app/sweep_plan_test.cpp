@@ -54,7 +54,7 @@ TEST_CASE("rows are patches on the base, and the first one is compared with") {
   CHECK(plan.rows[0].changed.empty());
   CHECK(plan.rows[1].changed == std::vector<std::string>{"model.d_k"});
   CHECK(plan.rows[1].experiment.model.get<TransformerConfig>().d_k == 16);
-  CHECK(plan.metrics.evaluators[Metric::ppl] == "v");
+  CHECK(plan.metrics.evaluators[Metric::loss] == "v");
   CHECK(plan.metrics.evaluators[Metric::bleu] == "b");
   REQUIRE(plan.runs.size() == 2);
   CHECK(plan.runs[1].directory == sweeps.folder() / "B1" / "seed-5");
@@ -90,7 +90,7 @@ TEST_CASE("null in a row or a grid is a value: the option's default") {
                                                         "model.layers": [3]}})"));
   CHECK(grid.rows[1].name == "g.clip_norm=null.layers=3");
   CHECK(grid.rows[1].experiment.train.clip_norm == 0.0);
-  CHECK(grid.rows[1].experiment.model.get<TransformerConfig>().heads == ModelConfig{}.heads);
+  CHECK(grid.rows[1].experiment.model.get<TransformerConfig>().heads == TransformerConfig{}.heads);
   CHECK(grid.rows[2].experiment.train.clip_norm == 2.0);
   // What all rows set is undone to the default as well, not to the base's value.
   const SweepPlan both = sweeps.plan(
