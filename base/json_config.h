@@ -87,6 +87,11 @@ void read_struct(T& out, const Json& json, const std::string& place);
 template <class T>
 Json write_any(const T& value);
 
+/// The defaults of a struct whose enum values are those in `json`: of a tagged union, those of the
+/// alternative that it names.
+template <class T>
+Json defaults_beside(const Json& json, const std::string& place);
+
 template <class T>
 void read_any(T& out, const Json& json, const std::string& place) {
   if constexpr (Struct<T>) {
@@ -130,7 +135,7 @@ void read_struct(T& out, const Json& json, const std::string& place) {
     const auto found = json.find(name);
     if (found == json.end()) return;
     if (found->is_null()) {
-      read_any(field, write_any(T{}).at(name), join(place, name));
+      read_any(field, defaults_beside<T>(json, place).at(name), join(place, name));
     } else {
       read_any(field, *found, join(place, name));
     }
@@ -163,6 +168,18 @@ Json write_any(const T& value) {
   } else {
     return value;
   }
+}
+
+template <class T>
+Json defaults_beside(const Json& json, const std::string& place) {
+  T defaults{};
+  T::fields(defaults, [&](const char* name, auto& field, const char*) {
+    if constexpr (std::is_enum_v<std::remove_cvref_t<decltype(field)>>) {
+      const auto found = json.find(name);
+      if (found != json.end() && !found->is_null()) read_any(field, *found, join(place, name));
+    }
+  });
+  return write_any(defaults);
 }
 
 template <class T>

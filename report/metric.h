@@ -1,43 +1,32 @@
-// What a report compares the rows of a sweep by. A new one is a value of Metric with its line in
-// kMetrics; whoever finds it is an evaluator (eval/tasks/evaluator_config.h).
+// What a report compares the rows of a sweep by. Each kind of evaluator finds one metric and
+// declares it (eval/tasks/evaluator_config.h).
 #pragma once
 
 #include <array>
 #include <cstddef>
+#include <utility>
+#include <variant>
 
 #include "eval/tasks/evaluator_config.h"
 
 namespace attn {
 
-enum class Metric { ppl, bleu, f1 };
+/// Named by the kind of evaluator that finds it.
+using Metric = EvaluatorKind;
 
-struct MetricFacts {
+struct MetricFacts : EvaluatorMetric {
   Metric metric;
-  EvaluatorKind evaluator;  ///< whose result it is
-  const char* key;          ///< in results, sweep files and CSV
-  const char* title;        ///< of a column
-  const char* name;         ///< in a sentence
-  const char* heading;      ///< at its head
-  const char* meaning;
-  int paper_decimals;  ///< as the paper prints it
-  bool bootstrap;      ///< whether sentences are compared, too; what does so knows BLEU alone
 };
 
-/// In the order of columns, which is that of Metric.
-inline constexpr std::array kMetrics = {
-    MetricFacts{Metric::ppl, EvaluatorKind::loss, "ppl", "PPL", "perplexity", "Perplexity",
-                "perplexity per subword", 2, false},
-    MetricFacts{Metric::bleu, EvaluatorKind::bleu, "bleu", "BLEU", "BLEU", "BLEU", "BLEU, percent",
-                1, true},
-    MetricFacts{Metric::f1, EvaluatorKind::parse, "f1", "F1", "F1", "F1", "F1 of trees, percent", 1,
-                false}};
+template <size_t... I>
+constexpr auto declared_metrics(std::index_sequence<I...>) {
+  return std::array{MetricFacts{std::variant_alternative_t<I, EvaluatorConfig::Options>::metric,
+                                static_cast<Metric>(I)}...};
+}
 
-static_assert([] {
-  for (size_t i = 0; i < kMetrics.size(); ++i) {
-    if (kMetrics[i].metric != static_cast<Metric>(i)) return false;
-  }
-  return true;
-}());
+/// In the order of columns, which is that of Metric.
+inline constexpr auto kMetrics =
+    declared_metrics(std::make_index_sequence<std::variant_size_v<EvaluatorConfig::Options>>());
 
 /// One value for each metric.
 template <class T>

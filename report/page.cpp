@@ -12,7 +12,7 @@ namespace {
 // How the numbers are to be read: the same words on both pages.
 std::vector<std::string> legend(const SweepResults& results) {
   std::vector<std::string> lines;
-  if (!results.evaluators[Metric::ppl].empty()) {
+  if (!results.evaluators[Metric::loss].empty()) {
     lines.push_back(
         "PPL is per subword and without label smoothing, of the weights after the last "
         "update; BLEU of the same weights, not averaged.");
@@ -61,7 +61,7 @@ int colour_of(const SweepResults& results, size_t row) {
 Plot learning_curves(const SweepResults& results) {
   Plot plot{.title = "Learning curves",
             .x = {"updates", false},
-            .y = {"perplexity (" + results.evaluators[Metric::ppl] + ")", true}};
+            .y = {"perplexity (" + results.evaluators[Metric::loss] + ")", true}};
   for (size_t i = 0; i < results.rows.size(); ++i) {
     for (const RunRecord& run : results.rows[i].runs) {
       if (run.curve.empty()) continue;

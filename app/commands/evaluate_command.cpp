@@ -36,8 +36,8 @@ void evaluate(const EvalOptions& options, const Context& context) {
   const std::filesystem::path cache =
       own_cache ? std::filesystem::path(experiment.data.cache) : scratch.path();
   for (const EvaluatorConfig& config : experiment.eval) {
-    const Evaluation evaluation(config, experiment.data, loaded.tokenizers, cache);
-    const EvaluationResult result = evaluation.run(
+    const auto evaluator = make_evaluator(config, experiment.data, loaded.tokenizers, cache);
+    const EvaluationResult result = evaluator->run(
         *loaded.model,
         options.output.empty() ? std::filesystem::path() : options.output / (config.name + ".txt"));
     if (!options.json) std::cout << config.name << "  " << result.line << std::endl;

@@ -7,12 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "app/commands/stdin_lines.h"
+#include "app/commands/score_text.h"
 #include "base/error.h"
-#include "base/file.h"
-#include "base/format.h"
 #include "base/json_config.h"
-#include "base/utf8.h"
 #include "eval/metrics/bleu.h"
 #include "eval/metrics/bootstrap.h"
 
@@ -40,39 +37,6 @@ E enum_value(const std::string& name) {
     if (entry.name == name) return entry.value;
   }
   throw ConfigError(name + ": not one of the choices");
-}
-
-struct TextFile {
-  std::string name;  ///< as messages have it
-  std::vector<std::string> lines;
-};
-
-TextFile read_text(const std::string& path, bool may_be_stdin) {
-  const bool is_stdin = path == "-";
-  if (is_stdin && !may_be_stdin) {
-    throw ConfigError("-: only the hypotheses can come from stdin; name a file for each reference");
-  }
-  TextFile file{is_stdin ? "<stdin>" : path, is_stdin ? read_stdin_lines() : read_lines(path)};
-  for (size_t i = 0; i < file.lines.size(); ++i) {
-    if (const auto offset = find_invalid_utf8(file.lines[i])) {
-      throw DataError(
-          file.name + ":" + std::to_string(i + 1) + ": byte " + std::to_string(*offset + 1) +
-          " of the line is not valid UTF-8; convert the file, e.g. with iconv -t UTF-8");
-    }
-  }
-  return file;
-}
-
-/// Names the first line that has no counterpart.
-void check_same_length(const TextFile& hypotheses, const TextFile& reference) {
-  const bool shorter = hypotheses.lines.size() < reference.lines.size();
-  const TextFile& less = shorter ? hypotheses : reference;
-  const TextFile& more = shorter ? reference : hypotheses;
-  if (less.lines.size() == more.lines.size()) return;
-  throw DataError(more.name + ":" + std::to_string(less.lines.size() + 1) + ": " + less.name +
-                  " has no such line (" + std::to_string(less.lines.size()) + " lines against " +
-                  std::to_string(more.lines.size()) +
-                  "); hypotheses and references must match line by line");
 }
 
 Json to_json(const BleuScore& score) {
@@ -118,51 +82,19 @@ PairedBootstrap resample(const TextFile& hypotheses, const SystemStatistics& sys
 
 void print_json(const BleuScore& score, const std::optional<PairedBootstrap>& resampled) {
   Json json = to_json(score);
-  if (resampled && resampled->systems.empty()) {
-    json["mean"] = resampled->baseline.mean;
-    json["ci"] = resampled->baseline.ci;
-  } else if (resampled) {
-    const PairedScore& system = resampled->systems.front();
-    json["mean"] = system.system.mean;
-    json["ci"] = system.system.ci;
-    json["baseline"] = {{"score", resampled->baseline.score},
-                        {"mean", resampled->baseline.mean},
-                        {"ci", resampled->baseline.ci}};
-    json["difference"] = system.difference;
-    json["p_value"] = system.p_value;
-  }
+  if (resampled) add_resampled(json, *resampled);
   std::cout << json.dump(2) << "\n";
 }
 
 void print_text(const BleuScore& score, const std::optional<PairedBootstrap>& resampled) {
   std::cout << format_bleu(score) << "\n";
-  if (!resampled) return;
-  const auto print = [](const char* what, const BootstrapScore& of) {
-    std::cout << format("%-9s %.2f (%.2f ± %.2f)\n", what, of.score, of.mean, of.ci);
-  };
-  if (resampled->systems.empty()) {
-    print("system", resampled->baseline);
-  } else {
-    const PairedScore& system = resampled->systems.front();
-    print("baseline", resampled->baseline);
-    print("system", system.system);
-    std::cout << format("%+.2f, p = %.4f (paired bootstrap, 1000 resamples, seed 12345)\n",
-                        system.difference, system.p_value);
-  }
+  if (resampled) print_resampled(*resampled);
 }
 
 void score_bleu(const ScoreBleuArguments& arguments) {
   const BleuOptions options = bleu_options(arguments);
-  std::vector<std::vector<std::string>> references;
-  const TextFile hypotheses = read_text(arguments.hypothesis, true);
-  for (const std::string& path : arguments.references) {
-    TextFile reference = read_text(path, false);
-    check_same_length(hypotheses, reference);
-    references.push_back(std::move(reference.lines));
-  }
-  if (hypotheses.lines.empty()) {
-    throw DataError(hypotheses.name + ":1: the file is empty; there is nothing to score");
-  }
+  const auto [hypotheses, references] =
+      read_scored_text(arguments.hypothesis, arguments.references);
   if (!arguments.force) warn_if_tokenized(hypotheses, options);
 
   const SystemStatistics system = {bleu_statistics(hypotheses.lines, references, options)};

@@ -64,15 +64,14 @@ void show_result(const fs::path& run, const Experiment& experiment, const Contex
   const auto references = read_lines(text_path(prefix, experiment.data.target));
   std::cerr << "translating " << sources.size() << " unseen sentences\n";
   // The generated text is tokenised already.
-  const EvaluatorConfig config{.name = "test",
-                               .kind = EvaluatorKind::bleu,
-                               .data = prefix,
-                               .tokenize = BleuTokenizer::none,
-                               .search = experiment.search};
+  const EvaluatorConfig config{
+      .name = "test",
+      .data = prefix,
+      .options = BleuEvaluation{.tokenize = BleuTokenizer::none, .search = experiment.search}};
   const fs::path output = RunDirectory(run).output(config.name);
   const EvaluationResult result =
-      Evaluation(config, experiment.data, loaded.tokenizers, RunDirectory(run).cache())
-          .run(*loaded.model, output);
+      make_evaluator(config, experiment.data, loaded.tokenizers, RunDirectory(run).cache())
+          ->run(*loaded.model, output);
   const auto hypotheses = read_lines(output);
   print_samples(sources, hypotheses, references);
   int64_t right = 0;
@@ -101,11 +100,11 @@ void show_parser(const fs::path& corpus, const fs::path& run, const Experiment& 
   const std::string gold = (corpus / "test.ptb").string();
   std::cerr << "parsing unseen sentences\n";
   const EvaluatorConfig config{
-      .name = "test", .kind = EvaluatorKind::parse, .data = gold, .search = experiment.search};
+      .name = "test", .data = gold, .options = ParseEvaluation{.search = experiment.search}};
   const fs::path output = RunDirectory(run).output(config.name);
   const EvaluationResult result =
-      Evaluation(config, experiment.data, loaded.tokenizers, RunDirectory(run).cache())
-          .run(*loaded.model, output);
+      make_evaluator(config, experiment.data, loaded.tokenizers, RunDirectory(run).cache())
+          ->run(*loaded.model, output);
   print_trees(read_trees(output), read_trees(gold));
   std::cout << "\n" << result.line << "\n" << result.signature << "\n";
 }

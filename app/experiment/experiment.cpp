@@ -15,14 +15,19 @@ constexpr int64_t kLargestConfig = 1 << 24;
 constexpr int kLongestChain = 16;
 
 // The knob's place in front of what a part's validate() says.
-template <class Part>
-void validate_part(const Part& part, const std::string& place) {
+template <class Check>
+void at_place(const std::string& place, Check check) {
   try {
-    part.validate();
+    check();
   } catch (const ConfigError& error) {
     const std::string message = error.what();
     throw ConfigError(message.starts_with(place + ".") ? message : place + "." + message);
   }
+}
+
+template <class Part>
+void validate_part(const Part& part, const std::string& place) {
+  at_place(place, [&] { part.validate(); });
 }
 
 Json read_json(const fs::path& file) {
@@ -48,6 +53,42 @@ void apply_with_base(Json& config, Json json, const std::string& name, const fs:
   apply_patch(config, json);
 }
 
+// The options of an evaluator of that kind, with their defaults.
+Json options_of(EvaluatorKind kind) {
+  EvaluatorConfig config;
+  config.choose(kind);
+  return write_config(config);
+}
+
+// The same of an entry of "eval"; null where its kind can't be read.
+Json options_of(const Json& evaluator) {
+  if (!evaluator.is_object()) return {};
+  EvaluatorConfig config;
+  const auto kind = evaluator.find("kind");
+  if (kind == evaluator.end() || kind->is_null()) return write_config(config);
+  for (const auto& entry : EnumNames<EvaluatorKind>::values) {
+    if (*kind == Json(entry.name)) return options_of(entry.value);
+  }
+  return {};
+}
+
+bool any_kind_has(const std::string& option) {
+  const auto& kinds = EnumNames<EvaluatorKind>::values;
+  return std::any_of(kinds.begin(), kinds.end(),
+                     [&](const auto& entry) { return options_of(entry.value).contains(option); });
+}
+
+// Evaluators search as "search" says unless they say otherwise.
+void apply_search(Json& evaluator, const Json& search) {
+  const Json options = options_of(evaluator);
+  Json whole = Json::object();
+  for (const auto& [key, value] : search.items()) {
+    if (options.contains(key)) whole[key] = value;
+  }
+  apply_patch(whole, evaluator);
+  evaluator = std::move(whole);
+}
+
 }  // namespace
 
 void Experiment::validate() const {
@@ -62,11 +103,7 @@ void Experiment::validate() const {
     validate_part(eval[i], place);
     require(names.insert(eval[i].name).second, place + ".name", "\"" + eval[i].name + "\"",
             "stands twice");
-    const EvaluatorKind other =
-        data.task == Task::parsing ? EvaluatorKind::bleu : EvaluatorKind::parse;
-    require(eval[i].kind != other, place + ".kind", enum_name(eval[i].kind),
-            data.task == Task::parsing ? "is for translation; choose parse or loss"
-                                       : "needs data.task parsing; choose bleu or loss");
+    at_place(place, [&] { eval[i].require_task(data.task); });
   }
   const bool scheduled =
       std::any_of(eval.begin(), eval.end(), [](const auto& config) { return config.every > 0; });
@@ -96,16 +133,13 @@ Experiment resolve_patches(const std::vector<Json>& patches, const std::string& 
   for (const std::string& assignment : assignments) set_path(merged, assignment);
   Experiment experiment;
   try {
-    // Evaluators search as "search" says unless they say otherwise.
     if (merged.contains("search") && !merged["search"].is_null()) {
       read_config(experiment.search, merged["search"], "search");
     }
     if (merged.contains("eval") && merged["eval"].is_array()) {
       for (Json& item : merged["eval"]) {
         if (!item.is_object()) continue;  // the strict read below complains
-        Json whole = write_config(experiment.search);
-        apply_patch(whole, item);
-        item = std::move(whole);
+        apply_search(item, write_config(experiment.search));
       }
     }
     read_config(experiment, merged);
@@ -114,6 +148,18 @@ Experiment resolve_patches(const std::vector<Json>& patches, const std::string& 
     throw ConfigError(name + ": " + error.what());
   }
   return experiment;
+}
+
+void drop_other_kinds(Json& config) {
+  if (!config.is_object() || !config.contains("eval") || !config["eval"].is_array()) return;
+  for (Json& evaluator : config["eval"]) {
+    const Json options = options_of(evaluator);
+    if (options.is_null()) continue;  // the strict read complains
+    const Json before = evaluator;
+    for (const auto& [key, value] : before.items()) {
+      if (!options.contains(key) && any_kind_has(key)) evaluator.erase(key);
+    }
+  }
 }
 
 Json write_experiment(const Experiment& experiment) {
@@ -128,7 +174,9 @@ Json write_experiment(const Experiment& experiment) {
 }
 
 Experiment load_experiment(const fs::path& file, const std::vector<std::string>& assignments) {
-  return resolve_experiment(read_json(file), file.string(), file.parent_path(), assignments);
+  Json json = read_json(file);
+  if (file.filename().string().ends_with(kConfigFile)) drop_other_kinds(json);
+  return resolve_experiment(std::move(json), file.string(), file.parent_path(), assignments);
 }
 
 }  // namespace attn

@@ -59,6 +59,11 @@ Experiment resolve_patches(const std::vector<Json>& patches, const std::string& 
                            const std::filesystem::path& folder,
                            const std::vector<std::string>& assignments = {});
 
+/// Older versions wrote into each evaluator of a resolved config the options of every kind; removes
+/// those that its kind does not have. load_experiment does so with files called config.json or
+/// *.config.json, which the program wrote.
+void drop_other_kinds(Json& config);
+
 /// What load_experiment reads back as the same experiment. Evaluators are written without the knobs
 /// of search that they share with "search", so that they still follow it when it is changed.
 Json write_experiment(const Experiment& experiment);

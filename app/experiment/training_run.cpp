@@ -49,7 +49,7 @@ TrainingRun::TrainingRun(const Experiment& experiment, RunDirectory directory, b
   load_data();
   torch::manual_seed(static_cast<uint64_t>(experiment_.seed));
   model_ = make_model(experiment_, tokenizers_, context_.device);
-  for (const Evaluation& evaluation : evaluations_) evaluation.check(*model_);
+  for (const auto& evaluator : evaluators_) evaluator->check(*model_);
   // Not before all texts are known to be good: a mended one is then learnt from anew.
   if (!directory_.has_trained()) save_description(directory_, experiment_, tokenizers_);
   stream_ = std::make_unique<BatchStream>(
@@ -98,7 +98,7 @@ void TrainingRun::load_data() {
                                                    .cache_directory = cache,
                                                    .say = say}));
   for (const EvaluatorConfig& config : experiment_.eval) {
-    evaluations_.emplace_back(config, experiment_.data, tokenizers_, cache);
+    evaluators_.push_back(make_evaluator(config, experiment_.data, tokenizers_, cache));
   }
 }
 
@@ -208,8 +208,8 @@ LoopCallbacks TrainingRun::callbacks() {
   LoopCallbacks callbacks;
   callbacks.stepped = [this](const Throughput& throughput) { progress_->show(throughput); };
   callbacks.log = [this](const TrainingWindow& window) { log_window(window); };
-  for (const Evaluation& evaluation : evaluations_) {
-    callbacks.evaluations.push_back(loop_evaluation(evaluation));
+  for (const auto& evaluator : evaluators_) {
+    callbacks.evaluations.push_back(loop_evaluation(*evaluator));
   }
   callbacks.save = [this] { save(); };
   callbacks.mark_best = [this] {
@@ -219,20 +219,20 @@ LoopCallbacks TrainingRun::callbacks() {
   return callbacks;
 }
 
-LoopEvaluation TrainingRun::loop_evaluation(const Evaluation& evaluation) {
+LoopEvaluation TrainingRun::loop_evaluation(const Evaluator& evaluator) {
   const auto result = std::make_shared<EvaluationResult>();
   return {
-      .every = evaluation.config().every,
+      .every = evaluator.config().every,
       .run =
-          [this, result, &evaluation] {
-            const std::string& name = evaluation.config().name;
-            *result = evaluation.run(*model_, directory_.output(name, step()));
+          [this, result, &evaluator] {
+            const std::string& name = evaluator.config().name;
+            *result = evaluator.run(*model_, directory_.output(name, step()));
             return result->decisive;
           },
-      .better = [&evaluation](double value, double than) { return evaluation.better(value, than); },
-      .log = [this, result, &evaluation](
+      .better = [&evaluator](double value, double than) { return evaluator.better(value, than); },
+      .log = [this, result, &evaluator](
                  bool best,
-                 double seconds) { log_evaluation(evaluation, *result, best, seconds); }};
+                 double seconds) { log_evaluation(evaluator, *result, best, seconds); }};
 }
 
 void TrainingRun::conclude() {
@@ -268,13 +268,13 @@ void TrainingRun::log_window(const TrainingWindow& window) {
                             {"seconds", window.seconds}});
 }
 
-void TrainingRun::log_evaluation(const Evaluation& evaluation, const EvaluationResult& result,
+void TrainingRun::log_evaluation(const Evaluator& evaluator, const EvaluationResult& result,
                                  bool best, double seconds) {
-  const std::string& name = evaluation.config().name;
+  const std::string& name = evaluator.config().name;
   std::vector<MetricField> fields = {{"step", step()}, {"name", name}};
   for (const auto& [key, value] : result.values) fields.emplace_back(key, value);
   if (!result.signature.empty()) fields.emplace_back("signature", result.signature);
-  fields.emplace_back("text", evaluation.text_key());
+  fields.emplace_back("text", evaluator.text_key());
   fields.emplace_back("eval_seconds", seconds);
   metrics_->write("eval", fields);
   progress_->say("step " + std::to_string(step()) + "  " + name + "  " + result.line + "  (" +

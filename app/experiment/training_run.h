@@ -49,9 +49,9 @@ class TrainingRun {
   void rehearse();
   void keep_config();
   LoopCallbacks callbacks();
-  LoopEvaluation loop_evaluation(const Evaluation& evaluation);
+  LoopEvaluation loop_evaluation(const Evaluator& evaluator);
   void log_window(const TrainingWindow& window);
-  void log_evaluation(const Evaluation& evaluation, const EvaluationResult& result, bool best,
+  void log_evaluation(const Evaluator& evaluator, const EvaluationResult& result, bool best,
                       double seconds);
   void save();
   void note_first_checkpoint();
@@ -63,7 +63,7 @@ class TrainingRun {
   Tokenizers tokenizers_;
   std::unique_ptr<EncodedCorpus> corpus_;
   std::unique_ptr<BatchStream> stream_;
-  std::vector<Evaluation> evaluations_;
+  std::vector<std::unique_ptr<Evaluator>> evaluators_;
   std::map<std::string, std::string> texts_;  // training_keys() of what was read
   std::shared_ptr<Seq2SeqModel> model_;
   std::unique_ptr<Trainer> trainer_;

@@ -149,7 +149,7 @@ std::string evaluator(const Experiment& base, EvaluatorKind kind, const std::str
                       const std::string& key) {
   std::vector<std::string> names;
   for (const EvaluatorConfig& config : base.eval) {
-    if (config.kind != kind) continue;
+    if (config.kind() != kind) continue;
     if (wanted.empty() || wanted == config.name) return config.name;
     names.push_back(config.name);
   }
@@ -236,7 +236,7 @@ SweepPlan plan_sweep(const SweepRequest& request) {
   try {
     for (const MetricFacts& facts : kMetrics) {
       plan.metrics.evaluators[facts.metric] =
-          evaluator(base, facts.evaluator, plan.file.metrics.evaluators[facts.metric], facts.key);
+          evaluator(base, facts.metric, plan.file.metrics.evaluators[facts.metric], facts.key);
     }
   } catch (const ConfigError& error) {
     throw ConfigError(name + ": " + error.what());

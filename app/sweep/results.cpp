@@ -82,7 +82,7 @@ class Collector {
       const std::string kind = line.value("kind", "");
       const auto at = static_cast<int64_t>(number_at(line, "step").value_or(0));
       if (kind == "train") step = at;
-      if (kind != "eval" || line.value("name", "") != metrics_.evaluators[Metric::ppl]) continue;
+      if (kind != "eval" || line.value("name", "") != metrics_.evaluators[Metric::loss]) continue;
       if (const auto ppl = number_at(line, "ppl")) record.curve.push_back({at, *ppl});
     }
     return step;
@@ -125,7 +125,8 @@ class Collector {
   void read_sentences(const fs::path& run, const Experiment& experiment,
                       const EvaluatorResult& result, double score, RunRecord& record) {
     const EvaluatorConfig* config = find_evaluator(experiment, metrics_.evaluators[Metric::bleu]);
-    if (config == nullptr || result.output.empty() || !fs::exists(run / result.output)) {
+    const auto* options = config ? std::get_if<BleuEvaluation>(&config->options) : nullptr;
+    if (options == nullptr || result.output.empty() || !fs::exists(run / result.output)) {
       out_.notes.push_back(record.name + ": its translations are gone, so no significance");
       return;
     }
@@ -136,12 +137,12 @@ class Collector {
                            " is not here, so no significance");
       return;
     }
-    const BleuOptions options = bleu_options(*config);
     const auto hypotheses = read_lines(run / result.output);
     const std::vector<std::vector<std::string>> references = {read_lines(reference)};
     if (hypotheses.size() == references.front().size()) {
-      auto sentences = bleu_statistics(hypotheses, references, options);
-      const double again = bleu_from_statistics(sum_of(sentences), options, 1).score;
+      auto sentences = bleu_statistics(hypotheses, references, options->bleu_options());
+      const double again =
+          bleu_from_statistics(sum_of(sentences), options->bleu_options(), 1).score;
       if (std::abs(again - score) < kSameScore) {
         record.sentences = std::move(sentences);
         return;
@@ -267,9 +268,10 @@ SweepResults collect_results(const fs::path& directory) {
     throw DataError(directory.string() + ": is no sweep (it has no " + kSweepFile +
                     "); `attn sweep FILE` makes one");
   }
-  const Json plan = parse_json(read_file(path, kLargestPlan), path.string());
+  Json plan = parse_json(read_file(path, kLargestPlan), path.string());
   SweepResults out;
   try {
+    for (Json& row : plan.at("rows")) drop_other_kinds(row.at("config"));
     SweepMetrics metrics;
     read_config(metrics, plan.at("metrics"), "metrics");
     out.evaluators = metrics.evaluators;
@@ -281,7 +283,7 @@ SweepResults collect_results(const fs::path& directory) {
     Experiment base;
     read_config(base, plan.at("rows").at(0).at("config"));
     if (const auto* evaluator = find_evaluator(base, metrics.evaluators[Metric::bleu])) {
-      out.bleu_options = bleu_options(*evaluator);
+      out.bleu_options = evaluator->get<BleuEvaluation>().bleu_options();
     }
     Collector collector(out, metrics);
     TextCheck texts(directory);

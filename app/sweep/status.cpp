@@ -26,7 +26,7 @@ RunProgress read_progress(const PlannedRun& run, const SweepMetrics& metrics) {
       progress.step = static_cast<int64_t>(number_at(record, "step").value_or(0));
       progress.tokens_per_second = number_at(record, "tokens_per_second").value_or(0);
       progress.seconds = number_at(record, "seconds").value_or(0);
-    } else if (kind == "eval" && record.value("name", "") == metrics.evaluators[Metric::ppl]) {
+    } else if (kind == "eval" && record.value("name", "") == metrics.evaluators[Metric::loss]) {
       progress.ppl = number_at(record, "ppl").value_or(0);
     }
   }

@@ -13,27 +13,6 @@ namespace {
 
 constexpr int64_t kMostDraws = int64_t{1} << 32;  // samples × sentences
 
-double bleu_of(const BleuStatistics& statistics, const BleuOptions& options) {
-  return bleu_from_statistics(statistics, options, 1).score;
-}
-
-double corpus_score(const SystemStatistics& system, const BleuOptions& options) {
-  double sum = 0.0;
-  for (const auto& run : system) sum += bleu_of(sum_of(run), options);
-  return sum / static_cast<double>(system.size());
-}
-
-double resample_score(const SystemStatistics& system, std::span<const uint32_t> sentences,
-                      const BleuOptions& options) {
-  double sum = 0.0;
-  for (const auto& run : system) {
-    BleuStatistics resample;
-    for (const uint32_t sentence : sentences) resample += run[sentence];
-    sum += bleu_of(resample, options);
-  }
-  return sum / static_cast<double>(system.size());
-}
-
 double mean_of(std::span<const double> values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
@@ -55,24 +34,25 @@ double p_value(std::span<const double> system, std::span<const double> baseline,
   return static_cast<double>(further + 1) / static_cast<double>(differences.size() + 1);
 }
 
-void check(const SystemStatistics& system, size_t sentences) {
-  if (system.empty()) throw DataError("bootstrap: a system has no run");
-  for (const auto& run : system) {
-    if (run.size() == sentences && sentences > 0) continue;
-    throw DataError("bootstrap: a run of " + std::to_string(run.size()) +
-                    " sentences beside one of " + std::to_string(sentences) +
-                    "; all must have translated the same text");
-  }
+void check_sentences(size_t found, size_t expected) {
+  if (found == expected && expected > 0) return;
+  throw DataError("bootstrap: a run of " + std::to_string(found) + " sentences beside one of " +
+                  std::to_string(expected) + "; all must have translated the same text");
 }
 
 }  // namespace
 
-PairedBootstrap paired_bootstrap(const SystemStatistics& baseline,
-                                 std::span<const SystemStatistics> systems, const BleuOptions& bleu,
+size_t common_sentences(std::span<const size_t> runs) {
+  if (runs.empty()) throw DataError("bootstrap: a system has no run");
+  for (const size_t sentences : runs) check_sentences(sentences, runs.front());
+  return runs.front();
+}
+
+PairedBootstrap resample_systems(const ResampledSystem& baseline,
+                                 std::span<const ResampledSystem> systems,
                                  const BootstrapOptions& options) {
-  const size_t sentences = baseline.empty() ? 0 : baseline.front().size();
-  check(baseline, sentences);
-  for (const SystemStatistics& system : systems) check(system, sentences);
+  const size_t sentences = baseline.sentences;
+  for (const ResampledSystem& system : systems) check_sentences(system.sentences, sentences);
   if (options.samples < 1 || static_cast<int64_t>(sentences) > kMostDraws / options.samples) {
     throw ConfigError("bootstrap: " + std::to_string(options.samples) +
                       " resamples: wanted at least 1, and less than 2^32 sentences in all");
@@ -84,21 +64,33 @@ PairedBootstrap paired_bootstrap(const SystemStatistics& baseline,
   NumpyGenerator random(options.seed);
   for (size_t i = 0; i < samples; ++i) {
     for (uint32_t& sentence : drawn) sentence = random.below(static_cast<uint32_t>(sentences));
-    baseline_scores[i] = resample_score(baseline, drawn, bleu);
-    for (size_t s = 0; s < systems.size(); ++s) {
-      scores[s][i] = resample_score(systems[s], drawn, bleu);
-    }
+    baseline_scores[i] = baseline.score(drawn);
+    for (size_t s = 0; s < systems.size(); ++s) scores[s][i] = systems[s].score(drawn);
   }
+  std::iota(drawn.begin(), drawn.end(), 0);  // the test set itself
   PairedBootstrap out;
-  out.baseline = summarise(corpus_score(baseline, bleu), baseline_scores);
+  out.baseline = summarise(baseline.score(drawn), baseline_scores);
   for (size_t s = 0; s < systems.size(); ++s) {
-    const double score = corpus_score(systems[s], bleu);
+    const double score = systems[s].score(drawn);
     const double difference = score - out.baseline.score;
     out.systems.push_back({.system = summarise(score, scores[s]),
                            .difference = difference,
                            .p_value = p_value(scores[s], baseline_scores, difference)});
   }
   return out;
+}
+
+PairedBootstrap paired_bootstrap(const SystemStatistics& baseline,
+                                 std::span<const SystemStatistics> systems, const BleuOptions& bleu,
+                                 const BootstrapOptions& options) {
+  const auto score = [&bleu](const BleuStatistics& statistics) {
+    return bleu_from_statistics(statistics, bleu, 1).score;
+  };
+  std::vector<ResampledSystem> resampled;
+  for (const SystemStatistics& system : systems) {
+    resampled.push_back(resampled_system(system, score));
+  }
+  return resample_systems(resampled_system(baseline, score), resampled, options);
 }
 
 }  // namespace attn

@@ -9,8 +9,8 @@ std::string evaluation_key(const EvaluatorConfig& config, const DataConfig& data
   if (data.task == Task::translation) {
     files = {text_path(text, data.source), text_path(text, data.target)};
   }
-  if (config.kind == EvaluatorKind::parse && !config.params.empty()) {
-    files.emplace_back(config.params);
+  for (auto& file : std::visit([](const auto& chosen) { return chosen.files(); }, config.options)) {
+    files.push_back(std::move(file));
   }
   return key_of(files, hashes);
 }

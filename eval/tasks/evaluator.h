@@ -1,61 +1,74 @@
-// Named evaluators as the "eval" list of an experiment describes them: text in, (name, value) pairs
-// out.
+// Evaluators as the "eval" list of an experiment describes them: text in, (name, value) pairs out.
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "data/batch.h"
 #include "data/config.h"
-#include "data/parsing/tree.h"
 #include "data/tokenizer.h"
-#include "eval/metrics/evalb_parameters.h"
 #include "eval/tasks/evaluator_config.h"
-#include "model/seq2seq.h"
 
 namespace attn {
+
+class Seq2SeqModel;
 
 /// What one evaluation found. `values` are named without the instance's name.
 struct EvaluationResult {
   std::vector<std::pair<std::string, double>> values;
   std::string line;       ///< for people
-  std::string signature;  ///< of BLEU or F1; empty for perplexity
-  double decisive = 0.0;  ///< perplexity, BLEU or strict F1: what "best" and patience look at
+  std::string signature;  ///< of a score that has one; empty for perplexity
+  double decisive = 0.0;  ///< the value that "best" and patience look at
 };
 
-class Evaluation {
+/// What an evaluator is made of.
+struct EvaluatorInput {
+  const EvaluatorConfig& config;
+  std::string text;      ///< prefix or file: config.data, or data.valid
+  std::string text_key;  ///< evaluation_key() of it
+  const DataConfig& data;
+  const Tokenizers& tokenizers;
+  const std::filesystem::path& cache;  ///< where encoded texts are kept
+};
+
+class Evaluator {
  public:
-  /// Reads the text. Throws DataError for a missing or unusable file.
-  Evaluation(const EvaluatorConfig& config, const DataConfig& data, const Tokenizers& tokenizers,
-             const std::filesystem::path& cache);
+  virtual ~Evaluator() = default;
+  Evaluator(const Evaluator&) = delete;
+  Evaluator& operator=(const Evaluator&) = delete;
 
   const EvaluatorConfig& config() const { return config_; }
-  /// evaluation_key() of what it has read (app/experiment/text_keys.h).
+  /// evaluation_key() of what it has read.
   const std::string& text_key() const { return text_key_; }
+
   /// Throws what run() would throw whatever the weights: to be called before hours of training.
-  void check(const Seq2SeqModel& model) const;
-  /// Whether this value is better than that one: lower perplexity, higher BLEU or F1.
-  bool better(double value, double than) const;
+  virtual void check(const Seq2SeqModel& model) const = 0;
+  /// Whether one decisive value is better than another: by default the higher one.
+  virtual bool better(double value, double than) const { return value > than; }
   /// Scores the model. Translations or trees are written to `output` (unless it is empty).
-  EvaluationResult run(Seq2SeqModel& model, const std::filesystem::path& output) const;
+  virtual EvaluationResult run(Seq2SeqModel& model, const std::filesystem::path& output) const = 0;
+
+ protected:
+  explicit Evaluator(const EvaluatorInput& input)
+      : config_(input.config), text_key_(input.text_key) {}
 
  private:
-  EvaluationResult run_loss(Seq2SeqModel& model) const;
-  EvaluationResult run_bleu(Seq2SeqModel& model, const std::filesystem::path& output) const;
-  EvaluationResult run_parse(Seq2SeqModel& model, const std::filesystem::path& output) const;
-
   EvaluatorConfig config_;
   std::string text_key_;
-  Tokenizers tokenizers_;
-  std::vector<Batch> batches_;             // of a loss evaluator
-  int64_t left_out_ = 0;                   // pairs of its text that are in no batch
-  std::vector<std::string> source_lines_;  // of a BLEU evaluator
-  std::vector<std::string> target_lines_;
-  std::vector<Tree> gold_trees_;  // of a parse evaluator, as_parsed(), as what follows
-  EvalbParameters parse_parameters_;
-  TreeForm tree_form_;
 };
+
+/// Reads the text. Throws ConfigError where none is named and DataError for a missing or unusable
+/// file.
+std::unique_ptr<Evaluator> make_evaluator(const EvaluatorConfig& config, const DataConfig& data,
+                                          const Tokenizers& tokenizers,
+                                          const std::filesystem::path& cache);
+
+/// Writes translations or trees, unless the path is empty.
+void write_evaluation_output(const std::filesystem::path& output, const std::string& text);
+
+/// For a result's line: that some sentences were longer than search takes; empty where none was.
+std::string cut_text(int64_t cut);
 
 }  // namespace attn

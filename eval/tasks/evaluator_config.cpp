@@ -1,18 +1,62 @@
 #include "eval/tasks/evaluator_config.h"
 
+#include <utility>
+#include <vector>
+
 #include "base/check.h"
 
 namespace attn {
+namespace {
+
+using Options = EvaluatorConfig::Options;
+
+// The defaults of every kind, in the enum's order.
+template <size_t... I>
+std::vector<Options> all_defaults(std::index_sequence<I...>) {
+  return {Options(std::in_place_index<I>)...};
+}
+
+const std::vector<Options>& all_kinds() {
+  static const auto kinds = all_defaults(std::make_index_sequence<std::variant_size_v<Options>>());
+  return kinds;
+}
+
+std::optional<Task> task_of(const Options& options) {
+  return std::visit([](const auto& chosen) { return chosen.task; }, options);
+}
+
+// "loss or parse"
+std::string kinds_for(Task task) {
+  std::vector<std::string_view> names;
+  for (const Options& options : all_kinds()) {
+    if (task_of(options).value_or(task) != task) continue;
+    names.push_back(enum_name(static_cast<EvaluatorKind>(options.index())));
+  }
+  std::string text;
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (i > 0) text += i + 1 == names.size() ? " or " : ", ";
+    text += names[i];
+  }
+  return text;
+}
+
+}  // namespace
+
+void EvaluatorConfig::choose(EvaluatorKind kind) {
+  if (kind != this->kind()) options = all_kinds().at(static_cast<size_t>(kind));
+}
 
 void EvaluatorConfig::validate() const {
   require(!name.empty() && name.find_first_of("/ \t\n") == std::string::npos, "name",
           "\"" + name + "\"", "must be a word without '/', since files are named after it");
   require(every >= 0, "every", every, "must be 0 or more");
-  search.validate();
+  std::visit([](const auto& chosen) { chosen.validate(); }, options);
 }
 
-BleuOptions bleu_options(const EvaluatorConfig& config) {
-  return {.tokenizer = config.tokenize, .lowercase = config.lowercase};
+void EvaluatorConfig::require_task(Task task) const {
+  const Task its = task_of(options).value_or(task);
+  require(its == task, "kind", enum_name(kind()),
+          "needs data.task " + std::string(enum_name(its)) + "; choose " + kinds_for(task));
 }
 
 }  // namespace attn

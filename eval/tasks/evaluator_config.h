@@ -3,18 +3,19 @@
 
 #include <cstdint>
 #include <string>
+#include <type_traits>
+#include <variant>
 
 #include "base/enum_names.h"
-#include "eval/metrics/bleu.h"
-#include "eval/search/config.h"
+#include "data/config.h"
+#include "eval/tasks/bleu_evaluator.h"
+#include "eval/tasks/loss_evaluator.h"
+#include "eval/tasks/parse_evaluator.h"
 
 namespace attn {
 
-enum class EvaluatorKind {
-  loss,  ///< perplexity per token, without smoothing
-  bleu,  ///< beam search, then BLEU against the target text
-  parse  ///< beam search, then F1 against the trees
-};
+/// In the order of EvaluatorConfig's alternatives, which is that of a report's columns.
+enum class EvaluatorKind { loss, bleu, parse };
 
 template <>
 struct EnumNames<EvaluatorKind> {
@@ -24,33 +25,42 @@ struct EnumNames<EvaluatorKind> {
                                               {EvaluatorKind::parse, "parse"}});
 };
 
+/// A union tagged by "kind". Each alternative is a config struct that also declares the `task` that
+/// it is for (nothing: any), the `metric` that it finds, the `files()` that it reads beside its
+/// text, and how to make() its evaluator.
 struct EvaluatorConfig {
+  using Options = std::variant<LossEvaluation, BleuEvaluation, ParseEvaluation>;
+
   std::string name = "valid";
-  EvaluatorKind kind = EvaluatorKind::loss;
   std::string data;
   int64_t every = 1000;
-  BleuTokenizer tokenize = BleuTokenizer::v13a;
-  bool lowercase = false;
-  std::string params;
-  SearchConfig search;
+  Options options;
+
+  EvaluatorKind kind() const { return static_cast<EvaluatorKind>(options.index()); }
+  /// The options of a kind that is known to be the chosen one.
+  template <class Chosen>
+  const Chosen& get() const {
+    return std::get<Chosen>(options);
+  }
 
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit) {
     visit("name", self.name, "prefix of the results' names");
-    visit("kind", self.kind, "loss: perplexity; bleu, parse: beam search, then BLEU or F1");
+    EvaluatorKind kind = self.kind();
+    visit("kind", kind, "loss: perplexity; others: beam search, then a score of its output");
+    if constexpr (!std::is_const_v<Self>) self.choose(kind);
     visit("data", self.data, "text, named as data.train is; empty: data.valid");
     visit("every", self.every, "steps between two evaluations; 0: at the end alone");
-    visit("tokenize", self.tokenize, "BLEU's tokenizer; none for text that is tokenised already");
-    visit("lowercase", self.lowercase, "BLEU on lower-cased text");
-    visit("params", self.params, "F1: an EVALB parameter file; empty: COLLINS.prm's settings");
-    SearchConfig::fields(self.search, visit);
+    std::visit([&](auto& chosen) { chosen.fields(chosen, visit); }, self.options);
   }
   bool operator==(const EvaluatorConfig&) const = default;
-  /// Throws ConfigError naming the first knob that contradicts itself.
-  void validate() const;
-};
 
-/// How a BLEU evaluator scores.
-BleuOptions bleu_options(const EvaluatorConfig& config);
+  /// Takes the defaults of another kind; keeps the options where it is the same.
+  void choose(EvaluatorKind kind);
+  /// Throws ConfigError naming the first option that contradicts itself.
+  void validate() const;
+  /// Throws ConfigError where the kind is for another task.
+  void require_task(Task task) const;
+};
 
 }  // namespace attn

@@ -1,11 +1,26 @@
 #include "eval/tasks/loss_evaluator.h"
 
+#include <algorithm>
 #include <cmath>
+
+#include "base/error.h"
+#include "base/format.h"
+#include "data/batches.h"
+#include "data/corpus.h"
+#include "data/parsing/treebank.h"
+#include "eval/tasks/evaluator.h"
+#include "model/seq2seq.h"
 
 namespace attn {
 namespace {
 
 constexpr int64_t kChunk = 512;  // rows whose logits exist at a time
+
+struct LossReport {
+  double nll = 0.0;         ///< -log p per target token
+  double perplexity = 0.0;  ///< exp of it
+  double accuracy = 0.0;    ///< share of tokens whose most likely class is right
+};
 
 // Adds to `sums`, {nll, right ones} in float64 where the model is: a GPU is waited for at the end.
 void add_rows(Seq2SeqModel& model, const torch::Tensor& x_ND, const torch::Tensor& targets_N,
@@ -20,13 +35,13 @@ void add_rows(Seq2SeqModel& model, const torch::Tensor& x_ND, const torch::Tenso
   }
 }
 
-}  // namespace
-
+// Puts the model into evaluation mode and scores every batch, in float32.
 LossReport evaluate_loss(Seq2SeqModel& model, std::span<const Batch> batches) {
   const torch::NoGradGuard no_grad;
   model.eval();
   const torch::Device device = model.device();
   LossReport report;
+  int64_t tokens = 0;
   torch::Tensor sums = torch::zeros({2}, torch::TensorOptions(device).dtype(torch::kFloat64));
   for (const Batch& batch : batches) {
     const TokenSequences source =
@@ -36,15 +51,85 @@ LossReport evaluate_loss(Seq2SeqModel& model, std::span<const Batch> batches) {
     const torch::Tensor right_N =
         int64_tensor(std::span<const int64_t>(batch.target_out.tokens), device);
     add_rows(model, model.forward(source, target), right_N, sums);
-    report.tokens += batch.target_tokens;
+    tokens += batch.target_tokens;
   }
-  if (report.tokens > 0) {
+  if (tokens > 0) {
     const torch::Tensor read = sums.cpu();
-    report.nll = read[0].item<double>() / static_cast<double>(report.tokens);
-    report.accuracy = read[1].item<double>() / static_cast<double>(report.tokens);
+    report.nll = read[0].item<double>() / static_cast<double>(tokens);
+    report.accuracy = read[1].item<double>() / static_cast<double>(tokens);
   }
   report.perplexity = std::exp(report.nll);
   return report;
+}
+
+// The two sides' files; of trees, the text made from them.
+std::pair<std::string, std::string> text_files(const EvaluatorInput& input) {
+  const DataConfig& data = input.data;
+  if (data.task == Task::translation) {
+    return {text_path(input.text, data.source), text_path(input.text, data.target)};
+  }
+  const LabelSet labels = vocabulary_labels(*input.tokenizers.target, data.tree_form);
+  const std::string prefix = tree_text(input.text, data, labels, input.cache);
+  return {text_path(prefix, kWordsSuffix), text_path(prefix, kSymbolsSuffix)};
+}
+
+// Pairs of lines that have no loss.
+std::string left_out_text(int64_t pairs) {
+  return pairs == 0 ? ""
+                    : format("  (left out, as empty, overlong or not UTF-8: %lld of its pairs)",
+                             static_cast<long long>(pairs));
+}
+
+class LossEvaluator final : public Evaluator {
+ public:
+  explicit LossEvaluator(const EvaluatorInput& input) : Evaluator(input) {
+    const auto [source, target] = text_files(input);
+    const EncodedCorpus corpus = load_corpus({.source = source,
+                                              .target = target,
+                                              .tokenizers = input.tokenizers,
+                                              .max_length = 0,
+                                              .cache_directory = input.cache});
+    batches_ = sequential_batches(corpus, input.data.batch_tokens);
+    left_out_ = corpus.report().lines - corpus.report().kept();
+  }
+
+  void check(const Seq2SeqModel& model) const override {
+    const auto positions = model.max_length();
+    if (!positions) return;
+    int64_t longest = 0;
+    for (const Batch& batch : batches_) {
+      longest = std::max({longest, batch.source.longest(), batch.target_in.longest()});
+    }
+    if (longest <= *positions) return;
+    throw DataError("eval: " + config().name + ": a sentence of " + std::to_string(longest) +
+                    " tokens, EOS counted, and positions end at " + std::to_string(*positions) +
+                    "; raise model.max_positions");
+  }
+
+  bool better(double value, double than) const override { return value < than; }
+
+  EvaluationResult run(Seq2SeqModel& model, const std::filesystem::path&) const override {
+    const LossReport report = evaluate_loss(model, batches_);
+    return {.values = {{"ppl", report.perplexity},
+                       {"nll", report.nll},
+                       {"accuracy", report.accuracy},
+                       {"left_out", static_cast<double>(left_out_)}},
+            .line = format("perplexity %.3f  accuracy %.2f %%", report.perplexity,
+                           100 * report.accuracy) +
+                    left_out_text(left_out_),
+            .signature = "",
+            .decisive = report.perplexity};
+  }
+
+ private:
+  std::vector<Batch> batches_;
+  int64_t left_out_ = 0;  // pairs of the text that are in no batch
+};
+
+}  // namespace
+
+std::unique_ptr<Evaluator> LossEvaluation::make(const EvaluatorInput& input) const {
+  return std::make_unique<LossEvaluator>(input);
 }
 
 }  // namespace attn

@@ -1,21 +1,27 @@
-// Perplexity per token, as in Table 3: without smoothing, eos counted.
+// The evaluator "loss": perplexity per token, as in Table 3: without smoothing, EOS counted.
 #pragma once
 
-#include <span>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <vector>
 
-#include "data/batch.h"
-#include "model/seq2seq.h"
+#include "data/config.h"
+#include "eval/tasks/evaluator_kind.h"
 
 namespace attn {
 
-struct LossReport {
-  double nll = 0.0;         ///< -log p per target token
-  double perplexity = 0.0;  ///< exp of it
-  double accuracy = 0.0;    ///< share of tokens whose most likely class is right
-  int64_t tokens = 0;
-};
+struct LossEvaluation {
+  static constexpr std::optional<Task> task = std::nullopt;  ///< of any
+  static constexpr EvaluatorMetric metric = {
+      "ppl", "PPL", "perplexity", "Perplexity", "perplexity per subword", 2, false};
 
-/// Puts the model into evaluation mode and scores every batch, in float32.
-LossReport evaluate_loss(Seq2SeqModel& model, std::span<const Batch> batches);
+  template <class Self, class Visit>
+  static void fields(Self&, Visit&&) {}
+  bool operator==(const LossEvaluation&) const = default;
+  void validate() const {}
+  std::vector<std::filesystem::path> files() const { return {}; }
+  std::unique_ptr<Evaluator> make(const EvaluatorInput& input) const;
+};
 
 }  // namespace attn

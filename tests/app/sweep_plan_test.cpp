@@ -54,7 +54,7 @@ TEST_CASE("rows are patches on the base, and the first one is compared with") {
   CHECK(plan.rows[0].changed.empty());
   CHECK(plan.rows[1].changed == std::vector<std::string>{"model.d_k"});
   CHECK(plan.rows[1].experiment.model.get<TransformerConfig>().d_k == 16);
-  CHECK(plan.metrics.evaluators[Metric::ppl] == "v");
+  CHECK(plan.metrics.evaluators[Metric::loss] == "v");
   CHECK(plan.metrics.evaluators[Metric::bleu] == "b");
   REQUIRE(plan.runs.size() == 2);
   CHECK(plan.runs[1].directory == sweeps.folder() / "B1" / "seed-5");

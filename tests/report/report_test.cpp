@@ -23,7 +23,7 @@ RunRecord run(int64_t seed, double ppl, double bleu) {
   record.name = "row/seed-" + std::to_string(seed);
   record.seed = seed;
   record.finished = true;
-  record.figures[Metric::ppl] = ppl;
+  record.figures[Metric::loss] = ppl;
   record.figures[Metric::bleu] = bleu;
   record.parameters = 1'000'000;
   record.seconds = 60;
@@ -37,7 +37,7 @@ RowRecord row(const std::string& name, double paper_ppl, double paper_bleu,
               std::vector<RunRecord> runs) {
   RowRecord out;
   out.name = name;
-  out.paper.figures[Metric::ppl] = paper_ppl;
+  out.paper.figures[Metric::loss] = paper_ppl;
   out.paper.figures[Metric::bleu] = paper_bleu;
   out.values = {{"model.heads", "8"}, {"model.d_k", "64"}, {"model.position", "\"sinusoidal\""}};
   out.runs = std::move(runs);
@@ -47,7 +47,7 @@ RowRecord row(const std::string& name, double paper_ppl, double paper_bleu,
 SweepResults sweep(std::vector<RowRecord> rows) {
   SweepResults results;
   results.title = "a sweep";
-  results.evaluators[Metric::ppl] = "valid";
+  results.evaluators[Metric::loss] = "valid";
   results.evaluators[Metric::bleu] = "test";
   results.rows = std::move(rows);
   return results;
@@ -82,7 +82,7 @@ double false_positives(int64_t of_base, int64_t of_row) {
   for (int i = 0; i < kSweeps; ++i) {
     const auto results = sweep(
         {row("base", 0, 0, draws(of_base, random)), row("same", 0, 0, draws(of_row, random))});
-    significant += compare(results)[1].differences[Metric::ppl].significant;
+    significant += compare(results)[1].differences[Metric::loss].significant;
   }
   return static_cast<double>(significant) / kSweeps;
 }
@@ -103,12 +103,12 @@ TEST_CASE("a difference counts only if it is larger than the seeds' own") {
                         row("near", 6, 24, {run(1, 5.1, 25)}), row("far", 6, 24, {run(1, 5.6, 25)}),
                         row("other", 6, 24, {run(1, 4.4, 25)})});
   const auto compared = compare(results);
-  CHECK(*compared[1].differences[Metric::ppl].ours == Approx(0.1));
-  CHECK(*compared[1].differences[Metric::ppl].paper == Approx(1.0));
-  CHECK(compared[1].differences[Metric::ppl].verdict == Verdict::unclear);
-  CHECK(compared[2].differences[Metric::ppl].verdict == Verdict::agrees);
-  CHECK(compared[3].differences[Metric::ppl].verdict == Verdict::disagrees);
-  CHECK(compared[0].differences[Metric::ppl].verdict == Verdict::none);
+  CHECK(*compared[1].differences[Metric::loss].ours == Approx(0.1));
+  CHECK(*compared[1].differences[Metric::loss].paper == Approx(1.0));
+  CHECK(compared[1].differences[Metric::loss].verdict == Verdict::unclear);
+  CHECK(compared[2].differences[Metric::loss].verdict == Verdict::agrees);
+  CHECK(compared[3].differences[Metric::loss].verdict == Verdict::disagrees);
+  CHECK(compared[0].differences[Metric::loss].verdict == Verdict::none);
   CHECK_THAT(
       summary(results, compared, kMetrics.front()),
       contains("3 rows") && contains("1 (far)") && contains("1 (other)") && contains("1 (near)"));
@@ -197,18 +197,18 @@ TEST_CASE("a sweep of parsers shows F1, without the paper's columns") {
   auto results = sweep({row("base", 0, 0, {run(1, 5, 0), run(2, 5, 0)}),
                         row("x", 0, 0, {run(1, 5, 0)}), row("y", 0, 0, {run(1, 5, 0)})});
   results.evaluators[Metric::bleu].clear();
-  results.evaluators[Metric::f1] = "dev";
-  results.rows[0].runs[0].figures[Metric::f1] = 80.0;
-  results.rows[0].runs[1].figures[Metric::f1] = 81.0;
-  results.rows[1].runs[0].figures[Metric::f1] = 95.0;
-  results.rows[2].runs[0].figures[Metric::f1] = 85.0;
+  results.evaluators[Metric::parse] = "dev";
+  results.rows[0].runs[0].figures[Metric::parse] = 80.0;
+  results.rows[0].runs[1].figures[Metric::parse] = 81.0;
+  results.rows[1].runs[0].figures[Metric::parse] = 95.0;
+  results.rows[2].runs[0].figures[Metric::parse] = 85.0;
   for (RowRecord& one : results.rows) one.paper = {};
   const auto compared = compare(results);
-  CHECK(compared[0].means[Metric::f1]->mean == Approx(80.5));
-  CHECK(*compared[1].differences[Metric::f1].ours == Approx(14.5));
+  CHECK(compared[0].means[Metric::parse]->mean == Approx(80.5));
+  CHECK(*compared[1].differences[Metric::parse].ours == Approx(14.5));
   // Two seeds leave one degree of freedom: 12.7 standard errors of 0.87.
-  CHECK(compared[1].differences[Metric::f1].significant);
-  CHECK_FALSE(compared[2].differences[Metric::f1].significant);
+  CHECK(compared[1].differences[Metric::parse].significant);
+  CHECK_FALSE(compared[2].differences[Metric::parse].significant);
   const std::string markdown = to_markdown(results_table(results, compared));
   CHECK_THAT(markdown, contains("F1") && contains("80.50 ± 0.71") && contains("+14.50 *"));
   CHECK(markdown.find("paper") == std::string::npos);
@@ -219,16 +219,16 @@ TEST_CASE("each metric has the paper's columns where the paper has a figure") {
   auto results =
       sweep({row("base", 0, 0, {run(1, 5, 0), run(2, 5, 0)}), row("x", 0, 0, {run(1, 5, 0)})});
   results.evaluators[Metric::bleu].clear();
-  results.evaluators[Metric::f1] = "dev";
+  results.evaluators[Metric::parse] = "dev";
   for (RowRecord& one : results.rows) one.paper = {};
-  results.rows[0].runs[0].figures[Metric::f1] = 90.0;
-  results.rows[0].runs[1].figures[Metric::f1] = 90.1;
-  results.rows[1].runs[0].figures[Metric::f1] = 95.0;
-  results.rows[0].paper.figures[Metric::f1] = 91.3;
-  results.rows[1].paper.figures[Metric::f1] = 92.7;
+  results.rows[0].runs[0].figures[Metric::parse] = 90.0;
+  results.rows[0].runs[1].figures[Metric::parse] = 90.1;
+  results.rows[1].runs[0].figures[Metric::parse] = 95.0;
+  results.rows[0].paper.figures[Metric::parse] = 91.3;
+  results.rows[1].paper.figures[Metric::parse] = 92.7;
   const auto compared = compare(results);
-  CHECK(*compared[1].differences[Metric::f1].paper == Approx(1.4));
-  CHECK(compared[1].differences[Metric::f1].verdict == Verdict::agrees);
+  CHECK(*compared[1].differences[Metric::parse].paper == Approx(1.4));
+  CHECK(compared[1].differences[Metric::parse].verdict == Verdict::agrees);
   CHECK_THAT(summary(results, compared, kMetrics.back()), contains("F1: of 1 rows"));
   const std::string csv = to_csv(results_table(results, compared));
   CHECK_THAT(csv, contains("paper_f1") && contains("+1.4") && contains("agrees"));

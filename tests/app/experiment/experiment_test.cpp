@@ -59,7 +59,8 @@ TEST_CASE("an object that is set is a patch: what it leaves out keeps its value"
 TEST_CASE("null is an option's default, whatever the base has, and its name is checked") {
   const testing::TemporaryDirectory folder;
   write(folder / "base.json", R"({"train": {"clip_norm": 1.0}, "search": {"beam": 9},
-                                  "model": {"heads": 4}, "eval": [{"name": "a"}]})");
+                                  "model": {"heads": 4},
+                                  "eval": [{"name": "a", "kind": "bleu"}]})");
   write(folder / "patch.json", R"({"base": "empty.json", "train": {"clip_norm": null}})");
   write(folder / "empty.json", "{}");
   const auto from = [&](const std::string& text, const std::vector<std::string>& set = {}) {
@@ -71,9 +72,11 @@ TEST_CASE("null is an option's default, whatever the base has, and its name is c
   CHECK(from(base + "}", {R"(train={"clip_norm": null})"}).train.clip_norm == 0.0);
   CHECK(from(R"({"base": ["base.json", "patch.json"]})").train.clip_norm == 0.0);
   CHECK(from(base + R"(, "model": null})").model == ModelConfig{});
-  CHECK(from(base + R"(, "search": null})").eval[0].search == SearchConfig{});
-  CHECK(from(base + R"(, "eval": [{"name": "a", "beam": null}]})").eval[0].search.beam ==
-        SearchConfig{}.beam);
+  CHECK(from(base + R"(, "search": null})").eval[0].get<BleuEvaluation>().search == SearchConfig{});
+  const std::string evaluator = R"(, "eval": [{"name": "a", "kind": "bleu", "beam": null}]})";
+  CHECK(from(base + evaluator).eval[0].get<BleuEvaluation>().search.beam == SearchConfig{}.beam);
+  CHECK(from(base + R"(, "eval": [{"name": "a", "kind": null}]})").eval[0].kind() ==
+        EvaluatorKind::loss);
   CHECK_THROWS_WITH(from(base + R"(, "train": {"clip_nrom": null}})"),
                     contains("train.clip_nrom: unknown key") && contains("clip_norm"));
   CHECK_THROWS_WITH(from(base + "}", {"train.clip_nrom=null"}), contains("clip_norm"));
@@ -81,15 +84,54 @@ TEST_CASE("null is an option's default, whatever the base has, and its name is c
 
 TEST_CASE("what is written is read back as the same experiment") {
   const Experiment before =
-      resolve(R"({"search": {"beam": 7}, "eval": [{"name": "a"}, {"name": "b", "beam": 2}]})");
-  CHECK(before.eval[0].search.beam == 7);  // evaluators search as the experiment does
-  CHECK(before.eval[1].search.beam == 2);  // unless they say otherwise
+      resolve(R"({"search": {"beam": 7}, "eval": [{"name": "a", "kind": "bleu"},
+                  {"name": "b", "kind": "bleu", "beam": 2}, {"name": "c"}]})");
+  const auto beam = [](const Experiment& experiment, size_t i) {
+    return experiment.eval[i].get<BleuEvaluation>().search.beam;
+  };
+  CHECK(beam(before, 0) == 7);  // evaluators search as the experiment does
+  CHECK(beam(before, 1) == 2);  // unless they say otherwise
   Json written = write_experiment(before);
   CHECK(resolve_experiment(written, "again", ".") == before);
   // A resolved config still listens to its "search".
   const Experiment changed = resolve_experiment(written, "again", ".", {"search.beam=9"});
-  CHECK(changed.eval[0].search.beam == 9);
-  CHECK(changed.eval[1].search.beam == 2);
+  CHECK(beam(changed, 0) == 9);
+  CHECK(beam(changed, 1) == 2);
+}
+
+TEST_CASE("an option that an evaluator's kind does not have is an unknown key") {
+  CHECK_THROWS_WITH(resolve(R"({"eval": [{"kind": "loss", "beam": 5}]})"),
+                    contains("eval[0].beam: unknown key"));
+  CHECK_THROWS_WITH(resolve(R"({"eval": [{"lowercase": true}]})"), contains("eval[0].lowercase"));
+  CHECK_THROWS_WITH(resolve(R"({"eval": [{"kind": "bleu", "params": "a.prm"}]})"),
+                    contains("eval[0].params: unknown key"));
+  CHECK_THROWS_WITH(resolve(R"({"eval": [{"kind": "blue"}]})"),
+                    contains("eval[0].kind") && contains("bleu"));
+  CHECK_THROWS_WITH(resolve(R"({"eval": [{"kind": "parse"}]})"),
+                    contains("eval[0].kind: parse: needs data.task parsing; choose loss") &&
+                        contains(" or bleu"));
+}
+
+TEST_CASE("a run's config of older versions, which wrote every kind's options, still loads") {
+  const testing::TemporaryDirectory folder;
+  const std::string old = R"({"eval": [
+      {"name": "valid", "kind": "loss", "data": "", "every": 100, "tokenize": "13a",
+       "lowercase": false, "params": "", "beam": 9},
+      {"name": "test", "kind": "bleu", "data": "t", "every": 0, "tokenize": "none",
+       "lowercase": true, "params": "", "beam": 2)";
+  write(folder / "config.json", old + "}]}");
+  const Experiment experiment = load_experiment(folder / "config.json");
+  CHECK(experiment.eval[0].kind() == EvaluatorKind::loss);
+  CHECK(experiment.eval[0].every == 100);
+  const auto& test = experiment.eval[1].get<BleuEvaluation>();
+  CHECK(test.tokenize == BleuTokenizer::none);
+  CHECK(test.lowercase);
+  CHECK(test.search.beam == 2);
+  // What no kind has ever had is a mistake there, too; and what a hand wrote is read strictly.
+  write(folder / "config.json", old + R"(, "baem": 2}]})");
+  CHECK_THROWS_WITH(load_experiment(folder / "config.json"), contains("eval[1].baem"));
+  write(folder / "mine.json", old + "}]}");
+  CHECK_THROWS_WITH(load_experiment(folder / "mine.json"), contains("eval[0].tokenize"));
 }
 
 TEST_CASE("mistakes name the file and the whole path") {
@@ -111,11 +153,11 @@ TEST_CASE("mistakes name the file and the whole path") {
 }
 
 TEST_CASE("the difference of two configs is the list of the paths that differ") {
-  const Experiment a = resolve(R"({"eval": [{"name": "x"}]})");
+  const Experiment a = resolve(R"({"eval": [{"name": "x", "kind": "bleu"}]})");
   Experiment b = a;
   CHECK(changed_paths(write_config(a), write_config(b)).empty());
   b.model.get<TransformerConfig>().heads = 3;
-  b.eval[0].search.beam = 9;
+  std::get<BleuEvaluation>(b.eval[0].options).search.beam = 9;
   CHECK(changed_paths(write_config(a), write_config(b)) ==
         std::vector<std::string>{"model.heads", "eval[0].beam"});
   b.eval.push_back({});

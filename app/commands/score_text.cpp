@@ -1,0 +1,84 @@
+#include "app/commands/score_text.h"
+
+#include <iostream>
+
+#include "app/commands/stdin_lines.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/format.h"
+#include "base/utf8.h"
+
+namespace attn {
+
+TextFile read_text(const std::string& path, bool may_be_stdin) {
+  const bool is_stdin = path == "-";
+  if (is_stdin && !may_be_stdin) {
+    throw ConfigError("-: only the hypotheses can come from stdin; name a file for each reference");
+  }
+  TextFile file{is_stdin ? "<stdin>" : path, is_stdin ? read_stdin_lines() : read_lines(path)};
+  for (size_t i = 0; i < file.lines.size(); ++i) {
+    if (const auto offset = find_invalid_utf8(file.lines[i])) {
+      throw DataError(
+          file.name + ":" + std::to_string(i + 1) + ": byte " + std::to_string(*offset + 1) +
+          " of the line is not valid UTF-8; convert the file, e.g. with iconv -t UTF-8");
+    }
+  }
+  return file;
+}
+
+void check_same_length(const TextFile& hypotheses, const TextFile& reference) {
+  const bool shorter = hypotheses.lines.size() < reference.lines.size();
+  const TextFile& less = shorter ? hypotheses : reference;
+  const TextFile& more = shorter ? reference : hypotheses;
+  if (less.lines.size() == more.lines.size()) return;
+  throw DataError(more.name + ":" + std::to_string(less.lines.size() + 1) + ": " + less.name +
+                  " has no such line (" + std::to_string(less.lines.size()) + " lines against " +
+                  std::to_string(more.lines.size()) +
+                  "); hypotheses and references must match line by line");
+}
+
+ScoredText read_scored_text(const std::string& hypothesis,
+                            const std::vector<std::string>& references) {
+  ScoredText text{read_text(hypothesis, true), {}};
+  for (const std::string& path : references) {
+    TextFile reference = read_text(path, false);
+    check_same_length(text.hypotheses, reference);
+    text.references.push_back(std::move(reference.lines));
+  }
+  if (text.hypotheses.lines.empty()) {
+    throw DataError(text.hypotheses.name + ":1: the file is empty; there is nothing to score");
+  }
+  return text;
+}
+
+void add_resampled(Json& json, const PairedBootstrap& resampled) {
+  const BootstrapScore& baseline = resampled.baseline;
+  if (resampled.systems.empty()) {
+    json["mean"] = baseline.mean;
+    json["ci"] = baseline.ci;
+    return;
+  }
+  const PairedScore& system = resampled.systems.front();
+  json["mean"] = system.system.mean;
+  json["ci"] = system.system.ci;
+  json["baseline"] = {{"score", baseline.score}, {"mean", baseline.mean}, {"ci", baseline.ci}};
+  json["difference"] = system.difference;
+  json["p_value"] = system.p_value;
+}
+
+void print_resampled(const PairedBootstrap& resampled) {
+  const auto print = [](const char* what, const BootstrapScore& of) {
+    std::cout << format("%-9s %.2f (%.2f ± %.2f)\n", what, of.score, of.mean, of.ci);
+  };
+  if (resampled.systems.empty()) {
+    print("system", resampled.baseline);
+    return;
+  }
+  const PairedScore& system = resampled.systems.front();
+  print("baseline", resampled.baseline);
+  print("system", system.system);
+  std::cout << format("%+.2f, p = %.4f (paired bootstrap, 1000 resamples, seed 12345)\n",
+                      system.difference, system.p_value);
+}
+
+}  // namespace attn

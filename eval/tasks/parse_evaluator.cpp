@@ -1,0 +1,87 @@
+#include "eval/tasks/parse_evaluator.h"
+
+#include "base/error.h"
+#include "base/format.h"
+#include "data/parsing/treebank.h"
+#include "eval/metrics/evalb_parameters.h"
+#include "eval/metrics/parse_score.h"
+#include "eval/tasks/evaluator.h"
+#include "eval/tasks/parser.h"
+#include "model/seq2seq.h"
+
+namespace attn {
+namespace {
+
+class ParseEvaluator final : public Evaluator {
+ public:
+  ParseEvaluator(const EvaluatorInput& input, const ParseEvaluation& options)
+      : Evaluator(input),
+        tokenizers_(input.tokenizers),
+        search_(options.search),
+        tree_form_(input.data.tree_form),
+        gold_trees_(read_trees(input.text, tree_options(input.data))) {
+    for (Tree& tree : gold_trees_) tree = as_parsed(std::move(tree));
+    if (gold_trees_.empty()) throw DataError(input.text + ": holds no trees");
+    // Throws now what search would throw.
+    TreeVocabulary(*tokenizers_.target, tree_form_);
+    parameters_ =
+        options.params.empty() ? collins_parameters() : read_evalb_parameters(options.params);
+  }
+
+  void check(const Seq2SeqModel& model) const override {
+    require_known_tags(search_, tokenizers_);
+    model.require_backend(search_.backend());
+  }
+
+  EvaluationResult run(Seq2SeqModel& model, const std::filesystem::path& output) const override {
+    std::vector<std::vector<std::string>> sentences;
+    for (const Tree& tree : gold_trees_) sentences.push_back(tree_words(tree));
+    Parser parser(model, tokenizers_, tree_form_, search_);
+    std::vector<Tree> trees;
+    std::string text;
+    for (auto& nbest : parser.parse(sentences)) {
+      trees.push_back(std::move(nbest.front().tree));
+      text += write_tree(trees.back()) + "\n";
+    }
+    write_evaluation_output(output, text);
+    return score(trees, parser.counts());
+  }
+
+ private:
+  // Both sides in the model's convention, so that the treebank's outer bracket decides nothing.
+  EvaluationResult score(const std::vector<Tree>& trees, const ParserCounts& counts) const {
+    const ParseScore score = score_parses(gold_trees_, trees, parameters_);
+    const auto repaired = static_cast<double>(counts.repaired);
+    return {.values = {{"f1", score.all.f1()},
+                       {"recall", score.all.recall()},
+                       {"precision", score.all.precision()},
+                       {"strict_f1", score.strict.f1()},
+                       {"complete", score.all.complete_match()},
+                       {"tagging", score.all.tagging()},
+                       {"errors", static_cast<double>(score.all.errors)},
+                       {"repaired", repaired},
+                       {"cut", static_cast<double>(counts.cut)}},
+            .line = format("F1 %.2f (recall %.2f, precision %.2f)  strict F1 %.2f  complete %.2f %%"
+                           "  mismatched %lld  malformed and repaired %.0f of %zu",
+                           score.all.f1(), score.all.recall(), score.all.precision(),
+                           score.strict.f1(), score.all.complete_match(),
+                           static_cast<long long>(score.mismatched), repaired, trees.size()) +
+                    cut_text(counts.cut),
+            .signature = score.signature,
+            .decisive = score.strict.f1()};
+  }
+
+  Tokenizers tokenizers_;
+  SearchConfig search_;
+  TreeForm tree_form_;
+  std::vector<Tree> gold_trees_;  // as_parsed()
+  EvalbParameters parameters_;
+};
+
+}  // namespace
+
+std::unique_ptr<Evaluator> ParseEvaluation::make(const EvaluatorInput& input) const {
+  return std::make_unique<ParseEvaluator>(input, *this);
+}
+
+}  // namespace attn

@@ -1,0 +1,39 @@
+// The evaluator "parse": beam search, then F1 against the trees.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "data/config.h"
+#include "eval/search/config.h"
+#include "eval/tasks/evaluator_kind.h"
+
+namespace attn {
+
+struct ParseEvaluation {
+  static constexpr std::optional<Task> task = Task::parsing;
+  static constexpr EvaluatorMetric metric = {"f1", "F1", "F1", "F1", "F1 of trees, percent",
+                                             1,    false};
+
+  std::string params;
+  SearchConfig search;
+
+  template <class Self, class Visit>
+  static void fields(Self& self, Visit&& visit) {
+    visit("params", self.params, "F1: an EVALB parameter file; empty: COLLINS.prm's settings");
+    SearchConfig::fields(self.search, visit);
+  }
+  bool operator==(const ParseEvaluation&) const = default;
+  void validate() const { search.validate(); }
+  /// What is read beside the text.
+  std::vector<std::filesystem::path> files() const {
+    return params.empty() ? std::vector<std::filesystem::path>()
+                          : std::vector<std::filesystem::path>{params};
+  }
+  std::unique_ptr<Evaluator> make(const EvaluatorInput& input) const;
+};
+
+}  // namespace attn

@@ -1,0 +1,33 @@
+// What the evaluators of translations share: beam search, whose output is then scored.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "eval/search/config.h"
+#include "eval/tasks/evaluator.h"
+
+namespace attn {
+
+class TranslationEvaluator : public Evaluator {
+ public:
+  void check(const Seq2SeqModel& model) const override;
+  EvaluationResult run(Seq2SeqModel& model, const std::filesystem::path& output) const override;
+
+ protected:
+  /// Throws DataError unless source and target text have the same number of lines, more than 0.
+  TranslationEvaluator(const EvaluatorInput& input, const SearchConfig& search);
+
+  /// The score of one hypothesis a line. `references` holds the target text alone.
+  virtual EvaluationResult score(std::span<const std::string> hypotheses,
+                                 std::span<const std::vector<std::string>> references) const = 0;
+
+ private:
+  Tokenizers tokenizers_;
+  SearchConfig search_;
+  std::vector<std::string> sources_;
+  std::vector<std::vector<std::string>> references_;
+};
+
+}  // namespace attn
