@@ -14,6 +14,7 @@
 #include "data/corpus_check.h"
 #include "data/token_counter.h"
 #include "data/tokenizer.h"
+#include "data/vocabularies.h"
 
 namespace attn {
 
@@ -42,15 +43,7 @@ class TokenView {
   bool wide_;
 };
 
-/// The sizes and signs of the two vocabularies that a corpus is written in.
-struct Vocabularies {
-  int64_t source_size = 0;
-  int64_t target_size = 0;
-  int64_t source_eos = 0;
-  int64_t target_bos = 0;
-  int64_t target_eos = 0;
-  bool operator==(const Vocabularies&) const = default;
-};
+/// Of the two tokenizers of a corpus.
 Vocabularies vocabularies_of(const Tokenizers& tokenizers);
 
 /// Pairs of token sequences, read-only. Copies are not made; moves are cheap and leave views valid.

@@ -14,7 +14,8 @@
 #include <vector>
 
 #include "base/hash.h"
-#include "data/corpus.h"
+#include "data/corpus_check.h"
+#include "data/vocabularies.h"
 
 namespace attn {
 

@@ -22,6 +22,7 @@
 
 #include "data/parsing/tree.h"
 #include "eval/metrics/evalb_parameters.h"
+#include "eval/metrics/parse_counts.h"
 
 namespace attn {
 
@@ -52,19 +53,6 @@ struct ParseSentenceScore {
   double tagging() const;    ///< percent; 0 without words
 };
 
-/// Matched brackets, seen from gold and from the prediction. The two differ only where EQ_LABEL
-/// matches different labels and one row of a table by label has but one of them.
-struct BracketCounts {
-  int64_t gold = 0, test = 0;
-  int64_t matched_gold = 0, matched_test = 0;
-
-  double recall() const;     ///< percent; 0 without gold brackets
-  double precision() const;  ///< percent; 0 without predicted brackets
-  double f1() const;         ///< percent; 0 when nothing matches
-  BracketCounts& operator+=(const BracketCounts& other);
-  bool operator==(const BracketCounts&) const = default;
-};
-
 /// EVALB's summary: sums over the valid sentences, and how many there were of each kind.
 struct ParseTotals {
   int64_t sentences = 0, errors = 0, skipped = 0;
@@ -84,13 +72,6 @@ struct ParseTotals {
   double two_or_less_crossing_share() const;  ///< percent of valid sentences
   double tagging() const;                     ///< percent of words
   void add(const ParseSentenceScore& sentence);
-};
-
-/// Rows are named by the label, by the range "11-20" of lengths, or by the range of span lengths.
-struct BracketTableRow {
-  std::string name;
-  int64_t sentences = 0;  ///< by sentence length only: the valid ones
-  BracketCounts counts;
 };
 
 /// The score of a corpus and all that it was made of.

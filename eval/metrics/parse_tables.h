@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "eval/metrics/parse_brackets.h"
-#include "eval/metrics/parse_score.h"
+#include "eval/metrics/parse_counts.h"
 
 namespace attn {
 

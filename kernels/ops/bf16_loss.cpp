@@ -7,9 +7,10 @@
 #include <cmath>
 #include <limits>
 
+#include "kernels/ops/bf16.h"
+#include "kernels/ops/bf16_loss.h"
 #include "kernels/ops/bf16_products.h"
 #include "kernels/ops/gradient_target.h"
-#include "kernels/ops/smoothed_loss.h"
 
 namespace attn {
 namespace {

@@ -5,8 +5,7 @@
 #include <span>
 
 #include "kernels/cpu/tiles.h"
-#include "kernels/ops/bf16.h"
-#include "kernels/ops/smoothed_loss.h"
+#include "kernels/libtorch.h"
 
 namespace attn::bf16 {
 
@@ -67,9 +66,5 @@ struct WeightGradient {
 
 /// sum += dyᵀ x for each of them; x [N, I].
 void add_weight_gradients(const torch::Tensor& x, std::span<const WeightGradient> weights);
-
-/// chunked_smoothed_loss inside a Bf16Scope: x float32, all contiguous.
-LossSums smoothed_loss(const torch::Tensor& x_ND, const torch::Tensor& weight_VD,
-                       const torch::Tensor& targets_N, cpu::SmoothedTargets targets);
 
 }  // namespace attn::bf16

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "kernels/cpu/table.h"
+#include "kernels/ops/bf16.h"
 #include "kernels/ops/bf16_products.h"
 
 namespace attn {

@@ -4,7 +4,8 @@
 
 #include <algorithm>
 
-#include "kernels/ops/bf16_products.h"
+#include "kernels/ops/bf16.h"
+#include "kernels/ops/bf16_loss.h"
 
 namespace attn {
 namespace {

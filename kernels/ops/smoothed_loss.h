@@ -6,14 +6,9 @@
 
 #include "kernels/cpu/table.h"
 #include "kernels/libtorch.h"
+#include "kernels/ops/loss_sums.h"
 
 namespace attn {
-
-/// Scalars where the rows are: reading one waits for a GPU.
-struct LossSums {
-  torch::Tensor loss;  ///< float32: sum over rows of the smoothed loss; carries the gradient
-  torch::Tensor nll;   ///< float64: sum over rows of -log p(target), without smoothing
-};
 
 /// x_ND rows [N, D] times weight_VD (float32) transposed against targets_N (int64). Products run in
 /// the type of x_ND (bf16 x: bf16 products, float32 sums), or in bf16 tiles within a Bf16Scope.

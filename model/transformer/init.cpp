@@ -2,13 +2,11 @@
 
 #include <cmath>
 
-#include "model/transformer/transformer.h"
-
 namespace attn {
 
-void initialise(TransformerImpl& model) {
+void initialise(torch::nn::Module& model, int64_t d_model) {
   const torch::NoGradGuard no_grad;
-  const double deviation = std::pow(static_cast<double>(model.config().d_model), -0.5);
+  const double deviation = std::pow(static_cast<double>(d_model), -0.5);
   for (auto& parameter : model.named_parameters()) {
     const std::string& name = parameter.key();
     torch::Tensor& value = parameter.value();

@@ -1,9 +1,7 @@
 #include "model/transformer/transformer.h"
 
 #include "base/check.h"
-#include "model/transformer/inference.h"
 #include "model/transformer/init.h"
-#include "model/transformer/packed_inference.h"
 
 namespace attn {
 
@@ -32,7 +30,7 @@ TransformerImpl::TransformerImpl(const TransformerConfig& config, const Vocabula
   target_embedding = register_module("target_embedding", Embedding(config, config.word_positions));
   encoder = register_module("encoder", Encoder(config));
   decoder = register_module("decoder", Decoder(config));
-  initialise(*this);
+  initialise(*this, config.d_model);
 }
 
 const torch::Tensor& TransformerImpl::source_matrix() const {
@@ -69,19 +67,6 @@ torch::Tensor TransformerImpl::decode(const TokenSequences& target_in, const Mem
       .bias_HLM = target_embedding->position->attention_bias(rows.longest(), rows.longest())};
   return decoder(x_ND, memory.rows_MD, self,
                  AttentionScope{.queries = rows, .keys = memory.segments});
-}
-
-bool TransformerImpl::has_packed_inference() const {
-  return PackedInference::serves(*this);
-}
-
-std::shared_ptr<const InferenceModel> TransformerImpl::inference(const SearchBackend& backend) {
-  require_backend(backend);
-  const auto self = std::static_pointer_cast<TransformerImpl>(shared_from_this());
-  if (backend.path == StepPath::packed && has_packed_inference()) {
-    return std::make_shared<PackedInference>(self, backend.weights);
-  }
-  return std::make_shared<ModuleInference>(self);
 }
 
 std::shared_ptr<Seq2SeqModel> TransformerImpl::replica() const {

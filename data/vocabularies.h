@@ -1,0 +1,18 @@
+// What a corpus knows of the vocabularies that it is written in.
+#pragma once
+
+#include <cstdint>
+
+namespace attn {
+
+/// The sizes and signs of the two vocabularies that a corpus is written in.
+struct Vocabularies {
+  int64_t source_size = 0;
+  int64_t target_size = 0;
+  int64_t source_eos = 0;
+  int64_t target_bos = 0;
+  int64_t target_eos = 0;
+  bool operator==(const Vocabularies&) const = default;
+};
+
+}  // namespace attn
