@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks who includes whom against the table of docs/ARCHITECTURE.md. Run by the test test_layers.
+"""Checks who includes whom against the tables of docs/ARCHITECTURE.md, and that no includes form a circle. Run by the
+test test_layers.
 
     tools/check_layers.py [ROOT]     prints each include that breaks a rule as file:line, and exits 1 if there is one
 """
@@ -18,6 +19,30 @@ LAYERS = {
     "eval": ["base", "kernels", "data", "model"],
     "report": ["base", "eval"],
     "app": ["base", "kernels", "data", "model", "train", "eval", "report"],
+}
+
+# A folder's rooms. A file in a room may include that room, these others of the same folder, and what its folder may. The
+# folder's own name stands for the files that lie directly in it.
+ROOMS = {
+    "kernels": [],
+    "kernels/cpu": [],
+    "kernels/ops": ["kernels", "kernels/cpu"],
+    "model": ["model/transformer"],
+    "model/layers": ["model"],
+    "model/transformer": ["model", "model/layers"],
+    "data": [],
+    "data/parsing": ["data"],
+    "data/synthetic": ["data", "data/parsing"],
+    "eval/metrics": [],
+    "eval/search": [],
+    "eval/tasks": ["eval/metrics", "eval/search"],
+    "app/machine": [],
+    "app/experiment": ["app/machine"],
+    "app/bench": ["app/experiment", "app/machine"],
+    "app/sweep": ["app/bench", "app/experiment", "app/machine"],
+    "app/demo": ["app/experiment", "app/machine", "app/sweep"],
+    "app/commands": ["app/bench", "app/demo", "app/experiment", "app/machine", "app/sweep"],
+    "app": ["app/commands", "app/machine"],
 }
 
 # Libraries that only some files may include, since everything else should compile and be read without them.
@@ -61,6 +86,70 @@ def allowed_folders(name):
     layer = name.split("/")[1]
     below = [layer, *LAYERS[layer]] if layer in LAYERS else list(LAYERS)
     return [*below, "tests/support", f"tests/{layer}"]
+
+
+def room_of(name):
+    return name.rpartition("/")[0]
+
+
+def check_rooms(name, includes, root):
+    """A file's includes within its folder. Tests are in no room."""
+    room, folder = room_of(name), name.split("/")[0]
+    if folder == "tests":
+        return
+    if room != folder and room not in ROOMS:
+        yield f"{name}: {room} is in no table of rooms; say in tools/check_layers.py what it may include"
+        return
+    allowed = [room, *ROOMS.get(room, [])]
+    for number, include, quoted in includes:
+        inside = quoted and include.split("/")[0] == folder and (root / include).exists()
+        if inside and room_of(include) not in allowed:
+            yield f"{name}:{number}: includes \"{include}\"; of {folder} it may include {', '.join(allowed)}"
+
+
+def unit_of(name):
+    """A header and the source of its name are one unit."""
+    return name.rpartition(".")[0]
+
+
+def units_of(files):
+    """{unit: {unit that it includes: an include as file:line}}, tests left out."""
+    units = {}
+    for name, includes in files.items():
+        if name.startswith("tests/"):
+            continue
+        for number, include, quoted in includes:
+            if quoted and include in files and unit_of(include) != unit_of(name):
+                units.setdefault(unit_of(name), {}).setdefault(unit_of(include), f"{name}:{number}")
+    return units
+
+
+def shortest_way(units, start, end):
+    """The units from start to end along includes; nothing where there is no such way."""
+    before, waiting = {start: None}, [start]
+    for unit in waiting:
+        if unit == end:
+            way = []
+            while unit is not None:
+                way.insert(0, unit)
+                unit = before[unit]
+            return way
+        for other in sorted(units.get(unit, {})):
+            if other not in before:
+                before[other] = unit
+                waiting.append(other)
+    return []
+
+
+def check_circles(files):
+    """The includes that lead back to where they start, each circle once."""
+    units, seen = units_of(files), set()
+    for start in sorted(units):
+        for other, place in sorted(units[start].items()):
+            way = shortest_way(units, other, start)
+            if way and frozenset(way) not in seen:
+                seen.add(frozenset(way))
+                yield f"{place}: a circle of includes: {' > '.join([start, *way])}"
 
 
 def is_generated(include, root):
@@ -124,8 +213,9 @@ def problems(root):
     found = []
     for name, includes in files.items():
         found += check_project_includes(name, includes, root)
+        found += check_rooms(name, includes, root)
         found += check_libraries(name, includes)
-    return list(dict.fromkeys([*found, *check_torch_free(files, root)]))
+    return list(dict.fromkeys([*found, *check_circles(files), *check_torch_free(files, root)]))
 
 
 def main(arguments):
