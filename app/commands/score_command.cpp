@@ -1,6 +1,7 @@
 #include "app/commands/score_command.h"
 
 #include "app/commands/score_bleu.h"
+#include "app/commands/score_chrf.h"
 #include "app/commands/score_parse.h"
 
 namespace attn {
@@ -9,10 +10,12 @@ void add_score_command(CLI::App& app) {
   CLI::App* score = app.add_subcommand("score", "Score text or tree files; no model is needed");
   score->footer(
       "Examples: attn score bleu out.de ref.de --tokenize 13a\n"
+      "          attn score chrf out.de ref.de --word-order 2\n"
       "          attn score parse gold.ptb out.ptb\n"
-      "more with attn score bleu --help and attn score parse --help");
+      "more with --help after bleu, chrf or parse");
   score->require_subcommand(1);
   add_score_bleu_command(*score);
+  add_score_chrf_command(*score);
   add_score_parse_command(*score);
 }
 

@@ -9,18 +9,20 @@
 #include "base/enum_names.h"
 #include "data/config.h"
 #include "eval/tasks/bleu_evaluator.h"
+#include "eval/tasks/chrf_evaluator.h"
 #include "eval/tasks/loss_evaluator.h"
 #include "eval/tasks/parse_evaluator.h"
 
 namespace attn {
 
 /// In the order of EvaluatorConfig's alternatives, which is that of a report's columns.
-enum class EvaluatorKind { loss, bleu, parse };
+enum class EvaluatorKind { loss, chrf, bleu, parse };
 
 template <>
 struct EnumNames<EvaluatorKind> {
   static constexpr auto values =
       std::to_array<EnumName<EvaluatorKind>>({{EvaluatorKind::loss, "loss"},
+                                              {EvaluatorKind::chrf, "chrf"},
                                               {EvaluatorKind::bleu, "bleu"},
                                               {EvaluatorKind::parse, "parse"}});
 };
@@ -29,7 +31,7 @@ struct EnumNames<EvaluatorKind> {
 /// it is for (nothing: any), the `metric` that it finds, the `files()` that it reads beside its
 /// text, and how to make() its evaluator.
 struct EvaluatorConfig {
-  using Options = std::variant<LossEvaluation, BleuEvaluation, ParseEvaluation>;
+  using Options = std::variant<LossEvaluation, ChrfEvaluation, BleuEvaluation, ParseEvaluation>;
 
   std::string name = "valid";
   std::string data;

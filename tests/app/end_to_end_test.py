@@ -68,6 +68,13 @@ class EndToEnd(ProgramTest):
         evaluated = json.loads(self.attn("eval", "whole/checkpoints/step-00000060", "--json").stdout)
         self.assertAlmostEqual(evaluated["test"]["bleu"], logged, places=6)
         self.assertGreaterEqual(score["score"], 0.0)
+        chrf = 'eval=[{"name": "test", "kind": "chrf", "data": "corpus/test", "word_order": 2, "beam": 2}]'
+        evaluated = json.loads(self.attn("eval", "whole", "--set", chrf, "--output", "out", "--json").stdout)
+        scored = json.loads(self.attn("score", "chrf", "out/test.txt", "corpus/test.de", "--word-order", "2",
+                                      "--json").stdout)
+        self.assertGreater(scored["score"], 0.0)
+        self.assertEqual(evaluated["test"]["chrf"], scored["score"])
+        self.assertEqual(evaluated["test"]["signature"], scored["signature"])
         self.attn("average", "whole", "--last", "3")
         self.assertIn("whole/averaged", self.attn("translate", "whole", stdin=lines[1] + "\n").stderr)
 

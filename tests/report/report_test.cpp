@@ -215,6 +215,22 @@ TEST_CASE("a sweep of parsers shows F1, without the paper's columns") {
   CHECK_THAT(html_report(results, compared), contains("F1 against parameters"));
 }
 
+TEST_CASE("chrF has its column beside BLEU's, and is significant over seeds") {
+  auto results = sweep({row("base", 0, 0, {run(1, 5, 30), run(2, 5, 30)}),
+                        row("x", 0, 0, {run(1, 5, 30), run(2, 5, 30)})});
+  for (RowRecord& one : results.rows) one.paper = {};
+  results.evaluators[Metric::chrf] = "test_chrf";
+  for (size_t i = 0; i < 2; ++i) {
+    results.rows[0].runs[i].figures[Metric::chrf] = 50.0 + 0.1 * static_cast<double>(i);
+    results.rows[1].runs[i].figures[Metric::chrf] = 60.0 + 0.1 * static_cast<double>(i);
+  }
+  const auto compared = compare(results);
+  CHECK(compared[1].differences[Metric::chrf].significant);
+  CHECK_THAT(to_markdown(results_table(results, compared)),
+             contains("chrF") && contains("60.05 ± 0.07") && contains("+10.00 *"));
+  CHECK_THAT(html_report(results, compared), contains("BLEU against parameters"));
+}
+
 TEST_CASE("each metric has the paper's columns where the paper has a figure") {
   auto results =
       sweep({row("base", 0, 0, {run(1, 5, 0), run(2, 5, 0)}), row("x", 0, 0, {run(1, 5, 0)})});

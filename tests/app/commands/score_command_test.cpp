@@ -40,6 +40,12 @@ Printed score_bleu(std::vector<std::string> arguments, const std::string& input 
   return run_score(std::move(arguments), input);
 }
 
+/// Runs `attn score chrf ARGUMENTS`.
+Printed score_chrf(std::vector<std::string> arguments, const std::string& input = "") {
+  arguments.insert(arguments.begin(), "chrf");
+  return run_score(std::move(arguments), input);
+}
+
 const std::string text = "The cat sat on the mat.\nIt rained all day long.\n";
 
 }  // namespace
@@ -173,4 +179,48 @@ TEST_CASE("a baseline adds both systems' intervals and the p-value of their diff
   CHECK_THAT(score_bleu({hyp, ref, "--confidence", "--tokenize", "none"}).out, contains("±"));
   const auto shorter = folder.file("short", "the cat\n");
   CHECK_THROWS_AS(score_bleu({hyp, ref, "--baseline", shorter}), DataError);
+}
+
+TEST_CASE("chrF is scored from files and stdin, with its options in name and signature") {
+  const Folder folder;
+  const auto reference = folder.file("r", text);
+  CHECK_THAT(score_chrf({reference, reference}).out,
+             contains("chrF2|nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no|version:attn-") &&
+                 contains(" = 100.00\n"));
+  CHECK_THAT(score_chrf({"-", reference, reference, "--word-order", "2", "--lowercase"}, text).out,
+             contains("chrF2++|nrefs:2|case:lc|eff:yes|nc:6|nw:2|"));
+  const auto json = nlohmann::ordered_json::parse(
+      score_chrf({reference, reference, "--beta", "3", "--whitespace", "--json"}).out);
+  CHECK(json["score"].get<double>() == Approx(100));
+  CHECK(json["name"] == "chrF3");
+  CHECK_THAT(json["signature"].get<std::string>(), contains("|space:yes|beta:3|"));
+}
+
+TEST_CASE("chrF's mistakes name option or file and line") {
+  const Folder folder;
+  const auto two = folder.file("two", text), three = folder.file("three", text + "More.\n");
+  CHECK_THROWS_WITH(score_chrf({two, three}), contains("three:3: ") && contains("two has no such"));
+  CHECK_THROWS_AS(score_chrf({two, "-"}), ConfigError);
+  CHECK_THROWS_WITH(score_chrf({two, two, "--char-order", "0"}), contains("char_order: 0"));
+  CHECK_THROWS_AS(score_chrf({two, two, "--word-order", "x"}), CLI::ParseError);
+}
+
+TEST_CASE("a baseline adds intervals and a p-value to chrF") {
+  const Folder folder;
+  std::string reference, good, bad;
+  for (int i = 0; i < 50; ++i) {
+    reference += "the cat sat on the mat .\n";
+    good += i % 5 == 0 ? "a cat sat on a mat .\n" : "the cat sat on the mat .\n";
+    bad += i % 2 == 0 ? "a cat sat on a mat .\n" : "the cat sat on the mat .\n";
+  }
+  const auto ref = folder.file("ref", reference), hyp = folder.file("hyp", good),
+             base = folder.file("base", bad);
+  const auto json = nlohmann::json::parse(score_chrf({hyp, ref, "--baseline", base, "--json"}).out);
+  CHECK(json["difference"].get<double>() ==
+        Approx(json["score"].get<double>() - json["baseline"]["score"].get<double>()));
+  CHECK(json["difference"].get<double>() > 0);
+  CHECK(json["p_value"].get<double>() < 0.05);
+  CHECK_THAT(score_chrf({hyp, ref, "--baseline", base}).out,
+             contains("baseline") && contains("p = 0.00"));
+  CHECK_THAT(score_chrf({hyp, ref, "--confidence"}).out, contains("±"));
 }

@@ -1,0 +1,41 @@
+// The evaluator "chrf": beam search, then chrF against the target text.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "data/config.h"
+#include "eval/metrics/chrf.h"
+#include "eval/search/config.h"
+#include "eval/tasks/evaluator_kind.h"
+
+namespace attn {
+
+struct ChrfEvaluation {
+  static constexpr std::optional<Task> task = Task::translation;
+  static constexpr EvaluatorMetric metric = {"chrf",          "chrF", "chrF", "chrF",
+                                             "chrF, percent", 1,      false};
+
+  int64_t word_order = 0;
+  bool lowercase = false;
+  SearchConfig search;
+
+  template <class Self, class Visit>
+  static void fields(Self& self, Visit&& visit) {
+    visit("word_order", self.word_order, "longest word n-gram: 0 is chrF2, 2 is chrF2++");
+    visit("lowercase", self.lowercase, "chrF on lower-cased text");
+    SearchConfig::fields(self.search, visit);
+  }
+  bool operator==(const ChrfEvaluation&) const = default;
+  ChrfOptions chrf_options() const { return {.word_order = word_order, .lowercase = lowercase}; }
+  void validate() const {
+    chrf_options().validate();
+    search.validate();
+  }
+  std::vector<std::filesystem::path> files() const { return {}; }
+  std::unique_ptr<Evaluator> make(const EvaluatorInput& input) const;
+};
+
+}  // namespace attn

@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+"""Writes tests/eval/data/chrf_cases.json: sacreBLEU's chrF of small cases of our own, and of newstest2017 where it is.
+
+    pip install sacrebleu==2.6.0 && python3 tools/goldens/chrf_cases.py [OUT] [--wmt FOLDER]
+
+`cases` holds small corpora under every option, with the score of the corpus and of each sentence; `bootstrap` the
+intervals and p-values of two systems; `wmt17` scores alone of the systems in FOLDER, scored against its ref.de.
+"""
+
+import argparse
+import json
+import pathlib
+import random
+
+import sacrebleu
+from bleu_cases import CORPORA as BLEU_CORPORA
+from bleu_cases import LINES
+from bootstrap_cases import WORDS, damaged
+from sacrebleu.metrics import CHRF
+from sacrebleu.significance import PairedTest
+
+CORPORA = BLEU_CORPORA | {
+    "ASCII punctuation at either end of words": (
+        ['"Stop!", (he) said; [x] ... -- a.b .', "'tis the dogs' #1 @me ~x~ $5 5% ^ _a_ {b} `c` |d|"],
+        [['"Stop!" (he) says: [x] .. - a.b', "it's the dog's #1 @you ~x $5 6% ^ _a {b} c |d"]]),
+    "Unicode punctuation stays on words": (
+        ["\u201eKomm her\u201c, rief sie \u2013 doch er blieb\u2026",
+         "\u00abOui\u00bb \u00bfqu\u00e9? \u00a1ol\u00e9! \u4f60\u597d\uff0c\u4e16\u754c\u3002"],
+        [["\u201eKomm\u201c her, rief sie - doch er blieb \u2026",
+          "\u00ab oui \u00bb \u00bfqu\u00e9 ? \u00a1 ol\u00e9! \u4f60\u597d\uff0c\u4e16\u754c."]]),
+    "beyond the first plane": (
+        ["\U0001f600ok \U0001f44d\U0001f3fd x", "cafe\u0301 caf\u00e9"],
+        [["\U0001f600 ok \U0001f44d x", "caf\u00e9 caf\u00e9"]]),
+    "the better reference by F": (
+        ["the cat sat", "one two three"], [["the cat sat down on it", "three two one"], ["the dog sat", "one two"]]),
+    "equal references": (["a b c d"], [["a b c e"], ["a b c f"]]),
+    "lines of all kinds": (LINES, [LINES[1:] + LINES[:1], [line.upper() for line in LINES]]),
+    "white space alone": ([" ", "a", " \t b "], [["a", " ", "b"]]),
+    "single marks": ([". , !"], [[". ; !"]]),
+}
+
+OPTIONS = [
+    {},
+    {"word_order": 2},
+    {"word_order": 1},
+    {"lowercase": True},
+    {"lowercase": True, "word_order": 2},
+    {"whitespace": True},
+    {"whitespace": True, "word_order": 2},
+    {"eps_smoothing": True},
+    {"eps_smoothing": True, "word_order": 2},
+    {"beta": 1},
+    {"beta": 3, "word_order": 2},
+    {"char_order": 3},
+    {"char_order": 9, "word_order": 4, "eps_smoothing": True, "whitespace": True},
+]
+
+
+def signature(metric):
+    return str(metric.get_signature()).replace("|version:" + sacrebleu.__version__, "")
+
+
+def case(name, options):
+    hypotheses, references = CORPORA[name]
+    metric = CHRF(**options)
+    score = metric.corpus_score(hypotheses, references)
+    sentences = [
+        CHRF(**options).sentence_score(line, [one[i] for one in references]).score for i, line in enumerate(hypotheses)]
+    return {"corpus": name, "options": options, "name": score.name, "score": score.score, "sentences": sentences,
+            "signature": signature(metric)}
+
+
+def bootstrap():
+    rng = random.Random(11)
+    references = [" ".join(rng.choices(WORDS, k=rng.randint(3, 12))) for _ in range(40)]
+    systems = {name: [damaged(line, rate, rng) for line in references]
+               for name, rate in (("baseline", 0.30), ("system", 0.25))}
+    rows = {}
+    for word_order in (0, 2):
+        metric = CHRF(word_order=word_order)
+        _, scores = PairedTest(list(systems.items()), {"chrF": metric}, [references], test_type="bs")()
+        rows[word_order] = [{key: value and float(value) for key, value in
+                             (("score", r.score), ("mean", r.mean), ("ci", r.ci), ("p_value", r.p_value))}
+                            for r in scores[metric.corpus_score([""], [[""]]).name]]
+    return {"references": references, **systems,
+            "results": [{"word_order": order, "baseline": base, "system": system}
+                        for order, (base, system) in rows.items()]}
+
+
+def wmt17(folder):
+    def lines(path):
+        return path.read_text(encoding="utf-8").split("\n")[:-1]
+    references = [lines(folder / "ref.de")]
+    rows = []
+    for system in sorted(path.name for path in folder.glob("*.de") if path.name != "ref.de"):
+        for options in OPTIONS[:9]:
+            score = CHRF(**options).corpus_score(lines(folder / system), references).score
+            rows.append({"system": system, "options": options, "score": score})
+    return rows
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    root = pathlib.Path(__file__).resolve().parent.parent.parent
+    parser.add_argument("out", nargs="?", type=pathlib.Path, default=root / "tests/eval/data/chrf_cases.json")
+    parser.add_argument("--wmt", type=pathlib.Path, default=root.parent / "shared/data/bleu/wmt17-ende")
+    arguments = parser.parse_args()
+
+    def block(rows):  # one row a line: diffs stay readable
+        return "[\n" + ",\n".join("  " + json.dumps(row) for row in rows) + "\n ]"
+    corpora = {name: {"hypotheses": h, "references": r} for name, (h, r) in CORPORA.items()}
+    cases = [case(name, options) for name in CORPORA for options in OPTIONS]
+    arguments.out.write_text(
+        "{\n"
+        f' "about": "written by tools/goldens/chrf_cases.py with sacreBLEU {sacrebleu.__version__}",\n'
+        f' "corpora": {json.dumps(corpora)},\n'
+        f' "cases": {block(cases)},\n'
+        f' "bootstrap": {json.dumps(bootstrap())},\n'
+        f' "wmt17": {block(wmt17(arguments.wmt))}\n'
+        "}\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
