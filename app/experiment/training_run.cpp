@@ -231,8 +231,7 @@ LoopEvaluation TrainingRun::loop_evaluation(const Evaluator& evaluator) {
           },
       .better = [&evaluator](double value, double than) { return evaluator.better(value, than); },
       .log = [this, result, &evaluator](
-                 bool best,
-                 double seconds) { log_evaluation(evaluator, *result, best, seconds); }};
+                 bool best, double seconds) { log_evaluation(evaluator, *result, best, seconds); }};
 }
 
 void TrainingRun::conclude() {
