@@ -8,7 +8,7 @@
 #include "app/experiment/checkpoint.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "eval/tasks/evaluator.h"
+#include "eval/tasks/make_evaluator.h"
 
 namespace attn {
 namespace {

@@ -18,7 +18,7 @@
 #include "data/parsing/tree.h"
 #include "data/parsing/tree_drawing.h"
 #include "data/synthetic/corpus_files.h"
-#include "eval/tasks/evaluator.h"
+#include "eval/tasks/make_evaluator.h"
 #include "report/table.h"
 
 namespace attn {

@@ -15,6 +15,7 @@
 #include "data/corpus_check.h"
 #include "data/parsing/tag_dictionary.h"
 #include "data/parsing/treebank.h"
+#include "eval/tasks/make_evaluator.h"
 #include "model/size.h"
 #include "train/checkpoint.h"
 #include "train/checkpoint_store.h"
@@ -222,10 +223,10 @@ LoopCallbacks TrainingRun::callbacks() {
 LoopEvaluation TrainingRun::loop_evaluation(const Evaluator& evaluator) {
   const auto result = std::make_shared<EvaluationResult>();
   return {
-      .every = evaluator.config().every,
+      .every = evaluator.every(),
       .run =
           [this, result, &evaluator] {
-            const std::string& name = evaluator.config().name;
+            const std::string& name = evaluator.name();
             *result = evaluator.run(*model_, directory_.output(name, step()));
             return result->decisive;
           },
@@ -269,7 +270,7 @@ void TrainingRun::log_window(const TrainingWindow& window) {
 
 void TrainingRun::log_evaluation(const Evaluator& evaluator, const EvaluationResult& result,
                                  bool best, double seconds) {
-  const std::string& name = evaluator.config().name;
+  const std::string& name = evaluator.name();
   std::vector<MetricField> fields = {{"step", step()}, {"name", name}};
   for (const auto& [key, value] : result.values) fields.emplace_back(key, value);
   if (!result.signature.empty()) fields.emplace_back("signature", result.signature);

@@ -1,6 +1,7 @@
 // Evaluators as the "eval" list of an experiment describes them: text in, (name, value) pairs out.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -9,7 +10,6 @@
 
 #include "data/config.h"
 #include "data/tokenizer.h"
-#include "eval/tasks/evaluator_config.h"
 
 namespace attn {
 
@@ -25,8 +25,9 @@ struct EvaluationResult {
 
 /// What an evaluator is made of.
 struct EvaluatorInput {
-  const EvaluatorConfig& config;
-  std::string text;      ///< prefix or file: config.data, or data.valid
+  std::string name;      ///< prefix of the results' names
+  int64_t every = 0;     ///< steps between two evaluations; 0: at the end alone
+  std::string text;      ///< prefix or file: the evaluator's own, or data.valid
   std::string text_key;  ///< evaluation_key() of it
   const DataConfig& data;
   const Tokenizers& tokenizers;
@@ -39,7 +40,9 @@ class Evaluator {
   Evaluator(const Evaluator&) = delete;
   Evaluator& operator=(const Evaluator&) = delete;
 
-  const EvaluatorConfig& config() const { return config_; }
+  const std::string& name() const { return name_; }
+  /// Steps between two evaluations; 0: at the end alone.
+  int64_t every() const { return every_; }
   /// evaluation_key() of what it has read.
   const std::string& text_key() const { return text_key_; }
 
@@ -52,18 +55,13 @@ class Evaluator {
 
  protected:
   explicit Evaluator(const EvaluatorInput& input)
-      : config_(input.config), text_key_(input.text_key) {}
+      : name_(input.name), every_(input.every), text_key_(input.text_key) {}
 
  private:
-  EvaluatorConfig config_;
+  std::string name_;
+  int64_t every_;
   std::string text_key_;
 };
-
-/// Reads the text. Throws ConfigError where none is named and DataError for a missing or unusable
-/// file.
-std::unique_ptr<Evaluator> make_evaluator(const EvaluatorConfig& config, const DataConfig& data,
-                                          const Tokenizers& tokenizers,
-                                          const std::filesystem::path& cache);
 
 /// Writes translations or trees, unless the path is empty.
 void write_evaluation_output(const std::filesystem::path& output, const std::string& text);

@@ -101,7 +101,7 @@ class LossEvaluator final : public Evaluator {
       longest = std::max({longest, batch.source.longest(), batch.target_in.longest()});
     }
     if (longest <= *positions) return;
-    throw DataError("eval: " + config().name + ": a sentence of " + std::to_string(longest) +
+    throw DataError("eval: " + name() + ": a sentence of " + std::to_string(longest) +
                     " tokens, EOS counted, and positions end at " + std::to_string(*positions) +
                     "; raise model.max_positions");
   }

@@ -1,0 +1,27 @@
+#include "eval/tasks/make_evaluator.h"
+
+#include "base/error.h"
+#include "data/text_hashes.h"
+#include "eval/tasks/evaluation_key.h"
+
+namespace attn {
+
+std::unique_ptr<Evaluator> make_evaluator(const EvaluatorConfig& config, const DataConfig& data,
+                                          const Tokenizers& tokenizers,
+                                          const std::filesystem::path& cache) {
+  const std::string text = config.data.empty() ? data.valid : config.data;
+  if (text.empty()) {
+    throw ConfigError("eval: " + config.name + ": neither its data nor data.valid is set");
+  }
+  TextHashes hashes;
+  const EvaluatorInput input{.name = config.name,
+                             .every = config.every,
+                             .text = text,
+                             .text_key = evaluation_key(config, data, hashes),
+                             .data = data,
+                             .tokenizers = tokenizers,
+                             .cache = cache};
+  return std::visit([&](const auto& chosen) { return chosen.make(input); }, config.options);
+}
+
+}  // namespace attn

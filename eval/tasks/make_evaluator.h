@@ -1,0 +1,17 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+
+#include "eval/tasks/evaluator.h"
+#include "eval/tasks/evaluator_config.h"
+
+namespace attn {
+
+/// Reads the text. Throws ConfigError where none is named and DataError for a missing or unusable
+/// file.
+std::unique_ptr<Evaluator> make_evaluator(const EvaluatorConfig& config, const DataConfig& data,
+                                          const Tokenizers& tokenizers,
+                                          const std::filesystem::path& cache);
+
+}  // namespace attn
