@@ -131,6 +131,16 @@ std::vector<std::string> tags_of() {
   }
 }
 
+// Whether another alternative begins with an empty object.
+template <class T>
+constexpr bool tag_replaces() {
+  if constexpr (requires { T::kTagReplaces; }) {
+    return T::kTagReplaces;
+  } else {
+    return false;
+  }
+}
+
 // Throws ConfigError for a key that the struct `written` (all its options, with its tags) does not
 // have, unless another alternative has it and its value there is the default.
 void check_unknown_key(const std::string& place, const std::string& key, const Json& value,
@@ -250,7 +260,7 @@ ConfigSchema schema_of() {
   add_inner_schemas(schema, T{});
   for (const std::string& name : tags_of<T>()) {
     ConfigSchema::Tag tag{.name = name,
-                          .replaces = requires { T::kTagReplaces; },
+                          .replaces = tag_replaces<T>(),
                           .standard = write_any(T{}).at(name),
                           .alternatives = {}};
     for (const std::string& word : words_of_tag<T>(name)) {

@@ -88,9 +88,8 @@ void bench_layers(const BenchOptions& options) {
 }
 
 void bench_search(const BenchOptions& options) {
-  LoadedModel loaded = load_model(options.config);
-  const Experiment experiment =
-      load_experiment(loaded.directory / kConfigFile, options.assignments);
+  LoadedModel loaded = load_model(options.config, options.assignments);
+  const Experiment& experiment = loaded.experiment;
   const std::vector<std::string> lines = read_lines(options.text);
   if (lines.empty()) throw DataError(options.text.string() + ": is empty; nothing to translate");
   Translator translator(*loaded.model, loaded.tokenizers, experiment.search);

@@ -39,8 +39,7 @@ inline constexpr const char* kAveragedFolder = "averaged";
 void save_description(const std::filesystem::path& directory, const Experiment& experiment,
                       const Tokenizers& tokenizers);
 
-/// Reads what save_description wrote. Throws ConfigError or DataError.
-Experiment load_description(const std::filesystem::path& directory);
+/// Reads what save_description wrote, with load_description. Throws ConfigError or DataError.
 Tokenizers load_tokenizers(const std::filesystem::path& directory);
 
 /// Sets what the second index of target rows counts, for a model that takes one. Throws DataError
@@ -48,7 +47,7 @@ Tokenizers load_tokenizers(const std::filesystem::path& directory);
 void set_target_counter(const Experiment& experiment, Tokenizers& tokenizers);
 
 /// The model of an experiment over these vocabularies, on the device(), with the first weights that
-/// torch's generator gives.
+/// torch's generator gives. It computes as `runtime` says.
 std::shared_ptr<Seq2SeqModel> make_model(const Experiment& experiment,
                                          const Tokenizers& tokenizers);
 
@@ -80,11 +79,13 @@ CheckpointSchedule checkpoint_schedule(const TrainConfig& config, int64_t last_s
 /// The run that a checkpoint lies in; the checkpoint itself where it lies in none.
 std::filesystem::path run_of(const std::filesystem::path& checkpoint);
 
-/// What a command's --set makes of a model's search: assignments to its knobs, "beam=5" or
-/// "search.beam=5". Throws ConfigError.
-SearchConfig search_with(const Experiment& experiment, const std::vector<std::string>& assignments);
+/// A command's --set for search, "beam=5" or "search.beam=5", and for "runtime.…", as assignments
+/// to a whole experiment.
+std::vector<std::string> search_assignments(std::vector<std::string> assignments);
 
-/// find_checkpoint, then config, tokenizers and weights. Throws ConfigError or DataError.
-LoadedModel load_model(const std::filesystem::path& path);
+/// find_checkpoint, then config, tokenizers and weights. The assignments change the experiment that
+/// is returned and how its model computes, not the model's shape. Throws ConfigError or DataError.
+LoadedModel load_model(const std::filesystem::path& path,
+                       const std::vector<std::string>& assignments = {});
 
 }  // namespace attn

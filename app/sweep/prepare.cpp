@@ -51,7 +51,7 @@ bool is_complete(const DataConfig& data) {
 void keep_vocabulary(PlannedRun& run) {
   const fs::path begun = run.directory / kConfigFile;
   if (is_complete(run.experiment.data) || !fs::exists(begun) || !has_trained(run.directory)) return;
-  const DataConfig before = load_experiment(begun).data;
+  const DataConfig before = load_resolved(begun).data;
   run.experiment.data.source_model = before.source_model;
   run.experiment.data.target_model = before.target_model;
 }

@@ -90,7 +90,7 @@ TEST_CASE("null in a row or a grid is a value: the option's default") {
                                                         "model.layers": [3]}})"));
   CHECK(grid.rows[1].name == "g.clip_norm=null.layers=3");
   CHECK(grid.rows[1].experiment.train.clip_norm == 0.0);
-  CHECK(grid.rows[1].experiment.model.get<TransformerConfig>().heads == ModelConfig{}.heads);
+  CHECK(grid.rows[1].experiment.model.get<TransformerConfig>().heads == TransformerConfig{}.heads);
   CHECK(grid.rows[2].experiment.train.clip_norm == 2.0);
   // What all rows set is undone to the default as well, not to the base's value.
   const SweepPlan both = sweeps.plan(
@@ -185,6 +185,42 @@ TEST_CASE("the shipped sweeps and presets can be read") {
                       (std::string(name) + ".json");
     CHECK_NOTHROW(load_experiment(file));
   }
+}
+
+TEST_CASE("every config in experiments can be read") {
+  const auto folder = std::filesystem::path(testing::kSourceDir) / "experiments";
+  int64_t read = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+    if (entry.path().extension() != ".json") continue;
+    const Json json = parse_json(read_file(entry.path()), entry.path().string());
+    if (!json.contains("data") && !json.contains("base") && !json.contains("model")) continue;
+    INFO(entry.path().string());
+    ++read;
+    if (json.contains("rows")) {
+      CHECK_NOTHROW(plan_sweep({.file = entry.path()}));
+    } else {
+      CHECK_NOTHROW(load_experiment(entry.path()));
+    }
+  }
+  CHECK(read > 15);
+}
+
+TEST_CASE("a row of another runtime than its run had is the same row, and the change is named") {
+  const Sweeps sweeps;
+  const auto plan = [&](const std::string& decoder) {
+    return sweeps.plan(
+        sweeps.rows(R"({"name": "slow", "set": {"search": {"decoder": ")" + decoder + R"("}}})"));
+  };
+  const SweepPlan before = plan("packed"), after = plan("libtorch");
+  const PlannedRun& run = before.runs[1];
+  std::filesystem::create_directories(run.directory);
+  write_file_atomically(run.directory / "config.json", write_config(run.experiment).dump());
+  CHECK(inspect_run(after.runs[1]).stage == RunStage::begun);
+  CHECK_NOTHROW(refuse_changed(after));
+  CHECK(runtime_notes(before).empty());
+  CHECK(runtime_notes(after) ==
+        std::vector<std::string>{
+            "runtime.decoder is modules, was packed when these runs began: slow/seed-5"});
 }
 
 TEST_CASE("a run whose row was changed since is named and not gone on with") {

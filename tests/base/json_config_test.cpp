@@ -284,9 +284,8 @@ TEST_CASE("an option of another alternative stops with the alternatives that hav
   CHECK_THROWS_WITH(
       read_tagged(R"({"scores": [{"beam": 5}]})"),
       contains("scores[0].beam: kind loss has no such option (kinds bleu and parse have)"));
-  CHECK_THROWS_WITH(
-      read_tagged(R"({"scores": [{"kind": "parse", "lowercase": true}]})"),
-      contains("scores[0].lowercase: kind parse has no such option (kind bleu has)"));
+  CHECK_THROWS_WITH(read_tagged(R"({"scores": [{"kind": "parse", "lowercase": true}]})"),
+                    contains("scores[0].lowercase: kind parse has no such option (kind bleu has)"));
   CHECK_THROWS_WITH(read_tagged(R"({"figure": {"width": 3}})"),
                     contains("figure.width: shape disc has no such option (shape box has)"));
   Two two;
@@ -361,10 +360,10 @@ TEST_CASE("the options of all alternatives are explained, each once and with who
   for (const FieldDoc& doc : explain_config(config)) {
     lines.push_back(doc.path + " = " + doc.value + (doc.only.empty() ? "" : " | " + doc.only));
   }
-  CHECK(lines == std::vector<std::string>{
-                     "figure.shape = \"disc\"", "figure.width = 2.0 | shape box",
-                     "figure.radius = 5.0 | shape disc", "figure.colour = 6", "scores = []",
-                     "scores[].name = \"x\"", "scores[].kind = \"loss\"",
-                     "scores[].beam = 4 | kind bleu, parse", "scores[].lowercase = false | kind bleu",
-                     "scores[].every = 10"});
+  CHECK(lines ==
+        std::vector<std::string>{"figure.shape = \"disc\"", "figure.width = 2.0 | shape box",
+                                 "figure.radius = 5.0 | shape disc", "figure.colour = 6",
+                                 "scores = []", "scores[].name = \"x\"", "scores[].kind = \"loss\"",
+                                 "scores[].beam = 4 | kind bleu, parse",
+                                 "scores[].lowercase = false | kind bleu", "scores[].every = 10"});
 }
