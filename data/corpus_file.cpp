@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/file.h"
 
 namespace attn {
 namespace {

@@ -45,7 +45,10 @@ struct EnumNames<Precision> {
 /// Bounds what dropout's seeds must tell apart (dropout_seed in train/trainer.h).
 inline constexpr int64_t kMostAccumulated = int64_t{1} << 24;
 
+/// A union tagged by `schedule`.
 struct TrainConfig {
+  static constexpr const char* kTag = "schedule";
+
   int64_t steps = 100000;
   int64_t accumulate = 1;
   Schedule schedule = Schedule::paper;
@@ -72,7 +75,9 @@ struct TrainConfig {
     visit("accumulate", self.accumulate, "batches taken for one update");
     visit("schedule", self.schedule, "learning rate as a function of the step");
     visit("warmup", self.warmup, "steps over which the learning rate rises linearly");
-    visit("learning_rate", self.learning_rate, "the peak; not used by the schedule paper");
+    if (self.schedule != Schedule::paper) {
+      visit("learning_rate", self.learning_rate, "the schedule's peak");
+    }
     visit("learning_rate_scale", self.learning_rate_scale, "factor on the schedule's value");
     visit("beta1", self.beta1, "Adam's decay of the first moment");
     visit("beta2", self.beta2, "Adam's decay of the second moment");

@@ -17,6 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+const std::array<std::string, 2> kSearchSections = {"search", "runtime"};
 constexpr int64_t kLargestTags = int64_t{1} << 28;
 
 // The last step that a run is known to have made if it has saved a checkpoint, else 0: one that was
@@ -55,10 +56,6 @@ void save_description(const ModelDirectory& directory, const Experiment& experim
   write_file_atomically(directory.config(), write_experiment(experiment).dump(2) + "\n");
 }
 
-Experiment load_description(const ModelDirectory& directory) {
-  return load_experiment(directory.config());
-}
-
 Tokenizers load_tokenizers(const ModelDirectory& directory) {
   if (fs::exists(directory.shared_tokenizer())) {
     const std::shared_ptr<const Tokenizer> shared = load_tokenizer(directory.shared_tokenizer());
@@ -87,7 +84,8 @@ void set_target_counter(const Experiment& experiment, Tokenizers& tokenizers) {
 
 std::shared_ptr<Seq2SeqModel> make_model(const Experiment& experiment, const Tokenizers& tokenizers,
                                          torch::Device device) {
-  auto model = make_model(experiment.model, {tokenizers.source->size(), tokenizers.target->size()});
+  const VocabularySizes sizes{tokenizers.source->size(), tokenizers.target->size()};
+  auto model = make_model(with_runtime(experiment.model, experiment.runtime), sizes);
   model->to(device);
   return model;
 }
@@ -143,25 +141,26 @@ void require_nothing_lost(const RunDirectory& run) {
                   "); put back what is missing, or start a new run with --run");
 }
 
-SearchConfig search_with(const Experiment& experiment,
-                         const std::vector<std::string>& assignments) {
-  Json whole;
-  whole["search"] = write_config(experiment.search);
-  for (const std::string& assignment : assignments) {
-    const bool named = assignment.starts_with("search.") || assignment.starts_with("search=");
-    set_path(named ? whole : whole["search"], assignment);
+std::vector<std::string> search_assignments(std::vector<std::string> assignments) {
+  for (std::string& assignment : assignments) {
+    const bool whole = std::any_of(
+        kSearchSections.begin(), kSearchSections.end(), [&](const std::string& section) {
+          return assignment.starts_with(section + ".") || assignment.starts_with(section + "=");
+        });
+    if (!whole) assignment.insert(0, "search.");
   }
-  SearchConfig config;
-  read_config(config, whole["search"], "search");
-  return config;
+  return assignments;
 }
 
-LoadedModel load_model(const fs::path& path, torch::Device device) {
+LoadedModel load_model(const fs::path& path, torch::Device device,
+                       const std::vector<std::string>& assignments) {
   LoadedModel loaded{.directory = find_checkpoint(path)};
-  loaded.experiment = load_description(loaded.directory);
+  Experiment trained = load_description(loaded.directory);
+  loaded.experiment = load_description(loaded.directory, assignments);
+  trained.runtime = loaded.experiment.runtime;
   loaded.tokenizers = load_tokenizers(loaded.directory);
-  set_target_counter(loaded.experiment, loaded.tokenizers);
-  loaded.model = make_model(loaded.experiment, loaded.tokenizers, device);
+  set_target_counter(trained, loaded.tokenizers);
+  loaded.model = make_model(trained, loaded.tokenizers, device);
   load_weights(loaded.directory.weights(), *loaded.model);
   loaded.model->eval();
   return loaded;

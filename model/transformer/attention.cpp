@@ -82,7 +82,7 @@ torch::Tensor MultiHeadAttentionImpl::attend(const torch::Tensor& queries_ND,
 torch::Tensor MultiHeadAttentionImpl::attend_projected(const torch::Tensor& queries,
                                                        const KeysValues& memory,
                                                        const AttentionScope& scope) {
-  if (path_ == AttentionPath::fast && !scope.bias_HLM.defined()) {
+  if (path_ == AttentionPath::kernels && !scope.bias_HLM.defined()) {
     return output(packed_attention(queries, memory.keys, memory.values,
                                    {.heads = heads_,
                                     .query_offsets = scope.queries.offsets(),
@@ -99,7 +99,7 @@ torch::Tensor MultiHeadAttentionImpl::attend_to_steps(
     const torch::Tensor& queries_RD, std::span<const KeysValues> steps,
     std::span<const std::vector<int32_t>> ancestors, const torch::Tensor& bias_H1M) {
   const torch::Tensor queries = query(queries_RD);
-  if (path_ == AttentionPath::fast && !bias_H1M.defined() && step_attention_runs_on(queries)) {
+  if (path_ == AttentionPath::kernels && !bias_H1M.defined() && step_attention_runs_on(queries)) {
     std::vector<torch::Tensor> keys, values;
     for (const auto& step : steps) {
       keys.push_back(step.keys);

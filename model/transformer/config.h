@@ -22,7 +22,7 @@ enum class Norm { post, pre };
 enum class Activation { relu, gelu, silu };
 /// Two ways to the same attention: the kernels, or the formula written out, which can return its
 /// weights.
-enum class AttentionPath { fast, readable };
+enum class AttentionPath { kernels, reference };
 
 template <>
 struct EnumNames<Position> {
@@ -45,7 +45,9 @@ struct EnumNames<Activation> {
 template <>
 struct EnumNames<AttentionPath> {
   static constexpr auto values = std::to_array<EnumName<AttentionPath>>(
-      {{AttentionPath::fast, "fast"}, {AttentionPath::readable, "readable"}});
+      {{AttentionPath::kernels, "kernels"}, {AttentionPath::reference, "reference"}});
+  static constexpr auto former = std::to_array<EnumName<AttentionPath>>(
+      {{AttentionPath::kernels, "fast"}, {AttentionPath::reference, "readable"}});
 };
 
 struct TransformerConfig {
@@ -65,7 +67,7 @@ struct TransformerConfig {
   bool bias = true;
   Activation activation = Activation::relu;
   EmbeddingSharing embedding_sharing = EmbeddingSharing::all;
-  AttentionPath attention = AttentionPath::fast;
+  AttentionPath attention = AttentionPath::kernels;  ///< not an option: RuntimeConfig sets it
 
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit) {
@@ -91,7 +93,6 @@ struct TransformerConfig {
     visit("activation", self.activation, "of the feed-forward networks");
     visit("embedding_sharing", self.embedding_sharing,
           "which embeddings and the output projection are one matrix");
-    visit("attention", self.attention, "the fast kernels, or the formula written out");
   }
   bool operator==(const TransformerConfig&) const = default;
   /// Throws ConfigError naming the first option that contradicts itself.

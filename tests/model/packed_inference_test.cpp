@@ -125,7 +125,7 @@ TEST_CASE("what packed inference has no kernels for is left to the modules") {
   config.activation = Activation::gelu;
   CHECK(!PackedInference::serves(*Transformer(config, sizes)));
   config = variant("base");
-  config.attention = AttentionPath::readable;
+  config.attention = AttentionPath::reference;
   CHECK(!PackedInference::serves(*Transformer(config, sizes)));
 }
 
@@ -176,6 +176,6 @@ TEST_CASE("smaller weights change log-probabilities a little, and only where the
   CHECK_THROWS_WITH(Transformer(gelu, sizes)->inference(backend),
                     testing::contains("search.weights: " + name));
   CHECK_THROWS_WITH(
-      Transformer(variant("base"), sizes)->inference({.path = StepPath::libtorch, .weights = type}),
+      Transformer(variant("base"), sizes)->inference({.path = StepPath::modules, .weights = type}),
       testing::contains("search.weights: " + name));
 }

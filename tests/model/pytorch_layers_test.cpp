@@ -60,7 +60,7 @@ void check_gradients(const torch::nn::Module& module, const Golden& golden) {
 
 TEST_CASE("an encoder layer computes what PyTorch's computes, forward and backward") {
   const Norm norm = GENERATE(Norm::post, Norm::pre);
-  const AttentionPath path = GENERATE(AttentionPath::fast, AttentionPath::readable);
+  const AttentionPath path = GENERATE(AttentionPath::kernels, AttentionPath::reference);
   CAPTURE(enum_name(norm), enum_name(path));
   const Golden golden("encoder." + std::string(enum_name(norm)) + ".");
   EncoderLayer layer(config(norm, path));
@@ -76,7 +76,7 @@ TEST_CASE("an encoder layer computes what PyTorch's computes, forward and backwa
 
 TEST_CASE("a decoder layer computes what PyTorch's computes, forward and backward") {
   const Norm norm = GENERATE(Norm::post, Norm::pre);
-  const AttentionPath path = GENERATE(AttentionPath::fast, AttentionPath::readable);
+  const AttentionPath path = GENERATE(AttentionPath::kernels, AttentionPath::reference);
   CAPTURE(enum_name(norm), enum_name(path));
   const Golden golden("decoder." + std::string(enum_name(norm)) + ".");
   DecoderLayer layer(config(norm, path));
