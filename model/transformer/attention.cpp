@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "kernels/ops/attention.h"
-#include "kernels/ops/dropout.h"
 
 namespace attn {
 namespace {
@@ -52,12 +51,13 @@ AttentionResult scaled_dot_product_attention(const torch::Tensor& queries_BHLK,
 }
 
 MultiHeadAttentionImpl::MultiHeadAttentionImpl(const TransformerConfig& config)
-    : heads_(config.heads), dropout_(config.attention_dropout), path_(config.attention) {
+    : heads_(config.heads), path_(config.attention) {
   const int64_t keys = config.heads * config.d_k, values = config.heads * config.d_v;
   query = register_module("query", projection(config.d_model, keys, config.bias));
   key = register_module("key", projection(config.d_model, keys, config.bias));
   value = register_module("value", projection(config.d_model, values, config.bias));
   output = register_module("output", projection(values, config.d_model, config.bias));
+  weights_dropout = register_module("weights_dropout", Dropout(config.attention_dropout));
 }
 
 torch::Tensor MultiHeadAttentionImpl::forward(const torch::Tensor& queries_ND,
@@ -88,7 +88,7 @@ torch::Tensor MultiHeadAttentionImpl::attend_projected(const torch::Tensor& quer
                                     .query_offsets = scope.queries.offsets(),
                                     .key_offsets = scope.keys.offsets(),
                                     .causal = scope.causal,
-                                    .dropout = is_training() ? dropout_ : 0.0,
+                                    .dropout = weights_dropout->probability(),
                                     .query_starts = scope.queries.device_offsets(),
                                     .key_starts = scope.keys.device_offsets()}));
   }
@@ -137,7 +137,7 @@ AttentionResult MultiHeadAttentionImpl::attend_readably(const torch::Tensor& que
   return scaled_dot_product_attention(
       split_heads(queries, scope.queries, heads_), split_heads(memory.keys, scope.keys, heads_),
       split_heads(memory.values, scope.keys, heads_), scope.allowed(), scope.bias_HLM,
-      is_training() ? dropout_ : 0.0);
+      weights_dropout->probability());
 }
 
 torch::Tensor MultiHeadAttentionImpl::weights(const torch::Tensor& queries_ND,

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "kernels/libtorch.h"
+#include "model/layers/dropout.h"
 #include "model/layers/linear.h"
 #include "model/segments.h"
 #include "model/transformer/config.h"
@@ -72,6 +73,7 @@ class MultiHeadAttentionImpl : public torch::nn::Module {
 
   Linear query = nullptr, key = nullptr, value = nullptr;  ///< W^Q, W^K, W^V of all heads
   Linear output = nullptr;                                 ///< W^O
+  Dropout weights_dropout = nullptr;
 
  private:
   // `queries` are projected.
@@ -80,7 +82,6 @@ class MultiHeadAttentionImpl : public torch::nn::Module {
   AttentionResult attend_readably(const torch::Tensor& queries, const KeysValues& memory,
                                   const AttentionScope& scope);
   int64_t heads_;
-  double dropout_;
   AttentionPath path_;
 };
 TORCH_MODULE(MultiHeadAttention);

@@ -39,8 +39,7 @@ DecoderImpl::DecoderImpl(const TransformerConfig& config) {
   register_module("layers", layers);
   for (int64_t i = 0; i < config.layers; ++i) layers->push_back(DecoderLayer(config));
   if (config.norm == Norm::pre) {
-    final_norm = register_module(
-        "final_norm", torch::nn::LayerNorm(torch::nn::LayerNormOptions({config.d_model})));
+    final_norm = register_module("final_norm", NormLayer(config.d_model));
   }
 }
 

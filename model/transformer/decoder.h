@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kernels/libtorch.h"
+#include "model/layers/norm.h"
 #include "model/transformer/attention.h"
 #include "model/transformer/config.h"
 #include "model/transformer/feed_forward.h"
@@ -58,7 +59,7 @@ class DecoderImpl : public torch::nn::Module {
                      const torch::Tensor& self_bias_H1M = {});
 
   torch::nn::ModuleList layers;
-  torch::nn::LayerNorm final_norm = nullptr;  ///< only with norm = pre
+  NormLayer final_norm = nullptr;  ///< only with norm = pre
 };
 TORCH_MODULE(Decoder);
 

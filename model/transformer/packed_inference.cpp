@@ -11,12 +11,12 @@ namespace {
 
 constexpr int64_t kRowsAThread = 8;  // of attention and norms
 
-PackedInference::Norm norm_of(const torch::nn::LayerNorm& norm) {
-  return {norm->weight.detach().clone(), norm->bias.detach().clone(), norm->options.eps()};
-}
-
-PackedInference::Norm norm_of(const Sublayer& sublayer) {
-  return norm_of(sublayer->norm);
+NormParameters copied(const NormLayer& norm) {
+  NormParameters parameters = norm->kernel_parameters();
+  for (torch::Tensor* tensor : {&parameters.weight, &parameters.bias}) {
+    *tensor = tensor->detach().clone();
+  }
+  return parameters;
 }
 
 PackedLinear packed(const Linear& linear, WeightType type) {
@@ -42,9 +42,9 @@ PackedInference::Layer packed(const DecoderLayer& layer, WeightType type) {
           .memory_output = packed(memory->output, type),
           .inner = packed(layer->feed_forward->inner, type),
           .outer = packed(layer->feed_forward->outer, type),
-          .self_norm = norm_of(layer->self_attention_sublayer),
-          .memory_norm = norm_of(layer->memory_attention_sublayer),
-          .feed_forward_norm = norm_of(layer->feed_forward_sublayer)};
+          .self_norm = copied(layer->self_attention_sublayer->norm),
+          .memory_norm = copied(layer->memory_attention_sublayer->norm),
+          .feed_forward_norm = copied(layer->feed_forward_sublayer->norm)};
 }
 
 // Whether a position encoding is in the embedding alone, which is the module's own here.
@@ -104,7 +104,7 @@ PackedInference::PackedInference(std::shared_ptr<TransformerImpl> of, WeightType
         packed(DecoderLayer(std::dynamic_pointer_cast<DecoderLayerImpl>(layer)), weights));
   }
   if (const auto& norm = model->decoder->final_norm) {
-    final_norm = norm_of(norm);
+    final_norm = copied(norm);
   }
   if (weights == WeightType::bf16) {
     memory_weights = std::make_unique<Bf16Weights>(/*gradients=*/false);
@@ -153,13 +153,13 @@ class PackedSession : public DecodeSession {
   void attend_to_steps(size_t layer, int64_t rows, float* out);
   void attend_to_memory(size_t layer, std::span<const int64_t> sentences, const float* queries,
                         float* out);
-  // out = LayerNorm(x + update); update may be null, out may be x.
-  void normalise(const PackedInference::Norm& norm, const float* x, const float* update,
+  // out = norm of x + update; update may be null, out may be x.
+  void normalise(const NormParameters& norm, const float* x, const float* update,
                  int64_t rows, float* out);
   // x through one sub-layer with its residual and its norm, before or after; `compute` maps rows
   // [R, D] to rows [R, D].
   template <class F>
-  void sublayer(const PackedInference::Norm& norm, float* x, int64_t rows, F&& compute);
+  void sublayer(const NormParameters& norm, float* x, int64_t rows, F&& compute);
 
   const PackedInference& decoder_;
   std::shared_ptr<TransformerImpl> model_;
@@ -275,21 +275,15 @@ void PackedSession::attend_to_memory(size_t layer, std::span<const int64_t> sent
   });
 }
 
-void PackedSession::normalise(const PackedInference::Norm& norm, const float* x,
+void PackedSession::normalise(const NormParameters& norm, const float* x,
                               const float* update, int64_t rows, float* out) {
   if (update == nullptr) {
     zeros_.resize(std::max(zeros_.size(), static_cast<size_t>(rows * d_model_)), 0.0f);
     update = zeros_.data();
   }
-  cpu::NormRows whole{.begin = 0,
-                      .end = rows,
-                      .width = d_model_,
-                      .x = x,
-                      .update = update,
-                      .weight = norm.weight.const_data_ptr<float>(),
-                      .bias = norm.bias.const_data_ptr<float>(),
-                      .epsilon = static_cast<float>(norm.epsilon),
-                      .dropout = {}};
+  cpu::NormRows whole = norm_rows(norm);
+  whole.x = x;
+  whole.update = update;
   float *sums = room(sums_, rows * d_model_), *means = room(means_, rows),
         *rstds = room(rstds_, rows);
   at::parallel_for(0, rows, 4 * kRowsAThread, [&](int64_t begin, int64_t end) {
@@ -301,7 +295,7 @@ void PackedSession::normalise(const PackedInference::Norm& norm, const float* x,
 }
 
 template <class F>
-void PackedSession::sublayer(const PackedInference::Norm& norm, float* x, int64_t rows,
+void PackedSession::sublayer(const NormParameters& norm, float* x, int64_t rows,
                              F&& compute) {
   switch (model_->config().norm) {
     case attn::Norm::post: {

@@ -26,6 +26,11 @@ PositionEncodingImpl::PositionEncodingImpl(const TransformerConfig& config)
   }
 }
 
+void PositionEncodingImpl::reset_parameters() {
+  const torch::NoGradGuard no_grad;
+  if (weight.defined()) weight.normal_(0.0, std::pow(static_cast<double>(d_model_), -0.5));
+}
+
 torch::Tensor PositionEncodingImpl::forward(const torch::Tensor& embeddings_ND,
                                             const torch::Tensor& positions_N, int64_t longest) {
   switch (kind_) {

@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "kernels/libtorch.h"
+#include "model/layers/layer.h"
 #include "model/transformer/config.h"
 
 namespace attn {
@@ -15,9 +16,10 @@ torch::Tensor sinusoid_table(int64_t positions, int64_t d_model, bool halves = f
 
 /// What tells positions apart: something added to the embeddings, or a bias on the attention
 /// scores.
-class PositionEncodingImpl : public torch::nn::Module {
+class PositionEncodingImpl : public torch::nn::Module, public Layer {
  public:
   explicit PositionEncodingImpl(const TransformerConfig& config);
+  void reset_parameters() override;
 
   /// embeddings_ND plus the encoding of each row's position. Learned positions throw (TORCH_CHECK)
   /// beyond their table; sinusoids grow as needed.

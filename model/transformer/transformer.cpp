@@ -1,8 +1,10 @@
 #include "model/transformer/transformer.h"
 
+#include <cmath>
+
 #include "base/check.h"
+#include "model/layers/layer.h"
 #include "model/transformer/inference.h"
-#include "model/transformer/init.h"
 #include "model/transformer/packed_inference.h"
 
 namespace attn {
@@ -32,7 +34,14 @@ TransformerImpl::TransformerImpl(const TransformerConfig& config, const Vocabula
   target_embedding = register_module("target_embedding", Embedding(config, config.word_positions));
   encoder = register_module("encoder", Encoder(config));
   decoder = register_module("decoder", Decoder(config));
-  initialise(*this);
+  reset_parameters();
+}
+
+void TransformerImpl::reset_parameters() {
+  const torch::NoGradGuard no_grad;
+  const double deviation = std::pow(static_cast<double>(config_.d_model), -0.5);
+  for (auto& matrix : parameters(/*recurse=*/false)) matrix.normal_(0.0, deviation);
+  reset_layers(*this);
 }
 
 const torch::Tensor& TransformerImpl::source_matrix() const {

@@ -74,7 +74,7 @@ TEST_CASE("residual_norm without dropout equals LayerNorm of the sum, values and
   std::vector<std::vector<torch::Tensor>> results;
   for (const bool fast : {false, true}) {
     for (const auto& t : {x, u, w, b}) t.mutable_grad() = torch::Tensor();
-    const torch::Tensor out = fast ? residual_norm(x, u, w, b, 1e-5, 0.0)
+    const torch::Tensor out = fast ? residual_norm(x, u, {w, b, 1e-5}, 0.0)
                                    : torch::layer_norm(x + u, {shape.second}, w, b, 1e-5);
     out.backward(upstream);
     results.push_back(
@@ -92,7 +92,7 @@ TEST_CASE("residual_norm's dropout mask is the same forward and backward") {
   const torch::Tensor x = torch::zeros({64, 32}, torch::requires_grad());
   const torch::Tensor u = torch::randn({64, 32}, torch::requires_grad());
   const torch::Tensor w = torch::ones({32}), b = torch::zeros({32});
-  residual_norm(x, u, w, b, 1e-5, 0.4).mul(torch::randn({64, 32})).sum().backward();
+  residual_norm(x, u, {w, b, 1e-5}, 0.4).mul(torch::randn({64, 32})).sum().backward();
   // du = mask · dx / (1 - p): where the element was dropped the gradient is exactly zero.
   const torch::Tensor ratio = u.grad() / x.grad();
   const torch::Tensor dropped = ratio == 0;
