@@ -68,7 +68,7 @@ struct WeightGradient {
 /// sum += dyᵀ x for each of them; x [N, I].
 void add_weight_gradients(const torch::Tensor& x, std::span<const WeightGradient> weights);
 
-/// chunked_smoothed_loss inside a Bf16Scope: x float32, all contiguous.
+/// chunked_smoothed_loss inside a ComputeScope of bf16 tiles: x float32, all contiguous.
 LossSums smoothed_loss(const torch::Tensor& x_ND, const torch::Tensor& weight_VD,
                        const torch::Tensor& targets_N, cpu::SmoothedTargets targets);
 

@@ -94,8 +94,8 @@ torch::Tensor normalised(const torch::Tensor& x, const NormParameters& parameter
 torch::Tensor residual_norm(const torch::Tensor& x, const torch::Tensor& update,
                             const NormParameters& parameters, double p) {
   if (x.is_cpu() && parameters.weight.scalar_type() == torch::kFloat32) {
-    return ResidualNorm::apply(x.to(torch::kFloat32), update.to(torch::kFloat32),
-                               parameters.weight, parameters.bias, parameters.epsilon, p);
+    return ResidualNorm::apply(x.to(torch::kFloat32), update.to(torch::kFloat32), parameters.weight,
+                               parameters.bias, parameters.epsilon, p);
   }
   return normalised(x + fast_dropout(update, p), parameters);
 }

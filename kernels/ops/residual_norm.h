@@ -15,9 +15,9 @@ struct NormParameters {
 /// The norm of x by LibTorch's operations, which define it.
 torch::Tensor normalised(const torch::Tensor& x, const NormParameters& parameters);
 
-/// normalised(x + Dropout(update)). On a CPU one kernel forward and one backward, computing in float32;
-/// elsewhere the three operations one after the other. With p = 0 it agrees with them to 1e-6; with
-/// dropout the mask is drawn as in fast_dropout.
+/// normalised(x + Dropout(update)). On a CPU one kernel forward and one backward, computing in
+/// float32; elsewhere the three operations one after the other. With p = 0 it agrees with them to
+/// 1e-6; with dropout the mask is drawn as in fast_dropout.
 torch::Tensor residual_norm(const torch::Tensor& x, const torch::Tensor& update,
                             const NormParameters& parameters, double p);
 

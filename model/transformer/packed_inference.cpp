@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "kernels/compute_scope.h"
 #include "kernels/cpu/table.h"
 
 namespace attn {
@@ -124,8 +125,9 @@ class PackedSession : public DecodeSession {
         d_v_(model_->config().d_v),
         memory_(source.segments) {
     const torch::NoGradGuard no_grad;
-    std::optional<Bf16Scope> in_bf16;
-    if (decoder.memory_weights) in_bf16.emplace(*decoder.memory_weights);
+    const ComputeScope scope(
+        {.precision = decoder.memory_weights ? Precision::bf16 : Precision::fp32,
+         .bf16_weights = decoder.memory_weights.get()});
     const torch::Tensor encoded_ND = model_->encode(source).rows_MD;
     for (const auto& layer : *model_->decoder->layers) {
       remember(layer->as<DecoderLayer>()->memory_attention->project(encoded_ND));
@@ -154,8 +156,8 @@ class PackedSession : public DecodeSession {
   void attend_to_memory(size_t layer, std::span<const int64_t> sentences, const float* queries,
                         float* out);
   // out = norm of x + update; update may be null, out may be x.
-  void normalise(const NormParameters& norm, const float* x, const float* update,
-                 int64_t rows, float* out);
+  void normalise(const NormParameters& norm, const float* x, const float* update, int64_t rows,
+                 float* out);
   // x through one sub-layer with its residual and its norm, before or after; `compute` maps rows
   // [R, D] to rows [R, D].
   template <class F>
@@ -275,8 +277,8 @@ void PackedSession::attend_to_memory(size_t layer, std::span<const int64_t> sent
   });
 }
 
-void PackedSession::normalise(const NormParameters& norm, const float* x,
-                              const float* update, int64_t rows, float* out) {
+void PackedSession::normalise(const NormParameters& norm, const float* x, const float* update,
+                              int64_t rows, float* out) {
   if (update == nullptr) {
     zeros_.resize(std::max(zeros_.size(), static_cast<size_t>(rows * d_model_)), 0.0f);
     update = zeros_.data();
@@ -295,8 +297,7 @@ void PackedSession::normalise(const NormParameters& norm, const float* x,
 }
 
 template <class F>
-void PackedSession::sublayer(const NormParameters& norm, float* x, int64_t rows,
-                             F&& compute) {
+void PackedSession::sublayer(const NormParameters& norm, float* x, int64_t rows, F&& compute) {
   switch (model_->config().norm) {
     case attn::Norm::post: {
       const float* update = compute(x);

@@ -8,6 +8,7 @@
 #include <set>
 #include <thread>
 
+#include "kernels/compute_scope.h"
 #include "kernels/cpu/table.h"
 #include "kernels/ops/dropout.h"
 #include "kernels/ops/embedding.h"
@@ -47,12 +48,12 @@ TEST_CASE("the standard library is the system's, not the parts of one that LibTo
 #endif
 
 TEST_CASE("a dropout seed decides the keys of its thread, nested ones too") {
-  const DropoutSeed outer(7);
+  const ComputeScope outer({.dropout_seed = 7});
   const uint64_t first = draw_dropout_key(0.5).key;
   const uint64_t second = draw_dropout_key(0.5).key;
   CHECK(first != second);
   {
-    const DropoutSeed inner(7);
+    const ComputeScope inner({.dropout_seed = 7});
     CHECK(draw_dropout_key(0.5).key == first);
     torch::manual_seed(1);  // has no say
     CHECK(draw_dropout_key(0.5).key == second);

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/random.h"
+#include "kernels/compute_scope.h"
 #include "model/transformer/inference.h"
 #include "tests/support/catch.h"
 #include "tests/support/hardware.h"
@@ -142,7 +143,7 @@ TEST_CASE("search in bf16 is the model in bf16, its encoder and its decoder") {
   const auto of_exact = log_probs_of(*exact.start(source)),
              of_small = log_probs_of(*small.start(source));
   Bf16Weights weights;
-  const Bf16Scope scope(weights);
+  const ComputeScope scope({.precision = Precision::bf16, .bf16_weights = &weights});
   const auto of_plain = log_probs_of(*ModuleInference(model.ptr()).start(source));
   // Sums in another order may round an operand the other way now and then. Half of the model in
   // float32 would be half as far off as all of it.
