@@ -2,6 +2,8 @@
 
 #include <ATen/Parallel.h>
 
+#include <optional>
+
 #include "kernels/ops/dropout.h"
 
 namespace attn {
@@ -18,7 +20,9 @@ class ResidualNorm : public torch::autograd::Function<ResidualNorm> {
  public:
   static torch::Tensor forward(AutogradContext* context, const torch::Tensor& x_in,
                                const torch::Tensor& update_in, const torch::Tensor& weight,
-                               const torch::Tensor& bias, double epsilon, double p) {
+                               const std::optional<torch::Tensor>& some_bias, double epsilon,
+                               double p) {
+    const torch::Tensor bias = some_bias.value_or(torch::Tensor());
     const NormParameters parameters{weight, bias, epsilon};
     const torch::Tensor x = x_in.contiguous(), update = update_in.contiguous();
     const int64_t width = weight.numel(), count = x.numel() / width;
@@ -68,7 +72,8 @@ class ResidualNorm : public torch::autograd::Function<ResidualNorm> {
       }
     });
     const torch::Tensor total = partial.sum(1);
-    return {dx, du, total[0], total[1], torch::Tensor(), torch::Tensor()};
+    const torch::Tensor db = saved[4].defined() ? total[1] : torch::Tensor();
+    return {dx, du, total[0], db, torch::Tensor(), torch::Tensor()};
   }
 };
 
@@ -81,21 +86,26 @@ cpu::NormRows norm_rows(const NormParameters& parameters, cpu::DropoutKey dropou
           .x = nullptr,
           .update = nullptr,
           .weight = parameters.weight.const_data_ptr<float>(),
-          .bias = parameters.bias.const_data_ptr<float>(),
+          .bias = parameters.bias.defined() ? parameters.bias.const_data_ptr<float>() : nullptr,
           .epsilon = static_cast<float>(parameters.epsilon),
           .dropout = dropout};
 }
 
 torch::Tensor normalised(const torch::Tensor& x, const NormParameters& parameters) {
   const torch::Tensor& weight = parameters.weight;
+  if (!parameters.bias.defined()) {
+    return torch::rms_norm(x, {weight.numel()}, weight, parameters.epsilon);
+  }
   return torch::layer_norm(x, {weight.numel()}, weight, parameters.bias, parameters.epsilon);
 }
 
 torch::Tensor residual_norm(const torch::Tensor& x, const torch::Tensor& update,
                             const NormParameters& parameters, double p) {
   if (x.is_cpu() && parameters.weight.scalar_type() == torch::kFloat32) {
+    const torch::Tensor& bias = parameters.bias;
     return ResidualNorm::apply(x.to(torch::kFloat32), update.to(torch::kFloat32), parameters.weight,
-                               parameters.bias, parameters.epsilon, p);
+                               bias.defined() ? std::optional(bias) : std::nullopt,
+                               parameters.epsilon, p);
   }
   return normalised(x + fast_dropout(update, p), parameters);
 }

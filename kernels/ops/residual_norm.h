@@ -1,4 +1,4 @@
-// Layer normalisation, alone and with what surrounds a post-norm sub-layer in one pass over memory.
+// Normalisation, alone and with what surrounds a post-norm sub-layer in one pass over memory.
 #pragma once
 
 #include "kernels/cpu/table.h"
@@ -6,7 +6,8 @@
 
 namespace attn {
 
-/// weight and bias [D] of a norm over the last dimension.
+/// Weight and bias [D] of a norm over the last dimension: LayerNorm, or RMSNorm where there is no
+/// bias.
 struct NormParameters {
   torch::Tensor weight, bias;
   double epsilon = 1e-5;

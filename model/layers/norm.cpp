@@ -3,20 +3,28 @@
 namespace attn {
 namespace {
 
-constexpr double kLayerNormEpsilon = 1e-5;
+double epsilon_of(NormKind kind) {
+  switch (kind) {
+    case NormKind::layer:
+      return 1e-5;
+    case NormKind::rms:
+      return 1e-6;
+  }
+  TORCH_CHECK(false, "no such norm");
+}
 
 }  // namespace
 
-NormLayerImpl::NormLayerImpl(int64_t width) {
+NormLayerImpl::NormLayerImpl(NormKind kind, int64_t width) : epsilon_(epsilon_of(kind)) {
   weight = register_parameter("weight", torch::empty({width}));
-  bias = register_parameter("bias", torch::empty({width}));
+  if (kind == NormKind::layer) bias = register_parameter("bias", torch::empty({width}));
   reset_parameters();
 }
 
 void NormLayerImpl::reset_parameters() {
   const torch::NoGradGuard no_grad;
   weight.fill_(1.0);
-  bias.zero_();
+  if (bias.defined()) bias.zero_();
 }
 
 torch::Tensor NormLayerImpl::forward(const torch::Tensor& x_ND) {
@@ -30,7 +38,7 @@ torch::Tensor NormLayerImpl::after_residual(const torch::Tensor& x_ND,
 }
 
 NormParameters NormLayerImpl::kernel_parameters() const {
-  return {.weight = weight, .bias = bias, .epsilon = kLayerNormEpsilon};
+  return {.weight = weight, .bias = bias, .epsilon = epsilon_};
 }
 
 }  // namespace attn

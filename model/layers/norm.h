@@ -5,13 +5,14 @@
 #include "kernels/ops/residual_norm.h"
 #include "model/layers/dropout.h"
 #include "model/layers/layer.h"
+#include "model/layers/norm_kind.h"
 
 namespace attn {
 
-/// Layer normalisation of rows [N, D].
+/// Rows [N, D] to rows of the same size.
 class NormLayerImpl : public torch::nn::Module, public Layer {
  public:
-  explicit NormLayerImpl(int64_t width);
+  NormLayerImpl(NormKind kind, int64_t width);
   void reset_parameters() override;
 
   torch::Tensor forward(const torch::Tensor& x_ND);
@@ -21,7 +22,11 @@ class NormLayerImpl : public torch::nn::Module, public Layer {
   /// What kernels compute with.
   NormParameters kernel_parameters() const;
 
-  torch::Tensor weight, bias;  ///< [D]
+  torch::Tensor weight;  ///< [D]
+  torch::Tensor bias;    ///< [D], LayerNorm alone
+
+ private:
+  double epsilon_;
 };
 TORCH_MODULE(NormLayer);
 

@@ -6,11 +6,12 @@
 #include <optional>
 
 #include "base/enum_names.h"
+#include "model/layers/norm_kind.h"
 #include "model/vocabulary.h"
 
 namespace attn {
 
-/// Section 3.5: what is added to the embeddings.
+/// Section 3.5: what tells positions apart.
 enum class Position {
   sinusoidal,         ///< the paper's: sines and cosines interleaved
   sinusoidal_halves,  ///< the released code's: a half of sines, then a half of cosines
@@ -64,6 +65,7 @@ struct TransformerConfig {
   Norm norm = Norm::post;
   bool bias = true;
   Activation activation = Activation::relu;
+  NormKind norm_kind = NormKind::layer;
   EmbeddingSharing embedding_sharing = EmbeddingSharing::all;
   AttentionPath attention = AttentionPath::fast;
 
@@ -91,6 +93,8 @@ struct TransformerConfig {
     visit("activation", self.activation, "of the feed-forward networks");
     visit("embedding_sharing", self.embedding_sharing,
           "which embeddings and the output projection are one matrix");
+    visit("norm_kind", self.norm_kind,
+          "layer normalisation (paper), or by the root mean square, without mean and bias");
     visit("attention", self.attention, "the fast kernels, or the formula written out");
   }
   bool operator==(const TransformerConfig&) const = default;

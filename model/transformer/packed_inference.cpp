@@ -15,7 +15,7 @@ constexpr int64_t kRowsAThread = 8;  // of attention and norms
 NormParameters copied(const NormLayer& norm) {
   NormParameters parameters = norm->kernel_parameters();
   for (torch::Tensor* tensor : {&parameters.weight, &parameters.bias}) {
-    *tensor = tensor->detach().clone();
+    if (tensor->defined()) *tensor = tensor->detach().clone();
   }
   return parameters;
 }
@@ -76,6 +76,7 @@ bool is_known(TransformerConfig config) {
   config.norm = paper.norm;
   config.embedding_sharing = paper.embedding_sharing;
   if (is_added_to_embeddings(config.position)) config.position = paper.position;
+  config.norm_kind = paper.norm_kind;
   config.max_positions = paper.max_positions;
   config.dropout = paper.dropout;
   config.attention_dropout = paper.attention_dropout;

@@ -9,6 +9,9 @@
 
 namespace attn {
 
+/// The norm of every sub-layer, and of a pre-norm stack's end.
+NormLayer make_norm(const TransformerConfig& config);
+
 /// LayerNorm(x + Dropout(Sublayer(x))), or x + Dropout(Sublayer(LayerNorm(x))) with norm = pre.
 class SublayerImpl : public torch::nn::Module {
  public:

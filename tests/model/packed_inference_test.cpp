@@ -31,6 +31,8 @@ TransformerConfig variant(const std::string& name) {
   if (name == "other widths") config.d_k = 5, config.d_v = 11;
   if (name == "learned") config.position = Position::learned, config.max_positions = 40;
   if (name == "word positions") config.word_positions = true;
+  if (name == "rms") config.norm_kind = NormKind::rms;
+  if (name == "rms, pre") config.norm_kind = NormKind::rms, config.norm = Norm::pre;
   if (name == "three matrices") config.embedding_sharing = EmbeddingSharing::none;
   return config;
 }
