@@ -48,12 +48,14 @@ PackedInference::Layer packed(const DecoderLayer& layer, WeightType type) {
           .feed_forward_norm = copied(layer->feed_forward_sublayer->norm)};
 }
 
-// Whether a position encoding is in the embedding alone, which is the module's own here.
-bool is_added_to_embeddings(Position position) {
+// Whether a position encoding is in the embedding alone, which is the module's own here, or turns
+// queries and keys.
+bool is_known(Position position) {
   switch (position) {
     case Position::sinusoidal:
     case Position::sinusoidal_halves:
     case Position::learned:
+    case Position::rotary:
     case Position::none:
       return true;
   }
@@ -74,9 +76,9 @@ bool is_known(TransformerConfig config) {
   config.d_v = paper.d_v;
   config.bias = paper.bias;
   config.norm = paper.norm;
-  config.embedding_sharing = paper.embedding_sharing;
-  if (is_added_to_embeddings(config.position)) config.position = paper.position;
   config.norm_kind = paper.norm_kind;
+  config.embedding_sharing = paper.embedding_sharing;
+  if (is_known(config.position)) config.position = paper.position;
   config.max_positions = paper.max_positions;
   config.dropout = paper.dropout;
   config.attention_dropout = paper.attention_dropout;
@@ -153,6 +155,8 @@ class PackedSession : public DecodeSession {
 
   void remember(const KeysValues& projected);
   void follow(std::span<const int64_t> parents, int64_t rows);
+  // Turns the queries and keys of a block.
+  void rotate_rows(const Rotation& rotation, float* block, int64_t rows) const;
   void attend_to_steps(size_t layer, int64_t rows, float* out);
   void attend_to_memory(size_t layer, std::span<const int64_t> sentences, const float* queries,
                         float* out);
@@ -213,6 +217,13 @@ void PackedSession::follow(std::span<const int64_t> parents, int64_t rows) {
     past.push_back(static_cast<int32_t>(r));
   }
   past_.swap(next_past_);
+}
+
+void PackedSession::rotate_rows(const Rotation& rotation, float* block, int64_t rows) const {
+  const float* line = rotation.table_PK.const_data_ptr<float>() + position_ * d_k_;
+  for (int64_t r = 0; r < rows; ++r) {
+    rotate_heads(block + r * heads_ * (2 * d_k_ + d_v_), line, 2 * heads_, d_k_);
+  }
 }
 
 void PackedSession::attend_to_steps(size_t layer, int64_t rows, float* out) {
@@ -325,6 +336,8 @@ torch::Tensor PackedSession::step(const StepRows& step) {
   const int64_t keys = heads_ * d_k_, values = heads_ * d_v_, width = 2 * keys + values;
   float* update = room(update_, rows * d_model_);
   float* attended = room(attended_, rows * values);
+  const Rotation rotation =
+      model_->target_embedding->position->in_step(1, position_, torch::kCPU).rotation;
   for (size_t i = 0; i < decoder_.layers.size(); ++i) {
     const PackedInference::Layer& layer = decoder_.layers[i];
     sublayer(layer.self_norm, x, rows, [&](const float* in) {
@@ -333,6 +346,7 @@ torch::Tensor PackedSession::step(const StepRows& step) {
       steps.keys.push_back(block + keys);
       steps.values.push_back(block + 2 * keys);
       layer.self_project.apply(in, d_model_, rows, block, width);
+      if (rotation.defined()) rotate_rows(rotation, block, rows);
       attend_to_steps(i, rows, attended);
       layer.self_output.apply(attended, values, rows, update, d_model_);
       return update;

@@ -63,7 +63,7 @@ Memory TransformerImpl::encode(const TokenSequences& source) {
   const AttentionScope self{
       .queries = rows,
       .keys = rows,
-      .bias_HLM = source_embedding->position->attention_bias(rows.longest(), rows.longest())};
+      .position = source_embedding->position->in_scores(rows.positions(), rows.longest())};
   return {encoder(x_ND, self), rows};
 }
 
@@ -75,7 +75,7 @@ torch::Tensor TransformerImpl::decode(const TokenSequences& target_in, const Mem
       .queries = rows,
       .keys = rows,
       .causal = true,
-      .bias_HLM = target_embedding->position->attention_bias(rows.longest(), rows.longest())};
+      .position = target_embedding->position->in_scores(rows.positions(), rows.longest())};
   return decoder(x_ND, memory.rows_MD, self,
                  AttentionScope{.queries = rows, .keys = memory.segments});
 }
@@ -117,10 +117,8 @@ torch::Tensor TransformerImpl::step(DecoderState& state, const StepRows& step) {
   state.rows_of_sentence.assign(state.memory.count(), 0);
   for (const int64_t sentence : step.sentences) ++state.rows_of_sentence[sentence];
 
-  // The newest position's row of the bias that whole sentences get.
-  torch::Tensor bias = target_embedding->position->attention_bias(position + 1, position + 1);
-  if (bias.defined()) bias = bias.narrow(1, position, 1);
-  return decoder->step(embed_step(step, position), state, bias);
+  return decoder->step(embed_step(step, position), state,
+                       target_embedding->position->in_step(rows, position, device()));
 }
 
 torch::Tensor TransformerImpl::embed_step(const StepRows& rows, int64_t position) {

@@ -33,6 +33,7 @@ TransformerConfig variant(const std::string& name) {
   if (name == "word positions") config.word_positions = true;
   if (name == "rms") config.norm_kind = NormKind::rms;
   if (name == "rms, pre") config.norm_kind = NormKind::rms, config.norm = Norm::pre;
+  if (name == "rotary") config.position = Position::rotary, config.d_k = 6;
   if (name == "three matrices") config.embedding_sharing = EmbeddingSharing::none;
   return config;
 }
@@ -73,8 +74,9 @@ double mean_difference(const std::vector<double>& a, const std::vector<double>& 
 }  // namespace
 
 TEST_CASE("packed steps are the model's steps, however rows reorder and end") {
-  const std::string name = GENERATE("base", "pre", "no bias", "other widths", "learned",
-                                    "word positions", "three matrices");
+  const std::string name =
+      GENERATE("base", "pre", "no bias", "other widths", "learned", "word positions",
+               "three matrices", "rms", "rms, pre", "rotary");
   CAPTURE(name);
   torch::manual_seed(3);
   Transformer model(variant(name), VocabularySizes{kSource, kTarget});
