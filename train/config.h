@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "base/enum_names.h"
+#include "kernels/precision.h"
 
 namespace attn {
 
@@ -20,7 +21,6 @@ enum class Smoothing {
                  ///< and the Annotated Transformer, bos here)
   all  ///< ε / V on all classes, the right one too: PyTorch
 };
-enum class Precision { fp32, bf16 };
 
 template <>
 struct EnumNames<Schedule> {
@@ -35,11 +35,6 @@ struct EnumNames<Smoothing> {
       std::to_array<EnumName<Smoothing>>({{Smoothing::wrong, "wrong"},
                                           {Smoothing::wrong_no_pad, "wrong_no_pad"},
                                           {Smoothing::all, "all"}});
-};
-template <>
-struct EnumNames<Precision> {
-  static constexpr auto values =
-      std::to_array<EnumName<Precision>>({{Precision::fp32, "fp32"}, {Precision::bf16, "bf16"}});
 };
 
 /// Bounds what dropout's seeds must tell apart (dropout_seed in train/trainer.h).

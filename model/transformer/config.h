@@ -6,15 +6,17 @@
 #include <optional>
 
 #include "base/enum_names.h"
+#include "model/layers/norm_kind.h"
 #include "model/vocabulary.h"
 
 namespace attn {
 
-/// Section 3.5: what is added to the embeddings.
+/// Section 3.5: what tells positions apart.
 enum class Position {
   sinusoidal,         ///< the paper's: sines and cosines interleaved
   sinusoidal_halves,  ///< the released code's: a half of sines, then a half of cosines
   learned,            ///< row (E) of Table 3
+  rotary,             ///< nothing is added; self-attention turns queries and keys (Su et al. 2021)
   none
 };
 /// Where layer normalisation stands: after the residual sum (the paper) or before the sub-layer.
@@ -30,6 +32,7 @@ struct EnumNames<Position> {
       std::to_array<EnumName<Position>>({{Position::sinusoidal, "sinusoidal"},
                                          {Position::sinusoidal_halves, "sinusoidal_halves"},
                                          {Position::learned, "learned"},
+                                         {Position::rotary, "rotary"},
                                          {Position::none, "none"}});
 };
 template <>
@@ -64,6 +67,7 @@ struct TransformerConfig {
   int64_t max_positions = 1024;
   bool word_positions = false;
   Norm norm = Norm::post;
+  NormKind norm_kind = NormKind::layer;
   bool bias = true;
   Activation activation = Activation::relu;
   EmbeddingSharing embedding_sharing = EmbeddingSharing::all;
@@ -82,13 +86,17 @@ struct TransformerConfig {
           "on attention weights (the later released code)");
     visit("activation_dropout", self.activation_dropout,
           "on the feed-forward activation (the later released code)");
-    visit("position", self.position, "position encoding; row (E) of Table 3 is learned");
+    visit("position", self.position,
+          "position encoding; row (E) of Table 3 is learned; rotary turns the queries and keys of "
+          "self-attention");
     visit("max_positions", self.max_positions,
           "rows of the learned position table; longer input is refused with learned positions");
     visit("word_positions", self.word_positions,
           "not in the paper; parsing alone, best with data.tokenizer words: the decoder's input "
           "also encodes how many of the sentence's words its tree has so far");
     visit("norm", self.norm, "layer normalisation after the residual sum (paper) or before");
+    visit("norm_kind", self.norm_kind,
+          "layer normalisation (paper), or by the root mean square, without mean and bias");
     visit("bias", self.bias, "biases on the attention projections");
     visit("activation", self.activation, "of the feed-forward networks");
     visit("embedding_sharing", self.embedding_sharing,

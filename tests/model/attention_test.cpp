@@ -185,9 +185,10 @@ TEST_CASE("a bias on the scores forbids what it makes hopeless, in whole sentenc
   auto module = attention(small(), AttentionPath::kernels);
   const torch::Tensor x = torch::randn({8, 12});
   const torch::Tensor future = torch::ones({2, 5, 5}).triu(1) * -1e9;
-  CHECK(max_difference(module->forward(x, x, {.queries = rows, .keys = rows, .bias_HLM = future}),
-                       module->forward(x, x, {.queries = rows, .keys = rows, .causal = true})) <
-        1e-5);
+  CHECK(
+      max_difference(
+          module->forward(x, x, {.queries = rows, .keys = rows, .position = {.bias_HLM = future}}),
+          module->forward(x, x, {.queries = rows, .keys = rows, .causal = true})) < 1e-5);
 
   std::vector<KeysValues> steps;
   for (int t = 0; t < 4; ++t) steps.push_back(module->project(torch::randn({3, 12})));
@@ -196,7 +197,7 @@ TEST_CASE("a bias on the scores forbids what it makes hopeless, in whole sentenc
   first.select(2, 0).fill_(-1e9);
   const torch::Tensor now = torch::randn({3, 12});
   const torch::NoGradGuard no_grad;
-  CHECK(max_difference(module->attend_to_steps(now, steps, ancestors, first),
+  CHECK(max_difference(module->attend_to_steps(now, steps, ancestors, {.bias_HLM = first}),
                        module->attend_to_steps(now, std::span(steps).subspan(1),
                                                std::span(ancestors).subspan(1))) < 1e-5);
 }

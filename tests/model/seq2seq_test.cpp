@@ -32,6 +32,11 @@ void add_transformers(std::vector<ModelVariant>& list) {
       [](Config& c) { c.word_positions = true, c.position = Position::learned; });
   add("halved word positions",
       [](Config& c) { c.word_positions = true, c.position = Position::sinusoidal_halves; });
+  add("rms norm", [](Config& c) { c.norm_kind = NormKind::rms; });
+  add("rms pre-norm", [](Config& c) { c.norm_kind = NormKind::rms, c.norm = Norm::pre; });
+  add("rotary positions", [](Config& c) { c.position = Position::rotary; });
+  add("rotary positions, written-out attention",
+      [](Config& c) { c.position = Position::rotary, c.attention = AttentionPath::reference; });
   add("no bias", [](Config& c) { c.bias = false; });
   add("gelu", [](Config& c) { c.activation = Activation::gelu; });
   add("silu", [](Config& c) { c.activation = Activation::silu; });
