@@ -67,8 +67,7 @@ void report(const Parser& parser, bool constrained) {
 }
 
 void parse(const ParseOptions& options, const Context& context) {
-  LoadedModel loaded =
-      load_model(options.run, context.device, search_assignments(options.assignments));
+  LoadedModel loaded = load_model_to_search(options.run, context.device, options.assignments);
   const DataConfig& data = loaded.experiment.data;
   if (data.task != Task::parsing) {
     throw ConfigError(options.run.string() +

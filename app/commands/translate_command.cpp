@@ -31,8 +31,7 @@ void print(const std::vector<Translation>& nbest, size_t line, const TranslateOp
 }
 
 void translate(const TranslateOptions& options, const Context& context) {
-  LoadedModel loaded =
-      load_model(options.run, context.device, search_assignments(options.assignments));
+  LoadedModel loaded = load_model_to_search(options.run, context.device, options.assignments);
   if (loaded.experiment.data.task != Task::translation) {
     throw ConfigError(options.run.string() + ": was trained to parse (data.task); use attn parse");
   }

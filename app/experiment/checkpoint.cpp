@@ -41,6 +41,31 @@ int64_t saved_step(const RunDirectory& run) {
   return saved ? std::max({step, measured, int64_t{1}}) : 0;
 }
 
+std::vector<std::string> search_assignments(std::vector<std::string> assignments) {
+  for (std::string& assignment : assignments) {
+    const bool whole = std::any_of(
+        kSearchSections.begin(), kSearchSections.end(), [&](const std::string& section) {
+          return assignment.starts_with(section + ".") || assignment.starts_with(section + "=");
+        });
+    if (!whole) assignment.insert(0, "search.");
+  }
+  return assignments;
+}
+
+// The model of a checkpoint as `experiment` has it computed.
+LoadedModel load_with(const ModelDirectory& directory, Experiment experiment,
+                      torch::Device device) {
+  LoadedModel loaded{.directory = directory, .experiment = std::move(experiment)};
+  Experiment trained = load_description(directory);
+  trained.runtime = loaded.experiment.runtime;
+  loaded.tokenizers = load_tokenizers(directory);
+  set_target_counter(trained, loaded.tokenizers);
+  loaded.model = make_model(trained, loaded.tokenizers, device);
+  load_weights(directory.weights(), *loaded.model);
+  loaded.model->eval();
+  return loaded;
+}
+
 }  // namespace
 
 void save_description(const ModelDirectory& directory, const Experiment& experiment,
@@ -141,29 +166,25 @@ void require_nothing_lost(const RunDirectory& run) {
                   "); put back what is missing, or start a new run with --run");
 }
 
-std::vector<std::string> search_assignments(std::vector<std::string> assignments) {
-  for (std::string& assignment : assignments) {
-    const bool whole = std::any_of(
-        kSearchSections.begin(), kSearchSections.end(), [&](const std::string& section) {
-          return assignment.starts_with(section + ".") || assignment.starts_with(section + "=");
-        });
-    if (!whole) assignment.insert(0, "search.");
-  }
-  return assignments;
-}
-
 LoadedModel load_model(const fs::path& path, torch::Device device,
                        const std::vector<std::string>& assignments) {
-  LoadedModel loaded{.directory = find_checkpoint(path)};
-  Experiment trained = load_description(loaded.directory);
-  loaded.experiment = load_description(loaded.directory, assignments);
-  trained.runtime = loaded.experiment.runtime;
-  loaded.tokenizers = load_tokenizers(loaded.directory);
-  set_target_counter(trained, loaded.tokenizers);
-  loaded.model = make_model(trained, loaded.tokenizers, device);
-  load_weights(loaded.directory.weights(), *loaded.model);
-  loaded.model->eval();
-  return loaded;
+  const ModelDirectory directory = find_checkpoint(path);
+  return load_with(directory, load_description(directory, assignments), device);
+}
+
+LoadedModel load_model_to_search(const fs::path& path, torch::Device device,
+                                 const std::vector<std::string>& assignments) {
+  const ModelDirectory directory = find_checkpoint(path);
+  const Experiment described = load_description(directory);
+  Json json = write_config(described);  // with all options of the evaluators, so that they stay
+  for (size_t i = 0; i < described.eval.size(); ++i) {
+    const SearchConfig* search = described.eval[i].search();
+    if (search != nullptr) json["eval"][i]["decoder"] = enum_name(search->decoder);
+  }
+  return load_with(
+      directory,
+      read_resolved(std::move(json), directory.config().string(), search_assignments(assignments)),
+      device);
 }
 
 }  // namespace attn

@@ -53,14 +53,15 @@ void require_no_checkpoint(const std::filesystem::path& path);
 /// missing: it can neither go on nor begin anew in its directory.
 void require_nothing_lost(const RunDirectory& run);
 
-/// A command's --set for search, "beam=5" or "search.beam=5", and for "runtime.…", as assignments
-/// to a whole experiment.
-std::vector<std::string> search_assignments(std::vector<std::string> assignments);
-
 /// find_checkpoint, then config, tokenizers and weights, on the device. The assignments change the
 /// experiment that is returned and how its model computes, not the model's shape. Throws
 /// ConfigError or DataError.
 LoadedModel load_model(const std::filesystem::path& path, torch::Device device,
                        const std::vector<std::string>& assignments = {});
+
+/// The same for a command that only searches: its --set are assignments to options of search,
+/// "beam=5" or "search.beam=5", and of runtime, "runtime.decoder=modules". Evaluators keep theirs.
+LoadedModel load_model_to_search(const std::filesystem::path& path, torch::Device device,
+                                 const std::vector<std::string>& assignments);
 
 }  // namespace attn
