@@ -29,6 +29,8 @@ void DataConfig::validate() const {
           "with shared_vocabulary true it must be empty or the same as source_model");
   require(task != Task::parsing || !shared_vocabulary, "data.shared_vocabulary", "true",
           "must be false for parsing: words and symbols of trees have nothing in common");
+  require(task == Task::parsing || silver.empty(), "data.silver", "[…]",
+          "is for data.task parsing");
   require(silver_ratio >= 0 && silver_ratio <= 1000, "data.silver_ratio", silver_ratio,
           "must be from 0 to 1000");
   require(character_coverage > 0 && character_coverage <= 1, "data.character_coverage",

@@ -211,8 +211,8 @@ Experiment resolve_patches(const std::vector<Json>& patches, const std::string& 
 
 Experiment read_resolved(Json json, const std::string& name,
                          const std::vector<std::string>& assignments) {
+  move_to_runtime(json);  // before "attention" is taken for another architecture's
   remove_ineffective(json);
-  move_to_runtime(json);
   apply_assignments(json, assignments);
   return read_merged(std::move(json), name);
 }
