@@ -14,7 +14,8 @@ struct EnumName {
   std::string_view name;
 };
 
-/// Specialise for an enum with `static constexpr auto values = std::to_array<EnumName<E>>({…})`.
+/// Specialise for an enum with `static constexpr auto values = std::to_array<EnumName<E>>({…})`,
+/// and with `former` in the same way where configs of earlier versions have other names.
 template <class E>
 struct EnumNames;
 

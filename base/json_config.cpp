@@ -1,5 +1,6 @@
 #include "base/json_config.h"
 
+#include <algorithm>
 #include <set>
 
 #include "base/utf8.h"
@@ -16,6 +17,49 @@ std::string position(std::string_view text, size_t byte) {
     column = text[i] == '\n' ? 1 : column + 1;
   }
   return std::to_string(line) + ":" + std::to_string(column);
+}
+
+// The word of a tag in an object, which may lack it or have something that is none.
+std::string chosen_word(const ConfigSchema::Tag& tag, const Json& object) {
+  const auto found = object.find(tag.name);
+  if (found == object.end() || found->is_null()) return tag.standard;
+  return found->is_string() ? found->get<std::string>() : found->dump();
+}
+
+// All options of an alternative; null where there is no such alternative.
+const Json* options_of(const ConfigSchema::Tag& tag, const std::string& word) {
+  for (const auto& [name, options] : tag.alternatives) {
+    if (name == word) return &options;
+  }
+  return nullptr;
+}
+
+// The alternatives that have an option.
+std::vector<std::string> owners(const ConfigSchema::Tag& tag, const std::string& key) {
+  std::vector<std::string> words;
+  for (const auto& [word, options] : tag.alternatives) {
+    if (options.contains(key)) words.push_back(word);
+  }
+  return words;
+}
+
+void remove_options_of_others(Json& object, const ConfigSchema::Tag& tag, const std::string& word) {
+  const Json* options = options_of(tag, word);
+  if (options == nullptr) return;  // reading reports it
+  std::vector<std::string> others;
+  for (const auto& [key, value] : object.items()) {
+    if (!options->contains(key) && !owners(tag, key).empty()) others.push_back(key);
+  }
+  for (const std::string& key : others) object.erase(key);
+}
+
+// "a", "a and b", "a, b and c".
+std::string and_list(const std::vector<std::string>& words) {
+  std::string text;
+  for (size_t i = 0; i < words.size(); ++i) {
+    text += (i == 0 ? "" : i + 1 == words.size() ? " and " : ", ") + words[i];
+  }
+  return text;
 }
 
 }  // namespace
@@ -46,7 +90,7 @@ Json parse_json(std::string_view text, const std::string& name) {
   }
 }
 
-void set_path(Json& json, std::string_view assignment) {
+void set_path(Json& json, std::string_view assignment, const ConfigSchema& schema) {
   const size_t equals = assignment.find('=');
   if (equals == std::string_view::npos || equals == 0) {
     throw ConfigError("--set " + std::string(assignment) +
@@ -56,7 +100,10 @@ void set_path(Json& json, std::string_view assignment) {
     throw ConfigError("--set: an assignment is not UTF-8");
   }
   const std::string value(assignment.substr(equals + 1));
+  const Json patch =
+      Json::accept(value) ? parse_json(value, "--set " + std::string(assignment)) : Json(value);
   Json* at = &json;
+  const ConfigSchema* at_schema = &schema;
   std::string_view path = assignment.substr(0, equals);
   while (true) {
     const size_t dot = path.find('.');
@@ -69,31 +116,70 @@ void set_path(Json& json, std::string_view assignment) {
                           "\" is no index of an array of " + std::to_string(at->size()));
       }
       at = &(*at)[std::stoul(key)];
+      if (dot == std::string_view::npos) return apply_patch(*at, patch, *at_schema);
     } else {
       if (at->is_null()) *at = Json::object();
       if (!at->is_object()) {
         throw ConfigError("--set " + std::string(assignment) + ": \"" + key + "\" is inside " +
                           json_type_name(*at) + ", not an object");
       }
+      if (dot == std::string_view::npos) {
+        Json option = Json::object();
+        option[key] = patch;
+        return apply_patch(*at, option, *at_schema);
+      }
       at = &(*at)[key];
+      at_schema = &inner_schema(*at_schema, key);
     }
-    if (dot == std::string_view::npos) break;
     path.remove_prefix(dot + 1);
   }
-  if (!Json::accept(value)) {
-    *at = value;
-    return;
-  }
-  apply_patch(*at, parse_json(value, "--set " + std::string(assignment)));
 }
 
-void apply_patch(Json& config, const Json& patch) {
+void apply_patch(Json& config, const Json& patch, const ConfigSchema& schema) {
   if (!patch.is_object()) {
     config = patch;
     return;
   }
   if (!config.is_object()) config = Json::object();
-  for (const auto& [key, value] : patch.items()) apply_patch(config[key], value);
+  for (const ConfigSchema::Tag& tag : schema.tags) {
+    if (!patch.contains(tag.name) || chosen_word(tag, config) == chosen_word(tag, patch)) continue;
+    if (tag.replaces) {
+      config = Json::object();
+    } else {
+      remove_options_of_others(config, tag, chosen_word(tag, patch));
+    }
+  }
+  for (const auto& [key, value] : patch.items()) {
+    apply_patch(config[key], value, inner_schema(schema, key));
+  }
+}
+
+void remove_other_options(Json& config, const ConfigSchema& schema) {
+  if (config.is_array()) {
+    for (Json& item : config) remove_other_options(item, schema);
+  }
+  if (!config.is_object()) return;
+  for (const ConfigSchema::Tag& tag : schema.tags) {
+    remove_options_of_others(config, tag, chosen_word(tag, config));
+  }
+  for (const auto& [key, inner] : schema.inner) {
+    if (const auto found = config.find(key); found != config.end()) {
+      remove_other_options(*found, inner);
+    }
+  }
+}
+
+const ConfigSchema& inner_schema(const ConfigSchema& schema, const std::string& key) {
+  static const ConfigSchema none;
+  const auto found = schema.inner.find(key);
+  return found == schema.inner.end() ? none : found->second;
+}
+
+bool is_default(const ConfigSchema& schema, const Json& object, const std::string& key) {
+  return std::any_of(schema.tags.begin(), schema.tags.end(), [&](const ConfigSchema::Tag& tag) {
+    const Json* options = options_of(tag, chosen_word(tag, object));
+    return options != nullptr && options->contains(key) && (*options)[key] == object.at(key);
+  });
 }
 
 std::string json_type_name(const Json& json) {
@@ -149,6 +235,53 @@ void read_value(double& out, const Json& json, const std::string& place) {
 void read_value(std::string& out, const Json& json, const std::string& place) {
   if (!json.is_string()) wrong_type(place, json, "a string");
   out = json.get<std::string>();
+}
+
+void check_unknown_key(const std::string& place, const std::string& key, const Json& value,
+                       const Json& written, const ConfigSchema& schema) {
+  std::vector<std::string> known, chosen;
+  for (const auto& [name, ignored] : written.items()) known.push_back(name);
+  for (const ConfigSchema::Tag& tag : schema.tags) {
+    const std::string word = chosen_word(tag, written);
+    chosen.push_back(tag.name + " " + word);
+    const std::vector<std::string> words = owners(tag, key);
+    if (words.empty() || options_of(tag, word)->contains(key)) continue;
+    if (value.is_null() || value == options_of(tag, words.front())->at(key)) return;
+    throw ConfigError(join(place, key) + ": " + chosen.back() + " has no such option (" + tag.name +
+                      (words.size() > 1 ? "s " : " ") + and_list(words) +
+                      (words.size() > 1 ? " have)" : " has)"));
+  }
+  throw ConfigError(join(place, key) + ": unknown key" +
+                    (chosen.empty() ? "" : " (" + and_list(chosen) + ")") + suggestion(key, known));
+}
+
+void merge_docs(std::vector<FieldDoc>& docs, const std::vector<FieldDoc>& alternative) {
+  auto next = docs.begin();
+  for (const FieldDoc& doc : alternative) {
+    const auto found = std::find_if(docs.begin(), docs.end(), [&](const FieldDoc& other) {
+      return other.path == doc.path && other.meaning == doc.meaning;
+    });
+    next = (found == docs.end() ? docs.insert(next, doc) : found) + 1;
+  }
+}
+
+void note_alternatives(
+    std::vector<FieldDoc>& docs, const std::string& tag,
+    const std::vector<std::pair<std::string, std::vector<FieldDoc>>>& alternatives) {
+  for (FieldDoc& doc : docs) {
+    std::string words;
+    size_t count = 0;
+    for (const auto& [word, options] : alternatives) {
+      const bool has = std::any_of(options.begin(), options.end(), [&](const FieldDoc& other) {
+        return other.path == doc.path && other.meaning == doc.meaning;
+      });
+      if (has) words += (count++ > 0 ? ", " : "") + word;
+    }
+    // None: an option that takes another tag's alternative as well.
+    if (count > 0 && count < alternatives.size()) {
+      doc.only += (doc.only.empty() ? "" : "; ") + tag + " " + words;
+    }
+  }
 }
 
 }  // namespace json_config_detail

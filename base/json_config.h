@@ -1,5 +1,5 @@
 // Config structs to and from JSON, strictly. A config struct is a plain aggregate with one list of
-// its knobs:
+// its options:
 //
 // clang-format off
 //   struct FooConfig {
@@ -16,12 +16,17 @@
 // From that list come reading, writing and explaining. An unknown key, a wrong type or an unknown
 // word stops with the place, the choices and the nearest right name: a misspelt ablation must never
 // run as the base model.
+//
+// A struct may be a tagged union: the value of one of its fields, an enum, decides which others it
+// has. It names that field (`static constexpr const char* kTag = "kind"`, or an array `kTags`), and
+// `fields` visits it before the fields that depend on it, and of those only the chosen
+// alternative's. Where no option of one alternative means the same in another, `static constexpr
+// bool kTagReplaces = true` says that a patch which changes the tag replaces the whole object.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -30,31 +35,17 @@
 #include "base/edit_distance.h"
 #include "base/enum_names.h"
 #include "base/error.h"
+#include "base/json_patch.h"
 
 namespace attn {
-
-/// Keeps the order of the field lists when written.
-using Json = nlohmann::ordered_json;
-
-/// Parses text strictly: no comments, no key twice in one object, at most 64 levels. Throws
-/// ConfigError with `name`:line:column.
-Json parse_json(std::string_view text, const std::string& name);
-
-/// Sets `a.b.c=value` in `json` (the value as JSON where it parses as such, else as a string). An
-/// object is a patch on what stands there. An index into an array is a number. Throws ConfigError
-/// when there is no '=', a part of the path is not an object or a key stands twice in the value.
-void set_path(Json& json, std::string_view assignment);
-
-/// Lays a merge patch (RFC 7386) over `config`: objects are merged, all else is replaced. A null is
-/// kept, so that read_config checks its key and gives the field its default.
-void apply_patch(Json& config, const Json& patch);
 
 /// JSON's word for the type of a value, for messages: "a number", "an object" …
 std::string json_type_name(const Json& json);
 
-/// One knob, for `attn config --explain`.
+/// One option, for `attn config --explain`.
 struct FieldDoc {
   std::string path, type, value, meaning;
+  std::string only = {};  ///< the alternatives that have it, "kind bleu, parse"; empty: all
 };
 
 namespace json_config_detail {
@@ -87,10 +78,39 @@ void read_struct(T& out, const Json& json, const std::string& place);
 template <class T>
 Json write_any(const T& value);
 
-/// The defaults of a struct whose enum values are those in `json`: of a tagged union, those of the
-/// alternative that it names.
+// The names of the tags of a struct, in the order in which they are visited.
 template <class T>
-Json defaults_beside(const Json& json, const std::string& place);
+std::vector<std::string> tags_of() {
+  if constexpr (requires { T::kTags; }) {
+    return {std::begin(T::kTags), std::end(T::kTags)};
+  } else if constexpr (requires { T::kTag; }) {
+    return {T::kTag};
+  } else {
+    return {};
+  }
+}
+
+// Whether another alternative begins with an empty object.
+template <class T>
+constexpr bool tag_replaces() {
+  if constexpr (requires { T::kTagReplaces; }) {
+    return T::kTagReplaces;
+  } else {
+    return false;
+  }
+}
+
+// Throws ConfigError for a key that the struct `written` (all its options, with its tags) does not
+// have, unless another alternative has it and its value there is the default.
+void check_unknown_key(const std::string& place, const std::string& key, const Json& value,
+                       const Json& written, const ConfigSchema& schema);
+
+// Puts what only another alternative has beside what precedes it there.
+void merge_docs(std::vector<FieldDoc>& docs, const std::vector<FieldDoc>& alternative);
+// Notes which alternatives of the tag have each option, where not all do.
+void note_alternatives(
+    std::vector<FieldDoc>& docs, const std::string& tag,
+    const std::vector<std::pair<std::string, std::vector<FieldDoc>>>& alternatives);
 
 template <class T>
 void read_any(T& out, const Json& json, const std::string& place) {
@@ -103,6 +123,14 @@ void read_any(T& out, const Json& json, const std::string& place) {
       if (entry.name == word) {
         out = entry.value;
         return;
+      }
+    }
+    if constexpr (requires { EnumNames<T>::former; }) {
+      for (const auto& entry : EnumNames<T>::former) {
+        if (entry.name == word) {
+          out = entry.value;
+          return;
+        }
       }
     }
     throw ConfigError(place + ": \"" + word + "\" is not a choice" +
@@ -126,6 +154,84 @@ void read_any(T& out, const Json& json, const std::string& place) {
   }
 }
 
+// Calls visit(field) for the tag `name` of a struct.
+template <class T, class Visit>
+void visit_tag(T& config, const std::string& name, Visit&& visit) {
+  std::remove_const_t<T>::fields(config, [&](const char* field_name, auto& field, const char*) {
+    if constexpr (std::is_enum_v<std::remove_cvref_t<decltype(field)>>) {
+      if (name == field_name) visit(field);
+    }
+  });
+}
+
+// The defaults of one alternative.
+template <class T>
+T alternative(const std::string& tag, const Json& word) {
+  T config{};
+  visit_tag(config, tag, [&](auto& field) { read_any(field, word, tag); });
+  return config;
+}
+
+// The default of one option, of the alternatives that `like` has chosen.
+template <class T>
+Json default_of(const T& like, const std::string& name) {
+  const std::vector<std::string> tags = tags_of<T>();
+  T usual{};
+  if (!tags.empty() && std::find(tags.begin(), tags.end(), name) == tags.end()) {
+    const Json chosen = write_any(like);
+    for (const std::string& tag : tags) {
+      visit_tag(usual, tag, [&](auto& field) { read_any(field, chosen.at(tag), tag); });
+    }
+  }
+  return write_any(usual).at(name);
+}
+
+template <class T>
+std::vector<std::string> words_of_tag(const std::string& tag) {
+  std::vector<std::string> words;
+  const T config{};
+  visit_tag(config, tag, [&](const auto& field) {
+    words = enum_choices<std::remove_cvref_t<decltype(field)>>();
+  });
+  return words;
+}
+
+template <class T>
+ConfigSchema schema_of();
+
+template <class T>
+void add_inner_schemas(ConfigSchema& schema, const T& config) {
+  T::fields(config, [&](const char* name, const auto& field, const char*) {
+    using Field = std::remove_cvref_t<decltype(field)>;
+    if constexpr (Struct<Field>) {
+      schema.inner.emplace(name, schema_of<Field>());
+    } else if constexpr (IsVector<Field>::value) {
+      if constexpr (Struct<typename Field::value_type>) {
+        schema.inner.emplace(name, schema_of<typename Field::value_type>());
+      }
+    }
+  });
+}
+
+template <class T>
+ConfigSchema schema_of() {
+  ConfigSchema schema;
+  add_inner_schemas(schema, T{});
+  for (const std::string& name : tags_of<T>()) {
+    ConfigSchema::Tag tag{.name = name,
+                          .replaces = tag_replaces<T>(),
+                          .standard = write_any(T{}).at(name),
+                          .alternatives = {}};
+    for (const std::string& word : words_of_tag<T>(name)) {
+      const T config = alternative<T>(name, word);
+      add_inner_schemas(schema, config);
+      tag.alternatives.emplace_back(word, write_any(config));
+    }
+    schema.tags.push_back(std::move(tag));
+  }
+  return schema;
+}
+
 template <class T>
 void read_struct(T& out, const Json& json, const std::string& place) {
   if (!json.is_object()) wrong_type(place.empty() ? "the config" : place, json, "an object");
@@ -135,14 +241,14 @@ void read_struct(T& out, const Json& json, const std::string& place) {
     const auto found = json.find(name);
     if (found == json.end()) return;
     if (found->is_null()) {
-      read_any(field, defaults_beside<T>(json, place).at(name), join(place, name));
+      read_any(field, default_of(out, name), join(place, name));
     } else {
       read_any(field, *found, join(place, name));
     }
   });
   for (const auto& [key, value] : json.items()) {
     if (std::find(known.begin(), known.end(), key) == known.end()) {
-      throw ConfigError(join(place, key) + ": unknown key" + suggestion(key, known));
+      check_unknown_key(place, key, value, write_any(out), schema_of<T>());
     }
   }
 }
@@ -171,18 +277,6 @@ Json write_any(const T& value) {
 }
 
 template <class T>
-Json defaults_beside(const Json& json, const std::string& place) {
-  T defaults{};
-  T::fields(defaults, [&](const char* name, auto& field, const char*) {
-    if constexpr (std::is_enum_v<std::remove_cvref_t<decltype(field)>>) {
-      const auto found = json.find(name);
-      if (found != json.end() && !found->is_null()) read_any(field, *found, join(place, name));
-    }
-  });
-  return write_any(defaults);
-}
-
-template <class T>
 std::string type_word() {
   if constexpr (std::is_same_v<T, bool>)
     return "true | false";
@@ -204,29 +298,55 @@ std::string type_word() {
 }
 
 template <class T>
-void explain_into(std::vector<FieldDoc>& out, const T& config, const std::string& place) {
+std::vector<FieldDoc> explain_struct(const T& config, const std::string& place);
+
+// The options that `config` has with its tags.
+template <class T>
+std::vector<FieldDoc> explain_chosen(const T& config, const std::string& place) {
+  std::vector<FieldDoc> docs;
+  const auto append = [&](std::vector<FieldDoc> more) {
+    docs.insert(docs.end(), more.begin(), more.end());
+  };
   T::fields(config, [&](const char* name, const auto& field, const char* meaning) {
     using Field = std::remove_cvref_t<decltype(field)>;
     const std::string path = join(place, name);
     if constexpr (Struct<Field>) {
-      explain_into(out, field, path);
+      append(explain_struct(field, path));
     } else {
-      out.push_back({path, type_word<Field>(), write_any(field).dump(), meaning});
+      docs.push_back({path, type_word<Field>(), write_any(field).dump(), meaning});
       if constexpr (IsVector<Field>::value) {
         if constexpr (Struct<typename Field::value_type>) {
-          explain_into(out, typename Field::value_type{}, path + "[]");
+          append(explain_struct(typename Field::value_type{}, path + "[]"));
         }
       }
     }
   });
+  return docs;
+}
+
+// Those of all alternatives.
+template <class T>
+std::vector<FieldDoc> explain_struct(const T& config, const std::string& place) {
+  std::vector<FieldDoc> docs = explain_chosen(config, place);
+  std::vector<std::pair<std::string, std::vector<std::pair<std::string, std::vector<FieldDoc>>>>>
+      tags;
+  for (const std::string& tag : tags_of<T>()) {
+    tags.push_back({tag, {}});
+    for (const std::string& word : words_of_tag<T>(tag)) {
+      tags.back().second.emplace_back(word, explain_chosen(alternative<T>(tag, word), place));
+      merge_docs(docs, tags.back().second.back().second);
+    }
+  }
+  for (const auto& [tag, alternatives] : tags) note_alternatives(docs, tag, alternatives);
+  return docs;
 }
 
 }  // namespace json_config_detail
 
 /// Overwrites the fields of `config` that `json` names; everything else keeps its value. A null
-/// stands for the field's default, whatever its value was. `place` is
-/// the path of the struct in the whole config. Throws ConfigError with the path of the first
-/// mistake.
+/// stands for the field's default, whatever its value was. An option of another alternative of a
+/// tagged union is a mistake unless it has its default. `place` is the path of the struct in the
+/// whole config. Throws ConfigError with the path of the first mistake.
 template <class T>
 void read_config(T& config, const Json& json, const std::string& place = "") {
   json_config_detail::read_any(config, json, place);
@@ -238,12 +358,18 @@ Json write_config(const T& config) {
   return json_config_detail::write_any(config);
 }
 
-/// Every knob with its type, its value in `config` and its meaning.
+/// Every option of every alternative with its type, its value in `config` (its default where
+/// `config` does not have it) and its meaning.
 template <class T>
 std::vector<FieldDoc> explain_config(const T& config) {
-  std::vector<FieldDoc> out;
-  json_config_detail::explain_into(out, config, "");
-  return out;
+  return json_config_detail::explain_struct(config, "");
+}
+
+/// The tagged unions of T and of the structs in it.
+template <class T>
+const ConfigSchema& schema_of() {
+  static const ConfigSchema schema = json_config_detail::schema_of<T>();
+  return schema;
 }
 
 }  // namespace attn

@@ -33,8 +33,6 @@ void DataConfig::validate() const {
           "is for data.task parsing");
   require(silver_ratio >= 0 && silver_ratio <= 1000, "data.silver_ratio", silver_ratio,
           "must be from 0 to 1000");
-  require(!unknown_classes || tokenizer == TokenizerKind::words, "data.unknown_classes", "true",
-          "needs data.tokenizer words; subwords have no unknown words");
   require(character_coverage > 0 && character_coverage <= 1, "data.character_coverage",
           character_coverage, "must be above 0 and at most 1");
   require(min_frequency >= 1, "data.min_frequency", min_frequency, "must be at least 1");

@@ -1,6 +1,7 @@
 // What is trained on and how it is cut into tokens and batches: the "data" part of an experiment.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -56,9 +57,12 @@ struct EnumNames<Normalization> {
   });
 };
 
-/// The "data" object of an experiment. A text file's name is prefix + "." + language; for parsing
-/// `train` and `valid` are files of bracketed trees, named in full.
+/// The "data" object of an experiment: a union tagged by `task` and by `tokenizer`. A text file's
+/// name is prefix + "." + language; for parsing `train` and `valid` are files of bracketed trees,
+/// named in full.
 struct DataConfig {
+  static constexpr std::array kTags = {"task", "tokenizer"};
+
   Task task = Task::translation;
   std::string train;
   std::string valid;
@@ -89,32 +93,39 @@ struct DataConfig {
           "training text: path before \".<language>\", one sentence a line; parsing: a file of "
           "bracketed trees");
     visit("valid", self.valid, "validation text, named the same way");
-    visit("source", self.source, "language translated from: the suffix of its files");
-    visit("target", self.target, "language translated into: the suffix of its files");
+    if (self.task == Task::translation) {
+      visit("source", self.source, "language translated from: the suffix of its files");
+      visit("target", self.target, "language translated into: the suffix of its files");
+    }
     visit("tokenizer", self.tokenizer, "subwords by byte pairs or a unigram model, or whole words");
     visit("vocab_size", self.vocab_size, "tokens in a vocabulary, at most (section 5.1: 37,000)");
     visit("shared_vocabulary", self.shared_vocabulary, "one vocabulary learnt from both sides");
     visit("source_model", self.source_model,
           "a SentencePiece model or word list to use; empty: learn one from the training text");
     visit("target_model", self.target_model, "the same for the target; shared: leave empty");
-    visit("character_coverage", self.character_coverage,
-          "share of all characters in the text that get a token of their own");
-    visit("normalization", self.normalization, "Unicode normalization before the tokenizer");
-    visit("min_frequency", self.min_frequency, "tokenizer words: rarer words become unknown");
+    if (self.tokenizer == TokenizerKind::words) {
+      visit("min_frequency", self.min_frequency, "rarer words become unknown");
+      visit("unknown_classes", self.unknown_classes,
+            "unknown words are told apart by their shape and ending");
+    } else {
+      visit("character_coverage", self.character_coverage,
+            "share of all characters in the text that get a token of their own");
+      visit("normalization", self.normalization, "Unicode normalization before the tokenizer");
+    }
     visit("max_length", self.max_length,
           "training pairs with a side of more tokens, the end sign included, are left out");
-    visit("unknown_classes", self.unknown_classes,
-          "tokenizer words: unknown words are told apart by their shape and ending");
     visit("batch_tokens", self.batch_tokens,
           "tokens in a batch, at most: sentences x longest side, the end sign included");
     visit("cache", self.cache, "directory of encoded texts; empty: in the run directory");
-    visit("tree_form", self.tree_form,
-          "parsing: trees with part-of-speech tags, or with XX for each (Vinyals et al. 2015)");
-    visit("drop_traces", self.drop_traces, "parsing: leave out -NONE- leaves of the trees");
-    visit("drop_functions", self.drop_functions, "parsing: NP-SBJ-1 becomes NP");
-    visit("silver", self.silver, "parsing: files of automatic trees, mixed with data.train");
-    visit("silver_ratio", self.silver_ratio,
-          "parsing: silver trees for each gold one; the fewer are repeated (0: every tree once)");
+    if (self.task == Task::parsing) {
+      visit("tree_form", self.tree_form,
+            "trees with part-of-speech tags, or with XX for each (Vinyals et al. 2015)");
+      visit("drop_traces", self.drop_traces, "leave out -NONE- leaves of the trees");
+      visit("drop_functions", self.drop_functions, "NP-SBJ-1 becomes NP");
+      visit("silver", self.silver, "files of automatic trees, mixed with data.train");
+      visit("silver_ratio", self.silver_ratio,
+            "silver trees for each gold one; the fewer are repeated (0: every tree once)");
+    }
   }
   bool operator==(const DataConfig&) const = default;
 

@@ -26,6 +26,8 @@ struct EnumNames<Architecture> {
 /// A union tagged by "architecture"; without the key it is the Transformer. Each alternative is a
 /// config struct with max_length(), validate(), `embedding_sharing` and `counts_words()`.
 struct ModelConfig {
+  static constexpr const char* kTag = "architecture";
+  static constexpr bool kTagReplaces = true;
   using Options = std::variant<TransformerConfig, RecurrentConfig>;
 
   Options options;

@@ -24,7 +24,7 @@ LAYERS = {
 # A folder's rooms. A file in a room may include that room, these others of the same folder, and what its folder may. The
 # folder's own name stands for the files that lie directly in it.
 ROOMS = {
-    "kernels": [],
+    "kernels": ["kernels/cpu"],
     "kernels/cpu": [],
     "kernels/ops": ["kernels", "kernels/cpu"],
     "model": ["model/recurrent", "model/transformer"],

@@ -3,7 +3,7 @@
 #include <ATen/Parallel.h>
 
 #include "base/random.h"
-#include "kernels/ops/dropout.h"
+#include "kernels/compute_scope.h"
 #include "train/precision.h"
 
 namespace attn {
@@ -40,9 +40,12 @@ void BatchGradient::zero() {
   bf16_weights_.refresh();
 }
 
-LossSums BatchGradient::forward(Seq2SeqModel& model, const Batch& part) {
+LossSums BatchGradient::forward(Seq2SeqModel& model, const Batch& part, uint64_t seed) {
   const torch::Device device = model.device();
-  const PrecisionScope precision(precision_, device, bf16_weights_);
+  const ComputeScope scope({.precision = precision_,
+                            .device = device,
+                            .bf16_weights = &bf16_weights_,
+                            .dropout_seed = seed});
   const auto rows = [&](const TokenRows& from) {
     return token_sequences(from.tokens, from.lengths, device, from.second);
   };
@@ -56,8 +59,7 @@ LossSums BatchGradient::forward(Seq2SeqModel& model, const Batch& part) {
 
 LossSums BatchGradient::add_part(Seq2SeqModel& model, const Batch& part, double factor,
                                  uint64_t seed) {
-  const DropoutSeed dropout(seed);
-  const LossSums sums = forward(model, part);
+  const LossSums sums = forward(model, part, seed);
   (sums.loss * factor).backward();
   return {sums.loss.detach(), sums.nll};
 }

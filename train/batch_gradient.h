@@ -50,7 +50,7 @@ class BatchGradient {
     std::unique_ptr<FlatParameters> parameters;
     bool used = false;  // since zero()
   };
-  LossSums forward(Seq2SeqModel& model, const Batch& part);
+  LossSums forward(Seq2SeqModel& model, const Batch& part, uint64_t seed);
   LossSums add_part(Seq2SeqModel& model, const Batch& part, double factor, uint64_t seed);
 
   Seq2SeqModel& model_;

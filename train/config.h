@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "base/enum_names.h"
+#include "kernels/precision.h"
 
 namespace attn {
 
@@ -20,7 +21,6 @@ enum class Smoothing {
                  ///< and the Annotated Transformer, bos here)
   all  ///< ε / V on all classes, the right one too: PyTorch
 };
-enum class Precision { fp32, bf16 };
 
 template <>
 struct EnumNames<Schedule> {
@@ -36,16 +36,14 @@ struct EnumNames<Smoothing> {
                                           {Smoothing::wrong_no_pad, "wrong_no_pad"},
                                           {Smoothing::all, "all"}});
 };
-template <>
-struct EnumNames<Precision> {
-  static constexpr auto values =
-      std::to_array<EnumName<Precision>>({{Precision::fp32, "fp32"}, {Precision::bf16, "bf16"}});
-};
 
 /// Bounds what dropout's seeds must tell apart (dropout_seed in train/trainer.h).
 inline constexpr int64_t kMostAccumulated = int64_t{1} << 24;
 
+/// A union tagged by `schedule`.
 struct TrainConfig {
+  static constexpr const char* kTag = "schedule";
+
   int64_t steps = 100000;
   int64_t accumulate = 1;
   Schedule schedule = Schedule::paper;
@@ -72,7 +70,9 @@ struct TrainConfig {
     visit("accumulate", self.accumulate, "batches taken for one update");
     visit("schedule", self.schedule, "learning rate as a function of the step");
     visit("warmup", self.warmup, "steps over which the learning rate rises linearly");
-    visit("learning_rate", self.learning_rate, "the peak; not used by the schedule paper");
+    if (self.schedule != Schedule::paper) {
+      visit("learning_rate", self.learning_rate, "the schedule's peak");
+    }
     visit("learning_rate_scale", self.learning_rate_scale, "factor on the schedule's value");
     visit("beta1", self.beta1, "Adam's decay of the first moment");
     visit("beta2", self.beta2, "Adam's decay of the second moment");

@@ -1,6 +1,6 @@
 #include "train/loss.h"
 
-#include <ATen/autocast_mode.h>
+#include "kernels/compute_scope.h"
 
 namespace attn {
 
@@ -36,9 +36,8 @@ LossSums smoothed_loss(const torch::Tensor& logits_NV, const torch::Tensor& targ
 
 LossSums output_loss(const Seq2SeqModel& model, const torch::Tensor& x_ND,
                      const torch::Tensor& targets_N, cpu::SmoothedTargets targets) {
-  const c10::DeviceType device = x_ND.device().type();
-  const bool narrow = at::autocast::is_autocast_enabled(device);
-  const torch::Tensor x = narrow ? x_ND.to(at::autocast::get_autocast_dtype(device)) : x_ND;
+  const auto narrow = ComputeScope::autocast_type(x_ND.device());
+  const torch::Tensor x = narrow ? x_ND.to(*narrow) : x_ND;
   return chunked_smoothed_loss(x, model.output_layer().weight_VD, targets_N, targets);
 }
 

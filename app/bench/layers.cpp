@@ -6,6 +6,8 @@
 
 #include "app/machine/device.h"
 #include "base/error.h"
+#include "kernels/compute_scope.h"
+#include "kernels/ops/bf16.h"
 #include "model/transformer/transformer.h"
 #include "train/adam.h"
 #include "train/loss.h"
@@ -83,7 +85,8 @@ std::vector<LayerTime> benchmark_layers(const Experiment& experiment,
   const auto time = [&](const char* name, int64_t count,
                         const std::function<torch::Tensor()>& forward) {
     return time_part(name, count, options.seconds, device, [&] {
-      const PrecisionScope precision(products, device, bf16_weights);
+      const ComputeScope scope(
+          {.precision = products, .device = device, .bf16_weights = &bf16_weights});
       return forward();
     });
   };

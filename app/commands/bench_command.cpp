@@ -88,8 +88,8 @@ void bench_layers(const BenchOptions& options, torch::Device device) {
 }
 
 void bench_search(const BenchOptions& options, torch::Device device) {
-  LoadedModel loaded = load_model(options.config, device);
-  const Experiment experiment = load_experiment(loaded.directory.config(), options.assignments);
+  LoadedModel loaded = load_model(options.config, device, options.assignments);
+  const Experiment& experiment = loaded.experiment;
   const std::vector<std::string> lines = read_lines(options.text);
   if (lines.empty()) throw DataError(options.text.string() + ": is empty; nothing to translate");
   Translator translator(*loaded.model, loaded.tokenizers, experiment.search);

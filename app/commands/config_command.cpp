@@ -53,7 +53,7 @@ void explain(const Experiment& experiment) {
   for (const FieldDoc& doc : docs) {
     const std::string padding(widest - doc.path.size() - doc.value.size() + 2, ' ');
     std::cout << doc.path << " = " << doc.value << padding << doc.meaning << " (" << doc.type
-              << ")\n";
+              << (doc.only.empty() ? "" : "; " + doc.only) << ")\n";
   }
 }
 
@@ -77,13 +77,15 @@ void run_config(const ConfigOptions& options) {
 void add_config_command(CLI::App& app) {
   auto options = std::make_shared<ConfigOptions>();
   CLI::App* command =
-      app.add_subcommand("config", "Print a config resolved, or explain every knob");
+      app.add_subcommand("config", "Print a config resolved, or explain every option");
   command->footer(
       "Example: attn config experiments/multi30k/tiny.json --set model.heads=8\n"
       "         attn config --explain");
   command->add_option("config", options->file, "a config (default: the paper's base)");
   command->add_option("--set", options->assignments, "path=value")->allow_extra_args(false);
-  command->add_flag("--explain", options->explain, "every knob with its value and meaning");
+  command->add_flag(
+      "--explain", options->explain,
+      "every option with its value and meaning, and which alternatives of a tag have it");
   command->callback([options] { run_config(*options); });
 }
 

@@ -21,8 +21,8 @@ struct EvalOptions {
 };
 
 void evaluate(const EvalOptions& options, const Context& context) {
-  LoadedModel loaded = load_model(options.run, context.device);
-  const Experiment experiment = load_experiment(loaded.directory.config(), options.assignments);
+  LoadedModel loaded = load_model(options.run, context.device, options.assignments);
+  const Experiment& experiment = loaded.experiment;
   if (experiment.eval.empty()) {
     throw ConfigError(options.run.string() +
                       ": its config has no evaluators; add one with --set "
@@ -32,7 +32,7 @@ void evaluate(const EvalOptions& options, const Context& context) {
   Json all = Json::object();
   // Of its own, since a run may be read-only or somebody else's; never committed, so it goes away.
   const AtomicDirectory scratch(std::filesystem::temp_directory_path() / "attn-eval");
-  const bool own_cache = experiment.data.cache != loaded.experiment.data.cache;
+  const bool own_cache = experiment.data.cache != load_description(loaded.directory).data.cache;
   const std::filesystem::path cache =
       own_cache ? std::filesystem::path(experiment.data.cache) : scratch.path();
   for (const EvaluatorConfig& config : experiment.eval) {

@@ -67,13 +67,13 @@ void report(const Parser& parser, bool constrained) {
 }
 
 void parse(const ParseOptions& options, const Context& context) {
-  LoadedModel loaded = load_model(options.run, context.device);
+  LoadedModel loaded = load_model_to_search(options.run, context.device, options.assignments);
   const DataConfig& data = loaded.experiment.data;
   if (data.task != Task::parsing) {
     throw ConfigError(options.run.string() +
                       ": was trained to translate (data.task); use attn translate");
   }
-  const SearchConfig config = search_with(loaded.experiment, options.assignments);
+  const SearchConfig& config = loaded.experiment.search;
   std::cerr << "parsing with " << loaded.directory.path().string() << "\n";
   Parser parser(*loaded.model, loaded.tokenizers, data.tree_form, config);
   size_t printed = 0;
@@ -98,7 +98,9 @@ void add_parse_command(CLI::App& app, const Context& context) {
       "empty line yields \"()\". With nbest > 1 every sentence yields exactly nbest trees; where "
       "search found fewer, the last ones are flat and their score is -inf.");
   command->add_option("run", options->run, "a run or a checkpoint")->required();
-  command->add_option("--set", options->assignments, "a knob of search: beam=5, constrained=false")
+  command
+      ->add_option("--set", options->assignments,
+                   "an option of search, or of runtime: beam=5, constrained=false")
       ->allow_extra_args(false);
   command->add_flag("--tokenize", options->tokenize,
                     "plain text: cut it as the Penn Treebank does");

@@ -13,7 +13,12 @@ void add_sweep_command(CLI::App& app, Context& context) {
   command->footer(
       "Example: attn sweep experiments/table3.json --dry-run\n"
       "         attn sweep experiments/multi30k/table3.json --seeds 3 --only base,A1 --jobs 2\n"
-      "         A second call goes on where the first one was stopped.");
+      "         A second call goes on where the first one was stopped.\n"
+      "A row's \"set\" is a merge patch on the base. Where it names another model.architecture, "
+      "its "
+      "model is not merged with the base's: the options of one architecture mean nothing to "
+      "another. Where it changes another tag (train.schedule, data.task, data.tokenizer), the "
+      "options that the new one does not have are left behind.");
   command->add_option("sweep", options->request.file, "the sweep's file")->required();
   command->add_option("--run", options->request.directory,
                       "the sweep's directory (default: runs/<file's name>)");

@@ -31,13 +31,12 @@ void print(const std::vector<Translation>& nbest, size_t line, const TranslateOp
 }
 
 void translate(const TranslateOptions& options, const Context& context) {
-  LoadedModel loaded = load_model(options.run, context.device);
+  LoadedModel loaded = load_model_to_search(options.run, context.device, options.assignments);
   if (loaded.experiment.data.task != Task::translation) {
     throw ConfigError(options.run.string() + ": was trained to parse (data.task); use attn parse");
   }
-  const SearchConfig config = search_with(loaded.experiment, options.assignments);
   std::cerr << "translating with " << loaded.directory.path().string() << "\n";
-  Translator translator(*loaded.model, loaded.tokenizers, config);
+  Translator translator(*loaded.model, loaded.tokenizers, loaded.experiment.search);
   size_t printed = 0;
   for_each_window(options.window, [&](std::span<const std::string> lines) {
     for (const auto& nbest : translator.translate(lines)) print(nbest, ++printed, options);
@@ -60,7 +59,7 @@ void add_translate_command(CLI::App& app, const Context& context) {
       "With nbest > 1 every input line yields exactly nbest lines; where search found fewer, the "
       "last ones are empty and their score is -inf.");
   command->add_option("run", options->run, "a run or a checkpoint")->required();
-  command->add_option("--set", options->assignments, "a knob of search: beam=5")
+  command->add_option("--set", options->assignments, "an option of search, or of runtime: beam=5")
       ->allow_extra_args(false);
   command->add_flag("--scores", options->scores,
                     "line number, score and log-probability before each translation");

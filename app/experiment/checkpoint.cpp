@@ -17,6 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+const std::array<std::string, 2> kSearchSections = {"search", "runtime"};
 constexpr int64_t kLargestTags = int64_t{1} << 28;
 
 // The last step that a run is known to have made if it has saved a checkpoint, else 0: one that was
@@ -40,6 +41,31 @@ int64_t saved_step(const RunDirectory& run) {
   return saved ? std::max({step, measured, int64_t{1}}) : 0;
 }
 
+std::vector<std::string> search_assignments(std::vector<std::string> assignments) {
+  for (std::string& assignment : assignments) {
+    const bool whole = std::any_of(
+        kSearchSections.begin(), kSearchSections.end(), [&](const std::string& section) {
+          return assignment.starts_with(section + ".") || assignment.starts_with(section + "=");
+        });
+    if (!whole) assignment.insert(0, "search.");
+  }
+  return assignments;
+}
+
+// The model of a checkpoint as `experiment` has it computed.
+LoadedModel load_with(const ModelDirectory& directory, Experiment experiment,
+                      torch::Device device) {
+  LoadedModel loaded{.directory = directory, .experiment = std::move(experiment)};
+  Experiment trained = load_description(directory);
+  trained.runtime = loaded.experiment.runtime;
+  loaded.tokenizers = load_tokenizers(directory);
+  set_target_counter(trained, loaded.tokenizers);
+  loaded.model = make_model(trained, loaded.tokenizers, device);
+  load_weights(directory.weights(), *loaded.model);
+  loaded.model->eval();
+  return loaded;
+}
+
 }  // namespace
 
 void save_description(const ModelDirectory& directory, const Experiment& experiment,
@@ -53,10 +79,6 @@ void save_description(const ModelDirectory& directory, const Experiment& experim
   if (tokenizers.tags) write_file_atomically(directory.tags(), tokenizers.tags->serialized());
   // Last, since where it is the others are taken to be.
   write_file_atomically(directory.config(), write_experiment(experiment).dump(2) + "\n");
-}
-
-Experiment load_description(const ModelDirectory& directory) {
-  return load_experiment(directory.config());
 }
 
 Tokenizers load_tokenizers(const ModelDirectory& directory) {
@@ -87,7 +109,8 @@ void set_target_counter(const Experiment& experiment, Tokenizers& tokenizers) {
 
 std::shared_ptr<Seq2SeqModel> make_model(const Experiment& experiment, const Tokenizers& tokenizers,
                                          torch::Device device) {
-  auto model = make_model(experiment.model, {tokenizers.source->size(), tokenizers.target->size()});
+  const VocabularySizes sizes{tokenizers.source->size(), tokenizers.target->size()};
+  auto model = make_model(with_runtime(experiment.model, experiment.runtime), sizes);
   model->to(device);
   return model;
 }
@@ -143,28 +166,25 @@ void require_nothing_lost(const RunDirectory& run) {
                   "); put back what is missing, or start a new run with --run");
 }
 
-SearchConfig search_with(const Experiment& experiment,
-                         const std::vector<std::string>& assignments) {
-  Json whole;
-  whole["search"] = write_config(experiment.search);
-  for (const std::string& assignment : assignments) {
-    const bool named = assignment.starts_with("search.") || assignment.starts_with("search=");
-    set_path(named ? whole : whole["search"], assignment);
-  }
-  SearchConfig config;
-  read_config(config, whole["search"], "search");
-  return config;
+LoadedModel load_model(const fs::path& path, torch::Device device,
+                       const std::vector<std::string>& assignments) {
+  const ModelDirectory directory = find_checkpoint(path);
+  return load_with(directory, load_description(directory, assignments), device);
 }
 
-LoadedModel load_model(const fs::path& path, torch::Device device) {
-  LoadedModel loaded{.directory = find_checkpoint(path)};
-  loaded.experiment = load_description(loaded.directory);
-  loaded.tokenizers = load_tokenizers(loaded.directory);
-  set_target_counter(loaded.experiment, loaded.tokenizers);
-  loaded.model = make_model(loaded.experiment, loaded.tokenizers, device);
-  load_weights(loaded.directory.weights(), *loaded.model);
-  loaded.model->eval();
-  return loaded;
+LoadedModel load_model_to_search(const fs::path& path, torch::Device device,
+                                 const std::vector<std::string>& assignments) {
+  const ModelDirectory directory = find_checkpoint(path);
+  const Experiment described = load_description(directory);
+  Json json = write_config(described);  // with all options of the evaluators, so that they stay
+  for (size_t i = 0; i < described.eval.size(); ++i) {
+    const SearchConfig* search = described.eval[i].search();
+    if (search != nullptr) json["eval"][i]["decoder"] = enum_name(search->decoder);
+  }
+  return load_with(
+      directory,
+      read_resolved(std::move(json), directory.config().string(), search_assignments(assignments)),
+      device);
 }
 
 }  // namespace attn

@@ -20,8 +20,7 @@ namespace attn {
 void save_description(const ModelDirectory& directory, const Experiment& experiment,
                       const Tokenizers& tokenizers);
 
-/// Reads what save_description wrote. Throws ConfigError or DataError.
-Experiment load_description(const ModelDirectory& directory);
+/// Reads what save_description wrote, with load_description. Throws ConfigError or DataError.
 Tokenizers load_tokenizers(const ModelDirectory& directory);
 
 /// Sets what the second index of target rows counts, for a model that takes one. Throws DataError
@@ -29,7 +28,7 @@ Tokenizers load_tokenizers(const ModelDirectory& directory);
 void set_target_counter(const Experiment& experiment, Tokenizers& tokenizers);
 
 /// The model of an experiment over these vocabularies, on the device, with the first weights that
-/// torch's generator gives.
+/// torch's generator gives. It computes as `runtime` says.
 std::shared_ptr<Seq2SeqModel> make_model(const Experiment& experiment, const Tokenizers& tokenizers,
                                          torch::Device device);
 
@@ -54,12 +53,15 @@ void require_no_checkpoint(const std::filesystem::path& path);
 /// missing: it can neither go on nor begin anew in its directory.
 void require_nothing_lost(const RunDirectory& run);
 
-/// What a command's --set makes of a model's search: assignments to its knobs, "beam=5" or
-/// "search.beam=5". Throws ConfigError.
-SearchConfig search_with(const Experiment& experiment, const std::vector<std::string>& assignments);
+/// find_checkpoint, then config, tokenizers and weights, on the device. The assignments change the
+/// experiment that is returned and how its model computes, not the model's shape. Throws
+/// ConfigError or DataError.
+LoadedModel load_model(const std::filesystem::path& path, torch::Device device,
+                       const std::vector<std::string>& assignments = {});
 
-/// find_checkpoint, then config, tokenizers and weights, on the device. Throws ConfigError or
-/// DataError.
-LoadedModel load_model(const std::filesystem::path& path, torch::Device device);
+/// The same for a command that only searches: its --set are assignments to options of search,
+/// "beam=5" or "search.beam=5", and of runtime, "runtime.decoder=modules". Evaluators keep theirs.
+LoadedModel load_model_to_search(const std::filesystem::path& path, torch::Device device,
+                                 const std::vector<std::string>& assignments);
 
 }  // namespace attn

@@ -1,6 +1,7 @@
 #include "app/experiment/experiment.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "base/check.h"
@@ -50,43 +51,115 @@ void apply_with_base(Json& config, Json json, const std::string& name, const fs:
     }
     json.erase("base");
   }
-  apply_patch(config, json);
+  apply_patch(config, json, schema_of<Experiment>());
+  move_to_runtime(config);
 }
 
-// The options of an evaluator of that kind, with their defaults.
-Json options_of(EvaluatorKind kind) {
-  EvaluatorConfig config;
-  config.choose(kind);
-  return write_config(config);
+std::string path_of(const std::string& assignment) {
+  return assignment.substr(0, assignment.find('='));
 }
 
-// The same of an entry of "eval"; null where its kind can't be read.
-Json options_of(const Json& evaluator) {
-  if (!evaluator.is_object()) return {};
-  EvaluatorConfig config;
-  const auto kind = evaluator.find("kind");
-  if (kind == evaluator.end() || kind->is_null()) return write_config(config);
-  for (const auto& entry : EnumNames<EvaluatorKind>::values) {
-    if (*kind == Json(entry.name)) return options_of(entry.value);
+// An assignment to a tag that replaces its object would silently undo earlier ones to its options.
+void require_tag_first(const std::vector<std::string>& assignments, size_t at) {
+  const std::string path = path_of(assignments[at]);
+  const size_t dot = path.find('.');
+  if (dot == std::string::npos) return;
+  const auto section = schema_of<Experiment>().inner.find(path.substr(0, dot));
+  if (section == schema_of<Experiment>().inner.end()) return;
+  for (const ConfigSchema::Tag& tag : section->second.tags) {
+    if (!tag.replaces || path.substr(dot + 1) != tag.name) continue;
+    for (size_t i = 0; i < at; ++i) {
+      if (!assignments[i].starts_with(section->first + ".")) continue;
+      throw ConfigError("--set " + assignments[at] + ": replaces " + section->first +
+                        "; write it before --set " + assignments[i]);
+    }
   }
-  return {};
 }
 
-bool any_kind_has(const std::string& option) {
-  const auto& kinds = EnumNames<EvaluatorKind>::values;
-  return std::any_of(kinds.begin(), kinds.end(),
-                     [&](const auto& entry) { return options_of(entry.value).contains(option); });
-}
-
-// Evaluators search as "search" says unless they say otherwise.
-void apply_search(Json& evaluator, const Json& search) {
-  const Json options = options_of(evaluator);
-  Json whole = Json::object();
-  for (const auto& [key, value] : search.items()) {
-    if (options.contains(key)) whole[key] = value;
+void apply_assignments(Json& config, const std::vector<std::string>& assignments) {
+  for (size_t i = 0; i < assignments.size(); ++i) {
+    require_tag_first(assignments, i);
+    set_path(config, assignments[i], schema_of<Experiment>());
+    move_to_runtime(config);
   }
-  apply_patch(whole, evaluator);
-  evaluator = std::move(whole);
+}
+
+// Evaluators search as "search" says unless they say otherwise. Returns the decoders of those that
+// have one of their own, as earlier versions allowed.
+std::map<size_t, StepPath> fill_in_search(Json& eval, const SearchConfig& search) {
+  std::map<size_t, StepPath> decoders;
+  for (size_t i = 0; i < eval.size(); ++i) {
+    Json& item = eval[i];
+    if (!item.is_object()) continue;  // the strict read complains
+    if (const auto decoder = item.find("decoder"); decoder != item.end()) {
+      const std::string place = "eval[" + std::to_string(i) + "].decoder";
+      if (!decoder->is_null()) read_config(decoders[i], *decoder, place);
+      item.erase("decoder");
+    }
+    Json whole = write_config(search);
+    const ConfigSchema& schema = schema_of<EvaluatorConfig>();
+    for (const ConfigSchema::Tag& tag : schema.tags) whole[tag.name] = item.value(tag.name, Json());
+    remove_other_options(whole, schema);
+    apply_patch(whole, item);
+    item = std::move(whole);
+  }
+  return decoders;
+}
+
+void apply_runtime(Experiment& experiment, const std::map<size_t, StepPath>& decoders) {
+  const RuntimeConfig& runtime = experiment.runtime;
+  experiment.model = with_runtime(experiment.model, runtime);
+  experiment.search.decoder = runtime.decoder;
+  for (EvaluatorConfig& config : experiment.eval) {
+    if (SearchConfig* search = config.search()) search->decoder = runtime.decoder;
+  }
+  for (const auto& [i, decoder] : decoders) {
+    if (SearchConfig* search = experiment.eval[i].search()) search->decoder = decoder;
+  }
+}
+
+Experiment read_merged(Json merged, const std::string& name) {
+  Experiment experiment;
+  try {
+    std::map<size_t, StepPath> decoders;
+    if (merged.contains("search") && !merged["search"].is_null()) {
+      read_config(experiment.search, merged["search"], "search");
+    }
+    if (merged.contains("eval") && merged["eval"].is_array()) {
+      decoders = fill_in_search(merged["eval"], experiment.search);
+    }
+    read_config(experiment, merged);
+    apply_runtime(experiment, decoders);
+    experiment.validate();
+  } catch (const ConfigError& error) {
+    throw ConfigError(name + ": " + error.what());
+  }
+  return experiment;
+}
+
+// The options of search that parsing alone has, and the place that has them.
+void require_for_task(const SearchConfig& search, Task task, const std::string& place) {
+  const bool parsing = task == Task::parsing;
+  require(parsing || search.constrained, place + ".constrained", "false",
+          "is for data.task parsing");
+  require(parsing || search.known_tags == 0, place + ".known_tags", search.known_tags,
+          "is for data.task parsing");
+}
+
+// Removes what earlier versions accepted and had no effect.
+void remove_ineffective(Json& config) {
+  remove_other_options(config, schema_of<Experiment>());
+  if (!config.is_object()) return;
+  const Json task = config.value(Json::json_pointer("/data/task"), Json());
+  if (task == Json(enum_name(Task::parsing))) return;
+  const auto clean = [](Json& search) {
+    if (!search.is_object()) return;
+    for (const char* key : {"constrained", "known_tags"}) search.erase(key);
+  };
+  if (config.contains("search")) clean(config["search"]);
+  if (config.contains("eval") && config["eval"].is_array()) {
+    for (Json& item : config["eval"]) clean(item);
+  }
 }
 
 }  // namespace
@@ -97,10 +170,12 @@ void Experiment::validate() const {
   validate_part(model, "model");
   validate_part(train, "train");
   validate_part(search, "search");
+  require_for_task(search, data.task, "search");
   std::set<std::string> names;
   for (size_t i = 0; i < eval.size(); ++i) {
     const std::string place = "eval[" + std::to_string(i) + "]";
     validate_part(eval[i], place);
+    if (const SearchConfig* its = eval[i].search()) require_for_task(*its, data.task, place);
     require(names.insert(eval[i].name).second, place + ".name", "\"" + eval[i].name + "\"",
             "stands twice");
     at_place(place, [&] { eval[i].require_task(data.task); });
@@ -130,53 +205,45 @@ Experiment resolve_patches(const std::vector<Json>& patches, const std::string& 
                            const fs::path& folder, const std::vector<std::string>& assignments) {
   Json merged = Json::object();
   for (const Json& patch : patches) apply_with_base(merged, patch, name, folder, 0);
-  for (const std::string& assignment : assignments) set_path(merged, assignment);
-  Experiment experiment;
-  try {
-    if (merged.contains("search") && !merged["search"].is_null()) {
-      read_config(experiment.search, merged["search"], "search");
-    }
-    if (merged.contains("eval") && merged["eval"].is_array()) {
-      for (Json& item : merged["eval"]) {
-        if (!item.is_object()) continue;  // the strict read below complains
-        apply_search(item, write_config(experiment.search));
-      }
-    }
-    read_config(experiment, merged);
-    experiment.validate();
-  } catch (const ConfigError& error) {
-    throw ConfigError(name + ": " + error.what());
-  }
-  return experiment;
+  apply_assignments(merged, assignments);
+  return read_merged(std::move(merged), name);
 }
 
-void drop_other_kinds(Json& config) {
-  if (!config.is_object() || !config.contains("eval") || !config["eval"].is_array()) return;
-  for (Json& evaluator : config["eval"]) {
-    const Json options = options_of(evaluator);
-    if (options.is_null()) continue;  // the strict read complains
-    const Json before = evaluator;
-    for (const auto& [key, value] : before.items()) {
-      if (!options.contains(key) && any_kind_has(key)) evaluator.erase(key);
-    }
-  }
+Experiment read_resolved(Json json, const std::string& name,
+                         const std::vector<std::string>& assignments) {
+  move_to_runtime(json);  // before "attention" is taken for another architecture's
+  remove_ineffective(json);
+  apply_assignments(json, assignments);
+  return read_merged(std::move(json), name);
+}
+
+Experiment load_resolved(const fs::path& file, const std::vector<std::string>& assignments) {
+  return read_resolved(read_json(file), file.string(), assignments);
+}
+
+Experiment load_description(const ModelDirectory& directory,
+                            const std::vector<std::string>& assignments) {
+  return load_resolved(directory.config(), assignments);
 }
 
 Json write_experiment(const Experiment& experiment) {
   Json json = write_config(experiment);
   const Json search = write_config(experiment.search);
-  for (Json& item : json["eval"]) {
+  for (size_t i = 0; i < experiment.eval.size(); ++i) {
+    Json& item = json["eval"][i];
     for (const auto& [key, value] : search.items()) {
       if (item.contains(key) && item[key] == value) item.erase(key);
+    }
+    const SearchConfig* own = experiment.eval[i].search();
+    if (own != nullptr && own->decoder != experiment.runtime.decoder) {
+      item["decoder"] = enum_name(own->decoder);
     }
   }
   return json;
 }
 
 Experiment load_experiment(const fs::path& file, const std::vector<std::string>& assignments) {
-  Json json = read_json(file);
-  if (file.filename().string().ends_with(kConfigFile)) drop_other_kinds(json);
-  return resolve_experiment(std::move(json), file.string(), file.parent_path(), assignments);
+  return resolve_experiment(read_json(file), file.string(), file.parent_path(), assignments);
 }
 
 }  // namespace attn

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "app/experiment/run_directory.h"
+#include "app/experiment/runtime.h"
 #include "base/json_config.h"
 #include "data/config.h"
 #include "eval/tasks/evaluator_config.h"
@@ -14,9 +16,6 @@
 #include "train/config.h"
 
 namespace attn {
-
-/// The resolved experiment in a run or a checkpoint.
-inline constexpr const char* kConfigFile = "config.json";
 
 struct Experiment {
   std::string about;
@@ -26,6 +25,7 @@ struct Experiment {
   TrainConfig train;
   SearchConfig search;
   std::vector<EvaluatorConfig> eval;
+  RuntimeConfig runtime;
 
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit) {
@@ -36,6 +36,7 @@ struct Experiment {
     visit("train", self.train, "section 5 of the paper");
     visit("search", self.search, "beam search, for translate and as the evaluators' default");
     visit("eval", self.eval, "evaluators; the first one with a schedule decides what is best");
+    visit("runtime", self.runtime, "how it is computed; changes no result's meaning");
   }
   bool operator==(const Experiment&) const = default;
   /// Throws ConfigError with the path of the first knob that contradicts itself.
@@ -45,7 +46,8 @@ struct Experiment {
 /// Defaults, then the file's "base" if any (a path beside it, or an array of them, each a patch on
 /// those before it: see experiments/presets), then the file, then each `path=value`: merge patches
 /// (RFC 7386), in which a null stands for an option's default, whatever the base has; then a strict
-/// read and validate(). Throws ConfigError or DataError.
+/// read and validate(). A patch that changes a tag (model.architecture, train.schedule, …) removes
+/// the options that the new alternative does not have. Throws ConfigError or DataError.
 Experiment load_experiment(const std::filesystem::path& file,
                            const std::vector<std::string>& assignments = {});
 
@@ -59,13 +61,21 @@ Experiment resolve_patches(const std::vector<Json>& patches, const std::string& 
                            const std::filesystem::path& folder,
                            const std::vector<std::string>& assignments = {});
 
-/// Older versions wrote into each evaluator of a resolved config the options of every kind; removes
-/// those that its kind does not have. load_experiment does so with files called config.json or
-/// *.config.json, which the program wrote.
-void drop_other_kinds(Json& config);
-
-/// What load_experiment reads back as the same experiment. Evaluators are written without the knobs
-/// of search that they share with "search", so that they still follow it when it is changed.
+/// What load_experiment reads back as the same experiment. Evaluators are written without the
+/// options of search that they share with "search", so that they still follow it when it is
+/// changed.
 Json write_experiment(const Experiment& experiment);
+
+/// Reads what write_experiment or write_config made, now or in an earlier version, which also wrote
+/// options that have no effect: these are left out. Then the assignments, as strictly as ever.
+Experiment read_resolved(Json json, const std::string& name,
+                         const std::vector<std::string>& assignments = {});
+
+/// The same from a file, and the one that a run or a checkpoint has. Throws ConfigError or
+/// DataError.
+Experiment load_resolved(const std::filesystem::path& file,
+                         const std::vector<std::string>& assignments = {});
+Experiment load_description(const ModelDirectory& directory,
+                            const std::vector<std::string>& assignments = {});
 
 }  // namespace attn

@@ -9,13 +9,15 @@
 namespace attn {
 namespace {
 
-// They change when a run reports and saves, and where encoded texts lie, not what an update does.
+// They change when a run reports and saves, where encoded texts lie and how it is computed, not
+// what an update does.
 constexpr std::string_view kHousekeeping[] = {"about",
                                               "data.cache",
                                               "train.log_every",
                                               "train.checkpoint_every",
                                               "train.checkpoint_minutes",
-                                              "train.keep_last"};
+                                              "train.keep_last",
+                                              "runtime"};
 constexpr std::string_view kLength[] = {"train.steps", "train.patience"};
 constexpr std::string_view kEvaluation[] = {"eval", "search"};
 
@@ -42,8 +44,18 @@ std::vector<std::string> resume_conflicts(const Experiment& before, const Experi
   return paths;
 }
 
+std::vector<std::string> runtime_changes(const Experiment& before, const Experiment& now) {
+  const Json old_values = write_config(before.runtime), values = write_config(now.runtime);
+  std::vector<std::string> lines;
+  for (const std::string& key : changed_paths(old_values, values)) {
+    lines.push_back("runtime." + key + " is " + values[key].get<std::string>() + ", was " +
+                    old_values[key].get<std::string>());
+  }
+  return lines;
+}
+
 std::vector<std::string> row_conflicts(const std::filesystem::path& run, Experiment row) {
-  Experiment before = load_experiment(run / kConfigFile);
+  Experiment before = load_description(run);
   const bool finished = finished_result(run, row.train).has_value();
   for (std::string DataConfig::*model : {&DataConfig::source_model, &DataConfig::target_model}) {
     if ((row.data.*model).empty()) (before.data.*model).clear();

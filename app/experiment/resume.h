@@ -17,6 +17,9 @@ std::vector<std::string> resume_conflicts(const Experiment& before, const Experi
 /// evaluated and how.
 std::vector<std::string> result_conflicts(const Experiment& before, const Experiment& now);
 
+/// What differs in "runtime", for a line of its own: "runtime.decoder is modules, was packed".
+std::vector<std::string> runtime_changes(const Experiment& before, const Experiment& now);
+
 /// Paths in which the config that the run in `run` was trained under differs from its sweep row's
 /// now: as result_conflicts when it has finished, else as resume_conflicts. Vocabularies
 /// that the row leaves open, and the sweep fills in, don't count, nor does the seed.

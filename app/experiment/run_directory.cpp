@@ -1,6 +1,5 @@
 #include "app/experiment/run_directory.h"
 
-#include "app/experiment/experiment.h"
 #include "train/checkpoint_store.h"
 
 namespace attn {

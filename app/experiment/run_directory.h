@@ -24,6 +24,9 @@
 
 namespace attn {
 
+/// The resolved experiment in a run or a checkpoint.
+inline constexpr const char* kConfigFile = "config.json";
+
 /// What says which model it is, and where there are weights, which ones: a run, each of its
 /// checkpoints and its average are such directories, and each can be moved anywhere.
 class ModelDirectory {

@@ -46,7 +46,7 @@ Experiment experiment_of_run(const TrainOptions& options, const fs::path& run) {
   }
   const Experiment before = load_description(run);
   const Experiment now = fs::is_directory(options.path)
-                             ? load_experiment(RunDirectory(run).config(), options.assignments)
+                             ? load_description(run, options.assignments)
                              : load_experiment(options.path, options.assignments);
   auto conflicts = resume_conflicts(before, now);
   // Without weights no vocabulary is the run's own yet.
@@ -59,6 +59,9 @@ Experiment experiment_of_run(const TrainOptions& options, const fs::path& run) {
     throw ConfigError(run.string() + ": " + conflicts.front() +
                       " differs from the run's config.json; go on with the old value, or start "
                       "a new run with --run");
+  }
+  for (const std::string& change : runtime_changes(before, now)) {
+    std::cerr << run.string() << ": " << change << "; the run goes on with it\n";
   }
   return now;
 }

@@ -221,8 +221,9 @@ SweepPlan plan_sweep(const SweepRequest& request) {
                          .paper = row.row.paper,
                          .experiment = resolve_row(request, plan.file, row),
                          .changed = {}});
-    plan.rows.back().changed = changed_paths(write_config(plan.rows.front().experiment),
-                                             write_config(plan.rows.back().experiment));
+    plan.rows.back().changed =
+        changed_paths(write_config(plan.rows.front().experiment),
+                      write_config(plan.rows.back().experiment), schema_of<Experiment>());
     std::erase(plan.rows.back().changed, "about");
     if (plan.rows.size() > 1 && plan.rows.back().changed.empty() &&
         std::any_of(row.patches.begin(), row.patches.end(), holds_null)) {

@@ -51,7 +51,8 @@ struct SweepRow {
     visit("about", self.about, "what the row is, for the report");
     visit("patch", self.patch, "config files laid over the base, beside this file");
     visit("set", self.set,
-          "merge patch on the base: what this row changes; null: the option's default");
+          "merge patch on the base: what this row changes; null: the option's default; another "
+          "model.architecture: a model object of its own, not merged with the base's");
     visit("grid", self.grid, "paths and their values: a row for each combination");
     visit("seeds", self.seeds, "runs that differ in the seed alone; 0: as the sweep says");
     visit("paper", self.paper, "the paper's figures, for the report");

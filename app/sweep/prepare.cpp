@@ -53,7 +53,7 @@ bool is_complete(const DataConfig& data) {
 void keep_vocabulary(PlannedRun& run) {
   const RunDirectory begun(run.directory);
   if (is_complete(run.experiment.data) || !begun.has_config() || !begun.has_trained()) return;
-  const DataConfig before = load_experiment(begun.config()).data;
+  const DataConfig before = load_resolved(begun.config()).data;
   run.experiment.data.source_model = before.source_model;
   run.experiment.data.target_model = before.target_model;
 }

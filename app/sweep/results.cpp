@@ -62,7 +62,7 @@ class Collector {
   RunRecord read(const fs::path& run, const std::string& name, const Experiment& row) {
     RunRecord record;
     record.name = name;
-    const Experiment experiment = load_experiment(RunDirectory(run).config());
+    const Experiment experiment = load_description(run);
     record.seed = experiment.seed;
     const int64_t step = read_curve(run, record);
     if (const auto result = finished_result(run, row.train)) {
@@ -245,8 +245,7 @@ RowRecord read_row(const Json& json, const fs::path& directory, Collector& colle
   row.changed = json.at("changed").get<std::vector<std::string>>();
   row.paper = paper_of(json.at("paper"), "rows." + row.name + ".paper");
   flatten(json.at("config"), "", row.values);
-  Experiment experiment;
-  read_config(experiment, json.at("config"));
+  const Experiment experiment = read_resolved(json.at("config"), "row " + row.name);
   for (const fs::path& run : runs_of(directory / row.name)) {
     const std::string name = row.name + "/" + run.filename().string();
     if (row_conflicts(run, experiment).empty()) {
@@ -271,7 +270,6 @@ SweepResults collect_results(const fs::path& directory) {
   Json plan = parse_json(read_file(path, kLargestPlan), path.string());
   SweepResults out;
   try {
-    for (Json& row : plan.at("rows")) drop_other_kinds(row.at("config"));
     SweepMetrics metrics;
     read_config(metrics, plan.at("metrics"), "metrics");
     out.evaluators = metrics.evaluators;
@@ -280,8 +278,7 @@ SweepResults collect_results(const fs::path& directory) {
     out.about = plan.at("about").get<std::string>();
     out.command = "attn sweep " + source;
     out.made = "Made by " + version_line() + ".";
-    Experiment base;
-    read_config(base, plan.at("rows").at(0).at("config"));
+    const Experiment base = read_resolved(plan.at("rows").at(0).at("config"), "the first row");
     if (const auto* evaluator = find_evaluator(base, metrics.evaluators[Metric::bleu])) {
       out.bleu_options = evaluator->get<BleuEvaluation>().bleu_options();
     }

@@ -1,5 +1,7 @@
 #include "app/sweep/status.h"
 
+#include <map>
+
 #include "app/experiment/resume.h"
 #include "app/experiment/run_result.h"
 #include "app/experiment/text_keys.h"
@@ -35,6 +37,23 @@ RunProgress read_progress(const PlannedRun& run, const SweepMetrics& metrics) {
 
 std::string run_name(const SweepPlan& plan, const PlannedRun& run) {
   return plan.rows[run.row].name + "/" + run.directory.filename().string();
+}
+
+std::vector<std::string> runtime_notes(const SweepPlan& plan) {
+  std::map<std::string, std::string> runs;  // by what differs
+  for (const PlannedRun& run : plan.runs) {
+    if (!RunDirectory(run.directory).has_config()) continue;
+    for (const std::string& change :
+         runtime_changes(load_description(run.directory), run.experiment)) {
+      std::string& names = runs[change];
+      names += (names.empty() ? "" : ", ") + run_name(plan, run);
+    }
+  }
+  std::vector<std::string> notes;
+  for (const auto& [change, names] : runs) {
+    notes.push_back(change + " when these runs began: " + names);
+  }
+  return notes;
 }
 
 void refuse_changed(const SweepPlan& plan) {

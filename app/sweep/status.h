@@ -36,6 +36,10 @@ RunProgress read_progress(const PlannedRun& run, const SweepMetrics& metrics);
 /// "B1/seed-1".
 std::string run_name(const SweepPlan& plan, const PlannedRun& run);
 
+/// Lines on runs that began with another "runtime" than their rows have now: to be reported, since
+/// no result changes its meaning by it.
+std::vector<std::string> runtime_notes(const SweepPlan& plan);
+
 /// Throws ConfigError naming every run whose row was changed after it had been trained, and
 /// DataError naming every run that was trained or scored on other texts than those that its row's
 /// paths lead to now.

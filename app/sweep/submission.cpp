@@ -76,7 +76,7 @@ PlannedRun submitted_run(const fs::path& submission, const std::string& name) {
                       " holds no such run; `attn sweep FILE --slurm` submits the sweep again");
   }
   const fs::path sweep = submission.parent_path().parent_path();
-  PlannedRun run{.experiment = load_experiment(config), .directory = sweep / name};
+  PlannedRun run{.experiment = load_resolved(config), .directory = sweep / name};
   run.config = config;
   if (RunDirectory(run.directory).has_config()) {
     if (const auto changed = row_conflicts(run.directory, run.experiment); !changed.empty()) {

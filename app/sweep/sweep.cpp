@@ -79,6 +79,7 @@ int sweep(const SweepOptions& options, const Context& context) {
   }
   check_parameters(plan);
   refuse_changed(plan);
+  for (const std::string& note : runtime_notes(plan)) std::cerr << note << "\n";
   catch_stop_signals();
   prepare_sweep(plan, [](const std::string& line) { std::cerr << line << std::endl; });
   if (options.slurm) {

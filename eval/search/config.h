@@ -44,7 +44,7 @@ struct SearchConfig {
   StopRule stop = StopRule::bound;
   bool constrained = true;
   int64_t known_tags = 0;
-  StepPath decoder = StepPath::packed;
+  StepPath decoder = StepPath::packed;  ///< not an option: RuntimeConfig sets it
   WeightType weights = WeightType::fp32;
 
   template <class Self, class Visit>
@@ -62,8 +62,6 @@ struct SearchConfig {
         "known_tags", self.known_tags,
         "parsing, constrained: words seen at least so often in training keep to the tags that they "
         "had there; 0: any tag");
-    visit("decoder", self.decoder,
-          "packed: the fast path on a CPU, libtorch: the modules of model/");
     visit("weights", self.weights,
           "fp32, or with the packed decoder: bf16, every product with a weight, the encoder's too, "
           "on processors that multiply tiles of it (AMX); int8, the decoder's weights in 8 bits");

@@ -46,6 +46,22 @@ void EvaluatorConfig::choose(EvaluatorKind kind) {
   if (kind != this->kind()) options = all_kinds().at(static_cast<size_t>(kind));
 }
 
+SearchConfig* EvaluatorConfig::search() {
+  return std::visit(
+      [](auto& chosen) -> SearchConfig* {
+        if constexpr (requires { chosen.search; }) {
+          return &chosen.search;
+        } else {
+          return nullptr;
+        }
+      },
+      options);
+}
+
+const SearchConfig* EvaluatorConfig::search() const {
+  return const_cast<EvaluatorConfig*>(this)->search();
+}
+
 void EvaluatorConfig::validate() const {
   require(!name.empty() && name.find_first_of("/ \t\n") == std::string::npos, "name",
           "\"" + name + "\"", "must be a word without '/', since files are named after it");

@@ -31,6 +31,7 @@ struct EnumNames<EvaluatorKind> {
 /// it is for (nothing: any), the `metric` that it finds, the `files()` that it reads beside its
 /// text, and how to make() its evaluator.
 struct EvaluatorConfig {
+  static constexpr const char* kTag = "kind";
   using Options = std::variant<LossEvaluation, ChrfEvaluation, BleuEvaluation, ParseEvaluation>;
 
   std::string name = "valid";
@@ -44,6 +45,10 @@ struct EvaluatorConfig {
   const Chosen& get() const {
     return std::get<Chosen>(options);
   }
+
+  /// How it searches; null for a kind that does not.
+  SearchConfig* search();
+  const SearchConfig* search() const;
 
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit) {

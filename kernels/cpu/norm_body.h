@@ -1,4 +1,4 @@
-// LayerNorm(x + dropout(update)) by rows, forward and backward. Part of body.h.
+// LayerNorm(x + dropout(update)) by rows, or RMSNorm of it, forward and backward. Part of body.h.
 
 static inline void add_dropped(const NormRows& rows, int64_t row, float* sum) {
   const float* x = rows.x + row * rows.width;
@@ -15,8 +15,25 @@ static inline void add_dropped(const NormRows& rows, int64_t row, float* sum) {
   }
 }
 
+static void rms_forward(const NormRows& rows, float* output, float* sums, float* means,
+                        float* rstds) {
+  for (int64_t row = rows.begin; row < rows.end; ++row) {
+    float* sum = sums + row * rows.width;
+    add_dropped(rows, row, sum);
+    float square = 0.0f;
+    for (int64_t c = 0; c < rows.width; ++c) square += sum[c] * sum[c];
+    const float rstd =
+        1.0f / __builtin_sqrtf(square / static_cast<float>(rows.width) + rows.epsilon);
+    float* out = output + row * rows.width;
+    for (int64_t c = 0; c < rows.width; ++c) out[c] = sum[c] * rstd * rows.weight[c];
+    means[row] = 0.0f;
+    rstds[row] = rstd;
+  }
+}
+
 static void norm_forward(const NormRows& rows, float* output, float* sums, float* means,
                          float* rstds) {
+  if (rows.bias == nullptr) return rms_forward(rows, output, sums, means, rstds);
   const float width = static_cast<float>(rows.width);
   for (int64_t row = rows.begin; row < rows.end; ++row) {
     float* sum = sums + row * rows.width;
@@ -34,7 +51,38 @@ static void norm_forward(const NormRows& rows, float* output, float* sums, float
   }
 }
 
+static inline void drop_gradient(const NormRows& rows, int64_t row, const float* dx, float* du) {
+  const DropoutHalves key = halves(rows.dropout, static_cast<uint64_t>(row * rows.width));
+  for (int64_t c = 0; c < rows.width; ++c) {
+    du[c] = dx[c] * dropout_factor(key.first + static_cast<uint32_t>(c), key.low, key.high,
+                                   rows.dropout.threshold, rows.dropout.scale);
+  }
+}
+
+static void rms_backward(const NormRows& rows, const NormGradients& gradients) {
+  const int64_t width = rows.width;
+  for (int64_t row = rows.begin; row < rows.end; ++row) {
+    const float* dy = gradients.output + row * width;
+    const float* sum = gradients.sum + row * width;
+    const float rstd = gradients.rstd[row];
+    float mean_dyx = 0.0f;
+    for (int64_t c = 0; c < width; ++c) {
+      const float normal = sum[c] * rstd;
+      mean_dyx += dy[c] * rows.weight[c] * normal;
+      gradients.weight[c] += dy[c] * normal;
+    }
+    mean_dyx /= static_cast<float>(width);
+    float* dx = gradients.x + row * width;
+    for (int64_t c = 0; c < width; ++c) {
+      dx[c] = rstd * (dy[c] * rows.weight[c] - sum[c] * rstd * mean_dyx);
+    }
+    if (rows.dropout.threshold == 0) continue;
+    drop_gradient(rows, row, dx, gradients.update + row * width);
+  }
+}
+
 static void norm_backward(const NormRows& rows, const NormGradients& gradients) {
+  if (rows.bias == nullptr) return rms_backward(rows, gradients);
   const int64_t width = rows.width;
   for (int64_t row = rows.begin; row < rows.end; ++row) {
     const float* dy = gradients.output + row * width;
@@ -57,11 +105,6 @@ static void norm_backward(const NormRows& rows, const NormGradients& gradients) 
       dx[c] = rstd * (dy[c] * rows.weight[c] - mean_dy - normal * mean_dyx);
     }
     if (rows.dropout.threshold == 0) continue;
-    const DropoutHalves key = halves(rows.dropout, static_cast<uint64_t>(row * width));
-    float* du = gradients.update + row * width;
-    for (int64_t c = 0; c < width; ++c) {
-      du[c] = dx[c] * dropout_factor(key.first + static_cast<uint32_t>(c), key.low, key.high,
-                                     rows.dropout.threshold, rows.dropout.scale);
-    }
+    drop_gradient(rows, row, dx, gradients.update + row * width);
   }
 }

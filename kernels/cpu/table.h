@@ -52,7 +52,7 @@ struct NormRows {
   const float* x;
   const float* update;
   const float* weight;
-  const float* bias;
+  const float* bias;  ///< null: the norm by the root mean square, which leaves the mean in
   float epsilon;
   DropoutKey dropout;
 };

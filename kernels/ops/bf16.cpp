@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "kernels/compute_scope.h"
 #include "kernels/ops/bf16_products.h"
 #include "kernels/ops/gradient_target.h"
 
@@ -234,8 +235,6 @@ class Bf16Affine : public torch::autograd::Function<Bf16Affine> {
   static constexpr size_t kMostMaps = 3;
 };
 
-thread_local Bf16Weights* current = nullptr;
-
 variable_list bf16_affine(const torch::Tensor& x, std::span<const Affine> maps, bool relu) {
   TORCH_CHECK(!maps.empty() && maps.size() <= Bf16Affine::kMostMaps, maps.size(), " affine maps");
   auto all = c10::make_intrusive<AffineMaps>();
@@ -249,7 +248,7 @@ variable_list bf16_affine(const torch::Tensor& x, std::span<const Affine> maps, 
                     (!map.bias.defined() ||
                      (map.bias.is_contiguous() && map.bias.scalar_type() == torch::kFloat32)),
                 "bf16 products want rows of float32 or bf16 and a float32 bias on a CPU");
-    all->maps.push_back({map, current->of(map.weight)});
+    all->maps.push_back({map, ComputeScope::bf16_weights()->of(map.weight)});
   }
   const auto weight = [&](size_t m) {
     return m < maps.size() ? Bf16Affine::Parameter(maps[m].weight) : std::nullopt;
@@ -332,21 +331,8 @@ void Bf16Weights::refresh() {
   fill(pieces);
 }
 
-Bf16Scope::Bf16Scope(Bf16Weights& weights) : outer_(current) {
-  TORCH_CHECK(has_bf16_tiles(), "this processor has no bf16 tiles");
-  current = &weights;
-}
-
-Bf16Scope::~Bf16Scope() {
-  current = outer_;
-}
-
-Bf16Weights* Bf16Scope::weights() {
-  return current;
-}
-
 std::vector<torch::Tensor> affine_all(const torch::Tensor& x_NI, std::span<const Affine> maps) {
-  if (current) return bf16_affine(x_NI, maps, false);
+  if (ComputeScope::bf16_weights()) return bf16_affine(x_NI, maps, false);
   std::vector<torch::Tensor> results;
   for (const Affine& map : maps) results.push_back(torch::linear(x_NI, map.weight, map.bias));
   return results;
@@ -357,7 +343,7 @@ torch::Tensor affine(const torch::Tensor& x_NI, const Affine& map) {
 }
 
 torch::Tensor affine_relu(const torch::Tensor& x_NI, const Affine& map) {
-  if (current) return bf16_affine(x_NI, {&map, 1}, true)[0];
+  if (ComputeScope::bf16_weights()) return bf16_affine(x_NI, {&map, 1}, true)[0];
   return torch::relu(torch::linear(x_NI, map.weight, map.bias));
 }
 

@@ -44,31 +44,16 @@ class Bf16Weights {
   std::map<const void*, Entry> entries_;
 };
 
-/// While it lives, affine() and chunked_smoothed_loss() of this thread compute in bf16, with these
-/// weights.
-class Bf16Scope {
- public:
-  explicit Bf16Scope(Bf16Weights& weights);
-  ~Bf16Scope();
-  Bf16Scope(const Bf16Scope&) = delete;
-  Bf16Scope& operator=(const Bf16Scope&) = delete;
-  /// Of this thread's innermost scope; null outside.
-  static Bf16Weights* weights();
-
- private:
-  Bf16Weights* outer_;
-};
-
 /// W [outputs, inputs] and b [outputs], or undefined for none.
 struct Affine {
   torch::Tensor weight, bias;
 };
 
-/// x_NI Wᵀ + b for x of float32 or bf16, [N, outputs] in float32: torch::linear, in a Bf16Scope the
-/// product of bf16 tiles. There backward() adds to the gradients of W and b itself, so that
+/// x_NI Wᵀ + b for x of float32 or bf16, [N, outputs] in float32: torch::linear, in a ComputeScope
+/// of bf16 tiles their product. There backward() adds to the gradients of W and b itself, so that
 /// torch::autograd::grad does not get them.
 torch::Tensor affine(const torch::Tensor& x_NI, const Affine& map);
-/// max(0, affine(·)); in a Bf16Scope as bf16.
+/// max(0, affine(·)); in a ComputeScope of bf16 tiles as bf16.
 torch::Tensor affine_relu(const torch::Tensor& x_NI, const Affine& map);
 /// Up to three maps of the same rows, which become tiles once.
 std::vector<torch::Tensor> affine_all(const torch::Tensor& x_NI, std::span<const Affine> maps);

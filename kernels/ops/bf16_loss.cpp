@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "kernels/compute_scope.h"
 #include "kernels/ops/bf16.h"
 #include "kernels/ops/bf16_loss.h"
 #include "kernels/ops/bf16_products.h"
@@ -198,7 +199,7 @@ LossSums smoothed_loss(const torch::Tensor& x_ND, const torch::Tensor& weight_VD
   state->weight = weight_VD;
   state->targets_N = targets_N;
   state->targets = targets;
-  state->operand = Bf16Scope::weights()->of(weight_VD);
+  state->operand = ComputeScope::bf16_weights()->of(weight_VD);
   state->x_tiles = tiles(x_ND.size(0), x_ND.size(1));
   cpu::tile_kernels()->left(source(x_ND, 0, x_ND.size(0)), data(state->x_tiles));
   const variable_list sums = Bf16Loss::apply(x_ND, weight_VD, state);

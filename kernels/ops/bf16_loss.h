@@ -7,7 +7,7 @@
 
 namespace attn::bf16 {
 
-/// chunked_smoothed_loss inside a Bf16Scope: x float32, all contiguous.
+/// chunked_smoothed_loss inside a ComputeScope of bf16 tiles: x float32, all contiguous.
 LossSums smoothed_loss(const torch::Tensor& x_ND, const torch::Tensor& weight_VD,
                        const torch::Tensor& targets_N, cpu::SmoothedTargets targets);
 

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <mutex>
 
+#include "kernels/compute_scope.h"
+
 namespace attn {
 namespace {
 
@@ -37,24 +39,14 @@ class Dropout : public torch::autograd::Function<Dropout> {
   }
 };
 
-thread_local Random* seeded = nullptr;
-
 uint64_t draw() {
-  if (seeded) return seeded->next();
+  if (Random* seeded = ComputeScope::dropout()) return seeded->next();
   at::Generator generator = at::detail::getDefaultCPUGenerator();
   const std::lock_guard lock(generator.mutex());
   return at::check_generator<at::CPUGeneratorImpl>(generator)->random64();
 }
 
 }  // namespace
-
-DropoutSeed::DropoutSeed(uint64_t seed) : random_(seed), outer_(seeded) {
-  seeded = &random_;
-}
-
-DropoutSeed::~DropoutSeed() {
-  seeded = outer_;
-}
 
 cpu::DropoutKey draw_dropout_key(double p) {
   if (p <= 0.0) return {};

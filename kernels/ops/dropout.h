@@ -2,29 +2,13 @@
 // is stored for backward, and a run that is resumed draws the masks it would have drawn.
 #pragma once
 
-#include "base/random.h"
 #include "kernels/cpu/table.h"
 #include "kernels/libtorch.h"
 
 namespace attn {
 
-/// While it lives, this thread draws its dropout keys from `seed` alone, not from torch's default
-/// CPU generator, which all threads share: what a thread draws must not depend on what the others
-/// do meanwhile.
-class DropoutSeed {
- public:
-  explicit DropoutSeed(uint64_t seed);
-  ~DropoutSeed();
-  DropoutSeed(const DropoutSeed&) = delete;
-  DropoutSeed& operator=(const DropoutSeed&) = delete;
-
- private:
-  Random random_;
-  Random* outer_;
-};
-
-/// A fresh key for dropout with probability `p`, from the thread's DropoutSeed if there is one,
-/// else from torch's default CPU generator; without dropout no key is drawn.
+/// A fresh key for dropout with probability `p`, from the seed of the thread's ComputeScope if it
+/// has one, else from torch's default CPU generator; without dropout no key is drawn.
 cpu::DropoutKey draw_dropout_key(double p);
 
 /// Keeps a key from forward to backward.

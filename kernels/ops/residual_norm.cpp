@@ -2,6 +2,8 @@
 
 #include <ATen/Parallel.h>
 
+#include <optional>
+
 #include "kernels/ops/dropout.h"
 
 namespace attn {
@@ -14,30 +16,20 @@ constexpr int64_t kBlock = 256;
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-cpu::NormRows rows_of(const torch::Tensor& weight, const torch::Tensor& bias, double epsilon,
-                      cpu::DropoutKey key) {
-  return {.begin = 0,
-          .end = 0,
-          .width = weight.numel(),
-          .x = nullptr,
-          .update = nullptr,
-          .weight = weight.const_data_ptr<float>(),
-          .bias = bias.const_data_ptr<float>(),
-          .epsilon = static_cast<float>(epsilon),
-          .dropout = key};
-}
-
 class ResidualNorm : public torch::autograd::Function<ResidualNorm> {
  public:
   static torch::Tensor forward(AutogradContext* context, const torch::Tensor& x_in,
                                const torch::Tensor& update_in, const torch::Tensor& weight,
-                               const torch::Tensor& bias, double epsilon, double p) {
+                               const std::optional<torch::Tensor>& some_bias, double epsilon,
+                               double p) {
+    const torch::Tensor bias = some_bias.value_or(torch::Tensor());
+    const NormParameters parameters{weight, bias, epsilon};
     const torch::Tensor x = x_in.contiguous(), update = update_in.contiguous();
     const int64_t width = weight.numel(), count = x.numel() / width;
     const cpu::DropoutKey key = draw_dropout_key(p);
     const torch::Tensor out = torch::empty_like(x), sum = torch::empty_like(x);
     const torch::Tensor mean = torch::empty({count}, x.options()), rstd = torch::empty_like(mean);
-    cpu::NormRows rows = rows_of(weight, bias, epsilon, key);
+    cpu::NormRows rows = norm_rows(parameters, key);
     rows.x = x.const_data_ptr<float>();
     rows.update = update.const_data_ptr<float>();
     at::parallel_for(0, count, kBlock / 8, [&](int64_t begin, int64_t end) {
@@ -62,7 +54,7 @@ class ResidualNorm : public torch::autograd::Function<ResidualNorm> {
     const torch::Tensor du = key.threshold != 0 ? torch::empty_like(sum) : dx;
     const int64_t blocks = (count + kBlock - 1) / kBlock;
     const torch::Tensor partial = torch::zeros({2, blocks, width}, sum.options());
-    const cpu::NormRows rows = rows_of(weight, saved[4], 0.0, key);
+    const cpu::NormRows rows = norm_rows({weight, saved[4], 0.0}, key);
     at::parallel_for(0, blocks, 1, [&](int64_t first, int64_t last) {
       for (int64_t block = first; block < last; ++block) {
         cpu::NormRows part = rows;
@@ -80,20 +72,42 @@ class ResidualNorm : public torch::autograd::Function<ResidualNorm> {
       }
     });
     const torch::Tensor total = partial.sum(1);
-    return {dx, du, total[0], total[1], torch::Tensor(), torch::Tensor()};
+    const torch::Tensor db = saved[4].defined() ? total[1] : torch::Tensor();
+    return {dx, du, total[0], db, torch::Tensor(), torch::Tensor()};
   }
 };
 
 }  // namespace
 
-torch::Tensor residual_norm(const torch::Tensor& x, const torch::Tensor& update,
-                            const torch::Tensor& weight, const torch::Tensor& bias, double epsilon,
-                            double p) {
-  if (x.is_cpu() && weight.scalar_type() == torch::kFloat32) {
-    return ResidualNorm::apply(x.to(torch::kFloat32), update.to(torch::kFloat32), weight, bias,
-                               epsilon, p);
+cpu::NormRows norm_rows(const NormParameters& parameters, cpu::DropoutKey dropout) {
+  return {.begin = 0,
+          .end = 0,
+          .width = parameters.weight.numel(),
+          .x = nullptr,
+          .update = nullptr,
+          .weight = parameters.weight.const_data_ptr<float>(),
+          .bias = parameters.bias.defined() ? parameters.bias.const_data_ptr<float>() : nullptr,
+          .epsilon = static_cast<float>(parameters.epsilon),
+          .dropout = dropout};
+}
+
+torch::Tensor normalised(const torch::Tensor& x, const NormParameters& parameters) {
+  const torch::Tensor& weight = parameters.weight;
+  if (!parameters.bias.defined()) {
+    return torch::rms_norm(x, {weight.numel()}, weight, parameters.epsilon);
   }
-  return torch::layer_norm(x + fast_dropout(update, p), {weight.numel()}, weight, bias, epsilon);
+  return torch::layer_norm(x, {weight.numel()}, weight, parameters.bias, parameters.epsilon);
+}
+
+torch::Tensor residual_norm(const torch::Tensor& x, const torch::Tensor& update,
+                            const NormParameters& parameters, double p) {
+  if (x.is_cpu() && parameters.weight.scalar_type() == torch::kFloat32) {
+    const torch::Tensor& bias = parameters.bias;
+    return ResidualNorm::apply(x.to(torch::kFloat32), update.to(torch::kFloat32), parameters.weight,
+                               bias.defined() ? std::optional(bias) : std::nullopt,
+                               parameters.epsilon, p);
+  }
+  return normalised(x + fast_dropout(update, p), parameters);
 }
 
 }  // namespace attn

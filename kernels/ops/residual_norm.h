@@ -1,16 +1,28 @@
-// The seam around every post-norm sub-layer in one pass over memory.
+// Normalisation, alone and with what surrounds a post-norm sub-layer in one pass over memory.
 #pragma once
 
+#include "kernels/cpu/table.h"
 #include "kernels/libtorch.h"
 
 namespace attn {
 
-/// LayerNorm(x + Dropout(update)) over the last dimension, weight and bias [D]. On a CPU one kernel
-/// forward and one backward, computing in float32; elsewhere the three operations one after the
-/// other. With p = 0 it agrees with them to 1e-6; with dropout the mask is drawn as in
-/// fast_dropout.
+/// Weight and bias [D] of a norm over the last dimension: LayerNorm, or RMSNorm where there is no
+/// bias.
+struct NormParameters {
+  torch::Tensor weight, bias;
+  double epsilon = 1e-5;
+};
+
+/// The norm of x by LibTorch's operations, which define it.
+torch::Tensor normalised(const torch::Tensor& x, const NormParameters& parameters);
+
+/// normalised(x + Dropout(update)). On a CPU one kernel forward and one backward, computing in
+/// float32; elsewhere the three operations one after the other. With p = 0 it agrees with them to
+/// 1e-6; with dropout the mask is drawn as in fast_dropout.
 torch::Tensor residual_norm(const torch::Tensor& x, const torch::Tensor& update,
-                            const torch::Tensor& weight, const torch::Tensor& bias, double epsilon,
-                            double p);
+                            const NormParameters& parameters, double p);
+
+/// The kernel's arguments, without rows; float32 parameters on a CPU, which must outlive them.
+cpu::NormRows norm_rows(const NormParameters& parameters, cpu::DropoutKey dropout = {});
 
 }  // namespace attn

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "kernels/compute_scope.h"
 #include "kernels/ops/bf16.h"
 #include "kernels/ops/bf16_loss.h"
 
@@ -167,7 +168,7 @@ LossSums chunked_smoothed_loss(const torch::Tensor& x_ND, const torch::Tensor& w
                 "a target outside the ", classes, " classes");
   }
   const torch::Tensor x = x_ND.contiguous(), indices = targets_N.contiguous();
-  if (Bf16Scope::weights()) return bf16::smoothed_loss(x, weight_VD, indices, targets);
+  if (ComputeScope::bf16_weights()) return bf16::smoothed_loss(x, weight_VD, indices, targets);
   return loss_in_chunks(x, weight_VD.contiguous(), indices, targets, true);
 }
 

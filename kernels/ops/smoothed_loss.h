@@ -11,9 +11,9 @@
 namespace attn {
 
 /// x_ND rows [N, D] times weight_VD (float32) transposed against targets_N (int64). Products run in
-/// the type of x_ND (bf16 x: bf16 products, float32 sums), or in bf16 tiles within a Bf16Scope.
-/// Differentiable in x and weight when gradients are enabled. On a CPU kernels of ours; elsewhere
-/// libtorch_smoothed_loss.
+/// the type of x_ND (bf16 x: bf16 products, float32 sums), or in bf16 tiles within their
+/// ComputeScope. Differentiable in x and weight when gradients are enabled. On a CPU kernels of
+/// ours; elsewhere libtorch_smoothed_loss.
 LossSums chunked_smoothed_loss(const torch::Tensor& x_ND, const torch::Tensor& weight_VD,
                                const torch::Tensor& targets_N, cpu::SmoothedTargets targets);
 

@@ -3,13 +3,19 @@
 
 #include "kernels/libtorch.h"
 #include "kernels/ops/bf16.h"
+#include "model/layers/layer.h"
 
 namespace attn {
 
 /// Rows [N, inputs] to [N, outputs]: x Wᵀ + b.
-class LinearImpl : public torch::nn::LinearImpl {
+class LinearImpl : public torch::nn::LinearImpl, public Layer {
  public:
   using torch::nn::LinearImpl::LinearImpl;
+  void reset_parameters() override {
+    const torch::NoGradGuard no_grad;
+    torch::nn::init::xavier_uniform_(weight);
+    if (bias.defined()) bias.zero_();
+  }
   Affine map() const { return {weight, bias}; }
   torch::Tensor forward(const torch::Tensor& x) { return affine(x, map()); }
 };

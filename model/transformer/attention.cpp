@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "kernels/ops/attention.h"
-#include "kernels/ops/dropout.h"
 
 namespace attn {
 namespace {
@@ -52,25 +51,30 @@ AttentionResult scaled_dot_product_attention(const torch::Tensor& queries_BHLK,
 }
 
 MultiHeadAttentionImpl::MultiHeadAttentionImpl(const TransformerConfig& config)
-    : heads_(config.heads), dropout_(config.attention_dropout), path_(config.attention) {
+    : heads_(config.heads), path_(config.attention) {
   const int64_t keys = config.heads * config.d_k, values = config.heads * config.d_v;
   query = register_module("query", projection(config.d_model, keys, config.bias));
   key = register_module("key", projection(config.d_model, keys, config.bias));
   value = register_module("value", projection(config.d_model, values, config.bias));
   output = register_module("output", projection(values, config.d_model, config.bias));
+  weights_dropout = register_module("weights_dropout", Dropout(config.attention_dropout));
 }
 
 torch::Tensor MultiHeadAttentionImpl::forward(const torch::Tensor& queries_ND,
                                               const torch::Tensor& memory_ND,
                                               const AttentionScope& scope) {
-  if (!memory_ND.is_same(queries_ND)) return attend(queries_ND, project(memory_ND), scope);
+  const Rotation& rotation = scope.position.rotation;
+  if (!memory_ND.is_same(queries_ND)) {
+    return attend(queries_ND, project(memory_ND, rotation), scope);
+  }
   const auto projected = affine_all(queries_ND, std::array{query->map(), key->map(), value->map()});
-  return attend_projected(projected[0], {projected[1], projected[2]}, scope);
+  return attend_projected(projected[0], {rotate(projected[1], rotation), projected[2]}, scope);
 }
 
-KeysValues MultiHeadAttentionImpl::project(const torch::Tensor& memory_ND) {
+KeysValues MultiHeadAttentionImpl::project(const torch::Tensor& memory_ND,
+                                           const Rotation& rotation) {
   const auto projected = affine_all(memory_ND, std::array{key->map(), value->map()});
-  return {projected[0], projected[1]};
+  return {rotate(projected[0], rotation), projected[1]};
 }
 
 torch::Tensor MultiHeadAttentionImpl::attend(const torch::Tensor& queries_ND,
@@ -79,16 +83,17 @@ torch::Tensor MultiHeadAttentionImpl::attend(const torch::Tensor& queries_ND,
   return attend_projected(query(queries_ND), memory, scope);
 }
 
-torch::Tensor MultiHeadAttentionImpl::attend_projected(const torch::Tensor& queries,
+torch::Tensor MultiHeadAttentionImpl::attend_projected(const torch::Tensor& projected,
                                                        const KeysValues& memory,
                                                        const AttentionScope& scope) {
-  if (path_ == AttentionPath::fast && !scope.bias_HLM.defined()) {
+  const torch::Tensor queries = rotate(projected, scope.position.rotation);
+  if (path_ == AttentionPath::kernels && !scope.position.bias_HLM.defined()) {
     return output(packed_attention(queries, memory.keys, memory.values,
                                    {.heads = heads_,
                                     .query_offsets = scope.queries.offsets(),
                                     .key_offsets = scope.keys.offsets(),
                                     .causal = scope.causal,
-                                    .dropout = is_training() ? dropout_ : 0.0,
+                                    .dropout = weights_dropout->probability(),
                                     .query_starts = scope.queries.device_offsets(),
                                     .key_starts = scope.keys.device_offsets()}));
   }
@@ -97,9 +102,10 @@ torch::Tensor MultiHeadAttentionImpl::attend_projected(const torch::Tensor& quer
 
 torch::Tensor MultiHeadAttentionImpl::attend_to_steps(
     const torch::Tensor& queries_RD, std::span<const KeysValues> steps,
-    std::span<const std::vector<int32_t>> ancestors, const torch::Tensor& bias_H1M) {
-  const torch::Tensor queries = query(queries_RD);
-  if (path_ == AttentionPath::fast && !bias_H1M.defined() && step_attention_runs_on(queries)) {
+    std::span<const std::vector<int32_t>> ancestors, const PositionInScores& position) {
+  const torch::Tensor queries = rotate(query(queries_RD), position.rotation);
+  if (path_ == AttentionPath::kernels && !position.bias_HLM.defined() &&
+      step_attention_runs_on(queries)) {
     std::vector<torch::Tensor> keys, values;
     for (const auto& step : steps) {
       keys.push_back(step.keys);
@@ -126,7 +132,7 @@ torch::Tensor MultiHeadAttentionImpl::attend_to_steps(
       torch::ones({1, 1, 1, 1}, torch::TensorOptions(queries.device()).dtype(torch::kBool));
   const torch::Tensor attended_RH1K =
       scaled_dot_product_attention(heads(queries.unsqueeze(1)), heads(torch::stack(keys, 1)),
-                                   heads(torch::stack(values, 1)), allowed, bias_H1M)
+                                   heads(torch::stack(values, 1)), allowed, position.bias_HLM)
           .output;
   return output(attended_RH1K.transpose(1, 2).flatten(1));
 }
@@ -136,14 +142,16 @@ AttentionResult MultiHeadAttentionImpl::attend_readably(const torch::Tensor& que
                                                         const AttentionScope& scope) {
   return scaled_dot_product_attention(
       split_heads(queries, scope.queries, heads_), split_heads(memory.keys, scope.keys, heads_),
-      split_heads(memory.values, scope.keys, heads_), scope.allowed(), scope.bias_HLM,
-      is_training() ? dropout_ : 0.0);
+      split_heads(memory.values, scope.keys, heads_), scope.allowed(), scope.position.bias_HLM,
+      weights_dropout->probability());
 }
 
 torch::Tensor MultiHeadAttentionImpl::weights(const torch::Tensor& queries_ND,
                                               const torch::Tensor& memory_ND,
                                               const AttentionScope& scope) {
-  return attend_readably(query(queries_ND), project(memory_ND), scope).weights;
+  const Rotation& rotation = scope.position.rotation;
+  return attend_readably(rotate(query(queries_ND), rotation), project(memory_ND, rotation), scope)
+      .weights;
 }
 
 }  // namespace attn

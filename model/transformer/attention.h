@@ -5,20 +5,22 @@
 #include <vector>
 
 #include "kernels/libtorch.h"
+#include "model/layers/dropout.h"
 #include "model/layers/linear.h"
 #include "model/segments.h"
 #include "model/transformer/config.h"
+#include "model/transformer/position.h"
 
 namespace attn {
 
 /// Who may attend to whom: each query sentence to the key sentence of the same number; `causal`
-/// keeps position i from seeing keys after i (section 3.2.3). With a `bias_HLM` the scores are
-/// shifted before the softmax.
+/// keeps position i from seeing keys after i (section 3.2.3). `position` turns queries and keys, or
+/// shifts the scores before the softmax.
 struct AttentionScope {
   const Segments& queries;
   const Segments& keys;
   bool causal = false;
-  torch::Tensor bias_HLM = {};
+  PositionInScores position = {};
 
   /// [B, 1, L, M] bool, true = may attend: the padding and the future are not.
   torch::Tensor allowed() const;
@@ -61,26 +63,26 @@ class MultiHeadAttentionImpl : public torch::nn::Module {
                        const AttentionScope& scope);
   /// One position of search: each of the [R, D] rows attends to its own past and itself. steps[t]
   /// holds the keys and values of position t, ancestors[t][r] the row there that row r descends
-  /// from. `bias_H1M`, if defined, shifts the scores as in AttentionScope.
+  /// from. `position` as in AttentionScope; the keys have been turned.
   torch::Tensor attend_to_steps(const torch::Tensor& queries_RD, std::span<const KeysValues> steps,
                                 std::span<const std::vector<int32_t>> ancestors,
-                                const torch::Tensor& bias_H1M = {});
-  KeysValues project(const torch::Tensor& memory_ND);
+                                const PositionInScores& position = {});
+  KeysValues project(const torch::Tensor& memory_ND, const Rotation& rotation = {});
   /// The weights of every head, [B, H, L, M], by the readable path.
   torch::Tensor weights(const torch::Tensor& queries_ND, const torch::Tensor& memory_ND,
                         const AttentionScope& scope);
 
   Linear query = nullptr, key = nullptr, value = nullptr;  ///< W^Q, W^K, W^V of all heads
   Linear output = nullptr;                                 ///< W^O
+  Dropout weights_dropout = nullptr;
 
  private:
-  // `queries` are projected.
-  torch::Tensor attend_projected(const torch::Tensor& queries, const KeysValues& memory,
+  // `queries` are projected, but not turned yet.
+  torch::Tensor attend_projected(const torch::Tensor& projected, const KeysValues& memory,
                                  const AttentionScope& scope);
   AttentionResult attend_readably(const torch::Tensor& queries, const KeysValues& memory,
                                   const AttentionScope& scope);
   int64_t heads_;
-  double dropout_;
   AttentionPath path_;
 };
 TORCH_MODULE(MultiHeadAttention);

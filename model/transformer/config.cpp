@@ -33,8 +33,11 @@ void TransformerConfig::validate() const {
       position == Position::sinusoidal || position == Position::sinusoidal_halves;
   require(!sinusoids || d_model % 2 == 0, "d_model", d_model,
           "must be even with sinusoidal positions");
-  require(!word_positions || position != Position::none, "word_positions", "true",
-          "needs a position encoding (model.position)");
+  require(position != Position::rotary || d_k % 2 == 0, "d_k", d_k,
+          "must be even with rotary positions, which turn pairs");
+  require(!word_positions || (position != Position::none && position != Position::rotary),
+          "word_positions", "true",
+          "needs a position encoding that is added to the embeddings (model.position)");
   require(!word_positions || d_model % 2 == 0, "d_model", d_model,
           "must be even with word_positions");
 }
@@ -45,6 +48,7 @@ std::optional<int64_t> TransformerConfig::max_length() const {
       return max_positions;
     case Position::sinusoidal:
     case Position::sinusoidal_halves:
+    case Position::rotary:
     case Position::none:
       break;
   }

@@ -6,15 +6,17 @@
 #include <optional>
 
 #include "base/enum_names.h"
+#include "model/layers/norm_kind.h"
 #include "model/vocabulary.h"
 
 namespace attn {
 
-/// Section 3.5: what is added to the embeddings.
+/// Section 3.5: what tells positions apart.
 enum class Position {
   sinusoidal,         ///< the paper's: sines and cosines interleaved
   sinusoidal_halves,  ///< the released code's: a half of sines, then a half of cosines
   learned,            ///< row (E) of Table 3
+  rotary,             ///< nothing is added; self-attention turns queries and keys (Su et al. 2021)
   none
 };
 /// Where layer normalisation stands: after the residual sum (the paper) or before the sub-layer.
@@ -22,7 +24,7 @@ enum class Norm { post, pre };
 enum class Activation { relu, gelu, silu };
 /// Two ways to the same attention: the kernels, or the formula written out, which can return its
 /// weights.
-enum class AttentionPath { fast, readable };
+enum class AttentionPath { kernels, reference };
 
 template <>
 struct EnumNames<Position> {
@@ -30,6 +32,7 @@ struct EnumNames<Position> {
       std::to_array<EnumName<Position>>({{Position::sinusoidal, "sinusoidal"},
                                          {Position::sinusoidal_halves, "sinusoidal_halves"},
                                          {Position::learned, "learned"},
+                                         {Position::rotary, "rotary"},
                                          {Position::none, "none"}});
 };
 template <>
@@ -45,7 +48,9 @@ struct EnumNames<Activation> {
 template <>
 struct EnumNames<AttentionPath> {
   static constexpr auto values = std::to_array<EnumName<AttentionPath>>(
-      {{AttentionPath::fast, "fast"}, {AttentionPath::readable, "readable"}});
+      {{AttentionPath::kernels, "kernels"}, {AttentionPath::reference, "reference"}});
+  static constexpr auto former = std::to_array<EnumName<AttentionPath>>(
+      {{AttentionPath::kernels, "fast"}, {AttentionPath::reference, "readable"}});
 };
 
 struct TransformerConfig {
@@ -62,10 +67,11 @@ struct TransformerConfig {
   int64_t max_positions = 1024;
   bool word_positions = false;
   Norm norm = Norm::post;
+  NormKind norm_kind = NormKind::layer;
   bool bias = true;
   Activation activation = Activation::relu;
   EmbeddingSharing embedding_sharing = EmbeddingSharing::all;
-  AttentionPath attention = AttentionPath::fast;
+  AttentionPath attention = AttentionPath::kernels;  ///< not an option: RuntimeConfig sets it
 
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit) {
@@ -80,18 +86,21 @@ struct TransformerConfig {
           "on attention weights (the later released code)");
     visit("activation_dropout", self.activation_dropout,
           "on the feed-forward activation (the later released code)");
-    visit("position", self.position, "position encoding; row (E) of Table 3 is learned");
+    visit("position", self.position,
+          "position encoding; row (E) of Table 3 is learned; rotary turns the queries and keys of "
+          "self-attention");
     visit("max_positions", self.max_positions,
           "rows of the learned position table; longer input is refused with learned positions");
     visit("word_positions", self.word_positions,
           "not in the paper; parsing alone, best with data.tokenizer words: the decoder's input "
           "also encodes how many of the sentence's words its tree has so far");
     visit("norm", self.norm, "layer normalisation after the residual sum (paper) or before");
+    visit("norm_kind", self.norm_kind,
+          "layer normalisation (paper), or by the root mean square, without mean and bias");
     visit("bias", self.bias, "biases on the attention projections");
     visit("activation", self.activation, "of the feed-forward networks");
     visit("embedding_sharing", self.embedding_sharing,
           "which embeddings and the output projection are one matrix");
-    visit("attention", self.attention, "the fast kernels, or the formula written out");
   }
   bool operator==(const TransformerConfig&) const = default;
   /// Throws ConfigError naming the first option that contradicts itself.

@@ -23,10 +23,10 @@ torch::Tensor DecoderLayerImpl::forward(torch::Tensor x_ND, const torch::Tensor&
 
 torch::Tensor DecoderLayerImpl::step(torch::Tensor x_RD, DecoderState& state, size_t layer,
                                      const AttentionScope& cross,
-                                     const torch::Tensor& self_bias_H1M) {
+                                     const PositionInScores& position) {
   x_RD = self_attention_sublayer->forward(x_RD, [&](const torch::Tensor& x) {
-    state.steps[layer].push_back(self_attention->project(x));
-    return self_attention->attend_to_steps(x, state.steps[layer], state.ancestors, self_bias_H1M);
+    state.steps[layer].push_back(self_attention->project(x, position.rotation));
+    return self_attention->attend_to_steps(x, state.steps[layer], state.ancestors, position);
   });
   x_RD = memory_attention_sublayer->forward(x_RD, [&](const torch::Tensor& x) {
     return memory_attention->attend(x, state.memory_projected[layer], cross);
@@ -38,10 +38,7 @@ torch::Tensor DecoderLayerImpl::step(torch::Tensor x_RD, DecoderState& state, si
 DecoderImpl::DecoderImpl(const TransformerConfig& config) {
   register_module("layers", layers);
   for (int64_t i = 0; i < config.layers; ++i) layers->push_back(DecoderLayer(config));
-  if (config.norm == Norm::pre) {
-    final_norm = register_module(
-        "final_norm", torch::nn::LayerNorm(torch::nn::LayerNormOptions({config.d_model})));
-  }
+  if (config.norm == Norm::pre) final_norm = register_module("final_norm", make_norm(config));
 }
 
 torch::Tensor DecoderImpl::forward(torch::Tensor x_ND, const torch::Tensor& memory_MD,
@@ -63,11 +60,11 @@ DecoderState DecoderImpl::start(const torch::Tensor& memory_MD, const Segments& 
 }
 
 torch::Tensor DecoderImpl::step(torch::Tensor x_RD, DecoderState& state,
-                                const torch::Tensor& self_bias_H1M) {
+                                const PositionInScores& position) {
   const Segments rows(state.rows_of_sentence, x_RD.device());
   const AttentionScope cross{.queries = rows, .keys = state.memory};
   for (size_t i = 0; i < layers->size(); ++i) {
-    x_RD = layers[i]->as<DecoderLayer>()->step(x_RD, state, i, cross, self_bias_H1M);
+    x_RD = layers[i]->as<DecoderLayer>()->step(x_RD, state, i, cross, position);
   }
   return final_norm ? final_norm(x_RD) : x_RD;
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kernels/libtorch.h"
+#include "model/layers/norm.h"
 #include "model/transformer/attention.h"
 #include "model/transformer/config.h"
 #include "model/transformer/feed_forward.h"
@@ -36,7 +37,7 @@ class DecoderLayerImpl : public torch::nn::Module {
                         const AttentionScope& self, const AttentionScope& cross);
   /// One position: [R, D] to [R, D]; appends this layer's keys and values to `state.steps[layer]`.
   torch::Tensor step(torch::Tensor x_RD, DecoderState& state, size_t layer,
-                     const AttentionScope& cross, const torch::Tensor& self_bias_H1M);
+                     const AttentionScope& cross, const PositionInScores& position);
 
   MultiHeadAttention self_attention = nullptr, memory_attention = nullptr;
   PositionwiseFeedForward feed_forward = nullptr;
@@ -55,10 +56,10 @@ class DecoderImpl : public torch::nn::Module {
   /// Rows of the new position, embedded, in x_RD; `state.ancestors` and `rows_of_sentence` already
   /// describe them.
   torch::Tensor step(torch::Tensor x_RD, DecoderState& state,
-                     const torch::Tensor& self_bias_H1M = {});
+                     const PositionInScores& position = {});
 
   torch::nn::ModuleList layers;
-  torch::nn::LayerNorm final_norm = nullptr;  ///< only with norm = pre
+  NormLayer final_norm = nullptr;  ///< only with norm = pre
 };
 TORCH_MODULE(Decoder);
 

@@ -2,15 +2,15 @@
 
 #include <cmath>
 
-#include "kernels/ops/dropout.h"
 #include "kernels/ops/embedding.h"
 
 namespace attn {
 
 EmbeddingImpl::EmbeddingImpl(const TransformerConfig& config, bool word_positions)
-    : scale_(std::sqrt(static_cast<double>(config.d_model))), dropout_(config.dropout) {
+    : scale_(std::sqrt(static_cast<double>(config.d_model))) {
   position = register_module("position", PositionEncoding(config));
   if (word_positions) word_position = register_module("word_position", PositionEncoding(config));
+  dropout = register_module("dropout", Dropout(config.dropout));
 }
 
 torch::Tensor EmbeddingImpl::forward(const torch::Tensor& weight_VD, const torch::Tensor& tokens_N,
@@ -24,7 +24,7 @@ torch::Tensor EmbeddingImpl::forward(const torch::Tensor& weight_VD, const torch
     // of two positions stays two.
     x_ND = word_position(x_ND.flip(1), second_N, longest).flip(1);
   }
-  return fast_dropout(x_ND, is_training() ? dropout_ : 0.0);
+  return dropout(x_ND);
 }
 
 }  // namespace attn

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernels/libtorch.h"
+#include "model/layers/dropout.h"
 #include "model/transformer/config.h"
 #include "model/transformer/position.h"
 
@@ -22,10 +23,10 @@ class EmbeddingImpl : public torch::nn::Module {
 
   PositionEncoding position = nullptr;
   PositionEncoding word_position = nullptr;  ///< only with word positions
+  Dropout dropout = nullptr;
 
  private:
   double scale_;
-  double dropout_;
 };
 TORCH_MODULE(Embedding);
 

@@ -19,10 +19,7 @@ torch::Tensor EncoderLayerImpl::forward(torch::Tensor x_ND, const AttentionScope
 EncoderImpl::EncoderImpl(const TransformerConfig& config) {
   register_module("layers", layers);
   for (int64_t i = 0; i < config.layers; ++i) layers->push_back(EncoderLayer(config));
-  if (config.norm == Norm::pre) {
-    final_norm = register_module(
-        "final_norm", torch::nn::LayerNorm(torch::nn::LayerNormOptions({config.d_model})));
-  }
+  if (config.norm == Norm::pre) final_norm = register_module("final_norm", make_norm(config));
 }
 
 torch::Tensor EncoderImpl::forward(torch::Tensor x_ND, const AttentionScope& self) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernels/libtorch.h"
+#include "model/layers/norm.h"
 #include "model/transformer/attention.h"
 #include "model/transformer/config.h"
 #include "model/transformer/feed_forward.h"
@@ -27,7 +28,7 @@ class EncoderImpl : public torch::nn::Module {
   torch::Tensor forward(torch::Tensor x_ND, const AttentionScope& self);
 
   torch::nn::ModuleList layers;
-  torch::nn::LayerNorm final_norm =
+  NormLayer final_norm =
       nullptr;  ///< only with norm = pre, whose last residual sum is not normalised
 };
 TORCH_MODULE(Encoder);

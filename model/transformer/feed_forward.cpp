@@ -1,7 +1,5 @@
 #include "model/transformer/feed_forward.h"
 
-#include "kernels/ops/dropout.h"
-
 namespace attn {
 namespace {
 
@@ -20,14 +18,14 @@ torch::Tensor activated(Linear& inner, const torch::Tensor& x_ND, Activation act
 }  // namespace
 
 PositionwiseFeedForwardImpl::PositionwiseFeedForwardImpl(const TransformerConfig& config)
-    : activation_(config.activation), dropout_(config.activation_dropout) {
+    : activation_(config.activation) {
   inner = register_module("inner", Linear(config.d_model, config.d_ff));
   outer = register_module("outer", Linear(config.d_ff, config.d_model));
+  dropout = register_module("dropout", Dropout(config.activation_dropout));
 }
 
 torch::Tensor PositionwiseFeedForwardImpl::forward(const torch::Tensor& x_ND) {
-  const torch::Tensor hidden_NF = activated(inner, x_ND, activation_);
-  return outer(fast_dropout(hidden_NF, is_training() ? dropout_ : 0.0));
+  return outer(dropout(activated(inner, x_ND, activation_)));
 }
 
 }  // namespace attn

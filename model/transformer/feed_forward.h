@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernels/libtorch.h"
+#include "model/layers/dropout.h"
 #include "model/layers/linear.h"
 #include "model/transformer/config.h"
 
@@ -15,10 +16,10 @@ class PositionwiseFeedForwardImpl : public torch::nn::Module {
   torch::Tensor forward(const torch::Tensor& x_ND);
 
   Linear inner = nullptr, outer = nullptr;
+  Dropout dropout = nullptr;
 
  private:
   Activation activation_;
-  double dropout_;
 };
 TORCH_MODULE(PositionwiseFeedForward);
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "kernels/compute_scope.h"
 #include "kernels/cpu/table.h"
 
 namespace attn {
@@ -11,12 +12,12 @@ namespace {
 
 constexpr int64_t kRowsAThread = 8;  // of attention and norms
 
-PackedInference::Norm norm_of(const torch::nn::LayerNorm& norm) {
-  return {norm->weight.detach().clone(), norm->bias.detach().clone(), norm->options.eps()};
-}
-
-PackedInference::Norm norm_of(const Sublayer& sublayer) {
-  return norm_of(sublayer->norm);
+NormParameters copied(const NormLayer& norm) {
+  NormParameters parameters = norm->kernel_parameters();
+  for (torch::Tensor* tensor : {&parameters.weight, &parameters.bias}) {
+    if (tensor->defined()) *tensor = tensor->detach().clone();
+  }
+  return parameters;
 }
 
 PackedLinear packed(const Linear& linear, WeightType type) {
@@ -42,17 +43,19 @@ PackedInference::Layer packed(const DecoderLayer& layer, WeightType type) {
           .memory_output = packed(memory->output, type),
           .inner = packed(layer->feed_forward->inner, type),
           .outer = packed(layer->feed_forward->outer, type),
-          .self_norm = norm_of(layer->self_attention_sublayer),
-          .memory_norm = norm_of(layer->memory_attention_sublayer),
-          .feed_forward_norm = norm_of(layer->feed_forward_sublayer)};
+          .self_norm = copied(layer->self_attention_sublayer->norm),
+          .memory_norm = copied(layer->memory_attention_sublayer->norm),
+          .feed_forward_norm = copied(layer->feed_forward_sublayer->norm)};
 }
 
-// Whether a position encoding is in the embedding alone, which is the module's own here.
-bool is_added_to_embeddings(Position position) {
+// Whether a position encoding is in the embedding alone, which is the module's own here, or turns
+// queries and keys.
+bool is_known(Position position) {
   switch (position) {
     case Position::sinusoidal:
     case Position::sinusoidal_halves:
     case Position::learned:
+    case Position::rotary:
     case Position::none:
       return true;
   }
@@ -73,8 +76,9 @@ bool is_known(TransformerConfig config) {
   config.d_v = paper.d_v;
   config.bias = paper.bias;
   config.norm = paper.norm;
+  config.norm_kind = paper.norm_kind;
   config.embedding_sharing = paper.embedding_sharing;
-  if (is_added_to_embeddings(config.position)) config.position = paper.position;
+  if (is_known(config.position)) config.position = paper.position;
   config.max_positions = paper.max_positions;
   config.dropout = paper.dropout;
   config.attention_dropout = paper.attention_dropout;
@@ -104,7 +108,7 @@ PackedInference::PackedInference(std::shared_ptr<TransformerImpl> of, WeightType
         packed(DecoderLayer(std::dynamic_pointer_cast<DecoderLayerImpl>(layer)), weights));
   }
   if (const auto& norm = model->decoder->final_norm) {
-    final_norm = norm_of(norm);
+    final_norm = copied(norm);
   }
   if (weights == WeightType::bf16) {
     memory_weights = std::make_unique<Bf16Weights>(/*gradients=*/false);
@@ -124,8 +128,9 @@ class PackedSession : public DecodeSession {
         d_v_(model_->config().d_v),
         memory_(source.segments) {
     const torch::NoGradGuard no_grad;
-    std::optional<Bf16Scope> in_bf16;
-    if (decoder.memory_weights) in_bf16.emplace(*decoder.memory_weights);
+    const ComputeScope scope(
+        {.precision = decoder.memory_weights ? Precision::bf16 : Precision::fp32,
+         .bf16_weights = decoder.memory_weights.get()});
     const torch::Tensor encoded_ND = model_->encode(source).rows_MD;
     for (const auto& layer : *model_->decoder->layers) {
       remember(layer->as<DecoderLayer>()->memory_attention->project(encoded_ND));
@@ -150,16 +155,18 @@ class PackedSession : public DecodeSession {
 
   void remember(const KeysValues& projected);
   void follow(std::span<const int64_t> parents, int64_t rows);
+  // Turns the queries and keys of a block.
+  void rotate_rows(const Rotation& rotation, float* block, int64_t rows) const;
   void attend_to_steps(size_t layer, int64_t rows, float* out);
   void attend_to_memory(size_t layer, std::span<const int64_t> sentences, const float* queries,
                         float* out);
-  // out = LayerNorm(x + update); update may be null, out may be x.
-  void normalise(const PackedInference::Norm& norm, const float* x, const float* update,
-                 int64_t rows, float* out);
+  // out = norm of x + update; update may be null, out may be x.
+  void normalise(const NormParameters& norm, const float* x, const float* update, int64_t rows,
+                 float* out);
   // x through one sub-layer with its residual and its norm, before or after; `compute` maps rows
   // [R, D] to rows [R, D].
   template <class F>
-  void sublayer(const PackedInference::Norm& norm, float* x, int64_t rows, F&& compute);
+  void sublayer(const NormParameters& norm, float* x, int64_t rows, F&& compute);
 
   const PackedInference& decoder_;
   std::shared_ptr<TransformerImpl> model_;
@@ -210,6 +217,13 @@ void PackedSession::follow(std::span<const int64_t> parents, int64_t rows) {
     past.push_back(static_cast<int32_t>(r));
   }
   past_.swap(next_past_);
+}
+
+void PackedSession::rotate_rows(const Rotation& rotation, float* block, int64_t rows) const {
+  const float* line = rotation.table_PK.const_data_ptr<float>() + position_ * d_k_;
+  for (int64_t r = 0; r < rows; ++r) {
+    rotate_heads(block + r * heads_ * (2 * d_k_ + d_v_), line, 2 * heads_, d_k_);
+  }
 }
 
 void PackedSession::attend_to_steps(size_t layer, int64_t rows, float* out) {
@@ -275,21 +289,15 @@ void PackedSession::attend_to_memory(size_t layer, std::span<const int64_t> sent
   });
 }
 
-void PackedSession::normalise(const PackedInference::Norm& norm, const float* x,
-                              const float* update, int64_t rows, float* out) {
+void PackedSession::normalise(const NormParameters& norm, const float* x, const float* update,
+                              int64_t rows, float* out) {
   if (update == nullptr) {
     zeros_.resize(std::max(zeros_.size(), static_cast<size_t>(rows * d_model_)), 0.0f);
     update = zeros_.data();
   }
-  cpu::NormRows whole{.begin = 0,
-                      .end = rows,
-                      .width = d_model_,
-                      .x = x,
-                      .update = update,
-                      .weight = norm.weight.const_data_ptr<float>(),
-                      .bias = norm.bias.const_data_ptr<float>(),
-                      .epsilon = static_cast<float>(norm.epsilon),
-                      .dropout = {}};
+  cpu::NormRows whole = norm_rows(norm);
+  whole.x = x;
+  whole.update = update;
   float *sums = room(sums_, rows * d_model_), *means = room(means_, rows),
         *rstds = room(rstds_, rows);
   at::parallel_for(0, rows, 4 * kRowsAThread, [&](int64_t begin, int64_t end) {
@@ -301,8 +309,7 @@ void PackedSession::normalise(const PackedInference::Norm& norm, const float* x,
 }
 
 template <class F>
-void PackedSession::sublayer(const PackedInference::Norm& norm, float* x, int64_t rows,
-                             F&& compute) {
+void PackedSession::sublayer(const NormParameters& norm, float* x, int64_t rows, F&& compute) {
   switch (model_->config().norm) {
     case attn::Norm::post: {
       const float* update = compute(x);
@@ -329,6 +336,8 @@ torch::Tensor PackedSession::step(const StepRows& step) {
   const int64_t keys = heads_ * d_k_, values = heads_ * d_v_, width = 2 * keys + values;
   float* update = room(update_, rows * d_model_);
   float* attended = room(attended_, rows * values);
+  const Rotation rotation =
+      model_->target_embedding->position->in_step(1, position_, torch::kCPU).rotation;
   for (size_t i = 0; i < decoder_.layers.size(); ++i) {
     const PackedInference::Layer& layer = decoder_.layers[i];
     sublayer(layer.self_norm, x, rows, [&](const float* in) {
@@ -337,6 +346,7 @@ torch::Tensor PackedSession::step(const StepRows& step) {
       steps.keys.push_back(block + keys);
       steps.values.push_back(block + 2 * keys);
       layer.self_project.apply(in, d_model_, rows, block, width);
+      if (rotation.defined()) rotate_rows(rotation, block, rows);
       attend_to_steps(i, rows, attended);
       layer.self_output.apply(attended, values, rows, update, d_model_);
       return update;

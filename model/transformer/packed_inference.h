@@ -9,6 +9,7 @@
 #include "kernels/libtorch.h"
 #include "kernels/ops/bf16.h"
 #include "kernels/ops/packed_linear.h"
+#include "kernels/ops/residual_norm.h"
 #include "model/seq2seq.h"
 #include "model/transformer/transformer.h"
 
@@ -26,20 +27,16 @@ class PackedInference : public InferenceModel {
   PackedInference(std::shared_ptr<TransformerImpl> model, WeightType weights);
   std::unique_ptr<DecodeSession> start(const TokenSequences& source) const override;
 
-  struct Norm {
-    torch::Tensor weight, bias;
-    double epsilon;
-  };
   struct Layer {
     PackedLinear self_project, self_output;  ///< queries, keys and values in one
     PackedLinear memory_query, memory_output;
     PackedLinear inner, outer;
-    Norm self_norm, memory_norm, feed_forward_norm;
+    NormParameters self_norm, memory_norm, feed_forward_norm;
   };
 
   std::shared_ptr<TransformerImpl> model;  ///< for the embedding and the memory
   std::vector<Layer> layers;
-  std::optional<Norm> final_norm;
+  std::optional<NormParameters> final_norm;
   PackedLinear projection;
   /// What the encoder and the memory's keys and values are computed with; null: float32.
   std::unique_ptr<Bf16Weights> memory_weights;

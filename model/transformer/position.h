@@ -4,6 +4,8 @@
 #include <mutex>
 
 #include "kernels/libtorch.h"
+#include "kernels/ops/rotary.h"
+#include "model/layers/layer.h"
 #include "model/transformer/config.h"
 
 namespace attn {
@@ -13,17 +15,28 @@ namespace attn {
 /// out (its wavelengths run from 2π to 10000·2π in d_model/2 - 1 steps).
 torch::Tensor sinusoid_table(int64_t positions, int64_t d_model, bool halves = false);
 
-/// What tells positions apart: something added to the embeddings, or a bias on the attention
-/// scores.
-class PositionEncodingImpl : public torch::nn::Module {
+/// What self-attention's scores take of positions; nothing by default.
+struct PositionInScores {
+  torch::Tensor bias_HLM;  ///< [H, L, M], added to the scores
+  Rotation rotation;       ///< of queries and keys
+};
+
+/// What tells positions apart: something added to the embeddings, a rotation of self-attention's
+/// queries and keys, or a bias on its scores.
+class PositionEncodingImpl : public torch::nn::Module, public Layer {
  public:
   explicit PositionEncodingImpl(const TransformerConfig& config);
+  void reset_parameters() override;
 
   /// embeddings_ND plus the encoding of each row's position. Learned positions throw (TORCH_CHECK)
   /// beyond their table; sinusoids grow as needed.
   torch::Tensor forward(const torch::Tensor& embeddings_ND, const torch::Tensor& positions_N,
                         int64_t longest);
 
+  /// For whole sentences, whose rows are at positions_N.
+  PositionInScores in_scores(const torch::Tensor& positions_N, int64_t longest);
+  /// For one step of search: `rows` queries at `position`, keys up to there.
+  PositionInScores in_step(int64_t rows, int64_t position, torch::Device device);
   /// [H, L, M] added to the scores of self-attention, or undefined for none: the hook for relative
   /// encodings. The fast path does not take a bias, so attention falls back to the readable one
   /// where it is defined.
@@ -33,9 +46,10 @@ class PositionEncodingImpl : public torch::nn::Module {
 
  private:
   torch::Tensor sinusoids(int64_t positions, torch::Device device);
+  Rotation rotation(const torch::Tensor& positions_N, int64_t longest);
 
   Position kind_;
-  int64_t d_model_;
+  int64_t d_model_, d_k_;
   torch::Tensor table_;     // sinusoids so far; recomputed, hence not in checkpoints
   std::mutex table_mutex_;  // search decodes several batches at once
 };

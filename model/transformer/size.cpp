@@ -31,7 +31,7 @@ int64_t embedding_matrices(const TransformerConfig& c, const VocabularySizes& v)
 }  // namespace
 
 int64_t parameter_count(const TransformerConfig& c, const VocabularySizes& vocabulary) {
-  const int64_t norm = 2 * c.d_model;
+  const int64_t norm = norm_parameters(c.norm_kind, c.d_model);
   const int64_t encoder_layer = attention_parameters(c) + feed_forward_parameters(c) + 2 * norm;
   const int64_t decoder_layer = 2 * attention_parameters(c) + feed_forward_parameters(c) + 3 * norm;
   const int64_t final_norms = c.norm == Norm::pre ? 2 * norm : 0;

@@ -3,9 +3,14 @@
 #pragma once
 
 #include "kernels/libtorch.h"
+#include "model/layers/dropout.h"
+#include "model/layers/norm.h"
 #include "model/transformer/config.h"
 
 namespace attn {
+
+/// The norm of every sub-layer, and of a pre-norm stack's end.
+NormLayer make_norm(const TransformerConfig& config);
 
 /// LayerNorm(x + Dropout(Sublayer(x))), or x + Dropout(Sublayer(LayerNorm(x))) with norm = pre.
 class SublayerImpl : public torch::nn::Module {
@@ -17,21 +22,18 @@ class SublayerImpl : public torch::nn::Module {
   torch::Tensor forward(const torch::Tensor& x_ND, F&& sublayer) {
     switch (order_) {
       case Norm::post:
-        return add_and_normalise(x_ND, sublayer(x_ND));
+        return norm->after_residual(x_ND, sublayer(x_ND), dropout);
       case Norm::pre:
-        return add(x_ND, sublayer(norm(x_ND)));
+        return x_ND + dropout(sublayer(norm(x_ND)));
     }
     TORCH_CHECK(false, "no such norm");
   }
 
-  torch::nn::LayerNorm norm = nullptr;
+  NormLayer norm = nullptr;
+  Dropout dropout = nullptr;
 
  private:
-  torch::Tensor add(const torch::Tensor& x_ND, const torch::Tensor& update_ND);
-  torch::Tensor add_and_normalise(const torch::Tensor& x_ND, const torch::Tensor& update_ND);
-
   Norm order_;
-  double dropout_;
 };
 TORCH_MODULE(Sublayer);
 

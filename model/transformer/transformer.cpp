@@ -1,7 +1,9 @@
 #include "model/transformer/transformer.h"
 
+#include <cmath>
+
 #include "base/check.h"
-#include "model/transformer/init.h"
+#include "model/layers/layer.h"
 
 namespace attn {
 
@@ -30,7 +32,14 @@ TransformerImpl::TransformerImpl(const TransformerConfig& config, const Vocabula
   target_embedding = register_module("target_embedding", Embedding(config, config.word_positions));
   encoder = register_module("encoder", Encoder(config));
   decoder = register_module("decoder", Decoder(config));
-  initialise(*this, config.d_model);
+  reset_parameters();
+}
+
+void TransformerImpl::reset_parameters() {
+  const torch::NoGradGuard no_grad;
+  const double deviation = std::pow(static_cast<double>(config_.d_model), -0.5);
+  for (auto& matrix : parameters(/*recurse=*/false)) matrix.normal_(0.0, deviation);
+  reset_layers(*this);
 }
 
 const torch::Tensor& TransformerImpl::source_matrix() const {
@@ -52,7 +61,7 @@ Memory TransformerImpl::encode(const TokenSequences& source) {
   const AttentionScope self{
       .queries = rows,
       .keys = rows,
-      .bias_HLM = source_embedding->position->attention_bias(rows.longest(), rows.longest())};
+      .position = source_embedding->position->in_scores(rows.positions(), rows.longest())};
   return {encoder(x_ND, self), rows};
 }
 
@@ -64,7 +73,7 @@ torch::Tensor TransformerImpl::decode(const TokenSequences& target_in, const Mem
       .queries = rows,
       .keys = rows,
       .causal = true,
-      .bias_HLM = target_embedding->position->attention_bias(rows.longest(), rows.longest())};
+      .position = target_embedding->position->in_scores(rows.positions(), rows.longest())};
   return decoder(x_ND, memory.rows_MD, self,
                  AttentionScope{.queries = rows, .keys = memory.segments});
 }
@@ -93,10 +102,8 @@ torch::Tensor TransformerImpl::step(DecoderState& state, const StepRows& step) {
   state.rows_of_sentence.assign(state.memory.count(), 0);
   for (const int64_t sentence : step.sentences) ++state.rows_of_sentence[sentence];
 
-  // The newest position's row of the bias that whole sentences get.
-  torch::Tensor bias = target_embedding->position->attention_bias(position + 1, position + 1);
-  if (bias.defined()) bias = bias.narrow(1, position, 1);
-  return decoder->step(embed_step(step, position), state, bias);
+  return decoder->step(embed_step(step, position), state,
+                       target_embedding->position->in_step(rows, position, device()));
 }
 
 torch::Tensor TransformerImpl::embed_step(const StepRows& rows, int64_t position) {

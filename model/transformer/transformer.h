@@ -16,8 +16,9 @@ namespace attn {
 
 class TransformerImpl : public Seq2SeqModel {
  public:
-  /// Parameters are initialised from torch's generator (init.h).
   TransformerImpl(const TransformerConfig& config, const VocabularySizes& sizes);
+  /// Draws all parameters from torch's generator (model/layers/layer.h).
+  void reset_parameters();
 
   Memory encode(const TokenSequences& source) override;
   /// The last decoder layer's rows.

@@ -8,6 +8,7 @@ Standard library alone. Every case works in a temporary directory.
 import json
 import random
 import resource
+import shutil
 import signal
 import subprocess
 import time
@@ -129,6 +130,43 @@ class EndToEnd(ProgramTest):
         self.assertIn("attn train stopped --resume", error)
         self.attn("train", "stopped", "--resume")
         self.assertEqual(self.weights("stopped"), self.whole_run())
+
+    def test_another_runtime_is_reported_and_gone_on_with(self):
+        self.whole_run()
+        said = self.attn("train", "whole", "--resume", "--set", "search.decoder=libtorch").stderr
+        self.assertIn("whole: runtime.decoder is modules, was packed", said)
+        self.assertIn("finished at step 60", said)
+        line = (self.path / "corpus/test.en").read_text().splitlines()[0] + "\n"
+        translate = lambda *assignments: self.attn(
+            "translate", "whole", *(word for one in assignments for word in ("--set", one)), stdin=line).stdout
+        self.assertEqual(translate("decoder=libtorch"), translate("runtime.decoder=modules"))
+        self.assertEqual(translate("search.decoder=libtorch", "beam=2"), translate("runtime.decoder=modules", "search.beam=2"))
+        translate("runtime.attention=reference")
+        self.one_line("translate", "whole", "--set", "decoder=slow", code=2, names=["runtime.decoder", "packed", "modules"])
+        self.one_line("translate", "whole", "--set", "known_tags=1", code=2, names=["search.known_tags", "data.task parsing"])
+
+    def test_a_run_of_an_earlier_version_is_read_whatever_its_unused_options_hold(self):
+        self.whole_run()
+        shutil.copytree(self.path / "whole", self.path / "earlier")
+        old = {"data": {"min_frequency": 3, "silver": ["gone.ptb"]}, "search": {"known_tags": 2, "decoder": "packed"},
+               "model": {"attention": "fast"}}
+        for path in [self.path / "earlier/config.json", *(self.path / "earlier/checkpoints").glob("*/config.json")]:
+            config = json.loads(path.read_text())
+            del config["runtime"]
+            for section, options in old.items():
+                config[section].update(options)
+            path.write_text(json.dumps(config))
+        line = (self.path / "corpus/test.en").read_text().splitlines()[0] + "\n"
+        self.assertEqual(self.attn("translate", "earlier", stdin=line).stdout,
+                         self.attn("translate", "whole", stdin=line).stdout)
+        self.assertIn("finished at step 60", self.attn("train", "small.json", "--run", "earlier", "--resume").stderr)
+        self.one_line("config", "earlier/config.json", code=2,
+                      names=["data.min_frequency", "tokenizer bpe has no such option (tokenizer words has)"])
+
+    def test_the_options_of_all_alternatives_are_explained_once(self):
+        lines = [line for line in self.attn("config", "--explain").stdout.splitlines() if line.startswith("train.learning_rate ")]
+        self.assertEqual(len(lines), 1)
+        self.assertTrue(lines[0].endswith("(number; schedule inverse_sqrt, constant)"), lines[0])
 
     def test_a_finished_run_says_so_and_writes_nothing(self):
         self.whole_run()

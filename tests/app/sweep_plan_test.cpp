@@ -187,6 +187,42 @@ TEST_CASE("the shipped sweeps and presets can be read") {
   }
 }
 
+TEST_CASE("every config in experiments can be read") {
+  const auto folder = std::filesystem::path(testing::kSourceDir) / "experiments";
+  int64_t read = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+    if (entry.path().extension() != ".json") continue;
+    const Json json = parse_json(read_file(entry.path()), entry.path().string());
+    if (!json.contains("data") && !json.contains("base") && !json.contains("model")) continue;
+    INFO(entry.path().string());
+    ++read;
+    if (json.contains("rows")) {
+      CHECK_NOTHROW(plan_sweep({.file = entry.path()}));
+    } else {
+      CHECK_NOTHROW(load_experiment(entry.path()));
+    }
+  }
+  CHECK(read > 15);
+}
+
+TEST_CASE("a row of another runtime than its run had is the same row, and the change is named") {
+  const Sweeps sweeps;
+  const auto plan = [&](const std::string& decoder) {
+    return sweeps.plan(
+        sweeps.rows(R"({"name": "slow", "set": {"search": {"decoder": ")" + decoder + R"("}}})"));
+  };
+  const SweepPlan before = plan("packed"), after = plan("libtorch");
+  const PlannedRun& run = before.runs[1];
+  std::filesystem::create_directories(run.directory);
+  write_file_atomically(run.directory / "config.json", write_config(run.experiment).dump());
+  CHECK(inspect_run(after.runs[1]).stage == RunStage::begun);
+  CHECK_NOTHROW(refuse_changed(after));
+  CHECK(runtime_notes(before).empty());
+  CHECK(runtime_notes(after) ==
+        std::vector<std::string>{
+            "runtime.decoder is modules, was packed when these runs began: slow/seed-5"});
+}
+
 TEST_CASE("a run whose row was changed since is named and not gone on with") {
   const Sweeps sweeps;
   const SweepPlan before =

@@ -250,6 +250,7 @@ class Sweeps(ProgramTest):
         shutil.rmtree(self.path / "early-run/checkpoints")  # as if it had been killed in its first steps
         (self.path / "early-run/result.json").unlink()
         (self.path / "early-run/metrics.jsonl").unlink()
+        (self.path / "early-run/run.json").unlink()  # it notes the first checkpoint
         self.corpus("early")
         self.attn("train", "early.json", "--run", "early-run", "--resume")
         self.attn("train", "early.json", "--run", "early-again")

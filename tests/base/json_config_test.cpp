@@ -1,5 +1,8 @@
 #include "base/json_config.h"
 
+#include <array>
+#include <variant>
+
 #include "tests/support/catch.h"
 
 using namespace attn;
@@ -7,12 +10,25 @@ using testing::contains;
 
 namespace {
 enum class Norm { post, pre };
+enum class Kind { loss, bleu, parse };
+enum class Shape { disc, box };
 }  // namespace
 
 template <>
 struct attn::EnumNames<Norm> {
   static constexpr auto values =
       std::to_array<EnumName<Norm>>({{Norm::post, "post"}, {Norm::pre, "pre"}});
+  static constexpr auto former = std::to_array<EnumName<Norm>>({{Norm::pre, "before"}});
+};
+template <>
+struct attn::EnumNames<Kind> {
+  static constexpr auto values = std::to_array<EnumName<Kind>>(
+      {{Kind::loss, "loss"}, {Kind::bleu, "bleu"}, {Kind::parse, "parse"}});
+};
+template <>
+struct attn::EnumNames<Shape> {
+  static constexpr auto values =
+      std::to_array<EnumName<Shape>>({{Shape::disc, "disc"}, {Shape::box, "box"}});
 };
 
 namespace {
@@ -44,6 +60,102 @@ struct Outer {
   }
   bool operator==(const Outer&) const = default;
 };
+
+// A union tagged by "kind", whose alternatives share options.
+struct Score {
+  static constexpr const char* kTag = "kind";
+  std::string name = "x";
+  Kind kind = Kind::loss;
+  int64_t beam = 4;
+  bool lowercase = false;
+  int64_t every = 10;
+  template <class Self, class Visit>
+  static void fields(Self& self, Visit&& visit) {
+    visit("name", self.name, "text");
+    visit("kind", self.kind, "a tag");
+    if (self.kind != Kind::loss) visit("beam", self.beam, "width");
+    if (self.kind == Kind::bleu) visit("lowercase", self.lowercase, "switch");
+    visit("every", self.every, "steps");
+  }
+  bool operator==(const Score&) const = default;
+};
+
+struct Disc {
+  double radius = 1.0;
+  int64_t colour = 1;
+  template <class Self, class Visit>
+  static void fields(Self& self, Visit&& visit) {
+    visit("radius", self.radius, "of the disc");
+    visit("colour", self.colour, "of both");
+  }
+  bool operator==(const Disc&) const = default;
+};
+struct Box {
+  double width = 2.0;
+  int64_t colour = 2;
+  template <class Self, class Visit>
+  static void fields(Self& self, Visit&& visit) {
+    visit("width", self.width, "of the box");
+    visit("colour", self.colour, "of both");
+  }
+  bool operator==(const Box&) const = default;
+};
+
+// A union whose alternatives have nothing in common, as those of a model's architecture.
+struct Figure {
+  static constexpr const char* kTag = "shape";
+  static constexpr bool kTagReplaces = true;
+  std::variant<Disc, Box> options;
+  template <class Self, class Visit>
+  static void fields(Self& self, Visit&& visit) {
+    Shape shape = static_cast<Shape>(self.options.index());
+    visit("shape", shape, "which figure");
+    if constexpr (!std::is_const_v<Self>) {
+      if (shape == Shape::box && self.options.index() != 1) self.options = Box{};
+      if (shape == Shape::disc && self.options.index() != 0) self.options = Disc{};
+    }
+    std::visit([&](auto& chosen) { chosen.fields(chosen, visit); }, self.options);
+  }
+  bool operator==(const Figure&) const = default;
+};
+
+struct Tagged {
+  Figure figure;
+  std::vector<Score> scores;
+  template <class Self, class Visit>
+  static void fields(Self& self, Visit&& visit) {
+    visit("figure", self.figure, "a union");
+    visit("scores", self.scores, "unions");
+  }
+  bool operator==(const Tagged&) const = default;
+};
+
+// Two tags, each with options of its own.
+struct Two {
+  static constexpr std::array kTags = {"kind", "shape"};
+  Kind kind = Kind::loss;
+  Shape shape = Shape::disc;
+  int64_t beam = 4;
+  double width = 1.0;
+  template <class Self, class Visit>
+  static void fields(Self& self, Visit&& visit) {
+    visit("kind", self.kind, "a tag");
+    visit("shape", self.shape, "another");
+    if (self.kind == Kind::bleu) visit("beam", self.beam, "width of search");
+    if (self.shape == Shape::box) visit("width", self.width, "of the box");
+  }
+  bool operator==(const Two&) const = default;
+};
+
+Json json(std::string_view text) {
+  return parse_json(text, "test.json");
+}
+
+Tagged read_tagged(std::string_view text) {
+  Tagged config;
+  read_config(config, json(text));
+  return config;
+}
 
 Outer read(std::string_view text) {
   Outer config;
@@ -146,4 +258,112 @@ TEST_CASE("every knob explains itself with path, type, value and meaning") {
   CHECK(docs[2].type == "post | pre");
   CHECK(docs[3].value == "0.5");
   CHECK(docs[3].meaning == "a number");
+}
+
+TEST_CASE("a former word of an enum is read and not written") {
+  const Outer config = read(R"({"norm": "before"})");
+  CHECK(config.norm == Norm::pre);
+  CHECK(write_config(config)["norm"] == "pre");
+}
+
+TEST_CASE("of a tagged union the chosen alternative's options are read and written") {
+  const Tagged config = read_tagged(R"({"figure": {"width": 3, "shape": "box"},
+                                        "scores": [{"kind": "bleu", "beam": 7}, {}]})");
+  CHECK(std::get<Box>(config.figure.options).width == 3);
+  CHECK(std::get<Box>(config.figure.options).colour == 2);
+  CHECK(config.scores[0].beam == 7);
+  CHECK(write_config(config) == json(R"({"figure": {"shape": "box", "width": 3.0, "colour": 2},
+    "scores": [{"name": "x", "kind": "bleu", "beam": 7, "lowercase": false, "every": 10},
+               {"name": "x", "kind": "loss", "every": 10}]})"));
+  Tagged again;
+  read_config(again, write_config(config));
+  CHECK(again == config);
+}
+
+TEST_CASE("an option of another alternative stops with the alternatives that have it") {
+  CHECK_THROWS_WITH(
+      read_tagged(R"({"scores": [{"beam": 5}]})"),
+      contains("scores[0].beam: kind loss has no such option (kinds bleu and parse have)"));
+  CHECK_THROWS_WITH(read_tagged(R"({"scores": [{"kind": "parse", "lowercase": true}]})"),
+                    contains("scores[0].lowercase: kind parse has no such option (kind bleu has)"));
+  CHECK_THROWS_WITH(read_tagged(R"({"figure": {"width": 3}})"),
+                    contains("figure.width: shape disc has no such option (shape box has)"));
+  Two two;
+  CHECK_THROWS_WITH(read_config(two, json(R"({"kind": "bleu", "width": 3})")),
+                    contains("width: shape disc has no such option (shape box has)"));
+}
+
+TEST_CASE("an unknown key of a union names the alternative and the nearest of its options") {
+  CHECK_THROWS_WITH(
+      read_tagged(R"({"scores": [{"evry": 5}]})"),
+      contains("scores[0].evry: unknown key (kind loss)") && contains("did you mean every?"));
+  Two two;
+  CHECK_THROWS_WITH(read_config(two, json(R"({"shape": "box", "widht": 3})")),
+                    contains("widht: unknown key (kind loss and shape box); did you mean width?"));
+}
+
+TEST_CASE("an option of another alternative may stand there with its default") {
+  CHECK(read_tagged(R"({"scores": [{"beam": 4, "lowercase": false}]})") ==
+        read_tagged(R"({"scores": [{}]})"));
+  CHECK(read_tagged(R"({"figure": {"width": 2, "radius": null}})") == Tagged{});
+  CHECK_THROWS_WITH(read_tagged(R"({"scores": [{"lowercase": 0}]})"), contains("no such option"));
+}
+
+TEST_CASE("null is the default of the chosen alternative") {
+  const Tagged config =
+      read_tagged(R"({"figure": {"shape": "box", "colour": null, "width": null}})");
+  CHECK(std::get<Box>(config.figure.options) == Box{});
+  CHECK(read_tagged(R"({"figure": {"shape": null}})") == Tagged{});
+}
+
+TEST_CASE("a patch that changes a tag removes the options that the new alternative lacks") {
+  const ConfigSchema& schema = schema_of<Tagged>();
+  Json config = json(R"({"scores": [{"kind": "bleu", "beam": 7, "lowercase": true, "every": 1}]})");
+  set_path(config, "scores.0.kind=parse", schema);
+  CHECK(config == json(R"({"scores": [{"kind": "parse", "beam": 7, "every": 1}]})"));
+  set_path(config, R"(scores.0={"kind": null})", schema);
+  CHECK(config == json(R"({"scores": [{"kind": null, "every": 1}]})"));
+  Json two = json(R"({"kind": "bleu", "shape": "box", "beam": 2, "width": 5, "typo": 1})");
+  apply_patch(two, json(R"({"kind": "loss"})"), schema_of<Two>());
+  CHECK(two == json(R"({"kind": "loss", "shape": "box", "width": 5, "typo": 1})"));
+  apply_patch(two, json(R"({"shape": "disc", "width": 6})"), schema_of<Two>());
+  CHECK(two["width"] == 6);  // the patch's own mistake is for the strict read
+}
+
+TEST_CASE("a patch that changes a replacing tag replaces the object") {
+  const ConfigSchema& schema = schema_of<Tagged>();
+  Json config = json(R"({"figure": {"radius": 3, "colour": 7}})");
+  apply_patch(config, json(R"({"figure": {"shape": "disc", "radius": 4}})"), schema);
+  CHECK(config == json(R"({"figure": {"radius": 4, "colour": 7, "shape": "disc"}})"));
+  apply_patch(config, json(R"({"figure": {"shape": "box", "width": 5}})"), schema);
+  CHECK(config == json(R"({"figure": {"shape": "box", "width": 5}})"));
+  set_path(config, "figure.shape=disc", schema);
+  CHECK(config == json(R"({"figure": {"shape": "disc"}})"));
+  set_path(config, "figure.radius=2", schema);
+  CHECK(config == json(R"({"figure": {"shape": "disc", "radius": 2}})"));
+  apply_patch(config, json(R"({"figure": {"shape": "box"}})"));  // nothing known of its tags
+  CHECK(config == json(R"({"figure": {"shape": "box", "radius": 2}})"));
+}
+
+TEST_CASE("what an earlier version wrote of other alternatives is removed") {
+  Json config = json(R"({"figure": {"radius": 3, "width": 7, "typo": 1},
+                         "scores": [{"beam": 9, "every": 2}, {"kind": "bleu", "beam": 9}]})");
+  remove_other_options(config, schema_of<Tagged>());
+  CHECK(config == json(R"({"figure": {"radius": 3, "typo": 1},
+                           "scores": [{"every": 2}, {"kind": "bleu", "beam": 9}]})"));
+}
+
+TEST_CASE("the options of all alternatives are explained, each once and with whose it is") {
+  Tagged config;
+  config.figure.options = Disc{.radius = 5, .colour = 6};
+  std::vector<std::string> lines;
+  for (const FieldDoc& doc : explain_config(config)) {
+    lines.push_back(doc.path + " = " + doc.value + (doc.only.empty() ? "" : " | " + doc.only));
+  }
+  CHECK(lines ==
+        std::vector<std::string>{"figure.shape = \"disc\"", "figure.width = 2.0 | shape box",
+                                 "figure.radius = 5.0 | shape disc", "figure.colour = 6",
+                                 "scores = []", "scores[].name = \"x\"", "scores[].kind = \"loss\"",
+                                 "scores[].beam = 4 | kind bleu, parse",
+                                 "scores[].lowercase = false | kind bleu", "scores[].every = 10"});
 }

@@ -326,3 +326,70 @@ TEST_CASE("next_above finds the first value above the threshold, NaN never") {
     }
   }
 }
+
+TEST_CASE("a norm is its formula, with and without the mean, and its gradients are the slopes") {
+  const cpu::Kernels& kernels = each_table();
+  const bool centred = GENERATE(true, false);
+  const int64_t width = GENERATE(1, 7, 64);
+  CAPTURE(kernels.name, centred, width);
+  Random random(9);
+  const int64_t rows = 3;
+  const auto x = random_floats(random, rows * width), update = random_floats(random, rows * width),
+             weight = random_floats(random, width), bias = random_floats(random, width),
+             dy = random_floats(random, rows * width);
+  const double epsilon = 0.1;  // the slopes of a single element are not all zero
+  const auto formula = [&](const std::vector<double>& sum, int64_t row, int64_t c) {
+    double mean = 0, square = 0;
+    for (int64_t i = 0; i < width; ++i) mean += sum[row * width + i] / static_cast<double>(width);
+    if (!centred) mean = 0;
+    for (int64_t i = 0; i < width; ++i) square += std::pow(sum[row * width + i] - mean, 2);
+    const double deviation = std::sqrt(square / static_cast<double>(width) + epsilon);
+    return (sum[row * width + c] - mean) / deviation * weight[c] + (centred ? bias[c] : 0.0f);
+  };
+  const cpu::NormRows part{.begin = 0,
+                           .end = rows,
+                           .width = width,
+                           .x = x.data(),
+                           .update = update.data(),
+                           .weight = weight.data(),
+                           .bias = centred ? bias.data() : nullptr,
+                           .epsilon = static_cast<float>(epsilon),
+                           .dropout = {}};
+  const auto of_rows = static_cast<size_t>(rows), of_all = static_cast<size_t>(rows * width);
+  std::vector<float> output(of_all), sums(of_all), means(of_rows), rstds(of_rows), dx(of_all),
+      dw(static_cast<size_t>(width)), db(static_cast<size_t>(width));
+  kernels.norm_forward(part, output.data(), sums.data(), means.data(), rstds.data());
+  kernels.norm_backward(part, {.output = dy.data(),
+                               .sum = sums.data(),
+                               .mean = means.data(),
+                               .rstd = rstds.data(),
+                               .x = dx.data(),
+                               .update = dx.data(),
+                               .weight = dw.data(),
+                               .bias = db.data()});
+  std::vector<double> sum(of_all);
+  for (size_t i = 0; i < of_all; ++i) sum[i] = static_cast<double>(x[i]) + update[i];
+  const double h = 1e-5;
+  for (int64_t i = 0; i < rows * width; ++i) {
+    const int64_t row = i / width;
+    CHECK(output[i] == Approx(formula(sum, row, i % width)).margin(1e-5));
+    std::vector<double> above = sum, below = sum;
+    above[i] += h;
+    below[i] -= h;
+    double slope = 0;
+    for (int64_t c = 0; c < width; ++c) {
+      slope += dy[row * width + c] * (formula(above, row, c) - formula(below, row, c)) / (2 * h);
+    }
+    CHECK(dx[i] == Approx(slope).margin(1e-4));
+  }
+  for (int64_t c = 0; c < width; ++c) {
+    double normals = 0, ones = 0;
+    for (int64_t row = 0; row < rows; ++row) {
+      const double added = centred ? bias[c] : 0.0f;
+      normals += dy[row * width + c] * (formula(sum, row, c) - added) / weight[c];
+      ones += dy[row * width + c];
+    }
+    CHECK(dw[c] == Approx(normals).margin(1e-4));
+    CHECK(db[c] == Approx(centred ? ones : 0.0).margin(1e-5));
+  }
+}

@@ -8,6 +8,7 @@
 #include <set>
 #include <thread>
 
+#include "kernels/compute_scope.h"
 #include "kernels/cpu/table.h"
 #include "kernels/ops/dropout.h"
 #include "kernels/ops/embedding.h"
@@ -47,12 +48,12 @@ TEST_CASE("the standard library is the system's, not the parts of one that LibTo
 #endif
 
 TEST_CASE("a dropout seed decides the keys of its thread, nested ones too") {
-  const DropoutSeed outer(7);
+  const ComputeScope outer({.dropout_seed = 7});
   const uint64_t first = draw_dropout_key(0.5).key;
   const uint64_t second = draw_dropout_key(0.5).key;
   CHECK(first != second);
   {
-    const DropoutSeed inner(7);
+    const ComputeScope inner({.dropout_seed = 7});
     CHECK(draw_dropout_key(0.5).key == first);
     torch::manual_seed(1);  // has no say
     CHECK(draw_dropout_key(0.5).key == second);
@@ -74,7 +75,7 @@ TEST_CASE("residual_norm without dropout equals LayerNorm of the sum, values and
   std::vector<std::vector<torch::Tensor>> results;
   for (const bool fast : {false, true}) {
     for (const auto& t : {x, u, w, b}) t.mutable_grad() = torch::Tensor();
-    const torch::Tensor out = fast ? residual_norm(x, u, w, b, 1e-5, 0.0)
+    const torch::Tensor out = fast ? residual_norm(x, u, {w, b, 1e-5}, 0.0)
                                    : torch::layer_norm(x + u, {shape.second}, w, b, 1e-5);
     out.backward(upstream);
     results.push_back(
@@ -92,7 +93,7 @@ TEST_CASE("residual_norm's dropout mask is the same forward and backward") {
   const torch::Tensor x = torch::zeros({64, 32}, torch::requires_grad());
   const torch::Tensor u = torch::randn({64, 32}, torch::requires_grad());
   const torch::Tensor w = torch::ones({32}), b = torch::zeros({32});
-  residual_norm(x, u, w, b, 1e-5, 0.4).mul(torch::randn({64, 32})).sum().backward();
+  residual_norm(x, u, {w, b, 1e-5}, 0.4).mul(torch::randn({64, 32})).sum().backward();
   // du = mask · dx / (1 - p): where the element was dropped the gradient is exactly zero.
   const torch::Tensor ratio = u.grad() / x.grad();
   const torch::Tensor dropped = ratio == 0;

@@ -45,7 +45,7 @@ TEST_CASE("the worked example: scaling by the root of d_k softens the softmax") 
 TEST_CASE("attention weights of every query sum to one over what it may see") {
   torch::manual_seed(1);
   const Segments source(std::vector<int64_t>{4, 1, 6}), target(std::vector<int64_t>{3, 2, 5});
-  auto module = attention(small(), AttentionPath::readable);
+  auto module = attention(small(), AttentionPath::reference);
   const torch::Tensor x = torch::randn({10, 12}), memory = torch::randn({11, 12});
   const torch::Tensor weights = module->weights(x, memory, {.queries = target, .keys = source});
   REQUIRE(weights.sizes() == torch::IntArrayRef({3, 2, 5, 6}));
@@ -93,7 +93,7 @@ TEST_CASE("the fast path equals the readable one, forward and backward") {
   const torch::Tensor memory = causal ? x : torch::randn({keys.rows(), 12});
   const torch::Tensor upstream = torch::randn({target.rows(), 12});
   std::vector<torch::Tensor> outputs, gradients[2];
-  for (const AttentionPath path : {AttentionPath::readable, AttentionPath::fast}) {
+  for (const AttentionPath path : {AttentionPath::reference, AttentionPath::kernels}) {
     auto module = attention(small(heads, d_k, d_v), path);
     const torch::Tensor in = x.clone().requires_grad_(), mem = memory.clone().requires_grad_();
     const torch::Tensor out =
@@ -129,7 +129,7 @@ TEST_CASE("attention dropout on the fast path keeps the right share and its grad
 }
 
 TEST_CASE("causal attention does not see the future") {
-  const AttentionPath path = GENERATE(AttentionPath::fast, AttentionPath::readable);
+  const AttentionPath path = GENERATE(AttentionPath::kernels, AttentionPath::reference);
   torch::manual_seed(11);
   const Segments rows(std::vector<int64_t>{6});
   auto module = attention(small(), path);
@@ -143,7 +143,7 @@ TEST_CASE("causal attention does not see the future") {
 }
 
 TEST_CASE("sentences of a batch do not see each other") {
-  const AttentionPath path = GENERATE(AttentionPath::fast, AttentionPath::readable);
+  const AttentionPath path = GENERATE(AttentionPath::kernels, AttentionPath::reference);
   torch::manual_seed(13);
   auto module = attention(small(), path);
   const Segments both(std::vector<int64_t>{3, 5}), first(std::vector<int64_t>{3});
@@ -182,12 +182,13 @@ TEST_CASE("LibTorch's kernel over the padded layout is the same attention, gradi
 TEST_CASE("a bias on the scores forbids what it makes hopeless, in whole sentences and in steps") {
   torch::manual_seed(11);
   const Segments rows(std::vector<int64_t>{5, 3});
-  auto module = attention(small(), AttentionPath::fast);
+  auto module = attention(small(), AttentionPath::kernels);
   const torch::Tensor x = torch::randn({8, 12});
   const torch::Tensor future = torch::ones({2, 5, 5}).triu(1) * -1e9;
-  CHECK(max_difference(module->forward(x, x, {.queries = rows, .keys = rows, .bias_HLM = future}),
-                       module->forward(x, x, {.queries = rows, .keys = rows, .causal = true})) <
-        1e-5);
+  CHECK(
+      max_difference(
+          module->forward(x, x, {.queries = rows, .keys = rows, .position = {.bias_HLM = future}}),
+          module->forward(x, x, {.queries = rows, .keys = rows, .causal = true})) < 1e-5);
 
   std::vector<KeysValues> steps;
   for (int t = 0; t < 4; ++t) steps.push_back(module->project(torch::randn({3, 12})));
@@ -196,7 +197,7 @@ TEST_CASE("a bias on the scores forbids what it makes hopeless, in whole sentenc
   first.select(2, 0).fill_(-1e9);
   const torch::Tensor now = torch::randn({3, 12});
   const torch::NoGradGuard no_grad;
-  CHECK(max_difference(module->attend_to_steps(now, steps, ancestors, first),
+  CHECK(max_difference(module->attend_to_steps(now, steps, ancestors, {.bias_HLM = first}),
                        module->attend_to_steps(now, std::span(steps).subspan(1),
                                                std::span(ancestors).subspan(1))) < 1e-5);
 }

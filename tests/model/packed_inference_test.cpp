@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/random.h"
+#include "kernels/compute_scope.h"
 #include "model/transformer/inference.h"
 #include "tests/support/catch.h"
 #include "tests/support/hardware.h"
@@ -30,6 +31,9 @@ TransformerConfig variant(const std::string& name) {
   if (name == "other widths") config.d_k = 5, config.d_v = 11;
   if (name == "learned") config.position = Position::learned, config.max_positions = 40;
   if (name == "word positions") config.word_positions = true;
+  if (name == "rms") config.norm_kind = NormKind::rms;
+  if (name == "rms, pre") config.norm_kind = NormKind::rms, config.norm = Norm::pre;
+  if (name == "rotary") config.position = Position::rotary, config.d_k = 6;
   if (name == "three matrices") config.embedding_sharing = EmbeddingSharing::none;
   return config;
 }
@@ -70,8 +74,9 @@ double mean_difference(const std::vector<double>& a, const std::vector<double>& 
 }  // namespace
 
 TEST_CASE("packed steps are the model's steps, however rows reorder and end") {
-  const std::string name = GENERATE("base", "pre", "no bias", "other widths", "learned",
-                                    "word positions", "three matrices");
+  const std::string name =
+      GENERATE("base", "pre", "no bias", "other widths", "learned", "word positions",
+               "three matrices", "rms", "rms, pre", "rotary");
   CAPTURE(name);
   torch::manual_seed(3);
   Transformer model(variant(name), VocabularySizes{kSource, kTarget});
@@ -125,7 +130,7 @@ TEST_CASE("what packed inference has no kernels for is left to the modules") {
   config.activation = Activation::gelu;
   CHECK(!PackedInference::serves(*Transformer(config, sizes)));
   config = variant("base");
-  config.attention = AttentionPath::readable;
+  config.attention = AttentionPath::reference;
   CHECK(!PackedInference::serves(*Transformer(config, sizes)));
 }
 
@@ -142,7 +147,7 @@ TEST_CASE("search in bf16 is the model in bf16, its encoder and its decoder") {
   const auto of_exact = log_probs_of(*exact.start(source)),
              of_small = log_probs_of(*small.start(source));
   Bf16Weights weights;
-  const Bf16Scope scope(weights);
+  const ComputeScope scope({.precision = Precision::bf16, .bf16_weights = &weights});
   const auto of_plain = log_probs_of(*ModuleInference(model.ptr()).start(source));
   // Sums in another order may round an operand the other way now and then. Half of the model in
   // float32 would be half as far off as all of it.
@@ -176,6 +181,6 @@ TEST_CASE("smaller weights change log-probabilities a little, and only where the
   CHECK_THROWS_WITH(Transformer(gelu, sizes)->inference(backend),
                     testing::contains("search.weights: " + name));
   CHECK_THROWS_WITH(
-      Transformer(variant("base"), sizes)->inference({.path = StepPath::libtorch, .weights = type}),
+      Transformer(variant("base"), sizes)->inference({.path = StepPath::modules, .weights = type}),
       testing::contains("search.weights: " + name));
 }

@@ -32,12 +32,17 @@ void add_transformers(std::vector<ModelVariant>& list) {
       [](Config& c) { c.word_positions = true, c.position = Position::learned; });
   add("halved word positions",
       [](Config& c) { c.word_positions = true, c.position = Position::sinusoidal_halves; });
+  add("rms norm", [](Config& c) { c.norm_kind = NormKind::rms; });
+  add("rms pre-norm", [](Config& c) { c.norm_kind = NormKind::rms, c.norm = Norm::pre; });
+  add("rotary positions", [](Config& c) { c.position = Position::rotary; });
+  add("rotary positions, written-out attention",
+      [](Config& c) { c.position = Position::rotary, c.attention = AttentionPath::reference; });
   add("no bias", [](Config& c) { c.bias = false; });
   add("gelu", [](Config& c) { c.activation = Activation::gelu; });
   add("silu", [](Config& c) { c.activation = Activation::silu; });
   add("two matrices", [](Config& c) { c.embedding_sharing = EmbeddingSharing::decoder; });
   add("three matrices", [](Config& c) { c.embedding_sharing = EmbeddingSharing::none; });
-  add("written-out attention", [](Config& c) { c.attention = AttentionPath::readable; });
+  add("written-out attention", [](Config& c) { c.attention = AttentionPath::reference; });
 }
 
 void add_recurrent(std::vector<ModelVariant>& list) {
@@ -87,7 +92,7 @@ TEST_CASE("a sentence's result does not depend on the batch around it") {
 
 TEST_CASE("cached decoding equals teacher forcing, through reorderings and endings") {
   over_variants([](const ModelVariant& variant) {
-    testing::check_session(variant, {.path = StepPath::libtorch});
+    testing::check_session(variant, {.path = StepPath::modules});
   });
 }
 

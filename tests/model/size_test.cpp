@@ -63,4 +63,12 @@ TEST_CASE("a model config that contradicts itself names the knob") {
   config = {};
   config.d_model = 511;
   CHECK_THROWS_WITH(config.validate(), testing::contains("must be even"));
+  config = {};
+  config.position = Position::rotary;
+  config.d_k = 63;
+  CHECK_THROWS_WITH(config.validate(), testing::contains("d_k: 63: must be even with rotary"));
+  config.d_k = 64;
+  CHECK_NOTHROW(config.validate());
+  config.word_positions = true;
+  CHECK_THROWS_WITH(config.validate(), testing::contains("word_positions: true: needs a position"));
 }

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "kernels/compute_scope.h"
 #include "kernels/ops/bf16.h"
 #include "tests/support/catch.h"
 #include "tests/support/hardware.h"
@@ -121,7 +122,7 @@ TEST_CASE("the loss on bf16 tiles equals the definition on rounded operands") {
   w.mutable_grad() = torch::ones_like(w);  // is added to
   Bf16Weights weights;
   {
-    const Bf16Scope scope(weights);
+    const ComputeScope scope({.precision = Precision::bf16, .bf16_weights = &weights});
     const LossSums fast = chunked_smoothed_loss(x, w, targets, q);
     CHECK(fast.loss.item<double>() == Approx(plain.loss.item<double>()).epsilon(1e-5));
     CHECK(fast.nll.item<double>() == Approx(plain.nll.item<double>()).epsilon(1e-5));

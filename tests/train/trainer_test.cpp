@@ -129,7 +129,7 @@ TEST_CASE("dropout by several threads repeats under its seed, on both attention 
   const testing::Threads threads(2);
   TransformerConfig shape = copying_model();
   shape.dropout = 0.5;
-  shape.attention = GENERATE(AttentionPath::fast, AttentionPath::readable);
+  shape.attention = GENERATE(AttentionPath::kernels, AttentionPath::reference);
   Transformer model = Setup::seeded(shape);
   FlatParameters parameters(*model);
   BatchGradient gradient(*model, parameters, Precision::fp32, targets);

@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "app/experiment/config_difference.h"
+#include "app/experiment/resume.h"
 #include "base/error.h"
 #include "tests/support/catch.h"
 #include "tests/support/temporary_directory.h"
@@ -99,12 +100,12 @@ TEST_CASE("what is written is read back as the same experiment") {
   CHECK(beam(changed, 1) == 2);
 }
 
-TEST_CASE("an option that an evaluator's kind does not have is an unknown key") {
+TEST_CASE("an option that an evaluator's kind does not have is an error") {
   CHECK_THROWS_WITH(resolve(R"({"eval": [{"kind": "loss", "beam": 5}]})"),
-                    contains("eval[0].beam: unknown key"));
+                    contains("eval[0].beam: kind loss has no such option"));
   CHECK_THROWS_WITH(resolve(R"({"eval": [{"lowercase": true}]})"), contains("eval[0].lowercase"));
   CHECK_THROWS_WITH(resolve(R"({"eval": [{"kind": "bleu", "params": "a.prm"}]})"),
-                    contains("eval[0].params: unknown key"));
+                    contains("eval[0].params: kind bleu has no such option"));
   CHECK_THROWS_WITH(resolve(R"({"eval": [{"kind": "blue"}]})"),
                     contains("eval[0].kind") && contains("bleu"));
   CHECK_THROWS_WITH(resolve(R"({"eval": [{"kind": "parse"}]})"),
@@ -120,7 +121,7 @@ TEST_CASE("a run's config of older versions, which wrote every kind's options, s
       {"name": "test", "kind": "bleu", "data": "t", "every": 0, "tokenize": "none",
        "lowercase": true, "params": "", "beam": 2)";
   write(folder / "config.json", old + "}]}");
-  const Experiment experiment = load_experiment(folder / "config.json");
+  const Experiment experiment = load_resolved(folder / "config.json");
   CHECK(experiment.eval[0].kind() == EvaluatorKind::loss);
   CHECK(experiment.eval[0].every == 100);
   const auto& test = experiment.eval[1].get<BleuEvaluation>();
@@ -129,9 +130,10 @@ TEST_CASE("a run's config of older versions, which wrote every kind's options, s
   CHECK(test.search.beam == 2);
   // What no kind has ever had is a mistake there, too; and what a hand wrote is read strictly.
   write(folder / "config.json", old + R"(, "baem": 2}]})");
-  CHECK_THROWS_WITH(load_experiment(folder / "config.json"), contains("eval[1].baem"));
+  CHECK_THROWS_WITH(load_resolved(folder / "config.json"), contains("eval[1].baem"));
   write(folder / "mine.json", old + "}]}");
-  CHECK_THROWS_WITH(load_experiment(folder / "mine.json"), contains("eval[0].tokenize"));
+  CHECK_THROWS_WITH(load_experiment(folder / "mine.json"),
+                    contains("kind loss has no such option"));
 }
 
 TEST_CASE("mistakes name the file and the whole path") {
@@ -162,4 +164,132 @@ TEST_CASE("the difference of two configs is the list of the paths that differ") 
         std::vector<std::string>{"model.heads", "eval[0].beam"});
   b.eval.push_back({});
   CHECK(changed_paths(write_config(a), write_config(b)).back() == "eval");
+}
+
+TEST_CASE("options that only one of two configs has follow from the tag in which they differ") {
+  const Json paper = write_config(resolve("{}"));
+  const auto peak = [](const char* rate) {
+    return write_config(resolve(R"({"train": {"schedule": "inverse_sqrt", "learning_rate": )" +
+                                std::string(rate) + "}}"));
+  };
+  const ConfigSchema& schema = schema_of<Experiment>();
+  CHECK(changed_paths(peak("0.005"), paper, schema) == std::vector<std::string>{"train.schedule"});
+  CHECK(changed_paths(paper, peak("0.001"), schema) == std::vector<std::string>{"train.schedule"});
+  CHECK(changed_paths(paper, peak("0.005"), schema) ==
+        std::vector<std::string>{"train.schedule", "train.learning_rate"});
+}
+
+TEST_CASE("an option that the schedule, the tokenizer or the task does not have is an error") {
+  CHECK_THROWS_WITH(resolve(R"({"train": {"learning_rate": 0.1}})"),
+                    contains("train.learning_rate: schedule paper has no such option "
+                             "(schedules inverse_sqrt and constant have)"));
+  CHECK_THROWS_WITH(resolve(R"({"data": {"min_frequency": 2}})"),
+                    contains("data.min_frequency: tokenizer bpe has no such option"));
+  CHECK_THROWS_WITH(resolve(R"({"data": {"tokenizer": "words", "normalization": "nfkc"}})"),
+                    contains("data.normalization: tokenizer words") &&
+                        contains("tokenizers bpe and unigram have"));
+  CHECK_THROWS_WITH(
+      resolve(R"({"data": {"silver_ratio": 2}})"),
+      contains("data.silver_ratio: task translation") && contains("task parsing has"));
+  CHECK_THROWS_WITH(resolve(R"({"data": {"task": "parsing", "source": "en"}})"),
+                    contains("data.source: task parsing") && contains("task translation has"));
+  CHECK_THROWS_WITH(resolve(R"({"search": {"known_tags": 2}})"),
+                    contains("search.known_tags: 2: is for data.task parsing"));
+  CHECK_THROWS_WITH(resolve(R"({"search": {"constrained": false}})"),
+                    contains("search.constrained: false: is for data.task parsing"));
+  CHECK_NOTHROW(resolve(R"({"train": {"learning_rate": 0.001}, "data": {"min_frequency": 1}})"));
+}
+
+TEST_CASE("a patch to another schedule leaves the former one's options behind") {
+  const std::string peak = R"({"train": {"schedule": "inverse_sqrt", "learning_rate": 0.005}})";
+  const Experiment paper = resolve(peak, {"train.schedule=paper"});
+  CHECK(paper == resolve("{}"));
+  CHECK_FALSE(write_experiment(paper)["train"].contains("learning_rate"));
+  CHECK(resolve(peak, {"train.schedule=constant"}).train.learning_rate == 0.005);
+  CHECK_THROWS_WITH(resolve(peak, {"train.schedule=paper", "train.learning_rate=0.1"}),
+                    contains("schedule paper has no such option"));
+}
+
+TEST_CASE("what an earlier version wrote for all alternatives is read without a word") {
+  const Json old = parse_json(
+      R"({"data": {"task": "translation", "tokenizer": "bpe", "min_frequency": 5, "silver_ratio": 2},
+          "train": {"schedule": "paper", "learning_rate": 0.005},
+          "model": {"layers": 2, "attention": "readable"},
+          "search": {"beam": 5, "constrained": false, "known_tags": 3, "decoder": "libtorch"},
+          "eval": [{"name": "a", "kind": "loss", "known_tags": 4},
+                   {"name": "b", "kind": "bleu", "decoder": "packed"}]})",
+      "old");
+  CHECK_THROWS_AS(resolve_experiment(old, "old", "."), ConfigError);
+  const Experiment read = read_resolved(old, "old");
+  CHECK(read.data == DataConfig{});
+  CHECK(read.train == TrainConfig{});
+  CHECK(read.search.beam == 5);
+  CHECK(read.search.known_tags == 0);
+  CHECK(read.runtime ==
+        RuntimeConfig{.attention = AttentionPath::reference, .decoder = StepPath::modules});
+  CHECK(read.eval[0].search() == nullptr);
+  CHECK(read.eval[1].search()->decoder == StepPath::packed);  // as that version computed it
+  CHECK(read_resolved(write_experiment(read), "again") == read);
+  CHECK_THROWS_WITH(read_resolved(old, "old", {"train.learning_rate=0.1"}),
+                    contains("schedule paper has no such option"));
+}
+
+TEST_CASE("runtime holds what changes how, not what, is computed, also under its former names") {
+  const RuntimeConfig reference{.attention = AttentionPath::reference,
+                                .decoder = StepPath::modules};
+  const auto check = [&](const Experiment& experiment) {
+    CHECK(experiment.runtime == reference);
+    CHECK(experiment.model.get<TransformerConfig>().attention == AttentionPath::reference);
+    CHECK(experiment.search.decoder == StepPath::modules);
+    CHECK(experiment.eval.at(0).search()->decoder == StepPath::modules);
+    CHECK(write_experiment(experiment)["runtime"] ==
+          parse_json(R"({"attention": "reference", "decoder": "modules"})", "t"));
+  };
+  check(resolve(
+      R"({"runtime": {"attention": "reference", "decoder": "modules"}, "eval": [{"name": "a", "kind": "bleu"}]})"));
+  check(resolve(R"({"model": {"attention": "readable"}, "search": {"decoder": "libtorch"},
+                    "eval": [{"name": "a", "kind": "bleu"}]})"));
+  const std::string plain = R"({"eval": [{"name": "a", "kind": "bleu"}]})";
+  check(resolve(plain, {"runtime.attention=reference", "runtime.decoder=modules"}));
+  check(resolve(plain, {"model.attention=readable", R"(search={"decoder": "libtorch"})"}));
+  // The last one decides, by whichever name.
+  CHECK(resolve(plain, {"search.decoder=libtorch", "runtime.decoder=packed"}).runtime ==
+        RuntimeConfig{});
+  CHECK(resolve(R"({"runtime": {"decoder": "modules"}})", {"search.decoder=packed"}).runtime ==
+        RuntimeConfig{});
+  CHECK_THROWS_WITH(resolve(plain, {"search.decoder=quick"}),
+                    contains("runtime.decoder: \"quick\" is not a choice"));
+  CHECK_THROWS_WITH(resolve(plain, {"search.weights=int8", "runtime.decoder=modules"}),
+                    contains("search.weights") && contains("runtime.decoder"));
+}
+
+TEST_CASE("an evaluator's own decoder, which earlier versions had, keeps its meaning") {
+  const Experiment one = resolve(R"({"eval": [{"name": "a", "kind": "bleu", "decoder": "libtorch"},
+                           {"name": "b", "kind": "bleu"}]})",
+                                 {"eval.1.decoder=packed"});
+  CHECK(one.runtime == RuntimeConfig{});
+  CHECK(one.eval[0].search()->decoder == StepPath::modules);
+  CHECK(one.eval[1].search()->decoder == StepPath::packed);
+  const Json written = write_experiment(one);
+  CHECK(written["eval"][0]["decoder"] == "modules");
+  CHECK_FALSE(written["eval"][1].contains("decoder"));
+  CHECK(resolve_experiment(written, "again", ".") == one);
+}
+
+TEST_CASE("another runtime is reported and neither stops a run nor changes its result") {
+  const Experiment before = resolve("{}");
+  const Experiment now = resolve("{}", {"runtime.decoder=modules", "runtime.attention=reference"});
+  CHECK(resume_conflicts(before, now).empty());
+  CHECK(result_conflicts(before, now).empty());
+  CHECK(runtime_changes(before, now) ==
+        std::vector<std::string>{"runtime.attention is reference, was kernels",
+                                 "runtime.decoder is modules, was packed"});
+  CHECK(runtime_changes(before, before).empty());
+}
+
+TEST_CASE("an assignment that would undo an earlier one by replacing the model is an error") {
+  CHECK_NOTHROW(resolve("{}", {"model.architecture=transformer", "model.layers=2"}));
+  CHECK_THROWS_WITH(resolve("{}", {"model.layers=2", "model.architecture=transformer"}),
+                    contains("--set model.architecture=transformer: replaces model") &&
+                        contains("before --set model.layers=2"));
 }

@@ -88,7 +88,7 @@ TEST_CASE("translations are the same by any number of threads and either decoder
   std::vector<std::string> lines = text_lines(45);
   lines[7] = "";  // translates to nothing, at its place
   std::vector<std::vector<std::vector<Translation>>> all;
-  for (const StepPath path : {StepPath::libtorch, StepPath::packed}) {
+  for (const StepPath path : {StepPath::modules, StepPath::packed}) {
     for (const int threads : {1, 2, 5}) {
       const testing::Threads scope(threads);
       all.push_back(
@@ -107,7 +107,7 @@ TEST_CASE("translations are the same by any number of threads and either decoder
 }
 
 TEST_CASE("every line has exactly nbest translations and trees") {
-  for (const StepPath path : {StepPath::libtorch, StepPath::packed}) {
+  for (const StepPath path : {StepPath::modules, StepPath::packed}) {
     SearchConfig config = search(path);
     config.nbest = config.beam = 7;
     config.extra_length = 0;  // few continuations
@@ -183,7 +183,7 @@ TEST_CASE("a sentence's output and its limit do not depend on the others in its 
   for (const std::string& line : text_lines(12))
     sources.push_back(tokenizers().source->encode(line));
   sources.emplace_back(23, 5);  // with eos all that the positions allow
-  for (const StepPath path : {StepPath::libtorch, StepPath::packed}) {
+  for (const StepPath path : {StepPath::modules, StepPath::packed}) {
     for (const Position position : {Position::learned, Position::sinusoidal}) {
       const auto learned = model(position, 24);
       std::map<size_t, int64_t> limits;
@@ -218,7 +218,7 @@ TEST_CASE("a sentence's output and its limit do not depend on the others in its 
 TEST_CASE("parses under the constraint are the same too, and whole") {
   const auto input = sentences(40);
   std::vector<std::vector<std::vector<Parse>>> all;
-  for (const StepPath path : {StepPath::libtorch, StepPath::packed}) {
+  for (const StepPath path : {StepPath::modules, StepPath::packed}) {
     for (const int threads : {1, 3}) {
       const testing::Threads scope(threads);
       const auto parsing = model();

@@ -1,6 +1,7 @@
 // affine() in bf16 tiles against LibTorch's on operands that were rounded to bf16 before.
 #include "kernels/ops/bf16.h"
 
+#include "kernels/compute_scope.h"
 #include "tests/support/catch.h"
 #include "tests/support/hardware.h"
 #include "tests/support/tensors.h"
@@ -50,7 +51,7 @@ TEST_CASE("an affine map in bf16 tiles: values, gradients and what they are adde
   torch::Tensor y;
   w.mutable_grad() = torch::ones_like(w);  // the bias has none yet
   {
-    const Bf16Scope scope(weights);
+    const ComputeScope scope({.precision = Precision::bf16, .bf16_weights = &weights});
     y = affine(narrow ? x.to(torch::kBFloat16) : x, {w, b});
   }
   y.backward(upstream);
@@ -75,7 +76,7 @@ TEST_CASE("relu in bf16 tiles: gradients pass where the sum was above zero") {
   Bf16Weights weights;
   torch::Tensor y;
   {
-    const Bf16Scope scope(weights);
+    const ComputeScope scope({.precision = Precision::bf16, .bf16_weights = &weights});
     y = affine_relu(x, {w, b});
   }
   CHECK(y.scalar_type() == torch::kBFloat16);
@@ -96,7 +97,7 @@ TEST_CASE("several maps of the same rows are those maps, also where one result i
     maps.push_back({leaf(torch::randn({outputs, 40})), leaf(torch::randn({outputs}))});
   }
   Bf16Weights weights;
-  const Bf16Scope scope(weights);
+  const ComputeScope scope({.precision = Precision::bf16, .bf16_weights = &weights});
   std::vector<torch::Tensor> sums;
   for (const bool together : {true, false}) {
     const auto ys = together ? affine_all(x, maps)
@@ -129,7 +130,7 @@ TEST_CASE(
   const torch::Tensor frozen = torch::randn({5, 8}), b = leaf(torch::randn({5}));
   frozen.mutable_grad() = torch::zeros_like(frozen);
   Bf16Weights weights;
-  const Bf16Scope scope(weights);
+  const ComputeScope scope({.precision = Precision::bf16, .bf16_weights = &weights});
   affine(x, {frozen, b}).sum().backward();
   CHECK(frozen.grad().abs().max().item<float>() == 0.0f);
   CHECK(b.grad().min().item<float>() == 20.0f);
@@ -146,11 +147,11 @@ TEST_CASE("operands follow their weights after refresh, and scopes nest") {
   if (!testing::machine_has(has_bf16_tiles(), "tiles of bf16")) return;
   const torch::Tensor x = torch::ones({2, 4}), w = torch::ones({3, 4});
   Bf16Weights weights, others;
-  const Bf16Scope scope(weights);
+  const ComputeScope scope({.precision = Precision::bf16, .bf16_weights = &weights});
   CHECK(affine(x, {w, {}})[0][0].item<float>() == 4.0f);
   w.fill_(2.0f);
   {
-    const Bf16Scope inner(others);
+    const ComputeScope inner({.precision = Precision::bf16, .bf16_weights = &others});
     CHECK(affine(x, {w, {}})[0][0].item<float>() == 8.0f);
   }
   CHECK(affine(x, {w, {}})[0][0].item<float>() == 4.0f);  // as it was when first met

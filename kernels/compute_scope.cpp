@@ -1,0 +1,56 @@
+#include "kernels/compute_scope.h"
+
+#include <ATen/autocast_mode.h>
+
+#include "kernels/cpu/tiles.h"
+
+namespace attn {
+namespace {
+
+thread_local ComputeScope* innermost = nullptr;
+
+}  // namespace
+
+ComputeScope::ComputeScope(const Options& options)
+    : outer_(innermost),
+      device_(options.device),
+      outer_autocast_(at::autocast::is_autocast_enabled(device_.type())),
+      outer_autocast_type_(at::autocast::get_autocast_dtype(device_.type())) {
+  if (options.dropout_seed) random_.emplace(*options.dropout_seed);
+  const bool bf16 = options.precision == Precision::bf16;
+  const bool tiles = bf16 && device_.is_cpu() && cpu::tile_kernels() != nullptr;
+  if (tiles) {
+    TORCH_CHECK(options.bf16_weights != nullptr, "a scope of bf16 tiles without weights");
+    bf16_weights_ = options.bf16_weights;
+  }
+  set_autocast(bf16 && !tiles, bf16 && !tiles ? at::kBFloat16 : outer_autocast_type_);
+  innermost = this;
+}
+
+ComputeScope::~ComputeScope() {
+  innermost = outer_;
+  set_autocast(outer_autocast_, outer_autocast_type_);
+}
+
+void ComputeScope::set_autocast(bool enabled, torch::ScalarType type) const {
+  const c10::DeviceType device = device_.type();
+  // Weights in the narrower type are kept while autocast is on, and no longer.
+  if (at::autocast::is_autocast_enabled(device) && !enabled) at::autocast::clear_cache();
+  at::autocast::set_autocast_enabled(device, enabled);
+  at::autocast::set_autocast_dtype(device, type);
+}
+
+Bf16Weights* ComputeScope::bf16_weights() {
+  return innermost ? innermost->bf16_weights_ : nullptr;
+}
+
+Random* ComputeScope::dropout() {
+  return innermost && innermost->random_ ? &*innermost->random_ : nullptr;
+}
+
+std::optional<torch::ScalarType> ComputeScope::autocast_type(torch::Device device) {
+  if (!at::autocast::is_autocast_enabled(device.type())) return {};
+  return at::autocast::get_autocast_dtype(device.type());
+}
+
+}  // namespace attn

@@ -1,0 +1,44 @@
+#include "model/layers/norm.h"
+
+namespace attn {
+namespace {
+
+double epsilon_of(NormKind kind) {
+  switch (kind) {
+    case NormKind::layer:
+      return 1e-5;
+    case NormKind::rms:
+      return 1e-6;
+  }
+  TORCH_CHECK(false, "no such norm");
+}
+
+}  // namespace
+
+NormLayerImpl::NormLayerImpl(NormKind kind, int64_t width) : epsilon_(epsilon_of(kind)) {
+  weight = register_parameter("weight", torch::empty({width}));
+  if (kind == NormKind::layer) bias = register_parameter("bias", torch::empty({width}));
+  reset_parameters();
+}
+
+void NormLayerImpl::reset_parameters() {
+  const torch::NoGradGuard no_grad;
+  weight.fill_(1.0);
+  if (bias.defined()) bias.zero_();
+}
+
+torch::Tensor NormLayerImpl::forward(const torch::Tensor& x_ND) {
+  return normalised(x_ND, kernel_parameters());
+}
+
+torch::Tensor NormLayerImpl::after_residual(const torch::Tensor& x_ND,
+                                            const torch::Tensor& update_ND,
+                                            const Dropout& dropout) {
+  return residual_norm(x_ND, update_ND, kernel_parameters(), dropout->probability());
+}
+
+NormParameters NormLayerImpl::kernel_parameters() const {
+  return {.weight = weight, .bias = bias, .epsilon = epsilon_};
+}
+
+}  // namespace attn

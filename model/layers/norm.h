@@ -1,0 +1,33 @@
+// Normalisation over the width of each row.
+#pragma once
+
+#include "kernels/libtorch.h"
+#include "kernels/ops/residual_norm.h"
+#include "model/layers/dropout.h"
+#include "model/layers/layer.h"
+#include "model/layers/norm_kind.h"
+
+namespace attn {
+
+/// Rows [N, D] to rows of the same size.
+class NormLayerImpl : public torch::nn::Module, public Layer {
+ public:
+  NormLayerImpl(NormKind kind, int64_t width);
+  void reset_parameters() override;
+
+  torch::Tensor forward(const torch::Tensor& x_ND);
+  /// The norm of x + Dropout(update), in one pass.
+  torch::Tensor after_residual(const torch::Tensor& x_ND, const torch::Tensor& update_ND,
+                               const Dropout& dropout);
+  /// What kernels compute with.
+  NormParameters kernel_parameters() const;
+
+  torch::Tensor weight;  ///< [D]
+  torch::Tensor bias;    ///< [D], LayerNorm alone
+
+ private:
+  double epsilon_;
+};
+TORCH_MODULE(NormLayer);
+
+}  // namespace attn

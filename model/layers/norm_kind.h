@@ -1,0 +1,26 @@
+// Which normalisation; without LibTorch, for configs and closed forms.
+#pragma once
+
+#include <cstdint>
+
+#include "base/enum_names.h"
+
+namespace attn {
+
+enum class NormKind {
+  layer,  ///< the paper's: (x - mean) / √(variance + ε) · g + b
+  rms     ///< x / √(mean x² + ε) · g (Zhang and Sennrich 2019)
+};
+
+template <>
+struct EnumNames<NormKind> {
+  static constexpr auto values =
+      std::to_array<EnumName<NormKind>>({{NormKind::layer, "layer"}, {NormKind::rms, "rms"}});
+};
+
+/// Parameters of one norm over rows of this width.
+constexpr int64_t norm_parameters(NormKind kind, int64_t width) {
+  return kind == NormKind::layer ? 2 * width : width;
+}
+
+}  // namespace attn

@@ -1,0 +1,49 @@
+// Tensors that a script of tools/goldens wrote.
+#pragma once
+
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "base/safetensors.h"
+#include "kernels/libtorch.h"
+#include "tests/support/catch.h"
+#include "tests/support/source_dir.h"
+#include "tests/support/tensors.h"
+
+namespace attn::testing {
+
+/// The float32 tensors of tests/model/data/`file` whose names begin with `prefix`, by the rest.
+class Golden {
+ public:
+  Golden(const std::string& file, std::string prefix)
+      : file_(kSourceDir + std::string("/tests/model/data/") + file), prefix_(std::move(prefix)) {}
+  torch::Tensor operator()(const std::string& name) const {
+    const TensorView& view = file_.at(prefix_ + name);
+    const torch::Tensor tensor = torch::empty(view.shape, torch::kFloat32);
+    std::memcpy(tensor.data_ptr(), view.bytes.data(), view.bytes.size());
+    return tensor;
+  }
+
+ private:
+  SafetensorsFile file_;
+  std::string prefix_;
+};
+
+/// Gives a module the golden's "parameter.NAME".
+inline void fill(torch::nn::Module& module, const Golden& golden) {
+  const torch::NoGradGuard no_grad;
+  for (auto& parameter : module.named_parameters()) {
+    parameter.value().copy_(golden("parameter." + parameter.key()));
+  }
+}
+
+/// Compares a module's gradients with the golden's "gradient.NAME".
+inline void check_gradients(const torch::nn::Module& module, const Golden& golden) {
+  for (const auto& parameter : module.named_parameters()) {
+    INFO(parameter.key());
+    CHECK(max_difference(parameter.value().grad(), golden("gradient." + parameter.key())) < 1e-5);
+  }
+}
+
+}  // namespace attn::testing

@@ -1,0 +1,115 @@
+// Rotary positions: tools/goldens/rms_rotary.py wrote what complex numbers make of them.
+#include <numeric>
+
+#include "kernels/ops/rotary.h"
+#include "model/transformer/attention.h"
+#include "model/transformer/transformer.h"
+#include "tests/model/golden.h"
+#include "tests/support/models.h"
+
+using namespace attn;
+using testing::Golden;
+using testing::max_difference;
+
+namespace {
+
+constexpr const char* kFile = "rms_rotary.safetensors";
+
+TransformerConfig rotary(AttentionPath path = AttentionPath::kernels) {
+  TransformerConfig config = testing::small_model();
+  config.d_model = 12;
+  config.d_k = 6;
+  config.d_v = 4;
+  config.position = Position::rotary;
+  config.attention = path;
+  return config;
+}
+
+const Segments& rows() {
+  static const Segments segments(std::vector<int64_t>{5, 3, 7});
+  return segments;
+}
+
+}  // namespace
+
+TEST_CASE("queries and keys are turned as by complex numbers, and gradients turned back") {
+  const bool libtorch = GENERATE(false, true);
+  CAPTURE(libtorch);
+  const Golden golden(kFile, "rotate.");
+  PositionEncoding position(rotary());
+  const Rotation rotation = position->in_scores(rows().positions(), rows().longest()).rotation;
+  const torch::Tensor x = golden("x").requires_grad_();
+  const torch::Tensor out = libtorch ? rotate_libtorch(x, rotation) : rotate(x, rotation);
+  CHECK(max_difference(out, golden("output")) < 1e-5);
+  out.backward(golden("upstream"));
+  CHECK(max_difference(x.grad(), golden("x_gradient")) < 1e-5);
+}
+
+TEST_CASE("self-attention with rotary positions is the formula's, forward and backward") {
+  const bool causal = GENERATE(false, true);
+  const AttentionPath path = GENERATE(AttentionPath::kernels, AttentionPath::reference);
+  CAPTURE(causal, enum_name(path));
+  const Golden golden(kFile, causal ? "causal." : "whole.");
+  MultiHeadAttention attention(rotary(path));
+  testing::fill(*attention, golden);
+  PositionEncoding position(rotary(path));
+  const torch::Tensor x = golden("x").requires_grad_();
+  const AttentionScope scope{.queries = rows(),
+                             .keys = rows(),
+                             .causal = causal,
+                             .position = position->in_scores(rows().positions(), rows().longest())};
+  const torch::Tensor out = attention(x, x, scope);
+  CHECK(max_difference(out, golden("output")) < 2e-5);
+  out.backward(golden("upstream"));
+  CHECK(max_difference(x.grad(), golden("x_gradient")) < 5e-5);
+  for (const auto& parameter : attention->named_parameters()) {
+    INFO(parameter.key());
+    const torch::Tensor expected = golden("gradient." + parameter.key());
+    CHECK(max_difference(parameter.value().grad(), expected) <
+          3e-5 * std::max(1.0, expected.abs().max().item<double>()));
+  }
+}
+
+TEST_CASE("the scores of rotary self-attention depend on relative positions alone") {
+  torch::manual_seed(4);
+  MultiHeadAttention attention(rotary());
+  PositionEncoding position(rotary());
+  const torch::Tensor x = torch::randn({rows().rows(), 12});
+  const torch::NoGradGuard no_grad;
+  const auto weights = [&](const torch::Tensor& positions_N) {
+    return attention->weights(
+        x, x,
+        {.queries = rows(), .keys = rows(), .position = position->in_scores(positions_N, 200)});
+  };
+  const torch::Tensor here = weights(rows().positions());
+  for (const int64_t shift : {1, 17, 150}) {
+    CAPTURE(shift);
+    CHECK(max_difference(weights(rows().positions() + shift), here) < 1e-5);
+  }
+  CHECK(max_difference(weights(rows().positions() * 2), here) > 1e-3);
+}
+
+TEST_CASE(
+    "rotary positions are in self-attention alone: not in embeddings, not in cross-attention") {
+  torch::manual_seed(5);
+  Transformer model(rotary(), VocabularySizes{23, 23});
+  model->eval();
+  const torch::NoGradGuard no_grad;
+  const auto sentence = [](std::vector<int64_t> tokens) {
+    const std::vector<int64_t> lengths = {static_cast<int64_t>(tokens.size())};
+    return token_sequences(tokens, lengths);
+  };
+  const std::vector<int64_t> one = {0};
+  const std::vector<int32_t> token = {7};
+  CHECK(torch::equal(model->embed_step({one, token, one}, 0),
+                     model->embed_step({one, token, one}, 9)));
+  // The decoder sees the memory as a set.
+  const Memory memory = model->encode(sentence({4, 5, 6, 7}));
+  const Memory turned{memory.rows_MD.flip(0), memory.segments};
+  const TokenSequences target = sentence({1, 9, 10});
+  CHECK(max_difference(model->decode(target, memory), model->decode(target, turned)) < 1e-5);
+  // The encoder does not see the sentence as one.
+  const torch::Tensor forth = memory.rows_MD,
+                      back = model->encode(sentence({7, 6, 5, 4})).rows_MD.flip(0);
+  CHECK(max_difference(forth, back) > 1e-3);
+}
