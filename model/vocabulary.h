@@ -30,4 +30,17 @@ struct EnumNames<EmbeddingSharing> {
                                                  {EmbeddingSharing::none, "none"}});
 };
 
+/// Rows of all embedding matrices and of the pre-softmax projection together.
+inline int64_t embedding_rows(EmbeddingSharing sharing, const VocabularySizes& sizes) {
+  switch (sharing) {
+    case EmbeddingSharing::all:
+      return sizes.target;
+    case EmbeddingSharing::decoder:
+      return sizes.source + sizes.target;
+    case EmbeddingSharing::none:
+      return sizes.source + 2 * sizes.target;
+  }
+  return 0;
+}
+
 }  // namespace attn

@@ -28,18 +28,6 @@ int64_t decoder_inputs(const RecurrentConfig& c, int64_t layer) {
   return layer == 0 ? c.d_model : c.hidden + context(c);
 }
 
-int64_t embedding_matrices(const RecurrentConfig& c, const VocabularySizes& v) {
-  switch (c.embedding_sharing) {
-    case EmbeddingSharing::all:
-      return v.target;
-    case EmbeddingSharing::decoder:
-      return v.source + v.target;
-    case EmbeddingSharing::none:
-      return v.source + 2 * v.target;
-  }
-  return 0;
-}
-
 // What the pre-softmax rows are made of: top state, context, embedding.
 int64_t output_inputs(const RecurrentConfig& c) {
   return c.hidden + context(c) + c.d_model;
@@ -48,7 +36,7 @@ int64_t output_inputs(const RecurrentConfig& c) {
 }  // namespace
 
 int64_t parameter_count(const RecurrentConfig& c, const VocabularySizes& sizes) {
-  int64_t sum = embedding_matrices(c, sizes) * c.d_model;
+  int64_t sum = embedding_rows(c.embedding_sharing, sizes) * c.d_model;
   for (int64_t i = 0; i < c.encoder_layers; ++i)
     sum += 2 * cell_parameters(c, encoder_inputs(c, i));
   for (int64_t i = 0; i < c.decoder_layers; ++i) sum += cell_parameters(c, decoder_inputs(c, i));

@@ -16,18 +16,6 @@ int64_t feed_forward_parameters(const TransformerConfig& c) {
   return linear(c.d_model, c.d_ff, true) + linear(c.d_ff, c.d_model, true);
 }
 
-int64_t embedding_matrices(const TransformerConfig& c, const VocabularySizes& v) {
-  switch (c.embedding_sharing) {
-    case EmbeddingSharing::all:
-      return v.target;
-    case EmbeddingSharing::decoder:
-      return v.source + v.target;
-    case EmbeddingSharing::none:
-      return v.source + 2 * v.target;
-  }
-  return 0;
-}
-
 }  // namespace
 
 int64_t parameter_count(const TransformerConfig& c, const VocabularySizes& vocabulary) {
@@ -37,7 +25,7 @@ int64_t parameter_count(const TransformerConfig& c, const VocabularySizes& vocab
   const int64_t final_norms = c.norm == Norm::pre ? 2 * norm : 0;
   const int64_t tables = c.position == Position::learned ? 2 + (c.word_positions ? 1 : 0) : 0;
   const int64_t positions = tables * c.max_positions * c.d_model;
-  return embedding_matrices(c, vocabulary) * c.d_model + positions + final_norms +
+  return embedding_rows(c.embedding_sharing, vocabulary) * c.d_model + positions + final_norms +
          c.layers * (encoder_layer + decoder_layer);
 }
 
