@@ -11,7 +11,4 @@ namespace attn {
 /// host memory, date.
 Json provenance(const std::string& command_line);
 
-/// "attn 0.1.0 (commit), LibTorch 2.13.0".
-std::string version_line();
-
 }  // namespace attn
