@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks who includes whom against the table of docs/ARCHITECTURE.md. Run by the test test_layers.
+"""Checks who includes whom against the table of docs/ARCHITECTURE.md. Run by the test tools/check_layers.
 
     tools/check_layers.py [ROOT]     prints each include that breaks a rule as file:line, and exits 1 if there is one
 """
