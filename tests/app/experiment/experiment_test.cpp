@@ -3,7 +3,6 @@
 #include <filesystem>
 #include <fstream>
 
-#include "app/experiment/config_difference.h"
 #include "base/error.h"
 #include "tests/support/catch.h"
 #include "tests/support/temporary_directory.h"
@@ -108,16 +107,4 @@ TEST_CASE("mistakes name the file and the whole path") {
                     contains("word_positions") && contains("model.position"));
   CHECK_THROWS_WITH(resolve("{}", {"model.hedas=3"}), contains("heads"));
   CHECK_THROWS_WITH(resolve("{}", {"model=3"}), contains("model: 3"));
-}
-
-TEST_CASE("the difference of two configs is the list of the paths that differ") {
-  const Experiment a = resolve(R"({"eval": [{"name": "x"}]})");
-  Experiment b = a;
-  CHECK(changed_paths(write_config(a), write_config(b)).empty());
-  b.model.get<TransformerConfig>().heads = 3;
-  b.eval[0].search.beam = 9;
-  CHECK(changed_paths(write_config(a), write_config(b)) ==
-        std::vector<std::string>{"model.heads", "eval[0].beam"});
-  b.eval.push_back({});
-  CHECK(changed_paths(write_config(a), write_config(b)).back() == "eval");
 }
