@@ -22,7 +22,7 @@
 #include "app/commands/vocab_command.h"
 #include "app/machine/context.h"
 #include "app/machine/device.h"
-#include "app/machine/provenance.h"
+#include "app/machine/version.h"
 #include "base/allocator.h"
 #include "base/error.h"
 #include "kernels/libtorch.h"

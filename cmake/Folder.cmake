@@ -1,7 +1,7 @@
 # attn_folder(NAME TEXT a.cpp … TORCH b.cpp … USES x y)
 #   One folder, one layer. TEXT sources never see torch and make the library attn_NAME_text, which compiles in seconds
 #   and also builds with -DATTN_WITH_TORCH=OFF; TORCH sources make attn_NAME on top of it. USES names lower folders.
-# attn_folder_tests(NAME TEXT … TORCH …) makes test_NAME_text and test_NAME the same way.
+# Tests.cmake has the same for a folder's tests.
 
 # LibTorch costs some 20 s a file: one precompiled header serves every torch target.
 function(attn_use_torch target)
@@ -42,36 +42,4 @@ function(attn_folder name)
     endif()
   endforeach()
   attn_use_torch(attn_${name})
-endfunction()
-
-function(attn_test_binary target library)
-  add_executable(${target} ${ARGN})
-  target_link_libraries(${target} PRIVATE ${library} attn_source_dir nlohmann_json::nlohmann_json)
-  if(TARGET Catch2::Catch2WithMain)
-    target_link_libraries(${target} PRIVATE Catch2::Catch2WithMain)
-  else()
-    target_link_libraries(${target} PRIVATE Catch2::Catch2 attn_catch_main)
-  endif()
-  add_test(NAME ${target} COMMAND ${target})
-endfunction()
-
-function(attn_folder_tests name)
-  cmake_parse_arguments(ARG "" "" "TEXT;TORCH" ${ARGN})
-  if(ARG_TEXT)
-    attn_test_binary(test_${name}_text attn_${name}_text ${ARG_TEXT})
-  endif()
-  if(ARG_TORCH AND ATTN_WITH_TORCH)
-    attn_test_binary(test_${name} attn_${name} ${ARG_TORCH})
-    attn_use_torch(test_${name})
-  endif()
-endfunction()
-
-# A test in Python, of its standard library alone: left out where there is no python3.
-function(attn_python_test name file)
-  find_package(Python3 3.9 QUIET COMPONENTS Interpreter)
-  if(Python3_Interpreter_FOUND)
-    add_test(NAME ${name} COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/${file} ${ARGN})
-  else()
-    message(STATUS "No python3: the test ${name} is left out")
-  endif()
 endfunction()

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Checks who includes whom against the tables of docs/explanation/architecture.md, and that no includes form a circle. Run by the
-test test_layers.
+test tools/check_layers.
 
     tools/check_layers.py [ROOT]     prints each include that breaks a rule as file:line, and exits 1 if there is one
 """

@@ -1,12 +1,11 @@
 #include "app/machine/provenance.h"
 
-#include <torch/version.h>
-
 #include <ctime>
 #include <fstream>
 #include <thread>
 
-#include "app/commit.h"  // generated at every build
+#include "app/machine/device.h"
+#include "app/machine/version.h"
 #include "kernels/libtorch.h"
 
 namespace attn {
@@ -32,17 +31,13 @@ std::string now() {
 
 }  // namespace
 
-std::string version_line() {
-  return std::string("attn ") + ATTN_VERSION + " (" + ATTN_COMMIT + "), LibTorch " + TORCH_VERSION;
-}
-
 Json provenance(const Context& context) {
   Json run;
   run["command"] = context.command_line;
   run["started"] = now();
-  run["version"] = ATTN_VERSION;
-  run["commit"] = ATTN_COMMIT;
-  run["libtorch"] = TORCH_VERSION;
+  run["version"] = version().attn;
+  run["commit"] = version().commit;
+  run["libtorch"] = version().libtorch;
   run["processor"] = first_value("/proc/cpuinfo", "model name");
   run["cores"] = std::thread::hardware_concurrency();
   run["threads"] = torch::get_num_threads();

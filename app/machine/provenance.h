@@ -12,7 +12,4 @@ namespace attn {
 /// host memory, date.
 Json provenance(const Context& context);
 
-/// "attn 0.1.0 (commit), LibTorch 2.13.0".
-std::string version_line();
-
 }  // namespace attn

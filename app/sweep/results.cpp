@@ -7,7 +7,7 @@
 #include "app/experiment/resume.h"
 #include "app/experiment/run_result.h"
 #include "app/experiment/text_keys.h"
-#include "app/machine/provenance.h"
+#include "app/machine/version.h"
 #include "app/sweep/plan.h"
 #include "app/sweep/prepare.h"
 #include "base/error.h"

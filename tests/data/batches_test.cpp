@@ -241,7 +241,7 @@ TEST_CASE("the padding of a window is that of its batches") {
   CHECK(claimed == Approx(1 - real / filled));
 }
 
-TEST_CASE("Multi30k's batches waste less than one position in twenty") {
+TEST_CASE("Multi30k's batches waste less than one position in twenty", "[slow]") {
   const auto folder = shared_data("multi30k");
   if (!folder) return;
   const TemporaryDirectory directory;

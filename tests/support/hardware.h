@@ -1,13 +1,15 @@
-// Tests of what not every machine has.
+// Tests of what not every processor has.
 #pragma once
 
-#include "tests/support/catch.h"
+#include <string>
+
+#include "tests/support/skip.h"
 
 namespace attn::testing {
 
-/// `present`; if it is false, warns that the test is skipped.
+/// `present`; if it is false, the test is skipped.
 inline bool machine_has(bool present, const char* what) {
-  if (!present) WARN("skipped: this machine has no " << what);
+  if (!present) skip("this machine has no " + std::string(what));
   return present;
 }
 

@@ -7,20 +7,20 @@
 #include <optional>
 #include <string>
 
-#include "tests/support/catch.h"
+#include "tests/support/skip.h"
 #include "tests/support/source_dir.h"
 
 namespace attn::testing {
 
 /// The folder `name` of the shared data: below $ATTN_SHARED_DATA, else beside the source tree. If
-/// it is absent, warns that the test is skipped.
+/// it is absent, the test is skipped.
 inline std::optional<std::filesystem::path> shared_data(const std::string& name) {
   const char* set = std::getenv("ATTN_SHARED_DATA");
   const std::filesystem::path root =
       set != nullptr ? std::filesystem::path(set)
                      : std::filesystem::path(testing::kSourceDir) / ".." / "shared" / "data";
   if (std::filesystem::is_directory(root / name)) return root / name;
-  WARN("skipped: no " << name << " in " << root.string() << " (set ATTN_SHARED_DATA)");
+  skip("no " + name + " in ../shared/data (or the folder that ATTN_SHARED_DATA names)");
   return {};
 }
 

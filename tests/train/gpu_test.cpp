@@ -25,7 +25,7 @@ TrainConfig in_two_batches(Precision precision) {
 
 }  // namespace
 
-TEST_CASE("attention on a GPU equals the CPU's, with gradients") {
+TEST_CASE("attention on a GPU equals the CPU's, with gradients", "[gpu]") {
   if (!has_gpu()) return;
   // The last can't do without padding.
   const auto [d_k, d_v] =
@@ -61,7 +61,7 @@ TEST_CASE("attention on a GPU equals the CPU's, with gradients") {
   }
 }
 
-TEST_CASE("attention's gradients on a GPU are of the dropout that its output had") {
+TEST_CASE("attention's gradients on a GPU are of the dropout that its output had", "[gpu]") {
   if (!has_gpu()) return;
   torch::manual_seed(4);
   const std::vector<int64_t> lengths{4, 1, 70, 9};
@@ -82,7 +82,7 @@ TEST_CASE("attention's gradients on a GPU are of the dropout that its output had
         Approx((upstream * out).sum().item<double>()).epsilon(1e-3));
 }
 
-TEST_CASE("the chunked loss on a GPU equals the CPU's") {
+TEST_CASE("the chunked loss on a GPU equals the CPU's", "[gpu]") {
   if (!has_gpu()) return;
   torch::manual_seed(4);
   const torch::Tensor x = torch::randn({700, 16}), w = torch::randn({1000, 16});
@@ -102,7 +102,7 @@ TEST_CASE("the chunked loss on a GPU equals the CPU's") {
   CHECK(max_difference(gradients[0], gradients[1]) < 1e-3);
 }
 
-TEST_CASE("updates on a GPU are the CPU's, and in bf16 close to them") {
+TEST_CASE("updates on a GPU are the CPU's, and in bf16 close to them", "[gpu]") {
   if (!has_gpu()) return;
   const Precision precision = GENERATE(Precision::fp32, Precision::bf16);
   CAPTURE(enum_name(precision));
@@ -118,7 +118,7 @@ TEST_CASE("updates on a GPU are the CPU's, and in bf16 close to them") {
   }
 }
 
-TEST_CASE("training with dropout on a GPU repeats under its seed") {
+TEST_CASE("training with dropout on a GPU repeats under its seed", "[gpu]") {
   if (!has_gpu()) return;
   TransformerConfig shape = testing::copying_model();
   shape.dropout = 0.3;

@@ -3,8 +3,6 @@
 #include <filesystem>
 #include <fstream>
 
-#include "app/experiment/config_difference.h"
-#include "app/experiment/resume.h"
 #include "base/error.h"
 #include "tests/support/catch.h"
 #include "tests/support/temporary_directory.h"
@@ -154,31 +152,6 @@ TEST_CASE("mistakes name the file and the whole path") {
   CHECK_THROWS_WITH(resolve("{}", {"model=3"}), contains("model: 3"));
 }
 
-TEST_CASE("the difference of two configs is the list of the paths that differ") {
-  const Experiment a = resolve(R"({"eval": [{"name": "x", "kind": "bleu"}]})");
-  Experiment b = a;
-  CHECK(changed_paths(write_config(a), write_config(b)).empty());
-  b.model.get<TransformerConfig>().heads = 3;
-  std::get<BleuEvaluation>(b.eval[0].options).search.beam = 9;
-  CHECK(changed_paths(write_config(a), write_config(b)) ==
-        std::vector<std::string>{"model.heads", "eval[0].beam"});
-  b.eval.push_back({});
-  CHECK(changed_paths(write_config(a), write_config(b)).back() == "eval");
-}
-
-TEST_CASE("options that only one of two configs has follow from the tag in which they differ") {
-  const Json paper = write_config(resolve("{}"));
-  const auto peak = [](const char* rate) {
-    return write_config(resolve(R"({"train": {"schedule": "inverse_sqrt", "learning_rate": )" +
-                                std::string(rate) + "}}"));
-  };
-  const ConfigSchema& schema = schema_of<Experiment>();
-  CHECK(changed_paths(peak("0.005"), paper, schema) == std::vector<std::string>{"train.schedule"});
-  CHECK(changed_paths(paper, peak("0.001"), schema) == std::vector<std::string>{"train.schedule"});
-  CHECK(changed_paths(paper, peak("0.005"), schema) ==
-        std::vector<std::string>{"train.schedule", "train.learning_rate"});
-}
-
 TEST_CASE("an option that the schedule, the tokenizer or the task does not have is an error") {
   CHECK_THROWS_WITH(resolve(R"({"train": {"learning_rate": 0.1}})"),
                     contains("train.learning_rate: schedule paper has no such option "
@@ -274,17 +247,6 @@ TEST_CASE("an evaluator's own decoder, which earlier versions had, keeps its mea
   CHECK(written["eval"][0]["decoder"] == "modules");
   CHECK_FALSE(written["eval"][1].contains("decoder"));
   CHECK(resolve_experiment(written, "again", ".") == one);
-}
-
-TEST_CASE("another runtime is reported and neither stops a run nor changes its result") {
-  const Experiment before = resolve("{}");
-  const Experiment now = resolve("{}", {"runtime.decoder=modules", "runtime.attention=reference"});
-  CHECK(resume_conflicts(before, now).empty());
-  CHECK(result_conflicts(before, now).empty());
-  CHECK(runtime_changes(before, now) ==
-        std::vector<std::string>{"runtime.attention is reference, was kernels",
-                                 "runtime.decoder is modules, was packed"});
-  CHECK(runtime_changes(before, before).empty());
 }
 
 TEST_CASE("an assignment that would undo an earlier one by replacing the model is an error") {

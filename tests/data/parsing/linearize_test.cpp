@@ -194,7 +194,7 @@ TEST_CASE("punctuation without a tag gets the one its word decides") {
         "(S (, ,) (XX dog) (NN .) (-LRB- -LRB-))");
 }
 
-TEST_CASE("every tree of the shared corpora comes back from both forms") {
+TEST_CASE("every tree of the shared corpora comes back from both forms", "[slow]") {
   for (const std::string name :
        {"craft/train.ptb", "craft/dev.ptb", "masc/letters.ptb", "masc/essays.ptb",
         "wsj-sample/train.ptb", "wsj-sample/dev.ptb", "wsj-sample/dev.raw.ptb",

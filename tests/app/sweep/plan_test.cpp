@@ -1,50 +1,18 @@
-#include "app/experiment/run_result.h"
 #include "app/sweep/plan.h"
 
 #include <filesystem>
-#include <fstream>
 
 #include "app/sweep/dry_run.h"
-#include "app/sweep/runner.h"
-#include "app/sweep/slurm.h"
-#include "app/sweep/status.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "tests/app/sweep/sweeps.h"
 #include "tests/support/catch.h"
 #include "tests/support/source_dir.h"
 #include "tests/support/table3.h"
-#include "tests/support/temporary_directory.h"
 
 using namespace attn;
 using testing::contains;
-
-namespace {
-
-class Sweeps {
- public:
-  Sweeps() {
-    write("base.json", R"({"seed": 5, "eval": [{"name": "v"}, {"name": "b", "kind": "bleu"}]})");
-  }
-
-  void write(const std::string& name, const std::string& text) const {
-    std::ofstream(folder_ / name) << text;
-  }
-  SweepPlan plan(const std::string& text, SweepRequest request = {}) const {
-    write("s.json", text);
-    request.file = folder_ / "s.json";
-    if (request.directory.empty()) request.directory = folder_ / "run";
-    return plan_sweep(request);
-  }
-  std::string rows(const std::string& rows) const {
-    return R"({"base": "base.json", "rows": [{"name": "base"}, )" + rows + "]}";
-  }
-  std::filesystem::path folder() const { return folder_ / "run"; }
-
- private:
-  testing::TemporaryDirectory folder_;
-};
-
-}  // namespace
+using testing::Sweeps;
 
 TEST_CASE("rows are patches on the base, and the first one is compared with") {
   const Sweeps sweeps;
@@ -203,94 +171,4 @@ TEST_CASE("every config in experiments can be read") {
     }
   }
   CHECK(read > 15);
-}
-
-TEST_CASE("a row of another runtime than its run had is the same row, and the change is named") {
-  const Sweeps sweeps;
-  const auto plan = [&](const std::string& decoder) {
-    return sweeps.plan(
-        sweeps.rows(R"({"name": "slow", "set": {"search": {"decoder": ")" + decoder + R"("}}})"));
-  };
-  const SweepPlan before = plan("packed"), after = plan("libtorch");
-  const PlannedRun& run = before.runs[1];
-  std::filesystem::create_directories(run.directory);
-  write_file_atomically(run.directory / "config.json", write_config(run.experiment).dump());
-  CHECK(inspect_run(after.runs[1]).stage == RunStage::begun);
-  CHECK_NOTHROW(refuse_changed(after));
-  CHECK(runtime_notes(before).empty());
-  CHECK(runtime_notes(after) ==
-        std::vector<std::string>{
-            "runtime.decoder is modules, was packed when these runs began: slow/seed-5"});
-}
-
-TEST_CASE("a run whose row was changed since is named and not gone on with") {
-  const Sweeps sweeps;
-  const SweepPlan before =
-      sweeps.plan(sweeps.rows(R"({"name": "B1", "set": {"model": {"d_k": 16}}})"));
-  const PlannedRun& run = before.runs[1];
-  CHECK(inspect_run(run).stage == RunStage::waiting);
-  std::filesystem::create_directories(run.directory);
-  write_file_atomically(run.directory / "config.json", write_config(run.experiment).dump());
-  CHECK(inspect_run(run).stage == RunStage::begun);
-  CHECK_NOTHROW(refuse_changed(before));
-  const SweepPlan after =
-      sweeps.plan(sweeps.rows(R"({"name": "B1", "set": {"model": {"d_k": 32}}})"));
-  CHECK(inspect_run(after.runs[1]).stage == RunStage::changed);
-  CHECK_THROWS_WITH(refuse_changed(after), contains("B1/seed-5 (model.d_k)"));
-  const SweepPlan longer = sweeps.plan(
-      sweeps.rows(R"({"name": "B1", "set": {"model": {"d_k": 16}, "train": {"steps": 200000}}})"));
-  CHECK_NOTHROW(refuse_changed(longer));  // a run that has not finished may become longer
-}
-
-TEST_CASE("the batch script asks for what the file says, quoted for the shell") {
-  const Sweeps sweeps;
-  SweepPlan plan = sweeps.plan(
-      R"({"base": "base.json", "rows": [{"name": "a"}, {"name": "b"}],
-          "slurm": {"partition": "gpu", "time": "02:00:00", "gpus": 1, "at_once": 4, "notice": 30,
-                    "options": ["--qos=long"], "setup": ["module load cuda"]}})");
-  const std::string script = slurm_script(plan, shell_quoted("it's"));
-  for (const char* part :
-       {"#SBATCH --array=0-1%4", "#SBATCH --partition=gpu", "#SBATCH --time=02:00:00",
-        "#SBATCH --gpus-per-node=1", "#SBATCH --signal=B:USR1@30", "#SBATCH --requeue",
-        "#SBATCH --qos=long", "module load cuda", "arguments=('it'\\''s')"}) {
-    CHECK_THAT(script, contains(part));
-  }
-  CHECK(script.find("--mem") == std::string::npos);
-}
-
-TEST_CASE("what holds blanks is quoted for sbatch, and what it has no word for is a mistake") {
-  const Sweeps sweeps;
-  const std::string text =
-      R"({"base": "base.json", "rows": [{"name": "a"}], "slurm": {"partition": "two words"}})";
-  SweepPlan plan = sweeps.plan(text, {.directory = "my 100% \"new\" runs"});
-  plan.source = "the sweep.json";
-  const std::string script = slurm_script(plan, "");
-  CHECK_THAT(script, contains("#SBATCH --job-name=\"attn-the sweep\"\n"));
-  CHECK_THAT(script, contains("#SBATCH --partition=\"two words\"\n"));
-  CHECK_THAT(script, contains("#SBATCH --output=\"/"));
-  CHECK_THAT(script, contains("/my 100%% \\\"new\\\" runs/slurm-%A_%a.out\"\n"));
-  CHECK_THAT(script, contains("#SBATCH --ntasks=1\n"));
-  plan.source = "two\nlines.json";
-  CHECK_THROWS_WITH(slurm_script(plan, ""), contains("--job-name"));
-  plan.source = "s.json";
-  plan.directory = "back\\slash";
-  CHECK_THROWS_WITH(slurm_script(plan, ""), contains("--output"));
-}
-
-TEST_CASE("jobs share the GPUs that the sweep was given, by number or by name") {
-  CHECK(gpu_of_slot(0, 4, nullptr) == "0");
-  CHECK(gpu_of_slot(5, 4, nullptr) == "1");
-  CHECK(gpu_of_slot(0, 2, "3,5") == "3");
-  CHECK(gpu_of_slot(1, 2, "3,5") == "5");
-  CHECK(gpu_of_slot(2, 2, "3,5") == "3");
-  CHECK(gpu_of_slot(1, 2, "GPU-0a1b, GPU-2c3d") == "GPU-2c3d");
-  CHECK(gpu_of_slot(1, 2, "3,5,-1,7") == "5");  // what follows an unknown name isn't visible
-  CHECK(gpu_of_slot(1, 2, "").empty());         // no GPU was given, so none is taken
-}
-
-TEST_CASE("a figure that is not finite is none") {
-  const Json record = parse_json(R"({"step": 4, "ppl": "Infinity", "name": "valid"})", "t");
-  CHECK(number_at(record, "step") == 4.0);
-  CHECK_FALSE(number_at(record, "ppl").has_value());
-  CHECK_FALSE(number_at(record, "bleu").has_value());
 }

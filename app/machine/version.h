@@ -1,0 +1,20 @@
+// What this program was built from.
+#pragma once
+
+#include <string>
+
+namespace attn {
+
+/// The program's version, its commit (with "+changes" when the tree had some) and LibTorch's
+/// version.
+struct Version {
+  const char* attn;
+  const char* commit;
+  const char* libtorch;
+};
+const Version& version();
+
+/// "attn 0.1.0 (commit), LibTorch 2.13.0".
+std::string version_line();
+
+}  // namespace attn

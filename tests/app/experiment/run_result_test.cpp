@@ -1,0 +1,80 @@
+#include "app/experiment/run_result.h"
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "app/experiment/run_directory.h"
+#include "base/error.h"
+#include "tests/support/catch.h"
+#include "tests/support/temporary_directory.h"
+
+using namespace attn;
+using testing::contains;
+
+namespace {
+
+void write(const std::filesystem::path& path, const std::string& text) {
+  std::filesystem::create_directories(path.parent_path());
+  std::ofstream(path) << text;
+}
+
+}  // namespace
+
+TEST_CASE("a result is read back as it was written") {
+  const testing::TemporaryDirectory run;
+  CHECK_FALSE(read_result(run.path()).has_value());
+  RunResult result{.step = 7, .parameters = 1 << 20, .seconds = 2.5, .peak_memory = 12};
+  result.results["valid"] = {
+      .values = {{"ppl", 3.25}}, .signature = "s", .output = "eval/valid-7.txt", .text = "hash"};
+  write_result(run.path(), result);
+  CHECK(read_result(run.path()) == result);
+}
+
+TEST_CASE("a broken result names its file and what to do") {
+  const testing::TemporaryDirectory run;
+  write(run / "result.json", R"({"step": "seven"})");
+  CHECK_THROWS_AS(read_result(run.path()), DataError);
+  CHECK_THROWS_WITH(read_result(run.path()), contains("result.json") && contains("delete it"));
+}
+
+TEST_CASE("a run has finished when it made its steps, or stopped by its patience") {
+  const testing::TemporaryDirectory run;
+  write_result(run.path(), {.step = 100});
+  CHECK(finished_result(run.path(), {.steps = 100}).has_value());
+  CHECK_FALSE(finished_result(run.path(), {.steps = 200}).has_value());
+  CHECK(finished_result(run.path(), {.steps = 200, .patience = 3}).has_value());
+}
+
+TEST_CASE("a torn or foreign line of the metrics is passed over") {
+  const testing::TemporaryDirectory run;
+  CHECK(read_metrics(run.path()).empty());
+  write(run / "metrics.jsonl",
+        "{\"kind\": \"train\", \"step\": 1}\nnonsense\n[1]\n{\"kind\": \"tr");
+  const auto records = read_metrics(run.path());
+  REQUIRE(records.size() == 1);
+  CHECK(number_at(records[0], "step") == 1.0);
+}
+
+TEST_CASE("an evaluator's result at a step comes from its record, finite figures alone") {
+  const testing::TemporaryDirectory run;
+  write(run / "metrics.jsonl",
+        R"({"kind": "eval", "name": "test", "step": 10, "bleu": 20, "text": "old"})"
+        "\n"
+        R"({"kind": "eval", "name": "test", "step": 20, "bleu": 21.5, "ppl": "Infinity",)"
+        R"( "eval_seconds": 3, "signature": "sig", "text": "hash"})"
+        "\n");
+  write(RunDirectory(run.path()).output("test", 20), "a\n");
+  const auto results = results_at(run.path(), 20);
+  REQUIRE(results.size() == 1);
+  const EvaluatorResult expected{
+      .values = {{"bleu", 21.5}}, .signature = "sig", .output = "eval/test-20.txt", .text = "hash"};
+  CHECK(results.at("test") == expected);
+}
+
+TEST_CASE("a figure that is not finite is none") {
+  const Json record = parse_json(R"({"step": 4, "ppl": "Infinity", "name": "valid"})", "t");
+  CHECK(number_at(record, "step") == 4.0);
+  CHECK_FALSE(number_at(record, "ppl").has_value());
+  CHECK_FALSE(number_at(record, "bleu").has_value());
+}

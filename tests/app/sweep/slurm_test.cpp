@@ -1,0 +1,45 @@
+#include "app/sweep/slurm.h"
+
+#include <string>
+
+#include "tests/app/sweep/sweeps.h"
+#include "tests/support/catch.h"
+
+using namespace attn;
+using testing::contains;
+using testing::Sweeps;
+
+TEST_CASE("the batch script asks for what the file says, quoted for the shell") {
+  const Sweeps sweeps;
+  SweepPlan plan = sweeps.plan(
+      R"({"base": "base.json", "rows": [{"name": "a"}, {"name": "b"}],
+          "slurm": {"partition": "gpu", "time": "02:00:00", "gpus": 1, "at_once": 4, "notice": 30,
+                    "options": ["--qos=long"], "setup": ["module load cuda"]}})");
+  const std::string script = slurm_script(plan, shell_quoted("it's"));
+  for (const char* part :
+       {"#SBATCH --array=0-1%4", "#SBATCH --partition=gpu", "#SBATCH --time=02:00:00",
+        "#SBATCH --gpus-per-node=1", "#SBATCH --signal=B:USR1@30", "#SBATCH --requeue",
+        "#SBATCH --qos=long", "module load cuda", "arguments=('it'\\''s')"}) {
+    CHECK_THAT(script, contains(part));
+  }
+  CHECK(script.find("--mem") == std::string::npos);
+}
+
+TEST_CASE("what holds blanks is quoted for sbatch, and what it has no word for is a mistake") {
+  const Sweeps sweeps;
+  const std::string text =
+      R"({"base": "base.json", "rows": [{"name": "a"}], "slurm": {"partition": "two words"}})";
+  SweepPlan plan = sweeps.plan(text, {.directory = "my 100% \"new\" runs"});
+  plan.source = "the sweep.json";
+  const std::string script = slurm_script(plan, "");
+  CHECK_THAT(script, contains("#SBATCH --job-name=\"attn-the sweep\"\n"));
+  CHECK_THAT(script, contains("#SBATCH --partition=\"two words\"\n"));
+  CHECK_THAT(script, contains("#SBATCH --output=\"/"));
+  CHECK_THAT(script, contains("/my 100%% \\\"new\\\" runs/slurm-%A_%a.out\"\n"));
+  CHECK_THAT(script, contains("#SBATCH --ntasks=1\n"));
+  plan.source = "two\nlines.json";
+  CHECK_THROWS_WITH(slurm_script(plan, ""), contains("--job-name"));
+  plan.source = "s.json";
+  plan.directory = "back\\slash";
+  CHECK_THROWS_WITH(slurm_script(plan, ""), contains("--output"));
+}

@@ -1,0 +1,76 @@
+#include "app/sweep/status.h"
+
+#include <filesystem>
+#include <fstream>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "tests/app/sweep/sweeps.h"
+#include "tests/support/catch.h"
+
+using namespace attn;
+using testing::contains;
+using testing::Sweeps;
+
+TEST_CASE("a run whose row was changed since is named and not gone on with") {
+  const Sweeps sweeps;
+  const SweepPlan before =
+      sweeps.plan(sweeps.rows(R"({"name": "B1", "set": {"model": {"d_k": 16}}})"));
+  const PlannedRun& run = before.runs[1];
+  CHECK(inspect_run(run).stage == RunStage::waiting);
+  std::filesystem::create_directories(run.directory);
+  write_file_atomically(run.directory / "config.json", write_config(run.experiment).dump());
+  CHECK(inspect_run(run).stage == RunStage::begun);
+  CHECK_NOTHROW(refuse_changed(before));
+  const SweepPlan after =
+      sweeps.plan(sweeps.rows(R"({"name": "B1", "set": {"model": {"d_k": 32}}})"));
+  CHECK(inspect_run(after.runs[1]).stage == RunStage::changed);
+  CHECK_THROWS_WITH(refuse_changed(after), contains("B1/seed-5 (model.d_k)"));
+  const SweepPlan longer = sweeps.plan(
+      sweeps.rows(R"({"name": "B1", "set": {"model": {"d_k": 16}, "train": {"steps": 200000}}})"));
+  CHECK_NOTHROW(refuse_changed(longer));  // a run that has not finished may become longer
+}
+
+TEST_CASE("a run's progress is what its log said last") {
+  const Sweeps sweeps;
+  const SweepPlan plan = sweeps.plan(sweeps.rows(R"({"name": "B1"})"));
+  const PlannedRun& run = plan.runs[0];
+  SweepMetrics metrics;
+  metrics.evaluators[Metric::loss] = "v";
+  CHECK(read_progress(run, metrics).step == 0);
+  std::filesystem::create_directories(run.directory);
+  std::ofstream(run.directory / "metrics.jsonl")
+      << R"({"kind": "train", "step": 10, "tokens_per_second": 50, "seconds": 2})"
+      << "\n"
+      << R"({"kind": "eval", "name": "v", "step": 10, "ppl": 8.5})"
+      << "\n"
+      << R"({"kind": "eval", "name": "other", "step": 10, "ppl": 3})"
+      << "\n"
+      << R"({"kind": "train", "step": 20, "tokens_per_second": 60, "seconds": 4})"
+      << "\n"
+      << R"({"kind": "train", "st)";
+  const RunProgress progress = read_progress(run, metrics);
+  CHECK(progress.step == 20);
+  CHECK(progress.ppl == 8.5);
+  CHECK(progress.tokens_per_second == 60);
+  CHECK(progress.seconds == 4);
+  CHECK(run_name(plan, run) == "base/seed-5");
+}
+
+TEST_CASE("a row of another runtime than its run had is the same row, and the change is named") {
+  const Sweeps sweeps;
+  const auto plan = [&](const std::string& decoder) {
+    return sweeps.plan(
+        sweeps.rows(R"({"name": "slow", "set": {"search": {"decoder": ")" + decoder + R"("}}})"));
+  };
+  const SweepPlan before = plan("packed"), after = plan("libtorch");
+  const PlannedRun& run = before.runs[1];
+  std::filesystem::create_directories(run.directory);
+  write_file_atomically(run.directory / "config.json", write_config(run.experiment).dump());
+  CHECK(inspect_run(after.runs[1]).stage == RunStage::begun);
+  CHECK_NOTHROW(refuse_changed(after));
+  CHECK(runtime_notes(before).empty());
+  CHECK(runtime_notes(after) ==
+        std::vector<std::string>{
+            "runtime.decoder is modules, was packed when these runs began: slow/seed-5"});
+}

@@ -1,0 +1,48 @@
+// Results of small sweeps for tests.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "report/results.h"
+
+namespace attn::testing {
+
+inline RunRecord run(int64_t seed, double ppl, double bleu) {
+  RunRecord record;
+  record.name = "row/seed-" + std::to_string(seed);
+  record.seed = seed;
+  record.finished = true;
+  record.figures[Metric::loss] = ppl;
+  record.figures[Metric::bleu] = bleu;
+  record.parameters = 1'000'000;
+  record.seconds = 60;
+  record.flops = 6e12;
+  record.peak_flops = 2e11;
+  record.curve = {{100, 2 * ppl}, {200, ppl}};
+  return record;
+}
+
+inline RowRecord row(const std::string& name, double paper_ppl, double paper_bleu,
+                     std::vector<RunRecord> runs) {
+  RowRecord out;
+  out.name = name;
+  out.paper.figures[Metric::loss] = paper_ppl;
+  out.paper.figures[Metric::bleu] = paper_bleu;
+  out.values = {{"model.heads", "8"}, {"model.d_k", "64"}, {"model.position", "\"sinusoidal\""}};
+  out.runs = std::move(runs);
+  return out;
+}
+
+inline SweepResults sweep(std::vector<RowRecord> rows) {
+  SweepResults results;
+  results.title = "a sweep";
+  results.evaluators[Metric::loss] = "valid";
+  results.evaluators[Metric::bleu] = "test";
+  results.rows = std::move(rows);
+  return results;
+}
+
+}  // namespace attn::testing

@@ -1,0 +1,110 @@
+#include "report/table.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "report/comparison.h"
+#include "report/page.h"
+#include "tests/report/sweeps.h"
+#include "tests/support/catch.h"
+
+using namespace attn;
+using testing::contains;
+using testing::row;
+using testing::run;
+using testing::sweep;
+
+TEST_CASE("the table prints what differs, and unfinished runs say where they stand") {
+  auto results = sweep({row("base", 5, 25, {run(1, 5, 25)}),
+                        row("A1", 5.3, 24, {run(1, 5.2, 24.5)}), row("E", 5, 25, {})});
+  results.rows[1].values["model.heads"] = "1";
+  results.rows[1].changed = {"model.heads"};
+  results.rows[2].values["model.position"] = "\"learned\"";
+  results.rows[2].changed = {"model.position"};
+  RunRecord begun = run(1, 0, 0);
+  begun.finished = false;
+  begun.state = "at step 300 of 8000";
+  results.rows[2].runs = {begun};
+  const Table table = results_table(results, compare(results));
+  std::vector<std::string> keys;
+  for (const auto& column : table.columns) keys.push_back(column.key);
+  CHECK(std::find(keys.begin(), keys.end(), "model.heads") != keys.end());
+  CHECK(std::find(keys.begin(), keys.end(), "model.d_k") == keys.end());
+  const std::string markdown = to_markdown(table);
+  CHECK_THAT(markdown, contains("position learned"));
+  CHECK_THAT(markdown, contains("seed 1 at step 300 of 8000"));
+  CHECK_THAT(markdown, contains("+0.20") && contains("+0.30"));
+  for (const auto& cells : table.rows) CHECK(cells.size() == table.columns.size());
+  CHECK(table.rows[0][1] == "8");
+  CHECK(table.rows[1][1] == "1");
+  CHECK(table.rows[2][1].empty());
+}
+
+TEST_CASE("a sweep of parsers shows F1, without the paper's columns") {
+  auto results = sweep({row("base", 0, 0, {run(1, 5, 0), run(2, 5, 0)}),
+                        row("x", 0, 0, {run(1, 5, 0)}), row("y", 0, 0, {run(1, 5, 0)})});
+  results.evaluators[Metric::bleu].clear();
+  results.evaluators[Metric::parse] = "dev";
+  results.rows[0].runs[0].figures[Metric::parse] = 80.0;
+  results.rows[0].runs[1].figures[Metric::parse] = 81.0;
+  results.rows[1].runs[0].figures[Metric::parse] = 95.0;
+  results.rows[2].runs[0].figures[Metric::parse] = 85.0;
+  for (RowRecord& one : results.rows) one.paper = {};
+  const auto compared = compare(results);
+  CHECK(compared[0].means[Metric::parse]->mean == Approx(80.5));
+  CHECK(*compared[1].differences[Metric::parse].ours == Approx(14.5));
+  // Two seeds leave one degree of freedom: 12.7 standard errors of 0.87.
+  CHECK(compared[1].differences[Metric::parse].significant);
+  CHECK_FALSE(compared[2].differences[Metric::parse].significant);
+  const std::string markdown = to_markdown(results_table(results, compared));
+  CHECK_THAT(markdown, contains("F1") && contains("80.50 ± 0.71") && contains("+14.50 *"));
+  CHECK(markdown.find("paper") == std::string::npos);
+  CHECK_THAT(html_report(results, compared), contains("F1 against parameters"));
+}
+
+TEST_CASE("chrF has its column beside BLEU's, and is significant over seeds") {
+  auto results = sweep({row("base", 0, 0, {run(1, 5, 30), run(2, 5, 30)}),
+                        row("x", 0, 0, {run(1, 5, 30), run(2, 5, 30)})});
+  for (RowRecord& one : results.rows) one.paper = {};
+  results.evaluators[Metric::chrf] = "test_chrf";
+  for (size_t i = 0; i < 2; ++i) {
+    results.rows[0].runs[i].figures[Metric::chrf] = 50.0 + 0.1 * static_cast<double>(i);
+    results.rows[1].runs[i].figures[Metric::chrf] = 60.0 + 0.1 * static_cast<double>(i);
+  }
+  const auto compared = compare(results);
+  CHECK(compared[1].differences[Metric::chrf].significant);
+  CHECK_THAT(to_markdown(results_table(results, compared)),
+             contains("chrF") && contains("60.05 ± 0.07") && contains("+10.00 *"));
+  CHECK_THAT(html_report(results, compared), contains("BLEU against parameters"));
+}
+
+TEST_CASE("each metric has the paper's columns where the paper has a figure") {
+  auto results =
+      sweep({row("base", 0, 0, {run(1, 5, 0), run(2, 5, 0)}), row("x", 0, 0, {run(1, 5, 0)})});
+  results.evaluators[Metric::bleu].clear();
+  results.evaluators[Metric::parse] = "dev";
+  for (RowRecord& one : results.rows) one.paper = {};
+  results.rows[0].runs[0].figures[Metric::parse] = 90.0;
+  results.rows[0].runs[1].figures[Metric::parse] = 90.1;
+  results.rows[1].runs[0].figures[Metric::parse] = 95.0;
+  results.rows[0].paper.figures[Metric::parse] = 91.3;
+  results.rows[1].paper.figures[Metric::parse] = 92.7;
+  const auto compared = compare(results);
+  CHECK(*compared[1].differences[Metric::parse].paper == Approx(1.4));
+  CHECK(compared[1].differences[Metric::parse].verdict == Verdict::agrees);
+  CHECK_THAT(summary(results, compared, kMetrics.back()), contains("F1: of 1 rows"));
+  const std::string csv = to_csv(results_table(results, compared));
+  CHECK_THAT(csv, contains("paper_f1") && contains("+1.4") && contains("agrees"));
+  CHECK(csv.find("paper_ppl") == std::string::npos);
+}
+
+TEST_CASE("CSV and HTML escape what would break them") {
+  Table table;
+  table.columns = {{"a", "a", true, "", ""}, {"b", "b", false, "", ""}};
+  table.rows = {{"x, \"y\"", "<script>"}};
+  CHECK(to_csv(table) == "a,b\n\"x, \"\"y\"\"\",<script>\n");
+  CHECK_THAT(to_html(table), contains("&lt;script&gt;") && contains("x, &quot;y&quot;"));
+  table.rows = {{"a|b", "1"}};
+  CHECK_THAT(to_markdown(table), contains("a\\|b"));
+}

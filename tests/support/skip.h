@@ -1,0 +1,12 @@
+// Tests of what not every machine has.
+#pragma once
+
+#include <string>
+
+namespace attn::testing {
+
+/// Prints why the running test case, or a part of it, is skipped; the case then returns. One that
+/// is skipped before its first assertion is reported as skipped and not as passed.
+void skip(const std::string& why);
+
+}  // namespace attn::testing
