@@ -22,6 +22,11 @@ std::vector<char32_t> decode_utf8(std::string_view text);
 std::string_view without_byte_order_mark(std::string_view text);
 void drop_byte_order_mark(std::string& text);
 
+/// ASCII's white space: blank, tab, line feed, vertical tab, form feed, carriage return.
+constexpr bool is_ascii_space(char c) {
+  return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
 /// Appends one code point as UTF-8.
 void append_utf8(std::string& out, char32_t code_point);
 

@@ -4,12 +4,11 @@
 #include <array>
 #include <utility>
 
+#include "base/utf8.h"
+
 namespace attn {
 namespace {
 
-bool is_blank(char c) {
-  return c == ' ' || (c >= '\t' && c <= '\r');
-}
 bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
@@ -67,7 +66,7 @@ class PennTokenizer {
   void take() {
     const char c = text_[at_];
     const std::string_view rest = std::string_view(text_).substr(at_);
-    if (is_blank(c)) {
+    if (is_ascii_space(c)) {
       flush();
       ++at_;
     } else if (rest.starts_with("...")) {
@@ -124,8 +123,8 @@ class PennTokenizer {
   bool opens_quotation() const {
     if (at_ == 0) return true;
     const char before = text_[at_ - 1];
-    return is_blank(before) || before == '(' || before == '[' || before == '{' || before == '`' ||
-           before == '-';
+    return is_ascii_space(before) || before == '(' || before == '[' || before == '{' ||
+           before == '`' || before == '-';
   }
 
   void alone(std::string_view token, size_t length) {

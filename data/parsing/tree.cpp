@@ -16,10 +16,6 @@ struct Place {
   int64_t column = 1;  // in characters, not bytes
 };
 
-bool is_blank(char c) {
-  return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v';
-}
-
 // One pass over the text with a stack of its own, so that hostile nesting cannot exhaust the
 // machine's.
 class TreeParser {
@@ -33,7 +29,7 @@ class TreeParser {
   std::vector<Tree> parse() {
     while (position_ < text_.size()) {
       const char c = text_[position_];
-      if (is_blank(c)) {
+      if (is_ascii_space(c)) {
         advance();
       } else if (c == '(') {
         open();
@@ -69,8 +65,8 @@ class TreeParser {
 
   std::string take_token() {
     const size_t begin = position_;
-    while (position_ < text_.size() && !is_blank(text_[position_]) && text_[position_] != '(' &&
-           text_[position_] != ')') {
+    while (position_ < text_.size() && !is_ascii_space(text_[position_]) &&
+           text_[position_] != '(' && text_[position_] != ')') {
       advance();
     }
     return std::string(text_.substr(begin, position_ - begin));

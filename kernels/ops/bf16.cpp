@@ -161,11 +161,11 @@ torch::Tensor input_gradient(const torch::Tensor& x, const AffineMaps& all,
 }
 
 // Elements, or columns, that are worth a thread.
-constexpr int64_t kGrain = 1 << 15, kColumnGrain = 64;
+constexpr int64_t kElementGrain = 1 << 15, kColumnGrain = 64;
 
 torch::Tensor relu_gradient(const torch::Tensor& y, const torch::Tensor& dy) {
   torch::Tensor passed = torch::empty_like(dy);
-  at::parallel_for(0, dy.numel(), kGrain, [&](int64_t begin, int64_t end) {
+  at::parallel_for(0, dy.numel(), kElementGrain, [&](int64_t begin, int64_t end) {
     cpu::tile_kernels()->relu_gradient(bf16::data(y) + begin, bf16::data(dy) + begin,
                                        bf16::data(passed) + begin, end - begin);
   });
