@@ -85,19 +85,19 @@ BatchStream::BatchStream(const EncodedCorpus& corpus, const StreamOptions& optio
     : corpus_(&corpus), options_(options) {
   check_size(corpus);
   shuffle_epoch();
-  plan_window();
+  plan_chunk();
 }
 
-int64_t BatchStream::windows() const {
-  return (corpus_->size() - 1) / std::max<int64_t>(options_.window_pairs, 1) + 1;
+int64_t BatchStream::chunks() const {
+  return (corpus_->size() - 1) / std::max<int64_t>(options_.chunk_pairs, 1) + 1;
 }
 
-BatchStream::Range BatchStream::window_range(int64_t window) const {
-  // Windows of like size: a small last one would be all padding.
-  const int64_t each = corpus_->size() / windows();
-  const int64_t rest = corpus_->size() % windows();
+BatchStream::Range BatchStream::chunk_range(int64_t chunk) const {
+  // Chunks of like size: a small last one would be all padding.
+  const int64_t each = corpus_->size() / chunks();
+  const int64_t rest = corpus_->size() % chunks();
   const auto start = [&](int64_t w) { return static_cast<size_t>(w * each + std::min(w, rest)); };
-  return {start(window), start(window + 1)};
+  return {start(chunk), start(chunk + 1)};
 }
 
 void BatchStream::shuffle_epoch() {
@@ -106,28 +106,28 @@ void BatchStream::shuffle_epoch() {
   Random(options_.seed, static_cast<uint64_t>(position_.epoch)).shuffle(std::span(order_));
 }
 
-void BatchStream::plan_window() {
-  const Range range = window_range(position_.window);
+void BatchStream::plan_chunk() {
+  const Range range = chunk_range(position_.chunk);
   sorted_ =
       sort_by_shape(*corpus_, std::span(order_).subspan(range.begin, range.end - range.begin));
   batches_.clear();
   cut_batches(*corpus_, sorted_, options_.batch_tokens, [&](size_t begin, size_t end) {
     batches_.push_back({begin, end});
   });
-  const auto window = static_cast<uint64_t>(position_.window);
-  Random(mix64(options_.seed) + static_cast<uint64_t>(position_.epoch), window)
+  const auto chunk = static_cast<uint64_t>(position_.chunk);
+  Random(mix64(options_.seed) + static_cast<uint64_t>(position_.epoch), chunk)
       .shuffle(std::span(batches_));
 }
 
 Batch BatchStream::next() {
-  if (position_.batch == window_batches()) {
+  if (position_.batch == chunk_batches()) {
     position_.batch = 0;
-    if (++position_.window == windows()) {
-      position_.window = 0;
+    if (++position_.chunk == chunks()) {
+      position_.chunk = 0;
       ++position_.epoch;
       shuffle_epoch();
     }
-    plan_window();
+    plan_chunk();
   }
   const Range range = batches_[static_cast<size_t>(position_.batch++)];
   return make_batch(*corpus_, std::span(sorted_).subspan(range.begin, range.end - range.begin));
@@ -138,20 +138,20 @@ void BatchStream::restore(const StreamPosition& position) {
   const auto go_to = [&](const StreamPosition& there) {
     position_ = there;
     shuffle_epoch();
-    plan_window();
-    return there.batch >= 0 && there.batch <= window_batches();
+    plan_chunk();
+    return there.batch >= 0 && there.batch <= chunk_batches();
   };
-  if (position.epoch >= 0 && position.window >= 0 && position.window < windows()) {
+  if (position.epoch >= 0 && position.chunk >= 0 && position.chunk < chunks()) {
     if (go_to(position)) return;
     go_to(before);
   }
   throw DataError("the saved position in the training text (epoch " +
-                  std::to_string(position.epoch) + ", window " + std::to_string(position.window) +
+                  std::to_string(position.epoch) + ", chunk " + std::to_string(position.chunk) +
                   ", batch " + std::to_string(position.batch) +
                   ") does not fit it: the text or data.batch_tokens has changed");
 }
 
-double BatchStream::window_padding() const {
+double BatchStream::chunk_padding() const {
   int64_t real = 0;
   int64_t filled = 0;
   for (const Range& range : batches_) {

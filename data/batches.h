@@ -10,11 +10,11 @@
 
 namespace attn {
 
-/// Where a stream stands: its next batch. An epoch's pairs are shuffled and cut into windows; a
-/// window's pairs are sorted by length and cut into batches, which come in random order.
+/// Where a stream stands: its next batch. An epoch's pairs are shuffled and cut into chunks; a
+/// chunk's pairs are sorted by length and cut into batches, which come in random order.
 struct StreamPosition {
   int64_t epoch = 0;
-  int64_t window = 0;
+  int64_t chunk = 0;
   int64_t batch = 0;
   bool operator==(const StreamPosition&) const = default;
 };
@@ -25,7 +25,7 @@ struct StreamOptions {
   int64_t batch_tokens = 4096;
   uint64_t seed = 1;
   /// Pairs sorted together, at most: few make random batches, many waste little.
-  int64_t window_pairs = 1'000'000;
+  int64_t chunk_pairs = 1'000'000;
 };
 
 /// Endless batches of a corpus, each pair exactly once an epoch.
@@ -45,27 +45,27 @@ class BatchStream {
   /// Throws DataError for a position that this stream doesn't have.
   void restore(const StreamPosition& position);
 
-  int64_t windows() const;
-  /// Batches of the current window; with one window, of the epoch.
-  int64_t window_batches() const { return static_cast<int64_t>(batches_.size()); }
-  /// Batches of an epoch; exact with one window, else as if all windows were like the current one.
-  int64_t epoch_batches() const { return window_batches() * windows(); }
-  /// The share of positions in the current window that would be padding if its batches were padded.
-  double window_padding() const;
+  int64_t chunks() const;
+  /// Batches of the current chunk; with one chunk, of the epoch.
+  int64_t chunk_batches() const { return static_cast<int64_t>(batches_.size()); }
+  /// Batches of an epoch; exact with one chunk, else as if all chunks were like the current one.
+  int64_t epoch_batches() const { return chunk_batches() * chunks(); }
+  /// The share of positions in the current chunk that would be padding if its batches were padded.
+  double chunk_padding() const;
 
  private:
   struct Range {
     size_t begin, end;
   };
-  Range window_range(int64_t window) const;
+  Range chunk_range(int64_t chunk) const;
   void shuffle_epoch();
-  void plan_window();
+  void plan_chunk();
 
   const EncodedCorpus* corpus_;
   StreamOptions options_;
   StreamPosition position_;
   std::vector<uint32_t> order_;   // of the epoch
-  std::vector<uint32_t> sorted_;  // of the window
+  std::vector<uint32_t> sorted_;  // of the chunk
   std::vector<Range> batches_;    // in sorted_, in the order they come
 };
 

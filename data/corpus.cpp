@@ -126,8 +126,8 @@ uint64_t corpus_key(const CorpusRequest& request, const TextHashes& hashes) {
 void build(const CorpusRequest& request, const TextHashes& hashes,
            const std::filesystem::path& path, uint64_t key) {
   check_texts(request.source, request.target);
-  if (request.say) {
-    request.say("encoding " + request.source.string() + " and " + request.target.string());
+  if (request.log) {
+    request.log("encoding " + request.source.string() + " and " + request.target.string());
   }
   std::error_code error;
   std::filesystem::create_directories(path.parent_path(), error);
@@ -149,15 +149,15 @@ void build(const CorpusRequest& request, const TextHashes& hashes,
 
 /// The cache of an earlier start, if there is a good one.
 std::optional<EncodedCorpus> open_cache(const std::filesystem::path& path, uint64_t key,
-                                        const Say& say) {
+                                        const Log& log) {
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored)) return {};
   try {
     EncodedCorpus corpus(path);
     if (corpus.key() == key) return corpus;
-    if (say) say(path.string() + ": made of other texts; it is made anew");
+    if (log) log(path.string() + ": made of other texts; it is made anew");
   } catch (const DataError& error) {
-    if (say) say(std::string(error.what()) + "; it is made anew");
+    if (log) log(std::string(error.what()) + "; it is made anew");
   }
   return {};
 }
@@ -208,7 +208,7 @@ EncodedCorpus load_corpus(const CorpusRequest& request) {
   const TextHashes hashes{hash_file(request.source), hash_file(request.target)};
   const uint64_t key = corpus_key(request, hashes);
   const auto path = request.cache_directory / ("corpus-" + to_hex(key) + ".bin");
-  auto corpus = open_cache(path, key, request.say);
+  auto corpus = open_cache(path, key, request.log);
   if (!corpus) {
     build(request, hashes, path, key);
     corpus.emplace(path);
@@ -216,8 +216,8 @@ EncodedCorpus load_corpus(const CorpusRequest& request) {
   corpus->report_.source = request.source;
   corpus->report_.target = request.target;
   corpus->target_counter_ = request.tokenizers.target_counter;
-  if (request.say) {
-    for (const auto& line : corpus->report_.text()) request.say(line);
+  if (request.log) {
+    for (const auto& line : corpus->report_.text()) request.log(line);
   }
   return std::move(*corpus);
 }

@@ -112,7 +112,7 @@ struct CorpusRequest {
   std::filesystem::path cache_directory;
   /// Threads that encode; 0: as many as the machine has.
   int64_t threads = 0;
-  Say say = {};
+  Log log = {};
 };
 
 /// Checks and encodes the texts, or opens the cache file of an earlier call that had the same

@@ -16,23 +16,23 @@ constexpr int64_t most_model_bytes = int64_t{1} << 28;
 
 std::shared_ptr<const Tokenizer> learn(const DataConfig& config,
                                        std::span<const std::filesystem::path> texts,
-                                       const Say& say) {
+                                       const Log& log) {
   std::string names;
   for (const auto& text : texts) names += (names.empty() ? "" : " and ") + text.string();
   const std::string kind(enum_name(config.tokenizer));
-  if (say) say("learning a vocabulary (" + kind + ") from " + names);
+  if (log) log("learning a vocabulary (" + kind + ") from " + names);
   std::string bytes = config.tokenizer == TokenizerKind::words
                           ? learn_word_vocabulary(texts, config.vocab_size, config.min_frequency,
                                                   config.unknown_classes)
                           : learn_sentencepiece(texts, config);
   std::shared_ptr<const Tokenizer> tokenizer = parse_tokenizer(std::move(bytes), names);
-  if (say) {
+  if (log) {
     std::string line = "vocabulary: " + std::to_string(tokenizer->size()) + " tokens";
     if (tokenizer->size() < config.vocab_size && config.task == Task::translation) {
       line += "; the text yields no more than that of the " + std::to_string(config.vocab_size) +
               " asked for in data.vocab_size";
     }
-    say(line);
+    log(line);
   }
   return tokenizer;
 }
@@ -61,12 +61,12 @@ std::unique_ptr<Tokenizer> load_tokenizer(const std::filesystem::path& path) {
   return parse_tokenizer(read_file(path, most_model_bytes), path.string());
 }
 
-Tokenizers make_tokenizers(const DataConfig& config, const Say& say) {
+Tokenizers make_tokenizers(const DataConfig& config, const Log& log) {
   const std::filesystem::path source = text_path(config.train, config.source);
   const std::filesystem::path target = text_path(config.train, config.target);
   const auto make = [&](const std::string& model, std::span<const std::filesystem::path> texts,
                         const DataConfig& how) {
-    return model.empty() ? learn(how, texts, say)
+    return model.empty() ? learn(how, texts, log)
                          : std::shared_ptr<const Tokenizer>(load_tokenizer(model));
   };
   Tokenizers made;

@@ -15,7 +15,7 @@
 namespace attn {
 
 /// Takes one line of talk for the user.
-using Say = std::function<void(const std::string&)>;
+using Log = std::function<void(const std::string&)>;
 
 /// A vocabulary and the rule that cuts text into its pieces. Constant after construction, so that
 /// several threads may use one.
@@ -65,6 +65,6 @@ struct Tokenizers {
 
 /// Loads the tokenizers that the config names and learns the others from the training text, the
 /// same ones from the same text each time. Throws ConfigError and DataError.
-Tokenizers make_tokenizers(const DataConfig& config, const Say& say = {});
+Tokenizers make_tokenizers(const DataConfig& config, const Log& log = {});
 
 }  // namespace attn

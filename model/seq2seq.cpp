@@ -26,7 +26,7 @@ void Seq2SeqModel::require_backend(const SearchBackend& backend) const {
 }
 
 torch::Tensor Seq2SeqModel::project(const torch::Tensor& rows_ND) const {
-  return affine(rows_ND, {output_layer().weight_VD, {}});
+  return linear(rows_ND, {output_layer().weight_VD, {}});
 }
 
 }  // namespace attn

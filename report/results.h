@@ -48,7 +48,7 @@ struct PaperRecord {
 struct RowRecord {
   std::string name;
   std::string about;
-  std::map<std::string, std::string> values;  ///< of every knob, by path, as JSON has it
+  std::map<std::string, std::string> values;  ///< of every option, by path, as JSON text
   std::vector<std::string> changed;           ///< paths in which it differs from the first row
   PaperRecord paper;
   std::vector<RunRecord> runs;  ///< by seed

@@ -8,16 +8,16 @@
 namespace attn {
 namespace {
 
-struct Knob {
+struct Option {
   const char* path;
   const char* title;
 };
 // The columns of Table 3, in its order and with its names.
-constexpr Knob kKnobs[] = {{"model.layers", "N"},       {"model.d_model", "d_model"},
-                           {"model.d_ff", "d_ff"},      {"model.heads", "h"},
-                           {"model.d_k", "d_k"},        {"model.d_v", "d_v"},
-                           {"model.dropout", "P_drop"}, {"train.label_smoothing", "ε_ls"},
-                           {"train.steps", "steps"}};
+constexpr Option kOptions[] = {{"model.layers", "N"},       {"model.d_model", "d_model"},
+                               {"model.d_ff", "d_ff"},      {"model.heads", "h"},
+                               {"model.d_k", "d_k"},        {"model.d_v", "d_v"},
+                               {"model.dropout", "P_drop"}, {"train.label_smoothing", "ε_ls"},
+                               {"train.steps", "steps"}};
 
 std::string number(double value, int decimals) {
   return format("%.*f", decimals, value);
@@ -31,14 +31,14 @@ bool changes(const RowRecord& row, std::string_view path) {
   return std::find(row.changed.begin(), row.changed.end(), path) != row.changed.end();
 }
 
-std::vector<Knob> knobs_of(const SweepResults& results) {
-  std::vector<Knob> knobs;
-  for (const Knob& knob : kKnobs) {
+std::vector<Option> options_of(const SweepResults& results) {
+  std::vector<Option> options;
+  for (const Option& option : kOptions) {
     const bool used = std::any_of(results.rows.begin(), results.rows.end(),
-                                  [&](const RowRecord& row) { return changes(row, knob.path); });
-    if (used) knobs.push_back(knob);
+                                  [&](const RowRecord& row) { return changes(row, option.path); });
+    if (used) options.push_back(option);
   }
-  return knobs;
+  return options;
 }
 
 std::string value_of(const RowRecord& row, const std::string& path) {
@@ -52,8 +52,8 @@ std::string value_of(const RowRecord& row, const std::string& path) {
 std::string others(const RowRecord& row) {
   std::string text;
   for (const std::string& path : row.changed) {
-    const bool column = std::any_of(std::begin(kKnobs), std::end(kKnobs),
-                                    [&](const Knob& knob) { return path == knob.path; });
+    const bool column = std::any_of(std::begin(kOptions), std::end(kOptions),
+                                    [&](const Option& option) { return path == option.path; });
     if (column || path == "seed") continue;
     text += text.empty() ? "" : ", ";
     text += path.substr(path.find('.') + 1) + " " + value_of(row, path);
@@ -160,7 +160,7 @@ std::string signed_number(double value, int decimals) {
 }
 
 Table results_table(const SweepResults& results, std::span<const RowComparison> comparisons) {
-  const std::vector<Knob> knobs = knobs_of(results);
+  const std::vector<Option> options = options_of(results);
   const bool paper =
       std::any_of(results.rows.begin(), results.rows.end(),
                   [](const RowRecord& row) { return row.paper.params_m.has_value(); });
@@ -171,8 +171,8 @@ Table results_table(const SweepResults& results, std::span<const RowComparison> 
   }
   Table table;
   table.columns.push_back({"row", "row", true, "", ""});
-  for (const Knob& knob : knobs)
-    table.columns.push_back({knob.path, knob.title, false, "", knob.path});
+  for (const Option& option : options)
+    table.columns.push_back({option.path, option.title, false, "", option.path});
   if (other) table.columns.push_back({"other", "other", true, "", "further keys that differ"});
   add_metric_columns(table, results);
   const std::string group = paper ? "params ×10⁶" : "";
@@ -182,8 +182,8 @@ Table results_table(const SweepResults& results, std::span<const RowComparison> 
   for (size_t i = 0; i < results.rows.size(); ++i) {
     const RowRecord& row = results.rows[i];
     std::vector<std::string> cells = {row.name};
-    for (const Knob& knob : knobs) {
-      cells.push_back(i == 0 || changes(row, knob.path) ? value_of(row, knob.path) : "");
+    for (const Option& option : options) {
+      cells.push_back(i == 0 || changes(row, option.path) ? value_of(row, option.path) : "");
     }
     if (other) cells.push_back(others(row));
     add_metric_cells(cells, results, row, comparisons[i]);

@@ -22,8 +22,8 @@ struct Table {
   std::vector<std::vector<std::string>> rows;
 };
 
-/// Table 3's own layout: the knobs that some row changes, the first row's values and of the others
-/// only what differs; then the metrics and parameters, ours and the paper's.
+/// Table 3's own layout: the options that some row changes, with all values of the first row and
+/// the changed ones of the others; then the metrics and parameters, ours and the paper's.
 Table results_table(const SweepResults& results, std::span<const RowComparison> comparisons);
 
 /// Table 2's: what each row's training cost, as means over its finished runs.

@@ -18,12 +18,12 @@ EPSILON = 1e-5  # of layer normalisation
 
 
 def load(path):
-    """{name: array} of a safetensors file."""
+    """{name: array} of a safetensors file; cross-attention was "memory_attention" in earlier versions."""
     data = Path(path).read_bytes()
     body = 8 + struct.unpack("<Q", data[:8])[0]
     header = json.loads(data[8:body])
     header.pop("__metadata__", None)
-    return {name: np.frombuffer(data[body + entry["data_offsets"][0]:body + entry["data_offsets"][1]],
+    return {name.replace("memory_attention", "cross_attention"): np.frombuffer(data[body + entry["data_offsets"][0]:body + entry["data_offsets"][1]],
                                 np.float32).reshape(entry["shape"]) for name, entry in header.items()}
 
 
@@ -65,8 +65,8 @@ def stack(w, side, x, heads, memory=None):
         x = norm(w, at + "self_attention_sublayer.norm",
                  x + attention(w, at + "self_attention", x, x, heads, memory is not None))
         if memory is not None:
-            x = norm(w, at + "memory_attention_sublayer.norm",
-                     x + attention(w, at + "memory_attention", x, memory, heads, False))
+            x = norm(w, at + "cross_attention_sublayer.norm",
+                     x + attention(w, at + "cross_attention", x, memory, heads, False))
         hidden = np.maximum(linear(w, at + "feed_forward.inner", x), 0)
         x = norm(w, at + "feed_forward_sublayer.norm", x + linear(w, at + "feed_forward.outer", hidden))
     return x

@@ -4,6 +4,7 @@
 #include <functional>
 #include <set>
 #include <sstream>
+#include <string_view>
 
 #include "base/error.h"
 #include "base/safetensors.h"
@@ -38,13 +39,33 @@ std::string shape_text(std::span<const int64_t> shape) {
   return text.str();
 }
 
+// Earlier versions called cross-attention "memory_attention".
+constexpr std::string_view kFormerName = "memory_attention", kPresentName = "cross_attention";
+
+std::string renamed(std::string name, std::string_view from, std::string_view to) {
+  const size_t at = name.find(from);
+  if (at != std::string::npos) name.replace(at, from.size(), to);
+  return name;
+}
+
+std::string present_name(const std::string& name) {
+  return renamed(name, kFormerName, kPresentName);
+}
+
+// The tensor of this present name, which the file may hold under its former one.
+const TensorView& tensor_at(const SafetensorsFile& file, const std::string& name) {
+  const TensorView* view = file.find(name);
+  if (view == nullptr) view = file.find(renamed(name, kPresentName, kFormerName));
+  return view != nullptr ? *view : file.at(name);
+}
+
 void copy_into(torch::Tensor out, const TensorView& view, const std::filesystem::path& path) {
   if (view.dtype != "F32") {
-    throw DataError(path.string() + ": " + view.name + " is " + view.dtype + ", wanted F32");
+    throw DataError(path.string() + ": " + view.name + " is " + view.dtype + ", expected F32");
   }
   if (view.shape != out.sizes().vec()) {
     throw DataError(path.string() + ": " + view.name + " has shape " + shape_text(view.shape) +
-                    ", the model's is " + shape_text(out.sizes()) +
+                    ", expected " + shape_text(out.sizes()) +
                     "; the checkpoint belongs to another config");
   }
   const torch::NoGradGuard no_grad;
@@ -58,7 +79,7 @@ template <class State, class Visit>
 void visit_state(State& state, Visit&& visit) {
   visit("step", state.step);
   visit("stream.epoch", state.stream.epoch);
-  visit("stream.window", state.stream.window);
+  visit("stream.window", state.stream.chunk);  // as the files have always named it
   visit("stream.batch", state.stream.batch);
   visit("target_tokens", state.target_tokens);
   visit("source_tokens", state.source_tokens);
@@ -92,13 +113,14 @@ void load_weights(const std::filesystem::path& path, torch::nn::Module& model) {
   const SafetensorsFile file(path);
   auto parameters = model.named_parameters();
   for (const TensorView& view : file.tensors()) {
-    if (!parameters.contains(view.name)) {
+    const std::string name = present_name(view.name);
+    if (!parameters.contains(name) || (name != view.name && file.find(name) != nullptr)) {
       throw DataError(path.string() + ": the model has no parameter " + view.name +
                       "; the checkpoint belongs to another config");
     }
   }
   for (auto& parameter : parameters) {
-    copy_into(parameter.value(), file.at(parameter.key()), path);
+    copy_into(parameter.value(), tensor_at(file, parameter.key()), path);
   }
 }
 
@@ -111,7 +133,7 @@ void average_weights(const std::vector<std::filesystem::path>& inputs,
     const SafetensorsFile file(path);
     if (sums.empty()) {
       for (const TensorView& view : file.tensors()) {
-        sums.emplace_back(view.name, torch::zeros(view.shape, torch::kFloat64));
+        sums.emplace_back(present_name(view.name), torch::zeros(view.shape, torch::kFloat64));
       }
     }
     if (file.tensors().size() != sums.size()) {
@@ -120,7 +142,7 @@ void average_weights(const std::vector<std::filesystem::path>& inputs,
     }
     for (auto& [name, sum] : sums) {
       torch::Tensor part = torch::empty(sum.sizes(), torch::kFloat32);
-      copy_into(part, file.at(name), path);
+      copy_into(part, tensor_at(file, name), path);
       sum += part;
     }
   }
@@ -149,9 +171,9 @@ void load_training_state(const std::filesystem::path& path, Trainer& trainer) {
   const SafetensorsFile file(path);
   for (const auto& slot : trainer.parameters().slots()) {
     copy_into(FlatParameters::view(trainer.adam().first_moment, slot),
-              file.at("first_moment." + slot.name), path);
+              tensor_at(file, "first_moment." + slot.name), path);
     copy_into(FlatParameters::view(trainer.adam().second_moment, slot),
-              file.at("second_moment." + slot.name), path);
+              tensor_at(file, "second_moment." + slot.name), path);
   }
   TrainState state;
   visit_state(state, [&](const char* name, auto& value) {
@@ -162,7 +184,7 @@ void load_training_state(const std::filesystem::path& path, Trainer& trainer) {
       throw DataError(path.string() + ": its training state lacks a valid \"" + name + "\"");
     }
   });
-  if (state.step < 0 || state.stream.epoch < 0 || state.stream.window < 0 ||
+  if (state.step < 0 || state.stream.epoch < 0 || state.stream.chunk < 0 ||
       state.stream.batch < 0) {
     throw DataError(path.string() + ": its training state has a negative position");
   }

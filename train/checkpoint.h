@@ -19,8 +19,9 @@ namespace attn {
 void save_weights(const std::filesystem::path& path, const torch::nn::Module& model,
                   const std::map<std::string, std::string>& metadata = {});
 
-/// Reads what save_weights wrote into the model, which must have exactly these parameters. Throws
-/// DataError naming the first tensor that is missing, unknown or of another shape or type.
+/// Reads what save_weights wrote, in this version or an earlier one, into the model, which must
+/// have exactly these parameters. Throws DataError naming the first tensor that is missing, unknown
+/// or of another shape or type.
 void load_weights(const std::filesystem::path& path, torch::nn::Module& model);
 
 /// The mean of several checkpoints' weights (section 6.1), written to `out`. Throws DataError when

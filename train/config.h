@@ -1,4 +1,4 @@
-// The knobs of training: the paper's section 5 is the default.
+// The options of training: the paper's section 5 is the default.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +13,13 @@ enum class Schedule {
   inverse_sqrt,  ///< linear to `learning_rate` over the warm-up, then its inverse square root
   constant       ///< `learning_rate`, after a linear warm-up
 };
-/// Over which classes label smoothing spreads its ε; V is the vocabulary. Decisive for row (D) of
+/// Which classes share label smoothing's ε; V is the vocabulary size. It changes row (D) of
 /// Table 3.
 enum class Smoothing {
   wrong,         ///< ε / (V - 1) on each wrong class: Tensor2Tensor, fairseq
-  wrong_no_pad,  ///< ε / (V - 2): also spares the symbol that is never a target (padding in JoeyNMT
-                 ///< and the Annotated Transformer, bos here)
-  all  ///< ε / V on all classes, the right one too: PyTorch
+  wrong_no_pad,  ///< ε / (V - 2): also leaves out the token that is never a target (padding in
+                 ///< JoeyNMT and the Annotated Transformer, BOS here)
+  all            ///< ε / V on all classes, the target too: PyTorch
 };
 
 template <>
@@ -92,7 +92,7 @@ struct TrainConfig {
           "checkpoints by steps that are kept, besides the best and the newest (0: all)");
   }
   bool operator==(const TrainConfig&) const = default;
-  /// Throws ConfigError naming the first knob that contradicts itself.
+  /// Throws ConfigError naming the first option that contradicts itself.
   void validate() const;
 };
 

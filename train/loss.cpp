@@ -5,33 +5,34 @@
 namespace attn {
 
 cpu::SmoothedTargets smoothed_targets(Smoothing form, double epsilon, int64_t classes,
-                                      int64_t never_target) {
+                                      int64_t excluded_class) {
   const double others = static_cast<double>(classes - 1);
-  const bool spare = form == Smoothing::wrong_no_pad && never_target >= 0;
-  double right = 1.0 - epsilon, spread = 0.0;
+  const bool excludes = form == Smoothing::wrong_no_pad && excluded_class >= 0;
+  double target_probability = 1.0 - epsilon, per_class = 0.0;
   switch (form) {
     case Smoothing::wrong:
-      spread = epsilon / others;
+      per_class = epsilon / others;
       break;
     case Smoothing::wrong_no_pad:
-      spread = epsilon / (spare ? others - 1.0 : others);
+      per_class = epsilon / (excludes ? others - 1.0 : others);
       break;
     case Smoothing::all:
-      spread = epsilon / static_cast<double>(classes);
-      right += spread;
+      per_class = epsilon / static_cast<double>(classes);
+      target_probability += per_class;
       break;
   }
-  return {static_cast<float>(right), static_cast<float>(spread), spare ? never_target : -1};
+  return {static_cast<float>(target_probability), static_cast<float>(per_class),
+          excludes ? excluded_class : -1};
 }
 
 LossSums smoothed_loss(const torch::Tensor& logits_NV, const torch::Tensor& targets_N,
                        cpu::SmoothedTargets targets) {
   const torch::Tensor log_p = logits_NV.to(torch::kFloat32).log_softmax(-1);
-  const torch::Tensor right_N = log_p.gather(1, targets_N.unsqueeze(1)).squeeze(1);
-  torch::Tensor q = torch::full_like(log_p, targets.spread);
-  if (targets.spared >= 0) q.select(1, targets.spared).zero_();
-  q.scatter_(1, targets_N.unsqueeze(1), targets.right);
-  return {-(q * log_p).sum(), -right_N.detach().sum(torch::kFloat64)};
+  const torch::Tensor at_target_N = log_p.gather(1, targets_N.unsqueeze(1)).squeeze(1);
+  torch::Tensor q = torch::full_like(log_p, targets.smoothing_per_class);
+  if (targets.excluded >= 0) q.select(1, targets.excluded).zero_();
+  q.scatter_(1, targets_N.unsqueeze(1), targets.target_probability);
+  return {-(q * log_p).sum(), -at_target_N.detach().sum(torch::kFloat64)};
 }
 
 LossSums output_loss(const Seq2SeqModel& model, const torch::Tensor& x_ND,

@@ -8,10 +8,10 @@
 
 namespace attn {
 
-/// How ε is spread over `classes`. `never_target` is the symbol spared by Smoothing::wrong_no_pad
-/// (-1: there is none).
+/// The target distribution of label smoothing with ε over `classes`. `excluded_class` is the one
+/// that gets no probability with Smoothing::wrong_no_pad (-1: none).
 cpu::SmoothedTargets smoothed_targets(Smoothing form, double epsilon, int64_t classes,
-                                      int64_t never_target = -1);
+                                      int64_t excluded_class = -1);
 
 /// The definition, from logits [N, V] and targets_N: loss = Σ_rows Σ_classes -q log p, nll =
 /// Σ_rows -log p(target).

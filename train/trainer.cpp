@@ -33,7 +33,7 @@ uint64_t dropout_seed(uint64_t seed, int64_t step, int64_t batch) {
 }
 
 Trainer::Trainer(const TrainConfig& config, uint64_t seed, Seq2SeqModel& model, BatchStream& stream,
-                 int64_t never_target)
+                 int64_t excluded_class)
     : config_(config),
       seed_(seed),
       model_(model),
@@ -42,7 +42,7 @@ Trainer::Trainer(const TrainConfig& config, uint64_t seed, Seq2SeqModel& model, 
       adam_(config, parameters_),
       gradient_(model, parameters_, config.precision,
                 smoothed_targets(config.smoothing, config.label_smoothing, model.sizes().target,
-                                 never_target)) {}
+                                 excluded_class)) {}
 
 StepReport Trainer::step() {
   StepReport report{.step = state.step + 1};
@@ -82,7 +82,7 @@ StepReport Trainer::step() {
   return report;
 }
 
-void Trainer::rehearse(const Batch& batch) {
+void Trainer::check_memory(const Batch& batch) {
   gradient_.add(batch, 1.0, seed_);
   gradient_.zero();
 }

@@ -33,14 +33,15 @@ uint64_t dropout_seed(uint64_t seed, int64_t step, int64_t batch);
 
 class Trainer {
  public:
-  /// `never_target`: see smoothed_targets. The model and the stream must outlive the trainer.
+  /// `excluded_class`: see smoothed_targets. The model and the stream must outlive the trainer.
   Trainer(const TrainConfig& config, uint64_t seed, Seq2SeqModel& model, BatchStream& stream,
-          int64_t never_target);
+          int64_t excluded_class);
 
   /// Takes `accumulate` batches and updates the weights once. Throws NonFiniteLoss.
   StepReport step();
-  /// Forward and backward of one batch without an update: does the largest one fit?
-  void rehearse(const Batch& batch);
+  /// Forward and backward of one batch without an update, to find out whether the largest one fits
+  /// into memory.
+  void check_memory(const Batch& batch);
 
   TrainState state;
   FlatParameters& parameters() { return parameters_; }

@@ -73,8 +73,8 @@ std::vector<LayerTime> benchmark_layers(const Experiment& experiment,
     return torch::randn({rows.rows(), config->d_model}, device).requires_grad_();
   };
   const torch::Tensor x_ND = states(), memory_ND = states();
-  const AttentionScope all{.queries = rows, .keys = rows};
-  const AttentionScope causal{.queries = rows, .keys = rows, .causal = true};
+  const AttentionSpec all{.queries = rows, .keys = rows};
+  const AttentionSpec causal{.queries = rows, .keys = rows, .causal = true};
   auto& encoder = *model->encoder->layers[0]->as<EncoderLayer>();
   auto& decoder = *model->decoder->layers[0]->as<DecoderLayer>();
   const auto targets =
@@ -101,7 +101,7 @@ std::vector<LayerTime> benchmark_layers(const Experiment& experiment,
       time("self-attention of the decoder", layers,
            [&] { return decoder.self_attention(x_ND, x_ND, causal); }),
       time("attention to the encoder", layers,
-           [&] { return decoder.memory_attention(x_ND, memory_ND, all); }),
+           [&] { return decoder.cross_attention(x_ND, memory_ND, all); }),
       time("feed-forward", 2 * layers, [&] { return encoder.feed_forward(x_ND); }),
       time("residual and norm", 5 * layers,
            [&] {

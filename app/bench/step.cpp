@@ -105,7 +105,7 @@ StepBenchmark benchmark_step(const Experiment& experiment, const StepBenchmarkOp
   Trainer trainer(config, seed, *model, stream,
                   known.target_bos == known.target_eos ? -1 : known.target_bos);
   const double idle = static_cast<double>(peak_memory(device));
-  trainer.rehearse(largest_batch(*data.corpus, measured));
+  trainer.check_memory(largest_batch(*data.corpus, measured));
   trainer.step();
 
   StepBenchmark out{.real_data = data.real};

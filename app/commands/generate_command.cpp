@@ -46,9 +46,9 @@ void add_generate_command(CLI::App& app) {
   command->add_option("--seed", options->seed, "another seed, other sentences")
       ->capture_default_str();
   command->callback([options] {
-    const auto say = [](const std::string& line) { std::cerr << line << "\n"; };
+    const auto log = [](const std::string& line) { std::cerr << line << "\n"; };
     const GeneratedCorpus corpus =
-        write_generated_corpus(options->directory, options->sizes, options->seed, say);
+        write_generated_corpus(options->directory, options->sizes, options->seed, log);
     print_samples(corpus.train);
   });
 }

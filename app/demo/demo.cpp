@@ -26,7 +26,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void say(const std::string& line) {
+void log(const std::string& line) {
   std::cerr << line << std::endl;
 }
 
@@ -52,7 +52,7 @@ void print_next_steps(const fs::path& run) {
       << "  echo 'The old woman sees the dog .' | ./run parse " << dir << "/parser --draw\n"
       << "  ./run train experiments/demo.json --set model.position=none --run runs/no_order\n"
       << "  ./run sweep experiments/demo_sweep.json --seeds 3     more rows are one object each\n"
-      << "  ./run config --explain             every knob, its default and its meaning\n"
+      << "  ./run config --explain             every option, its default and its meaning\n"
       << "  data/fetch multi30k                real text; then\n"
       << "  ./run train experiments/multi30k/tiny.json\n";
 }
@@ -128,7 +128,7 @@ bool show_sweep(const DemoOptions& options, const fs::path& corpus, const Contex
   std::cerr << "an ablation of two rows: " << options.sweep.string() << "\n";
   SweepPlan plan = plan_sweep(request);
   refuse_changed(plan);
-  prepare_sweep(plan, say);
+  prepare_sweep(plan, log);
   const SweepEnd end = run_sweep(plan, runner_of_machine(context, 1));
   if (end.interrupted) return false;
   if (!end.failed.empty()) throw DataError(end.failed.front().name + ": " + end.failed.front().why);
@@ -151,7 +151,7 @@ int demo(const DemoOptions& options, const Context& context) {
   parsing.data.valid = (corpus / "valid.ptb").string();
   if (!fs::exists(corpus / "test.ptb")) {
     const auto generated =
-        write_generated_corpus(corpus, {}, static_cast<uint64_t>(translation.seed), say);
+        write_generated_corpus(corpus, {}, static_cast<uint64_t>(translation.seed), log);
     std::cerr << "for example:\n  " << generated.train[0].english << "\n  "
               << generated.train[0].german << "\n";
   }

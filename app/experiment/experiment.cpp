@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 constexpr int64_t kLargestConfig = 1 << 24;
 constexpr int kLongestChain = 16;
 
-// The knob's place in front of what a part's validate() says.
+// Puts the section's path in front of the errors of its validate().
 template <class Check>
 void at_place(const std::string& place, Check check) {
   try {

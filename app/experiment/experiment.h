@@ -39,7 +39,7 @@ struct Experiment {
     visit("runtime", self.runtime, "how it is computed; changes no result's meaning");
   }
   bool operator==(const Experiment&) const = default;
-  /// Throws ConfigError with the path of the first knob that contradicts itself.
+  /// Throws ConfigError with the path of the first option that contradicts itself.
   void validate() const;
 };
 

@@ -37,7 +37,7 @@ void Progress::clear_line() {
   line_drawn_ = false;
 }
 
-void Progress::say(const std::string& line) {
+void Progress::log(const std::string& line) {
   clear_line();
   std::cerr << line << std::endl;
   log_ << line << std::endl;

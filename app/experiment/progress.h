@@ -21,7 +21,7 @@ class Progress {
   ~Progress();
 
   /// One line for people, on stderr and in the log.
-  void say(const std::string& line);
+  void log(const std::string& line);
   /// On a terminal redraws the live line, at most four times a second.
   void show(const Throughput& throughput);
   /// A window as text.

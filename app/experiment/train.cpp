@@ -111,7 +111,7 @@ int train(const TrainOptions& options, const Context& context) {
   if (begun) keep_threads(run, context);
   TrainingRun training(experiment, run, options.resume, context, options.patience);
   if (training.finished()) {
-    training.conclude();
+    training.write_result();
     return say_finished(run, training.step());
   }
   if (training.run() == LoopEnd::interrupted) {

@@ -62,7 +62,7 @@ TrainingRun::TrainingRun(const Experiment& experiment, RunDirectory directory, b
                                 *stream_, target.bos() == target.eos() ? -1 : target.bos());
   restore(resume);
   metrics_ = std::make_unique<MetricsLog>(directory_.metrics());
-  describe();
+  write_run_info();
 }
 
 bool TrainingRun::finished() const {
@@ -70,11 +70,11 @@ bool TrainingRun::finished() const {
 }
 
 void TrainingRun::load_data() {
-  const Say say = [this](const std::string& line) { progress_->say(line); };
+  const Log log = [this](const std::string& line) { progress_->log(line); };
   const fs::path cache =
       experiment_.data.cache.empty() ? directory_.cache() : fs::path(experiment_.data.cache);
   const DataConfig data =
-      with_training_text(experiment_.data, cache, static_cast<uint64_t>(experiment_.seed), say);
+      with_training_text(experiment_.data, cache, static_cast<uint64_t>(experiment_.seed), log);
   TextHashes hashes;
   texts_ = training_keys(experiment_.data, hashes);
   // A run keeps the tokenizers that its weights are for, whatever becomes of the text.
@@ -83,7 +83,7 @@ void TrainingRun::load_data() {
     check_texts(text_path(data.train, data.source), text_path(data.train, data.target));
   }
   const DataConfig once = trained ? data : with_vocabulary_text(experiment_.data, cache);
-  tokenizers_ = trained ? load_tokenizers(directory_) : make_tokenizers(once, say);
+  tokenizers_ = trained ? load_tokenizers(directory_) : make_tokenizers(once, log);
   if (!trained && data.task == Task::parsing) {
     const LabelSet labels = vocabulary_labels(*tokenizers_.target, data.tree_form);
     tokenizers_.tags = std::make_shared<const TagDictionary>(
@@ -97,7 +97,7 @@ void TrainingRun::load_data() {
                                                    .tokenizers = tokenizers_,
                                                    .max_length = data.max_length,
                                                    .cache_directory = cache,
-                                                   .say = say}));
+                                                   .log = log}));
   for (const EvaluatorConfig& config : experiment_.eval) {
     evaluators_.push_back(make_evaluator(config, experiment_.data, tokenizers_, cache));
   }
@@ -124,7 +124,7 @@ void TrainingRun::restore(bool resume) {
     mark_best(directory_.checkpoints(), last->step,
               state.best);  // killed between saving and marking
   }
-  progress_->say("going on from " + last->path.string());
+  progress_->log("going on from " + last->path.string());
 }
 
 // Checkpoints newer than the newest whole one are broken; training will want their names again.
@@ -135,7 +135,7 @@ void TrainingRun::set_damaged_aside(int64_t newest_whole) {
         directory_.checkpoints() / ("damaged-" + checkpoint.path.filename().string());
     fs::remove_all(aside);
     fs::rename(checkpoint.path, aside);
-    progress_->say(checkpoint.path.string() + ": damaged; passed over and kept as " +
+    progress_->log(checkpoint.path.string() + ": damaged; passed over and kept as " +
                    aside.string());
   }
 }
@@ -148,7 +148,7 @@ void TrainingRun::require_same_text(const Json& begun) const {
                   "of its own");
 }
 
-void TrainingRun::describe() {
+void TrainingRun::write_run_info() {
   const VocabularySizes& vocabulary = model_->sizes();
   const int64_t parameters = parameter_count(experiment_.model, vocabulary);
   const auto begun = step() > 0 ? read_run_file(directory_) : std::nullopt;
@@ -168,29 +168,29 @@ void TrainingRun::describe() {
   line << "model: " << parameters << " parameters; vocabulary " << vocabulary.source << " / "
        << vocabulary.target << "; " << corpus_->size() << " pairs; " << stream_->epoch_batches()
        << " batches an epoch, padding that is never computed "
-       << std::round(1000 * stream_->window_padding()) / 10 << " %; " << torch::get_num_threads()
+       << std::round(1000 * stream_->chunk_padding()) / 10 << " %; " << torch::get_num_threads()
        << " threads";
   const Precision asked = experiment_.train.precision;
   const Precision precision = effective_precision(asked, context_.device);
   line << "; products in " << enum_name(precision);
   if (precision != asked) line << ", since this processor has none of " << enum_name(asked);
-  progress_->say(line.str());
+  progress_->log(line.str());
 }
 
 // Memory that the largest batch needs is found out now, not hours later.
-void TrainingRun::rehearse() {
-  trainer_->rehearse(largest_batch(*corpus_, experiment_.data.batch_tokens));
+void TrainingRun::check_memory() {
+  trainer_->check_memory(largest_batch(*corpus_, experiment_.data.batch_tokens));
 }
 
 // What may change when a run goes on (its length, what is evaluated) is remembered for the next
 // time and for reports; a result that it had is no longer its result, nor are averaged weights.
-void TrainingRun::keep_config() {
+void TrainingRun::update_config() {
   fs::remove(directory_.result());  // of a shorter training
   const fs::path averaged = directory_.averaged();
   auto removed = fs::remove_all(averaged);
   while (const auto left = interrupted_replacement(averaged)) removed += fs::remove_all(*left);
   if (removed > 0) {
-    progress_->say("removed " + averaged.string() +
+    progress_->log("removed " + averaged.string() +
                    ", the average of a shorter training; `attn average` makes it anew");
   }
   if (write_config(load_description(directory_)) == write_config(experiment_)) return;
@@ -198,10 +198,10 @@ void TrainingRun::keep_config() {
 }
 
 LoopEnd TrainingRun::run() {
-  rehearse();
-  keep_config();
+  check_memory();
+  update_config();
   const LoopEnd end = train_loop(*trainer_, experiment_.train, callbacks());
-  if (end == LoopEnd::finished) conclude();
+  if (end == LoopEnd::finished) write_result();
   return end;
 }
 
@@ -235,7 +235,7 @@ LoopEvaluation TrainingRun::loop_evaluation(const Evaluator& evaluator) {
                  bool best, double seconds) { log_evaluation(evaluator, *result, best, seconds); }};
 }
 
-void TrainingRun::conclude() {
+void TrainingRun::write_result() {
   const TrainState& state = trainer_->state;
   if (const auto before = read_result(directory_); before && before->step == state.step) return;
   const VocabularySizes& vocabulary = model_->sizes();
@@ -252,11 +252,11 @@ void TrainingRun::conclude() {
       effective_precision(experiment_.train.precision, context_.device), context_.device);
   result.peak_memory = peak_memory(context_.device);
   result.results = results_at(directory_, state.step);
-  write_result(directory_, result);
+  attn::write_result(directory_, result);
 }
 
 void TrainingRun::log_window(const TrainingWindow& window) {
-  progress_->say(progress_->text(window));
+  progress_->log(progress_->text(window));
   metrics_->write("train", {{"step", window.step},
                             {"epoch", stream_->epoch()},
                             {"loss", window.loss},
@@ -277,7 +277,7 @@ void TrainingRun::log_evaluation(const Evaluator& evaluator, const EvaluationRes
   fields.emplace_back("text", evaluator.text_key());
   fields.emplace_back("eval_seconds", seconds);
   metrics_->write("eval", fields);
-  progress_->say("step " + std::to_string(step()) + "  " + name + "  " + result.line + "  (" +
+  progress_->log("step " + std::to_string(step()) + "  " + name + "  " + result.line + "  (" +
                  duration_text(seconds) + (best ? ", best so far)" : ")"));
 }
 

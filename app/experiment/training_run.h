@@ -37,17 +37,17 @@ class TrainingRun {
   /// Whether a resumed run has nothing left to do but to say so.
   bool finished() const;
   /// Writes the result.json of a finished run, unless an earlier process did; `run` ends with it.
-  void conclude();
+  void write_result();
   int64_t step() const { return trainer_->state.step; }
 
  private:
-  void describe();
+  void write_run_info();
   void require_same_text(const Json& begun) const;
   void load_data();
   void restore(bool resume);
   void set_damaged_aside(int64_t newest_whole);
-  void rehearse();
-  void keep_config();
+  void check_memory();
+  void update_config();
   LoopCallbacks callbacks();
   LoopEvaluation loop_evaluation(const Evaluator& evaluator);
   void log_window(const TrainingWindow& window);

@@ -113,7 +113,7 @@ void LiveTable::draw() {
   drawn_lines_ = now.size();
 }
 
-void LiveTable::say(const std::string& line) {
+void LiveTable::log(const std::string& line) {
   erase();
   std::cerr << line << std::endl;
 }

@@ -20,7 +20,7 @@ class LiveTable {
   /// minutes.
   void draw();
   /// A line that stays, on stderr.
-  void say(const std::string& line);
+  void log(const std::string& line);
   /// "ppl 6.07  bleu 37.68" of a finished run.
   std::string results(size_t run) const;
   /// Leaves the table as it last was.

@@ -30,11 +30,11 @@ std::string vocabulary_key(const DataConfig& data, TextHashes& hashes) {
 }
 
 // Learns both sides' vocabularies into a folder that appears whole.
-void learn_into(const fs::path& folder, const DataConfig& data, const Say& say) {
+void learn_into(const fs::path& folder, const DataConfig& data, const Log& log) {
   const fs::path cache = folder.parent_path().parent_path() / "cache";
-  const DataConfig text = with_training_text(data, cache, 1, say);
+  const DataConfig text = with_training_text(data, cache, 1, log);
   check_texts(text_path(text.train, text.source), text_path(text.train, text.target));
-  const Tokenizers made = make_tokenizers(with_vocabulary_text(data, cache), say);
+  const Tokenizers made = make_tokenizers(with_vocabulary_text(data, cache), log);
   AtomicDirectory directory(folder);
   const ModelDirectory both(directory.path());
   write_file_atomically(both.source_tokenizer(), made.source->serialized());
@@ -58,12 +58,12 @@ void keep_vocabulary(PlannedRun& run) {
   run.experiment.data.target_model = before.target_model;
 }
 
-void share_vocabulary(DataConfig& data, const fs::path& sweep, TextHashes& hashes, const Say& say) {
+void share_vocabulary(DataConfig& data, const fs::path& sweep, TextHashes& hashes, const Log& log) {
   if (is_complete(data)) return;
   const fs::path folder = sweep / "vocabulary" / to_hex(hash_text(vocabulary_key(data, hashes)));
   if (!fs::exists(folder)) {
     const RunLock lock(sweep / "vocabulary", 3600.0);  // other jobs of the array want it as well
-    if (!fs::exists(folder)) learn_into(folder, data, say);
+    if (!fs::exists(folder)) learn_into(folder, data, log);
   }
   const ModelDirectory both(folder);
   data.source_model = both.source_tokenizer().string();
@@ -103,7 +103,7 @@ fs::path kept_hashes(const fs::path& sweep) {
   return sweep / "cache" / "texts.json";
 }
 
-void prepare_sweep(SweepPlan& plan, const Say& say) {
+void prepare_sweep(SweepPlan& plan, const Log& log) {
   for (const PlannedRun& run : plan.runs) run.experiment.data.require_texts();
   std::error_code error;
   fs::create_directories(plan.directory, error);
@@ -113,7 +113,7 @@ void prepare_sweep(SweepPlan& plan, const Say& say) {
   for (PlannedRun& run : plan.runs) {
     DataConfig& data = run.experiment.data;
     keep_vocabulary(run);
-    share_vocabulary(data, plan.directory, hashes, say);
+    share_vocabulary(data, plan.directory, hashes, log);
     if (data.cache.empty()) data.cache = (plan.directory / "cache").string();
     fs::create_directories(run.directory.parent_path());
     write_if_changed(run_config(run), write_experiment(run.experiment).dump(2) + "\n");

@@ -27,6 +27,6 @@ std::filesystem::path kept_hashes(const std::filesystem::path& sweep);
 
 /// Makes all of the above but the runs, learning the vocabularies that are not there yet, and
 /// points the runs' configs to them. Throws ConfigError and DataError: see make_tokenizers.
-void prepare_sweep(SweepPlan& plan, const Say& say);
+void prepare_sweep(SweepPlan& plan, const Log& log);
 
 }  // namespace attn

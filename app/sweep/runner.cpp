@@ -89,7 +89,7 @@ class Sweep {
   }
 
   SweepEnd run() {
-    if (end_.skipped > 0) table_.say(std::to_string(end_.skipped) + " runs finished before");
+    if (end_.skipped > 0) table_.log(std::to_string(end_.skipped) + " runs finished before");
     while (true) {
       if (stop_requested() && !end_.interrupted) stop_all();
       if (!end_.interrupted) start_free();
@@ -114,13 +114,13 @@ class Sweep {
       waiting_.pop_back();
       slot.process = start_process(training(plan_.runs[slot.run], slot.index, options_));
       table_.set(slot.run, "running");
-      table_.say(run_name(plan_, plan_.runs[slot.run]) + ": training");
+      table_.log(run_name(plan_, plan_.runs[slot.run]) + ": training");
     }
   }
 
   void stop_all() {
     end_.interrupted = true;
-    table_.say("stopping: the trainings save and end");
+    table_.log("stopping: the trainings save and end");
     for (const Slot& slot : slots_) {
       if (slot.process > 0) ::kill(slot.process, SIGTERM);
     }
@@ -136,13 +136,13 @@ class Sweep {
     if (end.exit_code == 0 && finished_result(run.directory, run.experiment.train)) {
       ++end_.finished;
       table_.set(slot->run, "finished");
-      table_.say(name + ": finished  " + table_.results(slot->run));
+      table_.log(name + ": finished  " + table_.results(slot->run));
     } else if (end_.interrupted || (!end.signalled && end.exit_code > 128)) {
       table_.set(slot->run, "stopped");
     } else {
       end_.failed.push_back({name, describe(end) + ": " + last_line(run_log(run))});
       table_.set(slot->run, "failed");
-      table_.say(name + ": FAILED  " + end_.failed.back().why);
+      table_.log(name + ": FAILED  " + end_.failed.back().why);
     }
   }
 

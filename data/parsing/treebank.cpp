@@ -104,7 +104,7 @@ std::string make_text(const std::vector<Source>& sources, const DataConfig& data
 }
 
 /// Adds a file's labels; returns how many of its trees have words.
-int64_t survey(const fs::path& path, const TreeOptions& options, LabelSet& labels, const Say& say) {
+int64_t survey(const fs::path& path, const TreeOptions& options, LabelSet& labels, const Log& log) {
   int64_t used = 0, wordless = 0;
   TreeReader reader(path, options);
   for (Tree tree; reader.next(tree);) {
@@ -117,10 +117,10 @@ int64_t survey(const fs::path& path, const TreeOptions& options, LabelSet& label
     collect_labels(tree, labels);
   }
   if (used == 0) throw DataError(path.string() + ": no tree with words");
-  if (say) {
+  if (log) {
     std::string line = path.string() + ": " + std::to_string(used) + " trees";
     if (wordless > 0) line += "; left out: " + std::to_string(wordless) + " without words";
-    say(line);
+    log(line);
   }
   return used;
 }
@@ -131,11 +131,11 @@ struct Trees {
   int64_t gold = 0, silver = 0;
 };
 
-Trees survey(const DataConfig& data, const Say& say) {
+Trees survey(const DataConfig& data, const Log& log) {
   Trees trees;
-  trees.gold = survey(data.train, tree_options(data), trees.labels, say);
+  trees.gold = survey(data.train, tree_options(data), trees.labels, log);
   for (const std::string& path : data.silver) {
-    trees.silver += survey(path, tree_options(data), trees.labels, say);
+    trees.silver += survey(path, tree_options(data), trees.labels, log);
   }
   return trees;
 }
@@ -248,16 +248,16 @@ std::vector<int32_t> leaf_tokens(const Tokenizer& symbols, TreeForm form) {
 }
 
 DataConfig with_training_text(const DataConfig& data, const fs::path& cache, uint64_t seed,
-                              const Say& say) {
+                              const Log& log) {
   if (data.task == Task::translation) return data;
-  const Trees trees = survey(data, say);
+  const Trees trees = survey(data, log);
   double gold_times = 1.0, silver_times = 1.0;
   if (trees.silver > 0 && data.silver_ratio > 0) {
     const double wanted = data.silver_ratio * static_cast<double>(trees.gold);
     const double ratio = static_cast<double>(trees.silver) / wanted;
     (ratio > 1 ? gold_times : silver_times) = ratio > 1 ? ratio : 1 / ratio;
-    if (say) {
-      say("each gold tree comes " + std::to_string(gold_times) + " times, each silver one " +
+    if (log) {
+      log("each gold tree comes " + std::to_string(gold_times) + " times, each silver one " +
           std::to_string(silver_times) + " times on average (data.silver_ratio)");
     }
   }

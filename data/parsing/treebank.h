@@ -68,7 +68,7 @@ inline constexpr const char* kSymbolsSuffix = "symbols";
 /// each gold one: of the kind that is too few each tree comes floor(n) or floor(n) + 1 times, at
 /// random by `seed`. Throws ConfigError or DataError.
 DataConfig with_training_text(const DataConfig& data, const std::filesystem::path& cache,
-                              uint64_t seed, const Say& say = {});
+                              uint64_t seed, const Log& log = {});
 
 /// The same with each tree once, whatever data.silver_ratio: the text that vocabularies and tag
 /// dictionaries are learnt from. How often a tree is repeated says nothing about how frequent its

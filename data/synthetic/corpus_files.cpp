@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void write_part(const fs::path& stem, const std::vector<GeneratedPair>& pairs, const Say& say) {
+void write_part(const fs::path& stem, const std::vector<GeneratedPair>& pairs, const Log& log) {
   std::string english, german, trees;
   for (const GeneratedPair& pair : pairs) {
     english += pair.english + '\n';
@@ -22,7 +22,7 @@ void write_part(const fs::path& stem, const std::vector<GeneratedPair>& pairs, c
   const auto write = [&](const char* suffix, const std::string& content) {
     const fs::path path = stem.string() + suffix;
     write_file_atomically(path, content);
-    say("wrote " + path.string());
+    log("wrote " + path.string());
   };
   write(".en", english);
   write(".de", german);
@@ -32,7 +32,7 @@ void write_part(const fs::path& stem, const std::vector<GeneratedPair>& pairs, c
 }  // namespace
 
 GeneratedCorpus write_generated_corpus(const fs::path& directory, const GeneratedSizes& sizes,
-                                       uint64_t seed, const Say& say) {
+                                       uint64_t seed, const Log& log) {
   // Made before the work, so that a directory that cannot be made is known at once.
   std::error_code error;
   fs::create_directories(directory, error);
@@ -41,10 +41,10 @@ GeneratedCorpus write_generated_corpus(const fs::path& directory, const Generate
                     "); name another");
   }
   GeneratedCorpus corpus = generate_corpus(seed, sizes);
-  write_part(directory / "train", corpus.train, say);
-  write_part(directory / "valid", corpus.valid, say);
-  write_part(directory / "test", corpus.test, say);
-  say(std::to_string(corpus.train.size()) + " training, " + std::to_string(corpus.valid.size()) +
+  write_part(directory / "train", corpus.train, log);
+  write_part(directory / "valid", corpus.valid, log);
+  write_part(directory / "test", corpus.test, log);
+  log(std::to_string(corpus.train.size()) + " training, " + std::to_string(corpus.valid.size()) +
       " validation and " + std::to_string(corpus.test.size()) +
       " test pairs, no sentence twice; seed " + std::to_string(seed));
   return corpus;

@@ -70,7 +70,7 @@ class Search {
   const SearchConfig& config_;
   const int32_t eos_;
   const int64_t beam_;
-  const bool count_rule_;
+  const bool first_finished_;
   std::vector<Sentence> sentences_;
   std::vector<Node> nodes_;
   // The step's rows, and the next one's being made. All are reused from step to step.
@@ -87,7 +87,7 @@ Search::Search(StepDecoder& decoder, std::span<const int64_t> source_lengths,
       config_(config),
       eos_(eos),
       beam_(config.beam),
-      count_rule_(config.stop == StopRule::count || config.beam == 1) {
+      first_finished_(config.stop == StopRule::first_finished || config.beam == 1) {
   for (const int64_t length : source_lengths) {
     const auto sentence = static_cast<int64_t>(sentences_.size());
     sentences_.push_back({output_limit(length, config), {}, {}});
@@ -152,7 +152,7 @@ void Search::extend(int64_t begin, int64_t end, int64_t length) {
     const Row& row = rows_[option.row];
     const bool among_best = rank++ < beam_;
     if (option.token == eos_) {
-      if (among_best || !count_rule_) {
+      if (among_best || !first_finished_) {
         add_finished(sentence, ended(row.node, option.log_prob, length));
       }
     } else if (taken < beam_) {
@@ -180,7 +180,7 @@ void Search::extend(int64_t begin, int64_t end, int64_t length) {
 void Search::add_finished(Sentence& sentence, const Ended& ended) const {
   auto& finished = sentence.finished;
   const bool full = static_cast<int64_t>(finished.size()) == beam_;
-  if (full && count_rule_) return;
+  if (full && first_finished_) return;
   const auto place =
       std::upper_bound(finished.begin(), finished.end(), ended,
                        [](const Ended& a, const Ended& b) { return a.score > b.score; });
@@ -194,7 +194,7 @@ void Search::add_finished(Sentence& sentence, const Ended& ended) const {
 bool Search::nothing_better_can_come(const Sentence& sentence, double best_log_prob,
                                      int64_t length) const {
   const auto count = static_cast<int64_t>(sentence.finished.size());
-  if (count_rule_) return count == beam_;
+  if (first_finished_) return count == beam_;
   if (count < config_.nbest) return false;
   const double bound = std::max(best_log_prob / length_penalty(config_, length + 1),
                                 best_log_prob / length_penalty(config_, sentence.limit));

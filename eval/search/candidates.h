@@ -1,4 +1,4 @@
-// From logits to what beam search takes.
+// From logits to the candidates of beam search.
 #pragma once
 
 #include "eval/search/beam_search.h"
@@ -8,10 +8,10 @@
 
 namespace attn {
 
-/// Each row's best continuations of logits [R, V], under the constraint if there is one: forbidden
-/// tokens get -inf, allowed ones the model's own log-probability (or, within a group, also that of
-/// the forbidden ones: TokenConstraint::groups).
-void choose(const torch::Tensor& logits_RV, const StepRows& rows, TokenConstraint* constraint,
-            int64_t candidates, Candidates& out);
+/// The top continuations of each row of logits [R, V], under the constraint if there is one:
+/// forbidden tokens get -inf, allowed ones keep the model's log-probability or, within a group
+/// (TokenConstraint::groups), are renormalized.
+void select_candidates(const torch::Tensor& logits_RV, const StepRows& rows,
+                       TokenConstraint* constraint, int64_t candidates, Candidates& out);
 
 }  // namespace attn

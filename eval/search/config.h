@@ -1,4 +1,4 @@
-// The knobs of search: the paper's section 6.1 is the default.
+// The options of search: the paper's section 6.1 is the default.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +16,11 @@ enum class LengthPenalty {
   power,  ///< n^α: fairseq (its lenpen), Marian, CTranslate2; α = 1 is the average per token
   none    ///< 1
 };
-/// When a sentence is done. With a beam of 1 it is always `count`, which then is greedy search.
+/// When the search of a sentence ends. A beam of 1 is greedy search: always `first_finished`.
 enum class StopRule {
-  bound,  ///< when no live hypothesis can still get among the nbest: Tensor2Tensor, the paper
-  count   ///< when `beam` hypotheses have ended, each among its step's best `beam`: fairseq. Faster
+  optimal,        ///< when no active hypothesis can still enter the n-best list: Tensor2Tensor
+  first_finished  ///< when `beam` hypotheses are finished, each among its step's best `beam`:
+                  ///< fairseq; faster
 };
 
 template <>
@@ -31,8 +32,10 @@ struct EnumNames<LengthPenalty> {
 };
 template <>
 struct EnumNames<StopRule> {
-  static constexpr auto values =
-      std::to_array<EnumName<StopRule>>({{StopRule::bound, "bound"}, {StopRule::count, "count"}});
+  static constexpr auto values = std::to_array<EnumName<StopRule>>(
+      {{StopRule::optimal, "optimal"}, {StopRule::first_finished, "first_finished"}});
+  static constexpr auto former = std::to_array<EnumName<StopRule>>(
+      {{StopRule::optimal, "bound"}, {StopRule::first_finished, "count"}});
 };
 
 struct SearchConfig {
@@ -41,7 +44,7 @@ struct SearchConfig {
   LengthPenalty penalty = LengthPenalty::gnmt;
   int64_t extra_length = 50;
   int64_t nbest = 1;
-  StopRule stop = StopRule::bound;
+  StopRule stop = StopRule::optimal;
   bool constrained = true;
   int64_t known_tags = 0;
   StepPath decoder = StepPath::packed;  ///< not an option: RuntimeConfig sets it
@@ -55,7 +58,10 @@ struct SearchConfig {
     visit("extra_length", self.extra_length,
           "tokens by which the output may be longer than the input");
     visit("nbest", self.nbest, "hypotheses returned for each sentence");
-    visit("stop", self.stop, "bound: when nothing better can come, count: when beam have ended");
+    visit("stop", self.stop,
+          "optimal: when no active hypothesis can still enter the n-best list; first_finished: "
+          "when beam "
+          "hypotheses are finished");
     visit("constrained", self.constrained,
           "parsing: only well-formed trees over the sentence's words; false: anything, repaired");
     visit(
@@ -68,7 +74,7 @@ struct SearchConfig {
   }
   bool operator==(const SearchConfig&) const = default;
   SearchBackend backend() const { return {.path = decoder, .weights = weights}; }
-  /// Throws ConfigError naming the first knob that contradicts itself.
+  /// Throws ConfigError naming the first option that contradicts itself.
   void validate() const;
 };
 

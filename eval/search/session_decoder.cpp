@@ -22,7 +22,7 @@ void SessionDecoder::step(std::span<const int64_t> parents, std::span<const int3
     counts_.swap(counts);
     rows.second = counts_;
   }
-  choose(session_->step(rows), rows, constraint_, candidates, out);
+  select_candidates(session_->step(rows), rows, constraint_, candidates, out);
 }
 
 }  // namespace attn

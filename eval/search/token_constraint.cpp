@@ -13,7 +13,7 @@ bool is_in(const uint64_t* mask, size_t token) {
 
 }  // namespace
 
-void move_mass(std::span<float> logits, const uint64_t* allowed, const uint64_t* group) {
+void renormalize(std::span<float> logits, const uint64_t* allowed, const uint64_t* group) {
   float highest = -std::numeric_limits<float>::infinity();
   for (size_t t = 0; t < logits.size(); ++t) {
     if (is_in(group, t)) highest = std::max(highest, logits[t]);

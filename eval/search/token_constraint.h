@@ -20,16 +20,15 @@ class TokenConstraint {
   virtual std::span<const uint64_t* const> step(std::span<const int64_t> parents,
                                                 std::span<const int32_t> tokens,
                                                 std::span<const int64_t> sentences) = 0;
-  /// For each row of the last step a mask of tokens that stand for one decision, of which the row's
-  /// mask forbids some, or null; or nothing at all. What the model gives the forbidden ones of them
-  /// goes to the allowed ones in their proportion, so that the decision itself stays as likely as
-  /// the model has it.
+  /// For each row of the last step the mask of a group of tokens, or null; or nothing at all.
+  /// Within a group the probability of forbidden tokens goes to the allowed ones in proportion, so
+  /// the group as a whole keeps the probability that the model gives it.
   virtual std::span<const uint64_t* const> groups() const { return {}; }
 };
 
 /// Does that to one row of logits: the forbidden tokens of the group get -inf, the allowed ones are
-/// lifted, and the sum over all tokens' exponentials stays what it was. A row without anything
-/// allowed in the group stays as it is.
-void move_mass(std::span<float> logits, const uint64_t* allowed, const uint64_t* group);
+/// raised so that Σ exp over all tokens does not change. A row without an allowed token in the
+/// group does not change.
+void renormalize(std::span<float> logits, const uint64_t* allowed, const uint64_t* group);
 
 }  // namespace attn

@@ -349,8 +349,8 @@ void add_logits(const float* logits, int64_t classes, LogitSums& sums) {
   sums.sum += static_cast<double>(_mm512_reduce_add_ps(sum));
 }
 
-void loss_gradient(float* logits, int64_t classes, float log_sum, float spread, float scale) {
-  const __m512 shift = _mm512_set1_ps(log_sum), less = _mm512_set1_ps(spread),
+void loss_gradient(float* logits, int64_t classes, float log_sum, float smoothing, float scale) {
+  const __m512 shift = _mm512_set1_ps(log_sum), less = _mm512_set1_ps(smoothing),
                factor = _mm512_set1_ps(scale);
   for (int64_t c = 0; c < classes; c += 16) {
     const __mmask16 mask = first(classes - c);

@@ -21,7 +21,7 @@ static double smoothed_loss(float* logits, int64_t classes, int64_t target, Smoo
                             bool gradient, double* nll_of_target) {
   const float largest = largest_of(logits, classes);
   const float at_target = logits[target];
-  const float at_spared = targets.spared >= 0 ? logits[targets.spared] : 0.0f;
+  const float at_excluded = targets.excluded >= 0 ? logits[targets.excluded] : 0.0f;
   // The sum of logits is taken relative to the largest, for precision.
   float sum_logits = 0.0f, sum = 0.0f;
   for (int64_t c = 0; c < classes; ++c) {
@@ -33,16 +33,18 @@ static double smoothed_loss(float* logits, int64_t classes, int64_t target, Smoo
   }
   const double log_sum = __builtin_log(static_cast<double>(sum));
   const double nll = log_sum - (static_cast<double>(at_target) - largest);
-  const bool spares = targets.spared >= 0 && targets.spared != target;
-  const double others = static_cast<double>(classes - 1 - (spares ? 1 : 0));
+  const bool excludes = targets.excluded >= 0 && targets.excluded != target;
+  const double others = static_cast<double>(classes - 1 - (excludes ? 1 : 0));
   const double sum_others = static_cast<double>(sum_logits) - (at_target - largest) -
-                            (spares ? at_spared - largest : 0.0f);
+                            (excludes ? at_excluded - largest : 0.0f);
   *nll_of_target = nll;
   if (gradient) {
     const float inverse = 1.0f / sum;
-    for (int64_t c = 0; c < classes; ++c) logits[c] = logits[c] * inverse - targets.spread;
-    logits[target] += targets.spread - targets.right;
-    if (spares) logits[targets.spared] += targets.spread;
+    for (int64_t c = 0; c < classes; ++c)
+      logits[c] = logits[c] * inverse - targets.smoothing_per_class;
+    logits[target] += targets.smoothing_per_class - targets.target_probability;
+    if (excludes) logits[targets.excluded] += targets.smoothing_per_class;
   }
-  return targets.right * nll + targets.spread * (others * log_sum - sum_others);
+  return targets.target_probability * nll +
+         targets.smoothing_per_class * (others * log_sum - sum_others);
 }

@@ -65,12 +65,11 @@ struct NormGradients {
   float *weight, *bias;      ///< [width], added to
 };
 
-/// Target distribution of label smoothing: `right` on the target class, `spread` on every other
-/// class but `spared`
-/// (-1: none).
+/// The target distribution of label smoothing.
 struct SmoothedTargets {
-  float right, spread;
-  int64_t spared;
+  float target_probability;   ///< of the target class
+  float smoothing_per_class;  ///< of every other class
+  int64_t excluded;           ///< a class that gets none of it (OpenNMT's ignore_index); -1: none
 };
 
 /// Rows of x times a weight that lies in panels, of which one kind is null; strides in floats

@@ -63,8 +63,9 @@ struct TileKernels {
   /// bf16 gradient of max(0, y): d where y > 0, else 0.
   void (*relu_gradient)(const uint16_t* y, const uint16_t* d, uint16_t* out, int64_t count);
   void (*add_logits)(const float* logits, int64_t classes, LogitSums&);
-  /// (exp(logit - log_sum) - spread) · scale, in place.
-  void (*loss_gradient)(float* logits, int64_t classes, float log_sum, float spread, float scale);
+  /// (exp(logit - log_sum) - smoothing) · scale, in place.
+  void (*loss_gradient)(float* logits, int64_t classes, float log_sum, float smoothing,
+                        float scale);
 };
 
 /// Whether this processor multiplies bf16 numbers at all, as far as is known: on x86 with AVX-512's

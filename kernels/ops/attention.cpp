@@ -239,13 +239,13 @@ bool step_attention_runs_on(const torch::Tensor& queries) {
 
 torch::Tensor step_attention(const torch::Tensor& queries_R, std::span<const torch::Tensor> keys,
                              std::span<const torch::Tensor> values,
-                             std::span<const std::vector<int32_t>> ancestors, int64_t heads) {
+                             std::span<const std::vector<int32_t>> backpointers, int64_t heads) {
   const auto steps = static_cast<int64_t>(keys.size());
   const int64_t rows = queries_R.size(0);
   std::vector<const float*> key_steps, value_steps;
   for (int64_t t = 0; t < steps; ++t) {
     TORCH_CHECK(keys[t].is_contiguous() && values[t].is_contiguous() &&
-                    static_cast<int64_t>(ancestors[t].size()) == rows,
+                    static_cast<int64_t>(backpointers[t].size()) == rows,
                 "step attention: step ", t);
     key_steps.push_back(keys[t].const_data_ptr<float>());
     value_steps.push_back(values[t].const_data_ptr<float>());
@@ -257,7 +257,7 @@ torch::Tensor step_attention(const torch::Tensor& queries_R, std::span<const tor
     std::vector<float> weights(static_cast<size_t>(steps));
     std::vector<int32_t> past(static_cast<size_t>(steps));
     for (int64_t r = begin; r < end; ++r) {
-      for (int64_t t = 0; t < steps; ++t) past[t] = ancestors[t][r];
+      for (int64_t t = 0; t < steps; ++t) past[t] = backpointers[t][r];
       const cpu::StepRow row{.query = queries.const_data_ptr<float>() + r * key_width,
                              .keys = key_steps.data(),
                              .values = value_steps.data(),

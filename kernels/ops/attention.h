@@ -1,4 +1,4 @@
-// The fast attention paths; model/attention.cpp's readable path defines what they compute.
+// Fast attention; model/transformer/attention.cpp holds the reference implementation.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ struct PackedAttention {
 /// float32 (bf16 input is widened and gives float32 back); on a GPU LibTorch's memory-efficient
 /// kernel for sentences of various lengths, which makes no mask; where that can't (dropout, heads
 /// whose width is no multiple of 8, a sentence without keys) padded_attention. Differentiable.
-/// Tolerance against the readable path: 1e-5 in float32 on a CPU, 1e-4 on a GPU.
+/// Tolerance against the reference: 1e-5 in float32 on a CPU, 1e-4 on a GPU.
 torch::Tensor packed_attention(const torch::Tensor& queries, const torch::Tensor& keys,
                                const torch::Tensor& values, const PackedAttention& options);
 
@@ -37,10 +37,10 @@ torch::Tensor padded_attention(const torch::Tensor& queries, const torch::Tensor
 /// Whether step_attention has a kernel for this tensor: float32 on a CPU, no gradient wanted.
 bool step_attention_runs_on(const torch::Tensor& queries);
 
-/// One position of search: row r of queries_R [R, H·d_k] attends to keys[t][ancestors[t][r]] for
-/// all t.
+/// One decoding step over a KV cache: row r of queries_R [R, H·d_k] attends to
+/// keys[t][backpointers[t][r]] for all t.
 torch::Tensor step_attention(const torch::Tensor& queries_R, std::span<const torch::Tensor> keys,
                              std::span<const torch::Tensor> values,
-                             std::span<const std::vector<int32_t>> ancestors, int64_t heads);
+                             std::span<const std::vector<int32_t>> backpointers, int64_t heads);
 
 }  // namespace attn

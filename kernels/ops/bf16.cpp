@@ -74,23 +74,23 @@ void fill(const std::vector<Piece>& pieces) {
   });
 }
 
-// Affine maps of the same rows, of which backward needs the parameters beside the saved tensors.
-struct AffineMaps : torch::CustomClassHolder {
-  struct Map : Affine {
+// Linear layers of the same rows, of which backward needs the parameters beside the saved tensors.
+struct LinearLayers : torch::CustomClassHolder {
+  struct Layer : LinearWeights {
     std::shared_ptr<const Bf16Weight> operand;
     int64_t outputs() const { return weight.size(0); }
   };
-  std::vector<Map> maps;
+  std::vector<Layer> layers;
   bool relu = false;  // and bf16 results
 };
 
 // y[m] = x W_mᵀ + b_m: x becomes tiles once.
-variable_list multiply_all(const torch::Tensor& x, const AffineMaps& all) {
+variable_list multiply_all(const torch::Tensor& x, const LinearLayers& all) {
   const cpu::TileKernels& kernels = *cpu::tile_kernels();
   const int64_t count = x.size(0), block = rows_of_block(x.size(1));
   variable_list results;
-  for (const auto& map : all.maps) {
-    results.push_back(torch::empty({count, map.outputs()},
+  for (const auto& layer : all.layers) {
+    results.push_back(torch::empty({count, layer.outputs()},
                                    x.options().dtype(all.relu ? torch::kBFloat16 : torch::kFloat)));
   }
   at::parallel_for(0, bf16::tile_count(count, block), 1, [&](int64_t first, int64_t last) {
@@ -100,16 +100,16 @@ variable_list multiply_all(const torch::Tensor& x, const AffineMaps& all) {
       const int64_t row = b * block, rows = std::min(block, count - row);
       kernels.left(bf16::source(x, row, rows), bf16::data(left));
       for (size_t m = 0; m < results.size(); ++m) {
-        const auto& map = all.maps[m];
-        const int64_t columns = map.outputs(), start = row * columns;
+        const auto& layer = all.layers[m];
+        const int64_t columns = layer.outputs(), start = row * columns;
         for (int64_t c = 0; c < columns; c += kColumns) {
           const int64_t width = std::min(kColumns, columns - c);
           float* out =
               all.relu ? buffer.data_ptr<float>() : results[m].data_ptr<float>() + start + c;
           const int64_t stride = all.relu ? kColumns : columns;
           bf16::multiply_columns(
-              bf16::data(left), map.operand->forward, rows, c, width, out, stride, false,
-              map.bias.defined() ? map.bias.const_data_ptr<float>() + c : nullptr);
+              bf16::data(left), layer.operand->forward, rows, c, width, out, stride, false,
+              layer.bias.defined() ? layer.bias.const_data_ptr<float>() + c : nullptr);
           if (!all.relu) continue;
           kernels.narrow(out, stride, rows, width, true, bf16::data(results[m]) + start + c,
                          columns);
@@ -121,18 +121,18 @@ variable_list multiply_all(const torch::Tensor& x, const AffineMaps& all) {
 }
 
 // dx = Σ_m dy[m] W_m, of the type of x; undefined dy are zero.
-torch::Tensor input_gradient(const torch::Tensor& x, const AffineMaps& all,
+torch::Tensor input_gradient(const torch::Tensor& x, const LinearLayers& all,
                              const variable_list& dy) {
   const cpu::TileKernels& kernels = *cpu::tile_kernels();
   const torch::Tensor dx = torch::empty_like(x);
   const bool narrow = dx.scalar_type() == torch::kBFloat16;
   const int64_t count = x.size(0), columns = x.size(1);
   int64_t widest = 0;
-  for (const auto& map : all.maps) widest = std::max(widest, map.outputs());
+  for (const auto& layer : all.layers) widest = std::max(widest, layer.outputs());
   const int64_t block = rows_of_block(widest);
   at::parallel_for(0, bf16::tile_count(count, block), 1, [&](int64_t first, int64_t last) {
     std::vector<torch::Tensor> left;
-    for (const auto& map : all.maps) left.push_back(bf16::tiles(block, map.outputs()));
+    for (const auto& layer : all.layers) left.push_back(bf16::tiles(block, layer.outputs()));
     const torch::Tensor buffer = narrow ? torch::empty({block, kColumns}) : torch::Tensor();
     for (int64_t b = first; b < last; ++b) {
       const int64_t row = b * block, rows = std::min(block, count - row);
@@ -146,8 +146,8 @@ torch::Tensor input_gradient(const torch::Tensor& x, const AffineMaps& all,
         bool add = false;
         for (size_t m = 0; m < dy.size(); ++m) {
           if (!dy[m].defined()) continue;
-          bf16::multiply_columns(bf16::data(left[m]), all.maps[m].operand->backward, rows, c, width,
-                                 out, stride, add);
+          bf16::multiply_columns(bf16::data(left[m]), all.layers[m].operand->backward, rows, c,
+                                 width, out, stride, add);
           add = true;
         }
         if (narrow) {
@@ -180,29 +180,29 @@ void add_rows(const torch::Tensor& dy, float* sums) {
   });
 }
 
-class Bf16Affine : public torch::autograd::Function<Bf16Affine> {
+class Bf16Linear : public torch::autograd::Function<Bf16Linear> {
  public:
   using Parameter = std::optional<torch::Tensor>;
   // Weights and biases are arguments for autograd to see them.
   static variable_list forward(AutogradContext* context, const torch::Tensor& x, const Parameter&,
                                const Parameter&, const Parameter&, const Parameter&,
                                const Parameter&, const Parameter&,
-                               c10::intrusive_ptr<AffineMaps> all) {
+                               c10::intrusive_ptr<LinearLayers> all) {
     const variable_list results = multiply_all(x, *all);
     variable_list saved{x};
     if (all->relu) saved.push_back(results[0]);
     context->save_for_backward(saved);
-    context->saved_data["maps"] = c10::IValue::make_capsule(std::move(all));
+    context->saved_data["layers"] = c10::IValue::make_capsule(std::move(all));
     context->set_materialize_grads(false);  // a result that is not used costs nothing
     return results;
   }
 
   static variable_list backward(AutogradContext* context, variable_list dy) {
     const variable_list saved = context->get_saved_variables();
-    const auto holder = context->saved_data["maps"].toCapsule();
-    const auto& all = static_cast<const AffineMaps&>(*holder);
+    const auto holder = context->saved_data["layers"].toCapsule();
+    const auto& all = static_cast<const LinearLayers&>(*holder);
     const torch::Tensor& x = saved[0];
-    variable_list out(2 + 2 * kMostMaps);
+    variable_list out(2 + 2 * kMaxLayers);
     if (std::none_of(dy.begin(), dy.end(), [](const auto& d) { return d.defined(); })) return out;
     for (torch::Tensor& gradient : dy) {
       if (gradient.defined()) gradient = gradient.contiguous();
@@ -212,18 +212,18 @@ class Bf16Affine : public torch::autograd::Function<Bf16Affine> {
     size_t edge = 0;
     if (context->needs_input_grad(edge++)) out[0] = input_gradient(x, all, dy);
     std::vector<bf16::WeightGradient> weights;
-    for (size_t m = 0; m < all.maps.size(); ++m) {
-      const auto& map = all.maps[m];
+    for (size_t m = 0; m < all.layers.size(); ++m) {
+      const auto& layer = all.layers[m];
       const bool wants_weight = context->needs_input_grad(edge++);
-      const bool wants_bias = map.bias.defined() && context->needs_input_grad(edge++);
+      const bool wants_bias = layer.bias.defined() && context->needs_input_grad(edge++);
       if (!dy[m].defined()) continue;
       if (wants_weight) {
-        const GradientTarget target(map.weight);
+        const GradientTarget target(layer.weight);
         weights.push_back({dy[m], target.into.data_ptr<float>()});
         out[1 + 2 * m] = target.to_return;
       }
       if (wants_bias) {
-        const GradientTarget target(map.bias);
+        const GradientTarget target(layer.bias);
         add_rows(dy[m], target.into.data_ptr<float>());
         out[2 + 2 * m] = target.to_return;
       }
@@ -232,32 +232,35 @@ class Bf16Affine : public torch::autograd::Function<Bf16Affine> {
     return out;
   }
 
-  static constexpr size_t kMostMaps = 3;
+  static constexpr size_t kMaxLayers = 3;
 };
 
-variable_list bf16_affine(const torch::Tensor& x, std::span<const Affine> maps, bool relu) {
-  TORCH_CHECK(!maps.empty() && maps.size() <= Bf16Affine::kMostMaps, maps.size(), " affine maps");
-  auto all = c10::make_intrusive<AffineMaps>();
+variable_list bf16_linear(const torch::Tensor& x, std::span<const LinearWeights> layers,
+                          bool relu) {
+  TORCH_CHECK(!layers.empty() && layers.size() <= Bf16Linear::kMaxLayers, layers.size(),
+              " linear layers");
+  auto all = c10::make_intrusive<LinearLayers>();
   all->relu = relu;
-  for (const Affine& map : maps) {
-    TORCH_CHECK(x.dim() == 2 && map.weight.dim() == 2 && x.size(1) == map.weight.size(1) &&
-                    (!map.bias.defined() || map.bias.sizes() == map.weight.sizes().slice(0, 1)),
-                "affine map of rows ", x.sizes(), " by a weight ", map.weight.sizes());
+  for (const LinearWeights& layer : layers) {
+    TORCH_CHECK(
+        x.dim() == 2 && layer.weight.dim() == 2 && x.size(1) == layer.weight.size(1) &&
+            (!layer.bias.defined() || layer.bias.sizes() == layer.weight.sizes().slice(0, 1)),
+        "linear layer of rows ", x.sizes(), " by a weight ", layer.weight.sizes());
     TORCH_CHECK(x.is_cpu() &&
                     (x.scalar_type() == torch::kFloat32 || x.scalar_type() == torch::kBFloat16) &&
-                    (!map.bias.defined() ||
-                     (map.bias.is_contiguous() && map.bias.scalar_type() == torch::kFloat32)),
+                    (!layer.bias.defined() ||
+                     (layer.bias.is_contiguous() && layer.bias.scalar_type() == torch::kFloat32)),
                 "bf16 products want rows of float32 or bf16 and a float32 bias on a CPU");
-    all->maps.push_back({map, ComputeScope::bf16_weights()->of(map.weight)});
+    all->layers.push_back({layer, ComputeScope::bf16_weights()->of(layer.weight)});
   }
   const auto weight = [&](size_t m) {
-    return m < maps.size() ? Bf16Affine::Parameter(maps[m].weight) : std::nullopt;
+    return m < layers.size() ? Bf16Linear::Parameter(layers[m].weight) : std::nullopt;
   };
   const auto bias = [&](size_t m) {
-    return m < maps.size() && maps[m].bias.defined() ? Bf16Affine::Parameter(maps[m].bias)
-                                                     : std::nullopt;
+    return m < layers.size() && layers[m].bias.defined() ? Bf16Linear::Parameter(layers[m].bias)
+                                                         : std::nullopt;
   };
-  return Bf16Affine::apply(x.contiguous(), weight(0), bias(0), weight(1), bias(1), weight(2),
+  return Bf16Linear::apply(x.contiguous(), weight(0), bias(0), weight(1), bias(1), weight(2),
                            bias(2), all);
 }
 
@@ -331,20 +334,22 @@ void Bf16Weights::refresh() {
   fill(pieces);
 }
 
-std::vector<torch::Tensor> affine_all(const torch::Tensor& x_NI, std::span<const Affine> maps) {
-  if (ComputeScope::bf16_weights()) return bf16_affine(x_NI, maps, false);
+std::vector<torch::Tensor> linear_all(const torch::Tensor& x_NI,
+                                      std::span<const LinearWeights> layers) {
+  if (ComputeScope::bf16_weights()) return bf16_linear(x_NI, layers, false);
   std::vector<torch::Tensor> results;
-  for (const Affine& map : maps) results.push_back(torch::linear(x_NI, map.weight, map.bias));
+  for (const LinearWeights& layer : layers)
+    results.push_back(torch::linear(x_NI, layer.weight, layer.bias));
   return results;
 }
 
-torch::Tensor affine(const torch::Tensor& x_NI, const Affine& map) {
-  return affine_all(x_NI, {&map, 1})[0];
+torch::Tensor linear(const torch::Tensor& x_NI, const LinearWeights& layer) {
+  return linear_all(x_NI, {&layer, 1})[0];
 }
 
-torch::Tensor affine_relu(const torch::Tensor& x_NI, const Affine& map) {
-  if (ComputeScope::bf16_weights()) return bf16_affine(x_NI, {&map, 1}, true)[0];
-  return torch::relu(torch::linear(x_NI, map.weight, map.bias));
+torch::Tensor linear_relu(const torch::Tensor& x_NI, const LinearWeights& layer) {
+  if (ComputeScope::bf16_weights()) return bf16_linear(x_NI, {&layer, 1}, true)[0];
+  return torch::relu(torch::linear(x_NI, layer.weight, layer.bias));
 }
 
 }  // namespace attn

@@ -45,17 +45,18 @@ class Bf16Weights {
 };
 
 /// W [outputs, inputs] and b [outputs], or undefined for none.
-struct Affine {
+struct LinearWeights {
   torch::Tensor weight, bias;
 };
 
 /// x_NI Wᵀ + b for x of float32 or bf16, [N, outputs] in float32: torch::linear, in a ComputeScope
 /// of bf16 tiles their product. There backward() adds to the gradients of W and b itself, so that
 /// torch::autograd::grad does not get them.
-torch::Tensor affine(const torch::Tensor& x_NI, const Affine& map);
-/// max(0, affine(·)); in a ComputeScope of bf16 tiles as bf16.
-torch::Tensor affine_relu(const torch::Tensor& x_NI, const Affine& map);
-/// Up to three maps of the same rows, which become tiles once.
-std::vector<torch::Tensor> affine_all(const torch::Tensor& x_NI, std::span<const Affine> maps);
+torch::Tensor linear(const torch::Tensor& x_NI, const LinearWeights& layer);
+/// max(0, linear(·)); in a ComputeScope of bf16 tiles as bf16.
+torch::Tensor linear_relu(const torch::Tensor& x_NI, const LinearWeights& layer);
+/// Up to three linear layers of the same rows, which are converted to tiles once.
+std::vector<torch::Tensor> linear_all(const torch::Tensor& x_NI,
+                                      std::span<const LinearWeights> layers);
 
 }  // namespace attn

@@ -55,7 +55,7 @@ std::pair<double, double> sum_losses(LossState& state) {
       const int64_t row = b * kRows, rows = std::min(kRows, count - row);
       std::vector<cpu::LogitSums> of_row(static_cast<size_t>(rows),
                                          {-std::numeric_limits<float>::infinity(), 0.0f, 0.0});
-      std::vector<float> at_target(static_cast<size_t>(rows)), at_spared(at_target);
+      std::vector<float> at_target(static_cast<size_t>(rows)), at_excluded(at_target);
       for (int64_t c = 0; c < state.classes(); c += kClasses) {
         const int64_t classes = std::min(kClasses, state.classes() - c);
         make_logits(state, row, rows, c, classes, logits);
@@ -66,18 +66,19 @@ std::pair<double, double> sum_losses(LossState& state) {
             if (chosen >= c && chosen < c + classes) value = of_block[chosen - c];
           };
           pick(target[row + r], at_target[r]);
-          pick(q.spared, at_spared[r]);
+          pick(q.excluded, at_excluded[r]);
         }
       }
       for (int64_t r = 0; r < rows; ++r) {
         const double log_sum = static_cast<double>(of_row[r].largest) +
                                std::log(static_cast<double>(of_row[r].exp_sum));
         state.log_sums[row + r] = static_cast<float>(log_sum);
-        const bool spares = q.spared >= 0 && q.spared != target[row + r];
+        const bool excludes = q.excluded >= 0 && q.excluded != target[row + r];
         const double nll = log_sum - at_target[r];
-        const double others = static_cast<double>(state.classes() - 1 - (spares ? 1 : 0));
-        const double sum_others = of_row[r].sum - at_target[r] - (spares ? at_spared[r] : 0.0f);
-        sums[b].first += q.right * nll + q.spread * (others * log_sum - sum_others);
+        const double others = static_cast<double>(state.classes() - 1 - (excludes ? 1 : 0));
+        const double sum_others = of_row[r].sum - at_target[r] - (excludes ? at_excluded[r] : 0.0f);
+        sums[b].first +=
+            q.target_probability * nll + q.smoothing_per_class * (others * log_sum - sum_others);
         sums[b].second += nll;
       }
     }
@@ -119,13 +120,14 @@ void add_gradients(const LossState& state, const torch::Tensor& x, float factor,
           make_logits(state, row, rows, c, classes, logits);
           for (int64_t r = 0; r < rows; ++r) {
             float* of_row = logits + r * kClasses;
-            kernels.loss_gradient(of_row, classes, state.log_sums[row + r], q.spread, factor);
-            const int64_t right = target[row + r];
+            kernels.loss_gradient(of_row, classes, state.log_sums[row + r], q.smoothing_per_class,
+                                  factor);
+            const int64_t correct = target[row + r];
             const auto add_at = [&](int64_t chosen, float value) {
               if (chosen >= c && chosen < c + classes) of_row[chosen - c] += factor * value;
             };
-            add_at(right, q.spread - q.right);
-            if (q.spared != right) add_at(q.spared, q.spread);
+            add_at(correct, q.smoothing_per_class - q.target_probability);
+            if (q.excluded != correct) add_at(q.excluded, q.smoothing_per_class);
           }
           const cpu::TileSource gradient{logits, kClasses, rows, classes, false};
           kernels.left(gradient, bf16::data(left));

@@ -1,4 +1,4 @@
-// What affine() and the loss share: operands in tensors, products of blocks. For files of kernels/
+// What linear() and the loss share: operands in tensors, products of blocks. For files of kernels/
 // alone.
 #pragma once
 

@@ -50,22 +50,23 @@ void loss_by_kernel(torch::Tensor& logits, const torch::Tensor& targets_N, cpu::
 void loss_by_libtorch(torch::Tensor& logits, const torch::Tensor& targets_N, cpu::SmoothedTargets q,
                       bool gradient, torch::Tensor& sums) {
   const torch::Tensor log_p = logits.log_softmax(1, torch::kFloat32);
-  const torch::Tensor right = targets_N.unsqueeze(1);
-  const torch::Tensor at_right = log_p.gather(1, right);
-  const torch::Tensor others = log_p.sum(1, true).sub_(at_right);
-  torch::Tensor spares;  // where the spared class is one of the others
-  if (q.spared >= 0) {
-    spares = (right != q.spared).to(torch::kFloat32);
-    others.sub_(log_p.narrow(1, q.spared, 1) * spares);
+  const torch::Tensor target = targets_N.unsqueeze(1);
+  const torch::Tensor at_target = log_p.gather(1, target);
+  const torch::Tensor others = log_p.sum(1, true).sub_(at_target);
+  torch::Tensor excludes;  // [N, 1]: 1 where the excluded class is not the target
+  if (q.excluded >= 0) {
+    excludes = (target != q.excluded).to(torch::kFloat32);
+    others.sub_(log_p.narrow(1, q.excluded, 1) * excludes);
   }
-  const torch::Tensor smoothed = at_right * q.right + others * q.spread;
-  sums.sub_(torch::stack({smoothed.sum(torch::kFloat64), at_right.sum(torch::kFloat64)}));
+  const torch::Tensor smoothed = at_target * q.target_probability + others * q.smoothing_per_class;
+  sums.sub_(torch::stack({smoothed.sum(torch::kFloat64), at_target.sum(torch::kFloat64)}));
   if (!gradient) return;
-  logits.copy_(log_p.exp_().sub_(q.spread));
+  logits.copy_(log_p.exp_().sub_(q.smoothing_per_class));
   // In float32 before it is rounded: near its target's probability this is a small difference.
-  logits.scatter_(1, right, (at_right.exp() - q.right).to(logits.scalar_type()));
-  if (q.spared >= 0) {
-    logits.narrow(1, q.spared, 1).add_((spares * q.spread).to(logits.scalar_type()));
+  logits.scatter_(1, target, (at_target.exp() - q.target_probability).to(logits.scalar_type()));
+  if (q.excluded >= 0) {
+    logits.narrow(1, q.excluded, 1)
+        .add_((excludes * q.smoothing_per_class).to(logits.scalar_type()));
   }
 }
 
@@ -115,10 +116,12 @@ class ChunkedLoss : public torch::autograd::Function<ChunkedLoss> {
  public:
   static variable_list forward(AutogradContext* context, const torch::Tensor& x,
                                const torch::Tensor& weight, const torch::Tensor& targets_N,
-                               double right, double spread, int64_t spared, bool kernel) {
-    const Sums sums =
-        sums_of(x, weight, targets_N,
-                {static_cast<float>(right), static_cast<float>(spread), spared}, kernel, true);
+                               double target_probability, double smoothing_per_class,
+                               int64_t excluded, bool kernel) {
+    const Sums sums = sums_of(
+        x, weight, targets_N,
+        {static_cast<float>(target_probability), static_cast<float>(smoothing_per_class), excluded},
+        kernel, true);
     context->save_for_backward({sums.dx, sums.dw});
     const variable_list losses = scalars(sums);
     context->mark_non_differentiable({losses[1]});
@@ -140,8 +143,9 @@ LossSums loss_in_chunks(const torch::Tensor& x, const torch::Tensor& weight,
     const variable_list losses = scalars(sums_of(x, weight, targets_N, targets, kernel, false));
     return {losses[0], losses[1]};
   }
-  const variable_list losses = ChunkedLoss::apply(x, weight, targets_N, targets.right,
-                                                  targets.spread, targets.spared, kernel);
+  const variable_list losses =
+      ChunkedLoss::apply(x, weight, targets_N, targets.target_probability,
+                         targets.smoothing_per_class, targets.excluded, kernel);
   return {losses[0], losses[1]};
 }
 

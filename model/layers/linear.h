@@ -16,8 +16,8 @@ class LinearImpl : public torch::nn::LinearImpl, public Layer {
     torch::nn::init::xavier_uniform_(weight);
     if (bias.defined()) bias.zero_();
   }
-  Affine map() const { return {weight, bias}; }
-  torch::Tensor forward(const torch::Tensor& x) { return affine(x, map()); }
+  LinearWeights weights() const { return {weight, bias}; }
+  torch::Tensor forward(const torch::Tensor& x) { return linear(x, weights()); }
 };
 TORCH_MODULE(Linear);
 

@@ -25,26 +25,26 @@ Linear projection(int64_t in, int64_t out, bool bias) {
 
 }  // namespace
 
-torch::Tensor AttentionScope::allowed() const {
-  torch::Tensor allowed =
+torch::Tensor AttentionSpec::mask() const {
+  torch::Tensor mask =
       keys.mask().unsqueeze(1).unsqueeze(2) & queries.mask().unsqueeze(1).unsqueeze(3);
   if (causal) {
-    allowed = allowed & torch::ones({queries.longest(), keys.longest()}, allowed.options()).tril();
+    mask = mask & torch::ones({queries.longest(), keys.longest()}, mask.options()).tril();
   }
-  return allowed;
+  return mask;
 }
 
 AttentionResult scaled_dot_product_attention(const torch::Tensor& queries_BHLK,
                                              const torch::Tensor& keys_BHMK,
                                              const torch::Tensor& values_BHMK,
-                                             const torch::Tensor& allowed_B1LM,
+                                             const torch::Tensor& mask_B1LM,
                                              const torch::Tensor& bias_HLM, double dropout) {
   const double d_k = static_cast<double>(queries_BHLK.size(3));
   torch::Tensor scores_BHLM = queries_BHLK.matmul(keys_BHMK.transpose(2, 3)) / std::sqrt(d_k);
   if (bias_HLM.defined()) scores_BHLM = scores_BHLM + bias_HLM;
-  scores_BHLM = scores_BHLM.masked_fill(~allowed_B1LM, -std::numeric_limits<double>::infinity());
-  // A row of nothing but -∞ would be 0/0: it attends to nothing and yields zero.
-  const torch::Tensor some_BxL1 = allowed_B1LM.any(-1, /*keepdim=*/true);
+  scores_BHLM = scores_BHLM.masked_fill(~mask_B1LM, -std::numeric_limits<double>::infinity());
+  // The softmax of a row of -∞ alone would be NaN: its weights are zero.
+  const torch::Tensor some_BxL1 = mask_B1LM.any(-1, /*keepdim=*/true);
   const torch::Tensor weights_BHLM =
       scores_BHLM.masked_fill(~some_BxL1, 0.0).softmax(-1).masked_fill(~some_BxL1, 0.0);
   return {fast_dropout(weights_BHLM, dropout).matmul(values_BHMK), weights_BHLM};
@@ -62,95 +62,96 @@ MultiHeadAttentionImpl::MultiHeadAttentionImpl(const TransformerConfig& config)
 
 torch::Tensor MultiHeadAttentionImpl::forward(const torch::Tensor& queries_ND,
                                               const torch::Tensor& memory_ND,
-                                              const AttentionScope& scope) {
-  const Rotation& rotation = scope.position.rotation;
+                                              const AttentionSpec& spec) {
+  const Rotation& rotation = spec.position.rotation;
   if (!memory_ND.is_same(queries_ND)) {
-    return attend(queries_ND, project(memory_ND, rotation), scope);
+    return attend(queries_ND, project(memory_ND, rotation), spec);
   }
-  const auto projected = affine_all(queries_ND, std::array{query->map(), key->map(), value->map()});
-  return attend_projected(projected[0], {rotate(projected[1], rotation), projected[2]}, scope);
+  const auto projected =
+      linear_all(queries_ND, std::array{query->weights(), key->weights(), value->weights()});
+  return attend_projected(projected[0], {rotate(projected[1], rotation), projected[2]}, spec);
 }
 
 KeysValues MultiHeadAttentionImpl::project(const torch::Tensor& memory_ND,
                                            const Rotation& rotation) {
-  const auto projected = affine_all(memory_ND, std::array{key->map(), value->map()});
+  const auto projected = linear_all(memory_ND, std::array{key->weights(), value->weights()});
   return {rotate(projected[0], rotation), projected[1]};
 }
 
 torch::Tensor MultiHeadAttentionImpl::attend(const torch::Tensor& queries_ND,
-                                             const KeysValues& memory,
-                                             const AttentionScope& scope) {
-  return attend_projected(query(queries_ND), memory, scope);
+                                             const KeysValues& memory, const AttentionSpec& spec) {
+  return attend_projected(query(queries_ND), memory, spec);
 }
 
 torch::Tensor MultiHeadAttentionImpl::attend_projected(const torch::Tensor& projected,
                                                        const KeysValues& memory,
-                                                       const AttentionScope& scope) {
-  const torch::Tensor queries = rotate(projected, scope.position.rotation);
-  if (path_ == AttentionPath::kernels && !scope.position.bias_HLM.defined()) {
+                                                       const AttentionSpec& spec) {
+  const torch::Tensor queries = rotate(projected, spec.position.rotation);
+  if (path_ == AttentionPath::kernels && !spec.position.bias_HLM.defined()) {
     return output(packed_attention(queries, memory.keys, memory.values,
                                    {.heads = heads_,
-                                    .query_offsets = scope.queries.offsets(),
-                                    .key_offsets = scope.keys.offsets(),
-                                    .causal = scope.causal,
+                                    .query_offsets = spec.queries.offsets(),
+                                    .key_offsets = spec.keys.offsets(),
+                                    .causal = spec.causal,
                                     .dropout = weights_dropout->probability(),
-                                    .query_starts = scope.queries.device_offsets(),
-                                    .key_starts = scope.keys.device_offsets()}));
+                                    .query_starts = spec.queries.device_offsets(),
+                                    .key_starts = spec.keys.device_offsets()}));
   }
-  return output(join_heads(attend_readably(queries, memory, scope).output, scope.queries));
+  return output(join_heads(reference_attention(queries, memory, spec).output, spec.queries));
 }
 
-torch::Tensor MultiHeadAttentionImpl::attend_to_steps(
-    const torch::Tensor& queries_RD, std::span<const KeysValues> steps,
-    std::span<const std::vector<int32_t>> ancestors, const PositionInScores& position) {
+torch::Tensor MultiHeadAttentionImpl::attend_to_cache(
+    const torch::Tensor& queries_RD, std::span<const KeysValues> cache,
+    std::span<const std::vector<int32_t>> backpointers, const PositionInScores& position) {
   const torch::Tensor queries = rotate(query(queries_RD), position.rotation);
   if (path_ == AttentionPath::kernels && !position.bias_HLM.defined() &&
       step_attention_runs_on(queries)) {
     std::vector<torch::Tensor> keys, values;
-    for (const auto& step : steps) {
+    for (const auto& step : cache) {
       keys.push_back(step.keys);
       values.push_back(step.values);
     }
-    return output(step_attention(queries, keys, values, ancestors, heads_));
+    return output(step_attention(queries, keys, values, backpointers, heads_));
   }
-  // Gather every row's past: R sentences of one query and T keys.
+  // Gather every row's prefix: R sentences of one query and T keys.
   std::vector<int32_t> past;
-  for (const auto& rows : ancestors) past.insert(past.end(), rows.begin(), rows.end());
+  for (const auto& rows : backpointers) past.insert(past.end(), rows.begin(), rows.end());
   const torch::Tensor past_TR =
       sent_tensor<int32_t>(std::span<const int32_t>(past), queries.device())
-          .view({static_cast<int64_t>(steps.size()), queries.size(0)});
+          .view({static_cast<int64_t>(cache.size()), queries.size(0)});
   std::vector<torch::Tensor> keys, values;
-  for (size_t t = 0; t < steps.size(); ++t) {
+  for (size_t t = 0; t < cache.size(); ++t) {
     const torch::Tensor rows = past_TR[static_cast<int64_t>(t)];
-    keys.push_back(steps[t].keys.index_select(0, rows));
-    values.push_back(steps[t].values.index_select(0, rows));
+    keys.push_back(cache[t].keys.index_select(0, rows));
+    values.push_back(cache[t].values.index_select(0, rows));
   }
   const auto heads = [&](const torch::Tensor& x_RTE) {
     return x_RTE.unflatten(2, {heads_, -1}).transpose(1, 2);
   };
-  const torch::Tensor allowed =
+  const torch::Tensor mask =
       torch::ones({1, 1, 1, 1}, torch::TensorOptions(queries.device()).dtype(torch::kBool));
   const torch::Tensor attended_RH1K =
       scaled_dot_product_attention(heads(queries.unsqueeze(1)), heads(torch::stack(keys, 1)),
-                                   heads(torch::stack(values, 1)), allowed, position.bias_HLM)
+                                   heads(torch::stack(values, 1)), mask, position.bias_HLM)
           .output;
   return output(attended_RH1K.transpose(1, 2).flatten(1));
 }
 
-AttentionResult MultiHeadAttentionImpl::attend_readably(const torch::Tensor& queries,
-                                                        const KeysValues& memory,
-                                                        const AttentionScope& scope) {
-  return scaled_dot_product_attention(
-      split_heads(queries, scope.queries, heads_), split_heads(memory.keys, scope.keys, heads_),
-      split_heads(memory.values, scope.keys, heads_), scope.allowed(), scope.position.bias_HLM,
-      weights_dropout->probability());
+AttentionResult MultiHeadAttentionImpl::reference_attention(const torch::Tensor& queries,
+                                                            const KeysValues& memory,
+                                                            const AttentionSpec& spec) {
+  return scaled_dot_product_attention(split_heads(queries, spec.queries, heads_),
+                                      split_heads(memory.keys, spec.keys, heads_),
+                                      split_heads(memory.values, spec.keys, heads_), spec.mask(),
+                                      spec.position.bias_HLM, weights_dropout->probability());
 }
 
 torch::Tensor MultiHeadAttentionImpl::weights(const torch::Tensor& queries_ND,
                                               const torch::Tensor& memory_ND,
-                                              const AttentionScope& scope) {
-  const Rotation& rotation = scope.position.rotation;
-  return attend_readably(rotate(query(queries_ND), rotation), project(memory_ND, rotation), scope)
+                                              const AttentionSpec& spec) {
+  const Rotation& rotation = spec.position.rotation;
+  return reference_attention(rotate(query(queries_ND), rotation), project(memory_ND, rotation),
+                             spec)
       .weights;
 }
 

@@ -5,31 +5,30 @@ namespace attn {
 DecoderLayerImpl::DecoderLayerImpl(const TransformerConfig& config) {
   self_attention = register_module("self_attention", MultiHeadAttention(config));
   self_attention_sublayer = register_module("self_attention_sublayer", Sublayer(config));
-  memory_attention = register_module("memory_attention", MultiHeadAttention(config));
-  memory_attention_sublayer = register_module("memory_attention_sublayer", Sublayer(config));
+  cross_attention = register_module("cross_attention", MultiHeadAttention(config));
+  cross_attention_sublayer = register_module("cross_attention_sublayer", Sublayer(config));
   feed_forward = register_module("feed_forward", PositionwiseFeedForward(config));
   feed_forward_sublayer = register_module("feed_forward_sublayer", Sublayer(config));
 }
 
 torch::Tensor DecoderLayerImpl::forward(torch::Tensor x_ND, const torch::Tensor& memory_MD,
-                                        const AttentionScope& self, const AttentionScope& cross) {
+                                        const AttentionSpec& self, const AttentionSpec& cross) {
   x_ND = self_attention_sublayer->forward(
       x_ND, [&](const torch::Tensor& x) { return self_attention(x, x, self); });
-  x_ND = memory_attention_sublayer->forward(
-      x_ND, [&](const torch::Tensor& x) { return memory_attention(x, memory_MD, cross); });
+  x_ND = cross_attention_sublayer->forward(
+      x_ND, [&](const torch::Tensor& x) { return cross_attention(x, memory_MD, cross); });
   return feed_forward_sublayer->forward(x_ND,
                                         [&](const torch::Tensor& x) { return feed_forward(x); });
 }
 
 torch::Tensor DecoderLayerImpl::step(torch::Tensor x_RD, DecoderState& state, size_t layer,
-                                     const AttentionScope& cross,
-                                     const PositionInScores& position) {
+                                     const AttentionSpec& cross, const PositionInScores& position) {
   x_RD = self_attention_sublayer->forward(x_RD, [&](const torch::Tensor& x) {
-    state.steps[layer].push_back(self_attention->project(x, position.rotation));
-    return self_attention->attend_to_steps(x, state.steps[layer], state.ancestors, position);
+    state.kv_cache[layer].push_back(self_attention->project(x, position.rotation));
+    return self_attention->attend_to_cache(x, state.kv_cache[layer], state.backpointers, position);
   });
-  x_RD = memory_attention_sublayer->forward(x_RD, [&](const torch::Tensor& x) {
-    return memory_attention->attend(x, state.memory_projected[layer], cross);
+  x_RD = cross_attention_sublayer->forward(x_RD, [&](const torch::Tensor& x) {
+    return cross_attention->attend(x, state.cross_kv[layer], cross);
   });
   return feed_forward_sublayer->forward(x_RD,
                                         [&](const torch::Tensor& x) { return feed_forward(x); });
@@ -42,7 +41,7 @@ DecoderImpl::DecoderImpl(const TransformerConfig& config) {
 }
 
 torch::Tensor DecoderImpl::forward(torch::Tensor x_ND, const torch::Tensor& memory_MD,
-                                   const AttentionScope& self, const AttentionScope& cross) {
+                                   const AttentionSpec& self, const AttentionSpec& cross) {
   for (const auto& layer : *layers) {
     x_ND = layer->as<DecoderLayer>()->forward(x_ND, memory_MD, self, cross);
   }
@@ -52,17 +51,16 @@ torch::Tensor DecoderImpl::forward(torch::Tensor x_ND, const torch::Tensor& memo
 DecoderState DecoderImpl::start(const torch::Tensor& memory_MD, const Segments& memory) {
   DecoderState state{.memory = memory};
   for (const auto& layer : *layers) {
-    state.memory_projected.push_back(
-        layer->as<DecoderLayer>()->memory_attention->project(memory_MD));
+    state.cross_kv.push_back(layer->as<DecoderLayer>()->cross_attention->project(memory_MD));
   }
-  state.steps.resize(layers->size());
+  state.kv_cache.resize(layers->size());
   return state;
 }
 
 torch::Tensor DecoderImpl::step(torch::Tensor x_RD, DecoderState& state,
                                 const PositionInScores& position) {
   const Segments rows(state.rows_of_sentence, x_RD.device());
-  const AttentionScope cross{.queries = rows, .keys = state.memory};
+  const AttentionSpec cross{.queries = rows, .keys = state.memory};
   for (size_t i = 0; i < layers->size(); ++i) {
     x_RD = layers[i]->as<DecoderLayer>()->step(x_RD, state, i, cross, position);
   }

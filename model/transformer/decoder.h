@@ -14,34 +14,33 @@
 
 namespace attn {
 
-/// What search keeps between positions. A position's keys and values stay where they were written:
-/// rows that live on remember in `ancestors` which row of each earlier step is theirs, so that
-/// nothing is copied when beams reorder.
+/// The state of incremental decoding: the KV cache, and back-pointers into it, so that nothing is
+/// copied when beams reorder.
 struct DecoderState {
-  Segments memory;                           ///< of the encoder's output
-  std::vector<KeysValues> memory_projected;  ///< per layer, [N, H·K], once for the whole batch
-  std::vector<std::vector<KeysValues>>
-      steps;  ///< per layer and earlier position, [R of that step, H·K]
-  std::vector<std::vector<int32_t>>
-      ancestors;  ///< per earlier position: for each present row, its row there
-  std::vector<int64_t> rows_of_sentence;  ///< present rows of each sentence; 0 when it has ended
+  Segments memory;                   ///< of the encoder's output
+  std::vector<KeysValues> cross_kv;  ///< of cross-attention, per layer: [M, H·K]
+  /// Of self-attention, per layer and position: [R of that step, H·K].
+  std::vector<std::vector<KeysValues>> kv_cache;
+  /// Per position: for each present row, the row of that step that it continues.
+  std::vector<std::vector<int32_t>> backpointers;
+  std::vector<int64_t> rows_of_sentence;  ///< present rows of each sentence; 0: it is finished
 
-  int64_t position() const { return static_cast<int64_t>(ancestors.size()); }
+  int64_t position() const { return static_cast<int64_t>(backpointers.size()); }
 };
 
 class DecoderLayerImpl : public torch::nn::Module {
  public:
   explicit DecoderLayerImpl(const TransformerConfig& config);
-  /// [N, D] to [N, D]; `self` is causal, `cross` reaches from target rows to memory rows.
+  /// [N, D] to [N, D]; `self` is causal, `cross` is from target rows to memory rows.
   torch::Tensor forward(torch::Tensor x_ND, const torch::Tensor& memory_MD,
-                        const AttentionScope& self, const AttentionScope& cross);
-  /// One position: [R, D] to [R, D]; appends this layer's keys and values to `state.steps[layer]`.
+                        const AttentionSpec& self, const AttentionSpec& cross);
+  /// One position: [R, D] to [R, D]; appends to `state.kv_cache[layer]`.
   torch::Tensor step(torch::Tensor x_RD, DecoderState& state, size_t layer,
-                     const AttentionScope& cross, const PositionInScores& position);
+                     const AttentionSpec& cross, const PositionInScores& position);
 
-  MultiHeadAttention self_attention = nullptr, memory_attention = nullptr;
+  MultiHeadAttention self_attention = nullptr, cross_attention = nullptr;
   PositionwiseFeedForward feed_forward = nullptr;
-  Sublayer self_attention_sublayer = nullptr, memory_attention_sublayer = nullptr,
+  Sublayer self_attention_sublayer = nullptr, cross_attention_sublayer = nullptr,
            feed_forward_sublayer = nullptr;
 };
 TORCH_MODULE(DecoderLayer);
@@ -50,11 +49,11 @@ class DecoderImpl : public torch::nn::Module {
  public:
   explicit DecoderImpl(const TransformerConfig& config);
   torch::Tensor forward(torch::Tensor x_ND, const torch::Tensor& memory_MD,
-                        const AttentionScope& self, const AttentionScope& cross);
-  /// Projects the memory once; no position is decoded yet.
+                        const AttentionSpec& self, const AttentionSpec& cross);
+  /// Projects the memory for cross-attention; the KV cache is empty.
   DecoderState start(const torch::Tensor& memory_MD, const Segments& memory);
-  /// Rows of the new position, embedded, in x_RD; `state.ancestors` and `rows_of_sentence` already
-  /// describe them.
+  /// x_RD: the new position's embedded rows, which `state.backpointers` and `rows_of_sentence`
+  /// already describe.
   torch::Tensor step(torch::Tensor x_RD, DecoderState& state,
                      const PositionInScores& position = {});
 

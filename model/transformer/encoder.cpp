@@ -9,7 +9,7 @@ EncoderLayerImpl::EncoderLayerImpl(const TransformerConfig& config) {
   feed_forward_sublayer = register_module("feed_forward_sublayer", Sublayer(config));
 }
 
-torch::Tensor EncoderLayerImpl::forward(torch::Tensor x_ND, const AttentionScope& self) {
+torch::Tensor EncoderLayerImpl::forward(torch::Tensor x_ND, const AttentionSpec& self) {
   x_ND = self_attention_sublayer->forward(
       x_ND, [&](const torch::Tensor& x) { return self_attention(x, x, self); });
   return feed_forward_sublayer->forward(x_ND,
@@ -22,7 +22,7 @@ EncoderImpl::EncoderImpl(const TransformerConfig& config) {
   if (config.norm == Norm::pre) final_norm = register_module("final_norm", make_norm(config));
 }
 
-torch::Tensor EncoderImpl::forward(torch::Tensor x_ND, const AttentionScope& self) {
+torch::Tensor EncoderImpl::forward(torch::Tensor x_ND, const AttentionSpec& self) {
   for (const auto& layer : *layers) x_ND = layer->as<EncoderLayer>()->forward(x_ND, self);
   return final_norm ? final_norm(x_ND) : x_ND;
 }

@@ -14,7 +14,7 @@ class EncoderLayerImpl : public torch::nn::Module {
  public:
   explicit EncoderLayerImpl(const TransformerConfig& config);
   /// [N, D] to [N, D]; `self` is the source attending to itself.
-  torch::Tensor forward(torch::Tensor x_ND, const AttentionScope& self);
+  torch::Tensor forward(torch::Tensor x_ND, const AttentionSpec& self);
 
   MultiHeadAttention self_attention = nullptr;
   PositionwiseFeedForward feed_forward = nullptr;
@@ -25,7 +25,7 @@ TORCH_MODULE(EncoderLayer);
 class EncoderImpl : public torch::nn::Module {
  public:
   explicit EncoderImpl(const TransformerConfig& config);
-  torch::Tensor forward(torch::Tensor x_ND, const AttentionScope& self);
+  torch::Tensor forward(torch::Tensor x_ND, const AttentionSpec& self);
 
   torch::nn::ModuleList layers;
   NormLayer final_norm =

@@ -6,7 +6,7 @@ namespace {
 torch::Tensor activated(Linear& inner, const torch::Tensor& x_ND, Activation activation) {
   switch (activation) {
     case Activation::relu:
-      return affine_relu(x_ND, inner->map());
+      return linear_relu(x_ND, inner->weights());
     case Activation::gelu:
       return torch::gelu(inner(x_ND));
     case Activation::silu:

@@ -36,15 +36,15 @@ PackedLinear packed(std::initializer_list<Linear> linears, WeightType type) {
 }
 
 PackedInference::Layer packed(const DecoderLayer& layer, WeightType type) {
-  const MultiHeadAttention &self = layer->self_attention, &memory = layer->memory_attention;
+  const MultiHeadAttention &self = layer->self_attention, &cross = layer->cross_attention;
   return {.self_project = packed({self->query, self->key, self->value}, type),
           .self_output = packed(self->output, type),
-          .memory_query = packed(memory->query, type),
-          .memory_output = packed(memory->output, type),
+          .cross_query = packed(cross->query, type),
+          .cross_output = packed(cross->output, type),
           .inner = packed(layer->feed_forward->inner, type),
           .outer = packed(layer->feed_forward->outer, type),
           .self_norm = copied(layer->self_attention_sublayer->norm),
-          .memory_norm = copied(layer->memory_attention_sublayer->norm),
+          .cross_norm = copied(layer->cross_attention_sublayer->norm),
           .feed_forward_norm = copied(layer->feed_forward_sublayer->norm)};
 }
 
@@ -133,9 +133,9 @@ class PackedSession : public DecodeSession {
          .bf16_weights = decoder.memory_weights.get()});
     const torch::Tensor encoded_ND = model_->encode(source).rows_MD;
     for (const auto& layer : *model_->decoder->layers) {
-      remember(layer->as<DecoderLayer>()->memory_attention->project(encoded_ND));
+      remember(layer->as<DecoderLayer>()->cross_attention->project(encoded_ND));
     }
-    steps_.resize(decoder.layers.size());
+    caches_.resize(decoder.layers.size());
   }
 
   // Logits [R, V], in memory that the next step takes again.
@@ -148,7 +148,7 @@ class PackedSession : public DecodeSession {
     torch::Tensor values_NE;
   };
   // A layer's keys and values of all positions so far, each position's where it was written.
-  struct Steps {
+  struct KvCache {
     std::vector<std::vector<float>> blocks;  // [R of that step, queries | keys | values]
     std::vector<const float*> keys, values;
   };
@@ -157,7 +157,7 @@ class PackedSession : public DecodeSession {
   void follow(std::span<const int64_t> parents, int64_t rows);
   // Turns the queries and keys of a block.
   void rotate_rows(const Rotation& rotation, float* block, int64_t rows) const;
-  void attend_to_steps(size_t layer, int64_t rows, float* out);
+  void attend_to_cache(size_t layer, int64_t rows, float* out);
   void attend_to_memory(size_t layer, std::span<const int64_t> sentences, const float* queries,
                         float* out);
   // out = norm of x + update; update may be null, out may be x.
@@ -174,7 +174,7 @@ class PackedSession : public DecodeSession {
   Segments memory_;
   std::vector<LayerMemory> memories_;
   std::vector<int64_t> key_offsets_;  // of each sentence's first head in LayerMemory::keys
-  std::vector<Steps> steps_;
+  std::vector<KvCache> caches_;
   int64_t position_ = 0;
   std::vector<std::vector<int32_t>> past_, next_past_;  // of each row: its row at every position
   std::vector<float> x_, normal_, update_, zeros_, sums_, means_, rstds_, attended_, queries_,
@@ -204,7 +204,7 @@ void PackedSession::remember(const KeysValues& projected) {
   memories_.push_back(std::move(memory));
 }
 
-// Rows keep to where their ancestors wrote; the newest position is the identity.
+// Updates the back-pointers; those of the newest position are the identity.
 void PackedSession::follow(std::span<const int64_t> parents, int64_t rows) {
   next_past_.resize(static_cast<size_t>(rows));
   for (int64_t r = 0; r < rows; ++r) {
@@ -226,15 +226,15 @@ void PackedSession::rotate_rows(const Rotation& rotation, float* block, int64_t 
   }
 }
 
-void PackedSession::attend_to_steps(size_t layer, int64_t rows, float* out) {
-  const Steps& steps = steps_[layer];
+void PackedSession::attend_to_cache(size_t layer, int64_t rows, float* out) {
+  const KvCache& cache = caches_[layer];
   const int64_t width = heads_ * (2 * d_k_ + d_v_);
   at::parallel_for(0, rows, kRowsAThread, [&](int64_t begin, int64_t end) {
     std::vector<float> weights(static_cast<size_t>(position_ + 1));
     for (int64_t r = begin; r < end; ++r) {
-      cpu::kernels().step_attention({.query = steps.blocks.back().data() + r * width,
-                                     .keys = steps.keys.data(),
-                                     .values = steps.values.data(),
+      cpu::kernels().step_attention({.query = cache.blocks.back().data() + r * width,
+                                     .keys = cache.keys.data(),
+                                     .values = cache.values.data(),
                                      .rows = past_[r].data(),
                                      .steps = position_ + 1,
                                      .key_stride = width,
@@ -341,21 +341,21 @@ torch::Tensor PackedSession::step(const StepRows& step) {
   for (size_t i = 0; i < decoder_.layers.size(); ++i) {
     const PackedInference::Layer& layer = decoder_.layers[i];
     sublayer(layer.self_norm, x, rows, [&](const float* in) {
-      Steps& steps = steps_[i];
-      float* block = steps.blocks.emplace_back(static_cast<size_t>(rows * width)).data();
-      steps.keys.push_back(block + keys);
-      steps.values.push_back(block + 2 * keys);
+      KvCache& cache = caches_[i];
+      float* block = cache.blocks.emplace_back(static_cast<size_t>(rows * width)).data();
+      cache.keys.push_back(block + keys);
+      cache.values.push_back(block + 2 * keys);
       layer.self_project.apply(in, d_model_, rows, block, width);
       if (rotation.defined()) rotate_rows(rotation, block, rows);
-      attend_to_steps(i, rows, attended);
+      attend_to_cache(i, rows, attended);
       layer.self_output.apply(attended, values, rows, update, d_model_);
       return update;
     });
-    sublayer(layer.memory_norm, x, rows, [&](const float* in) {
+    sublayer(layer.cross_norm, x, rows, [&](const float* in) {
       float* queries = room(queries_, rows * keys);
-      layer.memory_query.apply(in, d_model_, rows, queries, keys);
+      layer.cross_query.apply(in, d_model_, rows, queries, keys);
       attend_to_memory(i, step.sentences, queries, attended);
-      layer.memory_output.apply(attended, values, rows, update, d_model_);
+      layer.cross_output.apply(attended, values, rows, update, d_model_);
       return update;
     });
     sublayer(layer.feed_forward_norm, x, rows, [&](const float* in) {

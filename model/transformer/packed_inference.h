@@ -29,9 +29,9 @@ class PackedInference : public InferenceModel {
 
   struct Layer {
     PackedLinear self_project, self_output;  ///< queries, keys and values in one
-    PackedLinear memory_query, memory_output;
+    PackedLinear cross_query, cross_output;
     PackedLinear inner, outer;
-    NormParameters self_norm, memory_norm, feed_forward_norm;
+    NormParameters self_norm, cross_norm, feed_forward_norm;
   };
 
   std::shared_ptr<TransformerImpl> model;  ///< for the embedding and the memory

@@ -38,8 +38,8 @@ class PositionEncodingImpl : public torch::nn::Module, public Layer {
   /// For one step of search: `rows` queries at `position`, keys up to there.
   PositionInScores in_step(int64_t rows, int64_t position, torch::Device device);
   /// [H, L, M] added to the scores of self-attention, or undefined for none: the hook for relative
-  /// encodings. The fast path does not take a bias, so attention falls back to the readable one
-  /// where it is defined.
+  /// encodings. The kernels take no bias, so attention uses the reference implementation where
+  /// it is defined.
   torch::Tensor attention_bias(int64_t queries, int64_t keys) const;
 
   torch::Tensor weight;  ///< [max_positions, d_model], learned positions alone

@@ -58,7 +58,7 @@ Memory TransformerImpl::encode(const TokenSequences& source) {
   const Segments& rows = source.segments;
   const torch::Tensor x_ND =
       source_embedding(source_matrix(), source.tokens_N, rows.positions(), rows.longest());
-  const AttentionScope self{
+  const AttentionSpec self{
       .queries = rows,
       .keys = rows,
       .position = source_embedding->position->in_scores(rows.positions(), rows.longest())};
@@ -69,13 +69,13 @@ torch::Tensor TransformerImpl::decode(const TokenSequences& target_in, const Mem
   const Segments& rows = target_in.segments;
   const torch::Tensor x_ND = target_embedding(target_matrix(), target_in.tokens_N, rows.positions(),
                                               rows.longest(), target_in.second_N);
-  const AttentionScope self{
+  const AttentionSpec self{
       .queries = rows,
       .keys = rows,
       .causal = true,
       .position = target_embedding->position->in_scores(rows.positions(), rows.longest())};
   return decoder(x_ND, memory.rows_MD, self,
-                 AttentionScope{.queries = rows, .keys = memory.segments});
+                 AttentionSpec{.queries = rows, .keys = memory.segments});
 }
 
 std::shared_ptr<Seq2SeqModel> TransformerImpl::replica() const {
@@ -89,7 +89,7 @@ DecoderState TransformerImpl::start(const Memory& memory) {
 torch::Tensor TransformerImpl::step(DecoderState& state, const StepRows& step) {
   const auto rows = static_cast<int64_t>(step.tokens.size());
   const int64_t position = state.position();
-  for (auto& earlier : state.ancestors) {
+  for (auto& earlier : state.backpointers) {
     std::vector<int32_t> moved(step.tokens.size());
     for (int64_t r = 0; r < rows; ++r) moved[r] = earlier[step.parents[r]];
     earlier.swap(moved);
@@ -98,7 +98,7 @@ torch::Tensor TransformerImpl::step(DecoderState& state, const StepRows& step) {
   // placed them.
   std::vector<int32_t> self(step.tokens.size());
   for (int64_t r = 0; r < rows; ++r) self[r] = static_cast<int32_t>(r);
-  state.ancestors.push_back(std::move(self));
+  state.backpointers.push_back(std::move(self));
   state.rows_of_sentence.assign(state.memory.count(), 0);
   for (const int64_t sentence : step.sentences) ++state.rows_of_sentence[sentence];
 

@@ -408,7 +408,7 @@ class EndToEnd(ProgramTest):
     def test_n_best_lists_stay_aligned_with_the_lines(self):
         self.whole_run()
         lines = ["", *(self.path / "corpus/test.en").read_text().splitlines()[:3], " ", "a"]
-        for options in ([], ["--set", "extra_length=0"], ["--set", "stop=count"], ["--window", "1"]):
+        for options in ([], ["--set", "extra_length=0"], ["--set", "stop=first_finished"], ["--window", "1"]):
             with self.subTest(options=options):
                 asked = ["--set", "beam=9", "--set", "nbest=9", *options]
                 out = self.attn("translate", "whole", *asked, stdin="\n".join(lines) + "\n").stdout.split("\n")[:-1]

@@ -249,7 +249,7 @@ TEST_CASE("null is a field's default, of known fields alone") {
   CHECK_THROWS_WITH(read(R"({"list": [null]})"), contains("list[0]: null"));
 }
 
-TEST_CASE("every knob explains itself with path, type, value and meaning") {
+TEST_CASE("every option is listed with path, type, value and meaning") {
   const auto docs = explain_config(Outer{});
   std::vector<std::string> paths;
   for (const auto& doc : docs) paths.push_back(doc.path);

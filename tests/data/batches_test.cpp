@@ -86,11 +86,11 @@ TEST_CASE("a batch lays sentences end to end, with the signs where they belong")
   CHECK(batch.padding() == Approx(1.0 - 11.0 / 14.0));
 }
 
-TEST_CASE("every pair comes exactly once an epoch, with one window and with several") {
+TEST_CASE("every pair comes exactly once an epoch, with one chunk and with several") {
   const EncodedCorpus corpus = random_corpus(1003, 1);
-  for (const int64_t window_pairs : {1'000'000, 1003, 1002, 100, 7, 1}) {
-    CAPTURE(window_pairs);
-    BatchStream stream(corpus, {.batch_tokens = 200, .seed = 3, .window_pairs = window_pairs});
+  for (const int64_t chunk_pairs : {1'000'000, 1003, 1002, 100, 7, 1}) {
+    CAPTURE(chunk_pairs);
+    BatchStream stream(corpus, {.batch_tokens = 200, .seed = 3, .chunk_pairs = chunk_pairs});
     for (int64_t epoch = 0; epoch < 3; ++epoch) {
       const auto batches = epoch_of(stream);
       CHECK(stream.epoch() == epoch);
@@ -111,7 +111,7 @@ TEST_CASE("a batch holds the pairs that its ids name") {
 TEST_CASE("no batch is above the budget, nor empty") {
   const EncodedCorpus corpus = random_corpus(2000, 3);
   for (const int64_t budget : {31, 64, 100, 1000, 4096}) {
-    BatchStream stream(corpus, {.batch_tokens = budget, .seed = 1, .window_pairs = 700});
+    BatchStream stream(corpus, {.batch_tokens = budget, .seed = 1, .chunk_pairs = 700});
     for (const Batch& batch : epoch_of(stream)) {
       REQUIRE(batch.sentences > 0);
       const int64_t cost = batch.sentences * longest_side(batch);
@@ -141,7 +141,7 @@ TEST_CASE("a pair beyond the budget is a batch of its own and stops nothing") {
 TEST_CASE("a stream is a function of its seed, and epochs differ") {
   const EncodedCorpus corpus = random_corpus(600, 4);
   const auto two_epochs = [&](uint64_t seed) {
-    BatchStream stream(corpus, {.batch_tokens = 300, .seed = seed, .window_pairs = 250});
+    BatchStream stream(corpus, {.batch_tokens = 300, .seed = seed, .chunk_pairs = 250});
     return std::pair(epoch_of(stream), epoch_of(stream));
   };
   const auto one = two_epochs(1);
@@ -167,7 +167,7 @@ TEST_CASE("batches don't come sorted by length") {
 
 TEST_CASE("a restored stream goes on exactly where it was, at any point") {
   const EncodedCorpus corpus = random_corpus(90, 6);
-  const StreamOptions options{.batch_tokens = 100, .seed = 9, .window_pairs = 40};
+  const StreamOptions options{.batch_tokens = 100, .seed = 9, .chunk_pairs = 40};
   std::vector<Batch> all;
   std::vector<StreamPosition> before;
   BatchStream stream(corpus, options);
@@ -189,7 +189,7 @@ TEST_CASE("a restored stream goes on exactly where it was, at any point") {
 TEST_CASE("a position that the stream doesn't have is refused, and the stream goes on") {
   const EncodedCorpus corpus = random_corpus(50, 7);
   BatchStream stream(corpus, {.batch_tokens = 100, .seed = 1});
-  const int64_t batches = stream.window_batches();
+  const int64_t batches = stream.chunk_batches();
   const StreamPosition before = stream.position();
   const std::vector<StreamPosition> wrong = {
       {-1, 0, 0}, {0, 1, 0}, {0, -1, 0}, {0, 0, -1}, {3, 0, batches + 100}};
@@ -227,10 +227,10 @@ TEST_CASE("the largest batch has the most target tokens of all") {
   CHECK(std::count(batches.begin(), batches.end(), largest) == 1);
 }
 
-TEST_CASE("the padding of a window is that of its batches") {
+TEST_CASE("the padding of a chunk is that of its batches") {
   const EncodedCorpus corpus = random_corpus(800, 10);
   BatchStream stream(corpus, {.batch_tokens = 300, .seed = 1});
-  const double claimed = stream.window_padding();
+  const double claimed = stream.chunk_padding();
   double filled = 0;
   double real = 0;
   for (const Batch& batch : epoch_of(stream)) {
@@ -259,7 +259,7 @@ TEST_CASE("Multi30k's batches waste less than one position in twenty", "[slow]")
   CHECK(corpus.size() == 29'000);
   for (const int64_t budget : {2048, 4096, 8192}) {
     BatchStream stream(corpus, {.batch_tokens = budget, .seed = 1});
-    CHECK(stream.window_padding() < 0.05);
+    CHECK(stream.chunk_padding() < 0.05);
   }
 }
 

@@ -10,7 +10,7 @@
 using namespace attn;
 using namespace attn::testing;
 
-TEST_CASE("the data config says what is wrong with which knob") {
+TEST_CASE("errors of the data config name the option") {
   DataConfig good{.train = "t", .source = "en", .target = "de"};
   CHECK_NOTHROW(good.validate());
   const auto complaint = [&](auto change) {

@@ -37,7 +37,7 @@ struct Texts {
     request.source = directory / "train.en";
     request.target = directory / "train.de";
     request.cache_directory = directory / "cache";
-    request.say = [this](const std::string& line) { said += line + "\n"; };
+    request.log = [this](const std::string& line) { said += line + "\n"; };
     write();
     const std::array<fs::path, 2> texts = {request.source, request.target};
     request.tokenizers.source = parse_word_vocabulary(learn_word_vocabulary(texts, 100, 1), "xx");
@@ -159,7 +159,7 @@ TEST_CASE("a text that changes while it is encoded leaves no cache under the old
   const std::vector<std::string> first = texts.source_lines;
   for (const bool source : {true, false}) {
     // The texts have been hashed and checked when this is said.
-    texts.request.say = [&](const std::string& line) {
+    texts.request.log = [&](const std::string& line) {
       if (!line.starts_with("encoding ")) return;
       auto& lines = source ? texts.source_lines : texts.target_lines;
       std::swap(lines[3], lines[7]);

@@ -111,7 +111,7 @@ TEST_CASE("attention forward and backward agree with the formula for all shapes"
   for (size_t i = 0; i < ev.size(); ++i) CHECK(dv[i] == Approx(ev[i]).margin(5e-6));
 }
 
-TEST_CASE("one step of search attends to the ancestors it is given") {
+TEST_CASE("a decoding step attends to the cache rows that the back-pointers name") {
   const cpu::Kernels& kernels = each_table();
   Random random(4);
   const int64_t heads = 2, d_k = 6, d_v = 5, steps = 9;
@@ -158,12 +158,12 @@ TEST_CASE("one step of search attends to the ancestors it is given") {
 TEST_CASE("the loss of a row is that of its definition and its gradient sums to zero") {
   const cpu::Kernels& kernels = each_table();
   const int64_t classes = GENERATE(2, 15, 16, 17, 1000);
-  const int64_t spared = GENERATE(-1, 1);
-  if (classes == 2 && spared == 1) return;  // nothing would be left to spread over
+  const int64_t excluded = GENERATE(-1, 1);
+  if (classes == 2 && excluded == 1) return;  // no class would be left for the smoothing
   Random random(9);
   const auto logits = random_floats(random, classes);
-  const double others = static_cast<double>(classes - 1 - (spared >= 0 ? 1 : 0));
-  const cpu::SmoothedTargets targets{0.9f, static_cast<float>(0.1 / others), spared};
+  const double others = static_cast<double>(classes - 1 - (excluded >= 0 ? 1 : 0));
+  const cpu::SmoothedTargets targets{0.9f, static_cast<float>(0.1 / others), excluded};
   std::vector<float> row = logits;
   double nll = 0;
   const double loss = kernels.smoothed_loss(row.data(), classes, 0, targets, true, &nll);
@@ -172,7 +172,7 @@ TEST_CASE("the loss of a row is that of its definition and its gradient sums to 
   double expected = 0, total = 0;
   for (int64_t c = 0; c < classes; ++c) {
     const double log_p = logits[c] - std::log(sum);
-    const double q = c == 0 ? 0.9 : c == spared ? 0.0 : targets.spread;
+    const double q = c == 0 ? 0.9 : c == excluded ? 0.0 : targets.smoothing_per_class;
     expected -= q * log_p;
     CHECK(row[c] == Approx(std::exp(log_p) - q).margin(1e-6));
     total += row[c];

@@ -13,7 +13,7 @@
 #include "kernels/ops/dropout.h"
 #include "kernels/ops/embedding.h"
 #include "kernels/ops/residual_norm.h"
-#include "kernels/ops/top_candidates.h"
+#include "kernels/ops/top_k.h"
 #include "tests/support/catch.h"
 #include "tests/support/tensors.h"
 
@@ -163,9 +163,9 @@ TEST_CASE("the best candidates are those of a full sort, with exact log-probabil
   std::vector<float> values;
   const bool by_topk = GENERATE(false, true);
   if (by_topk) {
-    top_candidates_by_topk(logits, 8, best, values);
+    top_k_by_libtorch(logits, 8, best, values);
   } else {
-    top_candidates(logits, 8, best, values);
+    top_k(logits, 8, best, values);
   }
   const int64_t count = std::min<int64_t>(8, classes);
   REQUIRE(static_cast<int64_t>(best.size()) == 7 * count);
@@ -181,7 +181,7 @@ TEST_CASE("the best candidates are those of a full sort, with exact log-probabil
   }
 }
 
-TEST_CASE("top_candidates takes allowed classes alone, with their own log-probabilities") {
+TEST_CASE("top_k returns allowed classes only, with their log-probabilities among all classes") {
   torch::manual_seed(4);
   constexpr int64_t rows = 5, classes = 130, count = 6;
   const torch::Tensor logits = torch::randn({rows, classes});
@@ -201,9 +201,9 @@ TEST_CASE("top_candidates takes allowed classes alone, with their own log-probab
   std::vector<int32_t> best;
   std::vector<float> values;
   if (GENERATE(false, true)) {
-    top_candidates_by_topk(logits, count, best, values, allowed);
+    top_k_by_libtorch(logits, count, best, values, allowed);
   } else {
-    top_candidates(logits, count, best, values, allowed);
+    top_k(logits, count, best, values, allowed);
   }
   for (int64_t r = 0; r < rows; ++r) {
     torch::Tensor expected = torch::full({classes}, -INFINITY);

@@ -79,7 +79,7 @@ TEST_CASE("a query with nothing to attend to yields zeros and finite gradients, 
   }
 }
 
-TEST_CASE("the fast path equals the readable one, forward and backward") {
+TEST_CASE("the kernels equal the reference, forward and backward") {
   const auto [heads, d_k, d_v] =
       GENERATE(std::make_tuple(2, 8, 8), std::make_tuple(1, 16, 16), std::make_tuple(3, 32, 16),
                std::make_tuple(2, 64, 64), std::make_tuple(4, 5, 7));
@@ -135,9 +135,9 @@ TEST_CASE("causal attention does not see the future") {
   auto module = attention(small(), path);
   const torch::Tensor x = torch::randn({6, 12}), changed = x.clone();
   changed[4].fill_(3.0);
-  const AttentionScope scope{.queries = rows, .keys = rows, .causal = true};
+  const AttentionSpec spec{.queries = rows, .keys = rows, .causal = true};
   const torch::Tensor difference =
-      (module->forward(x, x, scope) - module->forward(changed, changed, scope)).abs();
+      (module->forward(x, x, spec) - module->forward(changed, changed, spec)).abs();
   CHECK(difference.narrow(0, 0, 4).max().item<float>() == 0.0f);
   CHECK(difference.narrow(0, 4, 2).max().item<float>() > 1e-3f);
 }
@@ -192,12 +192,13 @@ TEST_CASE("a bias on the scores forbids what it makes hopeless, in whole sentenc
 
   std::vector<KeysValues> steps;
   for (int t = 0; t < 4; ++t) steps.push_back(module->project(torch::randn({3, 12})));
-  const std::vector<std::vector<int32_t>> ancestors = {{2, 0, 1}, {0, 0, 1}, {1, 1, 2}, {0, 1, 2}};
+  const std::vector<std::vector<int32_t>> backpointers = {
+      {2, 0, 1}, {0, 0, 1}, {1, 1, 2}, {0, 1, 2}};
   torch::Tensor first = torch::zeros({2, 1, 4});
   first.select(2, 0).fill_(-1e9);
   const torch::Tensor now = torch::randn({3, 12});
   const torch::NoGradGuard no_grad;
-  CHECK(max_difference(module->attend_to_steps(now, steps, ancestors, {.bias_HLM = first}),
-                       module->attend_to_steps(now, std::span(steps).subspan(1),
-                                               std::span(ancestors).subspan(1))) < 1e-5);
+  CHECK(max_difference(module->attend_to_cache(now, steps, backpointers, {.bias_HLM = first}),
+                       module->attend_to_cache(now, std::span(steps).subspan(1),
+                                               std::span(backpointers).subspan(1))) < 1e-5);
 }

@@ -54,11 +54,11 @@ TEST_CASE("self-attention with rotary positions is the formula's, forward and ba
   testing::fill(*attention, golden);
   PositionEncoding position(rotary(path));
   const torch::Tensor x = golden("x").requires_grad_();
-  const AttentionScope scope{.queries = rows(),
-                             .keys = rows(),
-                             .causal = causal,
-                             .position = position->in_scores(rows().positions(), rows().longest())};
-  const torch::Tensor out = attention(x, x, scope);
+  const AttentionSpec spec{.queries = rows(),
+                           .keys = rows(),
+                           .causal = causal,
+                           .position = position->in_scores(rows().positions(), rows().longest())};
+  const torch::Tensor out = attention(x, x, spec);
   CHECK(max_difference(out, golden("output")) < 2e-5);
   out.backward(golden("upstream"));
   CHECK(max_difference(x.grad(), golden("x_gradient")) < 5e-5);

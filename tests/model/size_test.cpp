@@ -53,7 +53,7 @@ TEST_CASE("FLOPs are those that PyTorch's counter sees, less the masked position
   }
 }
 
-TEST_CASE("a model config that contradicts itself names the knob") {
+TEST_CASE("errors of the model config name the option") {
   TransformerConfig config;
   config.d_model = 0;
   CHECK_THROWS_WITH(config.validate(), testing::contains("d_model: 0"));

@@ -25,7 +25,7 @@ TEST_CASE("the chunked loss equals the definition in all three forms, values and
   const int64_t rows = 1500;  // several chunks
   const torch::Tensor x = torch::randn({rows, 8}, torch::requires_grad());
   const torch::Tensor w = torch::randn({classes, 8}, torch::requires_grad());
-  // Class 1 is the one that wrong_no_pad spares because it is never a target.
+  // Class 1 is the one that wrong_no_pad excludes because it is never a target.
   const torch::Tensor targets = torch::randint(2, classes, {rows}, torch::kInt64);
   const cpu::SmoothedTargets q = smoothed_targets(form, epsilon, classes, 1);
   const LossSums plain = smoothed_loss(torch::linear(x, w), targets, q);
@@ -45,13 +45,13 @@ TEST_CASE("the chunked loss equals the definition in all three forms, values and
 }
 
 TEST_CASE("the chunked loss by LibTorch's operations takes rows of bf16") {
-  const int64_t spared = GENERATE(-1, 1);
+  const int64_t excluded = GENERATE(-1, 1);
   torch::manual_seed(5);
   const torch::Tensor x = torch::randn({300, 16}).to(torch::kBFloat16).requires_grad_();
   const torch::Tensor w = rounded(torch::randn({500, 16})).requires_grad_();
   const torch::Tensor targets = torch::randint(2, 500, {300}, torch::kInt64);
-  const cpu::SmoothedTargets q =
-      smoothed_targets(spared < 0 ? Smoothing::wrong : Smoothing::wrong_no_pad, 0.1, 500, spared);
+  const cpu::SmoothedTargets q = smoothed_targets(
+      excluded < 0 ? Smoothing::wrong : Smoothing::wrong_no_pad, 0.1, 500, excluded);
   const torch::Tensor plain_x = x.detach().to(torch::kFloat32).requires_grad_();
   const torch::Tensor plain_w = w.detach().clone().requires_grad_();
   const LossSums plain = smoothed_loss(torch::linear(plain_x, plain_w), targets, q);
@@ -71,8 +71,8 @@ TEST_CASE("the chunked loss by LibTorch's operations takes rows of bf16") {
 TEST_CASE("target distributions sum to one, and epsilon zero is plain cross-entropy") {
   for (const Smoothing form : {Smoothing::wrong, Smoothing::wrong_no_pad, Smoothing::all}) {
     const auto q = smoothed_targets(form, 0.1, 50, 1);
-    const double others = q.spared >= 0 ? 48 : 49;
-    CHECK(q.right + others * q.spread == Approx(1.0).epsilon(1e-5));
+    const double others = q.excluded >= 0 ? 48 : 49;
+    CHECK(q.target_probability + others * q.smoothing_per_class == Approx(1.0).epsilon(1e-5));
   }
   const torch::Tensor logits = torch::randn({6, 50});
   const torch::Tensor targets = torch::randint(0, 50, {6}, torch::kInt64);
@@ -82,7 +82,7 @@ TEST_CASE("target distributions sum to one, and epsilon zero is plain cross-entr
   CHECK(sums.nll.item<double>() == Approx(expected).epsilon(1e-5));
 }
 
-TEST_CASE("PyTorch's label smoothing is the form that spreads over all classes") {
+TEST_CASE("PyTorch's label smoothing is the form that smooths over all classes") {
   const torch::Tensor logits = torch::randn({6, 50});
   const torch::Tensor targets = torch::randint(0, 50, {6}, torch::kInt64);
   const auto options =

@@ -41,7 +41,7 @@ TEST_CASE("a constant rate holds after the warm-up, and the scale multiplies eve
   CHECK(learning_rate(config, 128, 1) == Approx(0.002));
 }
 
-TEST_CASE("a contradiction in the training config names its knob") {
+TEST_CASE("errors of the training config name the option") {
   TrainConfig config;
   config.warmup = 0;
   CHECK_THROWS_WITH(config.validate(), testing::contains("warmup: 0"));

@@ -295,9 +295,9 @@ TEST_CASE("clipping bounds the gradient's norm and leaves its direction") {
                        free.trainer.parameters().gradients) < 1e-5);
 }
 
-TEST_CASE("rehearsing the largest batch leaves weights, gradients and the stream as they were") {
+TEST_CASE("check_memory changes neither weights nor gradients nor the stream") {
   Setup setup, untouched;
-  setup.trainer.rehearse(largest_batch(setup.pairs, 60));
+  setup.trainer.check_memory(largest_batch(setup.pairs, 60));
   CHECK(torch::equal(setup.weights(), untouched.weights()));
   CHECK(setup.trainer.parameters().gradients.abs().max().item<float>() == 0.0f);
   setup.trainer.step();

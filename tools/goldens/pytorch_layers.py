@@ -15,7 +15,7 @@ D, HEADS, FF, LENGTHS_S, LENGTHS_T = 16, 2, 24, [5, 3, 7], [4, 6, 2]
 
 OURS = {  # PyTorch's name -> ours; in_proj is split below
     "self_attn.out_proj": "self_attention.output",
-    "multihead_attn.out_proj": "memory_attention.output",
+    "multihead_attn.out_proj": "cross_attention.output",
     "linear1": "feed_forward.inner",
     "linear2": "feed_forward.outer",
 }
@@ -23,7 +23,7 @@ NORMS = {
     "encoder": {"norm1": "self_attention_sublayer.norm", "norm2": "feed_forward_sublayer.norm"},
     "decoder": {
         "norm1": "self_attention_sublayer.norm",
-        "norm2": "memory_attention_sublayer.norm",
+        "norm2": "cross_attention_sublayer.norm",
         "norm3": "feed_forward_sublayer.norm",
     },
 }
@@ -32,7 +32,7 @@ NORMS = {
 def renamed(kind, name, tensor):
     """One PyTorch parameter (or its gradient) as our (name, tensor) pairs."""
     if ".in_proj_" in name:
-        module = {"self_attn": "self_attention", "multihead_attn": "memory_attention"}[name.split(".")[0]]
+        module = {"self_attn": "self_attention", "multihead_attn": "cross_attention"}[name.split(".")[0]]
         leaf = name.rsplit("_", 1)[1]
         return [(f"{module}.{part}.{leaf}", piece.contiguous())
                 for part, piece in zip(("query", "key", "value"), tensor.chunk(3))]

@@ -12,7 +12,6 @@ import tempfile
 import ctranslate2
 import numpy
 from ctranslate2.specs import TransformerSpec
-from safetensors.numpy import load_file
 
 from run_files import Run
 from search_driver import search_arguments, timed_search
@@ -25,7 +24,7 @@ def sinusoids(positions, width):
 
 
 def export(run, folder):
-    weights, model = load_file(str(run.path / "model.safetensors")), run.model
+    weights, model = run.weights(), run.model
     spec = TransformerSpec.from_config(model["layers"], model["heads"], pre_norm=False)
 
     def linear(to, *names):
@@ -46,11 +45,11 @@ def export(run, folder):
             linear(layer.self_attention.linear[1], own + "output")
             norm(layer.self_attention.layer_norm, name + "self_attention_sublayer")
             if side == "decoder":
-                memory = name + "memory_attention."
+                memory = name + "cross_attention."
                 linear(layer.attention.linear[0], memory + "query")
                 linear(layer.attention.linear[1], memory + "key", memory + "value")
                 linear(layer.attention.linear[2], memory + "output")
-                norm(layer.attention.layer_norm, name + "memory_attention_sublayer")
+                norm(layer.attention.layer_norm, name + "cross_attention_sublayer")
             linear(layer.ffn.linear_0, name + "feed_forward.inner")
             linear(layer.ffn.linear_1, name + "feed_forward.outer")
             norm(layer.ffn.layer_norm, name + "feed_forward_sublayer")
@@ -73,8 +72,8 @@ def main():
     options = parser.parse_args()
     run = Run(options.run)
     search = run.config["search"]
-    if (search["penalty"], search["stop"]) != ("power", "count"):
-        parser.error("CTranslate2 knows the penalty power and stops by count alone; set both in the run's search")
+    if (search["penalty"], search["stop"]) not in (("power", "first_finished"), ("power", "count")):
+        parser.error("CTranslate2 supports search.penalty power with search.stop first_finished only; set both in the run's config")
     sentences = run.pieces.encode(read_lines(options.text), out_type=str)
     how = dict(beam_size=search["beam"], length_penalty=search["alpha"], max_batch_size=options.batch,
                max_decoding_length=256)

@@ -43,7 +43,7 @@ def linear(weights, name, suffix=""):
 
 
 def export(run, folder):
-    weights = load_file(str(run.path / "model.safetensors"))
+    weights = run.weights()
     count = run.pieces.get_piece_size()
     first = [run.pieces.eos_id(), run.pieces.unk_id()]
     order = first + [i for i in range(count) if i not in first]
@@ -55,7 +55,7 @@ def export(run, folder):
     for side in ("encoder", "decoder"):
         for i in range(run.model["layers"]):
             ours, theirs = f"{side}.layers.{i}.", f"{side}_l{i + 1}_"
-            for part, name in (("self_attention", "self"), ("memory_attention", "context"))[: 2 if side == "decoder" else 1]:
+            for part, name in (("self_attention", "self"), ("cross_attention", "context"))[: 2 if side == "decoder" else 1]:
                 for map_, letter in (("query", "q"), ("key", "k"), ("value", "v"), ("output", "o")):
                     for kind, value in linear(weights, f"{ours}{part}.{map_}").items():
                         found[f"{theirs}{name}_{kind}{letter}"] = value
@@ -99,8 +99,8 @@ def main():
         without_start(run, options.without_start)
         return
     search = run.config["search"]
-    if (search["penalty"], search["stop"]) != ("power", "count"):
-        parser.error("Marian knows the penalty power and stops by count alone; set both in the run's search")
+    if (search["penalty"], search["stop"]) not in (("power", "first_finished"), ("power", "count")):
+        parser.error("Marian supports search.penalty power with search.stop first_finished only; set both in the run's config")
     import _pymarian
 
     sentences = [" ".join(pieces) for pieces in run.pieces.encode(read_lines(options.text), out_type=str)]

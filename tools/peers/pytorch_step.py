@@ -54,7 +54,7 @@ class Layer(nn.Module):
         width = model["d_model"]
         self.dropout = model["dropout"]
         self.self_attention = Attention(model, False, model["attention_dropout"])
-        self.memory_attention = Attention(model, True, model["attention_dropout"]) if decoder else None
+        self.cross_attention = Attention(model, True, model["attention_dropout"]) if decoder else None
         self.inner, self.outer = nn.Linear(width, model["d_ff"]), nn.Linear(model["d_ff"], width)
         self.norms = nn.ModuleList(nn.LayerNorm(width) for _ in range(3 if decoder else 2))
 
@@ -65,7 +65,7 @@ class Layer(nn.Module):
         decoder = memory is not None
         x = self.add(x, self.self_attention(x, mask=mask, causal=decoder), self.norms[0])
         if decoder:
-            x = self.add(x, self.memory_attention(x, memory, memory_mask), self.norms[1])
+            x = self.add(x, self.cross_attention(x, memory, memory_mask), self.norms[1])
         return self.add(x, self.outer(F.relu(self.inner(x))), self.norms[-1])
 
 
@@ -121,7 +121,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=8)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--bf16", action="store_true")
-    parser.add_argument("--set", action="append", default=[], metavar="KNOB=VALUE", help="of the model")
+    parser.add_argument("--set", action="append", default=[], metavar="OPTION=VALUE", help="override a model option")
     parser.add_argument("--invented", type=int, metavar="CLASSES", help="random text over so many tokens")
     parser.add_argument("--name", default="plain PyTorch")
     options = parser.parse_args()

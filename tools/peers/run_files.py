@@ -26,15 +26,21 @@ class Run:
         self.pieces = sentencepiece.SentencePieceProcessor(model_file=str(self.path / "tokenizer.model"))
 
     def set(self, assignments):
-        """Knobs of the model as --set gives them: KNOB=VALUE."""
+        """Overrides model options: ["heads=4", …]."""
         for assignment in assignments:
             name, _, value = assignment.partition("=")
             if name not in self.model:
-                raise SystemExit(f"{assignment}: no knob of the model and its number")
+                raise SystemExit(f"{assignment}: not a model option with a number (OPTION=VALUE)")
             try:
                 self.model[name] = float(value) if "." in value else int(value)
             except ValueError:
                 raise SystemExit(f"{assignment}: not a number") from None
+
+    def weights(self):
+        """{name: array}; cross-attention was "memory_attention" in earlier versions."""
+        from safetensors.numpy import load_file
+        tensors = load_file(str(self.path / "model.safetensors"))
+        return {name.replace("memory_attention", "cross_attention"): value for name, value in tensors.items()}
 
     def tokens(self, file):
         return self.pieces.encode(read_lines(file))

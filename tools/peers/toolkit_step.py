@@ -231,7 +231,7 @@ def main():
     parser.add_argument("run")
     parser.add_argument("--python", required=True, help="of the environment that holds the toolkit")
     parser.add_argument("--updates", type=int, default=20)
-    parser.add_argument("--set", action="append", default=[], metavar="KNOB=VALUE", help="of the model")
+    parser.add_argument("--set", action="append", default=[], metavar="OPTION=VALUE", help="override a model option")
     parser.add_argument("--classes", type=int, default=0, help="of the vocabulary, if more than the run's")
     parser.add_argument("--bf16", action="store_true", help="fairseq and eole alone")
     options = parser.parse_args()

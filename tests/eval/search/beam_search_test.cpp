@@ -114,7 +114,7 @@ TEST_CASE("a batch gives each sentence what it gets alone") {
     seeds.push_back(i * 7919);
     lengths.push_back(static_cast<int64_t>(i * 5 % 11));
   }
-  for (const StopRule stop : {StopRule::bound, StopRule::count}) {
+  for (const StopRule stop : {StopRule::optimal, StopRule::first_finished}) {
     const SearchConfig config{.extra_length = 3, .nbest = 4, .stop = stop};
     RandomModel model(seeds);
     model.vocabulary = 9;
@@ -150,7 +150,7 @@ TEST_CASE("no beam beats the exhaustive one") {
 }
 
 TEST_CASE("the n best are different, finished and sorted") {
-  for (const StopRule stop : {StopRule::bound, StopRule::count}) {
+  for (const StopRule stop : {StopRule::optimal, StopRule::first_finished}) {
     for (uint64_t seed = 0; seed < 10; ++seed) {
       RandomModel model({seed});
       model.vocabulary = 12;
@@ -269,7 +269,7 @@ TEST_CASE("equal scores are ordered by row, then by token") {
   CHECK(found[0][2].tokens == Tokens{2});
 }
 
-TEST_CASE("the rule count stops at beam ends, the rule bound waits for better ones") {
+TEST_CASE("first_finished stops at beam finished hypotheses, optimal waits for better ones") {
   // "1 1 1" is worth the wait by its average, but two short ends come first.
   const FunctionModel model([](int64_t, const Tokens& prefix) {
     if (prefix.empty()) return std::vector<float>{-0.9F, -1.0F, -5.0F};
@@ -279,7 +279,7 @@ TEST_CASE("the rule count stops at beam ends, the rule bound waits for better on
   });
   SearchConfig config{.beam = 2, .alpha = 1.0, .penalty = LengthPenalty::power, .extra_length = 9};
   CHECK(search(model, {1}, config)[0][0].tokens == Tokens{1, 1, 1});
-  config.stop = StopRule::count;
+  config.stop = StopRule::first_finished;
   PrefixDecoder decoder(model);
   const std::vector<int64_t> lengths = {1};
   CHECK(beam_search(decoder, lengths, config, bos, eos)[0][0].tokens == Tokens{});
@@ -356,12 +356,20 @@ TEST_CASE("the search config defaults to the paper and refuses contradictions") 
   CHECK(written["alpha"] == 0.6);
   CHECK(written["penalty"] == "gnmt");
   CHECK(written["extra_length"] == 50);
-  CHECK(written["stop"] == "bound");
+  CHECK(written["stop"] == "optimal");
   CHECK_NOTHROW(paper.validate());
   CHECK_THROWS_AS((SearchConfig{.beam = 0}.validate()), ConfigError);
   CHECK_THROWS_AS((SearchConfig{.beam = 2, .nbest = 3}.validate()), ConfigError);
   CHECK_THROWS_AS((SearchConfig{.extra_length = -1}.validate()), ConfigError);
   CHECK_THROWS_AS((SearchConfig{.alpha = std::nan("")}.validate()), ConfigError);
+}
+
+TEST_CASE("configs of earlier versions name the stopping rules bound and count") {
+  SearchConfig config;
+  read_config(config, Json{{"stop", "count"}});
+  CHECK(config.stop == StopRule::first_finished);
+  read_config(config, Json{{"stop", "bound"}});
+  CHECK(config.stop == StopRule::optimal);
 }
 
 }  // namespace attn

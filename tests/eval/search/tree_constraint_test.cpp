@@ -269,7 +269,7 @@ TEST_CASE("mass that a mask takes from a group goes to the group's other tokens"
   std::vector<float> logits = {0.5F, 1.0F, -2.0F, 3.0F, 0.0F};
   const std::vector<float> before = logits;
   const uint64_t group = 0b01110, allowed = 0b10111;  // token 3 is forbidden, 1 and 2 take its mass
-  move_mass(logits, &allowed, &group);
+  renormalize(logits, &allowed, &group);
   CHECK(logits[0] == before[0]);
   CHECK(logits[4] == before[4]);
   CHECK(logits[1] - logits[2] == Approx(before[1] - before[2]));
@@ -283,6 +283,6 @@ TEST_CASE("mass that a mask takes from a group goes to the group's other tokens"
   // Nothing of the group allowed: nothing to move to.
   std::vector<float> same = before;
   const uint64_t others = 0b10001;
-  move_mass(same, &others, &group);
+  renormalize(same, &others, &group);
   CHECK(same == before);
 }

@@ -1,4 +1,4 @@
-// affine() in bf16 tiles against LibTorch's on operands that were rounded to bf16 before.
+// linear() in bf16 tiles against LibTorch's on operands that were rounded to bf16 before.
 #include "kernels/ops/bf16.h"
 
 #include "kernels/compute_scope.h"
@@ -22,13 +22,13 @@ double scale(const torch::Tensor& x) {
 
 }  // namespace
 
-TEST_CASE("outside a scope an affine map is torch::linear") {
+TEST_CASE("outside a scope linear() is torch::linear") {
   const torch::Tensor x = torch::randn({5, 7}), w = torch::randn({3, 7}), b = torch::randn({3});
-  CHECK(torch::equal(affine(x, {w, b}), torch::linear(x, w, b)));
-  CHECK(torch::equal(affine_relu(x, {w, b}), torch::relu(torch::linear(x, w, b))));
+  CHECK(torch::equal(linear(x, {w, b}), torch::linear(x, w, b)));
+  CHECK(torch::equal(linear_relu(x, {w, b}), torch::relu(torch::linear(x, w, b))));
 }
 
-TEST_CASE("an affine map in bf16 tiles: values, gradients and what they are added to") {
+TEST_CASE("a linear layer in bf16 tiles: values, gradients and what they are added to") {
   if (!testing::machine_has(has_bf16_tiles(), "tiles of bf16")) return;
   torch::manual_seed(2);
   const auto [rows, inputs, outputs] =
@@ -52,7 +52,7 @@ TEST_CASE("an affine map in bf16 tiles: values, gradients and what they are adde
   w.mutable_grad() = torch::ones_like(w);  // the bias has none yet
   {
     const ComputeScope scope({.precision = Precision::bf16, .bf16_weights = &weights});
-    y = affine(narrow ? x.to(torch::kBFloat16) : x, {w, b});
+    y = linear(narrow ? x.to(torch::kBFloat16) : x, {w, b});
   }
   y.backward(upstream);
   CHECK(y.scalar_type() == torch::kFloat32);
@@ -77,7 +77,7 @@ TEST_CASE("relu in bf16 tiles: gradients pass where the sum was above zero") {
   torch::Tensor y;
   {
     const ComputeScope scope({.precision = Precision::bf16, .bf16_weights = &weights});
-    y = affine_relu(x, {w, b});
+    y = linear_relu(x, {w, b});
   }
   CHECK(y.scalar_type() == torch::kBFloat16);
   CHECK(y.min().item<float>() == 0.0f);
@@ -87,33 +87,34 @@ TEST_CASE("relu in bf16 tiles: gradients pass where the sum was above zero") {
   CHECK(max_difference(b.grad(), plain_b.grad()) < 1e-5 * scale(plain_b.grad()));
 }
 
-TEST_CASE("several maps of the same rows are those maps, also where one result is not used") {
+TEST_CASE("linear_all equals separate linear layers, also where one result is not used") {
   if (!testing::machine_has(has_bf16_tiles(), "tiles of bf16")) return;
   torch::manual_seed(4);
   const bool all_used = GENERATE(true, false);
   const torch::Tensor x = leaf(torch::randn({300, 40}));
-  std::vector<Affine> maps;
+  std::vector<LinearWeights> layers;
   for (const int64_t outputs : {30, 70, 40}) {
-    maps.push_back({leaf(torch::randn({outputs, 40})), leaf(torch::randn({outputs}))});
+    layers.push_back({leaf(torch::randn({outputs, 40})), leaf(torch::randn({outputs}))});
   }
   Bf16Weights weights;
   const ComputeScope scope({.precision = Precision::bf16, .bf16_weights = &weights});
   std::vector<torch::Tensor> sums;
   for (const bool together : {true, false}) {
-    const auto ys = together ? affine_all(x, maps)
-                             : std::vector<torch::Tensor>{affine(x, maps[0]), affine(x, maps[1]),
-                                                          affine(x, maps[2])};
+    const auto ys = together
+                        ? linear_all(x, layers)
+                        : std::vector<torch::Tensor>{linear(x, layers[0]), linear(x, layers[1]),
+                                                     linear(x, layers[2])};
     torch::Tensor loss = (ys[0] * ys[0]).sum() + ys[2].sum();
     if (all_used) loss = loss + (ys[1] * 3.0).sum();
     loss.backward();
     sums.push_back(x.grad().clone());
-    sums.push_back(maps[0].weight.grad().clone());
-    if (all_used) sums.push_back(maps[1].weight.grad().clone());
-    CHECK(maps[1].weight.grad().defined() == all_used);
-    sums.push_back(maps[2].bias.grad().clone());
-    for (const auto& map : maps) {
-      map.weight.mutable_grad() = torch::Tensor();
-      map.bias.mutable_grad() = torch::Tensor();
+    sums.push_back(layers[0].weight.grad().clone());
+    if (all_used) sums.push_back(layers[1].weight.grad().clone());
+    CHECK(layers[1].weight.grad().defined() == all_used);
+    sums.push_back(layers[2].bias.grad().clone());
+    for (const auto& layer : layers) {
+      layer.weight.mutable_grad() = torch::Tensor();
+      layer.bias.mutable_grad() = torch::Tensor();
     }
     x.mutable_grad() = torch::Tensor();
   }
@@ -131,16 +132,16 @@ TEST_CASE(
   frozen.mutable_grad() = torch::zeros_like(frozen);
   Bf16Weights weights;
   const ComputeScope scope({.precision = Precision::bf16, .bf16_weights = &weights});
-  affine(x, {frozen, b}).sum().backward();
+  linear(x, {frozen, b}).sum().backward();
   CHECK(frozen.grad().abs().max().item<float>() == 0.0f);
   CHECK(b.grad().min().item<float>() == 20.0f);
-  const auto dx = torch::autograd::grad({affine(x, {frozen, b}).sum()}, {x});
+  const auto dx = torch::autograd::grad({linear(x, {frozen, b}).sum()}, {x});
   CHECK(max_difference(dx[0], x.grad()) == 0.0);
   CHECK(b.grad().min().item<float>() == 20.0f);
   const torch::NoGradGuard no_grad;
-  CHECK_FALSE(affine(x, {frozen, b}).requires_grad());
-  CHECK_THROWS(affine(x.to(torch::kFloat64), {frozen, b}));
-  CHECK_THROWS(affine(x, {frozen, torch::zeros({4})}));
+  CHECK_FALSE(linear(x, {frozen, b}).requires_grad());
+  CHECK_THROWS(linear(x.to(torch::kFloat64), {frozen, b}));
+  CHECK_THROWS(linear(x, {frozen, torch::zeros({4})}));
 }
 
 TEST_CASE("operands follow their weights after refresh, and scopes nest") {
@@ -148,13 +149,13 @@ TEST_CASE("operands follow their weights after refresh, and scopes nest") {
   const torch::Tensor x = torch::ones({2, 4}), w = torch::ones({3, 4});
   Bf16Weights weights, others;
   const ComputeScope scope({.precision = Precision::bf16, .bf16_weights = &weights});
-  CHECK(affine(x, {w, {}})[0][0].item<float>() == 4.0f);
+  CHECK(linear(x, {w, {}})[0][0].item<float>() == 4.0f);
   w.fill_(2.0f);
   {
     const ComputeScope inner({.precision = Precision::bf16, .bf16_weights = &others});
-    CHECK(affine(x, {w, {}})[0][0].item<float>() == 8.0f);
+    CHECK(linear(x, {w, {}})[0][0].item<float>() == 8.0f);
   }
-  CHECK(affine(x, {w, {}})[0][0].item<float>() == 4.0f);  // as it was when first met
+  CHECK(linear(x, {w, {}})[0][0].item<float>() == 4.0f);  // as it was when first met
   weights.refresh();
-  CHECK(affine(x, {w, {}})[0][0].item<float>() == 8.0f);
+  CHECK(linear(x, {w, {}})[0][0].item<float>() == 8.0f);
 }

@@ -15,13 +15,13 @@ namespace attn {
 /// Any floating type, any device. Where `allowed` is given it has a mask for each row, bit c % 64
 /// of word c / 64 for class c: the classes outside of it come last, with -inf. What is allowed
 /// keeps the log-probability that it has among all classes.
-void top_candidates(const torch::Tensor& logits, int64_t count, std::vector<int32_t>& classes,
-                    std::vector<float>& log_probs, std::span<const uint64_t* const> allowed = {});
+void top_k(const torch::Tensor& logits, int64_t count, std::vector<int32_t>& classes,
+           std::vector<float>& log_probs, std::span<const uint64_t* const> allowed = {});
 
-/// The same by LibTorch's topk, on any device: what top_candidates does where there is no kernel of
+/// The same by LibTorch's topk, on any device: what top_k does where there is no kernel of
 /// ours. Which of equal classes comes first is left to LibTorch.
-void top_candidates_by_topk(const torch::Tensor& logits, int64_t count,
-                            std::vector<int32_t>& classes, std::vector<float>& log_probs,
-                            std::span<const uint64_t* const> allowed = {});
+void top_k_by_libtorch(const torch::Tensor& logits, int64_t count, std::vector<int32_t>& classes,
+                       std::vector<float>& log_probs,
+                       std::span<const uint64_t* const> allowed = {});
 
 }  // namespace attn

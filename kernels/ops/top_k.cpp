@@ -1,4 +1,4 @@
-#include "kernels/ops/top_candidates.h"
+#include "kernels/ops/top_k.h"
 
 #include <ATen/Parallel.h>
 
@@ -54,9 +54,8 @@ torch::Tensor forbidden(std::span<const uint64_t* const> allowed, int64_t classe
 
 }  // namespace
 
-void top_candidates_by_topk(const torch::Tensor& logits, int64_t count,
-                            std::vector<int32_t>& classes, std::vector<float>& log_probs,
-                            std::span<const uint64_t* const> allowed) {
+void top_k_by_libtorch(const torch::Tensor& logits, int64_t count, std::vector<int32_t>& classes,
+                       std::vector<float>& log_probs, std::span<const uint64_t* const> allowed) {
   torch::Tensor log_p = logits.to(torch::kFloat32).log_softmax(-1);
   if (!allowed.empty()) {
     log_p.masked_fill_(forbidden(allowed, logits.size(1)).to(logits.device()),
@@ -69,11 +68,11 @@ void top_candidates_by_topk(const torch::Tensor& logits, int64_t count,
   classes.assign(i.const_data_ptr<int32_t>(), i.const_data_ptr<int32_t>() + i.numel());
 }
 
-void top_candidates(const torch::Tensor& logits, int64_t count, std::vector<int32_t>& classes,
-                    std::vector<float>& log_probs, std::span<const uint64_t* const> allowed) {
+void top_k(const torch::Tensor& logits, int64_t count, std::vector<int32_t>& classes,
+           std::vector<float>& log_probs, std::span<const uint64_t* const> allowed) {
   TORCH_CHECK(allowed.empty() || static_cast<int64_t>(allowed.size()) == logits.size(0),
-              "top_candidates: ", allowed.size(), " masks for ", logits.size(0), " rows");
-  if (!logits.is_cpu()) return top_candidates_by_topk(logits, count, classes, log_probs, allowed);
+              "top_k: ", allowed.size(), " masks for ", logits.size(0), " rows");
+  if (!logits.is_cpu()) return top_k_by_libtorch(logits, count, classes, log_probs, allowed);
   const int64_t rows = logits.size(0), size = logits.size(1);
   count = std::min(count, size);
   classes.resize(static_cast<size_t>(rows * count));
