@@ -156,7 +156,7 @@ void add_bench_command(CLI::App& app, const Context& context) {
   layers->add_flag("--json", options->json, "values as JSON, in full precision");
   layers->callback([options, &context] { bench_layers(*options, context.device); });
   CLI::App* search = command->add_subcommand("search", "Beam search of a trained translator");
-  search->add_option("run", options->config, "a run or a checkpoint")->required();
+  search->add_option("run", options->config, kModelArgument)->required();
   search->add_option("text", options->text, "sentences to translate")->required();
   search->add_option("--set", options->assignments, "path=value, as in search.beam=4")
       ->allow_extra_args(false);

@@ -55,7 +55,7 @@ void add_evaluate_command(CLI::App& app, const Context& context) {
   CLI::App* command =
       app.add_subcommand("eval", "Run a config's evaluators on a run or checkpoint");
   command->footer("Example: attn eval runs/tiny/averaged --set search.beam=5 --json");
-  command->add_option("run", options->run, "a run or a checkpoint")->required();
+  command->add_option("run", options->run, kModelArgument)->required();
   command->add_option("--set", options->assignments, "path=value")->allow_extra_args(false);
   command->add_option("--output", options->output, "directory for the translations");
   command->add_flag("--json", options->json, "values as JSON, in full precision");

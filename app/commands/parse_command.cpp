@@ -97,7 +97,7 @@ void add_parse_command(CLI::App& app, const Context& context) {
       "Words are separated by blanks unless --tokenize is given; round brackets are escaped. An "
       "empty line yields \"()\". With nbest > 1 every sentence yields exactly nbest trees; where "
       "search found fewer, the last ones are flat and their score is -inf.");
-  command->add_option("run", options->run, "a run or a checkpoint")->required();
+  command->add_option("run", options->run, kModelArgument)->required();
   command
       ->add_option("--set", options->assignments,
                    "an option of search, or of runtime: beam=5, constrained=false")

@@ -58,7 +58,7 @@ void add_translate_command(CLI::App& app, const Context& context) {
       "         attn translate runs/tiny --set nbest=4 --scores < in.en\n"
       "With nbest > 1 every input line yields exactly nbest lines; where search found fewer, the "
       "last ones are empty and their score is -inf.");
-  command->add_option("run", options->run, "a run or a checkpoint")->required();
+  command->add_option("run", options->run, kModelArgument)->required();
   command->add_option("--set", options->assignments, "an option of search, or of runtime: beam=5")
       ->allow_extra_args(false);
   command->add_flag("--scores", options->scores,

@@ -1,6 +1,7 @@
 #include "app/experiment/average.h"
 
 #include <iostream>
+#include <optional>
 #include <vector>
 
 #include "app/experiment/checkpoint.h"
@@ -17,7 +18,8 @@ namespace fs = std::filesystem;
 
 // The last checkpoints that were saved by counting steps: the same ones however often the run was
 // interrupted.
-std::vector<StoredCheckpoint> last_checkpoints(const AverageOptions& options) {
+std::vector<StoredCheckpoint> last_checkpoints(const AverageOptions& options,
+                                               std::optional<int64_t> until) {
   const fs::path folder = RunDirectory(options.run).checkpoints();
   require_no_checkpoint(options.run);
   const auto any = list_checkpoints(folder);
@@ -28,21 +30,46 @@ std::vector<StoredCheckpoint> last_checkpoints(const AverageOptions& options) {
   const bool described = ModelDirectory(options.run).has_config();
   const TrainConfig config = load_description(described ? options.run : any.back().path).train;
   auto all = scheduled_checkpoints(folder, checkpoint_schedule(config, result ? result->step : 0));
+  if (until) {
+    std::erase_if(all, [&](const StoredCheckpoint& one) { return one.step > *until; });
+    if (all.empty() || all.back().step != *until) {
+      throw ConfigError(options.run.string() + "@" + std::to_string(*until) +
+                        ": not one of the run's successive checkpoints of every " +
+                        std::to_string(config.checkpoint_every) +
+                        " steps (train.checkpoint_every)");
+    }
+  }
   const auto there = static_cast<int64_t>(all.size());
   if (options.last < 1 || options.last > there) {
     throw ConfigError("--last " + std::to_string(options.last) + ": the run has " +
                       std::to_string(there) + " successive checkpoints of every " +
-                      std::to_string(config.checkpoint_every) +
-                      " steps (train.checkpoint_every; train.keep_last says how many stay)");
+                      std::to_string(config.checkpoint_every) + " steps" +
+                      (until ? " up to step " + std::to_string(*until) : "") +
+                      " (train.checkpoint_every; train.keep_last says how many stay)");
   }
   all.erase(all.begin(), all.end() - static_cast<std::ptrdiff_t>(options.last));
   return all;
 }
 
+// Takes the step of RUN@STEP off the run.
+std::optional<int64_t> take_step(AverageOptions& options) {
+  const auto selector = checkpoint_selector(options.run);
+  if (!selector) return {};
+  const auto step = selected_step(*selector);
+  if (!step && selector->which != "last") {
+    throw ConfigError(options.run.string() + ": an average ends with the last checkpoint, " +
+                      selector->run.string() + ", or with that of a step, " +
+                      selector->run.string() + "@STEP");
+  }
+  options.run = selector->run;
+  return step;
+}
+
 }  // namespace
 
-void average(const AverageOptions& options) {
-  const std::vector<StoredCheckpoint> checkpoints = last_checkpoints(options);
+void average(AverageOptions options) {
+  const auto until = take_step(options);
+  const std::vector<StoredCheckpoint> checkpoints = last_checkpoints(options, until);
   std::vector<fs::path> weights;
   for (const StoredCheckpoint& checkpoint : checkpoints) {
     weights.push_back(ModelDirectory(checkpoint.path).weights());

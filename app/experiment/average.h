@@ -7,13 +7,13 @@
 namespace attn {
 
 struct AverageOptions {
-  std::filesystem::path run;
+  std::filesystem::path run;     ///< or RUN@STEP: the last checkpoint that goes into the average
   int64_t last = 5;              ///< how many checkpoints, of those saved by counting steps
   std::filesystem::path output;  ///< empty: RUN/averaged
 };
 
 /// Writes the average and says so on stderr. Throws ConfigError where the run has fewer checkpoints
 /// and DataError where the output is something else.
-void average(const AverageOptions& options);
+void average(AverageOptions options);
 
 }  // namespace attn

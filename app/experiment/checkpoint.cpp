@@ -115,25 +115,11 @@ std::shared_ptr<Seq2SeqModel> make_model(const Experiment& experiment, const Tok
   return model;
 }
 
-fs::path find_checkpoint(const fs::path& path) {
-  const RunDirectory run(path);
-  if (run.has_weights()) return path;
-  const ModelDirectory averaged(run.averaged());
-  if (averaged.has_weights()) return averaged.path();
-  if (const auto left = interrupted_replacement(averaged.path())) {
-    throw DataError(left->string() + ": left under this name when `attn average` was killed; run " +
-                    "it again, or rename this to " + averaged.path().filename().string());
-  }
-  if (!fs::exists(path)) throw DataError(path.string() + ": there is no such run or checkpoint");
-  const fs::path checkpoints = run.checkpoints();
-  if (const auto best = best_checkpoint(checkpoints)) return best->checkpoint.path;
-  const std::array<std::string_view, 2> needed = {kWeightsFile, kConfigFile};
-  if (const auto last = latest_checkpoint(checkpoints, needed)) return last->path;
-  throw DataError(path.string() + ": neither a checkpoint (no " + std::string(kWeightsFile) +
-                  ") nor a run that has saved one; `attn train` makes one");
-}
-
 void require_no_checkpoint(const fs::path& path) {
+  if (const auto selector = checkpoint_selector(path)) {
+    throw ConfigError(path.string() + ": a run resumes from its newest checkpoint; give the run, " +
+                      selector->run.string());
+  }
   const fs::path whole = fs::absolute(path / ".").lexically_normal().parent_path();
   const bool folder = RunDirectory::is_checkpoints(whole);
   const RunDirectory run =

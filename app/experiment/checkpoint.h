@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "app/experiment/experiment.h"
+#include "app/experiment/find_checkpoint.h"
 #include "app/experiment/run_directory.h"
 #include "data/tokenizer.h"
 #include "model/seq2seq.h"
@@ -40,13 +41,8 @@ struct LoadedModel {
   std::shared_ptr<Seq2SeqModel> model;
 };
 
-/// The directory to load for `path`: itself when it is a checkpoint; of a run its averaged weights
-/// if there are any, else its best checkpoint, else its last. Throws DataError saying what was
-/// looked for.
-std::filesystem::path find_checkpoint(const std::filesystem::path& path);
-
-/// Throws ConfigError, which names the run, where `path` is not a run but a checkpoint or the
-/// folder of a run's checkpoints.
+/// Throws ConfigError, which names the run, where `path` is not a run but a checkpoint, the
+/// folder of a run's checkpoints or a selector of one of them.
 void require_no_checkpoint(const std::filesystem::path& path);
 
 /// Throws DataError when a run has saved checkpoints of which none is whole now, and says what is

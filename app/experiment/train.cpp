@@ -93,7 +93,7 @@ int train(const TrainOptions& options, const Context& context) {
                        : by_run             ? options.path
                                             : fs::path("runs") / options.path.stem();
   require_no_checkpoint(run);
-  if (by_run) require_no_checkpoint(options.path);
+  if (by_run || checkpoint_selector(options.path)) require_no_checkpoint(options.path);
   const bool begun = RunDirectory(run).has_run();
   if (begun && !options.resume) {
     throw ConfigError(run.string() +

@@ -304,6 +304,24 @@ class EndToEnd(ProgramTest):
         self.assertEqual([p.name for p in copy.glob("averaged*")], ["averaged"])
         self.assertIn("aside/averaged", self.attn("translate", "aside", stdin="a\n").stderr)
 
+    def test_a_checkpoint_is_selected_wherever_a_model_is_loaded(self):
+        self.whole_run()
+        self.attn("train", "small.json", "--run", "selected")
+        line = (self.path / "corpus/test.en").read_text().splitlines()[0] + "\n"
+        said = lambda path: self.attn("translate", path, stdin=line).stderr
+        self.assertIn("selected/checkpoints/step-00000060", said("selected@best"))
+        self.assertIn("selected/checkpoints/step-00000020", said("selected@20"))
+        self.assertIn("selected/checkpoints/step-00000060", said("selected/checkpoints/best"))
+        self.attn("average", "selected@35", "--last", "2")
+        self.assertIn("selected/averaged", said("selected@average"))
+        self.assertIn("selected/checkpoints/step-00000060", said("selected@last"))
+        self.assertIn("step-00000014", self.attn("eval", "selected@14", "--json").stderr)
+        self.attn("bench", "search", "selected@7", "corpus/test.en", "--seconds", "0.01", "--at-once", "1")
+        self.one_line("translate", "selected@21000", code=3, names=["@best (step 60)", "steps 7, 14,", "@average"])
+        self.one_line("average", "selected@36", "--last", "2", code=2, names=["selected@36", "every 7 steps"])
+        self.one_line("average", "selected@best", code=2, names=["selected@STEP"])
+        self.one_line("train", "selected@best", "--resume", code=2, names=["newest checkpoint", "give the run, selected"])
+
     def test_evaluating_writes_nothing_into_the_run(self):
         self.whole_run()
         copy = self.path / "readonly"

@@ -1,0 +1,137 @@
+#include "app/experiment/find_checkpoint.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <string_view>
+#include <vector>
+
+#include "app/experiment/run_directory.h"
+#include "base/edit_distance.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "train/checkpoint_store.h"
+
+namespace attn {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::array<std::string_view, 2> kNeeded = {kWeightsFile, kConfigFile};
+constexpr size_t kMostStepsShown = 12;
+
+// "runs/base has @best (step 400), @last (step 800), @average; steps 200, 400, 800".
+std::string inventory(const RunDirectory& run) {
+  const auto all = list_checkpoints(run.checkpoints());
+  const bool averaged = ModelDirectory(run.averaged()).has_weights();
+  if (all.empty()) {
+    return run.path().string() + " has " + (averaged ? "only @average" : "no checkpoints yet");
+  }
+  std::string text = run.path().string() + " has ";
+  if (const auto best = best_checkpoint(run.checkpoints())) {
+    text += "@best (step " + std::to_string(best->checkpoint.step) + "), ";
+  }
+  text += "@last (step " + std::to_string(all.back().step) + ")";
+  if (averaged) text += ", @average";
+  text += "; steps ";
+  const size_t first = all.size() > kMostStepsShown ? all.size() - kMostStepsShown : 0;
+  if (first > 0) text += std::to_string(all.front().step) + ", …, ";
+  for (size_t i = first; i < all.size(); ++i) {
+    text += (i > first ? ", " : "") + std::to_string(all[i].step);
+  }
+  return text;
+}
+
+std::string shown(const CheckpointSelector& selector) {
+  return selector.run.string() + "@" + selector.which;
+}
+
+[[noreturn]] void missing(const CheckpointSelector& selector, const std::string& why) {
+  throw DataError(shown(selector) + ": " + why + "; " + inventory(selector.run));
+}
+
+fs::path averaged_weights(const CheckpointSelector& selector) {
+  const ModelDirectory averaged(RunDirectory(selector.run).averaged());
+  if (!averaged.has_weights()) {
+    missing(selector, "no average; `attn average " + selector.run.string() + "` makes one");
+  }
+  return averaged.path();
+}
+
+fs::path find_selected(const CheckpointSelector& selector) {
+  const RunDirectory run(selector.run);
+  if (run.has_weights()) {
+    throw ConfigError(shown(selector) + ": " + run.path().string() +
+                      " is a checkpoint, not a run; leave out @" + selector.which);
+  }
+  const auto step = selected_step(selector);
+  if (step) {
+    const fs::path path = checkpoint_path(run.checkpoints(), *step);
+    if (!fs::exists(path)) missing(selector, "no checkpoint of this step");
+    return path;
+  }
+  if (selector.which == "average") return averaged_weights(selector);
+  if (selector.which == "last") {
+    const auto last = latest_checkpoint(run.checkpoints(), kNeeded);
+    if (!last) missing(selector, "no whole checkpoint");
+    return last->path;
+  }
+  const auto best = best_checkpoint(run.checkpoints());
+  if (!best) missing(selector, "no checkpoint is marked as the best");
+  return best->checkpoint.path;
+}
+
+}  // namespace
+
+std::optional<CheckpointSelector> checkpoint_selector(const fs::path& path) {
+  const std::string text = path.string();
+  const size_t at = text.rfind('@');
+  if (at == std::string::npos || at == 0 || text.find('/', at) != std::string::npos) return {};
+  CheckpointSelector selector{.run = text.substr(0, at), .which = text.substr(at + 1)};
+  if (fs::exists(path) || !fs::exists(selector.run)) return {};
+  return selector;
+}
+
+std::optional<int64_t> selected_step(const CheckpointSelector& selector) {
+  const std::vector<std::string> words = {"best", "last", "average"};
+  const std::string& which = selector.which;
+  if (std::find(words.begin(), words.end(), which) != words.end()) return {};
+  int64_t step = 0;
+  const auto [end, error] = std::from_chars(which.data(), which.data() + which.size(), step);
+  if (error == std::errc() && end == which.data() + which.size() && step >= 0) return step;
+  const std::string near = nearest(which, words);
+  throw ConfigError(
+      shown(selector) + ": \"" + which + "\" is not best, last, average or a step" +
+      (near.empty() ? "" : "; did you mean " + selector.run.string() + "@" + near + "?") + "; " +
+      inventory(selector.run));
+}
+
+fs::path find_checkpoint(const fs::path& path) {
+  if (const auto selector = checkpoint_selector(path)) return find_selected(*selector);
+  const RunDirectory run(path);
+  if (run.has_weights()) return path;
+  const ModelDirectory averaged(run.averaged());
+  if (averaged.has_weights()) return averaged.path();
+  if (const auto left = interrupted_replacement(averaged.path())) {
+    throw DataError(left->string() + ": left under this name when `attn average` was killed; run " +
+                    "it again, or rename this to " + averaged.path().filename().string());
+  }
+  if (!fs::exists(path)) throw DataError(path.string() + ": there is no such run or checkpoint");
+  const fs::path folder = path.has_filename() ? path : path.parent_path();
+  if (RunDirectory::is_checkpoints(folder)) {
+    const fs::path its = RunDirectory::of_checkpoints(folder).path();
+    throw ConfigError(path.string() + ": the folder of a run's checkpoints; give the run, " +
+                      its.string() + ", or " + its.string() + "@best; " + inventory(its));
+  }
+  if (RunDirectory::is_checkpoints(path.parent_path()) && path == best_mark(path.parent_path())) {
+    return find_selected(
+        {.run = RunDirectory::of_checkpoints(path.parent_path()).path(), .which = "best"});
+  }
+  const fs::path checkpoints = run.checkpoints();
+  if (const auto best = best_checkpoint(checkpoints)) return best->checkpoint.path;
+  if (const auto last = latest_checkpoint(checkpoints, kNeeded)) return last->path;
+  throw DataError(path.string() + ": neither a checkpoint (no " + std::string(kWeightsFile) +
+                  ") nor a run that has saved one; `attn train` makes one");
+}
+
+}  // namespace attn
