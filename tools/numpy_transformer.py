@@ -4,36 +4,26 @@
     python3 tools/numpy_transformer.py CHECKPOINT VOCABULARY "SOURCE PIECES" "TARGET PIECES"
 
 Prints the log-probability of the target (EOS included) given the source, which `attn translate --set beam=1 --scores`
-prints in its third column. VOCABULARY is the output of `attn vocab`, pieces are those of `attn vocab --encode`. For the
-paper's form of the model: post-norm, interleaved sinusoids, ReLU, biases, one shared matrix. Needs numpy.
+prints in its third column. VOCABULARY is the output of `attn vocab`, pieces are those of `attn vocab --encode`: one
+vocabulary for both sides. Every form of the Transformer but model.word_positions. Needs numpy.
 """
 import json
+import math
 import struct
 import sys
 from pathlib import Path
 
 import numpy as np
 
-EPSILON = 1e-5  # of layer normalisation
-
 
 def load(path):
-    """{name: array} of a safetensors file; cross-attention was "memory_attention" in earlier versions."""
+    """{name: array} of a safetensors file: 8 bytes with the header's length, the header in JSON, the data."""
     data = Path(path).read_bytes()
     body = 8 + struct.unpack("<Q", data[:8])[0]
     header = json.loads(data[8:body])
     header.pop("__metadata__", None)
-    return {name.replace("memory_attention", "cross_attention"): np.frombuffer(data[body + entry["data_offsets"][0]:body + entry["data_offsets"][1]],
+    return {name: np.frombuffer(data[body + entry["data_offsets"][0]:body + entry["data_offsets"][1]],
                                 np.float32).reshape(entry["shape"]) for name, entry in header.items()}
-
-
-def linear(w, name, x):
-    return x @ w[name + ".weight"].T + w[name + ".bias"]
-
-
-def norm(w, name, x):
-    x = x - x.mean(-1, keepdims=True)
-    return x / np.sqrt((x * x).mean(-1, keepdims=True) + EPSILON) * w[name + ".weight"] + w[name + ".bias"]
 
 
 def softmax(x):
@@ -41,54 +31,104 @@ def softmax(x):
     return e / e.sum(-1, keepdims=True)
 
 
-def attention(w, name, x, memory, heads, causal):
-    q, k, v = (linear(w, f"{name}.{part}", rows).reshape(len(rows), heads, -1).transpose(1, 0, 2)
-               for part, rows in (("query", x), ("key", memory), ("value", memory)))
-    scores = q @ k.transpose(0, 2, 1) / np.sqrt(q.shape[-1])
-    if causal:
-        scores = np.where(np.tril(np.ones(scores.shape[1:], bool)), scores, -np.inf)
-    return linear(w, name + ".output", (softmax(scores) @ v).transpose(1, 0, 2).reshape(len(x), -1))
+def angles(length, width, steps):
+    return np.arange(length)[:, None] / 10000 ** (np.arange(width // 2) / steps)
 
 
-def embed(w, ids):
-    table = w["shared_weight"]
-    d_model = table.shape[1]
-    angle = np.arange(len(ids))[:, None] / 10000 ** (np.arange(0, d_model, 2) / d_model)
-    positions = np.stack([np.sin(angle), np.cos(angle)], 2).reshape(len(ids), d_model)
-    return table[ids] * np.sqrt(d_model) + positions
+ACTIVATIONS = {"relu": lambda x: np.maximum(x, 0),
+               "gelu": lambda x: x * (1 + np.vectorize(math.erf)(x / math.sqrt(2))) / 2,
+               "silu": lambda x: x / (1 + np.exp(-x))}
 
 
-def stack(w, side, x, heads, memory=None):
-    """The encoder, or with a memory the decoder."""
-    layers = 1 + max(int(name.split(".")[2]) for name in w if name.startswith(side + ".layers."))
-    for at in (f"{side}.layers.{i}." for i in range(layers)):
-        x = norm(w, at + "self_attention_sublayer.norm",
-                 x + attention(w, at + "self_attention", x, x, heads, memory is not None))
-        if memory is not None:
-            x = norm(w, at + "cross_attention_sublayer.norm",
-                     x + attention(w, at + "cross_attention", x, memory, heads, False))
-        hidden = np.maximum(linear(w, at + "feed_forward.inner", x), 0)
-        x = norm(w, at + "feed_forward_sublayer.norm", x + linear(w, at + "feed_forward.outer", hidden))
-    return x
+class Transformer:
+    """`weights` as load() gives them, `config` the object "model" of the checkpoint's config.json."""
+
+    def __init__(self, weights, config):
+        self.w, self.config = weights, config
+
+    def linear(self, name, x):
+        y = x @ self.w[name + ".weight"].T
+        return y + self.w[name + ".bias"] if name + ".bias" in self.w else y
+
+    def norm(self, name, x):
+        if name + ".bias" not in self.w:  # norm_kind rms
+            return x / np.sqrt((x * x).mean(-1, keepdims=True) + 1e-6) * self.w[name + ".weight"]
+        x = x - x.mean(-1, keepdims=True)
+        return x / np.sqrt((x * x).mean(-1, keepdims=True) + 1e-5) * self.w[name + ".weight"] + self.w[name + ".bias"]
+
+    def embed(self, side, ids):
+        table = self.w["shared_weight" if "shared_weight" in self.w else side + "_weight"]
+        width, kind = table.shape[1], self.config["position"]
+        x = table[ids] * np.sqrt(width)
+        if kind == "learned":
+            return x + self.w[side + "_embedding.position.weight"][:len(ids)]
+        if kind == "sinusoidal":
+            angle = angles(len(ids), width, width / 2)
+            return x + np.stack([np.sin(angle), np.cos(angle)], 2).reshape(len(ids), width)
+        if kind == "sinusoidal_halves":
+            angle = angles(len(ids), width, width / 2 - 1)
+            return x + np.concatenate([np.sin(angle), np.cos(angle)], 1)
+        return x
+
+    def rotate(self, x):
+        """Rotary positions: pairs (2i, 2i + 1) of each head of x [heads, length, d_k]."""
+        angle = angles(x.shape[1], x.shape[2], x.shape[2] / 2)
+        even, odd = x[:, :, 0::2], x[:, :, 1::2]
+        return np.stack([even * np.cos(angle) - odd * np.sin(angle), even * np.sin(angle) + odd * np.cos(angle)],
+                        3).reshape(x.shape)
+
+    def attention(self, name, x, memory, causal):
+        q, k, v = (self.linear(f"{name}.{part}", rows).reshape(len(rows), self.config["heads"], -1).transpose(1, 0, 2)
+                   for part, rows in (("query", x), ("key", memory), ("value", memory)))
+        if self.config["position"] == "rotary" and x is memory:
+            q, k = self.rotate(q), self.rotate(k)
+        scores = q @ k.transpose(0, 2, 1) / np.sqrt(q.shape[-1])
+        if causal:
+            scores = np.where(np.tril(np.ones(scores.shape[1:], bool)), scores, -np.inf)
+        return self.linear(name + ".output", (softmax(scores) @ v).transpose(1, 0, 2).reshape(len(x), -1))
+
+    def sublayer(self, name, x, function):
+        name += "_sublayer.norm"
+        return x + function(self.norm(name, x)) if self.config["norm"] == "pre" else self.norm(name, x + function(x))
+
+    def stack(self, side, x, memory=None):
+        """The encoder, or with a memory the decoder."""
+        for at in (f"{side}.layers.{i}." for i in range(self.config["layers"])):
+            x = self.sublayer(at + "self_attention", x,
+                              lambda y: self.attention(at + "self_attention", y, y, memory is not None))
+            if memory is not None:
+                x = self.sublayer(at + "cross_attention", x,
+                                  lambda y: self.attention(at + "cross_attention", y, memory, False))
+            x = self.sublayer(at + "feed_forward", x, lambda y: self.linear(
+                at + "feed_forward.outer", ACTIVATIONS[self.config["activation"]](
+                    self.linear(at + "feed_forward.inner", y))))
+        return self.norm(side + ".final_norm", x) if side + ".final_norm.weight" in self.w else x
+
+    def log_probabilities(self, source, target, bos, eos):
+        """Of each token of the target, and of EOS after it; source and target are lists of ids without BOS and EOS."""
+        memory = self.stack("encoder", self.embed("source", source + [eos]))
+        rows = self.stack("decoder", self.embed("target", [bos] + target), memory)
+        output = next(self.w[name] for name in ("projection_weight", "shared_weight", "target_weight") if name in self.w)
+        return np.log(softmax(rows @ output.T))[np.arange(len(target) + 1), target + [eos]]
 
 
-def log_probability(w, source, target, heads, bos, eos):
-    memory = stack(w, "encoder", embed(w, source + [eos]), heads)
-    rows = stack(w, "decoder", embed(w, [bos] + target), heads, memory)
-    probabilities = softmax(rows @ w["shared_weight"].T)
-    return sum(np.log(probabilities[i, token]) for i, token in enumerate(target + [eos]))
+def read_vocabulary(text):
+    """{piece: id} of the output of `attn vocab`."""
+    return {piece: int(number) for number, _, piece in (line.partition("\t") for line in text.rstrip("\n").split("\n"))}
+
+
+def load_checkpoint(checkpoint):
+    config = json.loads(Path(checkpoint, "config.json").read_text(encoding="utf8"))["model"]
+    return Transformer(load(Path(checkpoint, "model.safetensors")), config)
 
 
 def main():
     if len(sys.argv) != 5:
         sys.exit(__doc__)
-    checkpoint, vocabulary, source, target = sys.argv[1:]
-    config = json.loads(Path(checkpoint, "config.json").read_text(encoding="utf8"))["model"]
-    lines = Path(vocabulary).read_text(encoding="utf8").rstrip("\n").split("\n")
-    ids = {piece: int(number) for number, piece in (line.split("\t")[:2] for line in lines)}
-    pieces = [[ids[piece] for piece in text.split(" ") if piece] for text in (source, target)]
-    weights = load(Path(checkpoint, "model.safetensors"))
-    print(f"{log_probability(weights, *pieces, config['heads'], ids['<s>'], ids['</s>']):.6f}")
+    checkpoint, vocabulary, *texts = sys.argv[1:]
+    ids = read_vocabulary(Path(vocabulary).read_text(encoding="utf8"))
+    source, target = ([ids[piece] for piece in text.split(" ") if piece] for text in texts)
+    print(f"{load_checkpoint(checkpoint).log_probabilities(source, target, ids['<s>'], ids['</s>']).sum():.6f}")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,5 @@
 #include "app/commands/config_command.h"
 
-#include <algorithm>
 #include <iostream>
 #include <memory>
 #include <string>
@@ -18,37 +17,10 @@ struct ConfigOptions {
   bool explain = false;
 };
 
-// The options of every kind of evaluator, each once, with the kinds that have it.
-std::vector<FieldDoc> evaluator_docs() {
-  std::vector<FieldDoc> docs;
-  std::vector<std::string> kinds;
-  for (const auto& kind : EnumNames<EvaluatorKind>::values) {
-    EvaluatorConfig config;
-    config.choose(kind.value);
-    for (const FieldDoc& doc : explain_config(config)) {
-      const auto known = std::find_if(docs.begin(), docs.end(), [&](const FieldDoc& other) {
-        return other.path == "eval[]." + doc.path;
-      });
-      const auto at = static_cast<size_t>(known - docs.begin());
-      if (known == docs.end()) {
-        docs.push_back(doc);
-        docs.back().path = "eval[]." + doc.path;
-        kinds.emplace_back();
-      }
-      kinds[at] += (kinds[at].empty() ? "" : ", ") + std::string(kind.name);
-    }
-  }
-  for (size_t i = 0; i < docs.size(); ++i) {  // the name, like others, is of all
-    if (kinds[i] != kinds.front()) docs[i].meaning = kinds[i] + ": " + docs[i].meaning;
-  }
-  return docs;
-}
-
 void explain(const Experiment& experiment) {
   size_t widest = 0;
   auto docs = explain_config(experiment);
-  std::erase_if(docs, [&](const FieldDoc& doc) { return doc.path.starts_with("eval"); });
-  for (FieldDoc& doc : evaluator_docs()) docs.push_back(std::move(doc));
+  std::erase_if(docs, [](const FieldDoc& doc) { return doc.path == "eval"; });  // its items follow
   for (const FieldDoc& doc : docs) widest = std::max(widest, doc.path.size() + doc.value.size());
   for (const FieldDoc& doc : docs) {
     const std::string padding(widest - doc.path.size() - doc.value.size() + 2, ' ');

@@ -164,9 +164,14 @@ class EndToEnd(ProgramTest):
                       names=["data.min_frequency", "tokenizer bpe has no such option (tokenizer words has)"])
 
     def test_the_options_of_all_alternatives_are_explained_once(self):
-        lines = [line for line in self.attn("config", "--explain").stdout.splitlines() if line.startswith("train.learning_rate ")]
-        self.assertEqual(len(lines), 1)
-        self.assertTrue(lines[0].endswith("(number; schedule inverse_sqrt, constant)"), lines[0])
+        lines = self.attn("config", "--explain").stdout.splitlines()
+        rates = [line for line in lines if line.startswith("train.learning_rate ")]
+        self.assertEqual(len(rates), 1)
+        self.assertTrue(rates[0].endswith("(number; schedule inverse_sqrt, constant)"), rates[0])
+        # Two kinds of evaluators have an option of one name with a meaning of its own in each.
+        lowercase = [line.rpartition("; ")[2] for line in lines if line.startswith("eval[].lowercase ")]
+        self.assertEqual(sorted(lowercase), ["kind bleu)", "kind chrf)"])
+        self.assertEqual([line for line in lines if line.count("loss, loss")], [])
 
     def test_a_finished_run_says_so_and_writes_nothing(self):
         self.whole_run()
