@@ -1,6 +1,7 @@
 # Makes the target attn_torch: LibTorch's headers, libraries and run path. See LibTorchPrefix.cmake for where it is
 # looked for, and why find_package(Torch) is not used.
 include(LibTorchPrefix)
+include(LibTorchInternals)
 
 if(NOT ATTN_TORCH_PREFIX OR NOT EXISTS "${ATTN_TORCH_PREFIX}/include/torch")
   attn_find_torch_prefix(_found)
@@ -23,6 +24,7 @@ endif()
 if(ATTN_TORCH_VERSION MATCHES "^[0-9]+\\.[0-9]+" AND CMAKE_MATCH_0 VERSION_GREATER ATTN_TORCH_NEWEST)
   message(WARNING "LibTorch ${ATTN_TORCH_VERSION} is newer than ${ATTN_TORCH_NEWEST}, the newest one tried")
 endif()
+attn_check_torch_internals("${ATTN_TORCH_PREFIX}/include" ${ATTN_TORCH_VERSION})
 # An upgrade in place must reconfigure.
 set_property(DIRECTORY "${PROJECT_SOURCE_DIR}" APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
              "${ATTN_TORCH_PREFIX}/include/torch/csrc/api/include/torch/version.h")

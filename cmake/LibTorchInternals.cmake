@@ -1,0 +1,31 @@
+# attn_check_torch_internals(INCLUDE_FOLDER VERSION)
+#   Ends the configuration if LibTorch declares an internal operator (a leading underscore: no promise from one release to
+#   the next) otherwise than it is called here. It reads the operators' schemas, so it costs no compilation.
+
+# operator, the source that calls it, the beginning of its schema: the arguments that are passed by position
+set(attn_torch_internals
+  _efficient_attention_forward kernels/ops/attention.cpp
+  "(Tensor query, Tensor key, Tensor value, Tensor? bias, Tensor? cu_seqlens_q, Tensor? cu_seqlens_k, SymInt? max_seqlen_q, SymInt? max_seqlen_k, float dropout_p, int custom_mask_type, bool compute_log_sumexp=False"
+  _fused_adam_ train/adam.cpp
+  "(Tensor(a!)[] self, Tensor(b!)[] grads, Tensor(c!)[] exp_avgs, Tensor(d!)[] exp_avg_sqs, Tensor(e!)[] max_exp_avg_sqs, Tensor[] state_steps, *, float lr, float beta1, float beta2, float weight_decay, float eps, bool amsgrad, bool maximize"
+  _fused_adamw_ train/adam.cpp
+  "(Tensor(a!)[] self, Tensor(b!)[] grads, Tensor(c!)[] exp_avgs, Tensor(d!)[] exp_avg_sqs, Tensor(e!)[] max_exp_avg_sqs, Tensor[] state_steps, *, float lr, float beta1, float beta2, float weight_decay, float eps, bool amsgrad, bool maximize")
+
+function(attn_check_torch_internals include version)
+  set(rest "${attn_torch_internals}")
+  while(rest)
+    list(POP_FRONT rest operator source arguments)
+    # Operators that write in place are declared beside the one that does not.
+    string(REGEX REPLACE "_$" "" file "${operator}")
+    set(header "${include}/ATen/ops/${file}_ops.h")
+    set(text "")
+    if(EXISTS "${header}")
+      file(READ "${header}" text)
+    endif()
+    string(FIND "${text}" "\"${operator}${arguments}" at)
+    if(at EQUAL -1)
+      message(FATAL_ERROR "LibTorch ${version} has no operator ${operator} as ${source} calls it: take LibTorch "
+                          "${ATTN_TORCH_OLDEST} to ${ATTN_TORCH_NEWEST}, or adapt the call and cmake/LibTorchInternals.cmake")
+    endif()
+  endwhile()
+endfunction()
