@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""The Transformer in NumPy, from a checkpoint's tensor names alone: docs/reference/checkpoint.md, executable.
+"""The Transformer in NumPy, reading a checkpoint as described in docs/reference/checkpoint.md.
 
     python3 tools/numpy_transformer.py CHECKPOINT VOCABULARY "SOURCE PIECES" "TARGET PIECES"
 
 Prints the log-probability of the target (EOS included) given the source, which `attn translate --set beam=1 --scores`
-prints in its third column. VOCABULARY is the output of `attn vocab`, pieces are those of `attn vocab --encode`. For the
-paper's form of the model: post-norm, interleaved sinusoids, ReLU, biases, one shared matrix. Needs numpy.
+prints in its third column. VOCABULARY is the output of `attn vocab`, pieces are those of `attn vocab --encode`. Only for
+the paper's model: post-norm, interleaved sinusoids, ReLU, biases, one shared embedding matrix. Needs numpy.
 """
 import json
 import struct
@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-EPSILON = 1e-5  # of layer normalisation
+EPSILON = 1e-5  # of layer normalization
 
 
 def load(path):
@@ -23,8 +23,12 @@ def load(path):
     body = 8 + struct.unpack("<Q", data[:8])[0]
     header = json.loads(data[8:body])
     header.pop("__metadata__", None)
-    return {name.replace("memory_attention", "cross_attention"): np.frombuffer(data[body + entry["data_offsets"][0]:body + entry["data_offsets"][1]],
-                                np.float32).reshape(entry["shape"]) for name, entry in header.items()}
+    arrays = {}
+    for name, entry in header.items():
+        begin, end = entry["data_offsets"]
+        array = np.frombuffer(data[body + begin:body + end], np.float32).reshape(entry["shape"])
+        arrays[name.replace("memory_attention", "cross_attention")] = array
+    return arrays
 
 
 def linear(w, name, x):
