@@ -146,7 +146,7 @@ int64_t smoothed_precisions(const BleuStatistics& statistics, const BleuOptions&
 }
 
 void require_reference(size_t references) {
-  if (references == 0) throw DataError("BLEU: no reference was given; at least one is needed");
+  if (references == 0) throw DataError("BLEU: expected at least one reference");
 }
 
 }  // namespace
@@ -156,7 +156,7 @@ void BleuOptions::validate() const {
   const std::string method(enum_name(smoothing));
   if (!default_smoothing_value(smoothing)) {
     throw ConfigError("smoothing value " + format("%g", *smoothing_value) + ": the method " +
-                      method + " takes none; choose floor or add-k, or leave the value out");
+                      method + " has no value; use floor or add-k, or omit the value");
   }
   if (!std::isfinite(*smoothing_value) || *smoothing_value < 0) {
     throw ConfigError("smoothing value " + format("%g", *smoothing_value) + ": " + method +

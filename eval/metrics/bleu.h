@@ -3,8 +3,8 @@
 //
 // The published scores of the field are all this one function with different options:
 //   sacreBLEU            the defaults, on raw text
-//   multi-bleu           tokenizer none, smoothing none, on tokenised text
-//   the 2017 paper       tokenizer compound, smoothing none, on tokenised text
+//   multi-bleu           tokenizer none, smoothing none, on tokenized text
+//   the 2017 paper       tokenizer compound, smoothing none, on tokenized text
 #pragma once
 
 #include <array>
@@ -123,7 +123,7 @@ std::string bleu_signature(const BleuOptions& options, int64_t references);
 /// hyp_len = 62873 ref_len = 61287)".
 std::string format_bleu(const BleuScore& score);
 
-/// Whether 100 hypotheses or more end in " .": sacreBLEU's sign that text was tokenised before 13a
+/// Whether 100 hypotheses or more end in " .": sacreBLEU's sign that text was tokenized before 13a
 /// or intl does it again, which gives scores that compare with nobody's.
 bool looks_tokenized(std::span<const std::string> hypotheses);
 

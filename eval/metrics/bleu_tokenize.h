@@ -12,10 +12,10 @@ namespace attn {
 /// How text is cut into words before n-grams are counted.
 enum class BleuTokenizer {
   v13a,       ///< mteval-v13a's rules for Western languages: sacreBLEU's default
-  none,       ///< white space alone: for text that is tokenised already (multi-bleu)
+  none,       ///< white space alone: for text that is tokenized already (multi-bleu)
   intl,       ///< mteval-v14's international rules, by Unicode category
   character,  ///< every character is a word
-  compound,   ///< white space, and hyphenated words split: the paper's scores, on tokenised text
+  compound,   ///< white space, and hyphenated words split: the paper's scores, on tokenized text
 };
 
 template <>

@@ -42,7 +42,7 @@ EvalbParameters collins_parameters();
 
 /// Reads a parameter file's text; `name` is for messages and the signature. DEBUG and MAX_ERROR are
 /// checked and have no effect: nothing stops early here. Throws ConfigError with name:line on an
-/// unknown keyword (EVALB goes on without it), a missing value, or one of the wrong kind.
+/// unknown keyword (EVALB ignores it), a missing value, or one of the wrong kind.
 EvalbParameters parse_evalb_parameters(std::string_view text, const std::string& name);
 
 /// The parameters of a file. Throws DataError when it can't be read, else as

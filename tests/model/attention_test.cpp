@@ -179,7 +179,7 @@ TEST_CASE("LibTorch's kernel over the padded layout is the same attention, gradi
   }
 }
 
-TEST_CASE("a bias on the scores forbids what it makes hopeless, in whole sentences and in steps") {
+TEST_CASE("a large negative bias masks keys, in whole sentences and in steps") {
   torch::manual_seed(11);
   const Segments rows(std::vector<int64_t>{5, 3});
   auto module = attention(small(), AttentionPath::kernels);
