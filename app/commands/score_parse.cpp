@@ -27,11 +27,11 @@ ParseScore score_files(const ScoreParseArguments& arguments, const std::string& 
                                          ? collins_parameters()
                                          : read_evalb_parameters(arguments.parameters);
   if (arguments.gold == "-") {
-    throw ConfigError("-: only the parser's trees can come from stdin; name a file for gold");
+    throw ConfigError("-: only the predicted trees can come from stdin; give a file for gold");
   }
   const auto gold = gold_parses(read_lines(arguments.gold), arguments.gold);
   if (gold.empty()) {
-    throw DataError(arguments.gold + ":1: the file is empty; there is nothing to score");
+    throw DataError(arguments.gold + ": empty file; nothing to score");
   }
   const auto predicted = predicted_parses(
       arguments.predicted == "-" ? read_stdin_lines() : read_lines(arguments.predicted),
@@ -182,28 +182,28 @@ void score_parse(const ScoreParseArguments& arguments) {
 }  // namespace
 
 void add_score_parse_command(CLI::App& score) {
-  CLI::App* parse =
-      score.add_subcommand("parse", "Labelled bracketing F1 of trees, equal to EVALB");
+  CLI::App* parse = score.add_subcommand("parse", "Labelled bracketing F1, identical to EVALB");
   parse->footer(
       "Examples:\n"
       "  attn score parse gold.ptb out.ptb                     with COLLINS.prm's settings\n"
       "  attn parse RUN < dev.txt | attn score parse gold.ptb - --json\n"
       "  attn score parse gold.ptb out.ptb --params new.prm --per-sentence   as EVALB prints it\n"
       "  attn score parse gold.ptb out.ptb --by label\n"
-      "One tree a line, an empty line for no tree. EVALB leaves out sentences whose words differ "
-      "or\n"
-      "that have no tree; in strict F1 each of them counts as one without a match.");
+      "One tree per line, an empty line for no tree. EVALB skips sentences without a tree or whose "
+      "words\ndiffer from gold; strict F1 counts them as wrong.");
   auto arguments = std::make_shared<ScoreParseArguments>();
   parse->add_option("GOLD", arguments->gold, "Gold trees")->required();
-  parse->add_option("PRED", arguments->predicted, "The parser's trees, line by line; - is stdin")
+  parse
+      ->add_option("PRED", arguments->predicted,
+                   "Predicted trees, aligned line by line; - is stdin")
       ->required();
   parse->add_option("--params", arguments->parameters,
-                    "An EVALB parameter file; without one, COLLINS.prm's settings");
+                    "EVALB parameter file (default: the settings of COLLINS.prm)");
   parse->add_flag("--per-sentence", arguments->per_sentence,
-                  "EVALB's table and summaries alone on stdout; with --json, a list");
+                  "Print EVALB's table and summaries only; with --json, a list");
   parse->add_option("--by", arguments->by, "F1 by label, sentence length or span length")
       ->check(CLI::IsMember({"label", "length", "span"}));
-  parse->add_flag("--json", arguments->json, "Print JSON, in percent at full precision");
+  parse->add_flag("--json", arguments->json, "Print JSON, percentages in full precision");
   parse->callback([arguments] { score_parse(*arguments); });
 }
 

@@ -22,7 +22,7 @@ std::vector<StoredCheckpoint> last_checkpoints(const AverageOptions& options) {
   require_no_checkpoint(options.run);
   const auto any = list_checkpoints(folder);
   if (any.empty()) {
-    throw DataError(options.run.string() + ": has no checkpoints to average");
+    throw DataError(options.run.string() + ": no checkpoints to average");
   }
   const auto result = read_result(options.run);
   const bool described = ModelDirectory(options.run).has_config();
@@ -31,9 +31,9 @@ std::vector<StoredCheckpoint> last_checkpoints(const AverageOptions& options) {
   const auto there = static_cast<int64_t>(all.size());
   if (options.last < 1 || options.last > there) {
     throw ConfigError("--last " + std::to_string(options.last) + ": the run has " +
-                      std::to_string(there) + " successive checkpoints of every " +
+                      std::to_string(there) + " consecutive checkpoints, one every " +
                       std::to_string(config.checkpoint_every) +
-                      " steps (train.checkpoint_every; train.keep_last says how many stay)");
+                      " steps (see train.checkpoint_every and train.keep_last)");
   }
   all.erase(all.begin(), all.end() - static_cast<std::ptrdiff_t>(options.last));
   return all;
@@ -53,7 +53,7 @@ void average(const AverageOptions& options) {
   // It is replaced: so it must be what this command made, and not a folder of other things.
   if (fs::exists(output) && (!there.has_weights() || fs::exists(there.training_state()))) {
     throw DataError(output.string() +
-                    ": is there already and holds no average; name another place");
+                    ": exists and is not an averaged checkpoint; give another --output");
   }
   AtomicDirectory directory(output, AtomicDirectory::Existing::replace);
   average_weights(weights, ModelDirectory(directory.path()).weights());

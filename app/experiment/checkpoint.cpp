@@ -36,7 +36,7 @@ int64_t saved_step(const RunDirectory& run) {
   const bool saved =
       step > 0 || fs::exists(best_mark(folder)) ||
       (described && described->contains(kFirstCheckpoint)) ||
-      // Of older versions, which did not note it: the log goes on after a scheduled checkpoint.
+      // Older versions did not record it: then the log continues after a scheduled checkpoint.
       (run.has_config() && measured > load_description(run).train.checkpoint_every);
   return saved ? std::max({step, measured, int64_t{1}}) : 0;
 }
@@ -121,16 +121,16 @@ fs::path find_checkpoint(const fs::path& path) {
   const ModelDirectory averaged(run.averaged());
   if (averaged.has_weights()) return averaged.path();
   if (const auto left = interrupted_replacement(averaged.path())) {
-    throw DataError(left->string() + ": left under this name when `attn average` was killed; run " +
+    throw DataError(left->string() + ": left by an interrupted attn average; run " +
                     "it again, or rename this to " + averaged.path().filename().string());
   }
-  if (!fs::exists(path)) throw DataError(path.string() + ": there is no such run or checkpoint");
+  if (!fs::exists(path)) throw DataError(path.string() + ": no such run or checkpoint");
   const fs::path checkpoints = run.checkpoints();
   if (const auto best = best_checkpoint(checkpoints)) return best->checkpoint.path;
   const std::array<std::string_view, 2> needed = {kWeightsFile, kConfigFile};
   if (const auto last = latest_checkpoint(checkpoints, needed)) return last->path;
   throw DataError(path.string() + ": neither a checkpoint (no " + std::string(kWeightsFile) +
-                  ") nor a run that has saved one; `attn train` makes one");
+                  ") nor a run with a checkpoint; train one with attn train");
 }
 
 void require_no_checkpoint(const fs::path& path) {
@@ -145,7 +145,7 @@ void require_no_checkpoint(const fs::path& path) {
   throw ConfigError(
       path.string() + ": is " + (folder ? "the folder of a run's checkpoints" : "a checkpoint") +
       ", not a run; " +
-      (inside ? "the run is " + shown.string() : "give the directory of the run that it is from"));
+      (inside ? "the run is " + shown.string() : "give the run directory it belongs to"));
 }
 
 void require_nothing_lost(const RunDirectory& run) {
@@ -153,7 +153,7 @@ void require_nothing_lost(const RunDirectory& run) {
   if (latest_checkpoint(folder)) return;
   const int64_t step = saved_step(run);
   if (step == 0) return;
-  std::string missing = folder.string() + " holds none";
+  std::string missing = folder.string() + " has none";
   const auto broken = list_checkpoints(folder);
   if (!fs::exists(folder)) missing = "there is no " + folder.string();
   try {
@@ -162,8 +162,8 @@ void require_nothing_lost(const RunDirectory& run) {
     missing = error.what();
   }
   throw DataError(run.path().string() + ": trained to step " + std::to_string(step) +
-                  ", but no checkpoint is whole (" + missing +
-                  "); put back what is missing, or start a new run with --run");
+                  ", but no checkpoint is complete (" + missing +
+                  "); restore the missing files, or start a new run with --run");
 }
 
 LoadedModel load_model(const fs::path& path, torch::Device device,

@@ -37,12 +37,12 @@ struct Holder {
 
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit) {
-    visit("token", self.token, "of this holder alone");
+    visit("token", self.token, "random, unique to this holder");
     visit("host", self.host, "its name");
     visit("system", self.system, "the running kernel");
     visit("processes", self.processes, "the namespace of the process id");
     visit("process", self.process, "id");
-    visit("beats", self.beats, "signs of life so far");
+    visit("beats", self.beats, "heartbeats so far");
   }
 };
 
@@ -99,7 +99,7 @@ bool is_dead(const Holder& holder, bool locked) {
 
 [[noreturn]] void report_other(const fs::path& directory, const std::string& who) {
   throw DataError(directory.string() + ": another process trains this run" + who +
-                  "; wait for it, or choose another directory with --run");
+                  "; wait for it, or use another directory with --run");
 }
 
 std::string name_of(const std::optional<Holder>& holder) {
@@ -117,7 +117,7 @@ RunLock::RunLock(const fs::path& directory, const RunLockOptions& options)
     : directory_(directory), options_(options), token_(temporary_suffix()) {
   std::error_code error;
   fs::create_directories(directory, error);
-  if (error) throw DataError(directory.string() + ": cannot be made: " + error.message());
+  if (error) throw DataError(directory.string() + ": cannot be created: " + error.message());
   try {
     take_system_lock();
     take_holder_file();
@@ -144,9 +144,8 @@ void RunLock::take_system_lock() {
   while (options_.system_locks && ::flock(file_, LOCK_EX | LOCK_NB) != 0) {
     if (errno == EINTR) continue;
     if (errno != EWOULDBLOCK) {
-      std::cerr << "attn: " << path.string()
-                << ": this file system has no locks: " << std::generic_category().message(errno)
-                << "; lock.holder takes their place\n";
+      std::cerr << "attn: " << path.string() << ": the file system does not support locks: "
+                << std::generic_category().message(errno) << "; using lock.holder instead\n";
       return;
     }
     if (Clock::now() >= until) {
@@ -187,7 +186,7 @@ void RunLock::wait_for_holder() {
     if (dead || Clock::now() - changed >= seconds(options_.dead_after)) {
       if (!dead) {
         std::cerr << "attn: " << directory_.string() << ": taken over from a process"
-                  << name_of(holder) << " that gave no sign of life\n";
+                  << name_of(holder) << " that stopped updating lock.holder\n";
       }
       // Renamed first, then looked at again: another one may have taken over meanwhile.
       const fs::path aside = make_temporary_file(holder_file(directory_));
@@ -204,8 +203,7 @@ void RunLock::wait_for_holder() {
     }
     if (!said && !alive) {
       std::cerr << "attn: " << directory_.string() << ": held by a process" << name_of(holder)
-                << "; looking for up to " << options_.dead_after
-                << " seconds whether it is alive\n";
+                << "; waiting up to " << options_.dead_after << " seconds for a heartbeat\n";
       said = true;
     }
     std::this_thread::sleep_for(seconds(options_.beat / 10));

@@ -26,7 +26,7 @@ std::optional<RunResult> read_result(const RunDirectory& run) {
     read_config(result, parse_json(read_file(path, kLargestResult), path.string()));
     return result;
   } catch (const ConfigError& error) {
-    throw DataError(path.string() + ": broken (" + error.what() +
+    throw DataError(path.string() + ": corrupt (" + error.what() +
                     "); delete it, then resume the run");
   }
 }

@@ -51,7 +51,7 @@ TrainingRun::TrainingRun(const Experiment& experiment, RunDirectory directory, b
   torch::manual_seed(static_cast<uint64_t>(experiment_.seed));
   model_ = make_model(experiment_, tokenizers_, context_.device);
   for (const auto& evaluator : evaluators_) evaluator->check(*model_);
-  // Not before all texts are known to be good: a mended one is then learnt from anew.
+  // Only after all texts are valid: a corrected text then gets a new tokenizer.
   if (!directory_.has_trained()) save_description(directory_, experiment_, tokenizers_);
   stream_ = std::make_unique<BatchStream>(
       *corpus_, StreamOptions{.batch_tokens = experiment_.data.batch_tokens,
@@ -113,7 +113,8 @@ void TrainingRun::restore(bool resume) {
   load_weights(saved.weights(), *model_);
   load_training_state(saved.training_state(), *trainer_);
   if (trainer_->state.step != last->step) {
-    throw DataError(last->path.string() + ": holds step " + std::to_string(trainer_->state.step));
+    throw DataError(last->path.string() + ": contains step " +
+                    std::to_string(trainer_->state.step));
   }
   stream_->restore(trainer_->state.stream);
   TrainState& state = trainer_->state;
@@ -124,7 +125,7 @@ void TrainingRun::restore(bool resume) {
     mark_best(directory_.checkpoints(), last->step,
               state.best);  // killed between saving and marking
   }
-  progress_->log("going on from " + last->path.string());
+  progress_->log("resuming from " + last->path.string());
 }
 
 // Checkpoints newer than the newest whole one are broken; training will want their names again.
@@ -135,7 +136,7 @@ void TrainingRun::set_damaged_aside(int64_t newest_whole) {
         directory_.checkpoints() / ("damaged-" + checkpoint.path.filename().string());
     fs::remove_all(aside);
     fs::rename(checkpoint.path, aside);
-    progress_->log(checkpoint.path.string() + ": damaged; passed over and kept as " +
+    progress_->log(checkpoint.path.string() + ": corrupt; skipped and renamed to " +
                    aside.string());
   }
 }
@@ -144,8 +145,8 @@ void TrainingRun::require_same_text(const Json& begun) const {
   const auto key = begun.find("data_key");
   if (key == begun.end() || *key == Json(corpus_->key())) return;
   throw DataError(experiment_.data.train +
-                  ": is another text than the one that this run began with; give the new one a run "
-                  "of its own");
+                  ": the training text has changed since the run was started; start a new run for "
+                  "it");
 }
 
 void TrainingRun::write_run_info() {
@@ -167,13 +168,13 @@ void TrainingRun::write_run_info() {
   std::ostringstream line;
   line << "model: " << parameters << " parameters; vocabulary " << vocabulary.source << " / "
        << vocabulary.target << "; " << corpus_->size() << " pairs; " << stream_->epoch_batches()
-       << " batches an epoch, padding that is never computed "
+       << " batches per epoch; padding avoided: "
        << std::round(1000 * stream_->chunk_padding()) / 10 << " %; " << torch::get_num_threads()
        << " threads";
   const Precision asked = experiment_.train.precision;
   const Precision precision = effective_precision(asked, context_.device);
-  line << "; products in " << enum_name(precision);
-  if (precision != asked) line << ", since this processor has none of " << enum_name(asked);
+  line << "; precision " << enum_name(precision);
+  if (precision != asked) line << " (this processor does not support " << enum_name(asked);
   progress_->log(line.str());
 }
 
@@ -191,7 +192,7 @@ void TrainingRun::update_config() {
   while (const auto left = interrupted_replacement(averaged)) removed += fs::remove_all(*left);
   if (removed > 0) {
     progress_->log("removed " + averaged.string() +
-                   ", the average of a shorter training; `attn average` makes it anew");
+                   ", the average of an earlier, shorter training; run attn average again");
   }
   if (write_config(load_description(directory_)) == write_config(experiment_)) return;
   save_description(directory_, experiment_, tokenizers_);

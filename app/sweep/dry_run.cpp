@@ -29,7 +29,7 @@ class Scratch {
  public:
   Scratch() {
     std::string name = (fs::temp_directory_path() / "attn-dry-run-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) throw DataError(name + ": cannot be made");
+    if (::mkdtemp(name.data()) == nullptr) throw DataError(name + ": cannot be created");
     path_ = name;
   }
   ~Scratch() {
@@ -159,10 +159,10 @@ void print_totals(const SweepPlan& plan, const DryRunOptions& options, const Tot
   }
   std::printf(", in %s\n", plan.directory.c_str());
   if (totals.invented) {
-    std::printf("(the training text is not here: estimated from pairs of 10 to 40 tokens)\n");
+    std::printf("(the training text is missing: estimated from pairs of 10 to 40 tokens)\n");
   }
   if (plan.file.paper_vocabulary > 0) {
-    std::printf("(parameters at the %lld tokens that the paper's column fits)\n",
+    std::printf("(parameters with a vocabulary of %lld, as in the paper)\n",
                 static_cast<long long>(plan.file.paper_vocabulary));
   }
   std::fflush(stdout);
@@ -180,7 +180,7 @@ void check_parameters(const SweepPlan& plan) {
   }
   if (list.empty()) return;
   throw ConfigError(plan.source.string() + ": parameters differ from the paper's: " + list +
-                    "; mend the row, or say why in its paper.params_note");
+                    "; correct the row, or explain it in paper.params_note");
 }
 
 void dry_run(const SweepPlan& plan, const DryRunOptions& options) {

@@ -107,7 +107,7 @@ void prepare_sweep(SweepPlan& plan, const Log& log) {
   for (const PlannedRun& run : plan.runs) run.experiment.data.require_texts();
   std::error_code error;
   fs::create_directories(plan.directory, error);
-  if (error) throw DataError(plan.directory.string() + ": cannot be made: " + error.message());
+  if (error) throw DataError(plan.directory.string() + ": cannot be created: " + error.message());
   write_if_changed(plan.directory / kSweepFile, describe(plan).dump(2) + "\n");
   TextHashes hashes(kept_hashes(plan.directory));
   for (PlannedRun& run : plan.runs) {

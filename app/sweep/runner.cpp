@@ -89,7 +89,7 @@ class Sweep {
   }
 
   SweepEnd run() {
-    if (end_.skipped > 0) table_.log(std::to_string(end_.skipped) + " runs finished before");
+    if (end_.skipped > 0) table_.log(std::to_string(end_.skipped) + " runs are already finished");
     while (true) {
       if (stop_requested() && !end_.interrupted) stop_all();
       if (!end_.interrupted) start_free();
@@ -120,7 +120,7 @@ class Sweep {
 
   void stop_all() {
     end_.interrupted = true;
-    table_.log("stopping: the trainings save and end");
+    table_.log("stopping: saving all runs");
     for (const Slot& slot : slots_) {
       if (slot.process > 0) ::kill(slot.process, SIGTERM);
     }

@@ -19,7 +19,7 @@ std::string sbatch_word(const std::string& option, const std::string& value) {
   for (const unsigned char c : value) {
     if (c < 0x20 || c == 0x7f) {
       throw ConfigError("--" + option + ": " + Json(value).dump() +
-                        ": a control character, which Slurm has no way to write; rename it");
+                        ": control characters are not allowed in Slurm options; rename it");
     }
   }
   if (value.find_first_of(" #'\"\\") == std::string::npos) return value;
@@ -37,13 +37,13 @@ void directive(std::ostream& out, const std::string& option, const std::string& 
   out << "#SBATCH --" << option << "=" << sbatch_word(option, value) << "\n";
 }
 
-// A path as Slurm's patterns for file names have it: a % stands twice.
+// A path as a Slurm filename pattern: % is escaped as %%.
 std::string pattern_of(const fs::path& path) {
   std::string out;
   for (const char c : path.string()) {
     if (c == '\\') {
       throw ConfigError("--output: " + path.string() +
-                        ": a backslash turns Slurm's patterns off; choose another directory");
+                        ": a backslash disables Slurm's filename patterns; use another directory");
     }
     out += c;
     if (c == '%') out += c;
@@ -73,7 +73,7 @@ trap on_term TERM
 
 again() {
   if scontrol requeue "${SLURM_ARRAY_JOB_ID}_${SLURM_ARRAY_TASK_ID}"; then exit 0; fi
-  echo "attn: ${runs[$SLURM_ARRAY_TASK_ID]}: saved, but not queued again; submit the sweep again to go on" >&2
+  echo "attn: ${runs[$SLURM_ARRAY_TASK_ID]}: saved, but requeueing failed; submit the sweep again to resume" >&2
   exit "$1"
 }
 
@@ -149,10 +149,9 @@ std::string submit_to_slurm(const SweepPlan& plan, const std::string& sweep_argu
   std::string text = read_file(answer);
   while (!text.empty() && text.back() == '\n') text.pop_back();
   if (end.exit_code == 127) {
-    throw DataError("sbatch is not here; submit " + script.string() + " where Slurm is");
+    throw DataError("sbatch not found; submit " + script.string() + " on a machine with Slurm");
   }
-  if (end.exit_code != 0)
-    throw DataError("sbatch: " + text + " (the script is " + script.string() + ")");
+  if (end.exit_code != 0) throw DataError("sbatch: " + text + " (script: " + script.string() + ")");
   return text;
 }
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The real binary as a parser: from generated trees to F1, what it makes of odd sentences, and what it refuses.
+"""The program as a parser: from generated trees to F1, unusual sentences, and errors.
 
     python3 tests/app/parse_test.py path/to/attn
 
@@ -177,7 +177,7 @@ class Parse(ProgramTest):
             self.assertEqual(self.attn("parse", "tags", *options, stdin="\ufeff" + lines).stdout,
                              self.attn("parse", "tags", *options, stdin=lines).stdout)
 
-    def test_plain_text_can_be_tokenised(self):
+    def test_plain_text_can_be_tokenized(self):
         tree = self.attn("parse", "tags", "--tokenize", stdin='The dog doesn\'t sleep (now).\n').stdout
         self.assertEqual(words_of(read_tree(tree)),
                          ["The", "dog", "does", "n't", "sleep", "-LRB-", "now", "-RRB-", "."])
