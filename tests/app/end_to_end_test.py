@@ -399,7 +399,7 @@ class EndToEnd(ProgramTest):
         shown = self.attn("config", "small.json", "--set", "model.heads=4")
         config = json.loads(shown.stdout)
         self.assertEqual((config["model"]["heads"], config["model"]["d_model"], config["model"]["norm"]), (4, 32, "post"))
-        self.assertIn("parameters with vocabularies of 400", shown.stderr)
+        self.assertIn("parameters with a vocabulary size of 400", shown.stderr)
         self.write("shown.json", shown.stdout)  # what is shown is a config, and resolves to itself
         self.assertEqual(self.attn("config", "shown.json").stdout, shown.stdout)
         lines = self.attn("config", "--explain").stdout.splitlines()

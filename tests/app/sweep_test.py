@@ -72,7 +72,7 @@ class Sweeps(ProgramTest):
         self.whole()
         before = {p: p.stat().st_mtime_ns for p in (self.path / "whole").glob("*/seed-*/checkpoints/*")}
         again = self.attn("sweep", "sweep.json", "--run", "whole")
-        self.assertIn("3 runs finished before", again.stderr)
+        self.assertIn("3 runs are already finished", again.stderr)
         self.assertNotIn("training", again.stderr)
         self.assertEqual(before, {p: p.stat().st_mtime_ns for p in (self.path / "whole").glob("*/seed-*/checkpoints/*")})
 
@@ -114,7 +114,7 @@ class Sweeps(ProgramTest):
         sweep(20)
         sweep(40)
         self.assertEqual(json.loads((run / "config.json").read_text())["train"]["steps"], 40)
-        self.assertIn("1 runs finished before", sweep(40).stderr)
+        self.assertIn("1 runs are already finished", sweep(40).stderr)
         # As long a training as that of the sweep that never stopped, so the same figures.
         self.assertEqual(self.scores("longer")[0], self.whole()[0])
         self.assertIn("finished at step 40; nothing to do", self.attn("train", str(run), "--resume").stderr)
@@ -160,7 +160,7 @@ class Sweeps(ProgramTest):
         self.assertEqual(process.returncode, 143, error)
         self.assertIn("re-run the same command to resume", error)
         step = max(int(p.name[5:]) for p in run.glob("checkpoints/step-*"))
-        self.assertIn(f"saved at step {step}", (self.path / "stopped/base/seed-3.log").read_text())
+        self.assertIn(f"stopped at step {step}, checkpoint saved", (self.path / "stopped/base/seed-3.log").read_text())
         # A sweep that is not through has a report as well.
         self.assertIn("of 400", self.attn("report", "stopped").stdout)
 
@@ -287,7 +287,7 @@ class Sweeps(ProgramTest):
         self.attn("sweep", "touched-sweep.json", "--run", "touched-run")
         for file in (self.path / "touched").iterdir():
             file.touch()
-        self.assertIn("2 runs finished before", self.attn("sweep", "touched-sweep.json", "--run", "touched-run").stderr)
+        self.assertIn("2 runs are already finished", self.attn("sweep", "touched-sweep.json", "--run", "touched-run").stderr)
 
     def test_a_moved_sweep_goes_on(self):
         sweep = lambda run, steps, **more: self.attn("sweep", "sweep.json", "--run", run, "--only", "base", "--seeds",

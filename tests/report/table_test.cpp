@@ -60,7 +60,7 @@ TEST_CASE("a sweep of parsers shows F1, without the paper's columns") {
   const std::string markdown = to_markdown(results_table(results, compared));
   CHECK_THAT(markdown, contains("F1") && contains("80.50 ± 0.71") && contains("+14.50 *"));
   CHECK(markdown.find("paper") == std::string::npos);
-  CHECK_THAT(html_report(results, compared), contains("F1 against parameters"));
+  CHECK_THAT(html_report(results, compared), contains("F1 vs. parameters"));
 }
 
 TEST_CASE("chrF has a column next to BLEU, with significance over seeds") {

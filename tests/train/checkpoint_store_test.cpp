@@ -136,7 +136,7 @@ TEST_CASE("an invalid mark of the best is rejected") {
                            "step-00000010 1.5", "step-00000010 1.5 \n", "../evil 1\n", " 1\n"}) {
     put(folder / "best", line);
     INFO(line);
-    CHECK_THROWS_WITH(best_checkpoint(folder.path()), contains("best' does not name"));
+    CHECK_THROWS_WITH(best_checkpoint(folder.path()), contains("best' is not the name"));
   }
   put(folder / "best", std::string(5000, 's'));
   CHECK_THROWS_AS(best_checkpoint(folder.path()), DataError);
