@@ -1,4 +1,4 @@
-// The program `attn`: reads the command line, runs one subcommand, turns exceptions into one line
+// The program `attn`: parses the command line, runs a subcommand and reports exceptions as one line
 // and an exit code.
 
 #include <CLI/CLI.hpp>

@@ -30,7 +30,7 @@ void evaluate(const EvalOptions& options, const Context& context) {
   }
   std::cerr << "evaluating " << loaded.directory.path().string() << "\n";
   Json all = Json::object();
-  // Of its own, since a run may be read-only or somebody else's; never committed, so it goes away.
+  // A temporary cache, since the run may be read-only; never committed, so it is removed.
   const AtomicDirectory scratch(std::filesystem::temp_directory_path() / "attn-eval");
   const bool own_cache = experiment.data.cache != load_description(loaded.directory).data.cache;
   const std::filesystem::path cache =

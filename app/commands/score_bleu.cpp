@@ -30,7 +30,7 @@ struct ScoreBleuArguments {
   bool json = false;
 };
 
-/// The value of a name that the command line has already checked against the enum's choices.
+/// The enum value of a name checked by the command line.
 template <class E>
 E enum_value(const std::string& name) {
   for (const auto& entry : EnumNames<E>::values) {
@@ -68,7 +68,7 @@ BleuOptions bleu_options(const ScoreBleuArguments& arguments) {
   return options;
 }
 
-/// Intervals, and the test against the baseline if there is one.
+/// Confidence intervals, and the paired test if there is a baseline.
 PairedBootstrap resample(const TextFile& hypotheses, const SystemStatistics& system,
                          const ScoreBleuArguments& arguments,
                          std::span<const std::vector<std::string>> references,

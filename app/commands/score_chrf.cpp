@@ -26,7 +26,7 @@ struct ScoreChrfArguments {
 
 using Runs = std::vector<std::vector<ChrfStatistics>>;
 
-/// Intervals, and the test against the baseline if there is one.
+/// Confidence intervals, and the paired test if there is a baseline.
 PairedBootstrap resample(const ScoredText& text, const Runs& runs,
                          const ScoreChrfArguments& arguments) {
   const auto score = [&](const ChrfStatistics& statistics) {

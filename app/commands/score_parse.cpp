@@ -44,7 +44,7 @@ ParseScore score_files(const ScoreParseArguments& arguments, const std::string& 
   return score_parses(gold, predicted, parameters);
 }
 
-/// Says why sentences are errors, for the first of them.
+/// Reports the first sentences with errors.
 void report_problems(const ParseScore& score, const std::string& predicted_name) {
   constexpr int64_t limit = 10;
   int64_t count = 0;
@@ -58,7 +58,7 @@ void report_problems(const ParseScore& score, const std::string& predicted_name)
   if (count > limit) std::cerr << "… and " << count - limit << " more\n";
 }
 
-/// "F1|SIGNATURE = 89.12 (…)" and what EVALB does not tell.
+/// "F1|SIGNATURE = 89.12 (…)" with counts that EVALB does not print.
 std::string format_line(const ParseScore& score) {
   std::string line = "F1|" + score.signature + format(" = %.2f", score.all.f1());
   line += format(" (R = %.2f", score.all.recall()) + format(" P = %.2f", score.all.precision());
@@ -163,13 +163,13 @@ void score_parse(const ScoreParseArguments& arguments) {
   const ParseScore score = score_files(arguments, name);
   report_problems(score, name);
   if (arguments.json) {
-    // Labels and words are bytes of a stranger's file and need not be UTF-8, but JSON must.
+    // Labels and words may be invalid UTF-8, JSON must not.
     constexpr auto replace = Json::error_handler_t::replace;
     std::cout << to_json(score, arguments).dump(2, ' ', false, replace) << "\n";
     return;
   }
   if (arguments.per_sentence) {
-    // stdout is then what EVALB prints, to be compared with it.
+    // stdout then equals the output of EVALB.
     std::cout << format_parse_table(score) << format_parse_summary(score);
     std::cerr << format_line(score);
   } else if (arguments.by.empty()) {

@@ -62,7 +62,7 @@ void show_result(const fs::path& run, const Experiment& experiment, const Contex
   const auto sources = read_lines(text_path(prefix, experiment.data.source));
   const auto references = read_lines(text_path(prefix, experiment.data.target));
   std::cerr << "translating " << sources.size() << " held-out sentences\n";
-  // The generated text is tokenized already.
+  // The generated text is tokenized.
   const EvaluatorConfig config{
       .name = "test",
       .data = prefix,
@@ -80,7 +80,7 @@ void show_result(const fs::path& run, const Experiment& experiment, const Contex
             << right << " of " << sources.size() << " translations equal the reference exactly.\n";
 }
 
-// Of the middle lengths, where there is something to see and it fits a screen.
+// Trees of medium size.
 void print_trees(const std::vector<Tree>& trees, const std::vector<Tree>& gold) {
   std::cout << "\nThe same model trained to parse (section 6.3), on held-out sentences:\n";
   size_t shown = 0;
@@ -108,7 +108,7 @@ void show_parser(const fs::path& corpus, const fs::path& run, const Experiment& 
   std::cout << "\n" << result.line << "\n" << result.signature << "\n";
 }
 
-// Trains, or goes on, or finds the run finished; false when a signal stopped it.
+// Trains or resumes the run unless it is finished; false if a signal stopped it.
 bool train(const Experiment& experiment, const fs::path& run, const Context& context) {
   TrainingRun training(experiment, run, /*resume=*/true, context);
   if (training.finished() || training.run() == LoopEnd::finished) return true;

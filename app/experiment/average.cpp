@@ -15,8 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The last checkpoints that were saved by counting steps: the same ones however often the run was
-// interrupted.
+// The last scheduled checkpoints: independent of interruptions.
 std::vector<StoredCheckpoint> last_checkpoints(const AverageOptions& options) {
   const fs::path folder = RunDirectory(options.run).checkpoints();
   require_no_checkpoint(options.run);
@@ -50,7 +49,7 @@ void average(const AverageOptions& options) {
   const fs::path output =
       options.output.empty() ? RunDirectory(options.run).averaged() : options.output;
   const ModelDirectory there(output);
-  // It is replaced: so it must be what this command made, and not a folder of other things.
+  // It is replaced, so it must be an average and not another folder.
   if (fs::exists(output) && (!there.has_weights() || fs::exists(there.training_state()))) {
     throw DataError(output.string() +
                     ": exists and is not an averaged checkpoint; give another --output");

@@ -20,8 +20,7 @@ namespace fs = std::filesystem;
 const std::array<std::string, 2> kSearchSections = {"search", "runtime"};
 constexpr int64_t kLargestTags = int64_t{1} << 28;
 
-// The last step that a run is known to have made if it has saved a checkpoint, else 0: one that was
-// killed before has nothing to lose.
+// The last known step of a run that has saved a checkpoint, else 0.
 int64_t saved_step(const RunDirectory& run) {
   const fs::path folder = run.checkpoints();
   const auto result = read_result(run);
@@ -52,7 +51,7 @@ std::vector<std::string> search_assignments(std::vector<std::string> assignments
   return assignments;
 }
 
-// The model of a checkpoint as `experiment` has it computed.
+// The model of a checkpoint with the runtime options of `experiment`.
 LoadedModel load_with(const ModelDirectory& directory, Experiment experiment,
                       torch::Device device) {
   LoadedModel loaded{.directory = directory, .experiment = std::move(experiment)};
@@ -77,7 +76,7 @@ void save_description(const ModelDirectory& directory, const Experiment& experim
     write_file_atomically(directory.target_tokenizer(), tokenizers.target->serialized());
   }
   if (tokenizers.tags) write_file_atomically(directory.tags(), tokenizers.tags->serialized());
-  // Last, since where it is the others are taken to be.
+  // Last: its existence implies that of the others.
   write_file_atomically(directory.config(), write_experiment(experiment).dump(2) + "\n");
 }
 

@@ -84,13 +84,13 @@ void apply_assignments(Json& config, const std::vector<std::string>& assignments
   }
 }
 
-// Evaluators search as "search" says unless they say otherwise. Returns the decoders of those that
-// have one of their own, as earlier versions allowed.
+// Evaluators inherit the options of "search". Returns the decoders of evaluators that set one, as
+// earlier versions allowed.
 std::map<size_t, StepPath> fill_in_search(Json& eval, const SearchConfig& search) {
   std::map<size_t, StepPath> decoders;
   for (size_t i = 0; i < eval.size(); ++i) {
     Json& item = eval[i];
-    if (!item.is_object()) continue;  // the strict read complains
+    if (!item.is_object()) continue;  // an error in the strict read
     if (const auto decoder = item.find("decoder"); decoder != item.end()) {
       const std::string place = "eval[" + std::to_string(i) + "].decoder";
       if (!decoder->is_null()) read_config(decoders[i], *decoder, place);
@@ -137,7 +137,7 @@ Experiment read_merged(Json merged, const std::string& name) {
   return experiment;
 }
 
-// The options of search that parsing alone has, and the place that has them.
+// Checks the options of search that only apply to parsing.
 void require_for_task(const SearchConfig& search, Task task, const std::string& place) {
   const bool parsing = task == Task::parsing;
   require(parsing || search.constrained, place + ".constrained", "false",
@@ -146,7 +146,7 @@ void require_for_task(const SearchConfig& search, Task task, const std::string& 
           "requires data.task parsing");
 }
 
-// Removes what earlier versions accepted and had no effect.
+// Removes options without effect that earlier versions accepted.
 void remove_ineffective(Json& config) {
   remove_other_options(config, schema_of<Experiment>());
   if (!config.is_object()) return;
@@ -211,7 +211,7 @@ Experiment resolve_patches(const std::vector<Json>& patches, const std::string& 
 
 Experiment read_resolved(Json json, const std::string& name,
                          const std::vector<std::string>& assignments) {
-  move_to_runtime(json);  // before "attention" is taken for another architecture's
+  move_to_runtime(json);  // before "attention" is read as an option of another architecture
   remove_ineffective(json);
   apply_assignments(json, assignments);
   return read_merged(std::move(json), name);

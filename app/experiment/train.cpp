@@ -19,9 +19,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The step at which a run finished that has lost all its checkpoints, or the last one's optimizer
-// to save disk; nothing when there is something to do, or a checkpoint to ask. Without the last
-// weights, but with a checkpoint before, they are trained again.
+// The last step of a finished run whose checkpoints, or last optimizer state, were deleted; nothing
+// if there is something to train or a checkpoint to resume from. If only the last weights are
+// missing, they are trained again from the checkpoint before.
 std::optional<int64_t> finished_by_result(const fs::path& run, const Experiment& experiment) {
   const auto result = finished_result(run, experiment.train);
   if (!result || !result_conflicts(load_description(run), experiment).empty()) return std::nullopt;
@@ -49,7 +49,7 @@ Experiment experiment_of_run(const TrainOptions& options, const fs::path& run) {
                              ? load_description(run, options.assignments)
                              : load_experiment(options.path, options.assignments);
   auto conflicts = resume_conflicts(before, now);
-  // Without weights no vocabulary is the run's own yet.
+  // Without weights the vocabulary may still change.
   if (!RunDirectory(run).has_trained()) {
     std::erase_if(conflicts, [](const std::string& path) {
       return path == "data.source_model" || path == "data.target_model";
@@ -66,7 +66,7 @@ Experiment experiment_of_run(const TrainOptions& options, const fs::path& run) {
   return now;
 }
 
-// The same seed gives the same bits with the same number of threads alone.
+// Bits only depend on the seed for the same number of threads.
 void keep_threads(const fs::path& run, const Context& context) {
   const auto begun = begun_threads(run);
   const int now = torch::get_num_threads();

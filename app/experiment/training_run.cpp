@@ -25,7 +25,7 @@ namespace attn {
 namespace fs = std::filesystem;
 namespace {
 
-// What decides which checkpoint is the best: the first evaluator with a schedule.
+// The evaluator that selects the best checkpoint: the first one with a schedule.
 Json decisive(const Experiment& experiment) {
   for (const EvaluatorConfig& config : experiment.eval) {
     if (config.every == 0) continue;
@@ -77,7 +77,7 @@ void TrainingRun::load_data() {
       with_training_text(experiment_.data, cache, static_cast<uint64_t>(experiment_.seed), log);
   TextHashes hashes;
   texts_ = training_keys(experiment_.data, hashes);
-  // A run keeps the tokenizers that its weights are for, whatever becomes of the text.
+  // A trained run keeps its tokenizers, even if the text has changed.
   const bool trained = directory_.has_trained();
   if (!trained) {
     check_texts(text_path(data.train, data.source), text_path(data.train, data.target));
@@ -119,16 +119,16 @@ void TrainingRun::restore(bool resume) {
   stream_->restore(trainer_->state.stream);
   TrainState& state = trainer_->state;
   if (decisive(load_description(directory_)) != decisive(experiment_)) {
-    state.best_step = state.without_better = 0;  // its best was measured by something else
+    state.best_step = state.without_better = 0;  // the best was selected by another metric
   } else if (const auto best = best_checkpoint(directory_.checkpoints());
              state.best_step == last->step && !(best && best->checkpoint.step == last->step)) {
     mark_best(directory_.checkpoints(), last->step,
-              state.best);  // killed between saving and marking
+              state.best);  // killed between saving and marking the best
   }
   progress_->log("resuming from " + last->path.string());
 }
 
-// Checkpoints newer than the newest whole one are broken; training will want their names again.
+// Checkpoints newer than the newest valid one are corrupt; training will reuse their names.
 void TrainingRun::set_damaged_aside(int64_t newest_whole) {
   for (const StoredCheckpoint& checkpoint : list_checkpoints(directory_.checkpoints())) {
     if (checkpoint.step <= newest_whole) continue;
@@ -178,13 +178,13 @@ void TrainingRun::write_run_info() {
   progress_->log(line.str());
 }
 
-// Memory that the largest batch needs is found out now, not hours later.
+// Fails early if the largest batch does not fit into memory.
 void TrainingRun::check_memory() {
   trainer_->check_memory(largest_batch(*corpus_, experiment_.data.batch_tokens));
 }
 
-// What may change when a run goes on (its length, what is evaluated) is remembered for the next
-// time and for reports; a result that it had is no longer its result, nor are averaged weights.
+// Saves options that may change on resume (length, evaluation). An earlier result and average are
+// then outdated.
 void TrainingRun::update_config() {
   fs::remove(directory_.result());  // of a shorter training
   const fs::path averaged = directory_.averaged();
@@ -282,7 +282,7 @@ void TrainingRun::log_evaluation(const Evaluator& evaluator, const EvaluationRes
                  duration_text(seconds) + (best ? ", best so far)" : ")"));
 }
 
-// So that a run whose checkpoints are gone is known to have had some.
+// To detect deleted checkpoints later.
 void TrainingRun::note_first_checkpoint() {
   auto run = read_run_file(directory_);
   if (!run || run->contains(kFirstCheckpoint)) return;

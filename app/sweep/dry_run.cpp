@@ -21,10 +21,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The paper rounds to whole millions, and so does its own count of the vocabulary.
+// The paper rounds parameters to millions.
 constexpr double kRounding = 0.6;
 
-// A folder for the measurements' configs and encoded texts, gone afterwards.
+// A temporary folder for configs and encoded texts.
 class Scratch {
  public:
   Scratch() {
@@ -137,10 +137,10 @@ void print_row(const PlannedRow& row, int64_t vocabulary,
   std::fflush(stdout);
 }
 
-// What all runs come to.
+// Totals over all runs.
 struct Totals {
   double seconds = 0.0, flops = 0.0;
-  bool invented = false;  ///< some text is not here
+  bool invented = false;  ///< some text is missing
 
   void add(const PlannedRow& row, int64_t runs, const StepBenchmark& cost) {
     const auto updates = static_cast<double>(row.experiment.train.steps * runs);

@@ -17,7 +17,7 @@ constexpr int64_t kLargestSweepFile = 1 << 24;
 constexpr size_t kMostRuns = 10'000;
 constexpr size_t kLongestName = 80;
 
-// A row's name is a folder's: no separators, no blanks, nothing hidden.
+// Row names are folder names: no separators, no white space, not hidden.
 bool is_name(const std::string& name) {
   const auto fits = [](unsigned char c) {
     return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.' || c == '=' || c == '+';
@@ -57,7 +57,7 @@ Json nested(const std::string& path, const Json& value) {
   return nested(path.substr(0, dot), Json{{path.substr(dot + 1), value}});
 }
 
-// "heads=4" for model.heads; values that are no folder's name are numbered.
+// "heads=4" for model.heads; other values are numbered.
 std::string grid_name(const std::string& path, const Json& value, size_t index) {
   const size_t dot = path.rfind('.');
   std::string name = dot == std::string::npos ? path : path.substr(dot + 1);

@@ -1,11 +1,11 @@
-// A sweep: one JSON file that holds a base and its rows, such as Table 3 of the paper.
+// A sweep: a JSON file with a base config and rows, such as Table 3 of the paper.
 //
 //   { "base": "multi30k/tiny.json",
 //     "rows": [ { "name": "base", "paper": { "ppl": 4.92, "bleu": 25.8, "params_m": 65 } },
 //               { "name": "B1", "set": { "model": { "d_k": 16 } }, "paper": { "ppl": 5.16 } },
 //               { "name": "heads", "grid": { "model.heads": [1, 4, 16] } } ] }
 //
-// The first row is what the others are compared with.
+// The first row is the baseline of the comparison.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace attn {
 
-/// What the paper prints for a row; 0: nothing.
+/// The paper's results for a row; 0: none.
 struct PaperFigures {
   PerMetric<double> figures;
   double params_m = 0.0;
@@ -60,7 +60,7 @@ struct SweepRow {
   bool operator==(const SweepRow&) const = default;
 };
 
-/// Which evaluators' results the report's columns show; empty: the first of the kind.
+/// The evaluators of the report, by metric; empty: the first one of the kind.
 struct SweepMetrics {
   PerMetric<std::string> evaluators;
 
@@ -73,7 +73,7 @@ struct SweepMetrics {
   bool operator==(const SweepMetrics&) const = default;
 };
 
-/// How a job array asks for its machines (`attn sweep --slurm`). Empty and 0 are left to the site.
+/// Resources of the Slurm job array (`attn sweep --slurm`). Empty and 0: the site's defaults.
 struct SlurmConfig {
   std::string partition;
   std::string time;
@@ -142,7 +142,7 @@ struct PlannedRow {
   bool selected = true;              ///< by --only
 };
 
-/// One training.
+/// One run.
 struct PlannedRun {
   size_t row = 0;
   Experiment experiment;
@@ -152,7 +152,7 @@ struct PlannedRun {
 
 struct SweepPlan {
   std::filesystem::path source;     ///< the sweep's file
-  std::filesystem::path directory;  ///< where all of it goes
+  std::filesystem::path directory;  ///< output directory
   SweepFile file;
   SweepMetrics metrics;  ///< with the defaults filled in
   std::vector<PlannedRow> rows;

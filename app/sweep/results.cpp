@@ -53,12 +53,12 @@ const EvaluatorConfig* find_evaluator(const Experiment& experiment, const std::s
   return nullptr;
 }
 
-// Reads runs; remembers the references, which all runs share.
+// Reads runs; caches references, which runs share.
 class Collector {
  public:
   Collector(SweepResults& out, const SweepMetrics& metrics) : out_(out), metrics_(metrics) {}
 
-  /// `row` decides how long the training should have been.
+  /// `row`: the length of training.
   RunRecord read(const fs::path& run, const std::string& name, const Experiment& row) {
     RunRecord record;
     record.name = name;
@@ -75,7 +75,7 @@ class Collector {
   }
 
  private:
-  // The validation curve; returns the last step that the log tells of.
+  // The validation curve; returns the last logged step.
   int64_t read_curve(const fs::path& run, RunRecord& record) const {
     int64_t step = 0;
     for (const Json& line : read_metrics(run)) {
@@ -112,7 +112,7 @@ class Collector {
     }
   }
 
-  // Whether a score can stand beside the first one, whose signature is kept.
+  // Whether a score has the same signature as the first one.
   bool same_score(const EvaluatorResult& result, std::string& signature, const RunRecord& record) {
     if (signature.empty()) signature = result.signature;
     if (signature == result.signature) return true;
@@ -121,7 +121,7 @@ class Collector {
     return false;
   }
 
-  // Significance needs every sentence; without them the scores stand, with a note.
+  // Significance tests need the outputs; without them only a note is added.
   void read_sentences(const fs::path& run, const Experiment& experiment,
                       const EvaluatorResult& result, double score, RunRecord& record) {
     const EvaluatorConfig* config = find_evaluator(experiment, metrics_.evaluators[Metric::bleu]);
@@ -194,7 +194,7 @@ std::vector<fs::path> runs_of(const fs::path& row) {
   return paths;
 }
 
-// Finished runs whose texts are other ones now than those that they read.
+// Finished runs whose texts have changed.
 class TextCheck {
  public:
   explicit TextCheck(const fs::path& sweep) : hashes_(kept_hashes(sweep)) {}
@@ -205,8 +205,7 @@ class TextCheck {
     (changed.empty() ? unchanged_ : changed_)[record.name] = std::move(changed);
   }
 
-  // Runs on the former texts don't count beside runs on those that are there now. Where all are
-  // former ones, they can still be compared with each other.
+  // Results on former texts are omitted, unless all runs used them.
   void mark(SweepResults& out) const {
     if (changed_.empty()) return;
     std::string list;

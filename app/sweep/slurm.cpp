@@ -13,8 +13,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// sbatch cuts its lines into words itself: outside of quotes a blank or a # ends one, and a
-// backslash takes the next character as it is.
+// sbatch splits its lines itself: outside of quotes white space or # ends a word, and a backslash
+// escapes the next character.
 std::string sbatch_word(const std::string& option, const std::string& value) {
   for (const unsigned char c : value) {
     if (c < 0x20 || c == 0x7f) {
@@ -51,9 +51,8 @@ std::string pattern_of(const fs::path& path) {
   return out;
 }
 
-// A signal interrupts `wait`, which is why it is called until the program has really ended. Only
-// the time limit's notice (USR1) has the task queued again: TERM is what scancel sends, and also
-// the limit itself, for a run that takes longer to save than the notice gives it.
+// Signals interrupt `wait`, so it is repeated until the program has ended. Only USR1, the notice
+// before the time limit, requeues the task; TERM comes from scancel, or from the limit itself.
 constexpr const char* kBody = R"(
 child= stopping= notified=0
 stop() { [ -z "$child" ] || kill -TERM "$child" 2>/dev/null; }
