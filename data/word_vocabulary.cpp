@@ -84,7 +84,7 @@ class WordVocabulary : public Tokenizer {
   }
 
   std::vector<std::string> words_;
-  TextMap<int32_t> ids_;  // without special_tokens and classes: text must not produce them
+  TextMap<int32_t> ids_;  // without special tokens and classes: text must not produce them
   TextMap<int32_t> classes_;
   std::array<int32_t, 3> special_ids_{};
   std::string serialized_;

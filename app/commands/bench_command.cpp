@@ -130,7 +130,7 @@ void add_bench_command(CLI::App& app, const Context& context) {
   command->footer(
       "Examples:\n"
       "  attn bench step experiments/multi30k/tiny.json\n"
-      "  attn bench search runs/tiny data/multi30k/test.en\n"
+      "  attn bench search runs/tiny corpora/multi30k/test_2016_flickr.en\n"
       "  attn bench peak");
   CLI::App* step = command->add_subcommand("step", "One training step: tokens/s, FLOP/s, memory");
   step->add_option("config", options->config, "config file")->required();
