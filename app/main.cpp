@@ -1,4 +1,4 @@
-// The program `attn`: reads the command line, runs one subcommand, turns exceptions into one line
+// The program `attn`: parses the command line, runs a subcommand and reports exceptions as one line
 // and an exit code.
 
 #include <CLI/CLI.hpp>
@@ -44,13 +44,15 @@ std::string command_line(int argc, char** argv) {
 int run(int argc, char** argv) {
   using namespace attn;
   Context context{.command_line = command_line(argc, argv)};
-  CLI::App app("Attention Is All You Need: train, ablate, translate, score", "attn");
+  CLI::App app("Attention Is All You Need: train, ablate, translate, parse, score", "attn");
   app.set_version_flag("--version", version_line());
   app.require_subcommand(1);
+  app.footer("attn COMMAND --help describes a command's output and options, with an example.");
   int threads = 0;
-  app.add_option("--threads", threads, "threads (default: the machine's cores)");
+  app.add_option("--threads", threads, "number of CPU threads (default: all cores)");
   std::string device_name = "auto";
-  app.add_option("--device", device_name, "auto, cpu or cuda")->capture_default_str();
+  app.add_option("--device", device_name, "auto (cuda if available), cpu or cuda")
+      ->capture_default_str();
   app.parse_complete_callback([&] {
     if (threads > 0) {
       torch::set_num_threads(threads);
@@ -92,9 +94,9 @@ int main(int argc, char** argv) {
   } catch (const attn::NonFiniteLoss& error) {
     return report(error.what(), ExitCode::internal);
   } catch (const std::bad_alloc&) {
-    return report("out of memory; lower data.batch_tokens", ExitCode::internal);
+    return report("out of memory; reduce data.batch_tokens", ExitCode::internal);
   } catch (const c10::OutOfMemoryError&) {
-    return report("out of the device's memory; lower data.batch_tokens", ExitCode::internal);
+    return report("out of GPU memory; reduce data.batch_tokens", ExitCode::internal);
   } catch (const c10::Error& error) {
     return report(error.what_without_backtrace(), ExitCode::internal);
   } catch (const std::exception& error) {

@@ -1,11 +1,10 @@
-// Memory that is freed and wanted again a moment later, as training wants it at every step, should
-// stay with the process.
+// Keeps freed memory in the process, since every training step allocates the same sizes.
 #pragma once
 
 namespace attn {
 
-/// Tells glibc not to give freed blocks back to the kernel, whose page faults otherwise cost a
-/// third of a training step. Does nothing with another allocator. Call once, first thing.
+/// Makes glibc keep freed blocks: page faults otherwise take a third of a training step. No effect
+/// with other allocators. Call once at start-up.
 void keep_freed_memory();
 
 }  // namespace attn

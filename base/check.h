@@ -1,4 +1,4 @@
-// The one form in which validate() of a config complains.
+// Checks for validate() of configs.
 #pragma once
 
 #include <sstream>

@@ -1,4 +1,4 @@
-// The nearest right word for a misspelt one.
+// Suggestions for misspelt words.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +8,10 @@
 
 namespace attn {
 
-/// Levenshtein distance in bytes; a swap of neighbours counts one.
+/// Damerau-Levenshtein distance in bytes (adjacent swaps count as one).
 int64_t edit_distance(std::string_view a, std::string_view b);
 
-/// The choice nearest to `word`, or "" when none is near enough to be meant.
+/// The choice nearest to `word`, or "" if none is near.
 std::string nearest(std::string_view word, std::span<const std::string> choices);
 
 /// "; did you mean heads?" or, when nothing is near, "; one of: a, b, c".

@@ -1,4 +1,4 @@
-// Names of enum values in configs and messages, from one table an enum.
+// Names of enum values in configs and messages.
 #pragma once
 
 #include <array>
@@ -14,12 +14,12 @@ struct EnumName {
   std::string_view name;
 };
 
-/// Specialise for an enum with `static constexpr auto values = std::to_array<EnumName<E>>({…})`,
-/// and with `former` in the same way where configs of earlier versions have other names.
+/// Specialize for an enum with `static constexpr auto values = std::to_array<EnumName<E>>({…})`,
+/// and `former` likewise for names in configs of earlier versions.
 template <class E>
 struct EnumNames;
 
-/// The name of `value`; every value of an enum stands in its table.
+/// The name of `value`, which must be in the table.
 template <class E>
 constexpr std::string_view enum_name(E value) {
   for (const auto& entry : EnumNames<E>::values) {

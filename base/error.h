@@ -1,4 +1,4 @@
-// The two kinds of mistakes a user can make. Everything else that goes wrong is a bug of ours.
+// User errors. All other exceptions are bugs.
 #pragma once
 
 #include <stdexcept>
@@ -6,10 +6,10 @@
 
 namespace attn {
 
-/// Exit codes of the program; `done` and `internal` are used by main alone.
+/// Exit codes of the program.
 enum class ExitCode : int { done = 0, internal = 1, config = 2, data = 3 };
 
-/// Base of all errors whose message is meant for the user: one line with place, value and remedy.
+/// Base class of user errors; the message is one line with place, value and remedy.
 class UserError : public std::runtime_error {
  public:
   UserError(ExitCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
@@ -19,13 +19,13 @@ class UserError : public std::runtime_error {
   ExitCode code_;
 };
 
-/// A wrong configuration or command line: exit code 2.
+/// Invalid config or command line: exit code 2.
 class ConfigError : public UserError {
  public:
   explicit ConfigError(const std::string& message) : UserError(ExitCode::config, message) {}
 };
 
-/// A file that is missing, broken, foreign or cannot be written: exit code 3.
+/// Missing, invalid or unwritable file: exit code 3.
 class DataError : public UserError {
  public:
   explicit DataError(const std::string& message) : UserError(ExitCode::data, message) {}

@@ -1,5 +1,5 @@
-// The system calls behind base/file.h: everything is synced before it gets its final name, because
-// a rename alone survives a killed process but not a power cut.
+// Everything is synced before it is renamed to its final name: a rename alone survives a killed
+// process, but not a power failure.
 #include "base/file.h"
 
 #include <fcntl.h>
@@ -53,7 +53,7 @@ int open_retrying(const fs::path& path, int flags, mode_t mode = 0) {
   return number;
 }
 
-/// Hands the file to `take` piece by piece: pipes and growing files are read to their end.
+/// Passes the file to `take` in pieces, to its end, also for pipes and growing files.
 template <typename Take>
 void read_pieces(const fs::path& path, int64_t limit, Take take) {
   const Descriptor file(open_retrying(path, O_RDONLY));
@@ -68,7 +68,7 @@ void read_pieces(const fs::path& path, int64_t limit, Take take) {
     total += count;
     if (total > limit) {
       throw DataError("'" + path.string() + "' is larger than the " + std::to_string(limit) +
-                      " bytes that such a file may have");
+                      " bytes allowed for this file");
     }
     take(std::string_view(buffer.data(), static_cast<size_t>(count)));
   }
@@ -83,7 +83,7 @@ void write_all(int number, std::string_view content, const fs::path& path) {
   }
 }
 
-/// EINVAL: the file system (or a device) has nothing to sync, which is no failure.
+/// EINVAL: the file system (or device) does not support syncing: not an error.
 void sync_path(const fs::path& path) {
   const Descriptor file(open_retrying(path, O_RDONLY));
   if (!file.open()) fail("open", path, errno);
@@ -248,7 +248,7 @@ MappedFile::MappedFile(const fs::path& path) {
   if (!file.open() || ::fstat(file.get(), &status) != 0) fail("read", path, errno);
   if (S_ISDIR(status.st_mode)) fail("read", path, EISDIR);
   if (!S_ISREG(status.st_mode)) {
-    throw DataError("cannot read '" + path.string() + "': it must be a regular file");
+    throw DataError("cannot read '" + path.string() + "': not a regular file");
   }
   if (status.st_size == 0) return;
   size_ = static_cast<size_t>(status.st_size);

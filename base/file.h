@@ -1,4 +1,4 @@
-// Files: read with a limit, mapped, and written whole or not at all.
+// Reading with a size limit, memory mapping, and atomic writes.
 #pragma once
 
 #include <cstddef>
@@ -21,16 +21,15 @@ std::string read_file(const std::filesystem::path& path, int64_t limit = int64_t
 std::vector<std::string> read_lines(const std::filesystem::path& path,
                                     int64_t limit = int64_t{1} << 34);
 
-/// What a name gets while its content is incomplete: ".tmp-" and 16 random digits, since processes
-/// of other machines and containers, with the same process ids, write to the same folders.
+/// Suffix of temporary names: ".tmp-" and 16 random digits (process ids are not unique across
+/// machines and containers).
 std::string temporary_suffix();
 
-/// Makes an empty file of its own, with a temporary_suffix, beside `path`. Throws DataError.
+/// Creates an empty file next to `path`, with a temporary_suffix. Throws DataError.
 std::filesystem::path make_temporary_file(const std::filesystem::path& path);
 
-/// Writes beside the target under a temporary name, syncs and renames: readers see the old file or
-/// the new one. Throws DataError (with the system's reason: disk full, permission …) and then
-/// leaves the old file as it was.
+/// Writes to a temporary file, syncs and renames it: readers see the old or the new file. Throws
+/// DataError with the system's reason and leaves the old file unchanged.
 void write_file_atomically(const std::filesystem::path& path, std::string_view content);
 
 /// A read-only memory map. Empty files map to an empty span.
@@ -49,24 +48,23 @@ class MappedFile {
   size_t size_ = 0;
 };
 
-/// A directory that appears under its name whole or not at all: files are written under `path()`,
-/// and `commit` syncs them and renames the directory. Without a commit the destructor removes what
-/// was written. A directory that is replaced changes places with the new one in one system call;
-/// where the file system has none for that, a kill between two renames leaves what
-/// `interrupted_replacement` finds.
+/// Creates a directory atomically: files are written under `path()`; `commit` syncs them and
+/// renames the directory; without a commit the destructor removes them. Replacing an existing
+/// directory swaps the two in one system call; on file systems without it, a kill between two
+/// renames leaves the old directory where `interrupted_replacement` finds it.
 class AtomicDirectory {
  public:
-  /// What becomes of a directory that has the final name already.
+  /// What to do if the final name exists.
   enum class Existing { refuse, replace };
 
-  /// Makes `final_path` + a temporary suffix; throws DataError when that cannot be made or, with
+  /// Creates `final_path` + a temporary suffix; throws DataError if it cannot, or, with
   /// `refuse`, `final_path` exists.
   explicit AtomicDirectory(std::filesystem::path final_path, Existing existing = Existing::refuse);
   ~AtomicDirectory();
   AtomicDirectory(const AtomicDirectory&) = delete;
   AtomicDirectory& operator=(const AtomicDirectory&) = delete;
   const std::filesystem::path& path() const { return temporary_; }
-  /// Throws DataError with the system's reason; the final name then means what it meant before.
+  /// Throws DataError with the system's reason; the final name is then unchanged.
   void commit();
 
  private:
@@ -76,8 +74,8 @@ class AtomicDirectory {
   bool committed_ = false;
 };
 
-/// Where `final_path` is missing because a commit that replaces it was killed between its two
-/// renames: the name under which the old directory lies. The next commit removes it.
+/// The old directory, if `final_path` is missing because a replacing commit was killed between two
+/// renames. The next commit removes it.
 std::optional<std::filesystem::path> interrupted_replacement(
     const std::filesystem::path& final_path);
 

@@ -1,4 +1,4 @@
-// A fast content hash of 64 bits, for cache keys and checksums; no protection against malice.
+// A fast 64-bit content hash for cache keys and checksums; not cryptographic.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@
 
 namespace attn {
 
-/// XXH64 (Collet 2014; the xxHash specification 0.1.1), fed piece by piece: the cuts don't matter.
+/// XXH64 (Collet 2014; the xxHash specification 0.1.1), in pieces of any size.
 class Hasher {
  public:
   explicit Hasher(uint64_t seed = 0);

@@ -19,7 +19,7 @@ std::string position(std::string_view text, size_t byte) {
   return std::to_string(line) + ":" + std::to_string(column);
 }
 
-// The word of a tag in an object, which may lack it or have something that is none.
+// The value of a tag in an object, where it may be missing or invalid.
 std::string chosen_word(const ConfigSchema::Tag& tag, const Json& object) {
   const auto found = object.find(tag.name);
   if (found == object.end() || found->is_null()) return tag.standard;
@@ -72,7 +72,7 @@ Json parse_json(std::string_view text, const std::string& name) {
     if (event == Json::parse_event_t::object_end) keys.pop_back();
     if (event == Json::parse_event_t::key &&
         !keys.back().insert(parsed.get<std::string>()).second) {
-      throw ConfigError(name + ": the key " + parsed.dump() + " stands twice in one object");
+      throw ConfigError(name + ": the key " + parsed.dump() + " is a duplicate in its object");
     }
     return true;
   };
@@ -94,7 +94,7 @@ void set_path(Json& json, std::string_view assignment, const ConfigSchema& schem
   const size_t equals = assignment.find('=');
   if (equals == std::string_view::npos || equals == 0) {
     throw ConfigError("--set " + std::string(assignment) +
-                      ": write path=value, as in model.heads=4");
+                      ": expected path=value, as in model.heads=4");
   }
   if (find_invalid_utf8(assignment)) {
     throw ConfigError("--set: an assignment is not UTF-8");
@@ -113,7 +113,7 @@ void set_path(Json& json, std::string_view assignment, const ConfigSchema& schem
                           key.find_first_not_of("0123456789") == std::string::npos;
       if (!number || std::stoul(key) >= at->size()) {
         throw ConfigError("--set " + std::string(assignment) + ": \"" + key +
-                          "\" is no index of an array of " + std::to_string(at->size()));
+                          "\" is not an index of an array of " + std::to_string(at->size()));
       }
       at = &(*at)[std::stoul(key)];
       if (dot == std::string_view::npos) return apply_patch(*at, patch, *at_schema);
@@ -207,11 +207,10 @@ std::string json_type_name(const Json& json) {
 
 namespace json_config_detail {
 
-void wrong_type(const std::string& place, const Json& json, std::string_view wanted) {
+void wrong_type(const std::string& place, const Json& json, std::string_view expected) {
   std::string value = json.dump();
   if (value.size() > 60) value = value.substr(0, 57) + "...";
-  throw ConfigError(place + ": " + value + " is " + json_type_name(json) + ", wanted " +
-                    std::string(wanted));
+  throw ConfigError(place + ": expected " + std::string(expected) + ", got " + value);
 }
 
 void read_value(bool& out, const Json& json, const std::string& place) {
@@ -277,7 +276,7 @@ void note_alternatives(
       });
       if (has) words += (count++ > 0 ? ", " : "") + word;
     }
-    // None: an option that takes another tag's alternative as well.
+    // count 0: an option that depends on another tag as well.
     if (count > 0 && count < alternatives.size()) {
       doc.only += (doc.only.empty() ? "" : "; ") + tag + " " + words;
     }

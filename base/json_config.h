@@ -13,15 +13,15 @@
 //   };
 // clang-format on
 //
-// From that list come reading, writing and explaining. An unknown key, a wrong type or an unknown
-// word stops with the place, the choices and the nearest right name: a misspelt ablation must never
-// run as the base model.
+// Reading, writing and --explain are generated from that list. Unknown keys, wrong types and
+// unknown enum values are errors with path, choices and the nearest valid name, so that a misspelt
+// option never runs as the base model.
 //
-// A struct may be a tagged union: the value of one of its fields, an enum, decides which others it
-// has. It names that field (`static constexpr const char* kTag = "kind"`, or an array `kTags`), and
-// `fields` visits it before the fields that depend on it, and of those only the chosen
-// alternative's. Where no option of one alternative means the same in another, `static constexpr
-// bool kTagReplaces = true` says that a patch which changes the tag replaces the whole object.
+// A struct may be a tagged union: an enum field decides which other fields it has. It names that
+// field (`static constexpr const char* kTag = "kind"`, or an array `kTags`), and `fields` visits it
+// before the fields that depend on it, and of those only the chosen alternative's. With `static
+// constexpr bool kTagReplaces = true` a patch that changes the tag replaces the whole object
+// instead of keeping common options.
 #pragma once
 
 #include <algorithm>
@@ -39,7 +39,7 @@
 
 namespace attn {
 
-/// JSON's word for the type of a value, for messages: "a number", "an object" …
+/// The JSON type of a value, for messages: "a number", "an object" …
 std::string json_type_name(const Json& json);
 
 /// One option, for `attn config --explain`.
@@ -63,7 +63,7 @@ struct IsMap : std::false_type {};
 template <class T>
 struct IsMap<std::map<std::string, T>> : std::true_type {};
 
-[[noreturn]] void wrong_type(const std::string& place, const Json& json, std::string_view wanted);
+[[noreturn]] void wrong_type(const std::string& place, const Json& json, std::string_view expected);
 void read_value(bool& out, const Json& json, const std::string& place);
 void read_value(int64_t& out, const Json& json, const std::string& place);
 void read_value(double& out, const Json& json, const std::string& place);
@@ -100,8 +100,8 @@ constexpr bool tag_replaces() {
   }
 }
 
-// Throws ConfigError for a key that the struct `written` (all its options, with its tags) does not
-// have, unless another alternative has it and its value there is the default.
+// Throws ConfigError for a key that is not in `written` (all options of the struct, with its tags),
+// unless another alternative has it and the value is its default.
 void check_unknown_key(const std::string& place, const std::string& key, const Json& value,
                        const Json& written, const ConfigSchema& schema);
 

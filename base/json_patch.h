@@ -1,4 +1,4 @@
-// JSON text, and merge patches that know the tagged unions of a config (base/json_config.h).
+// Strict JSON, and merge patches for configs with tagged unions (base/json_config.h).
 #pragma once
 
 #include <map>
@@ -13,7 +13,7 @@ namespace attn {
 /// Keeps the order of the field lists when written.
 using Json = nlohmann::ordered_json;
 
-/// Parses text strictly: no comments, no key twice in one object, at most 64 levels. Throws
+/// Parses text strictly: no comments, no duplicate keys, at most 64 levels. Throws
 /// ConfigError with `name`:line:column.
 Json parse_json(std::string_view text, const std::string& name);
 
@@ -32,7 +32,7 @@ struct ConfigSchema {
 
 /// Sets `a.b.c=value` in `json` (the value as JSON where it parses as such, else as a string), as
 /// apply_patch does. An index into an array is a number. Throws ConfigError when there is no '=', a
-/// part of the path is not an object or a key stands twice in the value.
+/// part of the path is not an object or the value has a duplicate key.
 void set_path(Json& json, std::string_view assignment, const ConfigSchema& schema = {});
 
 /// Lays a merge patch (RFC 7386) over `config`: objects are merged, all else is replaced. A null is

@@ -1,5 +1,4 @@
-// metrics.jsonl: what a run measured, one JSON object a line, in the order in which it was
-// measured.
+// metrics.jsonl: the metrics of a run, one JSON object per line, in chronological order.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +15,11 @@ namespace attn {
 using MetricValue = std::variant<double, int64_t, std::string>;
 using MetricField = std::pair<std::string, MetricValue>;
 
-/// Appends to a log. Each record is one write of one whole line: a killed process tears at most the
-/// last.
+/// Appends to the log. Each record is one write of a whole line: a killed process leaves at most
+/// one incomplete line.
 class MetricsLog {
  public:
-  /// Makes the file (not its folder) where there is none and drops a torn last line. Throws
+  /// Creates the file (not its folder) if missing and removes an incomplete last line. Throws
   /// DataError.
   explicit MetricsLog(std::filesystem::path path);
   ~MetricsLog();
@@ -35,7 +34,7 @@ class MetricsLog {
   void write(std::string_view kind, std::initializer_list<MetricField> fields) {
     write(kind, std::span(fields.begin(), fields.size()));
   }
-  /// Waits until all records are on the disk: before a checkpoint that claims to follow them.
+  /// Syncs all records to disk, before a checkpoint that follows them.
   /// Throws DataError.
   void sync();
 
@@ -44,10 +43,10 @@ class MetricsLog {
   int file_ = -1;
 };
 
-/// Cuts the log before its first record whose "step" is greater than `step`, and before a torn last
-/// line: a run that goes on from the checkpoint of `step` then writes the log that an undisturbed
-/// run would have written. Records without a "step" belong to the ones before them. No file:
-/// nothing to do. Throws DataError.
+/// Truncates the log before the first record with a "step" greater than `step` and before an
+/// incomplete line: a run resumed from the checkpoint of `step` then has the same log as an
+/// uninterrupted one. Records without a "step" belong to those before them. Does nothing without a
+/// file. Throws DataError.
 void keep_until_step(const std::filesystem::path& path, int64_t step);
 
 }  // namespace attn

@@ -131,19 +131,19 @@ void write_parts(const fs::path& path, const std::string& header,
 
 // ---- reading
 
-/// What makes the header unacceptable, without the file's name.
+/// Why the file is invalid, without its name.
 struct Broken {
   std::string reason;
 };
 
-/// A name from a stranger, fit to be printed on one line.
+/// An untrusted name, escaped for a one-line message.
 std::string shown(const std::string& name) {
   return nlohmann::json(name.substr(0, 80))
       .dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
 }
 
-/// A valid header has three levels. Stopping at the fourth, and at a key given twice, also keeps
-/// the parser from building what a hostile file asks for.
+/// Rejects more than three levels and duplicate keys while parsing, which also bounds memory for
+/// malicious files.
 class HeaderGuard {
  public:
   bool operator()(int depth, nlohmann::json::parse_event_t event, nlohmann::json& parsed) {

@@ -1,6 +1,5 @@
-// The safetensors format: named arrays in one file that Python's safetensors reads and writes. 8
-// bytes of header length (little-endian), a JSON header, and the arrays' bytes, one after the other
-// without gaps.
+// The safetensors format: 8 bytes of header length (little-endian), a JSON header, and the bytes of
+// the tensors without gaps. Compatible with Python's safetensors.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +15,7 @@
 
 namespace attn {
 
-/// One array, row-major and little-endian; `bytes` belongs to somebody else.
+/// A non-owning view of a tensor, row-major and little-endian.
 struct TensorView {
   std::string name;
   std::string dtype;           ///< F32 F64 BF16 F16 I64 I32 U8 BOOL
@@ -27,23 +26,20 @@ struct TensorView {
 /// The bytes of one element of a dtype, 0 for one that is not supported.
 int64_t dtype_size(std::string_view dtype);
 
-/// Writes the file straight under its name (inside an AtomicDirectory, which syncs and renames):
-/// the header is padded to 8 bytes and the tensors are ordered by element size, then by name, as
-/// Python's safetensors orders them, so that each starts at a multiple of its element size. Throws
-/// DataError when the file cannot be written (with the system's reason; what was written is
-/// removed), std::invalid_argument for views that contradict themselves.
+/// Writes the file directly (use it inside an AtomicDirectory). The header is padded to 8 bytes and
+/// the tensors are sorted by element size, then by name, as by Python's safetensors, so that each
+/// is aligned. Throws DataError if the file cannot be written (it is then removed) and
+/// std::invalid_argument for inconsistent views.
 void write_safetensors(const std::filesystem::path& path, std::span<const TensorView> tensors,
                        const std::map<std::string, std::string>& metadata = {});
 
-/// A file of tensors, memory-mapped: nothing is read until it is looked at. All claims of the
-/// header are checked before any is believed.
+/// A memory-mapped file. The header is fully validated before use.
 class SafetensorsFile {
  public:
-  /// Throws DataError naming the file and what is wrong with it.
+  /// Throws DataError for an invalid file.
   explicit SafetensorsFile(const std::filesystem::path& path);
 
-  /// Sorted by name. The views live as long as this object; a foreign file need not align them to
-  /// their elements.
+  /// Sorted by name, valid as long as this object; not necessarily aligned.
   const std::vector<TensorView>& tensors() const { return tensors_; }
   /// Null when there is none of that name.
   const TensorView* find(std::string_view name) const;

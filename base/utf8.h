@@ -1,4 +1,4 @@
-// UTF-8, decoded and checked by hand: what a corpus from a stranger contains is not to be trusted.
+// Decoding and validation of UTF-8.
 #pragma once
 
 #include <cstddef>

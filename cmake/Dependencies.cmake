@@ -1,4 +1,4 @@
-# Everything is found, nothing is downloaded: `./run` tells how to install what is missing.
+# Finds the dependencies; nothing is downloaded. `./run` installs what is missing, or explains how to.
 find_program(CCACHE ccache)
 if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   # A precompiled header is cached only under these settings (ccache's manual, "Precompiled headers"). Paths below the

@@ -9,20 +9,20 @@ if(NOT ATTN_TORCH_PREFIX OR NOT EXISTS "${ATTN_TORCH_PREFIX}/include/torch")
 endif()
 if(NOT ATTN_TORCH_PREFIX)
   message(FATAL_ERROR
-    "LibTorch ${ATTN_TORCH_OLDEST} to ${ATTN_TORCH_NEWEST} was not found. `./run build` makes a private one; or set "
+    "LibTorch ${ATTN_TORCH_OLDEST} to ${ATTN_TORCH_NEWEST} was not found. `./run build` installs a private one; or set "
     "Torch_DIR or CMAKE_PREFIX_PATH, or install torch for the python3 on the PATH.")
 endif()
 attn_torch_version("${ATTN_TORCH_PREFIX}" ATTN_TORCH_VERSION)
 if(NOT ATTN_TORCH_VERSION)
-  message(FATAL_ERROR "ATTN_TORCH_PREFIX=${ATTN_TORCH_PREFIX} holds no complete LibTorch: its headers and the whole "
-                      "libraries torch, torch_cpu and c10 are needed. Install it again, or name another one")
+  message(FATAL_ERROR "ATTN_TORCH_PREFIX=${ATTN_TORCH_PREFIX} is not a complete LibTorch: its headers and the "
+                      "libraries torch, torch_cpu and c10 are required. Reinstall it, or set another prefix")
 endif()
 if(ATTN_TORCH_VERSION VERSION_LESS ATTN_TORCH_OLDEST)
-  message(FATAL_ERROR "ATTN_TORCH_PREFIX=${ATTN_TORCH_PREFIX} holds LibTorch ${ATTN_TORCH_VERSION}: "
+  message(FATAL_ERROR "ATTN_TORCH_PREFIX=${ATTN_TORCH_PREFIX} is LibTorch ${ATTN_TORCH_VERSION}: "
                       "${ATTN_TORCH_OLDEST} to ${ATTN_TORCH_NEWEST} are supported")
 endif()
 if(ATTN_TORCH_VERSION MATCHES "^[0-9]+\\.[0-9]+" AND CMAKE_MATCH_0 VERSION_GREATER ATTN_TORCH_NEWEST)
-  message(WARNING "LibTorch ${ATTN_TORCH_VERSION} is newer than ${ATTN_TORCH_NEWEST}, the newest one tried")
+  message(WARNING "LibTorch ${ATTN_TORCH_VERSION} is newer than ${ATTN_TORCH_NEWEST}, the newest tested version")
 endif()
 attn_check_torch_internals("${ATTN_TORCH_PREFIX}/include" ${ATTN_TORCH_VERSION})
 # An upgrade in place must reconfigure.
@@ -74,7 +74,7 @@ if(OpenMP_CXX_FOUND)
     target_link_libraries(attn_torch INTERFACE ${OpenMP_CXX_LIBRARIES})
   endif()
 else()
-  message(WARNING "The compiler has no OpenMP: attn's own kernels will run on one thread")
+  message(WARNING "The compiler does not support OpenMP: attn's kernels will run on one thread")
 endif()
 # The macros LibTorch was compiled with, since some of its headers depend on them.
 set(_targets "${ATTN_TORCH_PREFIX}/share/cmake/Caffe2/Caffe2Targets.cmake")

@@ -1,4 +1,4 @@
-# Run by CTest for each test binary (see Tests.cmake): adds its test cases, which the binary lists anew after it changed.
+# Run by CTest for each test binary (see Tests.cmake): adds its test cases, which the binary lists again after it has changed.
 # Takes target, program (the binary) and cases (the file for the list).
 if(NOT EXISTS "${program}")
   add_test("${target} is not built" "${program}")

@@ -41,7 +41,7 @@ std::vector<Batch> split(const Batch& batch, int64_t parts) {
   std::vector<Batch> out;
   int64_t source = 0, target = 0;  // tokens before the sentence
   for (int64_t i = 0; i < batch.sentences; ++i) {
-    // Where the parts so far have had their share.
+    // Start a new part once the previous ones have their share.
     const bool next = (source + target) * parts >= static_cast<int64_t>(out.size()) * tokens;
     if (next) out.emplace_back();
     Batch& part = out.back();
@@ -61,16 +61,16 @@ std::vector<Batch> split(const Batch& batch, int64_t parts) {
 }
 
 Batch make_batch(const EncodedCorpus& corpus, std::span<const uint32_t> ids) {
-  const Vocabularies& signs = corpus.vocabularies();
+  const Vocabularies& vocabularies = corpus.vocabularies();
   Batch batch;
   for (const uint32_t id : ids) {
-    append(batch.source, corpus.source(id), {}, signs.source_eos);
-    append(batch.target_in, corpus.target(id), signs.target_bos, {});
+    append(batch.source, corpus.source(id), {}, vocabularies.source_eos);
+    append(batch.target_in, corpus.target(id), vocabularies.target_bos, {});
     if (const TokenCounter* counter = corpus.target_counter()) {
       const auto length = static_cast<size_t>(batch.target_in.lengths.back());
       counter->append(std::span(batch.target_in.tokens).last(length), batch.target_in.second);
     }
-    append(batch.target_out, corpus.target(id), {}, signs.target_eos);
+    append(batch.target_out, corpus.target(id), {}, vocabularies.target_eos);
     batch.ids.push_back(id);
   }
   batch.sentences = static_cast<int64_t>(ids.size());

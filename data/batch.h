@@ -1,4 +1,4 @@
-// Sentences laid end to end, without padding: what the model is fed.
+// Batches as ragged rows, without padding.
 #pragma once
 
 #include <cstdint>
@@ -9,39 +9,37 @@
 
 namespace attn {
 
-/// Token sequences end to end; lengths[i] of them belong to sentence i.
+/// Concatenated token sequences; sentence i has lengths[i] tokens.
 struct TokenRows {
   std::vector<int64_t> tokens;
   std::vector<int64_t> lengths;
-  /// The second index of each token (data/token_counter.h); empty where there is none.
+  /// The second index of each token (data/token_counter.h); empty if there is none.
   std::vector<int64_t> second = {};
   int64_t longest() const;  ///< 0 without sentences
   bool operator==(const TokenRows&) const = default;
 };
 
-/// Sentence pairs that are trained on together.
+/// A batch of sentence pairs.
 struct Batch {
-  /// Tokens and the end sign.
+  /// Tokens and EOS.
   TokenRows source;
-  /// The start sign and the tokens: what the decoder reads.
+  /// BOS and the tokens: the decoder input.
   TokenRows target_in;
-  /// Tokens and the end sign: what the decoder should say.
+  /// Tokens and EOS: the decoder targets.
   TokenRows target_out;
   int64_t sentences = 0;
-  /// With end signs.
+  /// EOS included.
   int64_t source_tokens = 0;
   int64_t target_tokens = 0;
-  /// Positions of the pairs in the corpus.
+  /// Indices of the pairs in the corpus.
   std::vector<int64_t> ids;
 
-  /// The share of positions, both sides together, that would be padding if every sentence were
-  /// filled up to the longest of its side.
+  /// The share of padding, over both sides, that a padded batch would have.
   double padding() const;
   bool operator==(const Batch&) const = default;
 };
 
-/// The batch's sentences in their order, cut into at most `parts` batches of about as many tokens,
-/// none of them empty.
+/// Splits a batch into at most `parts` non-empty batches of similar token counts, in order.
 std::vector<Batch> split(const Batch& batch, int64_t parts);
 
 /// The batch of the pairs `ids`, in that order.

@@ -14,16 +14,15 @@ namespace attn {
 namespace {
 
 void check_size(const EncodedCorpus& corpus) {
-  if (corpus.size() == 0) throw DataError("a corpus without a single usable pair");
+  if (corpus.size() == 0) throw DataError("the corpus has no usable pair");
   if (corpus.size() > std::numeric_limits<uint32_t>::max()) {
-    throw DataError("a corpus of " + std::to_string(corpus.size()) +
-                    " pairs: at most 2^32 - 1 are possible; split it");
+    throw DataError("the corpus has " + std::to_string(corpus.size()) +
+                    " pairs; at most 2^32 - 1 are supported: split it");
   }
 }
 
-/// Sorts by the longer side, which the budget counts, and within a length from pairs with the
-/// longer source to pairs with the longer target, and back within the next length: where one length
-/// ends and the next begins, like meets like, so that the other side wastes little either.
+/// Sort key: the longer side, which the budget counts; within a length alternately from longer
+/// source to longer target and back, so that neighbours have similar lengths on both sides.
 uint64_t shape_key(const EncodedCorpus& corpus, uint32_t id) {
   const int64_t source = corpus.source_length(id);
   const int64_t target = corpus.target_length(id);
@@ -33,8 +32,7 @@ uint64_t shape_key(const EncodedCorpus& corpus, uint32_t id) {
   return static_cast<uint64_t>(longer) << 32 | static_cast<uint64_t>(slant + middle);
 }
 
-/// Ties keep their order. The lengths are fetched once, because the sort would otherwise jump
-/// through the mapped file.
+/// Stable. Keys are computed once, to avoid random access to the mapped file.
 std::vector<uint32_t> sort_by_shape(const EncodedCorpus& corpus, std::span<const uint32_t> ids) {
   std::vector<std::pair<uint64_t, uint32_t>> keyed;
   keyed.reserve(ids.size());
@@ -51,8 +49,7 @@ int64_t longer_side(const EncodedCorpus& corpus, uint32_t id) {
   return std::max(corpus.source_length(id), corpus.target_length(id)) + 1;
 }
 
-/// Cuts `sorted` greedily so that sentences × longest side stays within the budget; a batch is
-/// never empty.
+/// Cuts `sorted` greedily into non-empty batches with sentences × longest side within the budget.
 template <class Take>
 void cut_batches(const EncodedCorpus& corpus, std::span<const uint32_t> sorted,
                  int64_t batch_tokens, Take&& take) {
@@ -93,7 +90,7 @@ int64_t BatchStream::chunks() const {
 }
 
 BatchStream::Range BatchStream::chunk_range(int64_t chunk) const {
-  // Chunks of like size: a small last one would be all padding.
+  // Chunks of similar size: a small last one would be mostly padding.
   const int64_t each = corpus_->size() / chunks();
   const int64_t rest = corpus_->size() % chunks();
   const auto start = [&](int64_t w) { return static_cast<size_t>(w * each + std::min(w, rest)); };

@@ -1,5 +1,5 @@
-// The order in which a corpus is trained on: shuffled anew each epoch, pairs of like length
-// together, the same for the same seed, and resumable at any batch.
+// Batching: shuffled every epoch, pairs of similar length together, deterministic by seed, and
+// resumable at any batch.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace attn {
 
-/// Where a stream stands: its next batch. An epoch's pairs are shuffled and cut into chunks; a
-/// chunk's pairs are sorted by length and cut into batches, which come in random order.
+/// Position of a stream: its next batch. The pairs of an epoch are shuffled and cut into chunks;
+/// the pairs of a chunk are sorted by length and cut into batches, which are shuffled.
 struct StreamPosition {
   int64_t epoch = 0;
   int64_t chunk = 0;
@@ -20,37 +20,35 @@ struct StreamPosition {
 };
 
 struct StreamOptions {
-  /// Limit of sentences × longest side with its end sign. A single longer pair is a batch of its
-  /// own.
+  /// Limit of sentences × longest side, EOS included. A longer pair is a batch of its own.
   int64_t batch_tokens = 4096;
   uint64_t seed = 1;
-  /// Pairs sorted together, at most: few make random batches, many waste little.
+  /// Pairs sorted together (Marian's maxi-batch): fewer are more random, more need less padding.
   int64_t chunk_pairs = 1'000'000;
 };
 
-/// Endless batches of a corpus, each pair exactly once an epoch.
+/// Infinite stream of batches; each pair occurs exactly once per epoch.
 class BatchStream {
  public:
-  /// The corpus must outlive the stream. Throws DataError when it is empty or has 2^32 pairs and
-  /// more.
+  /// The corpus must outlive the stream. Throws DataError if it is empty or has 2^32 or more pairs.
   BatchStream(const EncodedCorpus& corpus, const StreamOptions& options);
 
   Batch next();
   const EncodedCorpus& corpus() const { return *corpus_; }
 
-  /// The epoch, from 0, of the batch that `next` returned last.
+  /// The epoch, from 0, of the last batch.
   int64_t epoch() const { return position_.epoch; }
-  /// Continues exactly here after `restore`, in a stream of the same corpus and options.
+  /// For `restore` in a stream of the same corpus and options.
   StreamPosition position() const { return position_; }
-  /// Throws DataError for a position that this stream doesn't have.
+  /// Throws DataError for an invalid position.
   void restore(const StreamPosition& position);
 
   int64_t chunks() const;
-  /// Batches of the current chunk; with one chunk, of the epoch.
+  /// Number of batches in the current chunk.
   int64_t chunk_batches() const { return static_cast<int64_t>(batches_.size()); }
-  /// Batches of an epoch; exact with one chunk, else as if all chunks were like the current one.
+  /// Number of batches per epoch; with several chunks an estimate.
   int64_t epoch_batches() const { return chunk_batches() * chunks(); }
-  /// The share of positions in the current chunk that would be padding if its batches were padded.
+  /// The share of padding that padded batches of the current chunk would have.
   double chunk_padding() const;
 
  private:
@@ -66,16 +64,14 @@ class BatchStream {
   StreamPosition position_;
   std::vector<uint32_t> order_;   // of the epoch
   std::vector<uint32_t> sorted_;  // of the chunk
-  std::vector<Range> batches_;    // in sorted_, in the order they come
+  std::vector<Range> batches_;    // ranges of sorted_, in batch order
 };
 
-/// Every pair exactly once, shortest first, always the same: for validation. Throws DataError like
-/// the stream.
+/// Every pair exactly once, shortest first, for validation. Throws as the stream.
 std::vector<Batch> sequential_batches(const EncodedCorpus& corpus, int64_t batch_tokens);
 
-/// The batch with the most target tokens, and of these the most source tokens, that
-/// `sequential_batches` would make: what fits into memory with it fits with all. One pair beyond
-/// `batch_tokens` counts like any other batch.
+/// The batch of `sequential_batches` with the most target tokens (then source tokens): if it fits
+/// into memory, all do.
 Batch largest_batch(const EncodedCorpus& corpus, int64_t batch_tokens);
 
 }  // namespace attn

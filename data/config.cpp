@@ -10,25 +10,26 @@ namespace {
 
 void require_file(const char* field, const std::string& path) {
   if (std::filesystem::exists(path)) return;
-  throw DataError(std::string(field) + ": " + path +
-                  ": no such file (paths begin at the working directory; data/fetch --list tells "
-                  "which corpora can be downloaded)");
+  throw DataError(
+      std::string(field) + ": " + path +
+      ": no such file (paths are relative to the working directory; data/fetch --list shows "
+      "the corpora that can be downloaded)");
 }
 
 }  // namespace
 
 void DataConfig::validate() const {
-  // Catches a count typed with too many zeros before it is allocated.
+  // Larger values are taken for typos.
   constexpr int64_t most = int64_t{1} << 30;
   require(vocab_size > 0, "data.vocab_size", vocab_size, "must be positive");
   require(vocab_size >= 4, "data.vocab_size", vocab_size,
-          "must be at least 4: three tokens are signs");
+          "must be at least 4: <unk>, BOS and EOS are three of them");
   require(vocab_size <= most, "data.vocab_size", vocab_size, "must be at most 2^30");
   require(!shared_vocabulary || target_model.empty() || target_model == source_model,
           "data.target_model", target_model,
-          "with shared_vocabulary true it must be empty or the same as source_model");
+          "must be empty or equal source_model with data.shared_vocabulary");
   require(task != Task::parsing || !shared_vocabulary, "data.shared_vocabulary", "true",
-          "must be false for parsing: words and symbols of trees have nothing in common");
+          "must be false for parsing: words and tree symbols are different vocabularies");
   require(task == Task::parsing || silver.empty(), "data.silver", "[…]",
           "is for data.task parsing");
   require(silver_ratio >= 0 && silver_ratio <= 1000, "data.silver_ratio", silver_ratio,
@@ -36,24 +37,24 @@ void DataConfig::validate() const {
   require(character_coverage > 0 && character_coverage <= 1, "data.character_coverage",
           character_coverage, "must be above 0 and at most 1");
   require(min_frequency >= 1, "data.min_frequency", min_frequency, "must be at least 1");
-  require(max_length >= 2, "data.max_length", max_length,
-          "must be at least 2: one token and the end sign");
+  require(max_length >= 2, "data.max_length", max_length, "must be at least 2: one token and EOS");
   require(max_length <= most, "data.max_length", max_length, "must be at most 2^30");
   require(batch_tokens > 0, "data.batch_tokens", batch_tokens, "must be positive");
   require(batch_tokens <= most, "data.batch_tokens", batch_tokens, "must be at most 2^30");
 }
 
 void DataConfig::require_texts() const {
-  require(!train.empty(), "data.train", "\"\"",
-          "name the training text, without its language (parsing: the file of trees)");
+  require(
+      !train.empty(), "data.train", "\"\"",
+      "give the path of the training text without \".<language>\" (parsing: the file of trees)");
   if (task == Task::parsing) {
     require_file("data.train", train);
     if (!valid.empty()) require_file("data.valid", valid);
     for (const std::string& path : silver) require_file("data.silver", path);
     return;
   }
-  require(!source.empty(), "data.source", "\"\"", "name the source language, such as \"en\"");
-  require(!target.empty(), "data.target", "\"\"", "name the target language, such as \"de\"");
+  require(!source.empty(), "data.source", "\"\"", "give the source language, such as \"en\"");
+  require(!target.empty(), "data.target", "\"\"", "give the target language, such as \"de\"");
   for (const std::string& language : {source, target}) {
     require_file("data.train", text_path(train, language));
     if (!valid.empty()) require_file("data.valid", text_path(valid, language));

@@ -1,4 +1,4 @@
-// What is trained on and how it is cut into tokens and batches: the "data" part of an experiment.
+// Corpora, tokenizer and batching: the "data" section of an experiment.
 #pragma once
 
 #include <array>
@@ -10,8 +10,7 @@
 
 namespace attn {
 
-/// What the model is to learn from: parallel text, or sentences and their constituency trees
-/// (section 6.3).
+/// Translation of parallel text, or constituency parsing (section 6.3).
 enum class Task { translation, parsing };
 
 template <>
@@ -22,7 +21,7 @@ struct EnumNames<Task> {
   });
 };
 
-/// How a tree is written as a sequence: data/parsing/linearize.h.
+/// Linearization of trees: data/parsing/linearize.h.
 enum class TreeForm { tags, xx };
 
 template <>
@@ -33,7 +32,7 @@ struct EnumNames<TreeForm> {
   });
 };
 
-/// How text becomes tokens: SentencePiece with one of its two algorithms, or blank-separated words.
+/// SentencePiece with one of its two algorithms, or words separated by white space.
 enum class TokenizerKind { bpe, unigram, words };
 
 template <>
@@ -45,7 +44,7 @@ struct EnumNames<TokenizerKind> {
   });
 };
 
-/// What SentencePiece does to characters first. `identity` keeps already tokenised text as it is.
+/// Normalization in SentencePiece; `identity` for tokenized text.
 enum class Normalization { identity, nmt_nfkc, nfkc };
 
 template <>
@@ -88,56 +87,58 @@ struct DataConfig {
 
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit) {
-    visit("task", self.task, "translation of parallel text, or parsing into constituency trees");
+    visit("task", self.task, "translation of parallel text, or constituency parsing");
     visit("train", self.train,
-          "training text: path before \".<language>\", one sentence a line; parsing: a file of "
-          "bracketed trees");
-    visit("valid", self.valid, "validation text, named the same way");
+          "training text: the path without \".<language>\", one sentence per line; parsing: a file "
+          "of bracketed trees");
+    visit("valid", self.valid, "validation text, given like train");
     if (self.task == Task::translation) {
-      visit("source", self.source, "language translated from: the suffix of its files");
-      visit("target", self.target, "language translated into: the suffix of its files");
+      visit("source", self.source, "source language: the suffix of its files");
+      visit("target", self.target, "target language: the suffix of its files");
     }
-    visit("tokenizer", self.tokenizer, "subwords by byte pairs or a unigram model, or whole words");
-    visit("vocab_size", self.vocab_size, "tokens in a vocabulary, at most (section 5.1: 37,000)");
-    visit("shared_vocabulary", self.shared_vocabulary, "one vocabulary learnt from both sides");
+    visit("tokenizer", self.tokenizer, "SentencePiece BPE or unigram model, or whole words");
+    visit("vocab_size", self.vocab_size, "maximum vocabulary size (section 5.1: 37,000)");
+    visit("shared_vocabulary", self.shared_vocabulary, "joint vocabulary of source and target");
     visit("source_model", self.source_model,
-          "a SentencePiece model or word list to use; empty: learn one from the training text");
-    visit("target_model", self.target_model, "the same for the target; shared: leave empty");
+          "existing SentencePiece model or word list; empty: trained on the training text");
+    visit("target_model", self.target_model,
+          "the same for the target; empty with shared_vocabulary");
     if (self.tokenizer == TokenizerKind::words) {
-      visit("min_frequency", self.min_frequency, "rarer words become unknown");
+      visit("min_frequency", self.min_frequency, "words seen less often become <unk>");
       visit("unknown_classes", self.unknown_classes,
-            "unknown words are told apart by their shape and ending");
+            "unknown words get one of several <unk> tokens, by word shape and suffix");
     } else {
       visit("character_coverage", self.character_coverage,
-            "share of all characters in the text that get a token of their own");
-      visit("normalization", self.normalization, "Unicode normalization before the tokenizer");
+            "SentencePiece's character_coverage: share of the characters that get a token");
+      visit("normalization", self.normalization, "Unicode normalization before tokenization");
     }
     visit("max_length", self.max_length,
-          "training pairs with a side of more tokens, the end sign included, are left out");
+          "training pairs with more tokens on either side, EOS included, are dropped");
     visit("batch_tokens", self.batch_tokens,
-          "tokens in a batch, at most: sentences x longest side, the end sign included");
-    visit("cache", self.cache, "directory of encoded texts; empty: in the run directory");
+          "batch size in tokens: sentences × longest side, EOS included");
+    visit("cache", self.cache, "directory of the encoded corpora; empty: the run directory");
     if (self.task == Task::parsing) {
-      visit("tree_form", self.tree_form,
-            "trees with part-of-speech tags, or with XX for each (Vinyals et al. 2015)");
-      visit("drop_traces", self.drop_traces, "leave out -NONE- leaves of the trees");
-      visit("drop_functions", self.drop_functions, "NP-SBJ-1 becomes NP");
-      visit("silver", self.silver, "files of automatic trees, mixed with data.train");
+      visit(
+          "tree_form", self.tree_form,
+          "linearization with part-of-speech tags, or with XX for every tag (Vinyals et al. 2015)");
+      visit("drop_traces", self.drop_traces, "remove traces (-NONE- leaves) from the trees");
+      visit("drop_functions", self.drop_functions,
+            "remove function tags and indices: NP-SBJ-1 becomes NP");
+      visit("silver", self.silver, "files of automatically parsed trees, mixed with data.train");
       visit("silver_ratio", self.silver_ratio,
-            "silver trees for each gold one; the fewer are repeated (0: every tree once)");
+            "silver trees per gold tree, by repeating the fewer; 0: every tree once");
     }
   }
   bool operator==(const DataConfig&) const = default;
 
-  /// Throws ConfigError with the first field that cannot be right. Files are not looked at.
+  /// Throws ConfigError for the first invalid option. Does not access files.
   void validate() const;
-  /// Throws ConfigError unless the training text and, for translation, both languages are named (a
-  /// config that is only looked at, or that is a base for others, need not), and DataError naming
-  /// the first file that is not there.
+  /// For training: throws ConfigError unless the training text and, for translation, both languages
+  /// are set, and DataError for the first missing file.
   void require_texts() const;
 };
 
-/// The path of one side's text: `prefix` + "." + `language`.
+/// The path of one side: `prefix` + "." + `language`.
 std::string text_path(const std::string& prefix, const std::string& language);
 
 }  // namespace attn

@@ -24,7 +24,7 @@ struct EncodedPair {
   int64_t line;
 };
 
-/// What one thread makes of some pairs.
+/// Some pairs, encoded by one thread.
 struct EncodedChunk {
   std::vector<EncodedPair> pairs;
   CorpusReport notes;
@@ -45,7 +45,7 @@ EncodedChunk encode_chunk(const std::vector<TextPair>& texts, const CorpusReques
     if (note_problem(text, chunk.notes)) continue;
     EncodedPair pair{request.tokenizers.source->encode(text.source),
                      request.tokenizers.target->encode(text.target), text.line};
-    // A line of invisible characters alone may have no tokens.
+    // A line of invisible characters may have no tokens.
     if (note(PairProblem::empty, pair.line, pair.source.empty(), pair.target.empty())) continue;
     if (note(PairProblem::overlong, pair.line, overlong(pair.source), overlong(pair.target))) {
       continue;
@@ -78,8 +78,8 @@ struct TextHashes {
   uint64_t target = 0;
 };
 
-/// Chunks are encoded by several threads and written in their order; no more of them than threads
-/// are held. Throws DataError when the texts are no longer those that were hashed.
+/// Encodes chunks in parallel and writes them in order. Throws DataError if the texts have changed
+/// since they were hashed.
 CorpusReport encode_texts(const CorpusRequest& request, const TextHashes& hashes, NewFile& file,
                           CorpusWriter& writer) {
   const int64_t wanted =
@@ -103,7 +103,7 @@ CorpusReport encode_texts(const CorpusRequest& request, const TextHashes& hashes
       under_way.pop_front();
       for (const auto& pair : chunk.pairs) writer.add(pair.source, pair.target, pair.line);
       merge(report, chunk.notes);
-      file.check();  // a full disk is said at once, not after the last line
+      file.check();  // reports a full disk at once
     }
     if (ended) break;
   }
@@ -132,7 +132,7 @@ void build(const CorpusRequest& request, const TextHashes& hashes,
   std::error_code error;
   std::filesystem::create_directories(path.parent_path(), error);
   if (error) {
-    throw DataError("cannot make the directory '" + path.parent_path().string() +
+    throw DataError("cannot create the directory '" + path.parent_path().string() +
                     "': " + error.message());
   }
   NewFile file(path);
@@ -140,14 +140,14 @@ void build(const CorpusRequest& request, const TextHashes& hashes,
   const CorpusReport report = encode_texts(request, hashes, file, writer);
   if (report.kept() == 0) {
     throw DataError("'" + request.source.string() + "' and '" + request.target.string() +
-                    "': no pair can be used, most are longer than data.max_length, " +
-                    std::to_string(request.max_length) + " tokens");
+                    "': no usable pair; most are longer than data.max_length (" +
+                    std::to_string(request.max_length) + " tokens)");
   }
   writer.finish(report);
   file.commit();
 }
 
-/// The cache of an earlier start, if there is a good one.
+/// The existing cache, if it is valid.
 std::optional<EncodedCorpus> open_cache(const std::filesystem::path& path, uint64_t key,
                                         const Log& log) {
   std::error_code ignored;
@@ -155,9 +155,9 @@ std::optional<EncodedCorpus> open_cache(const std::filesystem::path& path, uint6
   try {
     EncodedCorpus corpus(path);
     if (corpus.key() == key) return corpus;
-    if (log) log(path.string() + ": made of other texts; it is made anew");
+    if (log) log(path.string() + ": stale cache (the texts or the vocabulary changed); rebuilding");
   } catch (const DataError& error) {
-    if (log) log(std::string(error.what()) + "; it is made anew");
+    if (log) log(std::string(error.what()) + "; rebuilding");
   }
   return {};
 }

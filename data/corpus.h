@@ -1,4 +1,4 @@
-// Parallel text as tokens: encoded once, then mapped into memory from a cache file.
+// Encoded parallel text, memory-mapped from a cache file.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace attn {
 
-/// One sentence of a corpus: tokens without signs, stored in 16 bits where the vocabulary allows.
+/// One sentence: tokens without BOS and EOS, stored in 16 bits if the vocabulary allows.
 class TokenView {
  public:
   TokenView(const std::byte* data, int64_t size, bool wide)
@@ -49,30 +49,29 @@ Vocabularies vocabularies_of(const Tokenizers& tokenizers);
 /// Pairs of token sequences, read-only. Copies are not made; moves are cheap and leave views valid.
 class EncodedCorpus {
  public:
-  /// Opens a cache file. Throws DataError when it is missing, foreign, truncated or damaged in any
-  /// byte.
+  /// Opens a cache file. Throws DataError if it is missing or invalid; all bytes are checked.
   explicit EncodedCorpus(const std::filesystem::path& cache);
-  /// Of pairs at hand, without a file. Throws DataError for a token outside its vocabulary.
+  /// From pairs in memory. Throws DataError for a token outside its vocabulary.
   EncodedCorpus(std::span<const std::pair<std::vector<int32_t>, std::vector<int32_t>>> pairs,
                 const Vocabularies& vocabularies);
 
   int64_t size() const { return pairs_; }
   TokenView source(int64_t i) const { return view(2 * i); }
   TokenView target(int64_t i) const { return view(2 * i + 1); }
-  /// In tokens, without signs.
+  /// In tokens, without BOS and EOS.
   int64_t source_length(int64_t i) const { return length(2 * i); }
   int64_t target_length(int64_t i) const { return length(2 * i + 1); }
-  /// The line of the texts, from 1, that pair i was on.
+  /// Line number of pair i in the texts, from 1.
   int64_t line(int64_t i) const { return static_cast<int64_t>(lines_[static_cast<size_t>(i)]); }
   const Vocabularies& vocabularies() const { return vocabularies_; }
-  /// What was read and what was left out. The paths are empty unless `load_corpus` filled them in.
+  /// Report on dropped pairs. The paths are only set by `load_corpus`.
   const CorpusReport& report() const { return report_; }
-  /// What the second index of target rows counts; null: there is none.
+  /// Counter of the second index of target rows; null: none.
   const TokenCounter* target_counter() const { return target_counter_.get(); }
   void set_target_counter(std::shared_ptr<const TokenCounter> counter) {
     target_counter_ = std::move(counter);
   }
-  /// The content that the cache file was made of.
+  /// Hash of the texts, tokenizers and options of the cache.
   uint64_t key() const { return key_; }
 
  private:
@@ -100,24 +99,24 @@ class EncodedCorpus {
   std::shared_ptr<const TokenCounter> target_counter_;
 };
 
-/// What `load_corpus` needs to know.
+/// Arguments of `load_corpus`.
 struct CorpusRequest {
   std::filesystem::path source;
   std::filesystem::path target;
   Tokenizers tokenizers;
-  /// Pairs with a side of more tokens, the end sign included, are left out; 0: none are (validation
+  /// Pairs with more tokens on either side, EOS included, are dropped; 0: no limit (validation
   /// text).
   int64_t max_length = 0;
-  /// Where the cache file lies or will lie; made when it is missing.
+  /// Directory of the cache file, created if missing.
   std::filesystem::path cache_directory;
-  /// Threads that encode; 0: as many as the machine has.
+  /// Number of threads; 0: all cores.
   int64_t threads = 0;
   Log log = {};
 };
 
-/// Checks and encodes the texts, or opens the cache file of an earlier call that had the same
-/// texts, tokenizers and limit; a damaged one is made anew. Says what the report says. Throws
-/// DataError: see check_texts.
+/// Checks and encodes the texts, or opens the cache of an earlier call with the same texts,
+/// tokenizers and limit; an invalid cache is rebuilt. Logs the report. Throws DataError as
+/// check_texts.
 EncodedCorpus load_corpus(const CorpusRequest& request);
 
 }  // namespace attn

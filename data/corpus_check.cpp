@@ -52,7 +52,7 @@ std::vector<std::string> CorpusReport::text() const {
   for (const auto& [problem, name] : EnumNames<PairProblem>::values) {
     const Dropped& one = (*this)[problem];
     if (one.count == 0) continue;
-    std::string line = "left out: " + std::to_string(one.count) +
+    std::string line = "dropped: " + std::to_string(one.count) +
                        (one.count == 1 ? " pair with " : " pairs with ") + std::string(name);
     if (problem == PairProblem::overlong && max_length > 0) {
       line += " (more than " + std::to_string(max_length) + " tokens, data.max_length)";
@@ -81,7 +81,7 @@ void PairReader::report_unequal(bool source_ended) {
   throw DataError("'" + source_.path().string() + "' has " + std::to_string(source_.number()) +
                   " lines and '" + target_.path().string() + "' has " +
                   std::to_string(target_.number()) +
-                  ": line i of one must be the translation of line i of the other");
+                  ": the two files must be aligned line by line");
 }
 
 bool note_problem(const TextPair& pair, CorpusReport& report) {
@@ -109,7 +109,7 @@ CorpusReport check_texts(const std::filesystem::path& source, const std::filesys
   const Dropped& broken = report[PairProblem::invalid_utf8];
   if (broken.count * 100 > report.lines) {
     throw DataError(std::to_string(broken.count) + " of " + std::to_string(report.lines) +
-                    " pairs are not UTF-8, the first at " + first_places(report, broken) +
+                    " pairs are not valid UTF-8, the first at " + first_places(report, broken) +
                     ": convert the text, for example with iconv");
   }
   if (report.kept() == 0) {

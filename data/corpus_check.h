@@ -1,5 +1,4 @@
-// Parallel text is checked before anything is trained on it: what is wrong, where, and what is done
-// about it.
+// Validation of parallel text: invalid pairs are dropped and reported.
 #pragma once
 
 #include <array>
@@ -15,7 +14,7 @@ namespace attn {
 
 enum class Side { source, target };
 
-/// Why a pair is left out. In this order, the first that holds.
+/// Reason to drop a pair; the first that applies.
 enum class PairProblem { invalid_utf8, empty, overlong };
 
 template <>
@@ -27,7 +26,7 @@ struct EnumNames<PairProblem> {
   });
 };
 
-/// The pairs left out for one reason: how many, and the places of the first few.
+/// Pairs dropped for one reason: their number, and the places of the first few.
 struct Dropped {
   struct Place {
     int64_t line;
@@ -43,13 +42,13 @@ struct Dropped {
   bool operator==(const Dropped&) const = default;
 };
 
-/// What is known about two texts that belong together.
+/// Report on a parallel text.
 struct CorpusReport {
   std::filesystem::path source;
   std::filesystem::path target;
   /// Of each side.
   int64_t lines = 0;
-  /// The limit that overlong pairs break, in tokens with the end sign; 0: there was none.
+  /// The length limit in tokens, EOS included; 0: none.
   int64_t max_length = 0;
   std::array<Dropped, 3> dropped;
 
@@ -59,8 +58,7 @@ struct CorpusReport {
   }
   /// Pairs that are used.
   int64_t kept() const;
-  /// For the user: one line with the counts, and one for each kind of left-out pair with its first
-  /// places.
+  /// For the log: one line with counts, and one per reason with the first places.
   std::vector<std::string> text() const;
   bool operator==(const CorpusReport&) const = default;
 };
@@ -94,13 +92,12 @@ class PairReader {
   LineReader target_;
 };
 
-/// Looks at the text of a pair alone: broken encoding, nothing but blanks, a line beyond any limit.
-/// If it finds something, it notes it in the report and returns true.
+/// Checks the text of a pair: encoding, blank lines, extreme length. Records a problem and returns
+/// true if there is one.
 bool note_problem(const TextPair& pair, CorpusReport& report);
 
-/// Reads both texts and notes the pairs that cannot be used. Throws DataError when the numbers of
-/// lines differ, when no pair is left, and when more than one pair in a hundred is not UTF-8: a few
-/// broken lines are noise, many are the wrong file or the wrong encoding.
+/// Checks both texts. Throws DataError if the numbers of lines differ, if no pair is usable, or if
+/// more than 1 % of the pairs are not UTF-8 (probably a wrong encoding).
 CorpusReport check_texts(const std::filesystem::path& source, const std::filesystem::path& target);
 
 }  // namespace attn

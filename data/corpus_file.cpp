@@ -32,7 +32,7 @@ bool sizes_fit(const CorpusHeader& header, uint64_t file_bytes) {
                            8 * (2 * header.pairs + 1) + 8 * header.pairs;
 }
 
-/// Signs are inside their vocabularies and a vocabulary's ids fit into a token.
+/// Whether special tokens are in their vocabularies and ids fit into a token.
 bool vocabularies_fit(const CorpusHeader& header) {
   const uint64_t most = header.token_bytes == 2 ? uint64_t{1} << 16 : uint64_t{1} << 31;
   return header.source_size <= most && header.target_size <= most &&
@@ -132,23 +132,23 @@ CorpusParts parse_corpus(std::span<const std::byte> bytes, const std::string& na
   };
   CorpusParts parts{};
   CorpusHeader& header = parts.header;
-  check(bytes.size() >= sizeof header, "not a corpus cache, or a truncated one");
+  check(bytes.size() >= sizeof header, "not a corpus cache, or truncated");
   std::memcpy(static_cast<void*>(&header), bytes.data(), sizeof header);
-  check(header.magic == CorpusHeader::right_magic, "not a corpus cache of this machine");
-  check(header.version == CorpusHeader::right_version, "a corpus cache of another version");
-  check(header.header_hash == header.hash(), "a damaged corpus cache (header)");
-  check(sizes_fit(header, bytes.size()), "a truncated corpus cache");
-  check(vocabularies_fit(header), "a damaged corpus cache (vocabularies)");
+  check(header.magic == CorpusHeader::right_magic, "not a corpus cache, or of another byte order");
+  check(header.version == CorpusHeader::right_version, "corpus cache of another version");
+  check(header.header_hash == header.hash(), "corrupt corpus cache (header)");
+  check(sizes_fit(header, bytes.size()), "truncated corpus cache");
+  check(vocabularies_fit(header), "corrupt corpus cache (vocabularies)");
   check(header.body_hash == hash_bytes(bytes.subspan(sizeof header)),
-        "a damaged corpus cache (content)");
+        "corrupt corpus cache (content)");
   parts.tokens = bytes.data() + sizeof header;
   const auto* index = reinterpret_cast<const uint64_t*>(parts.tokens + token_section_bytes(header));
   parts.offsets = {index, 2 * header.pairs + 1};
   parts.lines = {index + parts.offsets.size(), header.pairs};
-  check(offsets_rise(parts.offsets, header.tokens), "a damaged corpus cache (index)");
+  check(offsets_rise(parts.offsets, header.tokens), "corrupt corpus cache (index)");
   check(header.token_bytes == 2 ? tokens_fit(reinterpret_cast<const uint16_t*>(parts.tokens), parts)
                                 : tokens_fit(reinterpret_cast<const int32_t*>(parts.tokens), parts),
-        "a corpus cache with tokens outside its vocabulary");
+        "corrupt corpus cache (tokens outside the vocabulary)");
   return parts;
 }
 
@@ -169,7 +169,7 @@ void CorpusWriter::put(std::span<const std::byte> bytes) {
 void CorpusWriter::put_tokens(std::span<const int32_t> tokens, uint64_t vocabulary) {
   for (const int32_t token : tokens) {
     if (token >= 0 && static_cast<uint64_t>(token) < vocabulary) continue;
-    throw DataError("token " + std::to_string(token) + " is outside of its vocabulary of " +
+    throw DataError("token " + std::to_string(token) + " is outside its vocabulary of " +
                     std::to_string(vocabulary));
   }
   if (header_.token_bytes == 2) {

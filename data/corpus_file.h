@@ -1,6 +1,5 @@
 // The cache file of an encoded corpus: a header, the tokens of all pairs (source, target, source
-// …), and an index. All numbers are in the byte order of the machine; another order is refused by
-// the magic number.
+// …), and an index. Numbers are in native byte order, which the magic number identifies.
 #pragma once
 
 #include <array>
@@ -87,7 +86,7 @@ class CorpusWriter {
   std::vector<uint16_t> narrow_;  // scratch
 };
 
-/// A file that gets its name when it is whole and on the disk; without `commit` it vanishes.
+/// A file that is renamed to its final name on `commit`, and removed without it.
 class NewFile {
  public:
   /// Throws DataError when the file cannot be made.

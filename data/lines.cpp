@@ -56,8 +56,7 @@ bool LineReader::next(std::string& line) {
 
 void require_same_hash(const std::filesystem::path& path, uint64_t keyed, uint64_t read) {
   if (read == keyed) return;
-  throw DataError(path.string() +
-                  ": changed while it was read; start again when it is written completely");
+  throw DataError(path.string() + ": changed while being read; start again when it is complete");
 }
 
 }  // namespace attn

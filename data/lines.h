@@ -1,4 +1,4 @@
-// Text files line by line through a small buffer, whatever stands in them.
+// Buffered reading of text files by line.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,7 @@ namespace attn {
 /// start.
 class LineReader {
  public:
-  /// Longer lines are cut here: nothing that a model reads is as long, and a file without line ends
-  /// must not fill the memory.
+  /// Longer lines are truncated, which bounds memory for files without line ends.
   static constexpr size_t most_bytes = size_t{1} << 20;
 
   /// Throws DataError when the file cannot be opened.
@@ -30,7 +29,7 @@ class LineReader {
   /// Whether the last line was longer than `most_bytes` and lost its end.
   bool cut() const { return cut_; }
   const std::filesystem::path& path() const { return path_; }
-  /// What hash_file gives for the bytes read so far; after `next` was false, for the whole file.
+  /// hash_file of the bytes read so far; after the end, of the whole file.
   uint64_t hash() const { return hasher_.digest(); }
 
  private:

@@ -20,7 +20,7 @@ std::shared_ptr<const Tokenizer> learn(const DataConfig& config,
   std::string names;
   for (const auto& text : texts) names += (names.empty() ? "" : " and ") + text.string();
   const std::string kind(enum_name(config.tokenizer));
-  if (log) log("learning a vocabulary (" + kind + ") from " + names);
+  if (log) log("training a tokenizer (" + kind + ") on " + names);
   std::string bytes = config.tokenizer == TokenizerKind::words
                           ? learn_word_vocabulary(texts, config.vocab_size, config.min_frequency,
                                                   config.unknown_classes)
@@ -29,8 +29,7 @@ std::shared_ptr<const Tokenizer> learn(const DataConfig& config,
   if (log) {
     std::string line = "vocabulary: " + std::to_string(tokenizer->size()) + " tokens";
     if (tokenizer->size() < config.vocab_size && config.task == Task::translation) {
-      line += "; the text yields no more than that of the " + std::to_string(config.vocab_size) +
-              " asked for in data.vocab_size";
+      line += "; the text yields fewer than data.vocab_size = " + std::to_string(config.vocab_size);
     }
     log(line);
   }

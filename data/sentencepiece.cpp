@@ -27,11 +27,11 @@ class SentencePiece : public Tokenizer {
     check_sentencepiece_bytes(bytes_, name);
     const auto status = processor_.LoadFromSerializedProto(bytes_);
     if (!status.ok()) {
-      throw DataError(name + ": not a SentencePiece model, or a damaged one (" +
+      throw DataError(name + ": not a SentencePiece model, or corrupt (" +
                       std::string(status.message()) + ")");
     }
     if (eos() < 0) {
-      throw DataError(name + ": the model has no end sign </s>; train it with --eos_id=2");
+      throw DataError(name + ": the model has no EOS token </s>; train it with --eos_id=2");
     }
   }
 
@@ -159,13 +159,13 @@ std::string learn_sentencepiece(std::span<const std::filesystem::path> texts,
   std::string model;
   sp::util::Status status;
   std::exception_ptr error;
-  // The library keeps its random numbers for each thread: in a new one they start anew.
+  // The library has one random generator per thread: a new thread starts from its seed.
   std::thread([&] {
     try {
       sp::SetRandomGeneratorSeed(1);
       Lines lines(config.tokenizer == TokenizerKind::bpe ? counted_words(texts)
                                                          : sampled_lines(texts));
-      if (lines.done()) throw DataError(texts.front().string() + ": no text to learn from");
+      if (lines.done()) throw DataError(texts.front().string() + ": no text to train on");
       status = sp::SentencePieceTrainer::Train(trainer_options(config), &lines, &model);
     } catch (...) {
       error = std::current_exception();
@@ -175,7 +175,7 @@ std::string learn_sentencepiece(std::span<const std::filesystem::path> texts,
   if (!status.ok()) {
     const std::string reason = status.message();
     if (reason.find("ocabulary size") == std::string::npos) {
-      throw DataError(texts.front().string() + ": SentencePiece cannot learn from it: " + reason);
+      throw DataError(texts.front().string() + ": SentencePiece training failed: " + reason);
     }
     throw ConfigError("data.vocab_size: " + std::to_string(config.vocab_size) + ": " + reason);
   }

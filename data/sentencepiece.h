@@ -12,8 +12,8 @@
 
 namespace attn {
 
-/// Learns a model from the texts and returns its bytes: <unk> 0, <s> 1, </s> 2, no padding sign. It
-/// depends on the texts and the config alone. Fewer pieces than `vocab_size` come out where the
+/// Learns a model from the texts and returns its bytes: <unk> 0, <s> 1, </s> 2, no padding token.
+/// It depends on the texts and the config alone. Fewer pieces than `vocab_size` come out where the
 /// texts yield no more. Throws ConfigError when `vocab_size` does not even hold the characters,
 /// DataError for unusable text.
 std::string learn_sentencepiece(std::span<const std::filesystem::path> texts,
@@ -22,7 +22,7 @@ std::string learn_sentencepiece(std::span<const std::filesystem::path> texts,
 /// Whether the bytes can only be meant as a SentencePiece model.
 bool looks_like_sentencepiece(std::string_view bytes);
 
-/// Throws DataError, naming `name`, for a broken model and for one without an end sign.
+/// Throws DataError, naming `name`, for a broken model and for one without EOS.
 std::unique_ptr<Tokenizer> parse_sentencepiece(std::string bytes, const std::string& name);
 
 }  // namespace attn

@@ -127,16 +127,16 @@ void check_sentencepiece_bytes(std::string_view bytes, const std::string& name) 
   bool has_normalizer = false;
   for (Message model(bytes); !model.done();) {
     const auto field = model.next();
-    if (!field) throw DataError(name + ": not a SentencePiece model, or a truncated one");
+    if (!field) throw DataError(name + ": not a SentencePiece model, or truncated");
     has_pieces = has_pieces || field->number == 1;
     has_training = has_training || field->number == 2;
     has_normalizer = has_normalizer || field->number == 3;
     if ((field->number == 3 || field->number == 5) && !normalizer_is_sound(field->bytes)) {
-      throw DataError(name + ": the SentencePiece model's normalization table is damaged");
+      throw DataError(name + ": the normalization table of the SentencePiece model is corrupt");
     }
   }
   if (!has_pieces || !has_training || !has_normalizer) {
-    throw DataError(name + ": not a SentencePiece model, or a truncated one");
+    throw DataError(name + ": not a SentencePiece model, or truncated");
   }
 }
 

@@ -25,15 +25,16 @@ class Tokenizer {
 
   /// Number of tokens: ids are 0 to size() - 1.
   virtual int64_t size() const = 0;
-  /// The text's tokens, without start and end signs. Text never yields a sign, whatever is written
-  /// in it.
+  /// The tokens of the text, without BOS and EOS. Text never yields a special token, whatever is
+  /// written in it.
   virtual std::vector<int32_t> encode(std::string_view text) const = 0;
-  /// The text of the tokens; signs vanish. Throws std::out_of_range for an id that is none.
+  /// The text of the tokens; special tokens are dropped. Throws std::out_of_range for an id that is
+  /// none.
   virtual std::string decode(std::span<const int32_t> tokens) const = 0;
   /// How a token is written. Throws std::out_of_range for an id that is none.
   virtual std::string piece(int64_t id) const = 0;
 
-  /// The sign a target sentence starts with; the end sign where a vocabulary has no start.
+  /// BOS, with which a target starts; EOS if the vocabulary has no BOS.
   virtual int32_t bos() const = 0;
   virtual int32_t eos() const = 0;
   virtual int32_t unk() const = 0;

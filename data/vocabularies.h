@@ -5,7 +5,7 @@
 
 namespace attn {
 
-/// The sizes and signs of the two vocabularies that a corpus is written in.
+/// Sizes and special tokens of the vocabularies of a corpus.
 struct Vocabularies {
   int64_t source_size = 0;
   int64_t target_size = 0;

@@ -13,7 +13,7 @@
 namespace attn {
 namespace {
 
-constexpr std::array<std::string_view, 3> signs = {"<unk>", "<s>", "</s>"};
+constexpr std::array<std::string_view, 3> special_tokens = {"<unk>", "<s>", "</s>"};
 
 /// Lets a map of strings be asked for a string_view without a copy.
 struct TextHash {
@@ -29,9 +29,9 @@ class WordVocabulary : public Tokenizer {
     for (size_t i = 0; i < words_.size(); ++i) {
       const auto id = static_cast<int32_t>(i);
       serialized_ += words_[i] + "\n";
-      const auto sign = std::find(signs.begin(), signs.end(), words_[i]);
-      if (sign != signs.end()) {
-        sign_ids_[static_cast<size_t>(sign - signs.begin())] = id;
+      const auto special = std::find(special_tokens.begin(), special_tokens.end(), words_[i]);
+      if (special != special_tokens.end()) {
+        special_ids_[static_cast<size_t>(special - special_tokens.begin())] = id;
       } else if (words_[i].starts_with(kUnknownClassMark)) {
         classes_.emplace(words_[i], id);
       } else {
@@ -69,9 +69,9 @@ class WordVocabulary : public Tokenizer {
     return words_[static_cast<size_t>(id)];
   }
 
-  int32_t unk() const override { return sign_ids_[0]; }
-  int32_t bos() const override { return sign_ids_[1]; }
-  int32_t eos() const override { return sign_ids_[2]; }
+  int32_t unk() const override { return special_ids_[0]; }
+  int32_t bos() const override { return special_ids_[1]; }
+  int32_t eos() const override { return special_ids_[2]; }
   const std::string& serialized() const override { return serialized_; }
 
  private:
@@ -84,20 +84,20 @@ class WordVocabulary : public Tokenizer {
   }
 
   std::vector<std::string> words_;
-  TextMap<int32_t> ids_;  // without signs and classes: text must not produce them
+  TextMap<int32_t> ids_;  // without special tokens and classes: text must not produce them
   TextMap<int32_t> classes_;
-  std::array<int32_t, 3> sign_ids_{};
+  std::array<int32_t, 3> special_ids_{};
   std::string serialized_;
 };
 
 /// The word of one line of a list; what follows its tab must be a count.
 std::string_view word_of(std::string_view line, const std::string& place) {
-  if (find_invalid_utf8(line)) throw DataError(place + ": not UTF-8; is this a word list?");
+  if (find_invalid_utf8(line)) throw DataError(place + ": not valid UTF-8; expected a word list");
   const size_t tab = line.find('\t');
   const std::string_view word = line.substr(0, tab);
-  if (word.empty()) throw DataError(place + ": an empty line, where a word is expected");
+  if (word.empty()) throw DataError(place + ": empty line; expected a word");
   if (word.find(' ') != std::string_view::npos) {
-    throw DataError(place + ": a blank in a word; a line is \"word\" or \"word<TAB>count\"");
+    throw DataError(place + ": white space in a word; expected \"word\" or \"word<TAB>count\"");
   }
   if (tab != std::string_view::npos) {
     const std::string_view count = line.substr(tab + 1);
@@ -113,7 +113,7 @@ constexpr int64_t least_in_class = 10;
 constexpr int64_t most_classes = 500;
 
 bool is_sign(std::string_view word) {
-  return std::find(signs.begin(), signs.end(), word) != signs.end() ||
+  return std::find(special_tokens.begin(), special_tokens.end(), word) != special_tokens.end() ||
          word.starts_with(kUnknownClassMark);
 }
 
@@ -164,9 +164,9 @@ std::vector<std::pair<std::string, int64_t>> count_words(
 std::string learn_word_vocabulary(std::span<const std::filesystem::path> texts, int64_t size,
                                   int64_t min_frequency, bool unknown_classes) {
   std::string list;
-  for (const std::string_view sign : signs) list += std::string(sign) + "\n";
+  for (const std::string_view special : special_tokens) list += std::string(special) + "\n";
   const int64_t for_classes = unknown_classes ? std::min(most_classes, size / 4) : 0;
-  auto room = size - static_cast<int64_t>(signs.size()) - for_classes;
+  auto room = size - static_cast<int64_t>(special_tokens.size()) - for_classes;
   bool empty = true;
   TextMap<int64_t> classes;
   for (const auto& [word, count] : count_words(texts, size_t{1} << 22)) {
@@ -182,8 +182,8 @@ std::string learn_word_vocabulary(std::span<const std::filesystem::path> texts, 
     }
   }
   if (empty) {
-    throw DataError(texts.front().string() + ": no word is seen " + std::to_string(min_frequency) +
-                    " times or more (data.min_frequency)");
+    throw DataError(texts.front().string() + ": no word occurs at least " +
+                    std::to_string(min_frequency) + " times (data.min_frequency)");
   }
   return list + class_lines(classes, for_classes);
 }
@@ -202,17 +202,17 @@ std::unique_ptr<Tokenizer> parse_word_vocabulary(std::string_view text, const st
     const std::string_view word = word_of(line, place);
     const auto [earlier, fresh] = lines.emplace(word, number);
     if (!fresh) {
-      throw DataError(place + ": the word '" + std::string(word) + "' is on line " +
-                      std::to_string(earlier->second) + " already");
+      throw DataError(place + ": duplicate word '" + std::string(word) + "', first on line " +
+                      std::to_string(earlier->second));
     }
     words.emplace_back(word);
   }
   std::vector<std::string> missing;
-  for (const std::string_view sign : signs) {
-    if (!lines.contains(sign)) missing.emplace_back(sign);
+  for (const std::string_view special : special_tokens) {
+    if (!lines.contains(special)) missing.emplace_back(special);
   }
   words.insert(words.begin(), missing.begin(), missing.end());
-  if (words.size() <= signs.size()) throw DataError(name + ": a word list without words");
+  if (words.size() <= special_tokens.size()) throw DataError(name + ": the word list has no words");
   return std::make_unique<WordVocabulary>(std::move(words));
 }
 

@@ -30,16 +30,16 @@ void for_each_word(std::string_view text, Take&& take) {
 std::vector<std::pair<std::string, int64_t>> count_words(
     std::span<const std::filesystem::path> texts, size_t most);
 
-/// A word list as text, "word<TAB>count" a line after the three signs: the most frequent words, at
-/// most `size` lines with the signs, none seen fewer than `min_frequency` times. With
-/// `unknown_classes` also the classes (data/unknown_words.h) that at least ten occurrences of words
-/// without a line fall into; a vocabulary that holds some puts unknown words into them. Throws
-/// DataError.
+/// A word list as text, "word<TAB>count" lines after the three special tokens: the most frequent
+/// words, at most `size` lines with the special tokens, none seen fewer than `min_frequency` times.
+/// With `unknown_classes` also the classes (data/unknown_words.h) that at least ten occurrences of
+/// words without a line fall into; a vocabulary that holds some puts unknown words into them.
+/// Throws DataError.
 std::string learn_word_vocabulary(std::span<const std::filesystem::path> texts, int64_t size,
                                   int64_t min_frequency, bool unknown_classes = false);
 
-/// Reads "word" or "word<TAB>count" lines. Of the signs <unk>, <s> and </s>, those that the list
-/// lacks come before its first word. Throws DataError with `name`:line.
+/// Reads "word" or "word<TAB>count" lines. Of the special tokens <unk>, <s> and </s>, those that
+/// the list lacks come before its first word. Throws DataError with `name`:line.
 std::unique_ptr<Tokenizer> parse_word_vocabulary(std::string_view text, const std::string& name);
 
 }  // namespace attn

@@ -20,7 +20,7 @@ ComputeScope::ComputeScope(const Options& options)
   const bool bf16 = options.precision == Precision::bf16;
   const bool tiles = bf16 && device_.is_cpu() && cpu::tile_kernels() != nullptr;
   if (tiles) {
-    TORCH_CHECK(options.bf16_weights != nullptr, "a scope of bf16 tiles without weights");
+    TORCH_CHECK(options.bf16_weights != nullptr, "ComputeScope: bf16 tiles require bf16_weights");
     bf16_weights_ = options.bf16_weights;
   }
   set_autocast(bf16 && !tiles, bf16 && !tiles ? at::kBFloat16 : outer_autocast_type_);
@@ -34,7 +34,7 @@ ComputeScope::~ComputeScope() {
 
 void ComputeScope::set_autocast(bool enabled, torch::ScalarType type) const {
   const c10::DeviceType device = device_.type();
-  // Weights in the narrower type are kept while autocast is on, and no longer.
+  // Autocast caches the converted weights while it is enabled.
   if (at::autocast::is_autocast_enabled(device) && !enabled) at::autocast::clear_cache();
   at::autocast::set_autocast_enabled(device, enabled);
   at::autocast::set_autocast_dtype(device, type);

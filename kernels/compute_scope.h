@@ -1,4 +1,4 @@
-// What decides, apart from arguments, how a thread computes: the one place that keeps it.
+// Thread-local compute state: precision of products, bf16 weights and the dropout generator.
 #pragma once
 
 #include <cstdint>
@@ -12,23 +12,21 @@ namespace attn {
 
 class Bf16Weights;
 
-/// While it lives, operations of this thread compute as it says; training and search open one
-/// around a model's forward pass, and nothing else in the project sets these. An inner scope
-/// replaces the outer one whole, until it ends. Without a scope: float32, and dropout from torch's
-/// default CPU generator.
+/// RAII guard that sets the compute state of this thread; training and search open one around a
+/// model's forward pass. An inner scope replaces the outer one entirely until it ends. Without a
+/// scope: float32, and dropout from torch's default CPU generator.
 class ComputeScope {
  public:
   struct Options {
-    /// Of matrix products; sums, norms, softmax and weights stay float32. bf16 is tiles of our own
-    /// on a CPU that has them, else LibTorch's autocast. A CPU without instructions for bf16 only
-    /// emulates it (train/precision.h).
+    /// Of matrix products; sums, norms, softmax and weights stay float32. bf16 uses bf16 tiles
+    /// (AMX) where the CPU has them, else LibTorch's autocast, which CPUs without bf16 instructions
+    /// only emulate (train/precision.h).
     Precision precision = Precision::fp32;
     torch::Device device = torch::kCPU;
-    /// The weights' operands, for tiles; must outlive the scope. Ignored without tiles.
+    /// Weights as bf16 tiles; must outlive the scope. Ignored without tiles.
     Bf16Weights* bf16_weights = nullptr;
-    /// Dropout's keys come from this seed alone: what a thread draws must not depend on what the
-    /// others do meanwhile. Without it they come from torch's default CPU generator, which all
-    /// threads share. Off the CPU dropout is LibTorch's, with its generator.
+    /// Seed of the dropout masks, per thread for reproducibility. Without it they come from torch's
+    /// default CPU generator, which all threads share. On a GPU dropout uses LibTorch's generator.
     std::optional<uint64_t> dropout_seed = {};
   };
 
@@ -37,12 +35,11 @@ class ComputeScope {
   ComputeScope(const ComputeScope&) = delete;
   ComputeScope& operator=(const ComputeScope&) = delete;
 
-  /// Of this thread's innermost scope: the operands that products in bf16 tiles take; null where
-  /// products are LibTorch's.
+  /// bf16 weights of this thread's innermost scope; null if products are LibTorch's.
   static Bf16Weights* bf16_weights();
-  /// Of this thread's innermost scope: what dropout draws from; null for torch's generator.
+  /// Dropout generator of this thread's innermost scope; null for torch's.
   static Random* dropout();
-  /// The type that LibTorch's autocast gives to products on `device`, if it is on.
+  /// The autocast type on `device`, if autocast is enabled.
   static std::optional<torch::ScalarType> autocast_type(torch::Device device);
 
  private:

@@ -1,4 +1,4 @@
-// In what type matrix products are computed.
+// Precision of matrix products.
 #pragma once
 
 #include "base/enum_names.h"

@@ -1,4 +1,4 @@
-// How a weight that is only read is kept.
+// Precision of weights in inference.
 #pragma once
 
 #include "base/enum_names.h"
@@ -7,8 +7,8 @@ namespace attn {
 
 enum class WeightType {
   fp32,
-  bf16,  ///< on processors that multiply tiles of it; what it is multiplied with is rounded, too
-  int8   ///< 8 bits a weight and a scale for each output; what it is multiplied with stays fp32
+  bf16,  ///< both operands in bf16; needs tile instructions (AMX)
+  int8   ///< int8 weights with a scale per output; activations stay fp32
 };
 
 template <>

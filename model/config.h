@@ -23,8 +23,8 @@ struct EnumNames<Architecture> {
       {{Architecture::transformer, "transformer"}, {Architecture::recurrent, "recurrent"}});
 };
 
-/// A union tagged by "architecture"; without the key it is the Transformer. Each alternative is a
-/// config struct with max_length(), validate(), `embedding_sharing` and `counts_words()`.
+/// A union tagged by "architecture", by default the Transformer. Each alternative is a config
+/// struct with max_length(), validate(), `embedding_sharing` and `counts_words()`.
 struct ModelConfig {
   static constexpr const char* kTag = "architecture";
   static constexpr bool kTagReplaces = true;
@@ -37,7 +37,7 @@ struct ModelConfig {
   requires std::is_constructible_v<Options, Chosen> ModelConfig(const Chosen& config)
       : options(config) {}
 
-  /// The options of an architecture that is known to be the chosen one.
+  /// The options, of an alternative that is known to be set.
   template <class Chosen>
   const Chosen& get() const {
     return std::get<Chosen>(options);
@@ -51,20 +51,20 @@ struct ModelConfig {
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit) {
     Architecture architecture = self.architecture();
-    visit("architecture", architecture, "which model; its options are the other keys");
+    visit("architecture", architecture, "model architecture; the other options depend on it");
     if constexpr (!std::is_const_v<Self>) self.choose(architecture);
     std::visit([&](auto& chosen) { chosen.fields(chosen, visit); }, self.options);
   }
   bool operator==(const ModelConfig&) const = default;
 
-  /// Takes the defaults of another architecture; keeps the options where it is the same.
+  /// Switches to the defaults of `architecture` unless it is set already.
   void choose(Architecture architecture);
   /// Throws ConfigError naming the first option that contradicts itself.
   void validate() const;
-  /// The most positions that a sentence may have, if there is a limit.
+  /// Maximum number of positions of a sentence, if there is a limit.
   std::optional<int64_t> max_length() const;
   EmbeddingSharing embedding_sharing() const;
-  /// Whether the decoder takes a second index per row: how many words its tree has so far.
+  /// Whether the decoder takes a second index per row: the number of leaves generated so far.
   bool counts_words() const;
 };
 

@@ -8,10 +8,10 @@
 
 namespace attn {
 
-/// How a step of the decoder is computed.
+/// The implementation of a decoding step.
 enum class StepPath {
-  packed,  ///< the model's fast inference path, where it has one for its options and device
-  modules  ///< by the modules of model/, which define what is right
+  packed,  ///< packed inference, where the model has it for its options and device
+  modules  ///< the modules of training: the reference implementation
 };
 
 template <>

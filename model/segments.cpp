@@ -5,7 +5,7 @@ namespace attn {
 Segments::Segments(std::span<const int64_t> lengths, torch::Device device)
     : lengths_(lengths.begin(), lengths.end()), offsets_(1, 0) {
   for (const int64_t length : lengths_) {
-    TORCH_CHECK(length >= 0, "a sentence of ", length, " tokens");
+    TORCH_CHECK(length >= 0, "Segments: negative length ", length);
     offsets_.push_back(offsets_.back() + length);
     longest_ = std::max(longest_, length);
   }
@@ -31,7 +31,7 @@ torch::Tensor Segments::mask() const {
 }
 
 torch::Tensor Segments::pad(const torch::Tensor& rows) const {
-  TORCH_CHECK(rows.size(0) == this->rows(), "pad: ", rows.size(0), " rows, segments own ",
+  TORCH_CHECK(rows.size(0) == this->rows(), "pad: ", rows.size(0), " rows, expected ",
               this->rows());
   std::vector<int64_t> shape = rows.sizes().vec();
   shape[0] = count() * longest_;
@@ -43,16 +43,16 @@ torch::Tensor Segments::pad(const torch::Tensor& rows) const {
 
 torch::Tensor Segments::unpad(const torch::Tensor& padded) const {
   TORCH_CHECK(padded.size(0) == count() && padded.size(1) == longest_, "unpad: got ",
-              padded.sizes(), ", wanted [", count(), ", ", longest_, ", …]");
+              padded.sizes(), ", expected [", count(), ", ", longest_, ", …]");
   return padded.flatten(0, 1).index_select(0, slots_);
 }
 
 TokenSequences token_sequences(std::span<const int64_t> tokens, std::span<const int64_t> lengths,
                                torch::Device device, std::span<const int64_t> second) {
   Segments segments(lengths, device);
-  TORCH_CHECK(segments.rows() == static_cast<int64_t>(tokens.size()), "lengths add up to ",
-              segments.rows(), ", there are ", tokens.size(), " tokens");
-  TORCH_CHECK(second.empty() || second.size() == tokens.size(), "a second index of ", second.size(),
+  TORCH_CHECK(segments.rows() == static_cast<int64_t>(tokens.size()), "the lengths sum to ",
+              segments.rows(), ", got ", tokens.size(), " tokens");
+  TORCH_CHECK(second.empty() || second.size() == tokens.size(), "second index: got ", second.size(),
               " rows for ", tokens.size(), " tokens");
   return {int64_tensor(tokens, device), std::move(segments),
           second.empty() ? torch::Tensor() : int64_tensor(second, device)};

@@ -1,8 +1,8 @@
-// How the sentences of a batch lie in memory: end to end, as the rows of one matrix, without
-// padding. Everything in the Transformer but attention is position-wise and need not know;
-// attention asks here which rows belong together.
+// Ragged batches: the sentences lie end to end as the rows of one matrix, without padding, with
+// their cumulative lengths (cu_seqlens). Only attention needs to know which rows form a sentence;
+// all other layers are position-wise.
 //
-// Tensor names end in their shape throughout model/:
+// Tensor names end in their shape:
 //   B sentences, L target or query length, M source or key length, N rows (all positions of a
 //   batch), D d_model, H heads, K d_k or d_v of one head, F d_ff, V vocabulary, R rows of a
 //   decoding step.
@@ -17,11 +17,11 @@
 
 namespace attn {
 
-/// Sentence b owns rows [offset(b), offset(b + 1)) of an [N, …] tensor. Immutable and cheap to
-/// copy.
+/// Ragged rows (cu_seqlens): sentence b has the rows [offset(b), offset(b + 1)) of an [N, …]
+/// tensor. Immutable and cheap to copy.
 class Segments {
  public:
-  /// Lengths must not be negative. The index tensors are made on `device`.
+  /// `device`: of the index tensors.
   explicit Segments(std::span<const int64_t> lengths, torch::Device device = torch::kCPU);
 
   int64_t count() const { return static_cast<int64_t>(lengths_.size()); }
@@ -30,12 +30,12 @@ class Segments {
   int64_t length(int64_t sentence) const { return lengths_[sentence]; }
   int64_t offset(int64_t sentence) const { return offsets_[sentence]; }
   std::span<const int64_t> offsets() const { return offsets_; }
-  /// The same as [count() + 1] int32 on a GPU, for its kernels; undefined on a CPU.
+  /// cu_seqlens for GPU kernels: offsets as [count() + 1] int32; undefined on a CPU.
   const torch::Tensor& device_offsets() const { return device_offsets_; }
 
   /// [N] int64: each row's position in its sentence, from 0.
   const torch::Tensor& positions() const { return positions_; }
-  /// [B, longest] bool: true where the padded layout holds a row.
+  /// [B, longest] bool: true at real positions of the padded layout.
   torch::Tensor mask() const;
   /// [N, …] to the padded [B, longest, …]; padding is zero.
   torch::Tensor pad(const torch::Tensor& rows) const;
@@ -51,8 +51,7 @@ class Segments {
   torch::Tensor device_offsets_;
 };
 
-/// Copies numbers to `device` as To. A GPU is not waited for: the copy leaves from pinned memory,
-/// which LibTorch keeps until it is done.
+/// Copies numbers to `device` as To; asynchronous for a GPU, from pinned memory.
 template <class To, class From>
 torch::Tensor sent_tensor(std::span<const From> values, torch::Device device) {
   const torch::Tensor host = torch::empty(
@@ -68,17 +67,17 @@ torch::Tensor int64_tensor(std::span<const T> values, torch::Device device) {
   return sent_tensor<int64_t>(values, device);
 }
 
-/// Tokens of several sentences as rows.
+/// Tokens of several sentences as ragged rows.
 struct TokenSequences {
   torch::Tensor tokens_N;  ///< int64
   Segments segments;
-  /// [N] int64, a second index of each row with an encoding of its own, less than the longest
-  /// sentence; undefined where the model takes none.
+  /// [N] int64, a second position index (model.word_positions), less than the longest sentence;
+  /// undefined if the model does not use one.
   torch::Tensor second_N = {};
 };
 
-/// Copies tokens that lie end to end, and their second index if there is one, to `device`. Throws
-/// (TORCH_CHECK) when the lengths do not add up.
+/// Copies concatenated tokens, and their second index if any, to `device`. TORCH_CHECKs that the
+/// lengths sum to the number of tokens.
 TokenSequences token_sequences(std::span<const int64_t> tokens, std::span<const int64_t> lengths,
                                torch::Device device = torch::kCPU,
                                std::span<const int64_t> second = {});

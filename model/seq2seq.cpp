@@ -15,12 +15,12 @@ void Seq2SeqModel::require_backend(const SearchBackend& backend) const {
   if (backend.weights == WeightType::fp32) return;
   if (backend.path != StepPath::packed || !has_packed_inference()) {
     throw ConfigError("search.weights: " + std::string(enum_name(backend.weights)) +
-                      ": only packed inference keeps such weights, and there is none for this "
-                      "model or device; take fp32");
+                      ": requires packed inference, which this model or device does not have; "
+                      "use fp32");
   }
   if (backend.weights == WeightType::bf16 && !has_bf16_tiles()) {
     throw ConfigError(
-        "search.weights: bf16: this processor doesn't multiply tiles of it (AMX); take int8 or "
+        "search.weights: bf16: this processor does not support bf16 tiles (AMX); use int8 or "
         "fp32");
   }
 }

@@ -1,6 +1,6 @@
-// The seam between models and everything else: training, search, evaluators and benchmarks know an
-// encoder-decoder by these interfaces alone. A new architecture implements them in a folder of its
-// own and is named in model/config.h, model/size.cpp and model/make_model.cpp.
+// The interface of encoder-decoder models to training, search, evaluators and benchmarks. A new
+// architecture implements it in its own folder and is added to model/config.h, model/size.cpp and
+// model/make_model.cpp.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace attn {
 
-/// The encoder's output: rows [M, D] of all source sentences, end to end.
+/// Encoder output: rows [M, D] of all source sentences.
 struct Memory {
   torch::Tensor rows_MD;
   Segments segments;
@@ -26,7 +26,7 @@ struct OutputLayer {
   torch::Tensor weight_VD;
 };
 
-/// Decodes one batch, one position at a time. Not for use by several threads at once.
+/// Incremental decoding of one batch. Not thread-safe.
 class DecodeSession {
  public:
   virtual ~DecodeSession() = default;
@@ -34,7 +34,7 @@ class DecodeSession {
   virtual torch::Tensor step(const StepRows& rows) = 0;
 };
 
-/// A model as search uses it. Several threads may start sessions of one at the same time.
+/// A model prepared for search. start() is thread-safe.
 class InferenceModel {
  public:
   virtual ~InferenceModel() = default;
@@ -42,30 +42,29 @@ class InferenceModel {
   virtual std::unique_ptr<DecodeSession> start(const TokenSequences& source) const = 0;
 };
 
-/// An encoder-decoder. Batches are packed rows; how a model lays them out inside is its own affair.
+/// An encoder-decoder. Batches are ragged rows; the layout inside the model is up to it.
 class Seq2SeqModel : public torch::nn::Module {
  public:
   explicit Seq2SeqModel(const VocabularySizes& sizes) : sizes_(sizes) {}
 
   virtual Memory encode(const TokenSequences& source) = 0;
-  /// Teacher forcing: target input (BOS first) to the rows [N, D] that the output layer takes.
+  /// Teacher forcing: target input (BOS first) to the rows [N, D] of the output layer's input.
   virtual torch::Tensor decode(const TokenSequences& target_in, const Memory& memory) = 0;
   virtual OutputLayer output_layer() const = 0;
 
-  /// Whether inference() has a fast path for this model's options, on the device where it is.
+  /// Whether inference() has packed inference for the options and device of this model.
   virtual bool has_packed_inference() const { return false; }
-  /// Throws ConfigError where the backend needs a fast path that the model does not have, or
-  /// instructions that the processor does not have.
+  /// Throws ConfigError if the model or the processor does not support the backend.
   void require_backend(const SearchBackend& backend) const;
-  /// The model for search. A fast path may keep copies of the weights, so make another one when
-  /// they have changed. Throws as require_backend.
+  /// The model for search. It may hold copies of the weights: create a new one after an update.
+  /// Throws as require_backend.
   virtual std::shared_ptr<const InferenceModel> inference(const SearchBackend& backend) = 0;
-  /// A model of the same shapes with weights of its own, for BatchGradient to share weights with.
+  /// A model of the same shapes, whose weights BatchGradient replaces by shared ones.
   virtual std::shared_ptr<Seq2SeqModel> replica() const = 0;
 
-  /// The most positions of a sentence, if there is a limit.
+  /// Maximum number of positions of a sentence, if there is a limit.
   virtual std::optional<int64_t> max_length() const { return {}; }
-  /// d_model of the paper's learning-rate schedule.
+  /// d_model, as in the paper's learning-rate schedule.
   virtual int64_t width() const = 0;
 
   /// encode, then decode.
@@ -79,8 +78,8 @@ class Seq2SeqModel : public torch::nn::Module {
   VocabularySizes sizes_;
 };
 
-/// A model of this config with weights drawn from torch's generator. Throws ConfigError for a
-/// config that contradicts itself or the vocabularies.
+/// A model with weights initialized from torch's default generator. Throws ConfigError for an
+/// invalid config.
 std::shared_ptr<Seq2SeqModel> make_model(const ModelConfig& config, const VocabularySizes& sizes);
 
 }  // namespace attn

@@ -1,4 +1,4 @@
-// Closed forms of what a model costs: parameters and multiply-adds, from the config alone.
+// Closed forms of parameters and FLOPs, from the config alone.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +11,8 @@ namespace attn {
 /// Trainable parameters: the column "params" of Table 3.
 int64_t parameter_count(const ModelConfig& config, const VocabularySizes& sizes);
 
-/// Floating-point operations of the matrix products in one forward pass over one pair, a
-/// multiply-add counted as two. Training costs three times this (Table 2 counts the hardware's peak
-/// instead: see docs).
+/// FLOPs of the matrix products of one forward pass over one pair; a multiply-add counts as two.
+/// Training costs three times this. (Table 2 of the paper counts peak FLOP/s × time instead.)
 double forward_flops(const ModelConfig& config, const VocabularySizes& sizes,
                      const PairLengths& lengths);
 

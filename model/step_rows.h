@@ -1,4 +1,4 @@
-// The rows of one decoding step, as beam search hands them to a decoder.
+// The rows of one decoding step: the active hypotheses of beam search.
 #pragma once
 
 #include <cstdint>
@@ -6,14 +6,14 @@
 
 namespace attn {
 
-/// Row r continues row parents[r] of the step before with token tokens[r] and belongs to sentence
-/// sentences[r] of the batch; the rows of a sentence are contiguous, in the order of the batch. At
-/// the first step there is one row a sentence and parents is the identity.
+/// Row r continues row parents[r] of the previous step (back-pointer) with token tokens[r] and
+/// belongs to sentence sentences[r] of the batch; the rows of a sentence are contiguous, in batch
+/// order. At the first step there is one row per sentence and parents is the identity.
 struct StepRows {
   std::span<const int64_t> parents;
   std::span<const int32_t> tokens;
   std::span<const int64_t> sentences;
-  /// The second index of each row (TokenSequences::second_N); empty where the model has none.
+  /// The second index of each row (TokenSequences::second_N); empty if the model has none.
   std::span<const int64_t> second = {};
 };
 

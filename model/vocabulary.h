@@ -1,4 +1,4 @@
-// What a model must know of its vocabularies, and how their embeddings are shared.
+// Vocabulary sizes and embedding sharing.
 #pragma once
 
 #include <array>
@@ -8,16 +8,16 @@
 
 namespace attn {
 
-/// Numbers of tokens. The data decide them, not the config.
+/// Sizes of the vocabularies, which depend on the data, not the config alone.
 struct VocabularySizes {
   int64_t source = 0;
   int64_t target = 0;
 };
 
-/// Section 3.4: which of source embedding, target embedding and pre-softmax projection are one
+/// Section 3.4: which of source embedding, target embedding and pre-softmax projection share one
 /// matrix.
 enum class EmbeddingSharing {
-  all,      ///< the three of them, as in the paper
+  all,      ///< all three, as in the paper
   decoder,  ///< target embedding and projection
   none
 };

@@ -55,13 +55,13 @@ double student_t_p_value(double t, int64_t degrees) {
   return 1.0 - within;
 }
 
-// The test over seeds; where no row has several there is none, and `without` is the answer.
+// The test over seeds; `without` if neither row has several.
 bool beyond_seeds(const SeedMean& base, const SeedMean& row, bool without) {
   const auto p_value = seed_p_value(base, row);
   return p_value ? *p_value < kSignificance : without;
 }
 
-// The bootstrap's p-value, if any, is known already.
+// The p-value of the bootstrap is already set, if any.
 void compare_rows(const SweepResults& results, size_t row, const MetricFacts& facts,
                   std::vector<RowComparison>& out) {
   const Metric metric = facts.metric;
@@ -71,7 +71,7 @@ void compare_rows(const SweepResults& results, size_t row, const MetricFacts& fa
   const auto &base = out.front().means[metric], &mean = out[row].means[metric];
   if (!base || !mean) return;
   difference.ours = mean->mean - base->mean;
-  // Equal outputs have p = 0.001 in sacreBLEU's definition, which is no reason to believe in them.
+  // Identical outputs have p = 0.001 by sacreBLEU's definition: not significant.
   const bool over_sentences =
       !facts.bootstrap || (difference.p_value && *difference.p_value < kSignificance);
   difference.significant =
@@ -79,7 +79,7 @@ void compare_rows(const SweepResults& results, size_t row, const MetricFacts& fa
   difference.verdict = judge(difference);
 }
 
-// Rows whose outputs are of another text than the base's can't be paired.
+// Only outputs for the same text can be paired.
 void add_bootstrap(const SweepResults& results, std::vector<RowComparison>& out) {
   const SystemStatistics base = sentences_of(results.rows.front());
   if (base.empty()) return;
@@ -135,7 +135,7 @@ std::string verdict_word(Verdict verdict) {
     case Verdict::disagrees:
       return "disagrees";
     case Verdict::unclear:
-      return "can't tell";
+      return "inconclusive";
   }
   return "";
 }
@@ -176,9 +176,9 @@ std::string summary(const SweepResults& results, std::span<const RowComparison> 
     return text;
   };
   std::string text = std::string(metric.heading) + ": of ";
-  text += std::to_string(all) + " rows with a difference from the base in the paper, ";
-  text += part(agree) + " move the same way here, " + part(disagree) + " the other way, and for ";
-  return text + part(unclear) + " this data can't tell.";
+  text += std::to_string(all) + " rows that differ from the base in the paper, ";
+  text += part(agree) + " agree with the paper, " + part(disagree) + " disagree, ";
+  return text + part(unclear) + " are inconclusive.";
 }
 
 }  // namespace attn

@@ -1,5 +1,4 @@
-// From runs to statements: means over seeds, differences from the base, and whether they mean
-// anything.
+// Means over seeds, differences from the base row, and their significance.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +11,7 @@
 
 namespace attn {
 
-/// Mean over the seeds that finished, and their sample standard deviation where there are two or
-/// more.
+/// Mean over finished seeds, and their sample standard deviation if there are at least two.
 struct SeedMean {
   double mean = 0.0;
   std::optional<double> deviation;
@@ -22,26 +20,25 @@ struct SeedMean {
 std::optional<SeedMean> seed_mean(std::span<const double> values);
 
 /// Two-sided p-value of Student's t for two means over seeds, with the pooled variance and its
-/// degrees of freedom: all rows are taken to vary as much as each other. A mean of one seed adds
-/// nothing to the variance. None without a deviation on either side.
+/// degrees of freedom (equal variances assumed). A single seed does not contribute to the variance.
+/// None if neither row has a deviation.
 ///
-/// Welch's test lets variances differ, but is far from its level with so few seeds (of rows that
-/// do not differ it calls 9 % different for eight seeds against two, 2 % for two against two) and
-/// is not defined for one.
+/// Welch's test allows unequal variances, but does not keep its level with so few seeds (false
+/// positives: 9 % with eight seeds vs. two, 2 % with two vs. two) and is undefined for one seed.
 std::optional<double> seed_p_value(const SeedMean& a, const SeedMean& b);
 
-/// What the data says of a difference, beside the paper's.
+/// A difference from the base compared with the paper's.
 enum class Verdict {
-  none,       ///< nothing to compare: the base itself, or the paper has no figure or no difference
-  agrees,     ///< the same sign as the paper's, and more than noise
-  disagrees,  ///< the other sign, and more than noise
-  unclear     ///< within noise: this data can't tell
+  none,       ///< nothing to compare: the base itself, or no figure or difference in the paper
+  agrees,     ///< significant, with the paper's sign
+  disagrees,  ///< significant, with the opposite sign
+  unclear     ///< not significant
 };
 std::string verdict_word(Verdict verdict);
 
 struct Difference {
-  std::optional<double> ours;     ///< row less base
-  std::optional<double> paper;    ///< the same of the paper's own figures
+  std::optional<double> ours;     ///< row - base
+  std::optional<double> paper;    ///< the same in the paper
   std::optional<double> p_value;  ///< paired bootstrap over sentences (MetricFacts::bootstrap)
   bool significant = false;       ///< see compare()
   Verdict verdict = Verdict::none;
@@ -52,17 +49,16 @@ struct RowComparison {
   PerMetric<Difference> differences;
 };
 
-/// Level of the tests.
+/// Significance level.
 inline constexpr double kSignificance = 0.05;
 
-/// One entry a row. A difference is significant when Student's t over seeds says so (seed_p_value
-/// below kSignificance), which needs two seeds or more of the base or the row. A metric with a test
-/// over sentences needs that too (paired bootstrap, p < 0.05, scores averaged over seeds); with one
-/// seed of each it is enough.
+/// One entry per row. A difference is significant if Student's t test over seeds is (seed_p_value
+/// below kSignificance), which needs at least two seeds of the base or the row. A metric with a
+/// test over sentences (paired bootstrap, scores averaged over seeds) must pass that test as well;
+/// with one seed each, that test alone decides.
 std::vector<RowComparison> compare(const SweepResults& results);
 
-/// For how many rows the difference has the paper's sign, and which; empty where the paper has
-/// none.
+/// How many rows agree with the paper, and which; empty where the paper has no figures.
 std::string summary(const SweepResults& results, std::span<const RowComparison> comparisons,
                     const MetricFacts& metric);
 

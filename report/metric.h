@@ -1,5 +1,4 @@
-// What a report compares the rows of a sweep by. Each kind of evaluator finds one metric and
-// declares it (eval/tasks/evaluator_config.h).
+// Metrics of a report: one per kind of evaluator (eval/tasks/evaluator_config.h).
 #pragma once
 
 #include <array>
@@ -11,7 +10,7 @@
 
 namespace attn {
 
-/// Named by the kind of evaluator that finds it.
+/// Identified by its kind of evaluator.
 using Metric = EvaluatorKind;
 
 struct MetricFacts : EvaluatorMetric {

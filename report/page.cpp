@@ -9,19 +9,20 @@
 namespace attn {
 namespace {
 
-// How the numbers are to be read: the same words on both pages.
+// Explanation of the columns, for both formats.
 std::vector<std::string> legend(const SweepResults& results) {
   std::vector<std::string> lines;
   if (!results.evaluators[Metric::loss].empty()) {
     lines.push_back(
-        "PPL is per subword and without label smoothing, of the weights after the last "
-        "update; BLEU of the same weights, not averaged.");
+        "Perplexity is per subword and without label smoothing. All scores are of the weights "
+        "after the last update, without checkpoint averaging.");
   }
   lines.push_back(
-      "Δ is the difference from the first row. * marks a significant one: for BLEU by "
-      "paired bootstrap resampling over sentences, and for all only by Student's t over seeds "
-      "with the pooled variance, where either row has several (both p < 0.05; rows are taken to "
-      "vary equally from seed to seed).");
+      "Δ is the difference from the first row; * marks a significant one (p < 0.05). With several "
+      "seeds of either row the test is Student's t over seeds with pooled variance (all rows are "
+      "assumed to vary equally between seeds); BLEU must also pass paired bootstrap resampling "
+      "over "
+      "sentences.");
   for (const MetricFacts& facts : kMetrics) {
     const std::string& signature = results.signatures[facts.metric];
     if (!signature.empty()) lines.push_back("Signature: " + signature);
@@ -29,7 +30,7 @@ std::vector<std::string> legend(const SweepResults& results) {
   return lines;
 }
 
-// The last metric first: perplexity comes after the scores of what search wrote.
+// In reverse order: perplexity last.
 std::vector<MetricFacts> by_interest() {
   return {kMetrics.rbegin(), kMetrics.rend()};
 }
@@ -44,7 +45,7 @@ std::vector<std::string> summaries(const SweepResults& results,
   return lines;
 }
 
-// Rows of one letter share a colour: A1 to A4, B1 and B2 …
+// Rows of the same letter share a colour: A1 to A4, B1 and B2, …
 int colour_of(const SweepResults& results, size_t row) {
   std::vector<std::string> families;
   for (size_t i = 0; i <= row; ++i) {
@@ -70,7 +71,7 @@ Plot learning_curves(const SweepResults& results) {
         line.points.emplace_back(static_cast<double>(point.step), point.ppl);
       }
       plot.lines.push_back(std::move(line));
-      break;  // the first seed: more would hide the rows behind each other
+      break;  // only the first seed, for readability
     }
   }
   return plot;
@@ -79,7 +80,7 @@ Plot learning_curves(const SweepResults& results) {
 Plot against_paper(const SweepResults& results, std::span<const RowComparison> comparisons,
                    const MetricFacts& facts) {
   const std::string metric = facts.name;
-  Plot plot{.title = "Difference from the base in " + metric + ", ours against the paper's",
+  Plot plot{.title = "Δ " + metric + " from the base: ours vs. the paper's",
             .x = {"the paper's Δ " + metric, false},
             .y = {"our Δ " + metric, false},
             .zero_lines = true};
@@ -108,7 +109,7 @@ Plot quality_against(const SweepResults& results, std::span<const RowComparison>
     break;
   }
   const std::string metric = facts.heading, name = results.evaluators[facts.metric];
-  Plot plot{.title = metric + " against " + (parameters ? "parameters" : "training FLOPs"),
+  Plot plot{.title = metric + " vs. " + (parameters ? "parameters" : "training FLOPs"),
             .x = {parameters ? "parameters, millions" : "training FLOPs", true},
             .y = {metric + " (" + name + ")", false}};
   for (size_t i = 0; i < results.rows.size(); ++i) {
@@ -186,9 +187,8 @@ std::string row_legend(const SweepResults& results) {
     if (row.about.empty()) continue;
     items += "<li><b>" + html_escaped(row.name) + "</b> " + html_escaped(row.about) + "</li>\n";
   }
-  return items.empty()
-             ? ""
-             : "<details><summary>What the rows are</summary>\n<ul>" + items + "</ul></details>\n";
+  return items.empty() ? ""
+                       : "<details><summary>Rows</summary>\n<ul>" + items + "</ul></details>\n";
 }
 
 }  // namespace
@@ -200,9 +200,9 @@ std::string markdown_report(const SweepResults& results,
   out += to_markdown(results_table(results, comparisons)) + "\n";
   for (const std::string& line : summaries(results, comparisons)) out += line + "\n\n";
   for (const std::string& line : legend(results)) out += line + "\n\n";
-  out += "## Cost of training\n\n" + to_markdown(cost_table(results)) + "\n";
+  out += "## Training cost\n\n" + to_markdown(cost_table(results)) + "\n";
   for (const std::string& note : results.notes) out += "Note: " + note + "\n\n";
-  out += "## To get it again\n\n    " + results.command + "\n\n";
+  out += "## Reproduce\n\n    " + results.command + "\n\n";
   out += to_markdown(provenance_table(results)) + "\n" + results.made + "\n";
   return out;
 }
@@ -219,20 +219,20 @@ std::string html_report(const SweepResults& results, std::span<const RowComparis
   out += paragraphs(legend(results), "faint") + paragraphs(results.notes, "");
   out += row_legend(results);
   out += figure(learning_curves(results),
-                "Validation perplexity of each row's first seed; lower is better. Rows of one "
+                "Validation perplexity of each row's first seed; lower is better. Rows of the same "
                 "letter share a colour.");
   const char* caption =
-      "Each row's difference from the first one. Filled: significant; hollow: this data can't "
-      "tell. In the lower left and the upper right our sign is the paper's.";
+      "Each row's difference from the first one. Filled: significant; hollow: not significant. In "
+      "the lower left and upper right quadrants the signs agree.";
   for (const MetricFacts& facts : by_interest()) {
     out += figure(against_paper(results, comparisons, facts), caption);
   }
   out += figure(quality_against(results, comparisons, Cost::parameters),
-                "Mean over seeds; a bar is one standard deviation to each side.");
+                "Mean over seeds; error bars: one standard deviation.");
   out += figure(quality_against(results, comparisons, Cost::flops),
-                "FLOPs of the whole training, counted in closed form.");
-  out += "<h2>Cost of training</h2>\n" + to_html(cost_table(results));
-  out += "<h2>To get it again</h2>\n<p><code>" + html_escaped(results.command) + "</code></p>\n" +
+                "FLOPs of the whole training, in closed form.");
+  out += "<h2>Training cost</h2>\n" + to_html(cost_table(results));
+  out += "<h2>Reproduce</h2>\n<p><code>" + html_escaped(results.command) + "</code></p>\n" +
          to_html(provenance_table(results)) + "<p class=\"faint\">" + html_escaped(results.made) +
          "</p>\n</body>\n</html>\n";
   return out;

@@ -1,5 +1,4 @@
-// A sweep's report for people: Markdown for a terminal or a repository, and one HTML page that
-// stands on its own.
+// The report of a sweep as Markdown and as a self-contained HTML page.
 #pragma once
 
 #include <span>
@@ -13,9 +12,9 @@ namespace attn {
 std::string markdown_report(const SweepResults& results,
                             std::span<const RowComparison> comparisons);
 
-/// Tables, plots (learning curves; differences from the base against the paper's; quality against
-/// parameters and against FLOPs), and what it takes to get each result again. No script, nothing
-/// fetched; light and dark, wide and narrow.
+/// Tables, plots (learning curves; differences from the base vs. the paper's; metrics vs.
+/// parameters and FLOPs) and provenance. No scripts, no external resources; light and dark, wide
+/// and narrow.
 std::string html_report(const SweepResults& results, std::span<const RowComparison> comparisons);
 
 }  // namespace attn

@@ -1,4 +1,4 @@
-// Plots as SVG text, for pages that must stand on their own: no script, no font, no file beside.
+// Self-contained SVG plots.
 #pragma once
 
 #include <optional>
@@ -9,12 +9,12 @@
 namespace attn {
 
 struct PlotAxis {
-  std::string label;  ///< with its unit
+  std::string label;  ///< with unit
   bool logarithmic = false;
 };
 
 struct PlotLine {
-  std::string label;  ///< at the line's end
+  std::string label;  ///< at the end of the line
   int colour = 0;     ///< of the page's palette, 0 to kPlotColours - 1
   std::vector<std::pair<double, double>> points;
 };
@@ -23,8 +23,8 @@ struct PlotPoint {
   std::string label;
   int colour = 0;
   double x = 0.0, y = 0.0;
-  std::optional<double> error;  ///< half the length of a bar through it, in y
-  bool hollow = false;          ///< for what is not significant
+  std::optional<double> error;  ///< half the length of the error bar
+  bool hollow = false;          ///< not significant
 };
 
 inline constexpr int kPlotColours = 8;
@@ -37,14 +37,13 @@ struct Plot {
   bool zero_lines = false;  ///< through 0 in both directions
 };
 
-/// The plot in a box of so many pixels (text is 12 high whatever the size: small screens get a plot
-/// of their own). Colours are the page's CSS variables --c0 … --c7, --ink and --faint. Points that
-/// are not finite, or not positive on a logarithmic axis, are left out; a plot without any is "".
+/// The plot in a box of width × height pixels; text has a fixed size, so small screens need their
+/// own plot. Colours are the CSS variables --c0 … --c7, --ink and --faint. Points that are not
+/// finite, or not positive on a logarithmic axis, are skipped; a plot without points is "".
 std::string to_svg(const Plot& plot, double width, double height);
 
-/// Values for an axis' marks: round numbers that cover [low, high] (1, 2 or 5 times a power
-/// of ten; on a logarithmic axis 3 and 7 times too where there is room), two to about `most` of
-/// them.
+/// Ticks of an axis: round numbers that cover [low, high] (1, 2 or 5 times a power of ten; on a
+/// logarithmic axis also 3 and 7 times), from two to about `most`.
 std::vector<double> axis_ticks(double low, double high, bool logarithmic, int most);
 
 }  // namespace attn

@@ -12,7 +12,7 @@ struct Option {
   const char* path;
   const char* title;
 };
-// The columns of Table 3, in its order and with its names.
+// The columns of Table 3.
 constexpr Option kOptions[] = {{"model.layers", "N"},       {"model.d_model", "d_model"},
                                {"model.d_ff", "d_ff"},      {"model.heads", "h"},
                                {"model.d_k", "d_k"},        {"model.d_v", "d_v"},
@@ -48,7 +48,7 @@ std::string value_of(const RowRecord& row, const std::string& path) {
   return text.size() <= 40 ? text : text.substr(0, 37) + "…";
 }
 
-// What has no column of its own: "position learned".
+// Changed options without a column: "position learned".
 std::string others(const RowRecord& row) {
   std::string text;
   for (const std::string& path : row.changed) {
@@ -96,7 +96,7 @@ std::string if_known(double value, std::string text) {
   return std::isfinite(value) && value > 0 ? std::move(text) : std::string();
 }
 
-// A run that did not finish has no figures: its row says where it stands.
+// State of unfinished runs.
 std::string state_of(const RowRecord& row) {
   if (row.runs.empty()) return "not run";
   std::string text;
@@ -108,7 +108,7 @@ std::string state_of(const RowRecord& row) {
   return text;
 }
 
-// Whether the paper has this figure for some row.
+// Whether the paper has this metric for some row.
 bool in_paper(const SweepResults& results, Metric metric) {
   return std::any_of(results.rows.begin(), results.rows.end(),
                      [&](const RowRecord& row) { return row.paper.figures[metric].has_value(); });
@@ -132,7 +132,7 @@ void add_metric_columns(Table& table, const SweepResults& results) {
     table.columns.push_back({"paper_" + key + "_diff", "paper Δ", false, group,
                              "the paper's difference from its base"});
     table.columns.push_back({key + "_verdict", "sign", true, group,
-                             "whether the difference goes the paper's way, or can't be told"});
+                             "whether the difference agrees with the paper, or is inconclusive"});
   }
 }
 
@@ -173,12 +173,12 @@ Table results_table(const SweepResults& results, std::span<const RowComparison> 
   table.columns.push_back({"row", "row", true, "", ""});
   for (const Option& option : options)
     table.columns.push_back({option.path, option.title, false, "", option.path});
-  if (other) table.columns.push_back({"other", "other", true, "", "further keys that differ"});
+  if (other) table.columns.push_back({"other", "other", true, "", "other options that differ"});
   add_metric_columns(table, results);
   const std::string group = paper ? "params ×10⁶" : "";
-  table.columns.push_back({"params_m", paper ? "ours" : "params ×10⁶", false, group, "trained"});
+  table.columns.push_back({"params_m", paper ? "ours" : "params ×10⁶", false, group, "trainable"});
   if (paper) table.columns.push_back({"paper_params_m", "paper", false, group, "the paper's"});
-  if (unfinished) table.columns.push_back({"state", "state", true, "", "of runs not finished"});
+  if (unfinished) table.columns.push_back({"state", "state", true, "", "state of unfinished runs"});
   for (size_t i = 0; i < results.rows.size(); ++i) {
     const RowRecord& row = results.rows[i];
     std::vector<std::string> cells = {row.name};
@@ -201,11 +201,11 @@ Table cost_table(const SweepResults& results) {
   Table table;
   table.columns = {{"row", "row", true, "", ""},
                    {"flops", "training FLOPs", false, "", "matrix products, closed form"},
-                   {"minutes", "minutes", false, "", "in training, without evaluating"},
+                   {"minutes", "minutes", false, "", "of training, without evaluation"},
                    {"tokens_per_second", "target tokens/s", false, "", ""},
                    {"gflops_per_second", "GFLOP/s", false, "", ""},
-                   {"peak_share", "of peak", false, "", "of this machine's best matrix product"},
-                   {"memory_gb", "memory, GB", false, "", "resident at most"}};
+                   {"peak_share", "of peak", false, "", "of this machine's peak matrix product"},
+                   {"memory_gb", "memory, GB", false, "", "peak, resident or GPU"}};
   for (const RowRecord& row : results.rows) {
     const double flops = mean_of(row, [](const RunRecord& run) { return run.flops; });
     const double seconds = mean_of(row, [](const RunRecord& run) { return run.seconds; });

@@ -1,4 +1,4 @@
-// The tables of a report, as text in cells: written as Markdown, as CSV and into the HTML page.
+// Tables of a report, for Markdown, CSV and HTML.
 #pragma once
 
 #include <span>
@@ -13,26 +13,26 @@ namespace attn {
 struct Table {
   struct Column {
     std::string key;      ///< for CSV: "bleu_mean"
-    std::string title;    ///< for people: "BLEU"
-    bool text = false;    ///< set to the left; numbers are set to the right
-    std::string group;    ///< a heading over several columns; empty: none
-    std::string meaning;  ///< a sentence for whoever hovers
+    std::string title;    ///< "BLEU"
+    bool text = false;    ///< left-aligned; numbers are right-aligned
+    std::string group;    ///< heading over several columns; empty: none
+    std::string meaning;  ///< tooltip
   };
   std::vector<Column> columns;
   std::vector<std::vector<std::string>> rows;
 };
 
-/// Table 3's own layout: the options that some row changes, with all values of the first row and
-/// the changed ones of the others; then the metrics and parameters, ours and the paper's.
+/// In the layout of Table 3: the options that some row changes, with all values of the first row
+/// and the changed ones of the others; then the metrics and parameters, ours and the paper's.
 Table results_table(const SweepResults& results, std::span<const RowComparison> comparisons);
 
-/// Table 2's: what each row's training cost, as means over its finished runs.
+/// Training cost per row as in Table 2: means over finished runs.
 Table cost_table(const SweepResults& results);
 
-/// One line a run: what it takes to get it again.
+/// Provenance, one line per run.
 Table provenance_table(const SweepResults& results);
 
-/// Plain numbers in full precision, one line a run, for other programs.
+/// All numbers in full precision, one line per run.
 Table runs_table(const SweepResults& results);
 
 std::string to_markdown(const Table& table);
@@ -43,7 +43,7 @@ std::string to_html(const Table& table);
 /// Text for an HTML page: & < > and both quotes escaped.
 std::string html_escaped(const std::string& text);
 
-/// "+0.12" or "−0.12", with the sign that typography has for less.
+/// "+0.12" or "−0.12", with a typographic minus.
 std::string signed_number(double value, int decimals);
 
 }  // namespace attn

@@ -5,7 +5,7 @@
 namespace attn {
 namespace {
 
-// Characters, not bytes: columns are lined up for whoever reads the source.
+// In characters, to align columns in the source.
 size_t width_of(const std::string& text) {
   size_t width = 0;
   for (const char c : text) width += (static_cast<unsigned char>(c) & 0xC0) != 0x80;

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Checks who includes whom against the tables of docs/explanation/architecture.md, and that no includes form a circle. Run by the
-test tools/check_layers.
+"""Checks includes against the layer tables of docs/explanation/architecture.md, and for include cycles. Run by the test
+tools/check_layers.
 
-    tools/check_layers.py [ROOT]     prints each include that breaks a rule as file:line, and exits 1 if there is one
+    tools/check_layers.py [ROOT]     prints each violation as file:line; exits 1 if there is one
 """
 
 import re

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""How a training step grows: target tokens/s against sentence length, batch, vocabulary, width, depth and threads.
+"""Scaling of a training step: target tokens/s by sentence length, batch, vocabulary, width, depth and threads.
 
     python3 tools/growth.py path/to/attn [--config experiments/multi30k/tiny.json] [--precision fp32 bf16]
                                          [--seconds 3] [--rounds 3] [--plot results/growth.svg]
 
-Prints Markdown tables of medians, on invented text, so it needs no data. GFLOP/s are those of the closed form
-(model/size.cpp): where they stay level, the step grows as the paper's Table 1 says its products must. --plot, which
-needs matplotlib, draws the same: dashed is how each curve would go on if its first point's GFLOP/s (of a thread) held.
+Prints Markdown tables of medians, measured on synthetic text. GFLOP/s use the closed form of model/size.cpp: constant
+GFLOP/s mean that time grows as in the paper's Table 1. --plot (needs matplotlib) draws the same; the dashed lines
+assume the GFLOP/s (per thread) of the first point.
 """
 import argparse
 import collections

@@ -79,10 +79,19 @@ if [ -n "$too_wide" ]; then
   printf '%s\n' "$too_wide"
   complain "a line of more than 100 columns in a document: wrap it"
 fi
-forbid "words that the field doesn't use: write option, not significant, re-run the same command to resume, not a run
-      directory, duplicate, belongs in, rebuilt, untested, Results, expected an integer" \
-  "[Kk]nobs?\b|can't be told|goes on after anything|is no run\b|stands twice|belongs into|made anew|could be had|\
-What came of it|wanted an integer" "${documents[@]}"
+words="[Kk]nobs?\b|[Rr]eadable path|[Rr]eadably|can't (be told|tell)|goes on after anything|is no (run|sweep)\b|\
+[Ss]tands? twice|belongs? into|\banew\b|could be had|What came of it|wanted an? |end signs?\b|signs? of life|\
+[Uu]ndisturbed run|no sign of|goes on with|says so on stderr"
+prose=()
+for file in "${files[@]}"; do
+  case $file in
+    tools/lint.sh | CHANGELOG.md | results/* | issues/*) ;;
+    *.cpp | *.h | *.cu | *.py | *.cmake | *CMakeLists.txt | experiments/*.json | run | data/fetch) prose+=("$file") ;;
+  esac
+done
+forbid "words that the field doesn't use: write option, reference, not significant, re-run the same command to resume, not a
+      run directory, duplicate, belongs in, again, untested, Results, expected an integer, EOS, heartbeat, uninterrupted,
+      resumes" "$words" "${prose[@]}" "${documents[@]}"
 
 for file in "${files[@]}"; do
   if [ -s "$file" ] && [ -n "$(tail -c 1 "$file")" ]; then complain "$file: no newline at the end"; fi

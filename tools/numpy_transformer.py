@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The Transformer in NumPy, from a checkpoint's tensor names alone: docs/reference/checkpoint.md, executable.
+"""The Transformer in NumPy, reading a checkpoint as described in docs/reference/checkpoint.md.
 
     python3 tools/numpy_transformer.py CHECKPOINT VOCABULARY "SOURCE PIECES" "TARGET PIECES"
 

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""A baseline for the parsers: an unlexicalised PCFG estimated from the same trees, parsed by CKY.
+"""A baseline for the parsers: an unlexicalized PCFG estimated from the same trees, parsed by CKY.
 
     python3 tools/pcfg_baseline.py corpora/craft/train.ptb corpora/craft/dev.ptb > pcfg.ptb
     ./run score parse corpora/craft/dev.ptb pcfg.ptb
 
-Rules by relative frequency, binarised to the right with horizontal and vertical Markov orders (Johnson 1998; Klein and
-Manning 2003); a word seen fewer than twice is a class by its shape and ending. The words of the gold trees are parsed,
-not their tags. Sentences longer than --longest, and those without a parse, get a flat tree under TOP. Needs numpy.
+Rules by relative frequency, binarized to the right with horizontal and vertical Markov orders (Johnson 1998; Klein and
+Manning 2003); words seen once are mapped to classes by shape and suffix. The input is the words of the gold
+trees, without tags. Sentences longer than --longest, and those without a parse, get a flat tree under TOP. Needs numpy.
 """
 import argparse
 import collections
@@ -178,7 +178,7 @@ class Chart:
         return self.build(0, len(self.words), root)[0] if final[root] > NONE else None
 
     def build(self, i, j, symbol):
-        """The constituents that the symbol stands for: several for one made by binarisation."""
+        """The constituents that the symbol stands for: several for one made by binarization."""
         name = self.g.names[symbol]
         step = self.back.get((i, j, symbol))
         if step is None:
@@ -195,9 +195,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("train")
     parser.add_argument("test")
-    parser.add_argument("--horizontal", type=int, default=1, help="siblings that a binarised rule remembers")
-    parser.add_argument("--vertical", type=int, default=1, help="2: labels know their parent")
-    parser.add_argument("--longest", type=int, default=60, help="words; longer sentences get a flat tree")
+    parser.add_argument("--horizontal", type=int, default=1, help="horizontal Markov order: siblings kept in a binarized rule")
+    parser.add_argument("--vertical", type=int, default=1, help="vertical Markov order; 2: labels are annotated with their parent")
+    parser.add_argument("--longest", type=int, default=60, help="maximum sentence length in words; longer sentences get a flat tree")
     arguments = parser.parse_args()
     grammar = Grammar(list(read_trees(arguments.train)), arguments.horizontal, arguments.vertical)
     print(f"{len(grammar.names)} symbols, {len(grammar.weight)} binary and {len(grammar.unary)} unary rules",

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Draws the structure of the code from its includes: folders as boxes, an arrow from whoever includes to what is included.
+"""Include graph of the code: folders as boxes, arrows from the including to the included folder.
 
     tools/structure.py [ROOT]            counts: folders, arrows, cycles, the longest chains
     tools/structure.py [ROOT] --dot      the same as a Graphviz graph: pipe it through `dot -Tsvg`
 
-A source and its header are one unit. Tests are left out. A cycle is a set of units, or of folders, that include each
-other, directly or through others. A chain goes from unit to unit downward; cycles count as one link.
+A source and its header are one unit; tests are excluded. A cycle is a set of units, or of folders, that include each
+other, directly or indirectly. A chain is a path of includes; a cycle counts as one link.
 """
 import argparse
 import collections

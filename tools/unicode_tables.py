@@ -3,9 +3,9 @@
 
     pip install regex && python3 tools/unicode_tables.py [OUT]
 
-The general categories come from the module `regex`, because that is what sacreBLEU's tokenizer `intl` asks and it
-knows newer characters than most Pythons; without it, from unicodedata. White space and lower case are those of
-Python's str, by asking str itself for every character.
+The general categories come from the module `regex`, which sacreBLEU's tokenizer `intl` uses and which
+covers newer characters than most Pythons; without it, from unicodedata. White space and lower case are those of
+Python's str.
 """
 
 import argparse
@@ -18,7 +18,7 @@ CODE_POINTS = [c for c in range(sys.maxunicode + 1) if not 0xD800 <= c <= 0xDFFF
 
 
 def categories(letter):
-    """Code points of one major category, and what told us."""
+    """Code points of one major category, and its source."""
     try:
         import regex
     except ImportError:

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""A parser's F1 by the number of a sentence's words that training has not seen (often enough).
+"""F1 of a parser by the number of unknown words in the sentence.
 
     ./run score parse gold.ptb trees --json --per-sentence | python3 tools/unknown_words.py gold.ptb runs/craft
 
-Known words are those of the run's vocabulary (data.tokenizer "words"). F1 is over the sentences that EVALB scores;
-it leaves out those whose words don't match: the last column.
+Known words are those of the run's vocabulary (data.tokenizer "words"). F1 is over the sentences that EVALB
+scores; the last column counts those it skips because their words differ.
 """
 import json
 import re
@@ -37,7 +37,7 @@ def main():
     words = list(gold_words(sys.argv[1]))
     if len(words) != len(scores):
         sys.exit(f"{sys.argv[1]}: {len(words)} lines with trees, but scores of {len(scores)} sentences")
-    print("| unknown words | sentences | words | F1 | left out |\n| --- | ---: | ---: | ---: | ---: |")
+    print("| unknown words | sentences | words | F1 | skipped |\n| --- | ---: | ---: | ---: | ---: |")
     low = -1
     for name, high in GROUPS:
         of_group = [(s, w) for s, w in zip(scores, words) if low < sum(x not in known for x in w) <= high]

@@ -11,11 +11,11 @@
 namespace attn {
 namespace {
 
-// Floats of a cache line: where LibTorch's kernel divides its work, so that dividing it here leaves
-// the bits as they are.
+// Floats per cache line. LibTorch's kernel splits its work there, so splitting here does not change
+// results.
 constexpr int64_t kLine = 16;
 
-// While it lives, this thread computes with 0 instead of subnormal numbers.
+// RAII guard: this thread flushes subnormals to 0.
 class FlushSubnormals {
  public:
   FlushSubnormals() {
@@ -44,8 +44,8 @@ void Adam::update(double learning_rate, int64_t step) {
     update_part(0, size, learning_rate, step);
     return;
   }
-  // A grain of one line leaves the kernel nothing to divide again: a thread that it started from
-  // here would inherit the state that flushes, and keep it.
+  // A grain of one line keeps the kernel from starting threads, which would inherit the flushing
+  // mode.
   at::parallel_for(0, (size + kLine - 1) / kLine, 1, [&](int64_t begin, int64_t end) {
     const FlushSubnormals flush;
     update_part(begin * kLine, std::min(end * kLine, size), learning_rate, step);
@@ -57,7 +57,7 @@ void Adam::update_part(int64_t begin, int64_t end, double learning_rate, int64_t
   const auto part = [&](const torch::Tensor& of) {
     return std::vector<torch::Tensor>{of.narrow(0, begin, end - begin)};
   };
-  // The fused kernels take the step as it is after the update.
+  // The fused kernels take the step count after the update.
   const std::vector<torch::Tensor> steps{
       torch::full({}, static_cast<double>(step), parameters_.values.options())};
   const auto values = part(parameters_.values), gradients = part(parameters_.gradients),

@@ -11,13 +11,12 @@ class Adam {
  public:
   Adam(const TrainConfig& config, FlatParameters& parameters);
 
-  /// One update with the gradients in the buffer. `step` counts from 1 and decides the bias
-  /// correction. On a CPU moments below the smallest normal number become 0. Those of parameters
-  /// whose gradient stays 0, as of rare words, would decay to there in some 700 and 3,200 updates
-  /// and never reach 0, and processors are slow with such numbers.
+  /// One update with the gradients in the buffer. `step` counts from 1, for bias correction. On a
+  /// CPU subnormal moments are flushed to 0: parameters with zero gradients (rare words) would
+  /// reach them after 700 to 3,200 updates, and arithmetic with subnormals is slow.
   void update(double learning_rate, int64_t step);
 
-  torch::Tensor first_moment, second_moment;  ///< [P], laid out as the parameters
+  torch::Tensor first_moment, second_moment;  ///< [P], in the layout of the parameters
 
  private:
   void update_part(int64_t begin, int64_t end, double learning_rate, int64_t step);

@@ -9,8 +9,8 @@
 namespace attn {
 namespace {
 
-// Gradients that replicas may hold together, in floats: 1 GB. Where there would be more, models are
-// large, and threads that share their products lose little.
+// Maximum floats in the gradients of all replicas: 1 GB. Larger models lose little when threads
+// share their products.
 constexpr int64_t kMostReplicated = int64_t{1} << 28;
 
 }  // namespace
@@ -50,11 +50,11 @@ LossSums BatchGradient::forward(Seq2SeqModel& model, const Batch& part, uint64_t
     return token_sequences(from.tokens, from.lengths, device, from.second);
   };
   model.train();
-  // Sent before the model's work is queued, which a copy might wait for.
-  const torch::Tensor right_N =
+  // Copied before the model's kernels are queued, for which it would wait.
+  const torch::Tensor targets_N =
       int64_tensor(std::span<const int64_t>(part.target_out.tokens), device);
   const torch::Tensor x_ND = model.forward(rows(part.source), rows(part.target_in));
-  return output_loss(model, x_ND, right_N, targets_);
+  return output_loss(model, x_ND, targets_N, targets_);
 }
 
 LossSums BatchGradient::add_part(Seq2SeqModel& model, const Batch& part, double factor,
@@ -65,7 +65,7 @@ LossSums BatchGradient::add_part(Seq2SeqModel& model, const Batch& part, double 
 }
 
 void BatchGradient::add(const Batch& batch, double factor, uint64_t seed) {
-  torch::manual_seed(seed);  // off the CPU dropout is LibTorch's
+  torch::manual_seed(seed);  // for LibTorch's dropout on a GPU
   if (replicas_.empty() || batch.sentences == 1) {
     losses_.push_back(add_part(model_, batch, factor, seed));
     return;

@@ -1,4 +1,4 @@
-// The gradient of a batch's loss, on all cores.
+// Data-parallel gradient of a batch on all cores.
 #pragma once
 
 #include <cstdint>
@@ -14,34 +14,32 @@
 
 namespace attn {
 
-/// What an update's gradient comes from, summed over its target tokens, and how long it is.
+/// Loss sums over the target tokens of an update, and its gradient norm.
 struct UpdateSums {
   double smoothed = 0.0;
-  double nll = 0.0;  ///< of -log p, without smoothing
+  double nll = 0.0;  ///< -log p without smoothing
   double gradient_norm = 0.0;
 };
 
-/// On a CPU each of torch's threads takes some of a batch's sentences, with a replica of the model
-/// that shares its weights: threads that work through whole sentences wait for each other once a
-/// batch, threads that share each product wait at each. The number of threads changes rounding and
-/// which elements dropout takes; the same number gives the same bits. Where the replicas' gradients
-/// would take more than 1 GB there are none, and threads share the products.
+/// On a CPU each of torch's threads computes some sentences of a batch with a replica that shares
+/// the weights: threads then synchronize once per batch instead of once per product. Rounding and
+/// dropout masks depend on the number of threads; the same number gives the same bits. If the
+/// gradients of the replicas would take more than 1 GB, threads share the products instead.
 class BatchGradient {
  public:
-  /// `parameters` are the model's; both must outlive this object. Takes the number of threads that
-  /// torch has now.
+  /// `parameters` are the model's; both must outlive this. Uses torch's current number of threads.
   BatchGradient(Seq2SeqModel& model, FlatParameters& parameters, Precision precision,
                 cpu::SmoothedTargets targets);
   BatchGradient(const BatchGradient&) = delete;
   BatchGradient& operator=(const BatchGradient&) = delete;
 
-  /// Begins an update, with the weights as they are now.
+  /// Starts an update with the current weights.
   void zero();
-  /// Adds `factor` times the gradient of the batch's summed loss. Dropout is a function of `seed`.
-  /// Doesn't wait for a GPU.
+  /// Adds `factor` times the gradient of the summed loss. `seed`: of dropout. Does not synchronize
+  /// with a GPU.
   void add(const Batch& batch, double factor, uint64_t seed);
-  /// Brings what has been added into the parameters' gradients; before it they are incomplete.
-  /// Returns the sums since zero(); this is where a GPU is waited for.
+  /// Reduces the gradients of all replicas into the parameters' gradients. Returns the sums since
+  /// zero(). Synchronizes with a GPU.
   UpdateSums collect();
 
  private:
@@ -58,7 +56,7 @@ class BatchGradient {
   Precision precision_;
   Bf16Weights bf16_weights_;
   cpu::SmoothedTargets targets_;
-  std::vector<Replica> replicas_;  // one less than there are threads, or none
+  std::vector<Replica> replicas_;  // number of threads - 1, or none
   std::vector<LossSums> losses_;   // since zero()
 };
 

@@ -17,7 +17,7 @@ std::span<const std::byte> bytes_of(const torch::Tensor& tensor) {
           static_cast<size_t>(tensor.nbytes())};
 }
 
-// Named float32 tensors, kept alive until they are written.
+// Named float32 tensors, kept alive until written.
 class TensorList {
  public:
   void add(const std::string& name, const torch::Tensor& tensor) {
@@ -52,7 +52,7 @@ std::string present_name(const std::string& name) {
   return renamed(name, kFormerName, kPresentName);
 }
 
-// The tensor of this present name, which the file may hold under its former one.
+// The tensor of this name, or of its former name.
 const TensorView& tensor_at(const SafetensorsFile& file, const std::string& name) {
   const TensorView* view = file.find(name);
   if (view == nullptr) view = file.find(renamed(name, kPresentName, kFormerName));
@@ -74,12 +74,12 @@ void copy_into(torch::Tensor out, const TensorView& view, const std::filesystem:
   out.copy_(host);
 }
 
-// The state's fields by name, once for both directions.
+// The fields by name, for saving and loading.
 template <class State, class Visit>
 void visit_state(State& state, Visit&& visit) {
   visit("step", state.step);
   visit("stream.epoch", state.stream.epoch);
-  visit("stream.window", state.stream.chunk);  // as the files have always named it
+  visit("stream.window", state.stream.chunk);  // the name in existing files
   visit("stream.batch", state.stream.batch);
   visit("target_tokens", state.target_tokens);
   visit("source_tokens", state.source_tokens);
@@ -126,8 +126,8 @@ void load_weights(const std::filesystem::path& path, torch::nn::Module& model) {
 
 void average_weights(const std::vector<std::filesystem::path>& inputs,
                      const std::filesystem::path& out) {
-  if (inputs.empty()) throw DataError("there is no checkpoint to average");
-  // Sums in float64, so that the order and the number of checkpoints do not show.
+  if (inputs.empty()) throw DataError("no checkpoint to average");
+  // Sums in float64: independent of the order of checkpoints.
   std::vector<std::pair<std::string, torch::Tensor>> sums;
   for (const auto& path : inputs) {
     const SafetensorsFile file(path);
@@ -138,7 +138,7 @@ void average_weights(const std::vector<std::filesystem::path>& inputs,
     }
     if (file.tensors().size() != sums.size()) {
       throw DataError(path.string() + ": has " + std::to_string(file.tensors().size()) +
-                      " tensors, the first checkpoint " + std::to_string(sums.size()));
+                      " tensors, expected " + std::to_string(sums.size()));
     }
     for (auto& [name, sum] : sums) {
       torch::Tensor part = torch::empty(sum.sizes(), torch::kFloat32);
@@ -181,12 +181,12 @@ void load_training_state(const std::filesystem::path& path, Trainer& trainer) {
     const std::string text = found == file.metadata().end() ? "" : found->second;
     const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
     if (text.empty() || parsed.ec != std::errc{} || parsed.ptr != text.data() + text.size()) {
-      throw DataError(path.string() + ": its training state lacks a valid \"" + name + "\"");
+      throw DataError(path.string() + ": its metadata lack a valid \"" + name + "\"");
     }
   });
   if (state.step < 0 || state.stream.epoch < 0 || state.stream.chunk < 0 ||
       state.stream.batch < 0) {
-    throw DataError(path.string() + ": its training state has a negative position");
+    throw DataError(path.string() + ": its metadata have a negative position");
   }
   trainer.state = state;
 }

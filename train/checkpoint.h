@@ -1,7 +1,6 @@
-// The content of a checkpoint's two files: weights, and what going on exactly takes. Both are
-// safetensors: no code is ever loaded, and every bound is checked. Which checkpoints there are is
-// train/checkpoint_store's; a model with its config and tokenizers is loaded by
-// app/experiment/checkpoint.
+// The two files of a checkpoint: weights and training state, both in safetensors. The directory of
+// checkpoints is managed by train/checkpoint_store; a model with its config and tokenizers is
+// loaded by app/experiment/checkpoint.
 #pragma once
 
 #include <filesystem>
@@ -15,7 +14,7 @@
 
 namespace attn {
 
-/// Writes every parameter under its name, float32. Throws DataError.
+/// Writes every parameter by name, in float32. Throws DataError.
 void save_weights(const std::filesystem::path& path, const torch::nn::Module& model,
                   const std::map<std::string, std::string>& metadata = {});
 
@@ -24,16 +23,15 @@ void save_weights(const std::filesystem::path& path, const torch::nn::Module& mo
 /// or of another shape or type.
 void load_weights(const std::filesystem::path& path, torch::nn::Module& model);
 
-/// The mean of several checkpoints' weights (section 6.1), written to `out`. Throws DataError when
-/// they differ in names or shapes, or when there are none.
+/// Checkpoint averaging (section 6.1): writes the mean of the weights to `out`. Throws DataError if
+/// names or shapes differ, or without inputs.
 void average_weights(const std::vector<std::filesystem::path>& inputs,
                      const std::filesystem::path& out);
 
 /// Adam's moments by parameter name, with the state as metadata. Throws DataError.
 void save_training_state(const std::filesystem::path& path, Trainer& trainer);
 
-/// Puts back what save_training_state wrote. Throws DataError for a truncated, foreign or
-/// mismatched file.
+/// Restores what save_training_state wrote. Throws DataError for an invalid or mismatched file.
 void load_training_state(const std::filesystem::path& path, Trainer& trainer);
 
 }  // namespace attn

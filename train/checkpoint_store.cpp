@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view prefix = "step-";
 constexpr std::string_view best_name = "best";
-/// In the names that base/file.h gives to what is being written, and here to what is being deleted.
+/// Part of the names of temporary files (base/file.h) and of checkpoints being deleted.
 constexpr std::string_view temporary_mark = ".tmp-";
 
 [[noreturn]] void fail(const std::string& what, const fs::path& path,
@@ -29,7 +29,7 @@ std::string name_of(int64_t step) {
   return std::string(prefix) + std::string(8 - std::min<size_t>(8, digits.size()), '0') + digits;
 }
 
-/// Nothing unless `name` is just what name_of gives some step.
+/// The inverse of name_of.
 std::optional<int64_t> step_of(std::string_view name) {
   if (!name.starts_with(prefix)) return std::nullopt;
   const std::string_view digits = name.substr(prefix.size());
@@ -39,7 +39,7 @@ std::optional<int64_t> step_of(std::string_view name) {
   return step;
 }
 
-/// The entries of a folder; none when there is no folder.
+/// The entries of a folder; none without a folder.
 std::vector<fs::path> entries_of(const fs::path& folder) {
   std::error_code error;
   std::vector<fs::path> entries;
@@ -153,8 +153,8 @@ std::optional<BestCheckpoint> best_checkpoint(const fs::path& checkpoints) {
   const auto [rest, error] = std::from_chars(number, end, best.score);
   if (!step || error != std::errc() || std::string_view(rest, end) != "\n") {
     throw DataError("'" + file.string() +
-                    "' does not name a checkpoint and its score: delete the file, or write "
-                    "such a line as \"step-00000500 4.92\"");
+                    "' is not the name of a checkpoint and its score: delete the file, or write "
+                    "a line such as \"step-00000500 4.92\"");
   }
   best.checkpoint = {*step, checkpoint_path(checkpoints, *step)};
   if (!fs::is_directory(best.checkpoint.path, unknown)) return std::nullopt;
@@ -181,7 +181,7 @@ void remove_checkpoint_leftovers(const fs::path& checkpoints) {
     const size_t mark = name.find(temporary_mark);
     if (mark == std::string::npos) continue;
     const std::string original = name.substr(0, mark);
-    if (original != best_name && !step_of(original)) continue;  // somebody else's
+    if (original != best_name && !step_of(original)) continue;  // not a checkpoint
     std::error_code error;
     fs::remove_all(entry, error);
     if (error) fail("delete", entry, error);

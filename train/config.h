@@ -1,4 +1,4 @@
-// The options of training: the paper's section 5 is the default.
+// Options of training; the defaults are the paper's (section 5).
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@ namespace attn {
 
 enum class Schedule {
   paper,         ///< section 5.3: d_model^-0.5 min(step^-0.5, step warmup^-1.5)
-  inverse_sqrt,  ///< linear to `learning_rate` over the warm-up, then its inverse square root
-  constant       ///< `learning_rate`, after a linear warm-up
+  inverse_sqrt,  ///< linear warm-up to `learning_rate`, then inverse square root decay
+  constant       ///< constant `learning_rate` after a linear warm-up
 };
 /// Which classes share label smoothing's ε; V is the vocabulary size. It changes row (D) of
 /// Table 3.
@@ -37,7 +37,7 @@ struct EnumNames<Smoothing> {
                                           {Smoothing::all, "all"}});
 };
 
-/// Bounds what dropout's seeds must tell apart (dropout_seed in train/trainer.h).
+/// Upper bound of `accumulate`; see dropout_seed in train/trainer.h.
 inline constexpr int64_t kMostAccumulated = int64_t{1} << 24;
 
 /// A union tagged by `schedule`.
@@ -66,30 +66,33 @@ struct TrainConfig {
 
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit) {
-    visit("steps", self.steps, "updates of the weights, in all");
-    visit("accumulate", self.accumulate, "batches taken for one update");
-    visit("schedule", self.schedule, "learning rate as a function of the step");
-    visit("warmup", self.warmup, "steps over which the learning rate rises linearly");
+    visit("steps", self.steps, "number of updates");
+    visit("accumulate", self.accumulate, "batches per update (gradient accumulation)");
+    visit("schedule", self.schedule, "learning-rate schedule");
+    visit("warmup", self.warmup, "steps of linear warm-up");
     if (self.schedule != Schedule::paper) {
-      visit("learning_rate", self.learning_rate, "the schedule's peak");
+      visit("learning_rate", self.learning_rate, "peak learning rate");
     }
-    visit("learning_rate_scale", self.learning_rate_scale, "factor on the schedule's value");
-    visit("beta1", self.beta1, "Adam's decay of the first moment");
-    visit("beta2", self.beta2, "Adam's decay of the second moment");
+    visit("learning_rate_scale", self.learning_rate_scale, "factor on the scheduled learning rate");
+    visit("beta1", self.beta1, "Adam's β₁");
+    visit("beta2", self.beta2, "Adam's β₂");
     visit("epsilon", self.epsilon, "Adam's ε");
-    visit("weight_decay", self.weight_decay, "decoupled weight decay (0: none, as in the paper)");
-    visit("clip_norm", self.clip_norm, "greatest norm of the gradient (0: no clipping)");
-    visit("label_smoothing", self.label_smoothing, "ε_ls");
-    visit("smoothing", self.smoothing, "which classes share ε_ls");
-    visit("precision", self.precision, "of matrix products; weights and sums stay fp32");
+    visit("weight_decay", self.weight_decay,
+          "decoupled weight decay (AdamW); 0: none, as in the paper");
+    visit("clip_norm", self.clip_norm, "gradient clipping: maximum norm; 0: none");
+    visit("label_smoothing", self.label_smoothing, "ε_ls of label smoothing");
+    visit("smoothing", self.smoothing,
+          "which classes share ε_ls: all wrong ones, all wrong ones but BOS, or all");
+    visit("precision", self.precision,
+          "precision of matrix products; weights and accumulation stay fp32");
     visit("patience", self.patience,
-          "stop after so many validations without improvement (0: never)");
-    visit("log_every", self.log_every, "steps between two lines of the log");
-    visit("checkpoint_every", self.checkpoint_every, "steps between two checkpoints");
+          "early stopping after this many validations without improvement; 0: off");
+    visit("log_every", self.log_every, "steps between log lines");
+    visit("checkpoint_every", self.checkpoint_every, "steps between checkpoints");
     visit("checkpoint_minutes", self.checkpoint_minutes,
-          "also a checkpoint to go on from after so many minutes (0: none)");
+          "minutes between extra checkpoints to resume from; 0: none");
     visit("keep_last", self.keep_last,
-          "checkpoints by steps that are kept, besides the best and the newest (0: all)");
+          "scheduled checkpoints to keep, besides the best and the newest; 0: all");
   }
   bool operator==(const TrainConfig&) const = default;
   /// Throws ConfigError naming the first option that contradicts itself.

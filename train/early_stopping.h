@@ -1,4 +1,4 @@
-// What the values of one evaluator decide: which step is the best, and when training is over.
+// Best checkpoint and early stopping, from the values of one evaluator.
 #pragma once
 
 #include <functional>
@@ -8,14 +8,13 @@
 
 namespace attn {
 
-/// Whether one value is better than another: lower perplexity, higher BLEU.
+/// Whether `value` is better than `than`: lower perplexity, higher BLEU.
 using Better = std::function<bool(double value, double than)>;
 
-/// Takes in the value that the deciding evaluator found after state.step; returns whether it is the
-/// best so far.
+/// Records a validation result of state.step; returns whether it is the best so far.
 bool note_validation(TrainState& state, double value, const Better& better);
 
-/// Whether training is over: at its last step, or out of patience (train.patience).
+/// Whether training has ended: at the last step, or by early stopping (train.patience).
 bool is_finished(const TrainState& state, const TrainConfig& config);
 
 }  // namespace attn

@@ -3,7 +3,7 @@
 namespace attn {
 namespace {
 
-// Parameters start on whole cache lines, for the vector loads of the products that read them.
+// Parameters are aligned to cache lines, for vector loads.
 constexpr int64_t kAlignment = 16;
 
 int64_t aligned(int64_t n) {
@@ -38,10 +38,12 @@ FlatParameters::FlatParameters(torch::nn::Module& model, const FlatParameters& s
 void FlatParameters::make_views(torch::nn::Module& model) {
   const torch::NoGradGuard no_grad;
   auto parameters = model.named_parameters();
-  TORCH_CHECK(parameters.size() == slots_.size(), "a replica of another model");
+  TORCH_CHECK(parameters.size() == slots_.size(),
+              "the replica has other parameters than the model");
   for (size_t i = 0; i < slots_.size(); ++i) {
     torch::Tensor& parameter = parameters[i].value();
-    TORCH_CHECK(parameter.sizes() == slots_[i].shape, "a replica of another model");
+    TORCH_CHECK(parameter.sizes() == slots_[i].shape,
+                "the replica has other parameters than the model");
     parameter.set_data(view(values, slots_[i]));
     parameter.mutable_grad() = view(gradients, slots_[i]);
   }

@@ -1,5 +1,4 @@
-// All parameters of a model as one tensor, so that an optimizer step, a norm or a check for NaN is
-// one operation.
+// All parameters of a model in one tensor, so that an optimizer step or a norm is one operation.
 #pragma once
 
 #include <string>
@@ -9,13 +8,12 @@
 
 namespace attn {
 
-/// Moves every parameter of a model, and its gradient, into one buffer each; the parameters become
-/// views of it. The model must outlive this object and not change its parameters.
+/// Moves the parameters and gradients of a model into one buffer each, of which they become views.
+/// The model must outlive this and must not replace its parameters.
 class FlatParameters {
  public:
   explicit FlatParameters(torch::nn::Module& model);
-  /// Makes `model`, of the same shape as the one of `shared`, a replica: it reads that one's values
-  /// and has gradients of its own.
+  /// Makes `model` a replica: it shares the values of `shared` and has its own gradients.
   FlatParameters(torch::nn::Module& model, const FlatParameters& shared);
 
   struct Slot {
@@ -24,11 +22,11 @@ class FlatParameters {
     std::vector<int64_t> shape;
   };
 
-  /// [P] float32; writing to it writes to the model.
+  /// [P] float32, shared with the model.
   torch::Tensor values;
   torch::Tensor gradients;
   const std::vector<Slot>& slots() const { return slots_; }
-  /// The part of a [P] tensor that belongs to a slot, in the parameter's shape.
+  /// The view of a [P] tensor for a slot, in the shape of the parameter.
   static torch::Tensor view(const torch::Tensor& flat, const Slot& slot);
 
  private:

@@ -38,7 +38,7 @@ class Loop {
   TrainState& state() { return trainer_.state; }
   bool finished() { return is_finished(state(), config_); }
 
-  // Whether this step is the best so far.
+  // Returns whether this step is the best so far.
   bool evaluate(bool last) {
     const auto& all = callbacks_.evaluations;
     const auto deciding =
@@ -52,7 +52,7 @@ class Loop {
         others.push_back(&*one);
       }
     }
-    if (!last && finished()) {  // out of patience: this was the last step after all
+    if (!last && finished()) {  // early stopping: this was the last step
       for (const LoopEvaluation* one : others) evaluate_one(*one, false);
     }
     return best;
@@ -90,7 +90,7 @@ class Loop {
   const TrainConfig& config_;
   const LoopCallbacks& callbacks_;
   Throughput throughput_;
-  double saved_seconds_;  // of training, when the last checkpoint was written
+  double saved_seconds_;  // training time at the last checkpoint
 };
 
 }  // namespace

@@ -1,6 +1,5 @@
-// Training from where the trainer stands to its end: which step is followed by what. What that is
-// (a line of the log, an evaluation, a checkpoint) is given from outside; the loop knows no files,
-// no metrics and no terminal.
+// The training loop: when to log, evaluate and save. The actions are callbacks; the loop is
+// independent of files, metrics and the terminal.
 #pragma once
 
 #include <cstdint>
@@ -14,32 +13,32 @@
 
 namespace attn {
 
-/// An evaluator as the loop sees it. The first one with a schedule decides what is best.
+/// An evaluator in the loop. The first one with every > 0 selects the best checkpoint.
 struct LoopEvaluation {
-  int64_t every = 0;                                   ///< steps; 0: after the last one alone
-  std::function<double()> run;                         ///< the value that decides
-  Better better;                                       ///< of two such values
-  std::function<void(bool best, double seconds)> log;  ///< what run() found, and how long it took
+  int64_t every = 0;            ///< in steps; 0: only at the end
+  std::function<double()> run;  ///< the value to compare
+  Better better;                ///< comparison of two such values
+  std::function<void(bool best, double seconds)>
+      log;  ///< logs the result of run() and its duration
 };
 
-/// What happens beside the updates. The time that run() and save() take is not counted as training.
+/// Actions of the loop. The time of run() and save() does not count as training time.
 struct LoopCallbacks {
   std::function<void(const Throughput&)> stepped;  ///< after each update
-  std::function<void(const TrainingWindow&)> log;  ///< every train.log_every steps, and at the end
-  std::vector<LoopEvaluation> evaluations;         ///< in the order in which they are run
-  std::function<void()> save;                      ///< a checkpoint; state.seconds is up to date
-  std::function<void()> mark_best;                 ///< the checkpoint just saved
-  std::function<bool()> stop_requested;            ///< asked once a step
+  std::function<void(const TrainingWindow&)> log;  ///< every train.log_every steps and at the end
+  std::vector<LoopEvaluation> evaluations;         ///< in order of execution
+  std::function<void()> save;            ///< writes a checkpoint; state.seconds is current
+  std::function<void()> mark_best;       ///< marks the checkpoint just saved
+  std::function<bool()> stop_requested;  ///< called once per step
 };
 
-/// How training came to its end.
+/// How the loop ended.
 enum class LoopEnd { finished, interrupted };
 
-/// Steps the trainer until is_finished(), or until a stop is requested. After an update, in this
-/// order: `stepped`, `log` when it is due, the evaluators that are due (after the last step all of
-/// them), a checkpoint when one is due by steps or minutes, at a new best, at the end or at a stop,
-/// then `mark_best` where this step is the best. Does nothing where training is over. Throws
-/// NonFiniteLoss and what the callbacks throw.
+/// Trains until is_finished(), or until a stop is requested. After each update, in this order:
+/// `stepped`; `log` and evaluators if due (all evaluators after the last step); `save` if due by
+/// steps or minutes, at a new best, at the end or at a stop; `mark_best` at a new best. Does
+/// nothing if training is finished. Throws NonFiniteLoss and exceptions of the callbacks.
 LoopEnd train_loop(Trainer& trainer, const TrainConfig& config, const LoopCallbacks& callbacks);
 
 }  // namespace attn

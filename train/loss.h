@@ -1,4 +1,4 @@
-// Section 5.4: label smoothing, in the three forms that are in use.
+// Section 5.4: label-smoothed cross entropy, in the three forms in use.
 #pragma once
 
 #include "kernels/libtorch.h"
@@ -13,12 +13,12 @@ namespace attn {
 cpu::SmoothedTargets smoothed_targets(Smoothing form, double epsilon, int64_t classes,
                                       int64_t excluded_class = -1);
 
-/// The definition, from logits [N, V] and targets_N: loss = Σ_rows Σ_classes -q log p, nll =
+/// The reference, from logits [N, V] and targets_N: loss = Σ_rows Σ_classes -q log p, nll =
 /// Σ_rows -log p(target).
 LossSums smoothed_loss(const torch::Tensor& logits_NV, const torch::Tensor& targets_N,
                        cpu::SmoothedTargets targets);
 
-/// Projection and loss of the decoder's rows, in chunks.
+/// Projection and loss of decoder rows, in chunks.
 LossSums output_loss(const Seq2SeqModel& model, const torch::Tensor& x_ND,
                      const torch::Tensor& targets_N, cpu::SmoothedTargets targets);
 

@@ -1,4 +1,4 @@
-// Mixed precision; kernels/compute_scope.h switches it on.
+// Mixed precision (see kernels/compute_scope.h).
 #pragma once
 
 #include "kernels/libtorch.h"
@@ -6,8 +6,7 @@
 
 namespace attn {
 
-/// What `asked` comes to on `device`: a CPU without instructions for bf16 would only emulate it,
-/// many times slower, and stays with fp32.
+/// The precision used on `device`: fp32 on CPUs without bf16 instructions, where emulation is slow.
 Precision effective_precision(Precision asked, torch::Device device);
 
 }  // namespace attn

@@ -1,4 +1,4 @@
-// The bookkeeping of training: what must survive a crash, and what one update reports.
+// Training state and the report of an update.
 #pragma once
 
 #include <cstdint>
@@ -7,21 +7,20 @@
 
 namespace attn {
 
-/// What must be known, besides weights and optimizer, to go on exactly. Random numbers are not
-/// among it: those of a batch are a pure function of the seed, the step and the batch's number in
-/// it.
+/// The state needed to resume exactly, besides weights and optimizer. There is no RNG state: random
+/// numbers are a pure function of the seed, the step and the index of the batch.
 struct TrainState {
-  int64_t step = 0;  ///< updates done
+  int64_t step = 0;  ///< number of updates
   StreamPosition stream;
-  int64_t target_tokens = 0;  ///< trained on so far, eos counted
+  int64_t target_tokens = 0;  ///< target tokens so far, EOS included
   int64_t source_tokens = 0;
-  double seconds = 0.0;        ///< spent in training so far
+  double seconds = 0.0;        ///< training time so far
   double best = 0.0;           ///< best validation value so far
   int64_t best_step = 0;       ///< 0: none yet
-  int64_t without_better = 0;  ///< validations since
+  int64_t without_better = 0;  ///< validations since then
 };
 
-/// What one update did.
+/// Report of one update.
 struct StepReport {
   int64_t step = 0;
   double loss = 0.0;  ///< smoothed, per target token

@@ -1,5 +1,4 @@
-// How fast training goes and what it gives meanwhile: means over the steps since the last line of
-// the log, and the time spent in training alone.
+// Training speed and mean loss since the last log line; training time without evaluation.
 #pragma once
 
 #include <chrono>
@@ -9,28 +8,28 @@
 
 namespace attn {
 
-/// Some steps of training as one line of the log has them.
+/// Means over an interval between log lines.
 struct TrainingWindow {
-  int64_t step = 0;                                 ///< the last one
+  int64_t step = 0;                                 ///< last step
   double loss = 0.0, perplexity = 0.0;              ///< means over target tokens
   double learning_rate = 0.0, gradient_norm = 0.0;  ///< of the last step
   double tokens_per_second = 0.0;                   ///< target tokens
-  double seconds = 0.0;       ///< in training so far, in earlier processes too
-  double seconds_left = 0.0;  ///< to the run's last step
+  double seconds = 0.0;       ///< training time so far, including earlier processes
+  double seconds_left = 0.0;  ///< until the last step
 };
 
 class Throughput {
  public:
-  /// Its clock starts now; `begun` is where training stands, `last_step` where it will end.
+  /// Starts the clock. `begun`: state at the start; `last_step`: of the run.
   Throughput(const TrainState& begun, int64_t last_step);
 
   void add(const StepReport& report);
   /// The steps since the last take_window().
   TrainingWindow window() const;
   TrainingWindow take_window();
-  /// Time spent outside of training (evaluating, saving) is not counted.
+  /// Excludes time outside of training (evaluation, checkpoints).
   void exclude(double seconds) { excluded_ += seconds; }
-  /// In training so far, `begun` included.
+  /// Training time so far, including that of `begun`.
   double seconds() const { return earlier_ + seconds_here(); }
 
  private:

@@ -12,21 +12,22 @@ namespace {
 [[noreturn]] void stop_not_finite(const char* what, double value, int64_t step,
                                   std::span<const Batch> batches, const EncodedCorpus& corpus) {
   std::ostringstream text;
-  text << "step " << step << ": the " << what << " is " << value << " on the pairs of lines ";
+  text << "step " << step << ": the " << what << " is " << value
+       << " on a batch with the pairs of lines ";
   const auto& ids = batches.front().ids;
   for (size_t i = 0; i < std::min<size_t>(ids.size(), 3); ++i) {
     text << (i ? ", " : "") << corpus.line(ids[i]);
   }
-  text << " and others; nothing was updated, the checkpoints before are intact. Lower the learning "
-          "rate, lengthen the warm-up or clip (train.clip_norm)";
+  text << ", …; the weights were not updated, earlier checkpoints are intact. Lower the learning "
+          "rate, "
+          "lengthen the warm-up or set train.clip_norm";
   throw NonFiniteLoss(text.str());
 }
 
 }  // namespace
 
 uint64_t dropout_seed(uint64_t seed, int64_t step, int64_t batch) {
-  // The step stands between the batch's low 12 bits, which are all that most trainings need, and
-  // its others.
+  // Bits, from high to low: upper bits of the batch, the step, low 12 bits of the batch.
   const auto low = static_cast<uint64_t>(batch % 4096), high = static_cast<uint64_t>(batch / 4096);
   const uint64_t place = (high << 52) + (static_cast<uint64_t>(step) << 12) + low;
   return mix64(seed ^ mix64(place + 1));
@@ -67,8 +68,7 @@ StepReport Trainer::step() {
   if (!std::isfinite(report.loss))
     stop_not_finite("loss", report.loss, report.step, batches, stream_.corpus());
   if (!std::isfinite(report.gradient_norm)) {
-    stop_not_finite("gradient's norm", report.gradient_norm, report.step, batches,
-                    stream_.corpus());
+    stop_not_finite("gradient norm", report.gradient_norm, report.step, batches, stream_.corpus());
   }
   if (config_.clip_norm > 0 && report.gradient_norm > config_.clip_norm) {
     parameters_.gradients.mul_(config_.clip_norm / report.gradient_norm);

@@ -19,16 +19,15 @@
 
 namespace attn {
 
-/// Thrown before the update when the loss or the gradient is not finite: weights and optimizer are
-/// as they were.
+/// Thrown before an update if the loss or the gradient norm is not finite; weights and optimizer
+/// are unchanged.
 class NonFiniteLoss : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// The seed of dropout in an update's batch, both counted from the start: a function of where
-/// training is, not of how it came there. All different for one `seed`, below 2^40 steps and
-/// kMostAccumulated batches an update.
+/// The dropout seed of a batch of an update: a pure function, so that a resumed run uses the same
+/// ones. Distinct for up to 2^40 steps and kMostAccumulated batches per update.
 uint64_t dropout_seed(uint64_t seed, int64_t step, int64_t batch);
 
 class Trainer {

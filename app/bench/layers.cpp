@@ -55,7 +55,7 @@ std::vector<LayerTime> benchmark_layers(const Experiment& experiment,
   torch::manual_seed(static_cast<uint64_t>(experiment.seed));
   const auto* config = std::get_if<TransformerConfig>(&experiment.model.options);
   if (config == nullptr) {
-    throw ConfigError("model.architecture: bench layers times the layers of a transformer alone");
+    throw ConfigError("model.architecture: bench layers supports the transformer only");
   }
   Transformer model(*config, VocabularySizes{classes, classes});
   model->to(device);

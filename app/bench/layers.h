@@ -1,4 +1,4 @@
-// The parts of the model, timed one by one: where a training step goes.
+// Time of each part of the model in a training step.
 #pragma once
 
 #include <cstdint>
@@ -12,15 +12,15 @@ namespace attn {
 
 struct LayersBenchmarkOptions {
   int64_t length = 24;     ///< tokens of every sentence, both sides
-  double seconds = 1.0;    ///< of measuring each part
+  double seconds = 1.0;    ///< of measurement per part
   int64_t vocabulary = 0;  ///< 0: data.vocab_size
 };
 
-/// One kind of part.
+/// One kind of layer.
 struct LayerTime {
   std::string name;
-  int64_t count = 0;                     ///< of them in the model
-  double forward = 0.0, backward = 0.0;  ///< seconds each, one of them
+  int64_t count = 0;                     ///< number in the model
+  double forward = 0.0, backward = 0.0;  ///< seconds of one
 
   double total() const { return static_cast<double>(count) * (forward + backward); }
 };

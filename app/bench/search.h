@@ -1,4 +1,4 @@
-// Search, timed: sentences a second of a trained model on a text, by how many it is given at once.
+// Speed of search in sentences/s, by the number of lines per call.
 #pragma once
 
 #include <cstdint>
@@ -11,15 +11,15 @@
 namespace attn {
 
 struct SearchBenchmark {
-  int64_t at_once = 0;  ///< lines handed over together; 1: as a person at a terminal
+  int64_t at_once = 0;  ///< lines per call
   int64_t sentences = 0;
   double seconds = 0.0;
 
   double sentences_per_second() const { return static_cast<double>(sentences) / seconds; }
 };
 
-/// Translates the lines from the first on, `at_once` together, until they or `seconds` run out (at
-/// least one window). The first window is translated once more before, uncounted.
+/// Translates the lines, `at_once` per call, until they or `seconds` run out (at least one call),
+/// after one warm-up call.
 SearchBenchmark benchmark_search(Translator& translator, std::span<const std::string> lines,
                                  int64_t at_once, double seconds);
 

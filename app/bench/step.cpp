@@ -20,8 +20,8 @@ namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
 constexpr int64_t kInventedPairs = 20'000;
-constexpr int64_t kShortest = 10, kLongest = 40;  // tokens, without the end sign
-constexpr int64_t kFirstToken = 4;                // signs come first in a vocabulary
+constexpr int64_t kShortest = 10, kLongest = 40;  // tokens, without EOS
+constexpr int64_t kFirstToken = 4;                // after the special tokens
 
 struct Material {
   std::unique_ptr<EncodedCorpus> corpus;
@@ -121,7 +121,7 @@ StepBenchmark benchmark_step(const Experiment& experiment, const StepBenchmarkOp
   const BatchStream whole(*data.corpus, {.batch_tokens = wanted, .seed = seed});
   const double batches = static_cast<double>(whole.epoch_batches());
   const double share = static_cast<double>(experiment.train.accumulate) / batches;
-  int64_t epoch_tokens = data.corpus->size();  // end signs
+  int64_t epoch_tokens = data.corpus->size();  // EOS
   for (int64_t i = 0; i < data.corpus->size(); ++i) epoch_tokens += data.corpus->target_length(i);
   const double epoch = epoch_flops(*data.corpus, experiment.model, vocabulary);
   out.parameters = parameter_count(experiment.model, vocabulary);

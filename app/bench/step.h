@@ -1,4 +1,4 @@
-// The training step of an experiment, timed: what a sweep's estimates and `attn bench step` show.
+// Benchmark of the training step, for `attn bench step` and the dry run of sweeps.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,13 @@
 namespace attn {
 
 struct StepBenchmarkOptions {
-  double seconds = 5.0;         ///< of measuring, after the first update
+  double seconds = 5.0;         ///< of measurement, after the first update
   int64_t batch_tokens = 4096;  ///< largest batch measured; costs scale with the matrix products
   std::filesystem::path cache;  ///< for the vocabulary and the encoded corpus; made when missing
-  /// Vocabulary of the invented corpus; 0: data.vocab_size.
+  /// Vocabulary of synthetic data; 0: data.vocab_size.
   int64_t vocabulary = 0;
-  /// Tokens of every sentence of an invented corpus, which is then taken even where the real text
-  /// is there; 0: the real one, or sentences of 10 to 40 tokens where it is missing.
+  /// Sentence length of synthetic data; 0: the real text, or synthetic sentences of 10 to 40 tokens
+  /// if it is missing.
   int64_t invented_length = 0;
 };
 

@@ -1,4 +1,4 @@
-// What a training step costs, as `attn bench step` prints it and a sweep's dry run reads it.
+// The cost of a training step: output of `attn bench step`, input of the dry run.
 #pragma once
 
 #include <cstdint>

@@ -9,12 +9,13 @@ namespace attn {
 void add_average_command(CLI::App& app) {
   auto options = std::make_shared<AverageOptions>();
   CLI::App* command =
-      app.add_subcommand("average", "Average the last checkpoints' weights, as the paper does");
-  command->footer("Example: attn average runs/base --last 5");
-  command->add_option("run", options->run, "a run, or RUN@STEP: the checkpoints up to that step")
-      ->required();
-  command->add_option("--last", options->last, "how many (the paper: 5, big: 20)");
-  command->add_option("--output", options->output, "directory (default: RUN/averaged)");
+      app.add_subcommand("average", "Average the weights of the last checkpoints, as in the paper");
+  command->footer(
+      "Writes a checkpoint, which translate, parse and eval then use for the run.\n"
+      "Example: attn average runs/base --last 5");
+  command->add_option("run", options->run, "run, or RUN@STEP for the checkpoints up to that step")->required();
+  command->add_option("--last", options->last, "number of checkpoints (paper: base 5, big 20)");
+  command->add_option("--output", options->output, "output directory (default: RUN/averaged)");
   command->callback([options] { average(*options); });
 }
 

@@ -1,4 +1,4 @@
-// attn average: the mean of checkpoints (section 6.1).
+// attn average: checkpoint averaging (section 6.1).
 #pragma once
 
 #include <CLI/CLI.hpp>

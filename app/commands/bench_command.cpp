@@ -49,16 +49,16 @@ void bench_step(const BenchOptions& options, torch::Device device) {
     return;
   }
   if (!result.real_data && step.invented_length == 0) {
-    std::cerr << "the training text is not here: invented pairs of 10 to 40 tokens instead\n";
+    std::cerr << "the training text is missing: measuring on synthetic pairs of 10 to 40 tokens\n";
   }
   print_line("parameters", static_cast<double>(result.parameters) / 1e6, "million");
   print_line("training speed", result.tokens_per_second, "target tokens/s");
   print_line("matrix products", result.flops_per_second / 1e9, "GFLOP/s");
-  print_line("  of the machine's peak", 100 * result.flops_per_second / peak, "%");
+  print_line("  of this machine's peak", 100 * result.flops_per_second / peak, "%");
   print_line("one update", result.flops_per_update / 1e9, "GFLOP");
   print_line("one update", result.tokens_per_update, "target tokens");
   print_line("one update", result.seconds_per_update, "s");
-  print_line("memory at most", result.memory / 1e9, "GB");
+  print_line("peak memory", result.memory / 1e9, "GB");
 }
 
 void bench_layers(const BenchOptions& options, torch::Device device) {
@@ -91,7 +91,7 @@ void bench_search(const BenchOptions& options, torch::Device device) {
   LoadedModel loaded = load_model(options.config, device, options.assignments);
   const Experiment& experiment = loaded.experiment;
   const std::vector<std::string> lines = read_lines(options.text);
-  if (lines.empty()) throw DataError(options.text.string() + ": is empty; nothing to translate");
+  if (lines.empty()) throw DataError(options.text.string() + ": empty file; nothing to translate");
   Translator translator(*loaded.model, loaded.tokenizers, experiment.search);
   Json json = Json::array();
   for (const int64_t at_once : options.at_once) {
@@ -124,49 +124,60 @@ void bench_peak(const BenchOptions& options, torch::Device device) {
 
 void add_bench_command(CLI::App& app, const Context& context) {
   auto options = std::make_shared<BenchOptions>();
-  CLI::App* command = app.add_subcommand("bench", "Time this machine on an experiment");
+  CLI::App* command = app.add_subcommand(
+      "bench", "Benchmark training, layers, search or matrix products on this machine");
   command->require_subcommand(1);
-  command->footer("Example: attn bench step experiments/multi30k/tiny.json; attn bench peak");
-  CLI::App* step = command->add_subcommand("step", "The training step of a config");
-  step->add_option("config", options->config, "a config")->required();
-  step->add_option("--set", options->assignments, "path=value")->allow_extra_args(false);
-  step->add_option("--seconds", options->step.seconds, "of measuring")->capture_default_str();
+  command->footer(
+      "Examples:\n"
+      "  attn bench step experiments/multi30k/tiny.json\n"
+      "  attn bench search runs/tiny corpora/multi30k/test_2016_flickr.en\n"
+      "  attn bench peak");
+  CLI::App* step = command->add_subcommand("step", "One training step: tokens/s, FLOP/s, memory");
+  step->add_option("config", options->config, "config file")->required();
+  step->add_option("--set", options->assignments, "override an option, path=value")
+      ->allow_extra_args(false);
+  step->add_option("--seconds", options->step.seconds, "seconds of measurement")
+      ->capture_default_str();
   step->add_option("--batch-tokens", options->step.batch_tokens,
-                   "largest batch to measure; a config's larger ones are scaled from it")
+                   "largest batch to measure; larger ones are extrapolated")
       ->capture_default_str();
   step->add_option("--cache", options->step.cache,
-                   "directory of encoded texts (default: one for all, in the temporary directory)");
+                   "directory of the encoded corpora (default: in the temporary directory)");
   step->add_option("--vocabulary", options->step.vocabulary,
-                   "size of the invented vocabulary where the text is missing");
+                   "vocabulary size of synthetic data, used if the text is missing");
   step->add_option("--invented", options->step.invented_length,
-                   "tokens a sentence: measure on invented text even where the real one is here")
+                   "measure on synthetic sentences of this many tokens")
       ->check(CLI::PositiveNumber);
-  step->add_flag("--json", options->json, "values as JSON, in full precision");
+  step->add_flag("--json", options->json, "print JSON in full precision");
   step->callback([options, &context] { bench_step(*options, context.device); });
-  CLI::App* layers = command->add_subcommand("layers", "The parts of a config's model, one by one");
-  layers->add_option("config", options->config, "a config")->required();
-  layers->add_option("--set", options->assignments, "path=value")->allow_extra_args(false);
-  layers->add_option("--length", options->layers.length, "tokens of every sentence")
+  CLI::App* layers =
+      command->add_subcommand("layers", "Forward and backward time of each part of a Transformer");
+  layers->add_option("config", options->config, "config file")->required();
+  layers->add_option("--set", options->assignments, "override an option, path=value")
+      ->allow_extra_args(false);
+  layers->add_option("--length", options->layers.length, "tokens per sentence")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  layers->add_option("--seconds", options->layers.seconds, "of measuring each part")
+  layers->add_option("--seconds", options->layers.seconds, "seconds of measurement per part")
       ->capture_default_str();
   layers->add_option("--vocabulary", options->layers.vocabulary,
-                     "its size, if not data.vocab_size");
-  layers->add_flag("--json", options->json, "values as JSON, in full precision");
+                     "vocabulary size (default: data.vocab_size)");
+  layers->add_flag("--json", options->json, "print JSON in full precision");
   layers->callback([options, &context] { bench_layers(*options, context.device); });
-  CLI::App* search = command->add_subcommand("search", "Beam search of a trained translator");
+  CLI::App* search =
+      command->add_subcommand("search", "Beam search of a trained translator: sentences/s");
   search->add_option("run", options->config, kModelArgument)->required();
-  search->add_option("text", options->text, "sentences to translate")->required();
-  search->add_option("--set", options->assignments, "path=value, as in search.beam=4")
+  search->add_option("text", options->text, "text to translate")->required();
+  search->add_option("--set", options->assignments, "override an option, search.beam=4")
       ->allow_extra_args(false);
-  search->add_option("--at-once", options->at_once, "lines handed over together: 1,32,1000")
+  search->add_option("--at-once", options->at_once, "lines per call (default: 1,32,1000)")
       ->delimiter(',');
-  search->add_option("--seconds", options->seconds, "of measuring each")->capture_default_str();
-  search->add_flag("--json", options->json, "values as JSON, in full precision");
+  search->add_option("--seconds", options->seconds, "seconds of measurement per setting")
+      ->capture_default_str();
+  search->add_flag("--json", options->json, "print JSON in full precision");
   search->callback([options, &context] { bench_search(*options, context.device); });
-  CLI::App* peak = command->add_subcommand("peak", "The fastest matrix product");
-  peak->add_flag("--json", options->json, "values as JSON");
+  CLI::App* peak = command->add_subcommand("peak", "Peak of matrix products in fp32 and bf16");
+  peak->add_flag("--json", options->json, "print JSON");
   peak->callback([options, &context] { bench_peak(*options, context.device); });
 }
 

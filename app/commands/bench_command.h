@@ -1,4 +1,4 @@
-// attn bench: what this machine makes of an experiment.
+// attn bench: benchmarks of training, layers, search and matrix products.
 #pragma once
 
 #include <CLI/CLI.hpp>

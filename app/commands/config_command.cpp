@@ -41,7 +41,7 @@ void run_config(const ConfigOptions& options) {
   std::cout << write_experiment(experiment).dump(2) << "\n";
   const int64_t vocabulary = experiment.data.vocab_size;
   std::cerr << parameter_count(experiment.model, {vocabulary, vocabulary})
-            << " parameters with vocabularies of " << vocabulary << "\n";
+            << " parameters with a vocabulary size of " << vocabulary << "\n";
 }
 
 }  // namespace
@@ -49,15 +49,19 @@ void run_config(const ConfigOptions& options) {
 void add_config_command(CLI::App& app) {
   auto options = std::make_shared<ConfigOptions>();
   CLI::App* command =
-      app.add_subcommand("config", "Print a config resolved, or explain every option");
+      app.add_subcommand("config", "Print a resolved config, or explain every option");
   command->footer(
-      "Example: attn config experiments/multi30k/tiny.json --set model.heads=8\n"
-      "         attn config --explain");
-  command->add_option("config", options->file, "a config (default: the paper's base)");
-  command->add_option("--set", options->assignments, "path=value")->allow_extra_args(false);
-  command->add_flag(
-      "--explain", options->explain,
-      "every option with its value and meaning, and which alternatives of a tag have it");
+      "Prints the config as JSON with its base and all defaults filled in, and on stderr the\n"
+      "number of parameters. With --explain: one line per option with its value, meaning and "
+      "type.\n"
+      "Examples:\n"
+      "  attn config experiments/multi30k/tiny.json --set model.heads=8\n"
+      "  attn config --explain");
+  command->add_option("config", options->file, "config file (default: the paper's base model)");
+  command->add_option("--set", options->assignments, "override an option, path=value")
+      ->allow_extra_args(false);
+  command->add_flag("--explain", options->explain,
+                    "print every option with its value, meaning and type");
   command->callback([options] { run_config(*options); });
 }
 

@@ -1,4 +1,4 @@
-// attn config: a config resolved, checked and explained.
+// attn config: prints a resolved config, or explains the options.
 #pragma once
 
 #include <CLI/CLI.hpp>

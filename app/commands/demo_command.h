@@ -1,5 +1,4 @@
-// attn demo: from nothing to a BLEU score in a few minutes, on sentences that the project makes
-// itself.
+// attn demo: training, search and evaluation in a few minutes, on synthetic data.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -25,12 +25,12 @@ void evaluate(const EvalOptions& options, const Context& context) {
   const Experiment& experiment = loaded.experiment;
   if (experiment.eval.empty()) {
     throw ConfigError(options.run.string() +
-                      ": its config has no evaluators; add one with --set "
+                      ": the config has no evaluators; add one with --set "
                       "'eval=[{\"name\": \"valid\", \"kind\": \"loss\"}]'");
   }
   std::cerr << "evaluating " << loaded.directory.path().string() << "\n";
   Json all = Json::object();
-  // Of its own, since a run may be read-only or somebody else's; never committed, so it goes away.
+  // A temporary cache, since the run may be read-only; never committed, so it is removed.
   const AtomicDirectory scratch(std::filesystem::temp_directory_path() / "attn-eval");
   const bool own_cache = experiment.data.cache != load_description(loaded.directory).data.cache;
   const std::filesystem::path cache =
@@ -53,12 +53,15 @@ void evaluate(const EvalOptions& options, const Context& context) {
 void add_evaluate_command(CLI::App& app, const Context& context) {
   auto options = std::make_shared<EvalOptions>();
   CLI::App* command =
-      app.add_subcommand("eval", "Run a config's evaluators on a run or checkpoint");
-  command->footer("Example: attn eval runs/tiny/averaged --set search.beam=5 --json");
+      app.add_subcommand("eval", "Run the evaluators of the config on a run or checkpoint");
+  command->footer(
+      "Prints one line per evaluator: its name, scores and signature.\n"
+      "Example: attn eval runs/tiny/averaged --set search.beam=5 --json");
   command->add_option("run", options->run, kModelArgument)->required();
-  command->add_option("--set", options->assignments, "path=value")->allow_extra_args(false);
-  command->add_option("--output", options->output, "directory for the translations");
-  command->add_flag("--json", options->json, "values as JSON, in full precision");
+  command->add_option("--set", options->assignments, "override an option, path=value")
+      ->allow_extra_args(false);
+  command->add_option("--output", options->output, "directory for the outputs (default: not kept)");
+  command->add_flag("--json", options->json, "print JSON in full precision");
   command->callback([options, &context] { evaluate(*options, context); });
 }
 

@@ -1,4 +1,4 @@
-// attn eval: the evaluators of a run, again or with other settings.
+// attn eval: runs the evaluators of a run.
 #pragma once
 
 #include <CLI/CLI.hpp>

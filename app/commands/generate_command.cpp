@@ -33,18 +33,17 @@ void print_samples(const std::vector<GeneratedPair>& pairs) {
 void add_generate_command(CLI::App& app) {
   auto options = std::make_shared<GenerateOptions>();
   CLI::App* command = app.add_subcommand(
-      "generate", "Write the built-in corpus: English, German and trees, as much as asked for");
+      "generate", "Generate a synthetic corpus: English, German and constituency trees");
   command->footer(
-      "Example: attn generate toy --train 20000 --seed 1\n"
-      "         writes toy/{train,valid,test}.{en,de,ptb}, one sentence or tree a line");
-  command->add_option("directory", options->directory, "where to write; made if need be")
+      "Writes DIRECTORY/{train,valid,test}.{en,de,ptb}, one sentence or tree per line, and prints "
+      "three\nsamples.\n"
+      "Example: attn generate toy --train 20000 --seed 1");
+  command->add_option("directory", options->directory, "output directory, created if missing")
       ->required();
-  command->add_option("--train", options->sizes.train, "pairs to train on")->capture_default_str();
-  command->add_option("--valid", options->sizes.valid, "pairs to validate with")
-      ->capture_default_str();
-  command->add_option("--test", options->sizes.test, "pairs to test with")->capture_default_str();
-  command->add_option("--seed", options->seed, "another seed, other sentences")
-      ->capture_default_str();
+  command->add_option("--train", options->sizes.train, "training pairs")->capture_default_str();
+  command->add_option("--valid", options->sizes.valid, "validation pairs")->capture_default_str();
+  command->add_option("--test", options->sizes.test, "test pairs")->capture_default_str();
+  command->add_option("--seed", options->seed, "random seed")->capture_default_str();
   command->callback([options] {
     const auto log = [](const std::string& line) { std::cerr << line << "\n"; };
     const GeneratedCorpus corpus =

@@ -1,4 +1,4 @@
-// attn generate: the built-in corpus as files.
+// attn generate: writes the synthetic corpus.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -17,7 +17,7 @@ void repair(std::string& line, int64_t number, int64_t& repaired) {
   if (!find_invalid_utf8(line)) return;
   if (repaired++ == 0) {
     std::cerr << "standard input:" << number
-              << ": invalid UTF-8; its bad bytes are read as U+FFFD, here and in later lines\n";
+              << ": invalid UTF-8; invalid bytes are read as U+FFFD, here and in later lines\n";
   }
   std::string clean;
   for (const char32_t c : decode_utf8(line)) append_utf8(clean, c);
@@ -33,7 +33,7 @@ void for_each_window(int64_t window,
   const auto flush = [&] {
     answer(lines);
     std::cout.flush();
-    if (!std::cout) throw DataError("standard output: cannot be written");
+    if (!std::cout) throw DataError("cannot write to standard output");
     lines.clear();
   };
   const int64_t asked = isatty(STDIN_FILENO) != 0 ? 1 : window;

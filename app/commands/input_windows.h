@@ -1,4 +1,4 @@
-// Standard input for commands that answer line by line.
+// Chunked standard input for translate and parse.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,10 @@
 
 namespace attn {
 
-/// Calls `answer` with up to `window` lines of standard input at a time (see next_stdin_line), and
-/// flushes standard output after each call. Windows let lines of like length share a batch; a
-/// person at a terminal gets every line at once. A line that is no UTF-8 comes with U+FFFD in place
-/// of its bad bytes, and a message, so that the order of lines is kept. Throws DataError when
-/// standard output cannot be written.
+/// Calls `answer` with chunks of up to `window` lines of standard input, and flushes standard
+/// output after each call. Within a chunk lines of similar length share a batch; on a terminal a
+/// chunk is one line. Invalid UTF-8 is replaced by U+FFFD, with a warning, to keep the order of
+/// lines. Throws DataError if standard output cannot be written.
 void for_each_window(int64_t window,
                      const std::function<void(std::span<const std::string>)>& answer);
 

@@ -56,13 +56,14 @@ void report(const Parser& parser, bool constrained) {
   const ParserCounts& counts = parser.counts();
   if (counts.repaired > 0) {
     std::cerr << counts.repaired << " of " << counts.sentences
-              << " outputs were no well-formed tree over the sentence's words and were repaired"
-              << (constrained ? "\n" : " (search without --set constrained=false yields none)\n");
+              << " outputs were not well-formed trees over the sentence and were repaired"
+              << (constrained ? "\n" : " (constrained search, the default, avoids this)\n");
   }
   if (counts.cut > 0) {
-    std::cerr << counts.cut << " sentences were longer than " << parser.limits().max_words
-              << " words or " << parser.limits().max_source
-              << " tokens: what follows was not seen; its words hang from the root, tagged XX\n";
+    std::cerr
+        << counts.cut << " sentences were longer than " << parser.limits().max_words << " words or "
+        << parser.limits().max_source
+        << " tokens and were truncated; the remaining words are attached to the root, tagged XX\n";
   }
 }
 
@@ -71,7 +72,7 @@ void parse(const ParseOptions& options, const Context& context) {
   const DataConfig& data = loaded.experiment.data;
   if (data.task != Task::parsing) {
     throw ConfigError(options.run.string() +
-                      ": was trained to translate (data.task); use attn translate");
+                      ": a translator (data.task translation); use attn translate");
   }
   const SearchConfig& config = loaded.experiment.search;
   std::cerr << "parsing with " << loaded.directory.path().string() << "\n";
@@ -90,26 +91,27 @@ void parse(const ParseOptions& options, const Context& context) {
 void add_parse_command(CLI::App& app, const Context& context) {
   auto options = std::make_shared<ParseOptions>();
   CLI::App* command = app.add_subcommand(
-      "parse", "Parse standard input, a line a sentence, into trees, a line a tree");
+      "parse", "Parse standard input into constituency trees, one sentence per line");
   command->footer(
-      "Example: attn parse runs/craft < sentences > trees\n"
-      "         echo \"It isn't raining.\" | attn parse runs/craft --tokenize --draw\n"
-      "Words are separated by blanks unless --tokenize is given; round brackets are escaped. An "
-      "empty line yields \"()\". With nbest > 1 every sentence yields exactly nbest trees; where "
-      "search found fewer, the last ones are flat and their score is -inf.");
+      "Prints one bracketed tree per input line, \"()\" for an empty line. The input is tokenized, "
+      "words\nseparated by white space, unless --tokenize is given; round brackets are escaped. "
+      "With nbest > 1\nit prints exactly nbest trees per sentence; if search finds fewer, the last "
+      "ones are flat with\nscore -inf.\n"
+      "Examples:\n"
+      "  attn parse runs/craft < sentences > trees\n"
+      "  echo \"It isn't raining.\" | attn parse runs/craft --tokenize --draw");
   command->add_option("run", options->run, kModelArgument)->required();
   command
       ->add_option("--set", options->assignments,
-                   "an option of search, or of runtime: beam=5, constrained=false")
+                   "override an option of search or runtime: beam=5, constrained=false")
       ->allow_extra_args(false);
-  command->add_flag("--tokenize", options->tokenize,
-                    "plain text: cut it as the Penn Treebank does");
-  command->add_flag("--indent", options->indent, "trees over several lines, for reading");
-  command->add_flag("--draw", options->draw, "trees drawn for the terminal");
+  command->add_flag("--tokenize", options->tokenize, "tokenize raw text as the Penn Treebank does");
+  command->add_flag("--indent", options->indent, "print trees indented, over several lines");
+  command->add_flag("--draw", options->draw, "draw the trees");
   command->add_flag("--scores", options->scores,
-                    "line number, score and log-probability before each tree");
+                    "prefix each tree with line number, score and log-probability");
   command->add_option("--window", options->window,
-                      "lines read before parsing them together; 1: answer each line at once");
+                      "input lines per chunk, batched by length (default: 512; terminal: 1)");
   command->callback([options, &context] { parse(*options, context); });
 }
 

@@ -1,4 +1,4 @@
-// attn parse: sentences in, trees out.
+// attn parse: parses standard input.
 #pragma once
 
 #include <CLI/CLI.hpp>

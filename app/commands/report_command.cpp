@@ -32,13 +32,14 @@ void report(const ReportOptions& options) {
 void add_report_command(CLI::App& app) {
   auto options = std::make_shared<ReportOptions>();
   CLI::App* command =
-      app.add_subcommand("report", "Tables, significance and plots of a sweep, finished or not");
+      app.add_subcommand("report", "Report a sweep, finished or not: tables, significance, plots");
   command->footer(
-      "Example: attn report runs/table3\n"
-      "         attn report runs/table3 --format csv > table3.csv\n"
-      "         Each call writes report.md, report.html, rows.csv and runs.csv into the sweep.");
-  command->add_option("sweep", options->sweep, "a sweep's directory")->required();
-  command->add_option("--format", options->format, "what is printed")
+      "Prints the table and writes report.md, report.html, rows.csv and runs.csv into the sweep.\n"
+      "Examples:\n"
+      "  attn report runs/table3\n"
+      "  attn report runs/table3 --format csv > table3.csv");
+  command->add_option("sweep", options->sweep, "sweep directory")->required();
+  command->add_option("--format", options->format, "output on stdout")
       ->check(CLI::IsMember({"markdown", "csv", "runs", "html"}))
       ->capture_default_str();
   command->callback([options] { report(*options); });

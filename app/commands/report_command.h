@@ -1,4 +1,4 @@
-// attn report: what a sweep came to, as tables and plots.
+// attn report: tables and plots of a sweep.
 #pragma once
 
 #include <CLI/CLI.hpp>

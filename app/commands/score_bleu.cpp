@@ -30,13 +30,13 @@ struct ScoreBleuArguments {
   bool json = false;
 };
 
-/// The value of a name that the command line has already checked against the enum's choices.
+/// The enum value of a name checked by the command line.
 template <class E>
 E enum_value(const std::string& name) {
   for (const auto& entry : EnumNames<E>::values) {
     if (entry.name == name) return entry.value;
   }
-  throw ConfigError(name + ": not one of the choices");
+  throw ConfigError(name + ": not a choice");
 }
 
 Json to_json(const BleuScore& score) {
@@ -53,8 +53,8 @@ void warn_if_tokenized(const TextFile& hypotheses, const BleuOptions& options) {
       options.tokenizer == BleuTokenizer::v13a || options.tokenizer == BleuTokenizer::intl;
   if (!expects_raw || !looks_tokenized(hypotheses.lines)) return;
   std::cerr << "warning: " << hypotheses.name
-            << ": 100 lines or more end in \" .\", so the text looks tokenised; detokenise it, or "
-               "use --tokenize none, or --force to be spared this warning\n";
+            << ": 100 lines or more end in \" .\", so the text looks tokenized; detokenize it, or "
+               "use --tokenize none, or --force to suppress this warning\n";
 }
 
 BleuOptions bleu_options(const ScoreBleuArguments& arguments) {
@@ -68,7 +68,7 @@ BleuOptions bleu_options(const ScoreBleuArguments& arguments) {
   return options;
 }
 
-/// Intervals, and the test against the baseline if there is one.
+/// Confidence intervals, and the paired test if there is a baseline.
 PairedBootstrap resample(const TextFile& hypotheses, const SystemStatistics& system,
                          const ScoreBleuArguments& arguments,
                          std::span<const std::vector<std::string>> references,
@@ -110,36 +110,37 @@ void score_bleu(const ScoreBleuArguments& arguments) {
 }  // namespace
 
 void add_score_bleu_command(CLI::App& score) {
-  CLI::App* bleu = score.add_subcommand("bleu", "Corpus BLEU, equal to sacreBLEU 2.x");
+  CLI::App* bleu = score.add_subcommand("bleu", "Corpus BLEU, identical to sacreBLEU 2.x");
   bleu->footer(
+      "Prints the score with sacreBLEU's signature.\n"
       "Examples:\n"
       "  attn score bleu out.de ref.de                          as sacreBLEU, on raw text\n"
       "  attn translate RUN < in.en | attn score bleu - ref.de\n"
       "  attn score bleu out.tok ref.tok --tokenize none --smooth none       as multi-bleu\n"
       "  attn score bleu out.tok ref.tok --tokenize compound --smooth none   as the 2017 paper");
   auto arguments = std::make_shared<ScoreBleuArguments>();
-  bleu->add_option("HYP", arguments->hypothesis, "Hypotheses, one a line; - is stdin")->required();
+  bleu->add_option("HYP", arguments->hypothesis, "Hypotheses, one per line; - is stdin")
+      ->required();
   bleu->add_option("REF", arguments->references, "References, line by line; several files allowed")
       ->required();
   bleu->add_option("--tokenize", arguments->tokenizer,
-                   "How words are found; none and compound want tokenised text")
+                   "Tokenizer; none and compound expect tokenized text")
       ->check(CLI::IsMember(enum_choices<BleuTokenizer>()))
       ->capture_default_str();
-  bleu->add_option("--smooth", arguments->smoothing, "What an n-gram order without matches counts")
+  bleu->add_option("--smooth", arguments->smoothing, "Smoothing of n-gram orders without matches")
       ->check(CLI::IsMember(enum_choices<BleuSmoothing>()))
       ->capture_default_str();
   bleu->add_option("--smooth-value", arguments->smoothing_value,
-                   "For floor (default 0.1) and add-k (default 1)");
+                   "Value of floor (default 0.1) and add-k (default 1)");
   bleu->add_flag("--lowercase", arguments->lowercase, "Ignore case");
   bleu->add_flag("--effective-order", arguments->effective_order,
-                 "Leave out n-gram orders that the text is too short for");
-  bleu->add_option(
-      "--baseline", arguments->baseline,
-      "Another system's lines: is the difference significant? (sacreBLEU --paired-bs)");
+                 "Ignore n-gram orders longer than the text");
+  bleu->add_option("--baseline", arguments->baseline,
+                   "Output of a baseline: paired bootstrap test (sacreBLEU --paired-bs)");
   bleu->add_flag("--confidence", arguments->confidence,
-                 "95 % interval over 1000 resamples of the sentences (sacreBLEU --confidence)");
-  bleu->add_flag("--force", arguments->force, "Don't warn about text that looks tokenised");
-  bleu->add_flag("--json", arguments->json, "Print JSON at full precision");
+                 "95 % confidence interval, 1000 bootstrap resamples (sacreBLEU --confidence)");
+  bleu->add_flag("--force", arguments->force, "No warning about text that looks tokenized");
+  bleu->add_flag("--json", arguments->json, "Print JSON in full precision");
   bleu->callback([arguments] { score_bleu(*arguments); });
 }
 

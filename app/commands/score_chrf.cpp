@@ -26,7 +26,7 @@ struct ScoreChrfArguments {
 
 using Runs = std::vector<std::vector<ChrfStatistics>>;
 
-/// Intervals, and the test against the baseline if there is one.
+/// Confidence intervals, and the paired test if there is a baseline.
 PairedBootstrap resample(const ScoredText& text, const Runs& runs,
                          const ScoreChrfArguments& arguments) {
   const auto score = [&](const ChrfStatistics& statistics) {
@@ -63,7 +63,8 @@ void score_chrf(const ScoreChrfArguments& arguments) {
 }  // namespace
 
 void add_score_chrf_command(CLI::App& score) {
-  CLI::App* chrf = score.add_subcommand("chrf", "Corpus chrF and chrF++, equal to sacreBLEU 2.x");
+  CLI::App* chrf =
+      score.add_subcommand("chrf", "Corpus chrF and chrF++, identical to sacreBLEU 2.x");
   chrf->footer(
       "Examples:\n"
       "  attn score chrf out.de ref.de                    chrF2\n"
@@ -71,25 +72,25 @@ void add_score_chrf_command(CLI::App& score) {
       "  attn translate RUN < in.en | attn score chrf - ref.de");
   auto arguments = std::make_shared<ScoreChrfArguments>();
   ChrfOptions& options = arguments->options;
-  chrf->add_option("HYP", arguments->hypothesis, "Hypotheses, one a line; - is stdin")->required();
+  chrf->add_option("HYP", arguments->hypothesis, "Hypotheses, one per line; - is stdin")
+      ->required();
   chrf->add_option("REF", arguments->references, "References, line by line; several files allowed")
       ->required();
-  chrf->add_option("--char-order", options.char_order, "Longest character n-gram")
+  chrf->add_option("--char-order", options.char_order, "Character n-gram order")
       ->capture_default_str();
-  chrf->add_option("--word-order", options.word_order, "Longest word n-gram; 2 is chrF++")
+  chrf->add_option("--word-order", options.word_order, "Word n-gram order; 2 is chrF++")
       ->capture_default_str();
-  chrf->add_option("--beta", options.beta, "Recall counts so many times as much as precision")
+  chrf->add_option("--beta", options.beta, "Weight of recall over precision")
       ->capture_default_str();
   chrf->add_flag("--lowercase", options.lowercase, "Ignore case");
-  chrf->add_flag("--whitespace", options.whitespace, "Count white space as characters");
+  chrf->add_flag("--whitespace", options.whitespace, "Include white space in character n-grams");
   chrf->add_flag("--eps-smoothing", options.eps_smoothing,
                  "Average the F-scores of all orders, as chrF++.py, NLTK and Moses do");
-  chrf->add_option(
-      "--baseline", arguments->baseline,
-      "Another system's lines: is the difference significant? (sacreBLEU --paired-bs)");
+  chrf->add_option("--baseline", arguments->baseline,
+                   "Output of a baseline: paired bootstrap test (sacreBLEU --paired-bs)");
   chrf->add_flag("--confidence", arguments->confidence,
-                 "95 % interval over 1000 resamples of the sentences (sacreBLEU --confidence)");
-  chrf->add_flag("--json", arguments->json, "Print JSON at full precision");
+                 "95 % confidence interval, 1000 bootstrap resamples (sacreBLEU --confidence)");
+  chrf->add_flag("--json", arguments->json, "Print JSON in full precision");
   chrf->callback([arguments] { score_chrf(*arguments); });
 }
 

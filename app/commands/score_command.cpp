@@ -7,12 +7,13 @@
 namespace attn {
 
 void add_score_command(CLI::App& app) {
-  CLI::App* score = app.add_subcommand("score", "Score text or tree files; no model is needed");
+  CLI::App* score = app.add_subcommand(
+      "score", "Score text or tree files with BLEU, chrF or F1, without a model");
   score->footer(
       "Examples: attn score bleu out.de ref.de --tokenize 13a\n"
       "          attn score chrf out.de ref.de --word-order 2\n"
       "          attn score parse gold.ptb out.ptb\n"
-      "more with --help after bleu, chrf or parse");
+      "See attn score bleu --help etc. for the options.");
   score->require_subcommand(1);
   add_score_bleu_command(*score);
   add_score_chrf_command(*score);

@@ -27,11 +27,11 @@ ParseScore score_files(const ScoreParseArguments& arguments, const std::string& 
                                          ? collins_parameters()
                                          : read_evalb_parameters(arguments.parameters);
   if (arguments.gold == "-") {
-    throw ConfigError("-: only the parser's trees can come from stdin; name a file for gold");
+    throw ConfigError("-: only the predicted trees can come from stdin; give a file for gold");
   }
   const auto gold = gold_parses(read_lines(arguments.gold), arguments.gold);
   if (gold.empty()) {
-    throw DataError(arguments.gold + ":1: the file is empty; there is nothing to score");
+    throw DataError(arguments.gold + ": empty file; nothing to score");
   }
   const auto predicted = predicted_parses(
       arguments.predicted == "-" ? read_stdin_lines() : read_lines(arguments.predicted),
@@ -44,7 +44,7 @@ ParseScore score_files(const ScoreParseArguments& arguments, const std::string& 
   return score_parses(gold, predicted, parameters);
 }
 
-/// Says why sentences are errors, for the first of them.
+/// Reports the first sentences with errors.
 void report_problems(const ParseScore& score, const std::string& predicted_name) {
   constexpr int64_t limit = 10;
   int64_t count = 0;
@@ -58,7 +58,7 @@ void report_problems(const ParseScore& score, const std::string& predicted_name)
   if (count > limit) std::cerr << "… and " << count - limit << " more\n";
 }
 
-/// "F1|SIGNATURE = 89.12 (…)" and what EVALB does not tell.
+/// "F1|SIGNATURE = 89.12 (…)" with counts that EVALB does not print.
 std::string format_line(const ParseScore& score) {
   std::string line = "F1|" + score.signature + format(" = %.2f", score.all.f1());
   line += format(" (R = %.2f", score.all.recall()) + format(" P = %.2f", score.all.precision());
@@ -163,13 +163,13 @@ void score_parse(const ScoreParseArguments& arguments) {
   const ParseScore score = score_files(arguments, name);
   report_problems(score, name);
   if (arguments.json) {
-    // Labels and words are bytes of a stranger's file and need not be UTF-8, but JSON must.
+    // Labels and words may be invalid UTF-8, JSON must not.
     constexpr auto replace = Json::error_handler_t::replace;
     std::cout << to_json(score, arguments).dump(2, ' ', false, replace) << "\n";
     return;
   }
   if (arguments.per_sentence) {
-    // stdout is then what EVALB prints, to be compared with it.
+    // stdout then equals the output of EVALB.
     std::cout << format_parse_table(score) << format_parse_summary(score);
     std::cerr << format_line(score);
   } else if (arguments.by.empty()) {
@@ -182,28 +182,28 @@ void score_parse(const ScoreParseArguments& arguments) {
 }  // namespace
 
 void add_score_parse_command(CLI::App& score) {
-  CLI::App* parse =
-      score.add_subcommand("parse", "Labelled bracketing F1 of trees, equal to EVALB");
+  CLI::App* parse = score.add_subcommand("parse", "Labelled bracketing F1, identical to EVALB");
   parse->footer(
       "Examples:\n"
       "  attn score parse gold.ptb out.ptb                     with COLLINS.prm's settings\n"
       "  attn parse RUN < dev.txt | attn score parse gold.ptb - --json\n"
       "  attn score parse gold.ptb out.ptb --params new.prm --per-sentence   as EVALB prints it\n"
       "  attn score parse gold.ptb out.ptb --by label\n"
-      "One tree a line, an empty line for no tree. EVALB leaves out sentences whose words differ "
-      "or\n"
-      "that have no tree; in strict F1 each of them counts as one without a match.");
+      "One tree per line, an empty line for no tree. EVALB skips sentences without a tree or whose "
+      "words\ndiffer from gold; strict F1 counts them as wrong.");
   auto arguments = std::make_shared<ScoreParseArguments>();
   parse->add_option("GOLD", arguments->gold, "Gold trees")->required();
-  parse->add_option("PRED", arguments->predicted, "The parser's trees, line by line; - is stdin")
+  parse
+      ->add_option("PRED", arguments->predicted,
+                   "Predicted trees, aligned line by line; - is stdin")
       ->required();
   parse->add_option("--params", arguments->parameters,
-                    "An EVALB parameter file; without one, COLLINS.prm's settings");
+                    "EVALB parameter file (default: the settings of COLLINS.prm)");
   parse->add_flag("--per-sentence", arguments->per_sentence,
-                  "EVALB's table and summaries alone on stdout; with --json, a list");
+                  "Print EVALB's table and summaries only; with --json, a list");
   parse->add_option("--by", arguments->by, "F1 by label, sentence length or span length")
       ->check(CLI::IsMember({"label", "length", "span"}));
-  parse->add_flag("--json", arguments->json, "Print JSON, in percent at full precision");
+  parse->add_flag("--json", arguments->json, "Print JSON, percentages in full precision");
   parse->callback([arguments] { score_parse(*arguments); });
 }
 

@@ -13,7 +13,7 @@ namespace attn {
 TextFile read_text(const std::string& path, bool may_be_stdin) {
   const bool is_stdin = path == "-";
   if (is_stdin && !may_be_stdin) {
-    throw ConfigError("-: only the hypotheses can come from stdin; name a file for each reference");
+    throw ConfigError("-: only the hypotheses can come from stdin; give a file for each reference");
   }
   TextFile file{is_stdin ? "<stdin>" : path, is_stdin ? read_stdin_lines() : read_lines(path)};
   for (size_t i = 0; i < file.lines.size(); ++i) {
@@ -46,7 +46,7 @@ ScoredText read_scored_text(const std::string& hypothesis,
     text.references.push_back(std::move(reference.lines));
   }
   if (text.hypotheses.lines.empty()) {
-    throw DataError(text.hypotheses.name + ":1: the file is empty; there is nothing to score");
+    throw DataError(text.hypotheses.name + ": empty file; nothing to score");
   }
   return text;
 }

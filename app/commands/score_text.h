@@ -1,4 +1,4 @@
-// What `attn score`'s metrics of text share: reading files, and printing resampled scores.
+// Shared by `attn score bleu` and `chrf`: reading files, and printing bootstrap results.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@
 namespace attn {
 
 struct TextFile {
-  std::string name;  ///< as messages have it
+  std::string name;  ///< for messages
   std::vector<std::string> lines;
 };
 
@@ -35,7 +35,7 @@ ScoredText read_scored_text(const std::string& hypothesis,
 /// Adds intervals and, against a baseline, difference and p-value to a score in JSON.
 void add_resampled(Json& json, const PairedBootstrap& resampled);
 
-/// The same for people.
+/// The same as text.
 void print_resampled(const PairedBootstrap& resampled);
 
 }  // namespace attn

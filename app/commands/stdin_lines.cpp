@@ -23,7 +23,7 @@ std::vector<std::string> read_stdin_lines() {
     size += line.size() + 1;
     if (size > limit) {
       throw DataError("<stdin>:" + std::to_string(lines.size() + 1) +
-                      ": more than 4 GiB; score it in parts");
+                      ": more than 4 GiB; split the input");
     }
     lines.push_back(std::move(line));
   }

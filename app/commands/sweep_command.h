@@ -1,4 +1,4 @@
-// attn sweep: a base and its rows, trained as far as they were not before, and reported.
+// attn sweep: trains the unfinished rows of a sweep and reports.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -8,17 +8,20 @@ namespace attn {
 
 void add_train_command(CLI::App& app, Context& context) {
   auto options = std::make_shared<TrainOptions>();
-  CLI::App* command = app.add_subcommand("train", "Train a model as a config describes it");
+  CLI::App* command = app.add_subcommand("train", "Train a model, or resume a run");
   command->footer(
-      "Example: attn train experiments/multi30k/tiny.json --set model.dropout=0.1 --run runs/d1\n"
-      "         attn train runs/d1 --resume");
-  command->add_option("config", options->path, "a config, or with --resume a run directory")
+      "Writes config, log, metrics and checkpoints into the run directory and logs to stderr. "
+      "Ctrl-C\nsaves a checkpoint and stops.\n"
+      "Examples:\n"
+      "  attn train experiments/multi30k/tiny.json --set model.dropout=0.1 --run runs/d1\n"
+      "  attn train runs/d1 --resume");
+  command->add_option("config", options->path, "config file, or with --resume a run directory")
       ->required();
-  command->add_option("--run", options->run, "the run's directory (default: runs/<config's name>)");
-  command->add_flag("--resume", options->resume, "go on from the newest checkpoint, exactly");
+  command->add_option("--run", options->run, "run directory (default: runs/<name of the config>)");
+  command->add_flag("--resume", options->resume, "resume from the newest checkpoint");
   command->add_option("--wait", options->patience,
-                      "seconds to wait for another process that trains in the same directory");
-  command->add_option("--set", options->assignments, "path=value, applied after the config")
+                      "seconds to wait while another process trains the same run (default: 0)");
+  command->add_option("--set", options->assignments, "override an option, path=value; repeatable")
       ->allow_extra_args(false);
   command->callback([options, &context] { context.exit_code = train(*options, context); });
 }

@@ -1,5 +1,4 @@
-// attn train: an experiment from its config to its last checkpoint, or on from where it was
-// interrupted.
+// attn train: trains or resumes a run.
 #pragma once
 
 #include <CLI/CLI.hpp>

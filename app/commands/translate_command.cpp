@@ -33,7 +33,7 @@ void print(const std::vector<Translation>& nbest, size_t line, const TranslateOp
 void translate(const TranslateOptions& options, const Context& context) {
   LoadedModel loaded = load_model_to_search(options.run, context.device, options.assignments);
   if (loaded.experiment.data.task != Task::translation) {
-    throw ConfigError(options.run.string() + ": was trained to parse (data.task); use attn parse");
+    throw ConfigError(options.run.string() + ": a parser (data.task parsing); use attn parse");
   }
   std::cerr << "translating with " << loaded.directory.path().string() << "\n";
   Translator translator(*loaded.model, loaded.tokenizers, loaded.experiment.search);
@@ -43,7 +43,7 @@ void translate(const TranslateOptions& options, const Context& context) {
   });
   if (translator.cut_lines() > 0) {
     std::cerr << translator.cut_lines() << " lines were longer than "
-              << translator.limits().max_source << " tokens and were cut\n";
+              << translator.limits().max_source << " tokens and were truncated\n";
   }
 }
 
@@ -51,20 +51,23 @@ void translate(const TranslateOptions& options, const Context& context) {
 
 void add_translate_command(CLI::App& app, const Context& context) {
   auto options = std::make_shared<TranslateOptions>();
-  CLI::App* command = app.add_subcommand(
-      "translate", "Translate standard input, a line a sentence (nbest lines with nbest > 1)");
+  CLI::App* command =
+      app.add_subcommand("translate", "Translate standard input, one sentence per line");
   command->footer(
-      "Example: attn translate runs/tiny < in.en > out.de\n"
-      "         attn translate runs/tiny --set nbest=4 --scores < in.en\n"
-      "With nbest > 1 every input line yields exactly nbest lines; where search found fewer, the "
-      "last ones are empty and their score is -inf.");
+      "Prints one translation per input line. With nbest > 1 it prints exactly nbest lines per "
+      "input\nline; if search finds fewer, the last ones are empty with score -inf. Given a run, "
+      "the averaged\ncheckpoint is used if there is one, else the best, else the newest.\n"
+      "Examples:\n"
+      "  attn translate runs/tiny < in.en > out.de\n"
+      "  attn translate runs/tiny --set nbest=4 --scores < in.en");
   command->add_option("run", options->run, kModelArgument)->required();
-  command->add_option("--set", options->assignments, "an option of search, or of runtime: beam=5")
+  command
+      ->add_option("--set", options->assignments, "override an option of search or runtime: beam=5")
       ->allow_extra_args(false);
   command->add_flag("--scores", options->scores,
-                    "line number, score and log-probability before each translation");
+                    "prefix each translation with line number, score and log-probability");
   command->add_option("--window", options->window,
-                      "lines read before translating them together; 1: answer each line at once");
+                      "input lines per chunk, batched by length (default: 1024; terminal: 1)");
   command->callback([options, &context] { translate(*options, context); });
 }
 

@@ -1,4 +1,4 @@
-// attn translate: lines in, translations out.
+// attn translate: translates standard input.
 #pragma once
 
 #include <CLI/CLI.hpp>

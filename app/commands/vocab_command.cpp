@@ -46,12 +46,13 @@ void vocab(const VocabOptions& options) {
 
 void add_vocab_command(CLI::App& app) {
   auto options = std::make_shared<VocabOptions>();
-  CLI::App* command = app.add_subcommand("vocab", "List a vocabulary, or cut text into its pieces");
-  command->footer("Example: attn vocab runs/tiny --encode < text.en");
-  command->add_option("tokenizer", options->path, "a run, a checkpoint or a tokenizer file")
-      ->required();
-  command->add_flag("--target", options->target, "the target side, where the two differ");
-  command->add_flag("--encode", options->encode, "standard input as pieces, a line a sentence");
+  CLI::App* command = app.add_subcommand("vocab", "List a vocabulary, or tokenize text with it");
+  command->footer(
+      "Prints one token per line: id, tab, piece. With --encode: the pieces of each input line.\n"
+      "Example: attn vocab runs/tiny --encode < text.en");
+  command->add_option("tokenizer", options->path, "run, checkpoint or tokenizer file")->required();
+  command->add_flag("--target", options->target, "the target tokenizer, if there are two");
+  command->add_flag("--encode", options->encode, "tokenize standard input, one sentence per line");
   command->callback([options] { vocab(*options); });
 }
 

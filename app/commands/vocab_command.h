@@ -1,4 +1,4 @@
-// attn vocab: what a tokenizer does to text.
+// attn vocab: lists a vocabulary or tokenizes text.
 #pragma once
 
 #include <CLI/CLI.hpp>

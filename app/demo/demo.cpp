@@ -36,25 +36,24 @@ constexpr size_t kTrees = 2;
 void print_samples(const std::vector<std::string>& sources,
                    const std::vector<std::string>& hypotheses,
                    const std::vector<std::string>& references) {
-  std::cout << "\nSome sentences it has never seen:\n";
+  std::cout << "\nTranslations of held-out sentences:\n";
   for (size_t i = 0; i < std::min(kSamples, sources.size()); ++i) {
     const bool right = hypotheses[i] == references[i];
     std::cout << "\n  " << sources[i] << "\n  " << hypotheses[i]
-              << (right ? "" : "\n  (right would be: " + references[i] + ")") << "\n";
+              << (right ? "" : "\n  (reference: " + references[i] + ")") << "\n";
   }
 }
 
 void print_next_steps(const fs::path& run) {
   const std::string dir = run.string();
-  std::cout
-      << "\nWhat to try next:\n"
-      << "  echo 'The old woman sees the dog .' | ./run translate " << dir << "\n"
-      << "  echo 'The old woman sees the dog .' | ./run parse " << dir << "/parser --draw\n"
-      << "  ./run train experiments/demo.json --set model.position=none --run runs/no_order\n"
-      << "  ./run sweep experiments/demo_sweep.json --seeds 3     more rows are one object each\n"
-      << "  ./run config --explain             every option, its default and its meaning\n"
-      << "  data/fetch multi30k                real text; then\n"
-      << "  ./run train experiments/multi30k/tiny.json\n";
+  std::cout << "\nWhat to try next:\n"
+            << "  echo 'The old woman sees the dog .' | ./run translate " << dir << "\n"
+            << "  echo 'The old woman sees the dog .' | ./run parse " << dir << "/parser --draw\n"
+            << "  ./run train experiments/demo.json --set model.position=none --run runs/no_order\n"
+            << "  ./run sweep experiments/demo_sweep.json --seeds 3     a row is one JSON object\n"
+            << "  ./run config --explain             every option, its default and its meaning\n"
+            << "  data/fetch multi30k                a real corpus; then\n"
+            << "  ./run train experiments/multi30k/tiny.json\n";
 }
 
 void show_result(const fs::path& run, const Experiment& experiment, const Context& context) {
@@ -62,8 +61,8 @@ void show_result(const fs::path& run, const Experiment& experiment, const Contex
   const std::string prefix = (run / "corpus" / "test").string();
   const auto sources = read_lines(text_path(prefix, experiment.data.source));
   const auto references = read_lines(text_path(prefix, experiment.data.target));
-  std::cerr << "translating " << sources.size() << " unseen sentences\n";
-  // The generated text is tokenised already.
+  std::cerr << "translating " << sources.size() << " held-out sentences\n";
+  // The generated text is tokenized.
   const EvaluatorConfig config{
       .name = "test",
       .data = prefix,
@@ -78,18 +77,18 @@ void show_result(const fs::path& run, const Experiment& experiment, const Contex
   for (size_t i = 0; i < sources.size(); ++i) right += hypotheses[i] == references[i];
   std::cout << "\n"
             << result.line << "\n"
-            << right << " of " << sources.size() << " sentences are right to the last letter.\n";
+            << right << " of " << sources.size() << " translations equal the reference exactly.\n";
 }
 
-// Of the middle lengths, where there is something to see and it fits a screen.
+// Trees of medium size.
 void print_trees(const std::vector<Tree>& trees, const std::vector<Tree>& gold) {
-  std::cout << "\nThe same model, trained to parse (section 6.3); sentences it has never seen:\n";
+  std::cout << "\nThe same model trained to parse (section 6.3), on held-out sentences:\n";
   size_t shown = 0;
   for (size_t i = 0; i < trees.size() && shown < kTrees; ++i) {
     const size_t words = tree_words(trees[i]).size();
     if (words < 7 || words > 11) continue;
     std::cout << "\n" << draw_tree(strip_root(trees[i]));
-    if (trees[i] != gold[i]) std::cout << "(right would be: " << write_tree(gold[i]) << ")\n";
+    if (trees[i] != gold[i]) std::cout << "(gold: " << write_tree(gold[i]) << ")\n";
     ++shown;
   }
 }
@@ -98,7 +97,7 @@ void show_parser(const fs::path& corpus, const fs::path& run, const Experiment& 
                  const Context& context) {
   LoadedModel loaded = load_model(run, context.device);
   const std::string gold = (corpus / "test.ptb").string();
-  std::cerr << "parsing unseen sentences\n";
+  std::cerr << "parsing held-out sentences\n";
   const EvaluatorConfig config{
       .name = "test", .data = gold, .options = ParseEvaluation{.search = experiment.search}};
   const fs::path output = RunDirectory(run).output(config.name);
@@ -109,11 +108,12 @@ void show_parser(const fs::path& corpus, const fs::path& run, const Experiment& 
   std::cout << "\n" << result.line << "\n" << result.signature << "\n";
 }
 
-// Trains, or goes on, or finds the run finished; false when a signal stopped it.
+// Trains or resumes the run unless it is finished; false if a signal stopped it.
 bool train(const Experiment& experiment, const fs::path& run, const Context& context) {
   TrainingRun training(experiment, run, /*resume=*/true, context);
   if (training.finished() || training.run() == LoopEnd::finished) return true;
-  std::cerr << "stopped and saved at step " << training.step() << "; ./run demo goes on\n";
+  std::cerr << "stopped at step " << training.step()
+            << ", checkpoint saved; re-run ./run demo to resume\n";
   return false;
 }
 
@@ -133,7 +133,7 @@ bool show_sweep(const DemoOptions& options, const fs::path& corpus, const Contex
   if (end.interrupted) return false;
   if (!end.failed.empty()) throw DataError(end.failed.front().name + ": " + end.failed.front().why);
   const SweepReport report(plan.directory);
-  std::cout << "\nAn ablation (attn sweep): what word order is worth without positions\n\n"
+  std::cout << "\nAn ablation (attn sweep): the model without position encodings\n\n"
             << to_markdown(results_table(report.results, report.comparisons)) << std::flush;
   report.write();
   return true;

@@ -1,5 +1,4 @@
-// The demo: from nothing to a BLEU score in a few minutes, on sentences that the project makes
-// itself.
+// The demo: training, search and evaluation in a few minutes, on synthetic data.
 #pragma once
 
 #include <filesystem>
@@ -12,11 +11,11 @@ struct DemoOptions {
   std::filesystem::path config = "experiments/demo.json";              ///< the translator's
   std::filesystem::path parse_config = "experiments/demo_parse.json";  ///< the parser's
   std::filesystem::path sweep = "experiments/demo_sweep.json";         ///< the ablation's
-  std::filesystem::path run = "runs/demo";  ///< the directory of all that it makes
+  std::filesystem::path run = "runs/demo";                             ///< output directory
 };
 
-/// Makes the corpus, trains what was not trained before, shows and scores it; returns the exit
-/// code. Throws ConfigError and DataError.
+/// Generates the corpus, trains (or resumes) the models and evaluates them; returns the exit code.
+/// Throws ConfigError and DataError.
 int demo(const DemoOptions& options, const Context& context);
 
 }  // namespace attn

@@ -16,15 +16,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The last checkpoints that were saved by counting steps: the same ones however often the run was
-// interrupted.
+// The last scheduled checkpoints: independent of interruptions.
 std::vector<StoredCheckpoint> last_checkpoints(const AverageOptions& options,
                                                std::optional<int64_t> until) {
   const fs::path folder = RunDirectory(options.run).checkpoints();
   require_no_checkpoint(options.run);
   const auto any = list_checkpoints(folder);
   if (any.empty()) {
-    throw DataError(options.run.string() + ": has no checkpoints to average");
+    throw DataError(options.run.string() + ": no checkpoints to average");
   }
   const auto result = read_result(options.run);
   const bool described = ModelDirectory(options.run).has_config();
@@ -42,10 +41,10 @@ std::vector<StoredCheckpoint> last_checkpoints(const AverageOptions& options,
   const auto there = static_cast<int64_t>(all.size());
   if (options.last < 1 || options.last > there) {
     throw ConfigError("--last " + std::to_string(options.last) + ": the run has " +
-                      std::to_string(there) + " successive checkpoints of every " +
+                      std::to_string(there) + " consecutive checkpoints, one every " +
                       std::to_string(config.checkpoint_every) + " steps" +
                       (until ? " up to step " + std::to_string(*until) : "") +
-                      " (train.checkpoint_every; train.keep_last says how many stay)");
+                      " (see train.checkpoint_every and train.keep_last)");
   }
   all.erase(all.begin(), all.end() - static_cast<std::ptrdiff_t>(options.last));
   return all;
@@ -77,10 +76,10 @@ void average(AverageOptions options) {
   const fs::path output =
       options.output.empty() ? RunDirectory(options.run).averaged() : options.output;
   const ModelDirectory there(output);
-  // It is replaced: so it must be what this command made, and not a folder of other things.
+  // It is replaced, so it must be an average and not another folder.
   if (fs::exists(output) && (!there.has_weights() || fs::exists(there.training_state()))) {
     throw DataError(output.string() +
-                    ": is there already and holds no average; name another place");
+                    ": exists and is not an averaged checkpoint; give another --output");
   }
   AtomicDirectory directory(output, AtomicDirectory::Existing::replace);
   average_weights(weights, ModelDirectory(directory.path()).weights());

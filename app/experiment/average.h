@@ -1,4 +1,4 @@
-// The mean of a run's last checkpoints (section 6.1), as a directory that a model is loaded from.
+// Checkpoint averaging (section 6.1).
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,12 @@ namespace attn {
 
 struct AverageOptions {
   std::filesystem::path run;     ///< or RUN@STEP: the last checkpoint that goes into the average
-  int64_t last = 5;              ///< how many checkpoints, of those saved by counting steps
+  int64_t last = 5;              ///< number of scheduled checkpoints
   std::filesystem::path output;  ///< empty: RUN/averaged
 };
 
-/// Writes the average and says so on stderr. Throws ConfigError where the run has fewer checkpoints
-/// and DataError where the output is something else.
+/// Writes the averaged checkpoint. Throws ConfigError if the run has fewer checkpoints and
+/// DataError if the output exists and is not an average.
 void average(AverageOptions options);
 
 }  // namespace attn

@@ -20,8 +20,7 @@ namespace fs = std::filesystem;
 const std::array<std::string, 2> kSearchSections = {"search", "runtime"};
 constexpr int64_t kLargestTags = int64_t{1} << 28;
 
-// The last step that a run is known to have made if it has saved a checkpoint, else 0: one that was
-// killed before has nothing to lose.
+// The last known step of a run that has saved a checkpoint, else 0.
 int64_t saved_step(const RunDirectory& run) {
   const fs::path folder = run.checkpoints();
   const auto result = read_result(run);
@@ -36,7 +35,7 @@ int64_t saved_step(const RunDirectory& run) {
   const bool saved =
       step > 0 || fs::exists(best_mark(folder)) ||
       (described && described->contains(kFirstCheckpoint)) ||
-      // Of older versions, which did not note it: the log goes on after a scheduled checkpoint.
+      // Older versions did not record it: then the log continues after a scheduled checkpoint.
       (run.has_config() && measured > load_description(run).train.checkpoint_every);
   return saved ? std::max({step, measured, int64_t{1}}) : 0;
 }
@@ -52,7 +51,7 @@ std::vector<std::string> search_assignments(std::vector<std::string> assignments
   return assignments;
 }
 
-// The model of a checkpoint as `experiment` has it computed.
+// The model of a checkpoint with the runtime options of `experiment`.
 LoadedModel load_with(const ModelDirectory& directory, Experiment experiment,
                       torch::Device device) {
   LoadedModel loaded{.directory = directory, .experiment = std::move(experiment)};
@@ -77,7 +76,7 @@ void save_description(const ModelDirectory& directory, const Experiment& experim
     write_file_atomically(directory.target_tokenizer(), tokenizers.target->serialized());
   }
   if (tokenizers.tags) write_file_atomically(directory.tags(), tokenizers.tags->serialized());
-  // Last, since where it is the others are taken to be.
+  // Last: its existence implies that of the others.
   write_file_atomically(directory.config(), write_experiment(experiment).dump(2) + "\n");
 }
 
@@ -131,7 +130,7 @@ void require_no_checkpoint(const fs::path& path) {
   throw ConfigError(
       path.string() + ": is " + (folder ? "the folder of a run's checkpoints" : "a checkpoint") +
       ", not a run; " +
-      (inside ? "the run is " + shown.string() : "give the directory of the run that it is from"));
+      (inside ? "the run is " + shown.string() : "give the run directory it belongs to"));
 }
 
 void require_nothing_lost(const RunDirectory& run) {
@@ -139,7 +138,7 @@ void require_nothing_lost(const RunDirectory& run) {
   if (latest_checkpoint(folder)) return;
   const int64_t step = saved_step(run);
   if (step == 0) return;
-  std::string missing = folder.string() + " holds none";
+  std::string missing = folder.string() + " has none";
   const auto broken = list_checkpoints(folder);
   if (!fs::exists(folder)) missing = "there is no " + folder.string();
   try {
@@ -148,8 +147,8 @@ void require_nothing_lost(const RunDirectory& run) {
     missing = error.what();
   }
   throw DataError(run.path().string() + ": trained to step " + std::to_string(step) +
-                  ", but no checkpoint is whole (" + missing +
-                  "); put back what is missing, or start a new run with --run");
+                  ", but no checkpoint is complete (" + missing +
+                  "); restore the missing files, or start a new run with --run");
 }
 
 LoadedModel load_model(const fs::path& path, torch::Device device,

@@ -45,8 +45,8 @@ struct LoadedModel {
 /// folder of a run's checkpoints or a selector of one of them.
 void require_no_checkpoint(const std::filesystem::path& path);
 
-/// Throws DataError when a run has saved checkpoints of which none is whole now, and says what is
-/// missing: it can neither go on nor begin anew in its directory.
+/// Throws DataError if the run has saved checkpoints but none of them is valid any more: it can be
+/// neither resumed nor restarted in its directory.
 void require_nothing_lost(const RunDirectory& run);
 
 /// find_checkpoint, then config, tokenizers and weights, on the device. The assignments change the

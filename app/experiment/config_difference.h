@@ -1,4 +1,4 @@
-// Where two configs differ.
+// Differences between configs.
 #pragma once
 
 #include <string>

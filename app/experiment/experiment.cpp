@@ -41,10 +41,10 @@ void apply_with_base(Json& config, Json json, const std::string& name, const fs:
   if (!json.is_object()) throw ConfigError(name + ": the config must be an object");
   if (const auto base = json.find("base"); base != json.end()) {
     const Json files = base->is_array() ? *base : Json::array({*base});
-    if (depth >= kLongestChain) throw ConfigError(name + ": base: a chain of more than 16 configs");
+    if (depth >= kLongestChain) throw ConfigError(name + ": base: chain of more than 16 configs");
     for (const Json& file : files) {
       if (!file.is_string()) {
-        throw ConfigError(name + ": base: must be the path of a config, or an array of paths");
+        throw ConfigError(name + ": base: expected the path of a config, or an array of paths");
       }
       const fs::path path = folder / file.get<std::string>();
       apply_with_base(config, read_json(path), path.string(), path.parent_path(), depth + 1);
@@ -71,7 +71,7 @@ void require_tag_first(const std::vector<std::string>& assignments, size_t at) {
     for (size_t i = 0; i < at; ++i) {
       if (!assignments[i].starts_with(section->first + ".")) continue;
       throw ConfigError("--set " + assignments[at] + ": replaces " + section->first +
-                        "; write it before --set " + assignments[i]);
+                        "; put it before --set " + assignments[i]);
     }
   }
 }
@@ -84,13 +84,13 @@ void apply_assignments(Json& config, const std::vector<std::string>& assignments
   }
 }
 
-// Evaluators search as "search" says unless they say otherwise. Returns the decoders of those that
-// have one of their own, as earlier versions allowed.
+// Evaluators inherit the options of "search". Returns the decoders of evaluators that set one, as
+// earlier versions allowed.
 std::map<size_t, StepPath> fill_in_search(Json& eval, const SearchConfig& search) {
   std::map<size_t, StepPath> decoders;
   for (size_t i = 0; i < eval.size(); ++i) {
     Json& item = eval[i];
-    if (!item.is_object()) continue;  // the strict read complains
+    if (!item.is_object()) continue;  // an error in the strict read
     if (const auto decoder = item.find("decoder"); decoder != item.end()) {
       const std::string place = "eval[" + std::to_string(i) + "].decoder";
       if (!decoder->is_null()) read_config(decoders[i], *decoder, place);
@@ -137,16 +137,16 @@ Experiment read_merged(Json merged, const std::string& name) {
   return experiment;
 }
 
-// The options of search that parsing alone has, and the place that has them.
+// Checks the options of search that only apply to parsing.
 void require_for_task(const SearchConfig& search, Task task, const std::string& place) {
   const bool parsing = task == Task::parsing;
   require(parsing || search.constrained, place + ".constrained", "false",
-          "is for data.task parsing");
+          "requires data.task parsing");
   require(parsing || search.known_tags == 0, place + ".known_tags", search.known_tags,
-          "is for data.task parsing");
+          "requires data.task parsing");
 }
 
-// Removes what earlier versions accepted and had no effect.
+// Removes options without effect that earlier versions accepted.
 void remove_ineffective(Json& config) {
   remove_other_options(config, schema_of<Experiment>());
   if (!config.is_object()) return;
@@ -177,23 +177,23 @@ void Experiment::validate() const {
     validate_part(eval[i], place);
     if (const SearchConfig* its = eval[i].search()) require_for_task(*its, data.task, place);
     require(names.insert(eval[i].name).second, place + ".name", "\"" + eval[i].name + "\"",
-            "stands twice");
+            "duplicate name");
     at_place(place, [&] { eval[i].require_task(data.task); });
   }
   const bool scheduled =
       std::any_of(eval.begin(), eval.end(), [](const auto& config) { return config.every > 0; });
   require(train.patience == 0 || scheduled, "train.patience", train.patience,
-          "needs an evaluator with a schedule (eval[…].every), which decides what is better");
+          "needs an evaluator with eval[…].every > 0 to compare checkpoints");
   const bool shared = model.embedding_sharing() == EmbeddingSharing::all;
   require(!shared || data.task != Task::parsing, "model.embedding_sharing", "all",
-          "must be decoder or none for parsing: words and symbols are two vocabularies");
+          "must be decoder or none for parsing: words and tree symbols are different vocabularies");
   require(!shared || data.shared_vocabulary, "model.embedding_sharing", "all",
-          "needs data.shared_vocabulary");
+          "requires data.shared_vocabulary");
   require(!model.counts_words() || data.task == Task::parsing, "model.word_positions", "true",
-          "needs data.task parsing: it counts the leaves of trees");
+          "requires data.task parsing: it counts the leaves of trees");
   const auto positions = model.max_length();
   require(!positions || data.max_length <= *positions, "model.max_positions", positions.value_or(0),
-          "is less than data.max_length: positions would run out");
+          "must be at least data.max_length");
 }
 
 Experiment resolve_experiment(Json json, const std::string& name, const fs::path& folder,
@@ -211,7 +211,7 @@ Experiment resolve_patches(const std::vector<Json>& patches, const std::string& 
 
 Experiment read_resolved(Json json, const std::string& name,
                          const std::vector<std::string>& assignments) {
-  move_to_runtime(json);  // before "attention" is taken for another architecture's
+  move_to_runtime(json);  // before "attention" is read as an option of another architecture
   remove_ineffective(json);
   apply_assignments(json, assignments);
   return read_merged(std::move(json), name);

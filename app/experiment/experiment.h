@@ -1,5 +1,5 @@
-// One JSON file, one experiment: what `attn train` is given and what a run directory keeps,
-// resolved.
+// An experiment: the JSON config of `attn train`, which is saved in the run directory after
+// resolving its base.
 #pragma once
 
 #include <cstdint>
@@ -29,14 +29,15 @@ struct Experiment {
 
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit) {
-    visit("about", self.about, "the command that runs this, its time and its expected result");
-    visit("seed", self.seed, "of initial weights, dropout and the order of the data");
-    visit("data", self.data, "texts, tokenizer, batches");
-    visit("model", self.model, "section 3 of the paper");
-    visit("train", self.train, "section 5 of the paper");
-    visit("search", self.search, "beam search, for translate and as the evaluators' default");
-    visit("eval", self.eval, "evaluators; the first one with a schedule decides what is best");
-    visit("runtime", self.runtime, "how it is computed; changes no result's meaning");
+    visit("about", self.about, "free text: command, training time, expected result");
+    visit("seed", self.seed, "random seed of initialization, dropout and data order");
+    visit("data", self.data, "corpora, tokenizer, batches");
+    visit("model", self.model, "model architecture (section 3 of the paper)");
+    visit("train", self.train, "training (section 5 of the paper)");
+    visit("search", self.search, "beam search in translate and parse; defaults of the evaluators");
+    visit("eval", self.eval,
+          "evaluators; the first one with every > 0 selects the best checkpoint");
+    visit("runtime", self.runtime, "implementation choices; results are equal up to rounding");
   }
   bool operator==(const Experiment&) const = default;
   /// Throws ConfigError with the path of the first option that contradicts itself.

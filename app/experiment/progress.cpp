@@ -25,7 +25,8 @@ std::string duration_text(double seconds) {
 
 Progress::Progress(const std::filesystem::path& log, int64_t last_step)
     : log_(log, std::ios::app), last_step_(last_step), terminal_(isatty(STDERR_FILENO) != 0) {
-  if (!log_) throw DataError(log.string() + ": cannot be written; is the directory writable?");
+  if (!log_)
+    throw DataError(log.string() + ": cannot be written; check the permissions of the directory");
 }
 
 Progress::~Progress() {

@@ -1,4 +1,4 @@
-// What a person sees of a training run: one live line on a terminal, plain lines in the log.
+// Progress of a run: a live line on a terminal, and the log.
 #pragma once
 
 #include <chrono>
@@ -20,11 +20,11 @@ class Progress {
   Progress(const std::filesystem::path& log, int64_t last_step);
   ~Progress();
 
-  /// One line for people, on stderr and in the log.
+  /// Writes a line to stderr and the log.
   void log(const std::string& line);
-  /// On a terminal redraws the live line, at most four times a second.
+  /// Redraws the live line on a terminal, at most four times per second.
   void show(const Throughput& throughput);
-  /// A window as text.
+  /// A log line.
   std::string text(const TrainingWindow& window) const;
 
  private:

@@ -9,8 +9,7 @@
 namespace attn {
 namespace {
 
-// They change when a run reports and saves, where encoded texts lie and how it is computed, not
-// what an update does.
+// Options of logging, checkpoints, caches and runtime: they do not change the updates.
 constexpr std::string_view kHousekeeping[] = {"about",
                                               "data.cache",
                                               "train.log_every",

@@ -1,4 +1,4 @@
-// What may change in a config while its run goes on.
+// Which options of a config may change when a run is resumed.
 #pragma once
 
 #include <filesystem>
@@ -9,15 +9,13 @@
 
 namespace attn {
 
-/// Paths in which the two differ and that change what an update does, so that a run cannot go on
-/// under the second config as if it had been trained under it from the start.
+/// Differences that change the updates, so that the run cannot be resumed with the second config.
 std::vector<std::string> resume_conflicts(const Experiment& before, const Experiment& now);
 
-/// Paths in which the two differ and that change what a finished run's results mean: also what is
-/// evaluated and how.
+/// Differences that change the results of a finished run, including evaluation.
 std::vector<std::string> result_conflicts(const Experiment& before, const Experiment& now);
 
-/// What differs in "runtime", for a line of its own: "runtime.decoder is modules, was packed".
+/// Differences in "runtime", as text: "runtime.decoder is modules, was packed".
 std::vector<std::string> runtime_changes(const Experiment& before, const Experiment& now);
 
 /// Paths in which the config that the run in `run` was trained under differs from its sweep row's

@@ -1,19 +1,18 @@
-// The names in a run's directory: every file that a run reads or writes is named here and nowhere
-// else, but for those inside of RUN/checkpoints, whose layout is train/checkpoint_store's.
+// The layout of a run directory. The names inside RUN/checkpoints are in train/checkpoint_store.
 //
 // clang-format off
 //   RUN/config.json                    the resolved experiment
 //   RUN/tokenizer.model                or source.model and target.model, as in each checkpoint
-//   RUN/tags.txt                       of a parser: the tags that words had in training
+//   RUN/tags.txt                       parsing: the tags of words in training
 //   RUN/run.json                       command line, commit, versions, hardware, data hashes
-//   RUN/log.txt, RUN/metrics.jsonl     what happened
-//   RUN/result.json                    what a finished run came to
+//   RUN/log.txt, RUN/metrics.jsonl     log and metrics
+//   RUN/result.json                    final results
 //   RUN/eval/                          outputs of the evaluators
 //   RUN/checkpoints/step-00000500/     model.safetensors, optimizer.safetensors, config.json, tokenizers
-//   RUN/checkpoints/best               which of them is the best
-//   RUN/averaged/                      what `attn average` made
+//   RUN/checkpoints/best               name of the best checkpoint
+//   RUN/averaged/                      averaged checkpoint (attn average)
 //   RUN/cache/                         encoded corpora, safe to delete
-//   RUN/lock, RUN/lock.holder          held while a process trains the run; which one that is
+//   RUN/lock, RUN/lock.holder          lock of the training process, and its holder
 // clang-format on
 #pragma once
 
@@ -27,8 +26,7 @@ namespace attn {
 /// The resolved experiment in a run or a checkpoint.
 inline constexpr const char* kConfigFile = "config.json";
 
-/// What says which model it is, and where there are weights, which ones: a run, each of its
-/// checkpoints and its average are such directories, and each can be moved anywhere.
+/// A directory with a model: a run, a checkpoint or an average. Self-contained; can be moved.
 class ModelDirectory {
  public:
   // Not explicit: wherever a directory is expected its path will do.
@@ -76,9 +74,9 @@ class RunDirectory : public ModelDirectory {
   std::filesystem::path output(const std::string& evaluator, int64_t step) const;
   std::filesystem::path output(const std::string& evaluator) const;
 
-  /// Whether there is anything of a run: a config, a result or a checkpoint, whole or not.
+  /// Whether it has a config, a result or a checkpoint, complete or not.
   bool has_run() const;
-  /// Whether a run has anything that depends on its training text: a checkpoint or a result.
+  /// Whether it has a checkpoint or a result.
   bool has_trained() const;
 };
 

@@ -26,23 +26,23 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int64_t kLargestRecord = 1 << 16;
 
-/// What lock.holder says.
+/// Content of lock.holder.
 struct Holder {
   std::string token;
   std::string host;
-  std::string system;     // a running kernel: containers on one machine share it
-  std::string processes;  // within which `process` means something
+  std::string system;     // boot id of the kernel, which containers on one machine share
+  std::string processes;  // pid namespace of `process`
   int64_t process = 0;
   int64_t beats = 0;
 
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit) {
-    visit("token", self.token, "of this holder alone");
+    visit("token", self.token, "random, unique to this holder");
     visit("host", self.host, "its name");
     visit("system", self.system, "the running kernel");
     visit("processes", self.processes, "the namespace of the process id");
     visit("process", self.process, "id");
-    visit("beats", self.beats, "signs of life so far");
+    visit("beats", self.beats, "heartbeats so far");
   }
 };
 
@@ -52,7 +52,7 @@ std::string host_name() {
   return name.data();
 }
 
-/// Linux has a name for each start of a kernel; elsewhere the machine's name must do.
+/// The boot id on Linux, else the host name.
 std::string running_system() {
   std::ifstream file("/proc/sys/kernel/random/boot_id");
   std::string id;
@@ -69,7 +69,7 @@ fs::path holder_file(const fs::path& directory) {
   return RunDirectory(directory).lock_holder();
 }
 
-/// As it stands there, perhaps half written; nothing without a file.
+/// The content, possibly incomplete; nothing without a file.
 std::optional<std::string> read_record(const fs::path& directory) {
   try {
     return read_file(holder_file(directory), kLargestRecord);
@@ -89,17 +89,17 @@ std::optional<Holder> parse_record(const std::string& text) {
   }
 }
 
-/// Only where that can be known for sure.
+/// Only if that is certain.
 bool is_dead(const Holder& holder, bool locked) {
   if (holder.system != running_system()) return false;
-  if (locked) return true;  // within a machine locks hold
+  if (locked) return true;  // locks are reliable within a machine
   return holder.processes == process_namespace() &&
          ::kill(static_cast<pid_t>(holder.process), 0) != 0 && errno == ESRCH;
 }
 
 [[noreturn]] void report_other(const fs::path& directory, const std::string& who) {
   throw DataError(directory.string() + ": another process trains this run" + who +
-                  "; wait for it, or choose another directory with --run");
+                  "; wait for it, or use another directory with --run");
 }
 
 std::string name_of(const std::optional<Holder>& holder) {
@@ -117,7 +117,7 @@ RunLock::RunLock(const fs::path& directory, const RunLockOptions& options)
     : directory_(directory), options_(options), token_(temporary_suffix()) {
   std::error_code error;
   fs::create_directories(directory, error);
-  if (error) throw DataError(directory.string() + ": cannot be made: " + error.message());
+  if (error) throw DataError(directory.string() + ": cannot be created: " + error.message());
   try {
     take_system_lock();
     take_holder_file();
@@ -125,7 +125,7 @@ RunLock::RunLock(const fs::path& directory, const RunLockOptions& options)
     if (file_ >= 0) ::close(file_);
     throw;
   }
-  // Signals are for the thread that trains.
+  // Signals go to the training thread.
   sigset_t all, before;
   ::sigfillset(&all);
   ::pthread_sigmask(SIG_BLOCK, &all, &before);
@@ -144,9 +144,8 @@ void RunLock::take_system_lock() {
   while (options_.system_locks && ::flock(file_, LOCK_EX | LOCK_NB) != 0) {
     if (errno == EINTR) continue;
     if (errno != EWOULDBLOCK) {
-      std::cerr << "attn: " << path.string()
-                << ": this file system has no locks: " << std::generic_category().message(errno)
-                << "; lock.holder takes their place\n";
+      std::cerr << "attn: " << path.string() << ": the file system does not support locks: "
+                << std::generic_category().message(errno) << "; using lock.holder instead\n";
       return;
     }
     if (Clock::now() >= until) {
@@ -158,7 +157,7 @@ void RunLock::take_system_lock() {
   locked_ = options_.system_locks;
 }
 
-// A file that must be new is the one thing that file systems without locks agree on.
+// Exclusive creation works on file systems without locks as well.
 void RunLock::take_holder_file() {
   const fs::path path = holder_file(directory_);
   while (true) {
@@ -175,7 +174,7 @@ void RunLock::take_holder_file() {
   }
 }
 
-// Returns when there is no holder any more: it let go, or it was dead and its file was removed.
+// Returns when there is no holder: it released the lock, or it was dead and its file was removed.
 void RunLock::wait_for_holder() {
   const auto begin = Clock::now();
   auto changed = begin;
@@ -187,9 +186,9 @@ void RunLock::wait_for_holder() {
     if (dead || Clock::now() - changed >= seconds(options_.dead_after)) {
       if (!dead) {
         std::cerr << "attn: " << directory_.string() << ": taken over from a process"
-                  << name_of(holder) << " that gave no sign of life\n";
+                  << name_of(holder) << " that stopped updating lock.holder\n";
       }
-      // Renamed first, then looked at again: another one may have taken over meanwhile.
+      // Renamed before the check: another process may have taken over meanwhile.
       const fs::path aside = make_temporary_file(holder_file(directory_));
       const bool moved = ::rename(holder_file(directory_).c_str(), aside.c_str()) == 0;
       if (moved && read_file(aside, kLargestRecord) != *seen) {
@@ -204,8 +203,7 @@ void RunLock::wait_for_holder() {
     }
     if (!said && !alive) {
       std::cerr << "attn: " << directory_.string() << ": held by a process" << name_of(holder)
-                << "; looking for up to " << options_.dead_after
-                << " seconds whether it is alive\n";
+                << "; waiting up to " << options_.dead_after << " seconds for a heartbeat\n";
       said = true;
     }
     std::this_thread::sleep_for(seconds(options_.beat / 10));
@@ -236,7 +234,7 @@ void RunLock::keep_alive() {
       require();
       write_file_atomically(holder_file(directory_), record(beats));
     } catch (const DataError&) {
-      // A disk that is full now may have room again; a holder that was replaced stays silent.
+      // Retried later if the disk is full; a replaced holder stops its heartbeat.
     }
   }
 }
@@ -260,7 +258,7 @@ RunLock::~RunLock() {
     std::error_code ignored;
     fs::remove(holder_file(directory_), ignored);
   } catch (const DataError&) {
-    // Somebody else's by now.
+    // Taken over by another process.
   }
   if (file_ >= 0) ::close(file_);
 }

@@ -1,4 +1,4 @@
-// One process trains a run at a time: two would write each other's checkpoints.
+// The lock of a run: only one process may train it.
 #pragma once
 
 #include <condition_variable>
@@ -13,25 +13,24 @@ namespace attn {
 struct RunLockOptions {
   /// Seconds to wait for another process to end.
   double patience = 0.0;
-  /// Seconds between two signs of life of a holder.
+  /// Seconds between heartbeats.
   double beat = 10.0;
-  /// Seconds without one after which a holder counts as dead. File systems of networks may show a
-  /// change late.
+  /// Seconds without a heartbeat after which the holder is considered dead. Network file systems
+  /// may show changes late.
   double dead_after = 60.0;
-  /// Whether the system's locks are asked.
+  /// Whether to use the system's file locks.
   bool system_locks = true;
 };
 
-/// Holds DIRECTORY/lock while it lives; the system lets go of it when the process ends, however it
-/// does. Some file systems of networks have no locks, or ones that hold within a machine alone: so
-/// the holder also keeps DIRECTORY/lock.holder, which says who it is and changes at every sign of
-/// life. One that is left by a killed process of this machine is taken over at once, another one
-/// when it did not change for `dead_after` seconds; then, and where there are no locks, stderr gets
-/// a line.
+/// RAII lock on DIRECTORY/lock, released by the system when the process ends. Since some network
+/// file systems have no locks, or only within a machine, the holder also updates
+/// DIRECTORY/lock.holder with its identity and a heartbeat. The lock of a dead process is taken
+/// over at once on the same machine, else after `dead_after` seconds without a heartbeat, with a
+/// warning.
 class RunLock {
  public:
-  /// Makes the directory if need be. Throws DataError when another process still trains after
-  /// `patience` seconds, or the directory can't be written.
+  /// Creates the directory if missing. Throws DataError if another process holds the lock for
+  /// longer than `patience` seconds, or the directory is not writable.
   explicit RunLock(const std::filesystem::path& directory, const RunLockOptions& options = {});
   RunLock(const std::filesystem::path& directory, double patience_seconds)
       : RunLock(directory, RunLockOptions{.patience = patience_seconds}) {}
@@ -39,9 +38,8 @@ class RunLock {
   RunLock(const RunLock&) = delete;
   RunLock& operator=(const RunLock&) = delete;
 
-  /// Before something is written that another holder would write, too. Throws DataError when
-  /// lock.holder names another process: this one gave no sign of life for so long (a machine that
-  /// slept) that the other one took over.
+  /// Call before writing. Throws DataError if another process has taken over the lock, because this
+  /// one had no heartbeat for too long (e.g. a suspended machine).
   void require() const;
 
  private:

@@ -26,14 +26,14 @@ std::optional<RunResult> read_result(const RunDirectory& run) {
     read_config(result, parse_json(read_file(path, kLargestResult), path.string()));
     return result;
   } catch (const ConfigError& error) {
-    throw DataError(path.string() + ": broken (" + error.what() +
+    throw DataError(path.string() + ": corrupt (" + error.what() +
                     "); delete it, then resume the run");
   }
 }
 
 std::optional<RunResult> finished_result(const RunDirectory& run, const TrainConfig& config) {
   auto result = read_result(run);
-  // Without patience only its steps end a run.
+  // Without early stopping a run ends at its last step.
   if (result && config.patience == 0 && result->step < config.steps) return {};
   return result;
 }
@@ -84,7 +84,7 @@ std::map<std::string, EvaluatorResult> results_at(const RunDirectory& run, int64
         result.signature = value.get<std::string>();
       } else if (key == "text") {
         result.text = value.get<std::string>();
-      } else if (value.is_number()) {  // the log's words for non-finite numbers are left out
+      } else if (value.is_number()) {  // skips non-finite numbers, which are strings in the log
         result.values[key] = value.get<double>();
       }
     }

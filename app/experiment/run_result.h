@@ -1,4 +1,4 @@
-// result.json: what a finished run came to, for reports. Its presence says that the run finished.
+// result.json: the final results of a run. It exists if and only if the run is finished.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,10 @@
 
 namespace attn {
 
-/// In run.json from the first checkpoint on: its step.
+/// Key in run.json: the step of the first checkpoint.
 inline constexpr const char* kFirstCheckpoint = "first_checkpoint";
 
-/// What an evaluator found after the last step.
+/// Final result of an evaluator.
 struct EvaluatorResult {
   std::map<std::string, double> values;  ///< "ppl", "bleu" …
   std::string signature;                 ///< of BLEU or F1
@@ -25,10 +25,10 @@ struct EvaluatorResult {
 
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit) {
-    visit("values", self.values, "by name");
-    visit("signature", self.signature, "of the score");
-    visit("output", self.output, "file of the outputs, below the run");
-    visit("text", self.text, "content hash of the text that was scored");
+    visit("values", self.values, "scores by name");
+    visit("signature", self.signature, "signature of the score");
+    visit("output", self.output, "file of the outputs, relative to the run");
+    visit("text", self.text, "hash of the evaluation text");
   }
   bool operator==(const EvaluatorResult&) const = default;
 };
@@ -46,17 +46,18 @@ struct RunResult {
 
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit) {
-    visit("step", self.step, "updates made");
-    visit("parameters", self.parameters, "trained");
-    visit("target_tokens", self.target_tokens, "trained on, over all epochs");
-    visit("seconds", self.seconds, "in training, without evaluating and saving");
-    visit("tokens_per_second", self.tokens_per_second, "target tokens");
-    visit("flops", self.flops, "of all updates, in closed form: three forward passes each");
+    visit("step", self.step, "number of updates");
+    visit("parameters", self.parameters, "trainable parameters");
+    visit("target_tokens", self.target_tokens, "target tokens trained on, over all epochs");
+    visit("seconds", self.seconds, "training time, without evaluation and checkpoints");
+    visit("tokens_per_second", self.tokens_per_second, "target tokens per second");
+    visit("flops", self.flops,
+          "training FLOPs in closed form: three times the forward pass per update");
     visit("peak_flops", self.peak_flops,
-          "per second: this machine's, with these threads, in a large matrix product");
+          "peak FLOP/s of a large matrix product on this machine, with these threads");
     visit("peak_memory", self.peak_memory,
-          "bytes at most (resident, or of the GPU), in the last process");
-    visit("results", self.results, "of the evaluators, after the last step");
+          "peak memory of the last process in bytes (resident, or GPU)");
+    visit("results", self.results, "final results, by evaluator");
   }
   bool operator==(const RunResult&) const = default;
 };
@@ -64,18 +65,16 @@ struct RunResult {
 /// Throws DataError.
 void write_result(const RunDirectory& run, const RunResult& result);
 
-/// Nothing when the run has not finished. Throws DataError for a broken file.
+/// Nothing if the run is not finished. Throws DataError for an invalid file.
 std::optional<RunResult> read_result(const RunDirectory& run);
 
-/// The result of a run that has trained for as long as `config` wants. Throws DataError for a
-/// broken file.
+/// The result, if the run is finished according to `config`. Throws DataError for an invalid file.
 std::optional<RunResult> finished_result(const RunDirectory& run, const TrainConfig& config);
 
 /// RUN/run.json; nothing where there is none. Throws ConfigError or DataError.
 std::optional<Json> read_run_file(const RunDirectory& run);
 
-/// The threads that a run with a checkpoint or a result began with; nothing where they are not
-/// known. Throws ConfigError or DataError.
+/// Number of threads with which a run was started, if known. Throws ConfigError or DataError.
 std::optional<int64_t> begun_threads(const RunDirectory& run);
 
 /// A record's number under `key`; nothing where there is none, or one of the log's words for what

@@ -7,8 +7,7 @@ struct FormerPlace {
   const char* section;
   const char* key;
 };
-// Of earlier versions, which knew the Transformer alone: "attention" of another architecture is an
-// option of its own.
+// Earlier versions only had the Transformer; "attention" of other architectures is another option.
 bool is_former(const Json& section) {
   const auto architecture = section.find("architecture");
   return architecture == section.end() || *architecture == Json("transformer");

@@ -1,5 +1,5 @@
-// The "runtime" part of an experiment: what changes how its figures are computed, not what they
-// mean. A run goes on under another one, and a finished one keeps its result.
+// The "runtime" section of an experiment: choices of implementation that do not change results
+// beyond rounding. It may change when a run is resumed.
 #pragma once
 
 #include "base/json_config.h"
@@ -15,18 +15,18 @@ struct RuntimeConfig {
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit) {
     visit("attention", self.attention,
-          "a transformer's: the kernels, or the formula written out (the reference)");
+          "attention of the Transformer: optimized kernels, or the reference implementation");
     visit("decoder", self.decoder,
-          "search's: the model's packed inference where it has one, or the modules of training");
+          "decoder in search: packed inference if the model has it, or the modules of training");
   }
   bool operator==(const RuntimeConfig&) const = default;
 };
 
-/// The model's config with what `runtime` says of its architecture.
+/// The model config with the runtime options applied.
 ModelConfig with_runtime(ModelConfig model, const RuntimeConfig& runtime);
 
-/// Where earlier versions had the options of `runtime`: model.attention and search.decoder. Moves
-/// them, so that the last patch or assignment decides, whichever of the two places it names.
+/// Moves options of earlier versions to "runtime": model.attention and search.decoder. Called after
+/// each patch, so that the last one wins.
 void move_to_runtime(Json& config);
 
 }  // namespace attn

@@ -1,4 +1,4 @@
-// Which runs stand for other texts than those that are there now.
+// Detects texts that have changed since a run used them.
 #pragma once
 
 #include <string>

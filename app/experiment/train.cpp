@@ -19,9 +19,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The step at which a run finished that has lost all its checkpoints, or the last one's optimizer
-// to save disk; nothing when there is something to do, or a checkpoint to ask. Without the last
-// weights, but with a checkpoint before, they are trained again.
+// The last step of a finished run whose checkpoints, or last optimizer state, were deleted; nothing
+// if there is something to train or a checkpoint to resume from. If only the last weights are
+// missing, they are trained again from the checkpoint before.
 std::optional<int64_t> finished_by_result(const fs::path& run, const Experiment& experiment) {
   const auto result = finished_result(run, experiment.train);
   if (!result || !result_conflicts(load_description(run), experiment).empty()) return std::nullopt;
@@ -34,22 +34,22 @@ std::optional<int64_t> finished_by_result(const fs::path& run, const Experiment&
   return to_ask || to_train ? std::nullopt : std::optional(result->step);
 }
 
-int say_finished(const fs::path& run, int64_t step) {
+int report_finished(const fs::path& run, int64_t step) {
   std::cerr << run.string() << ": finished at step " << step << "; nothing to do\n";
   return 0;
 }
 
 Experiment experiment_of_run(const TrainOptions& options, const fs::path& run) {
   if (!RunDirectory(run).has_config()) {
-    throw ConfigError(run.string() + ": is no run (it has no " + kConfigFile +
-                      "); start one with attn train CONFIG");
+    throw ConfigError(run.string() + ": not a run directory: " + kConfigFile +
+                      " is missing; start a run with attn train CONFIG");
   }
   const Experiment before = load_description(run);
   const Experiment now = fs::is_directory(options.path)
                              ? load_description(run, options.assignments)
                              : load_experiment(options.path, options.assignments);
   auto conflicts = resume_conflicts(before, now);
-  // Without weights no vocabulary is the run's own yet.
+  // Without weights the vocabulary may still change.
   if (!RunDirectory(run).has_trained()) {
     std::erase_if(conflicts, [](const std::string& path) {
       return path == "data.source_model" || path == "data.target_model";
@@ -57,29 +57,28 @@ Experiment experiment_of_run(const TrainOptions& options, const fs::path& run) {
   }
   if (!conflicts.empty()) {
     throw ConfigError(run.string() + ": " + conflicts.front() +
-                      " differs from the run's config.json; go on with the old value, or start "
+                      " differs from the run's config.json; resume with the old value, or start "
                       "a new run with --run");
   }
   for (const std::string& change : runtime_changes(before, now)) {
-    std::cerr << run.string() << ": " << change << "; the run goes on with it\n";
+    std::cerr << run.string() << ": " << change << "; resuming with the new value\n";
   }
   return now;
 }
 
-// The same seed gives the same bits with the same number of threads alone.
+// Bits only depend on the seed for the same number of threads.
 void keep_threads(const fs::path& run, const Context& context) {
   const auto begun = begun_threads(run);
   const int now = torch::get_num_threads();
   if (!begun || *begun == now || context.device.is_cuda()) return;
   if (context.threads) {
-    std::cerr << run.string() << ": began with " << *begun << " threads and goes on with " << now
-              << ", as --threads says: its figures may differ in the last digits from those of an "
-                 "undisturbed run\n";
+    std::cerr << run.string() << ": started with " << *begun << " threads, resuming with " << now
+              << " (--threads); results may differ in the last digits from an uninterrupted run\n";
     return;
   }
   torch::set_num_threads(static_cast<int>(*begun));
-  std::cerr << run.string() << ": goes on with " << *begun
-            << " threads, as it began (--threads sets another number)\n";
+  std::cerr << run.string() << ": resuming with " << *begun
+            << " threads, as it was started (--threads overrides)\n";
 }
 
 }  // namespace
@@ -87,7 +86,7 @@ void keep_threads(const fs::path& run, const Context& context) {
 int train(const TrainOptions& options, const Context& context) {
   const bool by_run = fs::is_directory(options.path);
   if (by_run && !options.resume) {
-    throw ConfigError(options.path.string() + ": is a directory; add --resume to go on with a run");
+    throw ConfigError(options.path.string() + ": is a directory; use --resume to resume a run");
   }
   const fs::path run = !options.run.empty() ? options.run
                        : by_run             ? options.path
@@ -97,14 +96,14 @@ int train(const TrainOptions& options, const Context& context) {
   const bool begun = RunDirectory(run).has_run();
   if (begun && !options.resume) {
     throw ConfigError(run.string() +
-                      ": holds a run already; add --resume to go on with it, or choose another "
-                      "directory with --run");
+                      ": the run exists; use --resume to resume it, or another directory with "
+                      "--run");
   }
   const Experiment experiment = begun || by_run
                                     ? experiment_of_run(options, run)
                                     : load_experiment(options.path, options.assignments);
   if (begun) {
-    if (const auto step = finished_by_result(run, experiment)) return say_finished(run, *step);
+    if (const auto step = finished_by_result(run, experiment)) return report_finished(run, *step);
   }
   experiment.data.require_texts();
   catch_stop_signals();
@@ -112,11 +111,11 @@ int train(const TrainOptions& options, const Context& context) {
   TrainingRun training(experiment, run, options.resume, context, options.patience);
   if (training.finished()) {
     training.write_result();
-    return say_finished(run, training.step());
+    return report_finished(run, training.step());
   }
   if (training.run() == LoopEnd::interrupted) {
-    std::cerr << "stopped and saved at step " << training.step() << "; go on with: attn train "
-              << run.string() << " --resume\n";
+    std::cerr << "stopped at step " << training.step()
+              << ", checkpoint saved; resume with: attn train " << run.string() << " --resume\n";
     return stop_exit_code();
   }
   const char* use = experiment.data.task == Task::parsing ? "parse" : "translate";

@@ -1,4 +1,4 @@
-// What training costs, in Table 2's terms.
+// Training FLOPs (Table 2).
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,8 @@
 
 namespace attn {
 
-/// Floating-point operations of training on every pair once: forward_flops (model/size.h) of each,
-/// times three, since the backward pass multiplies each matrix product's gradient with both of its
-/// factors.
+/// FLOPs of one epoch: three times forward_flops (model/size.h) of every pair, since the backward
+/// pass has two products per matrix product.
 double epoch_flops(const EncodedCorpus& corpus, const ModelConfig& model,
                    const VocabularySizes& vocabulary);
 

@@ -25,7 +25,7 @@ namespace attn {
 namespace fs = std::filesystem;
 namespace {
 
-// What decides which checkpoint is the best: the first evaluator with a schedule.
+// The evaluator that selects the best checkpoint: the first one with a schedule.
 Json decisive(const Experiment& experiment) {
   for (const EvaluatorConfig& config : experiment.eval) {
     if (config.every == 0) continue;
@@ -51,7 +51,7 @@ TrainingRun::TrainingRun(const Experiment& experiment, RunDirectory directory, b
   torch::manual_seed(static_cast<uint64_t>(experiment_.seed));
   model_ = make_model(experiment_, tokenizers_, context_.device);
   for (const auto& evaluator : evaluators_) evaluator->check(*model_);
-  // Not before all texts are known to be good: a mended one is then learnt from anew.
+  // Only after all texts are valid: a corrected text then gets a new tokenizer.
   if (!directory_.has_trained()) save_description(directory_, experiment_, tokenizers_);
   stream_ = std::make_unique<BatchStream>(
       *corpus_, StreamOptions{.batch_tokens = experiment_.data.batch_tokens,
@@ -77,7 +77,7 @@ void TrainingRun::load_data() {
       with_training_text(experiment_.data, cache, static_cast<uint64_t>(experiment_.seed), log);
   TextHashes hashes;
   texts_ = training_keys(experiment_.data, hashes);
-  // A run keeps the tokenizers that its weights are for, whatever becomes of the text.
+  // A trained run keeps its tokenizers, even if the text has changed.
   const bool trained = directory_.has_trained();
   if (!trained) {
     check_texts(text_path(data.train, data.source), text_path(data.train, data.target));
@@ -113,21 +113,22 @@ void TrainingRun::restore(bool resume) {
   load_weights(saved.weights(), *model_);
   load_training_state(saved.training_state(), *trainer_);
   if (trainer_->state.step != last->step) {
-    throw DataError(last->path.string() + ": holds step " + std::to_string(trainer_->state.step));
+    throw DataError(last->path.string() + ": contains step " +
+                    std::to_string(trainer_->state.step));
   }
   stream_->restore(trainer_->state.stream);
   TrainState& state = trainer_->state;
   if (decisive(load_description(directory_)) != decisive(experiment_)) {
-    state.best_step = state.without_better = 0;  // its best was measured by something else
+    state.best_step = state.without_better = 0;  // the best was selected by another metric
   } else if (const auto best = best_checkpoint(directory_.checkpoints());
              state.best_step == last->step && !(best && best->checkpoint.step == last->step)) {
     mark_best(directory_.checkpoints(), last->step,
-              state.best);  // killed between saving and marking
+              state.best);  // killed between saving and marking the best
   }
-  progress_->log("going on from " + last->path.string());
+  progress_->log("resuming from " + last->path.string());
 }
 
-// Checkpoints newer than the newest whole one are broken; training will want their names again.
+// Checkpoints newer than the newest valid one are corrupt; training will reuse their names.
 void TrainingRun::set_damaged_aside(int64_t newest_whole) {
   for (const StoredCheckpoint& checkpoint : list_checkpoints(directory_.checkpoints())) {
     if (checkpoint.step <= newest_whole) continue;
@@ -135,7 +136,7 @@ void TrainingRun::set_damaged_aside(int64_t newest_whole) {
         directory_.checkpoints() / ("damaged-" + checkpoint.path.filename().string());
     fs::remove_all(aside);
     fs::rename(checkpoint.path, aside);
-    progress_->log(checkpoint.path.string() + ": damaged; passed over and kept as " +
+    progress_->log(checkpoint.path.string() + ": corrupt; skipped and renamed to " +
                    aside.string());
   }
 }
@@ -144,8 +145,8 @@ void TrainingRun::require_same_text(const Json& begun) const {
   const auto key = begun.find("data_key");
   if (key == begun.end() || *key == Json(corpus_->key())) return;
   throw DataError(experiment_.data.train +
-                  ": is another text than the one that this run began with; give the new one a run "
-                  "of its own");
+                  ": the training text has changed since the run was started; start a new run for "
+                  "it");
 }
 
 void TrainingRun::write_run_info() {
@@ -167,23 +168,23 @@ void TrainingRun::write_run_info() {
   std::ostringstream line;
   line << "model: " << parameters << " parameters; vocabulary " << vocabulary.source << " / "
        << vocabulary.target << "; " << corpus_->size() << " pairs; " << stream_->epoch_batches()
-       << " batches an epoch, padding that is never computed "
+       << " batches per epoch; padding avoided: "
        << std::round(1000 * stream_->chunk_padding()) / 10 << " %; " << torch::get_num_threads()
        << " threads";
   const Precision asked = experiment_.train.precision;
   const Precision precision = effective_precision(asked, context_.device);
-  line << "; products in " << enum_name(precision);
-  if (precision != asked) line << ", since this processor has none of " << enum_name(asked);
+  line << "; precision " << enum_name(precision);
+  if (precision != asked) line << " (this processor does not support " << enum_name(asked);
   progress_->log(line.str());
 }
 
-// Memory that the largest batch needs is found out now, not hours later.
+// Fails early if the largest batch does not fit into memory.
 void TrainingRun::check_memory() {
   trainer_->check_memory(largest_batch(*corpus_, experiment_.data.batch_tokens));
 }
 
-// What may change when a run goes on (its length, what is evaluated) is remembered for the next
-// time and for reports; a result that it had is no longer its result, nor are averaged weights.
+// Saves options that may change on resume (length, evaluation). An earlier result and average are
+// then outdated.
 void TrainingRun::update_config() {
   fs::remove(directory_.result());  // of a shorter training
   const fs::path averaged = directory_.averaged();
@@ -191,7 +192,7 @@ void TrainingRun::update_config() {
   while (const auto left = interrupted_replacement(averaged)) removed += fs::remove_all(*left);
   if (removed > 0) {
     progress_->log("removed " + averaged.string() +
-                   ", the average of a shorter training; `attn average` makes it anew");
+                   ", the average of an earlier, shorter training; run attn average again");
   }
   if (write_config(load_description(directory_)) == write_config(experiment_)) return;
   save_description(directory_, experiment_, tokenizers_);
@@ -281,7 +282,7 @@ void TrainingRun::log_evaluation(const Evaluator& evaluator, const EvaluationRes
                  duration_text(seconds) + (best ? ", best so far)" : ")"));
 }
 
-// So that a run whose checkpoints are gone is known to have had some.
+// To detect deleted checkpoints later.
 void TrainingRun::note_first_checkpoint() {
   auto run = read_run_file(directory_);
   if (!run || run->contains(kFirstCheckpoint)) return;

@@ -1,4 +1,4 @@
-// A training run in its directory: what happens between `attn train` and the last checkpoint.
+// A training run and its directory.
 #pragma once
 
 #include <map>
@@ -23,20 +23,20 @@ namespace attn {
 
 class TrainingRun {
  public:
-  /// Reads and checks the data, learns or loads tokenizers, builds the model; with `resume` takes
-  /// up the newest whole checkpoint (none was ever saved: it starts at step 0). Throws ConfigError
-  /// or DataError before anything is trained. Waits up to `patience_seconds` for another process in
-  /// the same directory to end.
+  /// Reads and checks the data, trains or loads tokenizers, creates the model; with `resume` loads
+  /// the newest valid checkpoint, if any. Throws ConfigError or DataError before training. Waits up
+  /// to `patience_seconds` for the lock.
   TrainingRun(const Experiment& experiment, RunDirectory directory, bool resume,
               const Context& context, double patience_seconds = 0.0);
 
-  /// Trains to the last step, or until a signal asks to stop, which saves first. Throws DataError
-  /// when a checkpoint can't be written and NonFiniteLoss; the checkpoints before are intact.
+  /// Trains to the end, or until a stop signal, after which it saves a checkpoint. Throws
+  /// NonFiniteLoss, and DataError if a checkpoint cannot be written; earlier checkpoints are
+  /// intact.
   LoopEnd run();
 
-  /// Whether a resumed run has nothing left to do but to say so.
+  /// Whether there are no steps left to train.
   bool finished() const;
-  /// Writes the result.json of a finished run, unless an earlier process did; `run` ends with it.
+  /// Writes result.json of a finished run unless it exists; called at the end of `run`.
   void write_result();
   int64_t step() const { return trainer_->state.step; }
 

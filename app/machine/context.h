@@ -1,5 +1,5 @@
-// What a command is run with and leaves behind, made in main.cpp and handed down to what needs it:
-// there are no globals but the signals that the process gets (app/machine/signals.h).
+// Global options of a command and its exit code, passed from main.cpp. The only global state are
+// pending signals (app/machine/signals.h).
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// Where tensors live: a setting of the machine, not of the experiment, hence a command-line flag.
+// The device: a command-line flag, since it depends on the machine, not the experiment.
 #pragma once
 
 #include <cstdint>
@@ -8,14 +8,14 @@
 
 namespace attn {
 
-/// "auto" (a GPU when there is one), "cpu" or "cuda". Throws ConfigError for another word or an
-/// absent GPU.
+/// "auto" (a GPU if available), "cpu" or "cuda". Throws ConfigError for other names or without a
+/// GPU.
 torch::Device find_device(const std::string& name);
 
-/// Returns when a GPU has done all that was queued; at once on a CPU.
+/// Synchronizes with a GPU; does nothing on a CPU.
 void wait_for(torch::Device device);
 
-/// Bytes that this process has had at most: resident ones, or on a GPU those taken from it.
+/// Peak memory of this process in bytes: resident, or allocated on the GPU.
 int64_t peak_memory(torch::Device device);
 
 }  // namespace attn

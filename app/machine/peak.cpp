@@ -19,9 +19,9 @@ double matrix_product_peak(Precision precision, torch::Device device) {
   const torch::NoGradGuard no_grad;
   const auto options = torch::TensorOptions().device(device).dtype(
       precision == Precision::bf16 ? torch::kBFloat16 : torch::kFloat);
-  // On a GPU wide enough that starting a product is little beside it.
+  // On a GPU large enough to hide launch overhead.
   const int64_t width = device.is_cuda() ? 4096 : 2048;
-  // No random numbers: a run that measures draws the same ones as a run that doesn't.
+  // No random numbers: the measurement must not change the generator state of a run.
   const torch::Tensor a = torch::full({width, width}, 0.5, options), b = torch::ones_like(a);
   torch::Tensor product = torch::mm(a, b);
   wait_for(device);

@@ -1,4 +1,4 @@
-// The most that this machine gives in matrix products: what training's speed is a share of.
+// Peak FLOP/s of matrix products on this machine.
 #pragma once
 
 #include "kernels/libtorch.h"
@@ -6,8 +6,8 @@
 
 namespace attn {
 
-/// Floating-point operations a second in the best of some products of two 2048² matrices on the
-/// device, with the threads that torch has now; takes some tenths of a second.
+/// FLOP/s of the fastest of several products of two 2048² matrices, with torch's current threads;
+/// takes some tenths of a second.
 double matrix_product_peak(Precision precision, torch::Device device);
 
 }  // namespace attn

@@ -1,4 +1,4 @@
-// Where a result comes from: what run.json says of the machine, the program and the command.
+// Provenance of a run for run.json: machine, program and command.
 #pragma once
 
 #include <string>

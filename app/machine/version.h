@@ -1,4 +1,4 @@
-// What this program was built from.
+// Version of the program.
 #pragma once
 
 #include <string>

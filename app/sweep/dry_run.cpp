@@ -21,15 +21,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The paper rounds to whole millions, and so does its own count of the vocabulary.
+// The paper rounds parameters to millions.
 constexpr double kRounding = 0.6;
 
-// A folder for the measurements' configs and encoded texts, gone afterwards.
+// A temporary folder for configs and encoded texts.
 class Scratch {
  public:
   Scratch() {
     std::string name = (fs::temp_directory_path() / "attn-dry-run-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) throw DataError(name + ": cannot be made");
+    if (::mkdtemp(name.data()) == nullptr) throw DataError(name + ": cannot be created");
     path_ = name;
   }
   ~Scratch() {
@@ -137,10 +137,10 @@ void print_row(const PlannedRow& row, int64_t vocabulary,
   std::fflush(stdout);
 }
 
-// What all runs come to.
+// Totals over all runs.
 struct Totals {
   double seconds = 0.0, flops = 0.0;
-  bool invented = false;  ///< some text is not here
+  bool invented = false;  ///< some text is missing
 
   void add(const PlannedRow& row, int64_t runs, const StepBenchmark& cost) {
     const auto updates = static_cast<double>(row.experiment.train.steps * runs);
@@ -159,10 +159,10 @@ void print_totals(const SweepPlan& plan, const DryRunOptions& options, const Tot
   }
   std::printf(", in %s\n", plan.directory.c_str());
   if (totals.invented) {
-    std::printf("(the training text is not here: estimated from pairs of 10 to 40 tokens)\n");
+    std::printf("(the training text is missing: estimated from pairs of 10 to 40 tokens)\n");
   }
   if (plan.file.paper_vocabulary > 0) {
-    std::printf("(parameters at the %lld tokens that the paper's column fits)\n",
+    std::printf("(parameters with a vocabulary of %lld, as in the paper)\n",
                 static_cast<long long>(plan.file.paper_vocabulary));
   }
   std::fflush(stdout);
@@ -180,7 +180,7 @@ void check_parameters(const SweepPlan& plan) {
   }
   if (list.empty()) return;
   throw ConfigError(plan.source.string() + ": parameters differ from the paper's: " + list +
-                    "; mend the row, or say why in its paper.params_note");
+                    "; correct the row, or explain it in paper.params_note");
 }
 
 void dry_run(const SweepPlan& plan, const DryRunOptions& options) {

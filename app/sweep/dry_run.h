@@ -1,4 +1,4 @@
-// What a sweep would cost, before anything is spent.
+// The dry run: cost estimates of a sweep.
 #pragma once
 
 #include <string>
@@ -19,9 +19,8 @@ struct DryRunOptions {
 /// rounding, at the vocabulary that the file names (paper_vocabulary); nothing without one.
 void check_parameters(const SweepPlan& plan);
 
-/// Prints, for each row, what differs from the first one, parameters beside the paper's, FLOPs of
-/// training, estimated time and memory; the sums at the end. Throws as check_parameters does, after
-/// printing.
+/// Prints, for each row, differences from the first one, parameters (and the paper's), training
+/// FLOPs, estimated time and memory, and the totals. Throws as check_parameters, after printing.
 void dry_run(const SweepPlan& plan, const DryRunOptions& options);
 
 }  // namespace attn

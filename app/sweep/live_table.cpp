@@ -71,7 +71,7 @@ std::string LiveTable::line(size_t run) const {
          " left";
 }
 
-// What fits on the screen: running runs first, then the others in their order.
+// As many lines as fit on the screen, running runs first.
 std::vector<std::string> LiveTable::lines() const {
   std::vector<size_t> order(states_.size());
   for (size_t i = 0; i < order.size(); ++i) order[i] = i;

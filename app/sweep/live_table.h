@@ -1,4 +1,4 @@
-// A sweep's progress: all its runs at a glance on a terminal, a line for each event in a log.
+// Progress of a sweep: a live table on a terminal, else a line per event.
 #pragma once
 
 #include <chrono>

@@ -17,7 +17,7 @@ constexpr int64_t kLargestSweepFile = 1 << 24;
 constexpr size_t kMostRuns = 10'000;
 constexpr size_t kLongestName = 80;
 
-// A row's name is a folder's: no separators, no blanks, nothing hidden.
+// Row names are folder names: no separators, no white space, not hidden.
 bool is_name(const std::string& name) {
   const auto fits = [](unsigned char c) {
     return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.' || c == '=' || c == '+';
@@ -35,14 +35,14 @@ std::string row_place(size_t i) {
 void validate_row(const SweepRow& row, const std::string& place) {
   const std::string quoted = "\"" + row.name + "\"";
   require(is_name(row.name), place + ".name", quoted,
-          "a row's name is a folder: letters, digits and . _ = + -, at most 80, no leading . or -");
+          "must be a directory name: letters, digits and . _ = + -, at most 80, no leading . or -");
   require(row.seeds >= 0, place + ".seeds", row.seeds, "must be 0 or more");
   require(row.set.is_object(), place + ".set", row.set.dump(), "must be an object");
   require(row.grid.is_object(), place + ".grid", row.grid.dump(),
           "must be an object of paths and arrays of values");
   for (const char* key : {"base", "seed"}) {
     require(!row.set.contains(key), place + ".set." + key, row.set.value(key, Json()).dump(),
-            std::string("belongs into \"") + (key[0] == 'b' ? "patch" : "seeds") + "\"");
+            std::string("belongs in \"") + (key[0] == 'b' ? "patch" : "seeds") + "\"");
   }
   for (const auto& [path, values] : row.grid.items()) {
     require(values.is_array() && !values.empty(), place + ".grid." + path, values.dump(),
@@ -57,7 +57,7 @@ Json nested(const std::string& path, const Json& value) {
   return nested(path.substr(0, dot), Json{{path.substr(dot + 1), value}});
 }
 
-// "heads=4" for model.heads; values that are no folder's name are numbered.
+// "heads=4" for model.heads; other values are numbered.
 std::string grid_name(const std::string& path, const Json& value, size_t index) {
   const size_t dot = path.rfind('.');
   std::string name = dot == std::string::npos ? path : path.substr(dot + 1);
@@ -154,7 +154,7 @@ std::string evaluator(const Experiment& base, EvaluatorKind kind, const std::str
     names.push_back(config.name);
   }
   if (wanted.empty()) return "";
-  throw ConfigError("metrics." + key + ": \"" + wanted + "\": the first row has no such evaluator" +
+  throw ConfigError("metrics." + key + ": \"" + wanted + "\": no such evaluator in the first row" +
                     (names.empty() ? "" : suggestion(wanted, names)));
 }
 
@@ -171,7 +171,7 @@ void plan_runs(const SweepRequest& request, SweepPlan& plan, const std::vector<E
       run.directory =
           plan.directory / plan.rows[i].name / ("seed-" + std::to_string(run.experiment.seed));
       plan.runs.push_back(std::move(run));
-      if (plan.runs.size() > kMostRuns) throw ConfigError("a sweep of more than 10000 runs");
+      if (plan.runs.size() > kMostRuns) throw ConfigError("the sweep has more than 10000 runs");
     }
   }
 }
@@ -179,12 +179,12 @@ void plan_runs(const SweepRequest& request, SweepPlan& plan, const std::vector<E
 }  // namespace
 
 void SweepFile::validate() const {
-  require(!base.empty(), "base", "\"\"", "must be the path of a config beside this file");
+  require(!base.empty(), "base", "\"\"", "must be the path of a config, relative to this file");
   require(seeds >= 1, "seeds", seeds, "must be 1 or more");
   require(set.is_object(), "set", set.dump(), "must be an object");
   require(!set.contains("base"), "set.base", set.value("base", Json()).dump(),
-          "belongs into \"base\" or \"patch\"");
-  require(!rows.empty(), "rows", "[]", "must have at least one row, the first being the base");
+          "belongs in \"base\" or \"patch\"");
+  require(!rows.empty(), "rows", "[]", "must have at least one row; the first is the baseline");
   require(paper_vocabulary >= 0, "paper_vocabulary", paper_vocabulary, "must be 0 or more");
   require(slurm.notice >= 1, "slurm.notice", slurm.notice, "must be 1 second or more");
   require(slurm.cpus >= 0 && slurm.gpus >= 0 && slurm.at_once >= 0, "slurm", "a negative number",
@@ -206,7 +206,7 @@ SweepPlan plan_sweep(const SweepRequest& request) {
     for (const SweepRow& row : plan.file.rows) {
       for (ExpandedRow& one : expand(row)) {
         if (!names.insert(one.row.name).second) {
-          throw ConfigError("two rows are called " + one.row.name);
+          throw ConfigError("duplicate row name " + one.row.name);
         }
         rows.push_back(std::move(one));
       }
@@ -227,10 +227,9 @@ SweepPlan plan_sweep(const SweepRequest& request) {
     std::erase(plan.rows.back().changed, "about");
     if (plan.rows.size() > 1 && plan.rows.back().changed.empty() &&
         std::any_of(row.patches.begin(), row.patches.end(), holds_null)) {
-      throw ConfigError(
-          place_of(request, row) +
-          ": null stands for an option's default, which the first row has as well, so "
-          "that the two rows are one; leave the row out, or write a value");
+      throw ConfigError(place_of(request, row) +
+                        ": null is the option's default, which the first row has too: the rows are "
+                        "identical; remove the row, or give a value");
     }
   }
   const Experiment& base = plan.rows.front().experiment;

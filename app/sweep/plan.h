@@ -1,11 +1,11 @@
-// A sweep: one JSON file that holds a base and its rows, such as Table 3 of the paper.
+// A sweep: a JSON file with a base config and rows, such as Table 3 of the paper.
 //
 //   { "base": "multi30k/tiny.json",
 //     "rows": [ { "name": "base", "paper": { "ppl": 4.92, "bleu": 25.8, "params_m": 65 } },
 //               { "name": "B1", "set": { "model": { "d_k": 16 } }, "paper": { "ppl": 5.16 } },
 //               { "name": "heads", "grid": { "model.heads": [1, 4, 16] } } ] }
 //
-// The first row is what the others are compared with.
+// The first row is the baseline of the comparison.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace attn {
 
-/// What the paper prints for a row; 0: nothing.
+/// The paper's results for a row; 0: none.
 struct PaperFigures {
   PerMetric<double> figures;
   double params_m = 0.0;
@@ -31,7 +31,7 @@ struct PaperFigures {
     }
     visit("params_m", self.params_m, "parameters in millions; checked if paper_vocabulary is set");
     visit("params_note", self.params_note,
-          "why the parameters are known not to agree: then they are not checked");
+          "why the parameters differ from the paper's; disables the check");
   }
   bool operator==(const PaperFigures&) const = default;
 };
@@ -47,33 +47,33 @@ struct SweepRow {
 
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit) {
-    visit("name", self.name, "of the row, and of its folder");
-    visit("about", self.about, "what the row is, for the report");
-    visit("patch", self.patch, "config files laid over the base, beside this file");
+    visit("name", self.name, "name of the row and of its directory");
+    visit("about", self.about, "description for the report");
+    visit("patch", self.patch, "config files merged into the base, relative to this file");
     visit("set", self.set,
-          "merge patch on the base: what this row changes; null: the option's default; another "
-          "model.architecture: a model object of its own, not merged with the base's");
-    visit("grid", self.grid, "paths and their values: a row for each combination");
-    visit("seeds", self.seeds, "runs that differ in the seed alone; 0: as the sweep says");
-    visit("paper", self.paper, "the paper's figures, for the report");
+          "merge patch on the base; null resets an option to its default; with another "
+          "model.architecture the \"model\" object replaces the base's");
+    visit("grid", self.grid, "option paths and their values: one row per combination");
+    visit("seeds", self.seeds, "runs with different seeds; 0: as given for the sweep");
+    visit("paper", self.paper, "the paper's results, for the report");
   }
   bool operator==(const SweepRow&) const = default;
 };
 
-/// Which evaluators' results the report's columns show; empty: the first of the kind.
+/// The evaluators of the report, by metric; empty: the first one of the kind.
 struct SweepMetrics {
   PerMetric<std::string> evaluators;
 
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit) {
     for (const MetricFacts& facts : kMetrics) {
-      visit(facts.key, self.evaluators[facts.metric], "name of the evaluator whose result it is");
+      visit(facts.key, self.evaluators[facts.metric], "name of the evaluator to report");
     }
   }
   bool operator==(const SweepMetrics&) const = default;
 };
 
-/// How a job array asks for its machines (`attn sweep --slurm`). Empty and 0 are left to the site.
+/// Resources of the Slurm job array (`attn sweep --slurm`). Empty and 0: the site's defaults.
 struct SlurmConfig {
   std::string partition;
   std::string time;
@@ -89,15 +89,15 @@ struct SlurmConfig {
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit) {
     visit("partition", self.partition, "--partition");
-    visit("time", self.time, "--time: limit of one job; a run goes on in as many as it takes");
+    visit("time", self.time, "--time: limit per job; unfinished runs are requeued");
     visit("account", self.account, "--account");
     visit("memory", self.memory, "--mem");
     visit("cpus", self.cpus, "--cpus-per-task; 0: the site's default");
     visit("gpus", self.gpus, "--gpus-per-node; 0: none");
-    visit("at_once", self.at_once, "jobs of the array that may run at a time; 0: all");
+    visit("at_once", self.at_once, "maximum number of array jobs at a time; 0: all");
     visit("notice", self.notice, "seconds before the time limit at which a run saves and stops");
-    visit("options", self.options, "further lines for #SBATCH, as in \"--qos=long\"");
-    visit("setup", self.setup, "shell lines before the run, as in \"module load cuda\"");
+    visit("options", self.options, "additional #SBATCH options, such as \"--qos=long\"");
+    visit("setup", self.setup, "shell commands before the run, such as \"module load cuda\"");
   }
   bool operator==(const SlurmConfig&) const = default;
 };
@@ -115,16 +115,17 @@ struct SweepFile {
 
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit) {
-    visit("about", self.about, "the command that runs this, its time and its expected result");
-    visit("base", self.base, "the experiment that rows differ from: a config beside this file");
-    visit("patch", self.patch, "config files laid over the base, beside this file");
+    visit("about", self.about, "free text: command, training time, expected result");
+    visit("base", self.base, "base config of all rows, relative to this file");
+    visit("patch", self.patch, "config files merged into the base, relative to this file");
     visit("set", self.set, "merge patch on the base, for all rows");
-    visit("seeds", self.seeds, "runs a row, with the seeds base, base + 1, …");
+    visit("seeds", self.seeds,
+          "runs per row, with seeds s, s + 1, … from the base config's seed s");
     visit("paper_vocabulary", self.paper_vocabulary,
-          "vocabulary at which parameters must agree with the paper's; 0: they need not");
-    visit("metrics", self.metrics, "evaluators that the report shows");
-    visit("rows", self.rows, "the first is what the others are compared with");
-    visit("slurm", self.slurm, "what the job array asks for");
+          "vocabulary size at which parameters are checked against the paper's; 0: no check");
+    visit("metrics", self.metrics, "evaluators to report");
+    visit("rows", self.rows, "rows; the first one is the baseline of the comparison");
+    visit("slurm", self.slurm, "resources of the Slurm job array");
   }
   bool operator==(const SweepFile&) const = default;
   /// Throws ConfigError naming the first key that contradicts itself.
@@ -141,7 +142,7 @@ struct PlannedRow {
   bool selected = true;              ///< by --only
 };
 
-/// One training.
+/// One run.
 struct PlannedRun {
   size_t row = 0;
   Experiment experiment;
@@ -151,7 +152,7 @@ struct PlannedRun {
 
 struct SweepPlan {
   std::filesystem::path source;     ///< the sweep's file
-  std::filesystem::path directory;  ///< where all of it goes
+  std::filesystem::path directory;  ///< output directory
   SweepFile file;
   SweepMetrics metrics;  ///< with the defaults filled in
   std::vector<PlannedRow> rows;

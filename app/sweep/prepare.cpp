@@ -13,8 +13,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// All that decides a vocabulary: the texts' contents in place of their names, the rest of the
-// data's options at their defaults.
+// The options that determine a vocabulary: hashes of the texts instead of paths, unrelated options
+// at their defaults.
 std::string vocabulary_key(const DataConfig& data, TextHashes& hashes) {
   DataConfig key = data;
   const DataConfig defaults;
@@ -29,7 +29,7 @@ std::string vocabulary_key(const DataConfig& data, TextHashes& hashes) {
   return write_config(key).dump();
 }
 
-// Learns both sides' vocabularies into a folder that appears whole.
+// Trains the tokenizers of both sides into a folder, atomically.
 void learn_into(const fs::path& folder, const DataConfig& data, const Log& log) {
   const fs::path cache = folder.parent_path().parent_path() / "cache";
   const DataConfig text = with_training_text(data, cache, 1, log);
@@ -48,8 +48,7 @@ bool is_complete(const DataConfig& data) {
   return !data.source_model.empty() && (data.shared_vocabulary || !data.target_model.empty());
 }
 
-// A run that has trained keeps the vocabulary of its weights, also when the sweep's folder has
-// moved since or another version of the program would look for it elsewhere.
+// A trained run keeps its vocabulary, even if the sweep directory has moved.
 void keep_vocabulary(PlannedRun& run) {
   const RunDirectory begun(run.directory);
   if (is_complete(run.experiment.data) || !begun.has_config() || !begun.has_trained()) return;
@@ -62,7 +61,7 @@ void share_vocabulary(DataConfig& data, const fs::path& sweep, TextHashes& hashe
   if (is_complete(data)) return;
   const fs::path folder = sweep / "vocabulary" / to_hex(hash_text(vocabulary_key(data, hashes)));
   if (!fs::exists(folder)) {
-    const RunLock lock(sweep / "vocabulary", 3600.0);  // other jobs of the array want it as well
+    const RunLock lock(sweep / "vocabulary", 3600.0);  // other jobs of the array may wait for it
     if (!fs::exists(folder)) learn_into(folder, data, log);
   }
   const ModelDirectory both(folder);
@@ -107,7 +106,7 @@ void prepare_sweep(SweepPlan& plan, const Log& log) {
   for (const PlannedRun& run : plan.runs) run.experiment.data.require_texts();
   std::error_code error;
   fs::create_directories(plan.directory, error);
-  if (error) throw DataError(plan.directory.string() + ": cannot be made: " + error.message());
+  if (error) throw DataError(plan.directory.string() + ": cannot be created: " + error.message());
   write_if_changed(plan.directory / kSweepFile, describe(plan).dump(2) + "\n");
   TextHashes hashes(kept_hashes(plan.directory));
   for (PlannedRun& run : plan.runs) {

@@ -23,7 +23,7 @@ extern char** environ;
 namespace attn {
 namespace {
 
-// What execve wants; the strings live in `of`.
+// For execve; views into `of`.
 std::vector<char*> pointers(std::vector<std::string>& of) {
   std::vector<char*> out;
   for (std::string& text : of) out.push_back(text.data());
@@ -70,7 +70,7 @@ std::string describe(const ProcessEnd& end) {
 }
 
 pid_t start_process(const ProcessRequest& request) {
-  // All memory is taken before the fork: the child may do nothing but simple system calls.
+  // No allocation after fork: the child may only use async-signal-safe calls.
   std::vector<std::string> arguments = request.arguments;
   std::vector<std::string> variables = environment_with(request.environment);
   std::vector<char*> argv = pointers(arguments), envp = pointers(variables);
@@ -85,9 +85,9 @@ pid_t start_process(const ProcessRequest& request) {
   if (child == 0) {
 #ifdef __linux__
     ::prctl(PR_SET_PDEATHSIG, SIGTERM);
-    if (::getppid() != parent) ::_exit(126);  // it died before we asked
+    if (::getppid() != parent) ::_exit(126);  // the parent is already dead
 #endif
-    // A group of its own: Ctrl-C reaches the sweep alone, which then asks its children to save.
+    // Own process group: Ctrl-C only reaches the sweep, which then stops its children.
     ::setpgid(0, 0);
     ::dup2(output, STDOUT_FILENO);
     ::dup2(output, STDERR_FILENO);

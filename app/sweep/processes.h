@@ -1,4 +1,4 @@
-// Child processes: a row that fails, or runs out of memory, does not take the sweep with it.
+// Child processes: a failing run does not affect the sweep.
 #pragma once
 
 #include <sys/types.h>
@@ -10,7 +10,7 @@
 
 namespace attn {
 
-/// The running program's own file, for starting it again.
+/// Path of the running program.
 std::filesystem::path program_path();
 
 /// How a child ended.
@@ -23,13 +23,13 @@ struct ProcessEnd {
 std::string describe(const ProcessEnd& end);
 
 struct ProcessRequest {
-  std::vector<std::string> arguments;              ///< the program first
-  std::map<std::string, std::string> environment;  ///< added to this process's
+  std::vector<std::string> arguments;              ///< argv, with the program
+  std::map<std::string, std::string> environment;  ///< added to the environment
   std::filesystem::path output;                    ///< stdout and stderr are appended here
 };
 
-/// Starts a program; where the system can (Linux), it gets SIGTERM when this process dies, so that
-/// nothing trains on unseen. Throws DataError when it cannot be started.
+/// Starts a program. On Linux it gets SIGTERM when this process dies. Throws DataError if it cannot
+/// be started.
 pid_t start_process(const ProcessRequest& request);
 
 /// Waits up to `seconds` for any child to end; returns its id and `end`, or 0 when none did.

@@ -1,4 +1,4 @@
-// A sweep's report: its results read, its rows compared, its files written.
+// The report of a sweep.
 #pragma once
 
 #include <filesystem>
@@ -10,7 +10,7 @@
 
 namespace attn {
 
-/// What a sweep came to, its rows compared.
+/// Results and comparisons of a sweep.
 struct SweepReport {
   explicit SweepReport(const std::filesystem::path& directory);
 

@@ -53,12 +53,12 @@ const EvaluatorConfig* find_evaluator(const Experiment& experiment, const std::s
   return nullptr;
 }
 
-// Reads runs; remembers the references, which all runs share.
+// Reads runs; caches references, which runs share.
 class Collector {
  public:
   Collector(SweepResults& out, const SweepMetrics& metrics) : out_(out), metrics_(metrics) {}
 
-  /// `row` decides how long the training should have been.
+  /// `row`: the length of training.
   RunRecord read(const fs::path& run, const std::string& name, const Experiment& row) {
     RunRecord record;
     record.name = name;
@@ -75,7 +75,7 @@ class Collector {
   }
 
  private:
-  // The validation curve; returns the last step that the log tells of.
+  // The validation curve; returns the last logged step.
   int64_t read_curve(const fs::path& run, RunRecord& record) const {
     int64_t step = 0;
     for (const Json& line : read_metrics(run)) {
@@ -112,29 +112,29 @@ class Collector {
     }
   }
 
-  // Whether a score can stand beside the first one, whose signature is kept.
+  // Whether a score has the same signature as the first one.
   bool same_score(const EvaluatorResult& result, std::string& signature, const RunRecord& record) {
     if (signature.empty()) signature = result.signature;
     if (signature == result.signature) return true;
     out_.notes.push_back(record.name + ": scored as " + result.signature +
-                         ", another score than the first row's, so left out");
+                         ", unlike the first row: omitted");
     return false;
   }
 
-  // Significance needs every sentence; without them the scores stand, with a note.
+  // Significance tests need the outputs; without them only a note is added.
   void read_sentences(const fs::path& run, const Experiment& experiment,
                       const EvaluatorResult& result, double score, RunRecord& record) {
     const EvaluatorConfig* config = find_evaluator(experiment, metrics_.evaluators[Metric::bleu]);
     const auto* options = config ? std::get_if<BleuEvaluation>(&config->options) : nullptr;
     if (options == nullptr || result.output.empty() || !fs::exists(run / result.output)) {
-      out_.notes.push_back(record.name + ": its translations are gone, so no significance");
+      out_.notes.push_back(record.name + ": its translations are missing: no significance test");
       return;
     }
     const std::string prefix = config->data.empty() ? experiment.data.valid : config->data;
     const fs::path reference = text_path(prefix, experiment.data.target);
     if (!fs::exists(reference)) {
       out_.notes.push_back(record.name + ": " + reference.string() +
-                           " is not here, so no significance");
+                           " is missing: no significance test");
       return;
     }
     const auto hypotheses = read_lines(run / result.output);
@@ -149,7 +149,7 @@ class Collector {
       }
     }
     out_.notes.push_back(record.name + ": " + reference.string() +
-                         " has changed since it was scored, so no significance");
+                         " has changed since it was scored: no significance test");
   }
 
   static void read_provenance(const fs::path& run, const Experiment& experiment,
@@ -194,7 +194,7 @@ std::vector<fs::path> runs_of(const fs::path& row) {
   return paths;
 }
 
-// Finished runs whose texts are other ones now than those that they read.
+// Finished runs whose texts have changed.
 class TextCheck {
  public:
   explicit TextCheck(const fs::path& sweep) : hashes_(kept_hashes(sweep)) {}
@@ -205,8 +205,7 @@ class TextCheck {
     (changed.empty() ? unchanged_ : changed_)[record.name] = std::move(changed);
   }
 
-  // Runs on the former texts don't count beside runs on those that are there now. Where all are
-  // former ones, they can still be compared with each other.
+  // Results on former texts are omitted, unless all runs used them.
   void mark(SweepResults& out) const {
     if (changed_.empty()) return;
     std::string list;
@@ -214,8 +213,8 @@ class TextCheck {
       list += list.empty() ? "" : ", ";
       list += name + " (" + texts.front() + (texts.size() > 1 ? ", …)" : ")");
     }
-    out.notes.push_back("texts have changed since these runs read them: " + list +
-                        (unchanged_.empty() ? "" : "; their figures are left out"));
+    out.notes.push_back("texts have changed since these runs used them: " + list +
+                        (unchanged_.empty() ? "" : "; their results are omitted"));
     if (unchanged_.empty()) return;
     for (RowRecord& row : out.rows) {
       for (RunRecord& run : row.runs) {
@@ -227,7 +226,7 @@ class TextCheck {
  private:
   static void leave_out(RunRecord& run) {
     run.finished = false;
-    run.state = "finished on another text";
+    run.state = "finished on a different text";
     run.figures = {};
     run.sentences.clear();
     run.curve.clear();
@@ -253,7 +252,7 @@ RowRecord read_row(const Json& json, const fs::path& directory, Collector& colle
       texts.look(run, experiment, row.runs.back());
     } else {
       out.notes.push_back(name +
-                          " was trained under another config than the row has now: left out");
+                          " was trained with a different config than the row has now: omitted");
     }
   }
   return row;
@@ -264,8 +263,8 @@ RowRecord read_row(const Json& json, const fs::path& directory, Collector& colle
 SweepResults collect_results(const fs::path& directory) {
   const fs::path path = directory / kSweepFile;
   if (!fs::exists(path)) {
-    throw DataError(directory.string() + ": is no sweep (it has no " + kSweepFile +
-                    "); `attn sweep FILE` makes one");
+    throw DataError(directory.string() + ": not a sweep directory: " + kSweepFile +
+                    " is missing; start one with attn sweep FILE");
   }
   Json plan = parse_json(read_file(path, kLargestPlan), path.string());
   SweepResults out;
@@ -289,8 +288,8 @@ SweepResults collect_results(const fs::path& directory) {
     }
     texts.mark(out);
   } catch (const Json::exception& error) {
-    throw DataError(path.string() + ": broken (" + error.what() +
-                    "); run the sweep again to mend it");
+    throw DataError(path.string() + ": corrupt (" + error.what() +
+                    "); run attn sweep again to rewrite it");
   }
   return out;
 }

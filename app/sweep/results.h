@@ -1,4 +1,4 @@
-// From a sweep's directory to what a report needs.
+// Reads the results of a sweep.
 #pragma once
 
 #include <filesystem>
@@ -7,11 +7,9 @@
 
 namespace attn {
 
-/// Reads the plan (sweep.json) and whatever runs are there, finished or not; runs that were trained
-/// under another config than their row has now are left out with a note, and those whose texts have
-/// changed since are named in one; beside runs on the texts that are there now their figures are
-/// left out. Throws DataError when the
-/// directory holds no sweep.
+/// Reads the plan (sweep.json) and the existing runs, finished or not. Omits, with a note, runs
+/// whose config differs from their row, and the results of runs whose texts have changed (unless
+/// that is so for all runs). Throws DataError if it is not a sweep directory.
 SweepResults collect_results(const std::filesystem::path& directory);
 
 }  // namespace attn

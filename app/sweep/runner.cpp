@@ -17,8 +17,8 @@
 namespace attn {
 namespace {
 
-constexpr double kLook = 0.5;             // seconds between two looks at the children
-constexpr double kWaitForOthers = 120.0;  // a killed sweep's trainings save before they end
+constexpr double kLook = 0.5;             // seconds between polls
+constexpr double kWaitForOthers = 120.0;  // runs of a killed sweep save before they end
 constexpr int64_t kLongestLog = int64_t{1} << 30;
 
 struct Slot {
@@ -35,13 +35,13 @@ std::string last_line(const std::filesystem::path& log) {
   return last == lines.rend() ? "" : *last;
 }
 
-// Cores that do not divide evenly go to the first slots.
+// Remaining cores go to the first slots.
 int64_t threads_of(int64_t slot, const RunnerOptions& options) {
   const int64_t share = options.cores / options.jobs, rest = options.cores % options.jobs;
   return std::max<int64_t>(1, share + (slot < rest ? 1 : 0));
 }
 
-// Of a run that has trained, as many as it began with: the bits of its sums depend on them.
+// A started run keeps its number of threads, on which rounding depends.
 int64_t threads_for(const PlannedRun& run, int64_t slot, const RunnerOptions& options) {
   if (const auto begun = begun_threads(run.directory); begun && *begun <= options.cores) {
     return *begun;
@@ -89,7 +89,7 @@ class Sweep {
   }
 
   SweepEnd run() {
-    if (end_.skipped > 0) table_.log(std::to_string(end_.skipped) + " runs finished before");
+    if (end_.skipped > 0) table_.log(std::to_string(end_.skipped) + " runs are already finished");
     while (true) {
       if (stop_requested() && !end_.interrupted) stop_all();
       if (!end_.interrupted) start_free();
@@ -120,7 +120,7 @@ class Sweep {
 
   void stop_all() {
     end_.interrupted = true;
-    table_.log("stopping: the trainings save and end");
+    table_.log("stopping: saving all runs");
     for (const Slot& slot : slots_) {
       if (slot.process > 0) ::kill(slot.process, SIGTERM);
     }

@@ -1,4 +1,4 @@
-// Runs a sweep's trainings, each in a process of its own.
+// Trains the runs of a sweep, each in its own process.
 #pragma once
 
 #include <cstdint>
@@ -10,36 +10,33 @@
 namespace attn {
 
 struct RunnerOptions {
-  int64_t jobs = 1;             ///< trainings at a time; the cores are shared among them
-  std::string device = "auto";  ///< as the program's --device
+  int64_t jobs = 1;             ///< parallel runs, which share the cores
+  std::string device = "auto";  ///< --device of the runs
   int64_t cores = 1;
-  int64_t gpus = 0;  ///< jobs take turns on them
+  int64_t gpus = 0;  ///< assigned to jobs round-robin
 };
 
 struct FailedRun {
   std::string name;  ///< "B1/seed-1"
-  std::string why;   ///< how it ended and the last line it printed
+  std::string why;   ///< exit status and last line of output
 };
 
 struct SweepEnd {
-  int64_t finished = 0;  ///< in all, earlier ones too
-  int64_t skipped = 0;   ///< of these, finished before
+  int64_t finished = 0;  ///< in total, including earlier ones
+  int64_t skipped = 0;   ///< of these, finished earlier
   std::vector<FailedRun> failed;
   bool interrupted = false;
 };
 
-/// What CUDA_VISIBLE_DEVICES is set to for a slot's trainings, which take turns on `gpus` > 0 GPUs:
-/// one of those that this process was given by its own variable (numbers or UUIDs; null: not set,
-/// and so all of the machine's).
+/// CUDA_VISIBLE_DEVICES of a slot: one of the `gpus` > 0 GPUs in `visible`, the variable of this
+/// process (indices or UUIDs; null: unset, all GPUs).
 std::string gpu_of_slot(int64_t slot, int64_t gpus, const char* visible);
 
-/// Trains what is not finished, showing a live table on a terminal and lines in a log. A run that
-/// fails does not stop the others. SIGINT or SIGTERM (catch_stop_signals) is passed on: the
-/// trainings save and stop.
+/// Trains all unfinished runs. A failing run does not stop the others. SIGINT and SIGTERM
+/// (catch_stop_signals) are forwarded: the runs save and stop.
 SweepEnd run_sweep(const SweepPlan& plan, const RunnerOptions& options);
 
-/// Trains one run of a prepared plan in this process' place as a job of its own would. Returns the
-/// exit code of its training: 0 when it finished.
+/// Trains one run of a prepared plan, as a Slurm task. Returns its exit code: 0 if it finished.
 int run_one(const PlannedRun& run, const RunnerOptions& options);
 
 }  // namespace attn

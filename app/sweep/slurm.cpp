@@ -13,13 +13,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// sbatch cuts its lines into words itself: outside of quotes a blank or a # ends one, and a
-// backslash takes the next character as it is.
+// sbatch splits its lines itself: outside of quotes white space or # ends a word, and a backslash
+// escapes the next character.
 std::string sbatch_word(const std::string& option, const std::string& value) {
   for (const unsigned char c : value) {
     if (c < 0x20 || c == 0x7f) {
       throw ConfigError("--" + option + ": " + Json(value).dump() +
-                        ": a control character, which Slurm has no way to write; rename it");
+                        ": control characters are not allowed in Slurm options; rename it");
     }
   }
   if (value.find_first_of(" #'\"\\") == std::string::npos) return value;
@@ -37,13 +37,13 @@ void directive(std::ostream& out, const std::string& option, const std::string& 
   out << "#SBATCH --" << option << "=" << sbatch_word(option, value) << "\n";
 }
 
-// A path as Slurm's patterns for file names have it: a % stands twice.
+// A path as a Slurm filename pattern: % is escaped as %%.
 std::string pattern_of(const fs::path& path) {
   std::string out;
   for (const char c : path.string()) {
     if (c == '\\') {
       throw ConfigError("--output: " + path.string() +
-                        ": a backslash turns Slurm's patterns off; choose another directory");
+                        ": a backslash disables Slurm's filename patterns; use another directory");
     }
     out += c;
     if (c == '%') out += c;
@@ -51,9 +51,8 @@ std::string pattern_of(const fs::path& path) {
   return out;
 }
 
-// A signal interrupts `wait`, which is why it is called until the program has really ended. Only
-// the time limit's notice (USR1) has the task queued again: TERM is what scancel sends, and also
-// the limit itself, for a run that takes longer to save than the notice gives it.
+// Signals interrupt `wait`, so it is repeated until the program has ended. Only USR1, the notice
+// before the time limit, requeues the task; TERM comes from scancel, or from the limit itself.
 constexpr const char* kBody = R"(
 child= stopping= notified=0
 stop() { [ -z "$child" ] || kill -TERM "$child" 2>/dev/null; }
@@ -73,7 +72,7 @@ trap on_term TERM
 
 again() {
   if scontrol requeue "${SLURM_ARRAY_JOB_ID}_${SLURM_ARRAY_TASK_ID}"; then exit 0; fi
-  echo "attn: ${runs[$SLURM_ARRAY_TASK_ID]}: saved, but not queued again; submit the sweep again to go on" >&2
+  echo "attn: ${runs[$SLURM_ARRAY_TASK_ID]}: saved, but requeueing failed; submit the sweep again to resume" >&2
   exit "$1"
 }
 
@@ -149,10 +148,9 @@ std::string submit_to_slurm(const SweepPlan& plan, const std::string& sweep_argu
   std::string text = read_file(answer);
   while (!text.empty() && text.back() == '\n') text.pop_back();
   if (end.exit_code == 127) {
-    throw DataError("sbatch is not here; submit " + script.string() + " where Slurm is");
+    throw DataError("sbatch not found; submit " + script.string() + " on a machine with Slurm");
   }
-  if (end.exit_code != 0)
-    throw DataError("sbatch: " + text + " (the script is " + script.string() + ")");
+  if (end.exit_code != 0) throw DataError("sbatch: " + text + " (script: " + script.string() + ")");
   return text;
 }
 

@@ -1,4 +1,4 @@
-// A sweep as a Slurm job array: one task a run.
+// A sweep as a Slurm job array: one task per run.
 #pragma once
 
 #include <filesystem>
@@ -18,7 +18,7 @@ std::string shell_quoted(const std::string& text);
 std::string slurm_script(const SweepPlan& plan, const std::string& sweep_arguments);
 
 /// Writes SWEEP/slurm.sh, submits it with sbatch and returns sbatch's answer, or with
-/// `submit == false` only writes it. Throws DataError when sbatch is absent or refuses.
+/// `submit == false` only writes it. Throws DataError when sbatch is missing or fails.
 std::string submit_to_slurm(const SweepPlan& plan, const std::string& sweep_arguments, bool submit);
 
 }  // namespace attn

@@ -51,7 +51,7 @@ std::vector<std::string> runtime_notes(const SweepPlan& plan) {
   }
   std::vector<std::string> notes;
   for (const auto& [change, names] : runs) {
-    notes.push_back(change + " when these runs began: " + names);
+    notes.push_back(change + " when these runs were started: " + names);
   }
   return notes;
 }
@@ -74,12 +74,12 @@ void refuse_changed(const SweepPlan& plan) {
   const std::string source = plan.source.string(), directory = plan.directory.string();
   if (!rows.empty()) {
     throw ConfigError(source + ": changed since they were trained: " + rows +
-                      "; give a changed row another name, or delete its folder in " + directory);
+                      "; rename the changed rows, or delete their directories in " + directory);
   }
   if (!texts.empty()) {
-    throw DataError(source + ": texts have changed since these runs read them: " + texts +
-                    "; put the former texts back, delete the runs' folders in " + directory +
-                    " to train them anew, or choose another directory with --run");
+    throw DataError(source + ": texts have changed since these runs used them: " + texts +
+                    "; restore the texts, delete the runs in " + directory +
+                    " to retrain them, or use another directory with --run");
   }
 }
 

@@ -1,4 +1,4 @@
-// Where each run of a sweep stands, as its directory tells.
+// Status of the runs of a sweep, from their directories.
 #pragma once
 
 #include <cstdint>
@@ -10,39 +10,37 @@
 namespace attn {
 
 enum class RunStage {
-  waiting,   ///< nothing there yet
-  begun,     ///< has trained and can go on
-  finished,  ///< has its result
-  changed    ///< was trained under another config than its row has now
+  waiting,   ///< not started
+  begun,     ///< can be resumed
+  finished,  ///< has a result
+  changed    ///< trained with a different config than the row has now
 };
 
 struct RunStatus {
   RunStage stage = RunStage::waiting;
-  std::vector<std::string> changed;  ///< paths, when the stage says so
+  std::vector<std::string> changed;  ///< changed paths
 };
 
-/// Throws DataError for a broken result.
+/// Throws DataError for an invalid result.
 RunStatus inspect_run(const PlannedRun& run);
 
-/// How far a run's log says it has come.
+/// Progress of a run, from its log.
 struct RunProgress {
   int64_t step = 0;
-  double ppl = 0.0;  ///< last validation's; 0: none yet
+  double ppl = 0.0;  ///< of the last validation; 0: none yet
   double tokens_per_second = 0.0;
-  double seconds = 0.0;  ///< in training
+  double seconds = 0.0;  ///< training time
 };
 RunProgress read_progress(const PlannedRun& run, const SweepMetrics& metrics);
 
 /// "B1/seed-1".
 std::string run_name(const SweepPlan& plan, const PlannedRun& run);
 
-/// Lines on runs that began with another "runtime" than their rows have now: to be reported, since
-/// no result changes its meaning by it.
+/// Notes on runs that were started with other runtime options than their rows have now.
 std::vector<std::string> runtime_notes(const SweepPlan& plan);
 
-/// Throws ConfigError naming every run whose row was changed after it had been trained, and
-/// DataError naming every run that was trained or scored on other texts than those that its row's
-/// paths lead to now.
+/// Throws ConfigError naming all runs whose row has changed since they were trained, and DataError
+/// naming all runs whose texts have changed.
 void refuse_changed(const SweepPlan& plan);
 
 }  // namespace attn

@@ -73,14 +73,14 @@ PlannedRun submitted_run(const fs::path& submission, const std::string& name) {
   if (!fs::exists(submission / kTexts) || name.find("..") != std::string::npos ||
       !fs::exists(config)) {
     throw ConfigError("--task " + name + ": " + submission.string() +
-                      " holds no such run; `attn sweep FILE --slurm` submits the sweep again");
+                      " has no such run; submit the sweep again with attn sweep FILE --slurm");
   }
   const fs::path sweep = submission.parent_path().parent_path();
   PlannedRun run{.experiment = load_resolved(config), .directory = sweep / name};
   run.config = config;
   if (RunDirectory(run.directory).has_config()) {
     if (const auto changed = row_conflicts(run.directory, run.experiment); !changed.empty()) {
-      throw ConfigError(name + ": was trained under another config (" + changed.front() +
+      throw ConfigError(name + ": was trained with a different config (" + changed.front() +
                         ") than the one submitted; submit the sweep again");
     }
   }

@@ -1,5 +1,5 @@
-// A sweep as it was submitted: what the tasks of a Slurm array train, whatever becomes of the
-// sweep's file while they wait.
+// Snapshot of a submitted sweep, so that Slurm tasks do not depend on later changes of the sweep
+// file.
 //
 //   SWEEP/submitted/HASH/ROW/seed-1.json   the config of one run; never rewritten
 //   SWEEP/submitted/HASH/texts.json        keys of its training text at that time
@@ -12,13 +12,12 @@
 
 namespace attn {
 
-/// Keeps the runs of a prepared plan; returns the folder, which is named by its content. Throws
+/// Saves the runs of a prepared plan; returns the folder, named by the hash of its content. Throws
 /// DataError.
 std::filesystem::path write_submission(const SweepPlan& plan);
 
-/// The run called "ROW/seed-1" of such a folder. Throws ConfigError when there is none, or the row
-/// was trained under another config meanwhile, and DataError when its training text has changed
-/// since it was submitted.
+/// The run "ROW/seed-1" of such a folder. Throws ConfigError if there is none, or if the row was
+/// trained with a different config meanwhile, and DataError if its training text has changed.
 PlannedRun submitted_run(const std::filesystem::path& submission, const std::string& name);
 
 }  // namespace attn

@@ -17,7 +17,7 @@ namespace {
 int end_of(const SweepPlan& plan, const SweepEnd& end) {
   if (end.interrupted) {
     std::cerr << "stopped: " << end.finished << " of " << plan.runs.size()
-              << " runs finished; the same command goes on\n";
+              << " runs finished; re-run the same command to resume\n";
     return stop_exit_code();
   }
   for (const FailedRun& failed : end.failed) {
@@ -28,13 +28,13 @@ int end_of(const SweepPlan& plan, const SweepEnd& end) {
   if (const int64_t stopped = all - end.finished - static_cast<int64_t>(end.failed.size());
       stopped > 0) {
     std::cerr << stopped << " of " << all
-              << " runs were stopped from outside; the same command goes on with them\n";
+              << " runs were stopped by a signal; re-run the same command to resume\n";
   } else if (end.failed.empty()) {
     return 0;
   }
   if (end.failed.empty()) return static_cast<int>(ExitCode::data);
   std::cerr << end.failed.size() << " of " << plan.runs.size()
-            << " runs failed (above); the same command tries them again\n";
+            << " runs failed (see above); re-run the same command to retry\n";
   return static_cast<int>(ExitCode::data);
 }
 
@@ -44,7 +44,7 @@ int train_task(const SweepOptions& options, const Context& context) {
     std::cerr << options.task << ": finished; nothing to do\n";
     return 0;
   }
-  std::cerr << options.task << ": training; its log: " << run_log(run).string() << "\n";
+  std::cerr << options.task << ": training; log: " << run_log(run).string() << "\n";
   const int code = run_one(run, runner_of_machine(context, options.jobs));
   std::cerr << options.task << ": ended with exit code " << code << "\n";
   return code;
@@ -85,7 +85,7 @@ int sweep(const SweepOptions& options, const Context& context) {
   if (options.slurm) {
     const std::string arguments = "sweep " + shell_quoted(write_submission(plan).string());
     std::cerr << submit_to_slurm(plan, arguments, !options.no_submit)
-              << "\nwhen its tasks have ended: attn report " << plan.directory.string() << "\n";
+              << "\nwhen its jobs have ended: attn report " << plan.directory.string() << "\n";
     return 0;
   }
   return end_of(plan, run_sweep(plan, runner_of_machine(context, options.jobs)));

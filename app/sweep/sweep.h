@@ -1,4 +1,4 @@
-// `attn sweep` from its plan to its report.
+// `attn sweep`.
 #pragma once
 
 #include <cstdint>
@@ -17,13 +17,13 @@ struct SweepOptions {
   bool dry_run = false, no_measure = false;
   bool slurm = false, no_submit = false;
   int64_t jobs = 1;
-  std::string task;  ///< train this run of a submitted sweep alone
+  std::string task;  ///< train only this run of a submitted sweep
 };
 
-/// This machine's device, threads and GPUs, shared by so many trainings at a time.
+/// Options for this machine's device, threads and GPUs, shared by `jobs` runs.
 RunnerOptions runner_of_machine(const Context& context, int64_t jobs);
 
-/// Does what the options ask for; returns the exit code. Throws ConfigError and DataError.
+/// Runs the command; returns the exit code. Throws ConfigError and DataError.
 int sweep(const SweepOptions& options, const Context& context);
 
 }  // namespace attn

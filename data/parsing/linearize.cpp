@@ -7,10 +7,10 @@
 namespace attn {
 namespace {
 
-// First characters that mean something in the form `tags`; '<' keeps off a vocabulary's signs.
+// First characters with a meaning in the form `tags`; '<' is for special tokens.
 constexpr std::string_view kReserved = "/=+<";
 
-// A model's output may open without end; a tree has less than this to the reader's limit.
+// Bounds the open constituents of a model's output.
 constexpr size_t kMostOpen = static_cast<size_t>(kMaxTreeDepth) / 2;
 
 bool is_plain(std::string_view label) {
@@ -169,7 +169,7 @@ std::optional<TreeSymbol> read_symbol(std::string_view text, TreeForm form,
       return TreeSymbol{Kind::leaf, rest};
     case '+':
       return TreeSymbol{Kind::open, rest};
-    case '<':  // a vocabulary's sign
+    case '<':  // a special token
       return {};
     default:
       return TreeSymbol{labels.contains(text) ? Kind::open : Kind::leaf, std::string(text)};

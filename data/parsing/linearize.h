@@ -1,5 +1,5 @@
-// A constituency tree as a sequence of symbols, which is what a sequence model writes (section 6.3
-// of the paper; Vinyals et al. 2015), and back again given the sentence's words.
+// Linearization of constituency trees for sequence models (section 6.3; Vinyals et al. 2015), and
+// its inverse given the words.
 //
 //   tags   S NP DT NN /NP VP VBZ /VP /S     a leaf is its part-of-speech tag
 //   xx     (S (NP XX XX )NP (VP XX )VP )S   a leaf is XX: the tags are lost and come back as XX
@@ -28,7 +28,7 @@ inline constexpr std::string_view kNoTag = "XX";
 /// Adds the labels of the tree's constituents.
 void collect_labels(const Tree& tree, LabelSet& labels);
 
-/// One symbol, understood.
+/// A parsed symbol.
 struct TreeSymbol {
   enum class Kind { open, close, leaf };
   Kind kind;
@@ -64,8 +64,8 @@ struct RebuiltTree {
   bool repaired = false;
 };
 
-/// `delinearize` for a model's output, which may be anything: always a tree with exactly these
-/// words, without empty constituents. A sequence that is not such a tree is read by this rule:
+/// `delinearize` for arbitrary model output: always a tree with exactly these words, without empty
+/// constituents. Malformed sequences are repaired:
 ///
 /// 1. An opening symbol opens a constituent. A leaf takes the next word; when no word is left it is
 ///    skipped. A closing symbol closes the innermost open constituent of its label and all that are

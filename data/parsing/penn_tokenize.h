@@ -1,4 +1,4 @@
-// Plain English text cut into the Penn Treebank's tokens, for parsing text that nobody tokenised.
+// Penn Treebank tokenization of raw English text.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace attn {
 /// is "do n't", "dog's" is "dog 's", quotation marks become `` and '', brackets -LRB-, -RRB-,
 /// -LSB-, -RSB-, -LCB- and -RCB-, the last full stop is a token, that of an abbreviation within the
 /// sentence is not. Numbers (1,000.5), times (12:30), hyphenated words, e-mail and web addresses
-/// stay whole. Text that is tokenised already comes back as it is, brackets apart.
+/// stay whole. Tokenized text is unchanged, except for brackets.
 std::vector<std::string> penn_tokenize(std::string_view sentence);
 
 /// A token as trees hold it: "(" is "-LRB-" and ")" is "-RRB-", also within a word.

@@ -18,7 +18,7 @@ std::vector<std::string> split(std::string_view line) {
 
 [[noreturn]] void broken(const std::string& name, int64_t line) {
   throw DataError(name + ":" + std::to_string(line) +
-                  ": is no line of a tag dictionary (word, tab, TAG:count …)");
+                  ": expected a line of a tag dictionary (word, tab, TAG:count …)");
 }
 
 int64_t parse_count(std::string_view text, const std::string& name, int64_t line) {

@@ -1,6 +1,5 @@
-// Which part-of-speech tags each word had in the training trees. Search may hold to them: a model
-// that writes tags without words easily loses count of the words in a long sentence, and a tag that
-// the next word never had tells it.
+// The part-of-speech tags of each word in the training trees, which can constrain search: a model
+// that generates tags without words easily loses count of the words in long sentences.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +27,7 @@ class TagDictionary {
   std::vector<std::string> symbols(std::string_view word, int64_t least) const;
   int64_t size() const { return static_cast<int64_t>(counts_.size()); }
 
-  /// A line a word: the word, a tab, and its symbols with their counts, as in "run\tVB:3 NN:1".
+  /// One line per word: the word, a tab, and its symbols with their counts, as in "run\tVB:3 NN:1".
   std::string serialized() const;
 
  private:

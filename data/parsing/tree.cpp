@@ -16,8 +16,7 @@ struct Place {
   int64_t column = 1;  // in characters, not bytes
 };
 
-// One pass over the text with a stack of its own, so that hostile nesting cannot exhaust the
-// machine's.
+// One pass with an explicit stack, so that deep nesting cannot overflow the call stack.
 class TreeParser {
  public:
   TreeParser(std::string_view text, std::string_view source, int64_t first_line)
@@ -76,7 +75,7 @@ class TreeParser {
     const bool rooted = !stack_.empty() && is_root_label(stack_.front().tree.label);
     if (static_cast<int64_t>(stack_.size()) >= kMaxTreeDepth + (rooted ? 1 : 0)) {
       fail(place_, "brackets are nested deeper than " + std::to_string(kMaxTreeDepth) +
-                       "; this is no constituency tree");
+                       "; not a constituency tree");
     }
     if (!stack_.empty()) take_word_for_label(stack_.back().tree);
     if (!stack_.empty() && stack_.back().tree.is_leaf()) {
@@ -105,7 +104,7 @@ class TreeParser {
     const Place begin = place_;
     std::string word = take_token();
     if (stack_.empty()) {
-      fail(begin, "'" + word.substr(0, 40) + "' stands outside of all brackets; expected '('");
+      fail(begin, "'" + word.substr(0, 40) + "' is outside all brackets; expected '('");
     }
     Tree& tree = stack_.back().tree;
     take_word_for_label(tree);

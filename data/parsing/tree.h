@@ -1,5 +1,4 @@
-// Constituency trees and Penn's bracket notation: reading the forms found in the wild, writing one
-// line back.
+// Constituency trees and the bracketed Penn format in its common variants.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +9,9 @@
 
 namespace attn {
 
-/// Trees with more levels of brackets than this are refused by the reader: real trees stay under
-/// 100, and everything that walks a tree, its destructor included, recurses once a level. An outer
-/// bracket with a root's label is not counted, so that every tree can be written under one.
+/// Maximum nesting accepted by the reader: real trees have less than 100 levels, and functions on
+/// trees (the destructor as well) are recursive. An outer bracket with a root's label is not
+/// counted, so that every tree can be written under one.
 inline constexpr int64_t kMaxTreeDepth = 2000;
 
 /// A node of a constituency tree. A leaf has a part-of-speech tag for its label and a word; an
@@ -32,7 +31,7 @@ Tree tree_leaf(std::string_view tag, std::string_view word);
 /// An inner node.
 Tree tree_node(std::string_view label, std::vector<Tree> children);
 
-/// What the reader leaves out.
+/// Filters of the reader.
 struct TreeOptions {
   /// Drop -NONE- leaves and the constituents that have no word left without them.
   bool drop_traces = false;
@@ -57,8 +56,8 @@ std::vector<Tree> read_trees(const std::filesystem::path& path, const TreeOption
 /// again gives the same tree; round brackets within words are escaped.
 std::string write_tree(const Tree& tree);
 
-/// The tree for people: constituents of leaves alone on one line, all others over several, indented
-/// by two blanks a level. `parse_trees` reads it back.
+/// Pretty-prints the tree over several lines, indented by two spaces per level. `parse_trees` reads
+/// it.
 std::string format_tree(const Tree& tree);
 
 /// Its words from left to right, as stored (escaped).

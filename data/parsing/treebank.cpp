@@ -95,7 +95,7 @@ std::string make_text(const std::vector<Source>& sources, const DataConfig& data
     return prefix;
   std::error_code error;
   fs::create_directories(cache, error);
-  if (error) throw DataError(cache.string() + ": cannot be made: " + error.message());
+  if (error) throw DataError(cache.string() + ": cannot be created: " + error.message());
   TreeTextWriter writer(prefix, data.tree_form, labels);
   Random random(seed, 0x7472656573);  // "trees"
   for (const Source& source : sources) writer.add(source, tree_options(data), random);
@@ -116,10 +116,10 @@ int64_t survey(const fs::path& path, const TreeOptions& options, LabelSet& label
     ++used;
     collect_labels(tree, labels);
   }
-  if (used == 0) throw DataError(path.string() + ": no tree with words");
+  if (used == 0) throw DataError(path.string() + ": contains no tree with words");
   if (log) {
     std::string line = path.string() + ": " + std::to_string(used) + " trees";
-    if (wordless > 0) line += "; left out: " + std::to_string(wordless) + " without words";
+    if (wordless > 0) line += "; dropped: " + std::to_string(wordless) + " without words";
     log(line);
   }
   return used;
@@ -162,7 +162,7 @@ bool TreeReader::fill() {
   int64_t open = 0, first_line = lines_.number() + 1;
   while (lines_.next(line)) {
     const std::string place = lines_.path().string() + ":" + std::to_string(lines_.number());
-    if (lines_.cut()) throw DataError(place + ": a line of more than a MiB is no tree");
+    if (lines_.cut()) throw DataError(place + ": a line of more than 1 MiB; expected a tree");
     if (text.empty() && line.find_first_not_of(" \t\r\f\v") == std::string::npos) {
       first_line = lines_.number() + 1;
       continue;
@@ -173,7 +173,7 @@ bool TreeReader::fill() {
     if (open <= 0) break;
     if (text.size() > kMostTreeBytes) {
       throw DataError(lines_.path().string() + ":" + std::to_string(first_line) +
-                      ": the bracket opened here is not closed within 16 MiB");
+                      ": this bracket is not closed within 16 MiB");
     }
   }
   if (text.empty()) return false;
@@ -257,7 +257,7 @@ DataConfig with_training_text(const DataConfig& data, const fs::path& cache, uin
     const double ratio = static_cast<double>(trees.silver) / wanted;
     (ratio > 1 ? gold_times : silver_times) = ratio > 1 ? ratio : 1 / ratio;
     if (log) {
-      log("each gold tree comes " + std::to_string(gold_times) + " times, each silver one " +
+      log("each gold tree is used " + std::to_string(gold_times) + " times, each silver one " +
           std::to_string(silver_times) + " times on average (data.silver_ratio)");
     }
   }

@@ -1,6 +1,6 @@
 // Treebanks as parallel text: the words of each tree on one line of one file, its symbols
-// (data/parsing/linearize.h) on the same line of another. From there on a parser is trained like
-// any translator.
+// (data/parsing/linearize.h) on the same line of another. A parser is then trained like
+// a translator.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace attn {
 
-/// The trees of a file one after the other, in a memory that does not grow with the file.
+/// Reads the trees of a file one by one, in constant memory.
 class TreeReader {
  public:
   /// Throws DataError when the file cannot be opened.

@@ -37,8 +37,8 @@ GeneratedCorpus write_generated_corpus(const fs::path& directory, const Generate
   std::error_code error;
   fs::create_directories(directory, error);
   if (error) {
-    throw DataError(directory.string() + ": cannot make this directory (" + error.message() +
-                    "); name another");
+    throw DataError(directory.string() + ": cannot create this directory (" + error.message() +
+                    "); give another path");
   }
   GeneratedCorpus corpus = generate_corpus(seed, sizes);
   write_part(directory / "train", corpus.train, log);
@@ -46,7 +46,7 @@ GeneratedCorpus write_generated_corpus(const fs::path& directory, const Generate
   write_part(directory / "test", corpus.test, log);
   log(std::to_string(corpus.train.size()) + " training, " + std::to_string(corpus.valid.size()) +
       " validation and " + std::to_string(corpus.test.size()) +
-      " test pairs, no sentence twice; seed " + std::to_string(seed));
+      " test pairs, all different; seed " + std::to_string(seed));
   return corpus;
 }
 

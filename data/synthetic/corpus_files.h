@@ -1,4 +1,4 @@
-// The built-in corpus as files.
+// Files of the synthetic corpus.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,7 @@
 
 namespace attn {
 
-/// Writes DIRECTORY/{train,valid,test}.{en,de,ptb}, and says so. Throws DataError when the
-/// directory or a file can't be written.
+/// Writes DIRECTORY/{train,valid,test}.{en,de,ptb}. Throws DataError if a file cannot be written.
 GeneratedCorpus write_generated_corpus(const std::filesystem::path& directory,
                                        const GeneratedSizes& sizes, uint64_t seed, const Log& log);
 

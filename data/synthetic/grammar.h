@@ -1,10 +1,10 @@
-// The built-in corpus: an endless supply of English sentences with their constituency trees and
-// German translations, for the demo and the tests. The grammar is written by hand: an abstract
-// sentence is drawn (grammar_sampler.h) and written out in both languages (grammar_english.h,
-// grammar_german.h) from one dictionary (grammar_lexicon.h).
+// The synthetic corpus for the demo and the tests: English sentences with constituency trees and
+// German translations from a hand-written grammar. An abstract sentence is sampled
+// (grammar_sampler.h) and generated in both languages (grammar_english.h, grammar_german.h) from
+// one dictionary (grammar_lexicon.h).
 //
-// The translation is a function of the English sentence, so that a learner can be right every time;
-// but it takes word order (verb second, verb final, separable verbs), case, gender and number, and
+// The translation is a function of the English sentence, so that perfect scores are possible, but
+// it requires word order (verb second, verb final, separable verbs), case, gender and number, and
 // words whose translation depends on others: "bank" is "Bank" or "Ufer", "it" has the gender of
 // what it stands for, "if" is "wenn" or "ob".
 #pragma once

@@ -8,7 +8,7 @@ namespace attn::grammar {
 
 /// The tree with labels and attachment as in the Penn treebank, without traces and function tags,
 /// under a TOP bracket: (TOP (S (NP (PRP I)) (VP (VBP sleep)) (. .))). Its first word is
-/// capitalised.
+/// capitalized.
 Tree english_tree(const Sentence& sentence);
 
 }  // namespace attn::grammar

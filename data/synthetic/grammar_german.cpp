@@ -261,7 +261,7 @@ Words tidy_commas(const Words& words) {
 
 // The umlauts are the only letters beyond ASCII that begin a word of the dictionary; in UTF-8 their
 // capitals differ in the second byte, by the same bit as in ASCII.
-void capitalise(std::string& word) {
+void capitalize(std::string& word) {
   const bool umlaut = word.size() > 1 && word[0] == '\xC3';
   char& letter = umlaut ? word[1] : word[0];
   const bool small =
@@ -273,7 +273,7 @@ void capitalise(std::string& word) {
 
 std::vector<std::string> german_words(const Sentence& sentence) {
   Words words = tidy_commas(sentence_words(sentence));
-  capitalise(words.front());
+  capitalize(words.front());
   switch (sentence.kind) {
     case Sentence::Kind::question:
     case Sentence::Kind::who:

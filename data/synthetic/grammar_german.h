@@ -8,7 +8,7 @@
 
 namespace attn::grammar {
 
-/// The words in order, punctuation apart, the first one capitalised.
+/// The words in order, punctuation apart, the first one capitalized.
 std::vector<std::string> german_words(const Sentence& sentence);
 
 }  // namespace attn::grammar

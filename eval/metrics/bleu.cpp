@@ -11,9 +11,8 @@
 namespace attn {
 namespace {
 
-/// Numbers n-grams 0, 1, 2 … An n-gram is the pair of its first n-1 words' number and its last
-/// word's number, so that four rounds of pairs count all orders exactly and no string of words is
-/// ever built.
+/// Interns n-grams as integers. An n-gram is the pair of its (n-1)-gram prefix and its last word,
+/// so that no strings of words are built.
 using PairNumbers = std::unordered_map<uint64_t, uint32_t>;
 using WordNumbers = std::unordered_map<std::string_view, uint32_t>;
 using Numbers = std::vector<uint32_t>;
@@ -32,7 +31,7 @@ Numbers number_words(const std::string& text, WordNumbers& known) {
   return numbers;
 }
 
-/// From the n-grams starting at each position to those of order n+1, of which there is one less.
+/// From the n-grams at each position to the (n+1)-grams.
 Numbers extend(const Numbers& ngrams, const Numbers& words, int64_t order, PairNumbers& known) {
   Numbers longer;
   if (ngrams.size() < 2) return longer;
@@ -44,8 +43,7 @@ Numbers extend(const Numbers& ngrams, const Numbers& words, int64_t order, PairN
   return longer;
 }
 
-/// Hypothesis n-grams that are in a reference, each at most as often as in the reference that has
-/// most of it.
+/// Clipped matches of hypothesis n-grams.
 int64_t count_matches(const Numbers& hypothesis, std::span<const Numbers> references,
                       size_t kinds) {
   std::vector<int64_t> allowed(kinds), here(kinds);
@@ -125,12 +123,12 @@ double brevity_penalty(int64_t hyp_length, int64_t ref_length) {
   return std::exp(1.0 - static_cast<double>(ref_length) / static_cast<double>(hyp_length));
 }
 
-/// Fills `precisions` and returns how many orders the mean is taken over.
+/// Fills `precisions`; returns the number of orders to average.
 int64_t smoothed_precisions(const BleuStatistics& statistics, const BleuOptions& options,
                             std::array<double, bleu_order>& precisions) {
   const double value = smoothing_constant(options).value_or(0.0);
   int64_t orders = bleu_order;
-  double share = 1.0;  // of a match, for exp
+  double share = 1.0;  // of a match, for smoothing exp
   for (int64_t n = 1; n <= bleu_order; ++n) {
     const size_t index = static_cast<size_t>(n - 1);
     const double added = options.smoothing == BleuSmoothing::add_k && n > 1 ? value : 0.0;
@@ -146,7 +144,7 @@ int64_t smoothed_precisions(const BleuStatistics& statistics, const BleuOptions&
 }
 
 void require_reference(size_t references) {
-  if (references == 0) throw DataError("BLEU: no reference was given; at least one is needed");
+  if (references == 0) throw DataError("BLEU: expected at least one reference");
 }
 
 }  // namespace
@@ -156,7 +154,7 @@ void BleuOptions::validate() const {
   const std::string method(enum_name(smoothing));
   if (!default_smoothing_value(smoothing)) {
     throw ConfigError("smoothing value " + format("%g", *smoothing_value) + ": the method " +
-                      method + " takes none; choose floor or add-k, or leave the value out");
+                      method + " has no value; use floor or add-k, or omit the value");
   }
   if (!std::isfinite(*smoothing_value) || *smoothing_value < 0) {
     throw ConfigError("smoothing value " + format("%g", *smoothing_value) + ": " + method +
@@ -217,7 +215,7 @@ BleuScore bleu_from_statistics(const BleuStatistics& statistics, const BleuOptio
   if (std::all_of(statistics.counts.begin(), statistics.counts.end(), zero)) return result;
 
   const int64_t orders = smoothed_precisions(statistics, options, result.precisions);
-  double log_sum = 0;  // log(0) is minus infinity, and the score 0
+  double log_sum = 0;  // log(0) = -inf gives a score of 0
   for (int64_t n = 0; n < orders; ++n) {
     log_sum += std::log(result.precisions[static_cast<size_t>(n)]);
   }

@@ -1,10 +1,9 @@
-// Corpus and sentence BLEU (Papineni et al., 2002), equal to sacreBLEU 2.x: a pure function of
-// text.
+// Corpus and sentence BLEU (Papineni et al., 2002), identical to sacreBLEU 2.x.
 //
-// The published scores of the field are all this one function with different options:
+// Common BLEU scores as options of this function:
 //   sacreBLEU            the defaults, on raw text
-//   multi-bleu           tokenizer none, smoothing none, on tokenised text
-//   the 2017 paper       tokenizer compound, smoothing none, on tokenised text
+//   multi-bleu           tokenizer none, smoothing none, on tokenized text
+//   the 2017 paper       tokenizer compound, smoothing none, on tokenized text
 #pragma once
 
 #include <array>
@@ -20,10 +19,10 @@
 
 namespace attn {
 
-/// What is done about an n-gram order without a single match (Chen and Cherry, 2014); matters for
-/// small corpora alone.
+/// Smoothing of n-gram orders without matches (Chen and Cherry, 2014); only matters for small
+/// corpora.
 enum class BleuSmoothing {
-  exp,    ///< the k-th such order counts 1 / 2^k matches: mteval-v13a's and sacreBLEU's default
+  exp,    ///< the k-th such order counts 1 / 2^k matches: default of mteval-v13a and sacreBLEU
   floor,  ///< such an order counts `smoothing_value` matches (0.1)
   add_k,  ///< `smoothing_value` (1) is added to matches and totals of the orders above 1
   none,   ///< such an order makes the score 0
@@ -39,42 +38,40 @@ struct EnumNames<BleuSmoothing> {
   });
 };
 
-/// Everything that changes a score, all of it in the signature.
+/// All options that change the score; they are part of the signature.
 struct BleuOptions {
   BleuTokenizer tokenizer = BleuTokenizer::v13a;
   bool lowercase = false;
   BleuSmoothing smoothing = BleuSmoothing::exp;
-  /// Of floor and add-k; without one, their default.
+  /// For floor and add-k; by default 0.1 and 1.
   std::optional<double> smoothing_value = std::nullopt;
-  /// Leave out the orders that the hypothesis is too short for.
+  /// Ignore orders longer than the hypothesis.
   bool effective_order = false;
 
   bool operator==(const BleuOptions&) const = default;
 
-  /// Throws ConfigError when the smoothing value is not a finite number >= 0 or its method takes
-  /// none.
+  /// Throws ConfigError for an invalid smoothing value, or one that the method does not use.
   void validate() const;
 };
 
 inline constexpr int64_t bleu_order = 4;  ///< longest n-gram
 
-/// Sufficient statistics: those of a corpus are the sum of its sentences', which resampling is
-/// built on.
+/// Sufficient statistics: those of a corpus are the sums over its sentences.
 struct BleuStatistics {
-  /// Hypothesis n-grams found in a reference, clipped to its most; n = 1 first.
+  /// Clipped n-gram matches; n = 1 first.
   std::array<int64_t, bleu_order> counts{};
   /// Hypothesis n-grams.
   std::array<int64_t, bleu_order> totals{};
   /// Words of the hypothesis.
   int64_t hyp_length = 0;
-  /// Words of the reference that is closest in length, the shorter of two as close.
+  /// Length of the reference closest in length; ties to the shorter.
   int64_t ref_length = 0;
 
   BleuStatistics& operator+=(const BleuStatistics& other);
   bool operator==(const BleuStatistics&) const = default;
 };
 
-/// A score and all that it was made of.
+/// A score and its components.
 struct BleuScore {
   double score = 0;                             ///< 0 to 100
   std::array<int64_t, bleu_order> counts{};     ///< as in the statistics, before smoothing
@@ -86,28 +83,27 @@ struct BleuScore {
   std::string signature;
 };
 
-/// Statistics of one sentence against its references, of which there is at least one. Throws
-/// DataError without one.
+/// Statistics of one sentence. Throws DataError without a reference.
 BleuStatistics sentence_bleu_statistics(std::string_view hypothesis,
                                         std::span<const std::string> references,
                                         const BleuOptions& options = {});
 
 /// Statistics of each sentence; `references[r][i]` is the r-th reference of `hypotheses[i]`.
-/// Throws DataError when there is no reference or the numbers of sentences differ.
+/// Throws DataError without a reference, or if the numbers of sentences differ.
 std::vector<BleuStatistics> bleu_statistics(std::span<const std::string> hypotheses,
                                             std::span<const std::vector<std::string>> references,
                                             const BleuOptions& options = {});
 
-/// The statistics of the corpus that the sentences make up.
+/// Statistics of the corpus.
 BleuStatistics sum_of(std::span<const BleuStatistics> sentences);
 
 /// BLEU = bp · exp(mean over n of log precision_n), bp = min(1, exp(1 - ref_length / hyp_length)).
-/// `references` is how many there were a sentence, for the signature. Throws ConfigError
+/// `references`: number per sentence, for the signature. Throws ConfigError
 /// (BleuOptions::validate).
 BleuScore bleu_from_statistics(const BleuStatistics& statistics, const BleuOptions& options,
                                int64_t references);
 
-/// BLEU of a corpus; throws as bleu_statistics does. A corpus of no sentences scores 0.
+/// BLEU of a corpus; 0 without sentences. Throws as bleu_statistics.
 BleuScore corpus_bleu(std::span<const std::string> hypotheses,
                       std::span<const std::vector<std::string>> references,
                       const BleuOptions& options = {});
@@ -123,8 +119,8 @@ std::string bleu_signature(const BleuOptions& options, int64_t references);
 /// hyp_len = 62873 ref_len = 61287)".
 std::string format_bleu(const BleuScore& score);
 
-/// Whether 100 hypotheses or more end in " .": sacreBLEU's sign that text was tokenised before 13a
-/// or intl does it again, which gives scores that compare with nobody's.
+/// Whether at least 100 hypotheses end in " .": sacreBLEU's heuristic for tokenized text, which
+/// must not be tokenized again by 13a or intl.
 bool looks_tokenized(std::span<const std::string> hypotheses);
 
 }  // namespace attn

@@ -1,4 +1,4 @@
-// The tokenizers that BLEU is defined with. A score means nothing without the name of one of these.
+// Tokenizers of BLEU.
 #pragma once
 
 #include <array>
@@ -9,13 +9,13 @@
 
 namespace attn {
 
-/// How text is cut into words before n-grams are counted.
+/// Tokenization before n-grams are counted.
 enum class BleuTokenizer {
   v13a,       ///< mteval-v13a's rules for Western languages: sacreBLEU's default
-  none,       ///< white space alone: for text that is tokenised already (multi-bleu)
+  none,       ///< white space only, for tokenized text (multi-bleu)
   intl,       ///< mteval-v14's international rules, by Unicode category
-  character,  ///< every character is a word
-  compound,   ///< white space, and hyphenated words split: the paper's scores, on tokenised text
+  character,  ///< every character is a token
+  compound,   ///< white space, and hyphenated words split: the paper's scores, on tokenized text
 };
 
 template <>

@@ -36,14 +36,14 @@ double p_value(std::span<const double> system, std::span<const double> baseline,
 
 void check_sentences(size_t found, size_t expected) {
   if (found == expected && expected > 0) return;
-  throw DataError("bootstrap: a run of " + std::to_string(found) + " sentences beside one of " +
-                  std::to_string(expected) + "; all must have translated the same text");
+  throw DataError("bootstrap: " + std::to_string(found) + " sentences in one system, " +
+                  std::to_string(expected) + " in another; all must be outputs for the same text");
 }
 
 }  // namespace
 
 size_t common_sentences(std::span<const size_t> runs) {
-  if (runs.empty()) throw DataError("bootstrap: a system has no run");
+  if (runs.empty()) throw DataError("bootstrap: a system has no outputs");
   for (const size_t sentences : runs) check_sentences(sentences, runs.front());
   return runs.front();
 }
@@ -55,7 +55,7 @@ PairedBootstrap resample_systems(const ResampledSystem& baseline,
   for (const ResampledSystem& system : systems) check_sentences(system.sentences, sentences);
   if (options.samples < 1 || static_cast<int64_t>(sentences) > kMostDraws / options.samples) {
     throw ConfigError("bootstrap: " + std::to_string(options.samples) +
-                      " resamples: wanted at least 1, and less than 2^32 sentences in all");
+                      " resamples: expected at least 1, and fewer than 2^32 sentences in total");
   }
   const auto samples = static_cast<size_t>(options.samples);
   std::vector<double> baseline_scores(samples);

@@ -1,6 +1,5 @@
-// Bootstrap resampling of a score over sentences: how far a score and a difference of scores would
-// move on another test set of the same kind (Koehn, 2004). With one run a system it equals
-// sacreBLEU's `--confidence` and `--paired-bs`, digit for digit.
+// Bootstrap resampling over sentences (Koehn, 2004): confidence intervals and paired significance
+// tests. With one run per system identical to sacreBLEU's `--confidence` and `--paired-bs`.
 #pragma once
 
 #include <cstdint>
@@ -18,23 +17,22 @@ struct BootstrapOptions {
   uint64_t seed = 12345;
 };
 
-/// A system's per-sentence statistics, over the same sentences for each of its runs (seeds):
-/// [run][sentence]. Its score is the mean of its runs' corpus BLEU, on the test set as on each
-/// resample: so the runs share a resample's sentences.
+/// Per-sentence statistics of a system, [run][sentence], where runs are seeds. Its score is the
+/// mean corpus BLEU over runs; all runs share the sentences of a resample.
 using SystemStatistics = std::vector<std::vector<BleuStatistics>>;
 
-/// A system on a test set of so many sentences: its score on any choice of them, repeated or not.
+/// A system on a test set: its score on any multiset of sentences.
 struct ResampledSystem {
   size_t sentences = 0;
   std::function<double(std::span<const uint32_t>)> score;
 };
 
-/// Throws DataError unless there is a run, and all have the same number of sentences, more than 0,
-/// which is the result.
+/// The number of sentences, which must be the same for all runs and positive; else throws
+/// DataError.
 size_t common_sentences(std::span<const size_t> runs);
 
-/// The system whose score is the mean of its runs', each of summed statistics. `runs` must outlive
-/// it. Throws as common_sentences.
+/// The system whose score is the mean over runs. `runs` must outlive it. Throws as
+/// common_sentences.
 template <class Statistics, class Score>
 ResampledSystem resampled_system(const std::vector<std::vector<Statistics>>& runs, Score score) {
   std::vector<size_t> sizes;
@@ -54,32 +52,31 @@ ResampledSystem resampled_system(const std::vector<std::vector<Statistics>>& run
 struct BootstrapScore {
   double score = 0.0;  ///< on the test set itself
   double mean = 0.0;   ///< over the resamples
-  double ci = 0.0;     ///< half the width of the 95 % interval of the resamples
+  double ci = 0.0;     ///< half the width of the 95 % confidence interval
 };
 
 struct PairedScore {
   BootstrapScore system;
-  double difference = 0.0;  ///< system less baseline, on the test set
-  /// Of a difference at least as large, were there none: the share of resamples whose difference
-  /// strays further from their mean difference (absolute values, as sacreBLEU has them; one added
-  /// to both counts).
+  double difference = 0.0;  ///< system - baseline, on the test set
+  /// p-value of the difference, as in sacreBLEU: the share of resamples whose difference deviates
+  /// more from the mean difference (with add-one smoothing).
   double p_value = 1.0;
 };
 
-/// What it all comes to for one baseline and any number of systems.
+/// Results for one baseline and any number of systems.
 struct PairedBootstrap {
   BootstrapScore baseline;
   std::vector<PairedScore> systems;
 };
 
-/// Draws the resamples once and scores baseline and systems on each. Throws DataError when a system
-/// has another number of sentences than the baseline.
+/// Scores baseline and systems on the same resamples. Throws DataError if the numbers of sentences
+/// differ.
 PairedBootstrap resample_systems(const ResampledSystem& baseline,
                                  std::span<const ResampledSystem> systems,
                                  const BootstrapOptions& options = {});
 
-/// The same with BLEU. Throws DataError when a system has no run, or runs of another number of
-/// sentences than the baseline, or there are none.
+/// The same with BLEU. Throws DataError if a system has no run, or if the numbers of sentences
+/// differ or are 0.
 PairedBootstrap paired_bootstrap(const SystemStatistics& baseline,
                                  std::span<const SystemStatistics> systems,
                                  const BleuOptions& bleu = {},

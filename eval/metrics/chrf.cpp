@@ -124,7 +124,7 @@ double f_score(const ChrfStatistics& statistics, const ChrfOptions& options) {
 }
 
 void require_reference(size_t references) {
-  if (references == 0) throw DataError("chrF: no reference was given; at least one is needed");
+  if (references == 0) throw DataError("chrF: expected at least one reference");
 }
 
 }  // namespace

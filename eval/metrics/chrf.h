@@ -1,5 +1,4 @@
-// Corpus and sentence chrF (Popović, 2015) and chrF++ (Popović, 2017), equal to sacreBLEU 2.x: a
-// pure function of text.
+// Corpus and sentence chrF (Popović, 2015) and chrF++ (Popović, 2017), identical to sacreBLEU 2.x.
 //
 //   chrF2      the defaults: character n-grams up to 6, β 2
 //   chrF2++    word_order 2: word n-grams up to 2 as well
@@ -13,13 +12,13 @@
 
 namespace attn {
 
-/// Everything that changes a score, all of it in the signature.
+/// All options that change the score; they are part of the signature.
 struct ChrfOptions {
   int64_t char_order = 6;  ///< longest character n-gram
   int64_t word_order = 0;  ///< longest word n-gram
-  int64_t beta = 2;        ///< recall counts β times as much as precision
+  int64_t beta = 2;        ///< weight of recall over precision
   bool lowercase = false;
-  bool whitespace = false;  ///< whether white space is a character of n-grams
+  bool whitespace = false;  ///< include white space in character n-grams
   /// False: precision and recall are averaged over the orders that hypothesis and reference are
   /// long enough for. True: the F-scores of all orders are averaged, as in chrF++.py, NLTK and
   /// Moses.
@@ -40,7 +39,8 @@ struct ChrfCounts {
   bool operator==(const ChrfCounts&) const = default;
 };
 
-/// Sufficient statistics, character orders first: those of a corpus are the sum of its sentences'.
+/// Sufficient statistics, character orders first: those of a corpus are the sums over its
+/// sentences.
 struct ChrfStatistics {
   std::vector<ChrfCounts> orders;
 
@@ -54,27 +54,27 @@ struct ChrfScore {
   std::string signature;
 };
 
-/// Statistics of one sentence against that of its references which gives the best score, the first
-/// of several as good. Throws DataError without a reference.
+/// Statistics of one sentence against its best-scoring reference, the first in case of ties. Throws
+/// DataError without a reference.
 ChrfStatistics sentence_chrf_statistics(std::string_view hypothesis,
                                         std::span<const std::string> references,
                                         const ChrfOptions& options = {});
 
 /// Statistics of each sentence; `references[r][i]` is the r-th reference of `hypotheses[i]`.
-/// Throws DataError when there is no reference or the numbers of sentences differ.
+/// Throws DataError without a reference, or if the numbers of sentences differ.
 std::vector<ChrfStatistics> chrf_statistics(std::span<const std::string> hypotheses,
                                             std::span<const std::vector<std::string>> references,
                                             const ChrfOptions& options = {});
 
-/// The statistics of the corpus that the sentences make up.
+/// Statistics of the corpus.
 ChrfStatistics sum_of(std::span<const ChrfStatistics> sentences);
 
-/// F_β of precision and recall over all orders, in percent. `references` is how many there were a
+/// F_β of precision and recall over all orders, in percent. `references`: number per
 /// sentence, for the signature. Throws ConfigError (ChrfOptions::validate).
 ChrfScore chrf_from_statistics(const ChrfStatistics& statistics, const ChrfOptions& options,
                                int64_t references);
 
-/// chrF of a corpus; throws as chrf_statistics does. A corpus of no sentences scores 0.
+/// chrF of a corpus; 0 without sentences. Throws as chrf_statistics.
 ChrfScore corpus_chrf(std::span<const std::string> hypotheses,
                       std::span<const std::vector<std::string>> references,
                       const ChrfOptions& options = {});

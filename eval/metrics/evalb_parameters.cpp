@@ -79,8 +79,8 @@ class ParameterReader {
 
   void require_values(size_t count) const {
     if (values_.size() == count) return;
-    fail("it has " + std::to_string(values_.size()) + " values; give it " +
-         (count == 1 ? std::string("one") : std::string("two")));
+    fail("expected " + (count == 1 ? std::string("one value") : std::string("two values")) +
+         ", got " + std::to_string(values_.size()));
   }
 
   std::string value() const {

@@ -1,5 +1,4 @@
-// EVALB's parameter files (COLLINS.prm and its kin): which words and brackets count, and which
-// labels and words are the same.
+// Parameter files of EVALB, such as COLLINS.prm.
 #pragma once
 
 #include <cstdint>
@@ -12,16 +11,15 @@
 
 namespace attn {
 
-/// What EVALB can be told. A default-constructed one deletes nothing; see `collins_parameters`.
+/// EVALB parameters. The default deletes nothing; see `collins_parameters`.
 struct EvalbParameters {
   using Labels = std::set<std::string, std::less<>>;
   using Pairs = std::vector<std::pair<std::string, std::string>>;
 
   std::string name = "none";   ///< in the signature: "default", or the file's name and a hash
   int64_t cutoff_length = 40;  ///< CUTOFF_LEN: the second summary is over sentences up to this
-  bool labelled = true;        ///< LABELED: do labels have to match?
-  /// DELETE_LABEL: words with such a tag and brackets with such a label don't count; what is within
-  /// the brackets does.
+  bool labelled = true;        ///< LABELED: whether labels must match
+  /// DELETE_LABEL: ignored word tags and bracket labels (not the content of the brackets).
   Labels delete_labels;
   Labels delete_labels_for_length;  ///< DELETE_LABEL_FOR_LENGTH: tags not counted in the length
   /// QUOTE_LABEL: tags under which ' " / may be a quotation mark (deleted) in one tree and a word
@@ -30,19 +28,19 @@ struct EvalbParameters {
   Pairs equal_labels;  ///< EQ_LABEL: both ways, not transitive
   Pairs equal_words;   ///< EQ_WORD: the same for words
 
-  /// Do two labels (or tags) count as one?
+  /// Whether two labels (or tags) are equal.
   bool same_label(std::string_view a, std::string_view b) const;
-  /// Do two words count as one?
+  /// Whether two words are equal.
   bool same_word(std::string_view a, std::string_view b) const;
 };
 
-/// The field's usual settings, those of COLLINS.prm: no punctuation, no traces, no TOP, ADVP is
-/// PRT. Called "default" in signatures.
+/// The settings of COLLINS.prm: ignores punctuation, traces and TOP; ADVP = PRT. "default" in
+/// signatures.
 EvalbParameters collins_parameters();
 
 /// Reads a parameter file's text; `name` is for messages and the signature. DEBUG and MAX_ERROR are
 /// checked and have no effect: nothing stops early here. Throws ConfigError with name:line on an
-/// unknown keyword (EVALB goes on without it), a missing value, or one of the wrong kind.
+/// unknown keyword (EVALB ignores it), a missing value, or one of the wrong kind.
 EvalbParameters parse_evalb_parameters(std::string_view text, const std::string& name);
 
 /// The parameters of a file. Throws DataError when it can't be read, else as

@@ -1,5 +1,4 @@
-// NumPy's default generator, bit for bit: resampling that is to equal sacreBLEU's must draw the
-// same sentences.
+// NumPy's default generator, bit for bit, to draw the same resamples as sacreBLEU.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// A sentence's trees as EVALB compares them: a row of words, and brackets over spans of it.
+// Trees as EVALB compares them: words, and brackets over spans.
 #pragma once
 
 #include <cstdint>

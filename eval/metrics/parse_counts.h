@@ -1,4 +1,4 @@
-// Counts of brackets, in all and by rows of a table.
+// Bracket counts, total and per table row.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Treebank files as EVALB reads them, a sentence a line, and in the other layouts found.
+// Treebank files, one sentence per line as in EVALB, or in other layouts.
 #pragma once
 
 #include <cstdint>

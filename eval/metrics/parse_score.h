@@ -1,8 +1,7 @@
-// Labelled bracketing F1 of constituency trees, equal to EVALB (Sekine and Collins) line by line,
-// and beside it a strict F1 from which no sentence is dropped. A pure function of trees; the
-// parameters' meaning is in eval/metrics/evalb_parameters.h.
+// Labelled bracketing F1 of constituency trees, identical to EVALB (Sekine and Collins), and a
+// strict F1 that does not skip any sentence. Parameters: eval/metrics/evalb_parameters.h.
 //
-// Where EVALB (the release with "FMeasure" and QUOTE_LABEL) is not followed, on purpose:
+// Intended differences from EVALB (the release with "FMeasure" and QUOTE_LABEL):
 //   - no limit on words and brackets, no stop at MAX_ERROR;
 //   - a row with an error, or skipped, shows the gold words, as in EVALB's sample.rsl; the release
 //     itself shows 0. A malformed prediction's row shows no brackets, EVALB's what it salvaged;
@@ -74,18 +73,17 @@ struct ParseTotals {
   void add(const ParseSentenceScore& sentence);
 };
 
-/// The score of a corpus and all that it was made of.
+/// The score of a corpus and its components.
 struct ParseScore {
   ParseTotals all;    ///< EVALB's "-- All --"
   ParseTotals up_to;  ///< EVALB's "-- len<=40 --": gold length up to `cutoff_length`
   int64_t cutoff_length = 40;
   int64_t mismatched = 0;  ///< errors because the words differ from gold's
   int64_t malformed = 0;   ///< errors because the prediction was no tree; errors = the two together
-  /// The strict score: EVALB leaves sentences with an error and skipped ones out; here each counts
-  /// as one without a match, so that it cannot raise the score. Its gold brackets stay in the
-  /// denominator of recall and its predicted ones, as far as they could be read, in that of
-  /// precision: matched of valid sentences / brackets of all sentences, F1 = 2 P R / (P + R).
-  /// Without errors and skipped sentences it is EVALB's.
+  /// The strict score: sentences with an error and skipped ones, which EVALB ignores, count as
+  /// without matches. Recall and precision are matched brackets of valid sentences / brackets of
+  /// all sentences (predicted ones as far as they could be read). Equal to EVALB without such
+  /// sentences.
   BracketCounts strict;
   std::vector<ParseSentenceScore> sentences;  ///< in their order
   // Valid sentences alone, so that the brackets of each table add up to those of `all`.

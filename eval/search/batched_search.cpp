@@ -14,7 +14,7 @@ namespace {
 
 using Sources = std::span<const std::vector<int32_t>>;
 
-/// The non-empty sources, longest first: neighbours in length end at about the same time.
+/// The non-empty sources, longest first, so that a batch has similar lengths.
 std::vector<size_t> by_length(Sources sources) {
   std::vector<size_t> order;
   for (size_t i = 0; i < sources.size(); ++i) {
@@ -25,8 +25,7 @@ std::vector<size_t> by_length(Sources sources) {
   return order;
 }
 
-// The most tokens, eos counted, that a sentence's output may have: a function of the sentence
-// alone, whatever else is in its batch.
+// Length limit of a sentence's output, EOS included; independent of its batch.
 int64_t limit_of(const Seq2SeqModel& model, const BatchedSearch& how, size_t sentence,
                  int64_t source_length) {
   int64_t limit = output_limit(source_length, how.search);
@@ -56,8 +55,8 @@ void search_batch(const Seq2SeqModel& model, const Tokenizers& tokenizers, Sourc
   for (size_t b = 0; b < batch.members.size(); ++b) out[batch.members[b]] = std::move(found[b]);
 }
 
-// Batches of neighbours in length. Each thread should get one, but not of a few sentences alone:
-// the products of many rows are the faster ones.
+// Batches of similar lengths, at least one per thread, unless they would be too small for efficient
+// products.
 std::vector<SearchBatch> batches_of(Sources sources, const BatchedSearch& how, int64_t threads) {
   constexpr int64_t kFewest = 8;
   const std::vector<size_t> order = by_length(sources);
@@ -85,7 +84,7 @@ std::vector<std::vector<Hypothesis>> batched_search(Seq2SeqModel& model,
   std::vector<std::vector<Hypothesis>> out(sources.size());
   const int64_t threads = model.device().is_cpu() ? at::get_num_threads() : 1;
   std::vector<SearchBatch> batches = batches_of(sources, how, threads);
-  std::atomic<size_t> next = 0;  // long batches come first, and whoever is free takes the next one
+  std::atomic<size_t> next = 0;  // work queue, long batches first
   const auto work = [&](int64_t, int64_t) {
     const torch::NoGradGuard no_grad;
     for (size_t i = next++; i < batches.size(); i = next++) {
@@ -93,7 +92,7 @@ std::vector<std::vector<Hypothesis>> batched_search(Seq2SeqModel& model,
     }
   };
   if (batches.size() == 1) {
-    work(0, 1);  // all threads for its products
+    work(0, 1);  // all threads in its products
   } else {
     at::parallel_for(0, std::min(threads, static_cast<int64_t>(batches.size())), 1, work);
   }

@@ -1,5 +1,4 @@
-// Beam search over many sentences of different lengths: sorted, cut into batches, put back into
-// order.
+// Beam search over many sentences: sorted by length, batched, and returned in the original order.
 #pragma once
 
 #include <cstdint>
@@ -15,34 +14,33 @@
 
 namespace attn {
 
-/// One batch as beam search gets it: which sentences it holds and how long their outputs may be.
+/// One batch: the indices of its sentences and the length limits of their outputs.
 struct SearchBatch {
   std::vector<size_t> members;
-  std::vector<int64_t> limits;  ///< in tokens, eos counted
+  std::vector<int64_t> limits;  ///< in tokens, EOS included
 };
 
 struct BatchedSearch {
   SearchConfig search;
-  /// Of the model that is searched with (Seq2SeqModel::inference).
+  /// The model, prepared for search (Seq2SeqModel::inference).
   std::shared_ptr<const InferenceModel> inference;
-  int64_t batch_tokens = 2048;  ///< sentences × longest source × beam, at most, in a thread's batch
-  /// The fewest tokens, eos counted, that each sentence's output must be allowed; empty: no demand.
+  int64_t batch_tokens = 2048;  ///< maximum of sentences × longest source × beam in a batch
+  /// Lower bounds of the length limits per sentence, EOS included; may be empty.
   std::vector<int64_t> least_limits;
-  /// Makes a batch's constraint, on any thread; empty: none.
+  /// Creates the constraint of a batch, on any thread; empty: no constraint.
   std::function<std::unique_ptr<TokenConstraint>(const SearchBatch&)> constraint;
 };
 
-/// n-best hypotheses of every source (tokens without eos), in their order; none for a source
-/// without tokens. On a CPU each of torch's threads searches in batches of its own. The model is
-/// put into evaluation mode. Where positions end, so do outputs; no sentence shortens another one.
+/// n-best hypotheses of every source (tokens without EOS), in order; none for an empty source. On a
+/// CPU torch's threads search separate batches. Sets the model to evaluation mode. Outputs are
+/// limited to the model's positions; the limit of a sentence does not depend on its batch.
 std::vector<std::vector<Hypothesis>> batched_search(Seq2SeqModel& model,
                                                     const Tokenizers& tokenizers,
                                                     std::span<const std::vector<int32_t>> sources,
                                                     const BatchedSearch& how);
 
-/// Makes a sentence's list exactly `nbest` long. What search did not find (few continuations, a
-/// tight limit, no input) follows as empty hypotheses of log-probability -inf, so that the lists of
-/// a text stay aligned with its lines.
+/// Pads an n-best list to exactly `nbest` entries with empty hypotheses of log-probability -inf, so
+/// that n-best lists stay aligned with the input.
 void fill_nbest(std::vector<Hypothesis>& found, int64_t nbest);
 
 }  // namespace attn

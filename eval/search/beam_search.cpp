@@ -8,21 +8,21 @@
 namespace attn {
 namespace {
 
-/// All prefixes of the search as one tree: a live or ended hypothesis is the index of its last
-/// token, so that taking a token costs one node, however long the prefix. -1 is the empty prefix.
+/// All prefixes as one tree of back-pointers: a hypothesis is the index of its last token. -1 is
+/// the empty prefix.
 struct Node {
   int64_t parent;
   int32_t token;
 };
 
-/// A live hypothesis.
+/// An active hypothesis.
 struct Row {
   int64_t sentence;
   int64_t node;
   double log_prob;
 };
 
-/// One way to continue: `row` is an index into the step's rows.
+/// A continuation of row `row` of the step.
 struct Option {
   int64_t row;
   int32_t token;
@@ -38,7 +38,7 @@ struct Ended {
 struct Sentence {
   int64_t limit;
   std::vector<Ended> finished;    // sorted best first
-  std::vector<Ended> unfinished;  // of one length, sorted best first; set when the sentence ends
+  std::vector<Ended> unfinished;  // of equal length, sorted best first; set when the sentence ends
 };
 
 bool better(const Option& a, const Option& b) {
@@ -73,7 +73,7 @@ class Search {
   const bool first_finished_;
   std::vector<Sentence> sentences_;
   std::vector<Node> nodes_;
-  // The step's rows, and the next one's being made. All are reused from step to step.
+  // Rows of this and of the next step.
   std::vector<Row> rows_, next_rows_;
   std::vector<int64_t> parents_, row_sentences_;
   std::vector<int32_t> tokens_;
@@ -109,7 +109,7 @@ void Search::run() {
   }
 }
 
-/// Takes the step's candidates: afterwards the live prefixes have `length` tokens.
+/// Extends the hypotheses by the step's candidates, to `length` tokens.
 void Search::advance(int64_t length) {
   next_rows_.clear();
   parents_.clear();
@@ -124,8 +124,8 @@ void Search::advance(int64_t length) {
   rows_.swap(next_rows_);
 }
 
-/// The sentence's 2 × beam best continuations, best first. The comparison is false for NaN, which
-/// would break the sorting; -inf is a forbidden token.
+/// The 2 × beam best continuations of a sentence, best first. The comparison also drops NaN, which
+/// would break sorting; -inf is a forbidden token.
 void Search::collect_options(int64_t begin, int64_t end) {
   options_.clear();
   for (int64_t row = begin; row < end; ++row) {
@@ -142,7 +142,7 @@ void Search::collect_options(int64_t begin, int64_t end) {
   options_.resize(kept);
 }
 
-/// Ends or continues the rows begin .. end - 1 of one sentence by `options_`.
+/// Finishes or extends the rows begin .. end - 1 of one sentence by `options_`.
 void Search::extend(int64_t begin, int64_t end, int64_t length) {
   const int64_t index = rows_[begin].sentence;
   Sentence& sentence = sentences_[index];
@@ -166,7 +166,7 @@ void Search::extend(int64_t begin, int64_t end, int64_t length) {
       }
     }
   }
-  if (options_.empty()) {  // a dead end (or NaN everywhere): the prefixes are all there is
+  if (options_.empty()) {  // no allowed continuation (or NaN everywhere)
     for (int64_t row = begin; row < end; ++row) {
       sentence.unfinished.push_back(ended(rows_[row].node, rows_[row].log_prob, length - 1));
     }
@@ -188,9 +188,9 @@ void Search::add_finished(Sentence& sentence, const Ended& ended) const {
   if (full) finished.pop_back();
 }
 
-/// log p can only fall as tokens follow, so log_prob / penalty of the length that flatters it most
-/// is out of reach. The penalty is monotone in the length: that length is the next or the limit
-/// (the sign of α decides).
+/// log p can only decrease, so the best score an active hypothesis can reach is log_prob / penalty
+/// at the most favourable length. The penalty is monotonic: that is the next length or the limit,
+/// depending on the sign of α.
 bool Search::nothing_better_can_come(const Sentence& sentence, double best_log_prob,
                                      int64_t length) const {
   const auto count = static_cast<int64_t>(sentence.finished.size());

@@ -1,5 +1,5 @@
-// Batched beam search (section 6.1) over whatever can tell the best continuations of a prefix: it
-// knows nothing of models or tensors, so that tests drive it with a hand-made distribution.
+// Batched beam search (section 6.1), independent of models and tensors: a StepDecoder provides the
+// candidates.
 #pragma once
 
 #include <cstdint>
@@ -10,48 +10,47 @@
 
 namespace attn {
 
-/// For each of the step's rows, its best continuations: [rows × per_row], each row sorted best
-/// first, no token twice in a row. Log-probabilities are of the token given its prefix, at most 0.
-/// A continuation of -inf or NaN is never taken, so a decoder forbids a token by giving it -inf (or
-/// leaving it out).
+/// The top continuations of each row of a step: [rows × per_row], each row sorted best first,
+/// without duplicates. log_probs are log p(token | prefix). Continuations of -inf or NaN are never
+/// selected, so a decoder forbids a token with -inf (or by omitting it).
 struct Candidates {
   int64_t per_row = 0;
   std::vector<int32_t> tokens;
   std::vector<float> log_probs;
 };
 
-/// The model, as search sees it: remembers the prefixes of its rows from step to step.
+/// Scores continuations, keeping the state of its rows between steps.
 class StepDecoder {
  public:
   virtual ~StepDecoder() = default;
-  /// Advances one position. Row i of the new step continues row parents[i] of the previous one with
-  /// tokens[i]; the rows of a sentence are contiguous and its sentences[i] is its index in the
-  /// batch. At the first step there is one row a sentence, parents is the identity and all tokens
-  /// are bos. Later the rows of finished sentences are gone. Fills `out` with each row's
-  /// `candidates` best continuations, or with the whole vocabulary where that is smaller.
+  /// One decoding step. Row i continues row parents[i] of the previous step with tokens[i];
+  /// sentences[i] is the index of its sentence in the batch, whose rows are contiguous. At the
+  /// first step there is one row per sentence, parents is the identity and all tokens are BOS.
+  /// Finished sentences have no rows. Fills `out` with the top `candidates` continuations of each
+  /// row, or the whole vocabulary if that is smaller.
   virtual void step(std::span<const int64_t> parents, std::span<const int32_t> tokens,
                     std::span<const int64_t> sentences, int64_t candidates, Candidates& out) = 0;
 };
 
 struct Hypothesis {
-  std::vector<int32_t> tokens;  ///< without bos and eos
-  double log_prob = 0.0;        ///< of all tokens, eos too
-  double score = 0.0;           ///< log_prob / length_penalty(tokens and eos)
-  bool finished = false;        ///< ended by eos; otherwise cut at the limit
+  std::vector<int32_t> tokens;  ///< without BOS and EOS
+  double log_prob = 0.0;        ///< of all tokens, EOS included
+  double score = 0.0;           ///< log_prob / length_penalty(length with EOS)
+  bool finished = false;        ///< ended with EOS; false: truncated at the length limit
 };
 
-/// The most tokens, eos counted, in the output for an input of so many tokens.
+/// Length limit of the output, EOS included, for an input of `source_length` tokens.
 int64_t output_limit(int64_t source_length, const SearchConfig& config);
 
-/// For each sentence its best hypotheses, best first: at least one, at most `nbest`, all different.
-/// The output has at most output_limit(source_lengths[i], config) tokens: extra_length more than
-/// the input, and always room for 1. Hypotheses that met the limit, or that the decoder gave no
-/// possible continuation, are returned only for a sentence in which none has finished.
+/// The n-best hypotheses of each sentence, best first: at least one, at most `nbest`, all
+/// different. An output has at most output_limit(source_lengths[i], config) tokens. Unfinished
+/// hypotheses (at the limit, or without any allowed continuation) are returned only if no
+/// hypothesis is finished.
 ///
-/// Each step takes a sentence's 2 × beam best continuations: at most `beam` of them are eos, so
-/// `beam` others are left to go on. Equal log-probabilities are ordered by row, then by token, so
-/// results do not depend on the batch. Throws ConfigError for a bad config and
-/// std::invalid_argument for a decoder whose answer has the wrong size.
+/// Each step selects the 2 × beam best continuations of a sentence: at most `beam` of them are EOS,
+/// so at least `beam` stay active. Ties are ordered by row, then by token, so results do not depend
+/// on the batch. Throws ConfigError for an invalid config and std::invalid_argument for candidates
+/// of the wrong size.
 std::vector<std::vector<Hypothesis>> beam_search(StepDecoder& decoder,
                                                  std::span<const int64_t> source_lengths,
                                                  const SearchConfig& config, int32_t bos,

@@ -15,7 +15,7 @@ void SearchConfig::validate() const {
   require(known_tags >= 0, "known_tags", known_tags, "must be 0 or more");
   require(nbest <= beam, "nbest", nbest, "must be at most beam");
   require(weights == WeightType::fp32 || decoder == StepPath::packed, "weights", enum_name(weights),
-          "needs runtime.decoder packed");
+          "requires runtime.decoder packed");
 }
 
 double length_penalty(const SearchConfig& config, int64_t length) {

@@ -8,8 +8,8 @@
 
 namespace attn {
 
-/// What a hypothesis' log-probability is divided by, so that longer ones stand a chance. n is its
-/// number of tokens with eos and without bos, as Tensor2Tensor, fairseq and JoeyNMT count.
+/// Length penalty: the divisor of a hypothesis' log-probability. n is its number of tokens with
+/// EOS, without BOS, as in Tensor2Tensor, fairseq and JoeyNMT.
 enum class LengthPenalty {
   gnmt,  ///< ((5 + n) / 6)^α: Wu et al. 2016, eq. 14; the paper, Tensor2Tensor, JoeyNMT, OpenNMT's
          ///< "wu"
@@ -52,25 +52,26 @@ struct SearchConfig {
 
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit) {
-    visit("beam", self.beam, "hypotheses kept alive for each sentence; 1 is greedy search");
-    visit("alpha", self.alpha, "α of the length penalty: higher favours longer output");
-    visit("penalty", self.penalty, "gnmt: ((5 + n) / 6)^α, power: n^α, n counting eos");
+    visit("beam", self.beam, "beam size; 1 is greedy search");
+    visit("alpha", self.alpha, "α of the length penalty; larger values favour longer output");
+    visit("penalty", self.penalty,
+          "length penalty: gnmt ((5 + n) / 6)^α, power n^α, or none; n counts EOS");
     visit("extra_length", self.extra_length,
-          "tokens by which the output may be longer than the input");
-    visit("nbest", self.nbest, "hypotheses returned for each sentence");
-    visit("stop", self.stop,
-          "optimal: when no active hypothesis can still enter the n-best list; first_finished: "
-          "when beam "
-          "hypotheses are finished");
-    visit("constrained", self.constrained,
-          "parsing: only well-formed trees over the sentence's words; false: anything, repaired");
+          "maximum output length: the input length plus this, in tokens");
+    visit("nbest", self.nbest, "size of the n-best list");
     visit(
-        "known_tags", self.known_tags,
-        "parsing, constrained: words seen at least so often in training keep to the tags that they "
-        "had there; 0: any tag");
+        "stop", self.stop,
+        "when search ends: optimal, when no active hypothesis can still enter the n-best list, or "
+        "first_finished, when beam hypotheses are finished");
+    visit("constrained", self.constrained,
+          "parsing: constrain search to well-formed trees over the sentence; false: repair the "
+          "output");
+    visit("known_tags", self.known_tags,
+          "parsing, constrained: words seen at least this often in training get only the tags seen "
+          "with them; 0: any tag");
     visit("weights", self.weights,
-          "fp32, or with the packed decoder: bf16, every product with a weight, the encoder's too, "
-          "on processors that multiply tiles of it (AMX); int8, the decoder's weights in 8 bits");
+          "precision of the weights in search, with the packed decoder: fp32, bf16 (encoder and "
+          "decoder, needs AMX) or int8 (decoder)");
   }
   bool operator==(const SearchConfig&) const = default;
   SearchBackend backend() const { return {.path = decoder, .weights = weights}; }
@@ -78,7 +79,7 @@ struct SearchConfig {
   void validate() const;
 };
 
-/// The divisor of the log-probability of a hypothesis of `length` >= 1 tokens, eos among them.
+/// The divisor for a hypothesis of `length` >= 1 tokens, EOS included.
 double length_penalty(const SearchConfig& config, int64_t length);
 
 }  // namespace attn

@@ -1,4 +1,4 @@
-// A model as beam search sees it.
+// Adapts a model to beam search.
 #pragma once
 
 #include <memory>
@@ -11,8 +11,8 @@
 
 namespace attn {
 
-/// Turns a session's logits into candidates, under a constraint if there is one, and keeps the
-/// second index of each row if there is a counter. Both may be null and must outlive this.
+/// Selects candidates from a session's logits, with an optional constraint and an optional counter
+/// for the second index of rows, which must outlive this.
 class SessionDecoder : public StepDecoder {
  public:
   explicit SessionDecoder(std::unique_ptr<DecodeSession> session,
@@ -25,7 +25,7 @@ class SessionDecoder : public StepDecoder {
   std::unique_ptr<DecodeSession> session_;
   TokenConstraint* constraint_;
   const TokenCounter* counter_;
-  std::vector<int64_t> counts_;  // of each present row; empty before the first step
+  std::vector<int64_t> counts_;  // per row; empty before the first step
 };
 
 }  // namespace attn

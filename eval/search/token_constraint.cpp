@@ -25,7 +25,7 @@ void renormalize(std::span<float> logits, const uint64_t* allowed, const uint64_
     all += mass;
     if (is_in(allowed, t)) kept += mass;
   }
-  if (!(kept > 0.0)) return;  // nothing to lift: the allowed ones are impossible, or there are none
+  if (!(kept > 0.0)) return;  // no allowed token, or all have probability 0
   const auto lift = static_cast<float>(std::log(all / kept));
   for (size_t t = 0; t < logits.size(); ++t) {
     if (!is_in(group, t)) continue;

@@ -1,4 +1,4 @@
-// What search may write next: an interface, so that decoders need not know why.
+// Constrained decoding: which tokens may come next.
 #pragma once
 
 #include <cstdint>
@@ -7,16 +7,15 @@
 
 namespace attn {
 
-/// A set of tokens: token t is in it when bit t % 64 of word t / 64 is set.
+/// A set of tokens: bit t % 64 of word t / 64 for token t.
 using TokenMask = std::vector<uint64_t>;
 
-/// A rule for the outputs of a batch, followed row by row as beam search goes on.
+/// A constraint on the outputs of a batch, tracked per row during beam search.
 class TokenConstraint {
  public:
   virtual ~TokenConstraint() = default;
-  /// Called once before each position, with the rows that StepDecoder::step is given: for each of
-  /// them the mask of the tokens that may come next. The masks, and the answer, stay valid until
-  /// the next call.
+  /// Called once per step with the rows of StepDecoder::step; returns the mask of allowed tokens of
+  /// each row. The result is valid until the next call.
   virtual std::span<const uint64_t* const> step(std::span<const int64_t> parents,
                                                 std::span<const int32_t> tokens,
                                                 std::span<const int64_t> sentences) = 0;

@@ -36,7 +36,7 @@ TreeVocabulary::TreeVocabulary(const Tokenizer& symbols, TreeForm form)
       leaf_tokens_.emplace(symbols.piece(token), token);
       continue;
     }
-    // A label that nothing closes must not be opened.
+    // A label without a closing symbol must not be opened.
     const auto id = ids.find(symbol->label);
     if (id == ids.end()) {
       meaning.kind.reset();
@@ -46,9 +46,9 @@ TreeVocabulary::TreeVocabulary(const Tokenizer& symbols, TreeForm form)
     if (symbol->kind == Kind::open) opens[static_cast<size_t>(id->second)] = 1;
   }
   if (!leaf || std::ranges::find(opens, 1) == opens.end()) {
-    throw DataError("the target vocabulary holds no symbols of trees in the form " +
+    throw DataError("the target vocabulary has no tree symbols of the form " +
                     std::string(enum_name(form)) +
-                    " (data.tree_form): there must be a leaf, and a constituent to open and close");
+                    " (data.tree_form): expected a leaf, an opening and a closing symbol");
   }
   make_masks(symbols.eos());
 }
@@ -104,15 +104,16 @@ TreeConstraint::TreeConstraint(const TreeVocabulary& vocabulary, std::vector<int
       leaves_(std::move(leaves)) {
   for (size_t i = 0; i < words_.size(); ++i) {
     if (words_[i] < 1 || limits_.at(i) < shortest_tree(words_[i])) {
-      throw std::invalid_argument("TreeConstraint: no tree over " + std::to_string(words_[i]) +
-                                  " words fits " + std::to_string(limits_[i]) + " tokens");
+      throw std::invalid_argument("TreeConstraint: a tree over " + std::to_string(words_[i]) +
+                                  " words does not fit into " + std::to_string(limits_[i]) +
+                                  " tokens");
     }
   }
 }
 
 TreeConstraint::State TreeConstraint::advance(State state, int32_t token) {
   const auto kind = vocabulary_.kind(token);
-  if (!kind) return state;  // never allowed, so never taken
+  if (!kind) return state;  // never allowed
   if (*kind == Kind::open) {
     brackets_.push_back({state.bracket, vocabulary_.label(token)});
     state.bracket = static_cast<int64_t>(brackets_.size()) - 1;
@@ -131,9 +132,8 @@ TreeConstraint::State TreeConstraint::advance(State state, int32_t token) {
   return state;
 }
 
-/// `room`: how many more tokens the limit allows. From every state that can come up, finishing
-/// takes a leaf for each word left, a closing for each open constituent, and the end sign; `room`
-/// is never less. A further constituent takes two.
+/// `room`: remaining tokens up to the limit, at least the leaves of the remaining words, the
+/// closings of open constituents and EOS. One more constituent takes two.
 const TokenMask& TreeConstraint::allowed(const State& state, int64_t room, bool begun) const {
   if (state.done) return vocabulary_.end_mask();
   if (!begun) {
@@ -149,7 +149,7 @@ const TokenMask& TreeConstraint::allowed(const State& state, int64_t room, bool 
                           close ? brackets_[static_cast<size_t>(state.bracket)].label : -1);
 }
 
-/// Of the mask's leaves those that the next word may be.
+/// Restricts the leaves of the mask to those of the next word.
 const uint64_t* TreeConstraint::narrowed(const TokenMask& mask, size_t sentence,
                                          int64_t leaves_left, size_t row) {
   if (leaves_.empty() || leaves_left == 0) return mask.data();

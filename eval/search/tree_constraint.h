@@ -1,5 +1,5 @@
-// Search for trees alone: after each prefix exactly those symbols are allowed from which a
-// well-formed tree over the sentence's words can still be reached within the length limit.
+// Constrained decoding of trees: after each prefix exactly those symbols are allowed that can still
+// lead to a well-formed tree over the sentence within the length limit.
 #pragma once
 
 #include <cstdint>
@@ -16,25 +16,24 @@
 
 namespace attn {
 
-/// What the tokens of a vocabulary mean as symbols of trees, and the masks that search needs: one
-/// for each combination of what may come next, made once.
+/// The tokens of a vocabulary as tree symbols, with precomputed masks for search.
 class TreeVocabulary {
  public:
-  /// Throws DataError when no constituent can be opened and closed or there is no leaf.
+  /// Throws DataError if there is no leaf, or no label that can be opened and closed.
   TreeVocabulary(const Tokenizer& symbols, TreeForm form);
 
   TreeForm form() const { return form_; }
   const LabelSet& labels() const { return labels_; }
-  /// The kind of a token; nothing for signs and for what is no symbol or has no counterpart: these
-  /// are never allowed.
+  /// The kind of a token; nothing for special tokens, non-symbols and symbols without a
+  /// counterpart, which are never allowed.
   std::optional<TreeSymbol::Kind> kind(int32_t token) const;
-  /// Which label, from 0, an opening token has.
+  /// Label index of an opening token.
   int32_t label(int32_t token) const;
 
   /// `closing`: the label that may be closed; -1: none.
   const TokenMask& mask(bool open, bool leaf, int32_t closing) const;
   const TokenMask& end_mask() const { return end_; }
-  /// The leaves among the symbols, as a mask; empty when none of them is a leaf of this vocabulary.
+  /// The mask of the given leaves; empty if none is in the vocabulary.
   TokenMask leaf_mask(std::span<const std::string> symbols) const;
   /// All leaves.
   const TokenMask& leaves() const { return leaves_; }
@@ -54,37 +53,34 @@ class TreeVocabulary {
   std::map<std::string, int32_t, std::less<>> leaf_tokens_;
 };
 
-/// The fewest tokens, the end sign included, in which a tree over so many words can be written.
+/// Minimum length of a tree over `words` words in tokens, EOS included.
 constexpr int64_t shortest_tree(int64_t words) {
   return words == 1 ? 2 : words + 3;
 }
 
-/// Follows every row of a batch's search. Every output that it lets end is a well-formed tree with
-/// as many leaves as the sentence has words, without empty constituents, with at most
-/// `most_opened` constituents opened between two leaves (so that unary chains end) and at most
-/// `most_depth` open at once; the length limit always leaves room to close what is open.
+/// Finished outputs are well-formed trees with one leaf per word and no empty constituents, at most
+/// `most_opened` constituents opened between two leaves (which bounds unary chains) and at most
+/// `most_depth` open at a time. The length limit always leaves room to close open constituents.
 class TreeConstraint : public TokenConstraint {
  public:
-  /// In 21,000 trees of three corpora at most 8 are opened in a row.
+  /// At most 8 occur in 21,000 trees of three corpora.
   static constexpr int32_t most_opened = 12;
   static constexpr int32_t most_depth = 500;
 
-  /// For each sentence its words, at least 1, and the most tokens of an output (the end sign
-  /// included), at least shortest_tree(words). `leaves` holds, for each sentence and word, the mask
-  /// of the leaves that it may be (TreeVocabulary::leaf_mask), empty for any; or nothing at all.
-  /// The vocabulary must outlive this.
+  /// Per sentence: the number of words (at least 1) and the length limit with EOS (at least
+  /// shortest_tree(words)). `leaves`: optionally, per sentence and word, the mask of its possible
+  /// leaves (TreeVocabulary::leaf_mask; empty: any). The vocabulary must outlive this.
   TreeConstraint(const TreeVocabulary& vocabulary, std::vector<int64_t> words,
                  std::vector<int64_t> limits, std::vector<std::vector<TokenMask>> leaves = {});
 
   std::span<const uint64_t* const> step(std::span<const int64_t> parents,
                                         std::span<const int32_t> tokens,
                                         std::span<const int64_t> sentences) override;
-  /// The leaves, where the next word is kept to some of them: whether a leaf comes next is the
-  /// model's decision still.
+  /// The leaves, for rows whose next word is restricted: the probability of a leaf does not change.
   std::span<const uint64_t* const> groups() const override { return groups_; }
 
  private:
-  /// What a row has written so far, as far as it matters.
+  /// State of a row.
   struct State {
     int64_t bracket = -1;  ///< innermost open constituent, in brackets_
     int64_t leaves_left = 0;
@@ -92,7 +88,7 @@ class TreeConstraint : public TokenConstraint {
     int32_t opened = 0;  ///< opened since the last leaf or closing
     bool done = false;
   };
-  /// Open constituents of all rows as one tree, so that rows share what they have in common.
+  /// Stack of open constituents, shared between rows as a tree.
   struct Bracket {
     int64_t parent;
     int32_t label;
@@ -105,7 +101,7 @@ class TreeConstraint : public TokenConstraint {
   const TreeVocabulary& vocabulary_;
   std::vector<int64_t> words_, limits_;
   std::vector<std::vector<TokenMask>> leaves_;
-  std::vector<TokenMask> narrowed_;  // one a row
+  std::vector<TokenMask> narrowed_;  // one per row
   std::vector<Bracket> brackets_;
   std::vector<State> states_, next_;
   std::vector<const uint64_t*> masks_, groups_;

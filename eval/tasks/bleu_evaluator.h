@@ -24,8 +24,8 @@ struct BleuEvaluation {
 
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit) {
-    visit("tokenize", self.tokenize, "BLEU's tokenizer; none for text that is tokenised already");
-    visit("lowercase", self.lowercase, "BLEU on lower-cased text");
+    visit("tokenize", self.tokenize, "tokenizer of BLEU; none for tokenized text");
+    visit("lowercase", self.lowercase, "lowercase before scoring");
     SearchConfig::fields(self.search, visit);
   }
   bool operator==(const BleuEvaluation&) const = default;

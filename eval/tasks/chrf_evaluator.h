@@ -24,8 +24,8 @@ struct ChrfEvaluation {
 
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit) {
-    visit("word_order", self.word_order, "longest word n-gram: 0 is chrF2, 2 is chrF2++");
-    visit("lowercase", self.lowercase, "chrF on lower-cased text");
+    visit("word_order", self.word_order, "word n-gram order: 0 is chrF2, 2 is chrF2++");
+    visit("lowercase", self.lowercase, "lowercase before scoring");
     SearchConfig::fields(self.search, visit);
   }
   bool operator==(const ChrfEvaluation&) const = default;

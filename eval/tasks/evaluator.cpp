@@ -11,7 +11,8 @@ void write_evaluation_output(const std::filesystem::path& output, const std::str
 }
 
 std::string cut_text(int64_t cut) {
-  return cut == 0 ? "" : "  (" + std::to_string(cut) + " sentences too long for the model, cut)";
+  return cut == 0 ? ""
+                  : "  (" + std::to_string(cut) + " sentences too long for the model, truncated)";
 }
 
 }  // namespace attn

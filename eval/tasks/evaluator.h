@@ -1,4 +1,4 @@
-// Evaluators as the "eval" list of an experiment describes them: text in, (name, value) pairs out.
+// Evaluators: the "eval" list of an experiment.
 #pragma once
 
 #include <cstdint>
@@ -15,23 +15,23 @@ namespace attn {
 
 class Seq2SeqModel;
 
-/// What one evaluation found. `values` are named without the instance's name.
+/// Result of an evaluation. Keys of `values` are without the evaluator's name.
 struct EvaluationResult {
   std::vector<std::pair<std::string, double>> values;
-  std::string line;       ///< for people
-  std::string signature;  ///< of a score that has one; empty for perplexity
-  double decisive = 0.0;  ///< the value that "best" and patience look at
+  std::string line;       ///< for the log
+  std::string signature;  ///< of the score; empty for perplexity
+  double decisive = 0.0;  ///< the value used for early stopping and the best checkpoint
 };
 
-/// What an evaluator is made of.
+/// Arguments of an evaluator.
 struct EvaluatorInput {
-  std::string name;      ///< prefix of the results' names
-  int64_t every = 0;     ///< steps between two evaluations; 0: at the end alone
+  std::string name;      ///< name of the evaluator
+  int64_t every = 0;     ///< steps between evaluations; 0: only at the end
   std::string text;      ///< prefix or file: the evaluator's own, or data.valid
   std::string text_key;  ///< evaluation_key() of it
   const DataConfig& data;
   const Tokenizers& tokenizers;
-  const std::filesystem::path& cache;  ///< where encoded texts are kept
+  const std::filesystem::path& cache;  ///< directory of encoded corpora
 };
 
 class Evaluator {
@@ -41,16 +41,16 @@ class Evaluator {
   Evaluator& operator=(const Evaluator&) = delete;
 
   const std::string& name() const { return name_; }
-  /// Steps between two evaluations; 0: at the end alone.
+  /// Steps between evaluations; 0: only at the end.
   int64_t every() const { return every_; }
   /// evaluation_key() of what it has read.
   const std::string& text_key() const { return text_key_; }
 
-  /// Throws what run() would throw whatever the weights: to be called before hours of training.
+  /// Throws all errors of run() that do not depend on the weights; called before training.
   virtual void check(const Seq2SeqModel& model) const = 0;
-  /// Whether one decisive value is better than another: by default the higher one.
+  /// Whether `value` is better; by default: higher.
   virtual bool better(double value, double than) const { return value > than; }
-  /// Scores the model. Translations or trees are written to `output` (unless it is empty).
+  /// Evaluates the model; writes translations or trees to `output`, unless it is empty.
   virtual EvaluationResult run(Seq2SeqModel& model, const std::filesystem::path& output) const = 0;
 
  protected:
@@ -66,7 +66,7 @@ class Evaluator {
 /// Writes translations or trees, unless the path is empty.
 void write_evaluation_output(const std::filesystem::path& output, const std::string& text);
 
-/// For a result's line: that some sentences were longer than search takes; empty where none was.
+/// A note on truncated sentences for the log; empty if there are none.
 std::string cut_text(int64_t cut);
 
 }  // namespace attn

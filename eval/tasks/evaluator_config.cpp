@@ -64,7 +64,7 @@ const SearchConfig* EvaluatorConfig::search() const {
 
 void EvaluatorConfig::validate() const {
   require(!name.empty() && name.find_first_of("/ \t\n") == std::string::npos, "name",
-          "\"" + name + "\"", "must be a word without '/', since files are named after it");
+          "\"" + name + "\"", "must be a word without '/': files are named after it");
   require(every >= 0, "every", every, "must be 0 or more");
   std::visit([](const auto& chosen) { chosen.validate(); }, options);
 }
@@ -72,7 +72,7 @@ void EvaluatorConfig::validate() const {
 void EvaluatorConfig::require_task(Task task) const {
   const Task its = task_of(options).value_or(task);
   require(its == task, "kind", enum_name(kind()),
-          "needs data.task " + std::string(enum_name(its)) + "; choose " + kinds_for(task));
+          "requires data.task " + std::string(enum_name(its)) + "; use " + kinds_for(task));
 }
 
 }  // namespace attn

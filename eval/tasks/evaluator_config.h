@@ -1,4 +1,4 @@
-// What is measured, on which text and how often: the "eval" list of an experiment.
+// Options of evaluators: the "eval" list of an experiment.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace attn {
 
-/// In the order of EvaluatorConfig's alternatives, which is that of a report's columns.
+/// In the order of EvaluatorConfig's alternatives, and of report columns.
 enum class EvaluatorKind { loss, chrf, bleu, parse };
 
 template <>
@@ -27,9 +27,8 @@ struct EnumNames<EvaluatorKind> {
                                               {EvaluatorKind::parse, "parse"}});
 };
 
-/// A union tagged by "kind". Each alternative is a config struct that also declares the `task` that
-/// it is for (nothing: any), the `metric` that it finds, the `files()` that it reads beside its
-/// text, and how to make() its evaluator.
+/// A union tagged by "kind". Each alternative is a config struct that also declares its `task`
+/// (nothing: any), its `metric`, the `files()` that it reads besides the text, and make().
 struct EvaluatorConfig {
   static constexpr const char* kTag = "kind";
   using Options = std::variant<LossEvaluation, ChrfEvaluation, BleuEvaluation, ParseEvaluation>;
@@ -40,33 +39,33 @@ struct EvaluatorConfig {
   Options options;
 
   EvaluatorKind kind() const { return static_cast<EvaluatorKind>(options.index()); }
-  /// The options of a kind that is known to be the chosen one.
+  /// The options, of a kind that is known to be set.
   template <class Chosen>
   const Chosen& get() const {
     return std::get<Chosen>(options);
   }
 
-  /// How it searches; null for a kind that does not.
+  /// Search options; null for kinds without search.
   SearchConfig* search();
   const SearchConfig* search() const;
 
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit) {
-    visit("name", self.name, "prefix of the results' names");
+    visit("name", self.name, "name of the evaluator, used for its results and files");
     EvaluatorKind kind = self.kind();
-    visit("kind", kind, "loss: perplexity; others: beam search, then a score of its output");
+    visit("kind", kind, "metric: loss is perplexity, the others score the output of beam search");
     if constexpr (!std::is_const_v<Self>) self.choose(kind);
-    visit("data", self.data, "text, named as data.train is; empty: data.valid");
-    visit("every", self.every, "steps between two evaluations; 0: at the end alone");
+    visit("data", self.data, "text to evaluate on, given like data.train; empty: data.valid");
+    visit("every", self.every, "steps between evaluations; 0: only at the end of training");
     std::visit([&](auto& chosen) { chosen.fields(chosen, visit); }, self.options);
   }
   bool operator==(const EvaluatorConfig&) const = default;
 
-  /// Takes the defaults of another kind; keeps the options where it is the same.
+  /// Switches to the defaults of `kind` unless it is set already.
   void choose(EvaluatorKind kind);
   /// Throws ConfigError naming the first option that contradicts itself.
   void validate() const;
-  /// Throws ConfigError where the kind is for another task.
+  /// Throws ConfigError if the kind does not support the task.
   void require_task(Task task) const;
 };
 

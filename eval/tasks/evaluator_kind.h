@@ -1,5 +1,4 @@
-// What a kind of evaluator declares beside its options, for those who neither read text nor run
-// models: the config, the report.
+// Properties of an evaluator kind that config and report need.
 #pragma once
 
 #include <memory>
@@ -9,15 +8,15 @@ namespace attn {
 class Evaluator;
 struct EvaluatorInput;
 
-/// The figure of an evaluator that the rows of a sweep are compared by.
+/// The metric by which the rows of a sweep are compared.
 struct EvaluatorMetric {
   const char* key;      ///< in results, sweep files and CSV
-  const char* title;    ///< of a column
-  const char* name;     ///< in a sentence
-  const char* heading;  ///< at its head
+  const char* title;    ///< column title
+  const char* name;     ///< within a sentence
+  const char* heading;  ///< at the start of a sentence
   const char* meaning;
-  int paper_decimals;  ///< as the paper prints it
-  bool bootstrap;      ///< whether sentences are compared, too; what does so knows BLEU alone
+  int paper_decimals;  ///< decimals in the paper
+  bool bootstrap;      ///< whether to run paired bootstrap resampling (BLEU only)
 };
 
 }  // namespace attn

@@ -14,15 +14,15 @@
 namespace attn {
 namespace {
 
-constexpr int64_t kChunk = 512;  // rows whose logits exist at a time
+constexpr int64_t kChunk = 512;  // rows of logits at a time
 
 struct LossReport {
   double nll = 0.0;         ///< -log p per target token
-  double perplexity = 0.0;  ///< exp of it
-  double accuracy = 0.0;    ///< share of tokens whose most likely class is right
+  double perplexity = 0.0;  ///< exp(nll)
+  double accuracy = 0.0;    ///< of the most likely class
 };
 
-// Adds to `sums`, {nll, right ones} in float64 where the model is: a GPU is waited for at the end.
+// Adds to `sums`, {nll, correct tokens} in float64 on the device, without synchronization.
 void add_rows(Seq2SeqModel& model, const torch::Tensor& x_ND, const torch::Tensor& targets_N,
               torch::Tensor& sums) {
   for (int64_t begin = 0; begin < x_ND.size(0); begin += kChunk) {
@@ -35,7 +35,7 @@ void add_rows(Seq2SeqModel& model, const torch::Tensor& x_ND, const torch::Tenso
   }
 }
 
-// Puts the model into evaluation mode and scores every batch, in float32.
+// Evaluates every batch in float32. Sets the model to evaluation mode.
 LossReport evaluate_loss(Seq2SeqModel& model, std::span<const Batch> batches) {
   const torch::NoGradGuard no_grad;
   model.eval();
@@ -48,9 +48,9 @@ LossReport evaluate_loss(Seq2SeqModel& model, std::span<const Batch> batches) {
         token_sequences(batch.source.tokens, batch.source.lengths, device);
     const TokenSequences target = token_sequences(batch.target_in.tokens, batch.target_in.lengths,
                                                   device, batch.target_in.second);
-    const torch::Tensor right_N =
+    const torch::Tensor targets_N =
         int64_tensor(std::span<const int64_t>(batch.target_out.tokens), device);
-    add_rows(model, model.forward(source, target), right_N, sums);
+    add_rows(model, model.forward(source, target), targets_N, sums);
     tokens += batch.target_tokens;
   }
   if (tokens > 0) {
@@ -62,7 +62,7 @@ LossReport evaluate_loss(Seq2SeqModel& model, std::span<const Batch> batches) {
   return report;
 }
 
-// The two sides' files; of trees, the text made from them.
+// The files of both sides; for trees, of their linearization.
 std::pair<std::string, std::string> text_files(const EvaluatorInput& input) {
   const DataConfig& data = input.data;
   if (data.task == Task::translation) {
@@ -73,10 +73,10 @@ std::pair<std::string, std::string> text_files(const EvaluatorInput& input) {
   return {text_path(prefix, kWordsSuffix), text_path(prefix, kSymbolsSuffix)};
 }
 
-// Pairs of lines that have no loss.
+// Note on dropped pairs.
 std::string left_out_text(int64_t pairs) {
   return pairs == 0 ? ""
-                    : format("  (left out, as empty, overlong or not UTF-8: %lld of its pairs)",
+                    : format("  (%lld pairs dropped: empty, too long or not UTF-8)",
                              static_cast<long long>(pairs));
 }
 
@@ -101,9 +101,9 @@ class LossEvaluator final : public Evaluator {
       longest = std::max({longest, batch.source.longest(), batch.target_in.longest()});
     }
     if (longest <= *positions) return;
-    throw DataError("eval: " + name() + ": a sentence of " + std::to_string(longest) +
-                    " tokens, EOS counted, and positions end at " + std::to_string(*positions) +
-                    "; raise model.max_positions");
+    throw DataError("eval: " + name() + ": a sentence has " + std::to_string(longest) +
+                    " tokens, EOS included, but the model at most " + std::to_string(*positions) +
+                    " positions; increase model.max_positions");
   }
 
   bool better(double value, double than) const override { return value < than; }
@@ -123,7 +123,7 @@ class LossEvaluator final : public Evaluator {
 
  private:
   std::vector<Batch> batches_;
-  int64_t left_out_ = 0;  // pairs of the text that are in no batch
+  int64_t left_out_ = 0;  // dropped pairs
 };
 
 }  // namespace

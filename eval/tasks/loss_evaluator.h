@@ -1,4 +1,4 @@
-// The evaluator "loss": perplexity per token, as in Table 3: without smoothing, EOS counted.
+// The evaluator "loss": perplexity per token without label smoothing, EOS included, as in Table 3.
 #pragma once
 
 #include <filesystem>
@@ -12,7 +12,7 @@
 namespace attn {
 
 struct LossEvaluation {
-  static constexpr std::optional<Task> task = std::nullopt;  ///< of any
+  static constexpr std::optional<Task> task = std::nullopt;  ///< any task
   static constexpr EvaluatorMetric metric = {
       "ppl", "PPL", "perplexity", "Perplexity", "perplexity per subword", 2, false};
 

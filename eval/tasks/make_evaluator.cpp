@@ -11,7 +11,7 @@ std::unique_ptr<Evaluator> make_evaluator(const EvaluatorConfig& config, const D
                                           const std::filesystem::path& cache) {
   const std::string text = config.data.empty() ? data.valid : config.data;
   if (text.empty()) {
-    throw ConfigError("eval: " + config.name + ": neither its data nor data.valid is set");
+    throw ConfigError("eval: " + config.name + ": set its data, or data.valid");
   }
   TextHashes hashes;
   const EvaluatorInput input{.name = config.name,

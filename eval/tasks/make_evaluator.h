@@ -8,8 +8,7 @@
 
 namespace attn {
 
-/// Reads the text. Throws ConfigError where none is named and DataError for a missing or unusable
-/// file.
+/// Reads the text. Throws ConfigError if none is given and DataError for a missing or invalid file.
 std::unique_ptr<Evaluator> make_evaluator(const EvaluatorConfig& config, const DataConfig& data,
                                           const Tokenizers& tokenizers,
                                           const std::filesystem::path& cache);

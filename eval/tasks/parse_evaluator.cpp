@@ -21,8 +21,8 @@ class ParseEvaluator final : public Evaluator {
         tree_form_(input.data.tree_form),
         gold_trees_(read_trees(input.text, tree_options(input.data))) {
     for (Tree& tree : gold_trees_) tree = as_parsed(std::move(tree));
-    if (gold_trees_.empty()) throw DataError(input.text + ": holds no trees");
-    // Throws now what search would throw.
+    if (gold_trees_.empty()) throw DataError(input.text + ": contains no trees");
+    // Throws here instead of in search.
     TreeVocabulary(*tokenizers_.target, tree_form_);
     parameters_ =
         options.params.empty() ? collins_parameters() : read_evalb_parameters(options.params);
@@ -48,7 +48,7 @@ class ParseEvaluator final : public Evaluator {
   }
 
  private:
-  // Both sides in the model's convention, so that the treebank's outer bracket decides nothing.
+  // Both sides in the model's convention: the outer bracket of the treebank does not matter.
   EvaluationResult score(const std::vector<Tree>& trees, const ParserCounts& counts) const {
     const ParseScore score = score_parses(gold_trees_, trees, parameters_);
     const auto repaired = static_cast<double>(counts.repaired);
@@ -62,7 +62,7 @@ class ParseEvaluator final : public Evaluator {
                        {"repaired", repaired},
                        {"cut", static_cast<double>(counts.cut)}},
             .line = format("F1 %.2f (recall %.2f, precision %.2f)  strict F1 %.2f  complete %.2f %%"
-                           "  mismatched %lld  malformed and repaired %.0f of %zu",
+                           "  mismatched %lld  malformed (repaired) %.0f of %zu",
                            score.all.f1(), score.all.recall(), score.all.precision(),
                            score.strict.f1(), score.all.complete_match(),
                            static_cast<long long>(score.mismatched), repaired, trees.size()) +

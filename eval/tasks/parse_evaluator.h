@@ -1,4 +1,4 @@
-// The evaluator "parse": beam search, then F1 against the trees.
+// The evaluator "parse": beam search, then labelled bracketing F1.
 #pragma once
 
 #include <filesystem>
@@ -23,12 +23,12 @@ struct ParseEvaluation {
 
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit) {
-    visit("params", self.params, "F1: an EVALB parameter file; empty: COLLINS.prm's settings");
+    visit("params", self.params, "EVALB parameter file; empty: the settings of COLLINS.prm");
     SearchConfig::fields(self.search, visit);
   }
   bool operator==(const ParseEvaluation&) const = default;
   void validate() const { search.validate(); }
-  /// What is read beside the text.
+  /// Files read besides the text.
   std::vector<std::filesystem::path> files() const {
     return params.empty() ? std::vector<std::filesystem::path>()
                           : std::vector<std::filesystem::path>{params};

@@ -16,7 +16,7 @@ TranslationEvaluator::TranslationEvaluator(const EvaluatorInput& input, const Se
   const size_t lines = references_.front().size();
   if (sources_.size() == lines && lines > 0) return;
   throw DataError(source + " has " + std::to_string(sources_.size()) + " lines, " + target + " " +
-                  std::to_string(lines) + "; they must have the same number, more than 0");
+                  std::to_string(lines) + "; expected the same number, at least 1");
 }
 
 void TranslationEvaluator::check(const Seq2SeqModel& model) const {

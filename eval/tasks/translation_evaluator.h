@@ -1,4 +1,4 @@
-// What the evaluators of translations share: beam search, whose output is then scored.
+// Base of evaluators that score the output of beam search.
 #pragma once
 
 #include <span>
@@ -19,7 +19,7 @@ class TranslationEvaluator : public Evaluator {
   /// Throws DataError unless source and target text have the same number of lines, more than 0.
   TranslationEvaluator(const EvaluatorInput& input, const SearchConfig& search);
 
-  /// The score of one hypothesis a line. `references` holds the target text alone.
+  /// Scores one hypothesis per line; `references` is the target text.
   virtual EvaluationResult score(std::span<const std::string> hypotheses,
                                  std::span<const std::vector<std::string>> references) const = 0;
 

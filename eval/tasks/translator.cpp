@@ -7,7 +7,7 @@
 namespace attn {
 namespace {
 
-/// A vocabulary with a piece for each byte can write line ends.
+/// A byte-level vocabulary can produce line ends.
 std::string on_one_line(std::string text) {
   std::ranges::replace_if(
       text, [](char c) { return c == '\n' || c == '\r'; }, ' ');

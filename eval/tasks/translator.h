@@ -1,4 +1,4 @@
-// From text to text: tokenizer, encoder, beam search, tokenizer.
+// Translation pipeline: tokenizer, encoder, beam search, tokenizer.
 #pragma once
 
 #include <memory>
@@ -14,31 +14,31 @@ namespace attn {
 
 struct Translation {
   std::string text;
-  double score = 0.0;  ///< length-penalised log-probability
+  double score = 0.0;  ///< length-penalized log-probability
   double log_prob = 0.0;
-  bool finished = false;  ///< false: cut at the length limit
+  bool finished = false;  ///< false: truncated at the length limit
 };
 
-/// What Translator does in one batch and with hopeless input.
+/// Limits of batches and inputs.
 struct TranslatorLimits {
-  int64_t batch_tokens = 2048;  ///< sentences × longest source × beam, at most, in one batch
-  int64_t max_source = 1024;    ///< a longer sentence is cut to so many tokens, and counted
+  int64_t batch_tokens = 2048;  ///< maximum of sentences × longest source × beam per batch
+  int64_t max_source = 1024;    ///< in tokens; longer sentences are truncated
 };
 
 class Translator {
  public:
-  /// Translates with the model's weights as they are now; the model must outlive this. translate()
-  /// puts the model into evaluation mode.
+  /// Uses the current weights of the model, which must outlive this. translate() sets it to
+  /// evaluation mode.
   Translator(Seq2SeqModel& model, Tokenizers tokenizers, SearchConfig search,
              TranslatorLimits limits = {});
 
-  /// Exactly search.nbest translations of every line, in the order of the lines; those that search
-  /// did not find are empty texts with score -inf. Lines are batched by length. An empty line (or
-  /// one of blanks alone) translates to an empty text. No text holds a line end.
+  /// Exactly search.nbest translations per line, in order; missing ones are empty with score -inf.
+  /// Lines are batched by length. A blank line gives an empty translation. No translation contains
+  /// a line end.
   std::vector<std::vector<Translation>> translate(std::span<const std::string> lines);
 
   const TranslatorLimits& limits() const { return limits_; }
-  /// Sentences cut to max_source so far.
+  /// Sentences truncated to max_source so far.
   int64_t cut_lines() const { return cut_lines_; }
 
  private:

@@ -1,4 +1,4 @@
-// tiles.h for Intel's AMX, with AVX-512 for what is not a product. No standard templates here: see
+// tiles.h for Intel AMX, with AVX-512 for everything but products. No standard templates here: see
 // body.h.
 #include <immintrin.h>
 #include <sys/syscall.h>
@@ -9,10 +9,9 @@
 namespace attn::cpu::amx {
 namespace {
 
-// Inner tiles of one pass: the right operand's part, two lines of so many tiles (32 KB), then stays
-// in the first cache while the left one's goes by.
+// Inner tiles per pass: two lines of right tiles (32 KB) stay in L1 while left tiles stream by.
 constexpr int64_t kInnerBlock = 16;
-// Lines of left tiles of one pass: with kInnerBlock 512 KB, for the second cache.
+// Lines of left tiles per pass: 512 KB with kInnerBlock, for L2.
 constexpr int64_t kLineBlock = 32;
 
 __mmask16 first(int64_t count) {
@@ -26,7 +25,7 @@ const uint16_t* narrow(const TileSource& m, int64_t row, int64_t column) {
   return static_cast<const uint16_t*>(m.data) + row * m.stride + column;
 }
 
-// 32 elements of a row as bf16, zeros beyond the edges.
+// 32 elements of a row as bf16, zero-padded.
 __m512i row_of_32(const TileSource& m, int64_t row, int64_t column) {
   if (row >= m.rows) return _mm512_setzero_si512();
   const int64_t left = m.columns - column;
@@ -42,7 +41,7 @@ __m512i row_of_32(const TileSource& m, int64_t row, int64_t column) {
   return reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(high, low));
 }
 
-// 16 elements of two neighbouring rows as bf16, each column's two side by side.
+// 16 elements of two neighbouring rows as bf16, interleaved.
 __m512i pairs_of_16(const TileSource& m, int64_t row, int64_t column) {
   const __mmask16 mask = first(m.columns - column);
   const bool one = row < m.rows, two = row + 1 < m.rows;
@@ -61,7 +60,7 @@ __m512i pairs_of_16(const TileSource& m, int64_t row, int64_t column) {
   return _mm512_permutexvar_epi16(order, reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(odd, even)));
 }
 
-// A 16 × 16 matrix of words, transposed in place.
+// Transposes a 16 × 16 matrix of 32-bit words in place.
 void transpose(__m512i (&x)[16]) {
   __m512i y[16];
   for (int i = 0; i < 16; i += 2) {
@@ -126,7 +125,7 @@ struct alignas(64) TileConfig {
   uint8_t lines[16] = {16, 16, 16, 16, 16, 16, 16, 16};
 };
 
-// One 16 × 16 block of the result, through a buffer where it reaches over the edge.
+// One 16 × 16 block of the result, through a buffer at the edge.
 struct Corner {
   float* out;
   int64_t stride;  // floats
@@ -147,7 +146,7 @@ void copy_in(const Corner& c, float* buffer) {
   }
 }
 
-// Where to load sums of a bias from, 16 times the same line: the bias itself, or a copy of its end.
+// The row from which the sums are initialized: the bias, or a copy of its end.
 const float* bias_line(const Corner& c, float* buffer) {
   if (c.columns >= 16) return c.bias;
   _mm512_store_ps(buffer, _mm512_maskz_loadu_ps(first(c.columns), c.bias));
@@ -160,11 +159,10 @@ void copy_out(const Corner& c, const float* buffer) {
   }
 }
 
-// GCC does not know that loading a tile reads memory: without this it may leave out what was stored
-// there just before. The operands of the inner loop were stored in other functions long before.
+// GCC does not know that a tile load reads memory: without this barrier it may drop earlier stores.
 #define ATTN_STORED __asm__ volatile("" ::: "memory")
 
-// Tiles 0 to 3 hold sums; the number of a tile must be a constant.
+// Tiles 0 to 3 hold sums; tile numbers must be constants.
 #define ATTN_LOAD_SUMS(tile, corner)                                           \
   if (add && (corner).whole()) {                                               \
     _tile_loadd(tile, (corner).out, static_cast<size_t>((corner).stride) * 4); \
@@ -188,7 +186,7 @@ void copy_out(const Corner& c, const float* buffer) {
     copy_out(corner, buffer);                                                   \
   }
 
-// kLines × kColumns tiles of the result, from `inner` tiles of each operand's lines.
+// kLines × kColumns tiles of the result, over `inner` tiles of the inner dimension.
 template <int kLines, int kColumns>
 void multiply_block(const uint16_t* left, int64_t left_line, const uint16_t* right,
                     int64_t right_line, int64_t inner, const Corner& c, bool add) {
@@ -235,7 +233,7 @@ void multiply_block(const uint16_t* left, int64_t left_line, const uint16_t* rig
 #undef ATTN_STORED
 
 void multiply(const TileProduct& p) {
-  static constexpr TileConfig config;  // no local: GCC does not know that all of it is read
+  static constexpr TileConfig config;  // static: GCC does not know that all of it is read
   _tile_loadconfig(&config);
   const int64_t lines = tile_count(p.rows, kTileLines), columns = tile_count(p.columns, kTileLines);
   const Corner all{p.out, p.out_stride, p.rows, p.columns, p.bias};
@@ -268,7 +266,7 @@ void narrow_rows(const float* y, int64_t y_stride, int64_t rows, int64_t columns
   for (int64_t r = 0; r < rows; ++r) {
     for (int64_t c = 0; c < columns; c += 16) {
       const __mmask16 mask = first(columns - c);
-      // max gives its second operand where one is not a number: a diverged run must show.
+      // max returns the second operand for NaN: NaN must propagate.
       const __m512 value = _mm512_max_ps(floor, _mm512_maskz_loadu_ps(mask, y + r * y_stride + c));
       _mm256_mask_storeu_epi16(out + r * out_stride + c, mask,
                                reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(value)));
@@ -281,7 +279,7 @@ __m512 widened(__m256i half) {
 }
 
 void add_rows(const TileSource& m, float* sums) {
-  // Four columns of vectors at a time: whole cache lines, and sums that stay in registers.
+  // Four vectors of columns at a time: whole cache lines, with sums in registers.
   for (int64_t c = 0; c < m.columns; c += 64) {
     __mmask16 mask[4];
     __m512 sum[4];
@@ -304,16 +302,14 @@ void add_rows(const TileSource& m, float* sums) {
 void relu_gradient(const uint16_t* y, const uint16_t* d, uint16_t* out, int64_t count) {
   for (int64_t i = 0; i < count; i += 32) {
     const __mmask32 mask = count - i >= 32 ? 0xffffffffu : (1u << (count - i)) - 1;
-    // What max(0, ·) gave is zero, of either sign, or above it; the gradient of what is not a
-    // number does not matter any more.
+    // The output of ReLU is ±0, positive or NaN; the gradient of NaN does not matter.
     const __mmask32 positive = _mm512_mask_cmpgt_epi16_mask(
         mask, _mm512_maskz_loadu_epi16(mask, y + i), _mm512_setzero_si512());
     _mm512_mask_storeu_epi16(out + i, mask, _mm512_maskz_loadu_epi16(positive, d + i));
   }
 }
 
-// exp(x - shift): 2^t, whose broken part in [0, 1) goes through a polynomial that is off by 8e-8 of
-// it at most.
+// exp(x - shift) as 2^t, by a polynomial in the fractional part; relative error at most 8e-8.
 __m512 exp_of(__m512 x, __m512 shift) {
   const __m512 t =
       _mm512_max_ps(_mm512_set1_ps(-150.0f),
@@ -359,7 +355,7 @@ void loss_gradient(float* logits, int64_t classes, float log_sum, float smoothin
   }
 }
 
-// Linux saves a thread's tiles only for processes that asked for them.
+// Linux requires processes to request permission for AMX.
 bool permitted() {
   constexpr long kRequestPermission = 0x1023, kTileData = 18;
   return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;

@@ -1,14 +1,14 @@
-// Attention of one sentence and head. Keys are transposed once, so that scores of neighbouring keys
-// sit in one vector; values and gradients run along the head's width. Part of body.h.
+// Attention of one sentence and head. Keys are transposed once, so that a vector holds scores of
+// neighbouring keys; values and gradients are vectorized along the head dimension. Part of body.h.
 
-// The vector type is GCC's and Clang's own: 16 floats, however many registers they take.
+// GCC's and Clang's vector extension: 16 floats in as many registers as needed.
 typedef float Vector __attribute__((vector_size(64)));
 typedef float UnalignedVector __attribute__((vector_size(64), aligned(4), may_alias));
 typedef int32_t Lanes __attribute__((vector_size(64)));
 
 static const int64_t kLanes = 16;
-// Queries worked on together: each vector of keys or values that is loaded serves four of them, and
-// four independent sums hide the latency of an addition.
+// Queries per block: a loaded vector of keys or values serves four queries, and four independent
+// sums hide the latency of additions.
 static const int64_t kBlock = 4;
 
 static inline Vector load(const float* p) {
@@ -25,13 +25,12 @@ static inline int64_t least(int64_t a, int64_t b) {
   return a < b ? a : b;
 }
 
-// Keys and values transposed (with room to load whole vectors), and three blocks of score rows.
+// Transposed keys and values (padded to whole vectors), and three blocks of score rows.
 static int64_t attention_scratch(int64_t keys, int64_t d_k, int64_t d_v) {
   return (round_up(d_k) + round_up(d_v) + 3 * kBlock) * round_up(keys) + kLanes;
 }
 
-// One stage of the transposition: rows whose numbers differ in bit S swap what their lanes' numbers
-// say they should.
+// One stage of the transposition: rows whose indices differ in bit S swap half of their lanes.
 template <int S>
 static inline void exchange(Vector* rows) {
   Lanes low, high;
@@ -42,7 +41,7 @@ static inline void exchange(Vector* rows) {
   for (int r = 0; r < 16; ++r) {
     if ((r & S) != 0) continue;
     const Vector a = rows[r], b = rows[r + S];
-#ifdef __clang__  // has no shuffle by a variable, but makes one of this
+#ifdef __clang__  // no variable shuffle, but this compiles to one
     for (int l = 0; l < 16; ++l) {
       rows[r][l] = low[l] < 16 ? a[low[l]] : b[low[l] - 16];
       rows[r + S][l] = high[l] < 16 ? a[high[l]] : b[high[l] - 16];
@@ -54,7 +53,7 @@ static inline void exchange(Vector* rows) {
   }
 }
 
-// [keys, width] rows to [width][padded], zero beyond the keys.
+// [keys, width] to [width][padded], zero-padded.
 static void transpose(const float* in, int64_t stride, int64_t keys, int64_t width, float* out) {
   const int64_t padded = round_up(keys);
   for (int64_t j0 = 0; j0 < keys; j0 += kLanes) {
@@ -78,7 +77,7 @@ static void transpose(const float* in, int64_t stride, int64_t keys, int64_t wid
   }
 }
 
-// A block of rows: row q begins at first + q * stride; rows beyond `count` repeat the last one.
+// A block of rows, row q at first + q * stride; rows beyond `count` repeat the last one.
 struct RowBlock {
   const float* rows[kBlock];
 };
@@ -88,10 +87,10 @@ static inline RowBlock block_of(const float* first, int64_t stride, int64_t coun
   return block;
 }
 
-// The loops below stay functions of their own: inlined into one, they have not enough registers.
+// Not inlined: in one function the loops would run out of registers.
 #define ATTN_APART __attribute__((noinline))
 
-// out[q][j] = factor Σ_c rows[q][c] columns[c][j] for j < n rounded up to whole vectors.
+// out[q][j] = factor Σ_c rows[q][c] columns[c][j] for j < n, rounded up to whole vectors.
 ATTN_APART static void multiply(const RowBlock& block, float factor, const float* columns,
                                 int64_t padded, int64_t width, int64_t n, float* out) {
   for (int64_t j0 = 0; j0 < n; j0 += kLanes) {
@@ -148,7 +147,7 @@ ATTN_APART static void add_outer(const float* weights, int64_t padded, const Row
   }
 }
 
-// Keys that a query sees; those of the block's last query are the most.
+// Number of unmasked keys of a query; largest for the last query of a block.
 static inline int64_t visible(const AttentionHead& head, int64_t query) {
   return head.causal && query + 1 < head.keys ? query + 1 : head.keys;
 }
@@ -171,8 +170,8 @@ static inline float inverse_root(int64_t d_k) {
   return 1.0f / __builtin_sqrtf(static_cast<float>(d_k));
 }
 
-// Rows of scores have room for whole vectors: what reaches beyond n is made to weigh nothing, so
-// that no loop has a tail of single elements, which is most of a short sentence.
+// Score rows are padded to whole vectors with zero weight, so that no loop has a scalar tail (most
+// of the work of a short sentence).
 static inline void hide_tail(float* scores, int64_t n) {
   for (int64_t j = n; j < round_up(n); ++j) scores[j] = -__builtin_inff();
 }
@@ -225,7 +224,7 @@ static inline void attend(const AttentionHead& head, const float* keys, float* o
     for (int64_t q = 0; q < count; ++q) {
       const int64_t n = visible(head, i0 + q);
       float* row = weights + q * padded;
-      const float sum = n > 0 ? softmax(row, n) : 0.0f;  // nothing to see: no weights, zero out
+      const float sum = n > 0 ? softmax(row, n) : 0.0f;  // no keys: zero output
       if (log_sum) log_sum[i0 + q] = sum;
       clear(row, round_up(n), most);
       if (head.dropout.threshold != 0) drop_weights(head, i0 + q, n, row, row);
@@ -247,7 +246,7 @@ static void attention_transposed(const AttentionHead& head, const float* transpo
   attend(head, transposed_keys, output, output_stride, nullptr, scratch);
 }
 
-// One query of backward: weights and the gradients of the dropped weights (in `scores`) to the
+// Backward of softmax and dropout for one query: gradients of the dropped weights (in `scores`) to
 // gradients of the scores.
 ATTN_APART static void backward_row(const AttentionHead& head, int64_t query, int64_t most,
                                     float log_sum, float* weights, float* dropped, float* scores) {
@@ -304,7 +303,7 @@ static void attention_backward(const AttentionHead& head, const AttentionGradien
       backward_row(head, i0 + q, most, gradients.log_sum[i0 + q], weights + q * padded,
                    dropped + q * padded, scores + q * padded);
     }
-    for (int64_t q = count; q < kBlock; ++q) {  // rows that are not there add nothing
+    for (int64_t q = count; q < kBlock; ++q) {  // missing rows add nothing
       clear(scores + q * padded, 0, most);
       clear(dropped + q * padded, 0, most);
     }
@@ -317,7 +316,7 @@ static void attention_backward(const AttentionHead& head, const AttentionGradien
 
 #undef ATTN_APART
 
-// All heads of one row of search; scratch holds one weight per earlier position.
+// All heads of one row of a decoding step; `weights` holds one float per position.
 static void step_attention(const StepRow& row, float* output, float* weights) {
   const float scale = inverse_root(row.d_k);
   for (int64_t h = 0; h < row.heads; ++h) {

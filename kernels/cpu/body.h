@@ -1,7 +1,6 @@
-// The kernels' one source. Included by one .cpp per instruction set, each inside its own namespace
-// and compiled with its own flags: hence no standard templates here, whose instances the linker
-// could hand to a processor that lacks them.
-// Order matters: each part uses the ones before it.
+// The portable source of all kernels. Included by one .cpp per instruction set, in its own
+// namespace and with its own compiler flags. No standard templates here: the linker merges their
+// instances, and could pick one with unsupported instructions. The order of the parts matters.
 // clang-format off
 #include "kernels/cpu/math_body.h"
 #include "kernels/cpu/attention_body.h"

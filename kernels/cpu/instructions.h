@@ -1,10 +1,10 @@
-// What this processor's instructions are, where that is asked at run time.
+// Instruction sets of this processor, at run time.
 #pragma once
 
 namespace attn::cpu {
 
 #ifdef ATTN_X86_KERNELS
-/// All that avx512.cpp is compiled for.
+/// Everything that avx512.cpp is compiled for.
 inline bool has_avx512() {
   __builtin_cpu_init();
   return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&

@@ -1,5 +1,5 @@
-// Compiles body.h into the namespace ATTN_ISA and exports its table. Included once by each of the
-// .cpp files here.
+// Compiles body.h in the namespace ATTN_ISA and exports its table. Included once per instruction
+// set.
 #include "kernels/cpu/table.h"
 
 #define ATTN_TEXT_OF(x) #x

@@ -8,7 +8,7 @@ static float log_sum_exp(const float* logits, int64_t classes) {
 }
 
 static int64_t next_above(const float* values, int64_t begin, int64_t end, float threshold) {
-  for (; begin + 64 <= end; begin += 64) {  // whole blocks without a hit are passed over
+  for (; begin + 64 <= end; begin += 64) {  // skips blocks without a hit
     int32_t hits = 0;
     for (int64_t i = begin; i < begin + 64; ++i) hits += values[i] > threshold;
     if (hits != 0) break;
@@ -22,7 +22,7 @@ static double smoothed_loss(float* logits, int64_t classes, int64_t target, Smoo
   const float largest = largest_of(logits, classes);
   const float at_target = logits[target];
   const float at_excluded = targets.excluded >= 0 ? logits[targets.excluded] : 0.0f;
-  // The sum of logits is taken relative to the largest, for precision.
+  // Logits are summed relative to the largest, for precision.
   float sum_logits = 0.0f, sum = 0.0f;
   for (int64_t c = 0; c < classes; ++c) {
     const float z = logits[c] - largest;

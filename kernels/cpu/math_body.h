@@ -1,10 +1,10 @@
-// Scalar building blocks in a form that GCC and Clang turn into vector code. Part of body.h.
+// Scalar functions that GCC and Clang vectorize. Part of body.h.
 
 static inline float max_of(float a, float b) {
   return a > b ? a : b;
 }
 
-// By lanes, since a plain loop of maxima stays scalar unless NaN is ruled out.
+// By lanes: a plain loop of maxima is not vectorized unless NaN is excluded.
 static inline float largest_of(const float* x, int64_t n) {
   float lanes[16];
   for (int l = 0; l < 16; ++l) lanes[l] = x[0];
@@ -24,8 +24,8 @@ static inline float sum_of(const float* x, int64_t n) {
   return sum;
 }
 
-// exp for x <= 88, to 2 units in the last place: x = n ln 2 + r, a polynomial for e^r, n into the
-// exponent. Far below zero it returns 0.
+// exp for x <= 88, to 2 ulp: x = n ln 2 + r, a polynomial for e^r, n added to the exponent. 0 for
+// very negative x.
 static inline float exp_of(float x) {
   const float clamped = x < -87.0f ? -87.0f : (x > 88.0f ? 88.0f : x);
   const float n = __builtin_floorf(clamped * 1.44269504089f + 0.5f);
@@ -44,9 +44,8 @@ static inline float exp_of(float x) {
   return x < -87.0f ? 0.0f : p * power;
 }
 
-// 32 random bits of element `index` under a 64-bit key: murmur3's finaliser with the key mixed in
-// twice. Not a cryptographic generator; the tests look at rates and at correlations between
-// neighbours, rows and keys.
+// 32 random bits of element `index` under a 64-bit key: murmur3's finalizer with the key mixed in
+// twice. Not cryptographic; tests check rates and correlations between neighbours, rows and keys.
 static inline uint32_t random_bits(uint32_t index, uint32_t low, uint32_t high) {
   uint32_t x = index * 0x9e3779b1u + low;
   x = (x ^ (x >> 16)) * 0x85ebca6bu;
@@ -60,7 +59,8 @@ static inline float dropout_factor(uint32_t index, uint32_t low, uint32_t high, 
   return random_bits(index, low, high) < threshold ? 0.0f : scale;
 }
 
-// The key's halves for the elements that start at `first`: counters above 2^32 move into the key.
+// The halves of the key for elements from `first` on; the upper 32 bits of counters go into the
+// key.
 struct DropoutHalves {
   uint32_t low, high, first;
 };
@@ -71,7 +71,7 @@ static inline DropoutHalves halves(DropoutKey dropout, uint64_t first) {
 
 static void dropout_elements(const float* in, float* out, int64_t begin, int64_t end,
                              DropoutKey dropout) {
-  // In runs that do not cross a multiple of 2^32 the index fits 32 bits.
+  // In runs that do not cross a multiple of 2^32, so that the index has 32 bits.
   while (begin < end) {
     const int64_t boundary = ((begin >> 32) + 1) << 32;
     const int64_t stop = end < boundary ? end : boundary;

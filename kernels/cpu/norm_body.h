@@ -1,4 +1,4 @@
-// LayerNorm(x + dropout(update)) by rows, or RMSNorm of it, forward and backward. Part of body.h.
+// LayerNorm or RMSNorm of x + dropout(update), forward and backward. Part of body.h.
 
 static inline void add_dropped(const NormRows& rows, int64_t row, float* sum) {
   const float* x = rows.x + row * rows.width;

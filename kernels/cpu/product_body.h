@@ -1,8 +1,7 @@
-// y = x Wᵀ + b for the few rows of a step of search. Part of body.h. W is copied once into panels
-// of kPanel outputs, [inputs][kPanel] each, so that the innermost loop reads it in order and a
-// weight is read once for up to kTileRows rows, whose sums stay in registers. Weights of 8 bits
-// become floats as they are read, so that x loses nothing, and the sums are scaled at the end:
-// where products wait for memory, that is a quarter of it.
+// y = x Wᵀ + b for the few rows of a decoding step. Part of body.h. W is packed once into panels of
+// kPanel outputs, [inputs][kPanel] each, so that the inner loop reads it sequentially and a weight
+// is loaded once for up to kTileRows rows, whose sums stay in registers. int8 weights are converted
+// to float when loaded and the sums scaled at the end: a quarter of the memory traffic.
 
 #ifdef __AVX512F__
 static const int kTileRows = 12, kTileVectors = 2;
@@ -11,7 +10,7 @@ static const int kTileRows = 6, kTileVectors = 1;
 #endif
 static const int64_t kPanel = kTileVectors * kLanes;
 
-static const int kWordInputs = 4;  // 8-bit weights in a word
+static const int kWordInputs = 4;  // int8 weights per word
 
 static int64_t panels_of(int64_t outputs) {
   return (outputs + kPanel - 1) / kPanel;
@@ -31,14 +30,14 @@ static void pack_panels(const float* weight, int64_t outputs, int64_t inputs, fl
   }
 }
 
-// The nearest level of a weight; 0 for what is not a number.
+// The nearest int8 level of a weight; 0 for NaN.
 static inline int32_t int8_level(float weight, float inverse_scale) {
   const float level = __builtin_rintf(weight * inverse_scale);
   return level >= -127.0f && level <= 127.0f ? static_cast<int32_t>(level) : 0;
 }
 
-// [inputs / 4][kPanel] words of four inputs each, the first in the lowest byte: shifts then bring
-// each to its lane's full width, which compilers do well, unlike widening bytes.
+// [inputs / 4][kPanel] words of four inputs each, the first in the lowest byte: shifts widen them,
+// which compilers vectorize better than byte conversions.
 static void pack_int8_panels(const float* weight, int64_t outputs, int64_t inputs, uint32_t* panels,
                              float* scales) {
   for (int64_t o0 = 0; o0 < outputs; o0 += kPanel, scales += kPanel) {
@@ -66,7 +65,7 @@ static void pack_int8_panels(const float* weight, int64_t outputs, int64_t input
   }
 }
 
-// sums[r] += x[r][i] w for one input, whose weights are w.
+// sums[r] += x[r][i] w, with w the weights of input i.
 template <int kRows>
 static inline void add_input(const PanelProduct& p, const float* x, int64_t i,
                              const Vector (&w)[kTileVectors], Vector (&sums)[kRows][kTileVectors]) {
@@ -125,11 +124,11 @@ static inline void product_tile(const PanelProduct& p, const Weight* panel, int6
     for (int v = 0; v < kTileVectors; ++v) {
       Vector sum = sums[r][v];
       if (p.scales) sum *= load(p.scales + output + v * kLanes);
-      float edge[kLanes];  // the last panel may reach beyond the outputs
+      float edge[kLanes];  // the last panel may exceed the outputs
       const int64_t here = least(kLanes, count - v * kLanes);
       if (here == kLanes) {
         if (p.bias) sum += load(p.bias + output + v * kLanes);
-        if (p.relu) sum = sum < 0.0f ? Vector{} : sum;  // NaN stays
+        if (p.relu) sum = sum < 0.0f ? Vector{} : sum;  // propagates NaN
         store(y + v * kLanes, sum);
         continue;
       }

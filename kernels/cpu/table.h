@@ -1,15 +1,14 @@
-// The CPU kernels as one table of functions, compiled once for each instruction set from the same
-// portable sources (body.h and what it includes) and picked when the program starts. Raw pointers,
-// float32, row-major; the torch-facing functions above this folder check shapes, split the work
-// over threads and define the gradients.
+// Function table of the CPU kernels, compiled per instruction set from the same portable sources
+// (body.h) and selected at start-up. Raw pointers, float32, row-major; kernels/ops checks shapes,
+// splits the work over threads and defines gradients.
 #pragma once
 
 #include <cstdint>
 
 namespace attn::cpu {
 
-/// Counter-based dropout: whether element i is kept is a pure function of (key, i), so backward
-/// recomputes the mask.
+/// Counter-based dropout: the mask of element i is a pure function of (key, i), so backward
+/// recomputes it.
 struct DropoutKey {
   uint64_t key = 0;
   uint32_t threshold =
@@ -35,7 +34,7 @@ struct AttentionGradients {
   float *query, *key, *value;  ///< query is overwritten; key and value are added to
 };
 
-/// One row of search and its past.
+/// One row of a decoding step and its KV cache.
 struct StepRow {
   const float* query;
   const float* const* keys;  ///< for each t, row `row` of step t is keys[t] + rows[t] * key_stride
@@ -52,7 +51,7 @@ struct NormRows {
   const float* x;
   const float* update;
   const float* weight;
-  const float* bias;  ///< null: the norm by the root mean square, which leaves the mean in
+  const float* bias;  ///< null: RMSNorm
   float epsilon;
   DropoutKey dropout;
 };
@@ -61,7 +60,7 @@ struct NormGradients {
   const float* output;       ///< dy
   const float* sum;          ///< x + dropout(update), saved
   const float *mean, *rstd;  ///< saved, a value per row
-  float *x, *update;         ///< may be null where not wanted
+  float *x, *update;         ///< null: not computed
   float *weight, *bias;      ///< [width], added to
 };
 
@@ -72,8 +71,8 @@ struct SmoothedTargets {
   int64_t excluded;           ///< a class that gets none of it (OpenNMT's ignore_index); -1: none
 };
 
-/// Rows of x times a weight that lies in panels, of which one kind is null; strides in floats
-/// between rows.
+/// Rows of x times a weight packed in panels (float or int8, the other is null); row strides in
+/// floats.
 struct PanelProduct {
   const float* x;
   int64_t x_stride;
@@ -94,7 +93,7 @@ struct Kernels {
   void (*attention_forward)(const AttentionHead&, float* output, int64_t output_stride,
                             float* log_sum, float* scratch);
   void (*attention_backward)(const AttentionHead&, const AttentionGradients&, float* scratch);
-  /// Search attends to the same keys at every step: transposed once, into transposed_size floats.
+  /// Transposes the keys of cross-attention, once per batch, into transposed_size floats.
   int64_t (*transposed_size)(int64_t keys, int64_t d_k);
   void (*transpose)(const float* keys, int64_t stride, int64_t count, int64_t d_k, float* out);
   /// attention_forward without the transposition; scratch as there.
@@ -104,32 +103,31 @@ struct Kernels {
   void (*dropout)(const float* in, float* out, int64_t begin, int64_t end, DropoutKey);
   void (*norm_forward)(const NormRows&, float* output, float* sum, float* mean, float* rstd);
   void (*norm_backward)(const NormRows&, const NormGradients&);
-  /// One row of logits: returns the smoothed loss, sets the plain negative log-likelihood; with
-  /// `gradient` the row becomes the loss's gradient.
+  /// One row of logits: returns the smoothed loss, sets the negative log-likelihood; with
+  /// `gradient` the row is overwritten by the gradient of the loss.
   double (*smoothed_loss)(float* logits, int64_t classes, int64_t target, SmoothedTargets,
                           bool gradient, double* nll);
   /// log Σ exp of a row.
   float (*log_sum_exp)(const float* logits, int64_t classes);
-  /// The first index from `begin` on whose value is above `threshold`; `end` if there is none.
+  /// The first index >= `begin` with a value above `threshold`; `end` if there is none.
   int64_t (*next_above)(const float* values, int64_t begin, int64_t end, float threshold);
-  /// A panel holds `panel_outputs` rows of a weight; so many panels, of inputs × panel_outputs
-  /// floats each, hold them all.
+  /// Rows of a weight per panel; panels(outputs) panels of inputs × panel_outputs floats hold it.
   int64_t panel_outputs;
   int64_t (*panels)(int64_t outputs);
   void (*pack_panels)(const float* weight, int64_t outputs, int64_t inputs, float* panels);
-  /// Each output's weights as integers from -127 to 127, the nearest to weight / scale, four inputs
-  /// to a word: int8_words(inputs) × panel_outputs words a panel. A scale is an output's largest
-  /// weight / 127; there are panels × panel_outputs of them.
+  /// Symmetric int8 quantization per output, four inputs to a word: int8_words(inputs) ×
+  /// panel_outputs words per panel. A scale is the largest absolute weight / 127; panels ×
+  /// panel_outputs of them.
   int64_t (*int8_words)(int64_t inputs);
   void (*pack_int8_panels)(const float* weight, int64_t outputs, int64_t inputs, uint32_t* panels,
                            float* scales);
   void (*multiply_panels)(const PanelProduct&, int64_t first_panel, int64_t last_panel);
 };
 
-/// The tables that this processor can run, the best first; null beyond the last.
+/// The tables that this processor supports, the fastest first; null beyond the last.
 const Kernels* supported(int64_t index);
 
-/// The best of them.
+/// The fastest of them.
 const Kernels& kernels();
 
 }  // namespace attn::cpu

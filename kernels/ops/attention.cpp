@@ -246,7 +246,7 @@ torch::Tensor step_attention(const torch::Tensor& queries_R, std::span<const tor
   for (int64_t t = 0; t < steps; ++t) {
     TORCH_CHECK(keys[t].is_contiguous() && values[t].is_contiguous() &&
                     static_cast<int64_t>(backpointers[t].size()) == rows,
-                "step attention: step ", t);
+                "step_attention: keys, values or back-pointers of position ", t);
     key_steps.push_back(keys[t].const_data_ptr<float>());
     value_steps.push_back(values[t].const_data_ptr<float>());
   }

@@ -16,17 +16,17 @@ struct PackedAttention {
   std::span<const int64_t> key_offsets;  ///< and these rows of keys and values
   bool causal = false;
   double dropout = 0.0;  ///< on the weights; 0 outside training
-  /// The offsets as int32 on the rows' GPU, whose kernel reads them there: [B + 1] each. Without
-  /// them the padded layout is taken.
+  /// cu_seqlens on the GPU: the offsets as int32, [B + 1] each. If undefined, the padded layout is
+  /// used.
   torch::Tensor query_starts = {}, key_starts = {};
 };
 
 /// softmax(Q Kᵀ / √d_k) V for every sentence and head, over rows without padding: queries [N,
 /// H·d_k], keys [M, H·d_k], values [M, H·d_v] to [N, H·d_v]. On a CPU a kernel that computes in
-/// float32 (bf16 input is widened and gives float32 back); on a GPU LibTorch's memory-efficient
-/// kernel for sentences of various lengths, which makes no mask; where that can't (dropout, heads
-/// whose width is no multiple of 8, a sentence without keys) padded_attention. Differentiable.
-/// Tolerance against the reference: 1e-5 in float32 on a CPU, 1e-4 on a GPU.
+/// float32 (bf16 input gives float32 output); on a GPU LibTorch's memory-efficient kernel for
+/// ragged lengths (cu_seqlens), or padded_attention where that is not supported (dropout, head
+/// widths that are not a multiple of 8, sentences without keys). Differentiable. Tolerance against
+/// the reference: 1e-5 in float32 on a CPU, 1e-4 on a GPU.
 torch::Tensor packed_attention(const torch::Tensor& queries, const torch::Tensor& keys,
                                const torch::Tensor& values, const PackedAttention& options);
 
@@ -34,7 +34,7 @@ torch::Tensor packed_attention(const torch::Tensor& queries, const torch::Tensor
 torch::Tensor padded_attention(const torch::Tensor& queries, const torch::Tensor& keys,
                                const torch::Tensor& values, const PackedAttention& options);
 
-/// Whether step_attention has a kernel for this tensor: float32 on a CPU, no gradient wanted.
+/// Whether step_attention supports this tensor: float32 on a CPU, without gradients.
 bool step_attention_runs_on(const torch::Tensor& queries);
 
 /// One decoding step over a KV cache: row r of queries_R [R, H·d_k] attends to

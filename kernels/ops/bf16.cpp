@@ -15,10 +15,10 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-// Blocks of a product, so that what is used again and again stays in the second cache: so many
-// rows, fewer where they are long, and so many columns of the result.
+// Block sizes that keep reused operands in L2: rows (fewer if they are long) and columns of the
+// result.
 constexpr int64_t kRowElements = int64_t{1} << 18, kMostRows = 512, kColumns = 256;
-// Rows that a weight's gradient takes at a time, and outputs of a thread's share.
+// Rows per pass over a weight gradient, and outputs per thread.
 constexpr int64_t kGradientRows = 512, kGradientOutputs = 512;
 
 int64_t rows_of_block(int64_t width) {
@@ -32,10 +32,10 @@ Bf16Weight operand_like(const torch::Tensor& weight, bool gradients) {
   };
 }
 
-// Lines of a weight's tiles that are one piece of work.
+// Tile lines per unit of work.
 constexpr int64_t kLinesOfPiece = 32;
 
-// A part of one operand: of `forward` lines of outputs, of `backward` lines of inputs.
+// A unit of packing work: lines of outputs in `forward`, of inputs in `backward`.
 struct Piece {
   const torch::Tensor* weight;
   const torch::Tensor* operand;
@@ -84,7 +84,7 @@ struct LinearLayers : torch::CustomClassHolder {
   bool relu = false;  // and bf16 results
 };
 
-// y[m] = x W_mᵀ + b_m: x becomes tiles once.
+// y[m] = x W_mᵀ + b_m; x is packed once.
 variable_list multiply_all(const torch::Tensor& x, const LinearLayers& all) {
   const cpu::TileKernels& kernels = *cpu::tile_kernels();
   const int64_t count = x.size(0), block = rows_of_block(x.size(1));
@@ -120,7 +120,7 @@ variable_list multiply_all(const torch::Tensor& x, const LinearLayers& all) {
   return results;
 }
 
-// dx = Σ_m dy[m] W_m, of the type of x; undefined dy are zero.
+// dx = Σ_m dy[m] W_m, in the type of x; undefined dy are zero.
 torch::Tensor input_gradient(const torch::Tensor& x, const LinearLayers& all,
                              const variable_list& dy) {
   const cpu::TileKernels& kernels = *cpu::tile_kernels();
@@ -160,7 +160,7 @@ torch::Tensor input_gradient(const torch::Tensor& x, const LinearLayers& all,
   return dx;
 }
 
-// Elements, or columns, that are worth a thread.
+// Minimum elements, or columns, per thread.
 constexpr int64_t kElementGrain = 1 << 15, kColumnGrain = 64;
 
 torch::Tensor relu_gradient(const torch::Tensor& y, const torch::Tensor& dy) {
@@ -183,7 +183,7 @@ void add_rows(const torch::Tensor& dy, float* sums) {
 class Bf16Linear : public torch::autograd::Function<Bf16Linear> {
  public:
   using Parameter = std::optional<torch::Tensor>;
-  // Weights and biases are arguments for autograd to see them.
+  // Weights and biases are arguments so that autograd tracks them.
   static variable_list forward(AutogradContext* context, const torch::Tensor& x, const Parameter&,
                                const Parameter&, const Parameter&, const Parameter&,
                                const Parameter&, const Parameter&,
@@ -193,7 +193,7 @@ class Bf16Linear : public torch::autograd::Function<Bf16Linear> {
     if (all->relu) saved.push_back(results[0]);
     context->save_for_backward(saved);
     context->saved_data["layers"] = c10::IValue::make_capsule(std::move(all));
-    context->set_materialize_grads(false);  // a result that is not used costs nothing
+    context->set_materialize_grads(false);  // unused results cost nothing
     return results;
   }
 
@@ -208,7 +208,7 @@ class Bf16Linear : public torch::autograd::Function<Bf16Linear> {
       if (gradient.defined()) gradient = gradient.contiguous();
     }
     if (all.relu) dy[0] = relu_gradient(saved[1], dy[0]);
-    // Autograd numbers those arguments that are there.
+    // Autograd numbers only defined arguments.
     size_t edge = 0;
     if (context->needs_input_grad(edge++)) out[0] = input_gradient(x, all, dy);
     std::vector<bf16::WeightGradient> weights;
@@ -245,12 +245,12 @@ variable_list bf16_linear(const torch::Tensor& x, std::span<const LinearWeights>
     TORCH_CHECK(
         x.dim() == 2 && layer.weight.dim() == 2 && x.size(1) == layer.weight.size(1) &&
             (!layer.bias.defined() || layer.bias.sizes() == layer.weight.sizes().slice(0, 1)),
-        "linear layer of rows ", x.sizes(), " by a weight ", layer.weight.sizes());
+        "linear: rows ", x.sizes(), ", weight ", layer.weight.sizes());
     TORCH_CHECK(x.is_cpu() &&
                     (x.scalar_type() == torch::kFloat32 || x.scalar_type() == torch::kBFloat16) &&
                     (!layer.bias.defined() ||
                      (layer.bias.is_contiguous() && layer.bias.scalar_type() == torch::kFloat32)),
-                "bf16 products want rows of float32 or bf16 and a float32 bias on a CPU");
+                "bf16 products require float32 or bf16 rows and a float32 bias on a CPU");
     all->layers.push_back({layer, ComputeScope::bf16_weights()->of(layer.weight)});
   }
   const auto weight = [&](size_t m) {
@@ -315,7 +315,7 @@ bool has_bf16_tiles() {
 
 std::shared_ptr<const Bf16Weight> Bf16Weights::of(const torch::Tensor& weight) {
   TORCH_CHECK(weight.is_cpu() && weight.scalar_type() == torch::kFloat32 && weight.is_contiguous(),
-              "bf16 products want contiguous float32 weights on a CPU");
+              "bf16 products require contiguous float32 weights on a CPU");
   const std::lock_guard lock(mutex_);
   Entry& entry = entries_[weight.const_data_ptr()];
   if (!entry.operand || entry.weight.sizes() != weight.sizes()) {

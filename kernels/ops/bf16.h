@@ -1,5 +1,5 @@
-// A model in bf16 on a CPU that multiplies tiles of it (kernels/cpu/tiles.h): products take bf16
-// operands and sum in float32; everything else, weights and their gradients too, stays float32.
+// bf16 products on CPUs with tile instructions (AMX, kernels/cpu/tiles.h): bf16 operands, float32
+// accumulation. Weights, gradients and everything else stay float32.
 #pragma once
 
 #include <map>
@@ -12,26 +12,24 @@
 
 namespace attn {
 
-/// Whether this processor has such products; elsewhere training has LibTorch's autocast.
+/// Whether this processor supports them; otherwise training uses LibTorch's autocast.
 bool has_bf16_tiles();
 
-/// A weight [outputs, inputs] as an operand: of x Wᵀ, and of dy W.
+/// A weight [outputs, inputs] packed as the operand of x Wᵀ and of dy W.
 struct Bf16Weight {
   torch::Tensor forward, backward;  ///< tiles; `backward` may be undefined
 };
 
-/// The bf16 operands of a model's weights, made when a weight is first met. Threads may share one.
+/// Cache of a model's weights as bf16 tiles, filled on first use. Thread-safe.
 class Bf16Weights {
  public:
-  /// Without `gradients` there is no backward pass with these, and half the memory.
+  /// Without `gradients` it supports no backward pass and takes half the memory.
   explicit Bf16Weights(bool gradients = true) : gradients_(gradients) {}
 
-  /// By where the weight's data lie, so that replicas that share them share the operand. float32,
-  /// on the CPU.
+  /// Keyed by data pointer, so that replicas share the tiles. float32, on the CPU.
   std::shared_ptr<const Bf16Weight> of(const torch::Tensor& weight);
-  /// The weights have changed: makes all operands again, on all threads. No other thread may use
-  /// them meanwhile; a backward pass from before would take the new ones, unlike LibTorch's, which
-  /// would complain.
+  /// Repacks all weights after an update, on all threads. Not thread-safe; a pending backward pass
+  /// would silently use the new weights.
   void refresh();
 
  private:
@@ -49,11 +47,11 @@ struct LinearWeights {
   torch::Tensor weight, bias;
 };
 
-/// x_NI Wᵀ + b for x of float32 or bf16, [N, outputs] in float32: torch::linear, in a ComputeScope
-/// of bf16 tiles their product. There backward() adds to the gradients of W and b itself, so that
-/// torch::autograd::grad does not get them.
+/// x_NI Wᵀ + b, [N, outputs] in float32, for x in float32 or bf16: torch::linear, or the product of
+/// bf16 tiles in such a ComputeScope. The latter accumulates into W.grad and b.grad in backward(),
+/// so torch::autograd::grad does not return them.
 torch::Tensor linear(const torch::Tensor& x_NI, const LinearWeights& layer);
-/// max(0, linear(·)); in a ComputeScope of bf16 tiles as bf16.
+/// max(0, linear(·)); bf16 in a ComputeScope of bf16 tiles.
 torch::Tensor linear_relu(const torch::Tensor& x_NI, const LinearWeights& layer);
 /// Up to three linear layers of the same rows, which are converted to tiles once.
 std::vector<torch::Tensor> linear_all(const torch::Tensor& x_NI,

@@ -1,6 +1,6 @@
-// The pre-softmax projection and the smoothed loss on bf16 tiles. Logits are made twice, in blocks
-// that stay in the second cache: once for each row's log Σ exp, once more for their gradient, since
-// the products cost less than writing all logits to memory and reading them again.
+// The pre-softmax projection and the smoothed loss on bf16 tiles. Logits are computed twice, in
+// blocks that fit into L2: for log Σ exp of each row, and again for the gradient. Recomputation is
+// cheaper than storing all logits.
 #include <ATen/Parallel.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ using torch::autograd::variable_list;
 
 constexpr int64_t kRows = 256, kClasses = 256;
 
-// What forward leaves for backward.
+// Saved for backward.
 struct LossState : torch::CustomClassHolder {
   torch::Tensor weight, targets_N, x_tiles;
   std::shared_ptr<const Bf16Weight> operand;
@@ -101,8 +101,8 @@ void add_gradients(const LossState& state, const torch::Tensor& x, float factor,
   const torch::Tensor x_right = bf16::tiles(width, count);
   kernels.right(bf16::source(x, 0, count), bf16::data(x_right));
   const int64_t backward_stride = bf16::tile_count(state.classes(), bf16::kTileInner);
-  // Each thread has classes of its own, hence rows of dw; dx is a sum over classes, so all but one
-  // thread have their own to begin with.
+  // Threads split the classes, and so the rows of dw; dx is a sum over classes, accumulated per
+  // thread.
   const int64_t blocks = bf16::tile_count(state.classes(), kClasses);
   const int64_t threads =
       at::in_parallel_region() ? 1 : std::min<int64_t>(at::get_num_threads(), blocks);
@@ -180,7 +180,7 @@ class Bf16Loss : public torch::autograd::Function<Bf16Loss> {
     const auto& state = static_cast<const LossState&>(*holder);
     torch::Tensor dx = torch::zeros_like(x);
     GradientTarget target(state.weight);
-    // Both come from the same logits: one that is not wanted goes nowhere.
+    // Both gradients come from the same logits: an unused one goes to a scratch tensor.
     torch::Tensor nowhere;
     const bool wants_weight = context->needs_input_grad(1);
     if (!wants_weight) nowhere = torch::zeros_like(state.weight);
@@ -196,7 +196,7 @@ namespace bf16 {
 LossSums smoothed_loss(const torch::Tensor& x_ND, const torch::Tensor& weight_VD,
                        const torch::Tensor& targets_N, cpu::SmoothedTargets targets) {
   TORCH_CHECK(x_ND.is_cpu() && x_ND.scalar_type() == torch::kFloat32,
-              "the loss in bf16 tiles wants float32 rows on a CPU");
+              "the bf16 loss requires float32 rows on a CPU");
   auto state = c10::make_intrusive<LossState>();
   state->weight = weight_VD;
   state->targets_N = targets_N;

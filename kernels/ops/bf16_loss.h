@@ -1,4 +1,4 @@
-// The smoothed loss on bf16 tiles. For files of kernels/ alone.
+// The smoothed loss on bf16 tiles. Internal to kernels/.
 #pragma once
 
 #include "kernels/cpu/table.h"

@@ -1,5 +1,4 @@
-// What linear() and the loss share: operands in tensors, products of blocks. For files of kernels/
-// alone.
+// Shared by linear() and the loss: tile operands and blocked products. Internal to kernels/.
 #pragma once
 
 #include <span>
@@ -14,7 +13,7 @@ using cpu::kTileLines;
 using cpu::kTileSize;
 using cpu::tile_count;
 
-/// Rows of a float32 or bf16 matrix [N, C] that lies in order.
+/// Rows of a contiguous float32 or bf16 matrix [N, C].
 inline cpu::TileSource source(const torch::Tensor& matrix, int64_t first_row, int64_t rows) {
   const bool narrow = matrix.scalar_type() == torch::kBFloat16;
   const int64_t offset = first_row * matrix.size(1) * static_cast<int64_t>(matrix.element_size());
@@ -64,7 +63,7 @@ struct WeightGradient {
   float* sum;        ///< [O, I]
 };
 
-/// sum += dyᵀ x for each of them; x [N, I].
+/// sum += dyᵀ x for each weight; x [N, I].
 void add_weight_gradients(const torch::Tensor& x, std::span<const WeightGradient> weights);
 
 }  // namespace attn::bf16

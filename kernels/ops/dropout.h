@@ -1,5 +1,5 @@
-// Dropout whose mask is a pure function of a key and the element's index (counter-based): nothing
-// is stored for backward, and a run that is resumed draws the masks it would have drawn.
+// Counter-based dropout: the mask is a pure function of a key and the element's index. Nothing is
+// stored for backward, and a resumed run draws the same masks.
 #pragma once
 
 #include "kernels/cpu/table.h"
@@ -7,20 +7,19 @@
 
 namespace attn {
 
-/// A fresh key for dropout with probability `p`, from the seed of the thread's ComputeScope if it
-/// has one, else from torch's default CPU generator; without dropout no key is drawn.
+/// A new key for dropout with probability `p`, from the generator of the thread's ComputeScope,
+/// else from torch's default CPU generator; none is drawn for p = 0.
 cpu::DropoutKey draw_dropout_key(double p);
 
-/// Keeps a key from forward to backward.
+/// Saves a key for backward.
 void save_dropout_key(torch::autograd::AutogradContext& context, const cpu::DropoutKey& key);
 cpu::DropoutKey saved_dropout_key(torch::autograd::AutogradContext& context);
 
-/// Whether the CPU kernels take these tensors: float32, on a CPU, dense.
+/// Whether the CPU kernels support the tensor: float32, on a CPU, dense.
 bool runs_on_cpu_kernels(const torch::Tensor& tensor);
 
-/// x with each element zeroed with probability `p` and the others scaled by 1 / (1 - p); x itself
-/// when p is 0. On the CPU computed in float32; elsewhere LibTorch's dropout with torch's
-/// generator.
+/// Inverted dropout with probability `p`; x itself for p = 0. Float32 kernel on a CPU, else
+/// LibTorch's dropout.
 torch::Tensor fast_dropout(const torch::Tensor& x, double p);
 
 }  // namespace attn

@@ -19,7 +19,7 @@ class ScaledEmbedding : public torch::autograd::Function<ScaledEmbedding> {
  public:
   static torch::Tensor forward(AutogradContext* context, const torch::Tensor& weight,
                                const torch::Tensor& tokens, double scale) {
-    // Not as a saved tensor: backward wants the parameter itself, with its gradient.
+    // Not a saved tensor: backward needs the parameter itself, for its gradient.
     auto holder = c10::make_intrusive<Weight>();
     holder->weight = weight;
     context->saved_data["weight"] = c10::IValue::make_capsule(std::move(holder));

@@ -12,10 +12,10 @@ namespace attn {
 namespace {
 
 constexpr int64_t kWorthAThread = 1 << 16;  // multiplications
-// Of tiles: products of two tiles, and columns of the result that are one piece of work.
+// Of tiles: minimum tile products per thread, and columns per unit of work.
 constexpr int64_t kTilesWorthAThread = 256, kColumns = 256;
 
-// Tiles of a product's left operand, kept by its thread from one product to the next.
+// Thread-local buffer for the tiles of the left operand.
 uint16_t* room_for_tiles(int64_t lines, int64_t inner) {
   thread_local torch::Tensor kept;
   const int64_t wanted = bf16::tile_count(lines, bf16::kTileLines) *
@@ -29,7 +29,7 @@ uint16_t* room_for_tiles(int64_t lines, int64_t inner) {
 PackedLinear::PackedLinear(const torch::Tensor& weight, const torch::Tensor& bias, WeightType type)
     : inputs_(weight.size(1)), outputs_(weight.size(0)), type_(type) {
   TORCH_CHECK(weight.dim() == 2 && weight.is_cpu() && weight.scalar_type() == torch::kFloat32,
-              "a packed linear layer wants a float32 matrix on the CPU, not ", weight.sizes());
+              "PackedLinear requires a float32 matrix on the CPU, got ", weight.sizes());
   const torch::Tensor rows = weight.detach().contiguous();
   const auto& kernels = cpu::kernels();
   const int64_t padded = kernels.panels(outputs_) * kernels.panel_outputs;
@@ -40,7 +40,7 @@ PackedLinear::PackedLinear(const torch::Tensor& weight, const torch::Tensor& bia
       kernels.pack_panels(values, outputs_, inputs_, panels_.data_ptr<float>());
       break;
     case WeightType::bf16:
-      TORCH_CHECK(has_bf16_tiles(), "this processor has no bf16 tiles");
+      TORCH_CHECK(has_bf16_tiles(), "this processor does not support bf16 tiles (AMX)");
       panels_ = bf16::tiles(outputs_, inputs_);
       cpu::tile_kernels()->right_transposed(bf16::source(rows, 0, outputs_), bf16::data(panels_));
       break;
@@ -52,7 +52,8 @@ PackedLinear::PackedLinear(const torch::Tensor& weight, const torch::Tensor& bia
       break;
   }
   if (!bias.defined()) return;
-  TORCH_CHECK(bias.numel() == outputs_, "a bias of ", bias.numel(), " for ", outputs_, " outputs");
+  TORCH_CHECK(bias.numel() == outputs_, "PackedLinear: bias of ", bias.numel(), " for ", outputs_,
+              " outputs");
   const torch::Tensor row = bias.detach().contiguous();
   bias_.assign(row.const_data_ptr<float>(), row.const_data_ptr<float>() + outputs_);
 }

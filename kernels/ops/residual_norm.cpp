@@ -9,8 +9,8 @@
 namespace attn {
 namespace {
 
-// Rows whose contributions to the weight's and the bias's gradient are summed together. Fixed, so
-// that the bits of this sum do not depend on the number of threads.
+// Rows per partial sum of the weight and bias gradients. Fixed, so that results do not depend on
+// the number of threads.
 constexpr int64_t kBlock = 256;
 
 using torch::autograd::AutogradContext;
@@ -91,7 +91,7 @@ cpu::NormRows norm_rows(const NormParameters& parameters, cpu::DropoutKey dropou
           .dropout = dropout};
 }
 
-torch::Tensor normalised(const torch::Tensor& x, const NormParameters& parameters) {
+torch::Tensor normalized(const torch::Tensor& x, const NormParameters& parameters) {
   const torch::Tensor& weight = parameters.weight;
   if (!parameters.bias.defined()) {
     return torch::rms_norm(x, {weight.numel()}, weight, parameters.epsilon);
@@ -107,7 +107,7 @@ torch::Tensor residual_norm(const torch::Tensor& x, const torch::Tensor& update,
                                bias.defined() ? std::optional(bias) : std::nullopt,
                                parameters.epsilon, p);
   }
-  return normalised(x + fast_dropout(update, p), parameters);
+  return normalized(x + fast_dropout(update, p), parameters);
 }
 
 }  // namespace attn

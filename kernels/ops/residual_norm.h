@@ -1,4 +1,4 @@
-// Normalisation, alone and with what surrounds a post-norm sub-layer in one pass over memory.
+// Normalization, alone and fused with residual connection and dropout.
 #pragma once
 
 #include "kernels/cpu/table.h"
@@ -6,23 +6,22 @@
 
 namespace attn {
 
-/// Weight and bias [D] of a norm over the last dimension: LayerNorm, or RMSNorm where there is no
-/// bias.
+/// Weight and bias [D] of a norm over the last dimension: LayerNorm, or RMSNorm without a bias.
 struct NormParameters {
   torch::Tensor weight, bias;
   double epsilon = 1e-5;
 };
 
-/// The norm of x by LibTorch's operations, which define it.
-torch::Tensor normalised(const torch::Tensor& x, const NormParameters& parameters);
+/// The norm of x by LibTorch's operations: the reference.
+torch::Tensor normalized(const torch::Tensor& x, const NormParameters& parameters);
 
-/// normalised(x + Dropout(update)). On a CPU one kernel forward and one backward, computing in
-/// float32; elsewhere the three operations one after the other. With p = 0 it agrees with them to
-/// 1e-6; with dropout the mask is drawn as in fast_dropout.
+/// normalized(x + Dropout(update)). On a CPU one fused float32 kernel each for forward and
+/// backward; elsewhere separate operations. Equal to them up to 1e-6 for p = 0; dropout masks are
+/// drawn as in fast_dropout.
 torch::Tensor residual_norm(const torch::Tensor& x, const torch::Tensor& update,
                             const NormParameters& parameters, double p);
 
-/// The kernel's arguments, without rows; float32 parameters on a CPU, which must outlive them.
+/// Kernel arguments without rows; the float32 CPU parameters must outlive them.
 cpu::NormRows norm_rows(const NormParameters& parameters, cpu::DropoutKey dropout = {});
 
 }  // namespace attn

@@ -10,7 +10,7 @@ using torch::autograd::variable_list;
 
 constexpr int64_t kRowsAThread = 64;
 
-// `direction` is 1, or -1 to turn back.
+// `direction`: 1, or -1 for the inverse rotation.
 void turn(const float* in, float* out, const float* line_K, int64_t heads, int64_t d_k,
           float direction) {
   for (int64_t h = 0; h < heads; ++h, in += d_k, out += d_k) {
@@ -59,8 +59,8 @@ torch::Tensor rotate(const torch::Tensor& x_NE, const Rotation& rotation) {
   if (!rotation.defined()) return x_NE;
   TORCH_CHECK(x_NE.dim() == 2 && x_NE.size(0) == rotation.positions_N.size(0) &&
                   x_NE.size(1) % rotation.table_PK.size(1) == 0,
-              "rotary positions of rows ", x_NE.sizes(), " by ", rotation.positions_N.size(0),
-              " positions of width ", rotation.table_PK.size(1));
+              "rotate: rows ", x_NE.sizes(), ", ", rotation.positions_N.size(0),
+              " positions, width ", rotation.table_PK.size(1));
   if (!x_NE.is_cpu()) return rotate_libtorch(x_NE, rotation);
   return Rotate::apply(x_NE.to(torch::kFloat32), rotation.table_PK,
                        rotation.positions_N.contiguous());

@@ -14,17 +14,16 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-// Rows of a chunk: few enough for their logits to stay in a CPU's caches (1.3 million floats are 5
-// MB), or to be little beside a GPU's memory (a quarter of a gigabyte each for logits and for
-// log-probabilities), and enough that what every chunk does once, reading the weights and updating
-// their gradient, is little beside its products.
+// Rows per chunk: the logits fit into CPU caches (1.3 million floats, 5 MB) or take little GPU
+// memory (256 MB each for logits and log-probabilities), yet the fixed cost of a chunk, reading the
+// weights and updating their gradient, is small.
 int64_t chunk_rows(int64_t classes, torch::Device device) {
   if (device.is_cpu()) return std::clamp<int64_t>((int64_t{5} << 18) / classes, 192, 1024);
   return std::max<int64_t>((int64_t{1} << 26) / classes, 192);
 }
 
-// The losses of a chunk of logits, by our kernel and by LibTorch's operations, are added to `sums`,
-// {smoothed, nll} in float64; where `gradient` is asked for, the logits become theirs.
+// Add the losses of a chunk of logits to `sums`, {smoothed, nll} in float64, by our kernel or by
+// LibTorch's operations. With `gradient` the logits are overwritten by their gradient.
 
 void loss_by_kernel(torch::Tensor& logits, const torch::Tensor& targets_N, cpu::SmoothedTargets q,
                     bool gradient, torch::Tensor& sums) {
@@ -62,7 +61,7 @@ void loss_by_libtorch(torch::Tensor& logits, const torch::Tensor& targets_N, cpu
   sums.sub_(torch::stack({smoothed.sum(torch::kFloat64), at_target.sum(torch::kFloat64)}));
   if (!gradient) return;
   logits.copy_(log_p.exp_().sub_(q.smoothing_per_class));
-  // In float32 before it is rounded: near its target's probability this is a small difference.
+  // The difference is computed in float32, before rounding: it may be small.
   logits.scatter_(1, target, (at_target.exp() - q.target_probability).to(logits.scalar_type()));
   if (q.excluded >= 0) {
     logits.narrow(1, q.excluded, 1)
@@ -130,8 +129,8 @@ class ChunkedLoss : public torch::autograd::Function<ChunkedLoss> {
 
   static variable_list backward(AutogradContext* context, variable_list gradients) {
     const variable_list saved = context->get_saved_variables();
-    // The saved gradients are ours alone and used once: float32 is scaled in place. The factor must
-    // not be rounded to bf16 with the others.
+    // The saved gradients are used once, so they are scaled in place, in float32: the factor must
+    // not be rounded to bf16.
     const torch::Tensor dx = saved[0].to(torch::kFloat32).mul_(gradients[0]);
     return {dx.to(saved[0].scalar_type()), saved[1].mul_(gradients[0]), {}, {}, {}, {}, {}};
   }
@@ -153,11 +152,11 @@ void check_shapes(const torch::Tensor& x_ND, const torch::Tensor& weight_VD,
                   const torch::Tensor& targets_N) {
   TORCH_CHECK(
       x_ND.dim() == 2 && x_ND.size(1) == weight_VD.size(1) && targets_N.numel() == x_ND.size(0),
-      "loss of rows ", x_ND.sizes(), ", weight ", weight_VD.sizes(), ", ", targets_N.numel(),
+      "smoothed_loss: rows ", x_ND.sizes(), ", weight ", weight_VD.sizes(), ", ", targets_N.numel(),
       " targets");
   TORCH_CHECK(
       weight_VD.scalar_type() == torch::kFloat32 && targets_N.scalar_type() == torch::kInt64,
-      "the chunked loss wants float32 weights and int64 targets");
+      "smoothed_loss requires float32 weights and int64 targets");
 }
 
 }  // namespace
@@ -169,7 +168,7 @@ LossSums chunked_smoothed_loss(const torch::Tensor& x_ND, const torch::Tensor& w
   const int64_t classes = weight_VD.size(0);
   if (targets_N.numel() > 0) {
     TORCH_CHECK(targets_N.min().item<int64_t>() >= 0 && targets_N.max().item<int64_t>() < classes,
-                "a target outside the ", classes, " classes");
+                "smoothed_loss: a target is outside the ", classes, " classes");
   }
   const torch::Tensor x = x_ND.contiguous(), indices = targets_N.contiguous();
   if (ComputeScope::bf16_weights()) return bf16::smoothed_loss(x, weight_VD, indices, targets);

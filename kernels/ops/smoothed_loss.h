@@ -1,5 +1,5 @@
-// The pre-softmax projection and the label-smoothed loss together, in chunks of rows, so that a
-// batch's logits never exist whole; train/loss.h holds the plain counterpart that defines it.
+// Pre-softmax projection fused with label-smoothed cross entropy, in chunks of rows, so that the
+// logits of a batch are never stored. The reference is in train/loss.h.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,13 @@
 
 namespace attn {
 
-/// x_ND rows [N, D] times weight_VD (float32) transposed against targets_N (int64). Products run in
-/// the type of x_ND (bf16 x: bf16 products, float32 sums), or in bf16 tiles within their
-/// ComputeScope. Differentiable in x and weight when gradients are enabled. On a CPU kernels of
-/// ours; elsewhere libtorch_smoothed_loss.
+/// x_ND rows [N, D] times weight_VD (float32) transposed against targets_N (int64). Products are
+/// in the type of x_ND (bf16 with float32 accumulation), or on bf16 tiles in such a ComputeScope.
+/// Differentiable in x and weight. Kernels on a CPU; elsewhere libtorch_smoothed_loss.
 LossSums chunked_smoothed_loss(const torch::Tensor& x_ND, const torch::Tensor& weight_VD,
                                const torch::Tensor& targets_N, cpu::SmoothedTargets targets);
 
-/// The same, in chunks too, by LibTorch's operations, on any device and without waiting for it.
+/// The same by LibTorch's operations, on any device, without synchronization.
 LossSums libtorch_smoothed_loss(const torch::Tensor& x_ND, const torch::Tensor& weight_VD,
                                 const torch::Tensor& targets_N, cpu::SmoothedTargets targets);
 

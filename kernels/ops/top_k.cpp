@@ -14,8 +14,8 @@ bool is_allowed(const uint64_t* allowed, int64_t c) {
   return allowed == nullptr || ((allowed[c / 64] >> (c % 64)) & 1) != 0;
 }
 
-// Keeps the best `count` of a row in a small sorted array; classes that do not beat the last one,
-// as almost none does, are passed over many at a time. Forbidden classes fill up what is left.
+// Keeps the top `count` of a row in a small sorted array, skipping blocks of classes below its last
+// value. Forbidden classes fill the rest.
 void best_of_row(const float* logits, int64_t classes, int64_t count, const uint64_t* allowed,
                  int32_t* best, float* values) {
   const auto& kernels = cpu::kernels();

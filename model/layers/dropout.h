@@ -1,4 +1,4 @@
-// Section 5.4: dropout in training alone (kernels/ops/dropout.h).
+// Section 5.4: dropout (kernels/ops/dropout.h).
 #pragma once
 
 #include "kernels/libtorch.h"
@@ -9,7 +9,7 @@ namespace attn {
 class DropoutImpl : public torch::nn::Module {
  public:
   explicit DropoutImpl(double probability) : probability_(probability) {}
-  /// For kernels that drop out on the way: 0 outside training.
+  /// For fused kernels: 0 in evaluation mode.
   double probability() const { return is_training() ? probability_ : 0.0; }
   torch::Tensor forward(const torch::Tensor& x) { return fast_dropout(x, probability()); }
 

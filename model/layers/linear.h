@@ -1,4 +1,4 @@
-// A linear layer as torch::nn has it, whose product may run in bf16 tiles (kernels/ops/bf16.h).
+// torch::nn::Linear whose product may run on bf16 tiles (kernels/ops/bf16.h).
 #pragma once
 
 #include "kernels/libtorch.h"

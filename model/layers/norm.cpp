@@ -10,7 +10,7 @@ double epsilon_of(NormKind kind) {
     case NormKind::rms:
       return 1e-6;
   }
-  TORCH_CHECK(false, "no such norm");
+  TORCH_CHECK(false, "unknown norm");
 }
 
 }  // namespace
@@ -28,7 +28,7 @@ void NormLayerImpl::reset_parameters() {
 }
 
 torch::Tensor NormLayerImpl::forward(const torch::Tensor& x_ND) {
-  return normalised(x_ND, kernel_parameters());
+  return normalized(x_ND, kernel_parameters());
 }
 
 torch::Tensor NormLayerImpl::after_residual(const torch::Tensor& x_ND,

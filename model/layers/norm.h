@@ -1,4 +1,4 @@
-// Normalisation over the width of each row.
+// Layer normalization and RMSNorm.
 #pragma once
 
 #include "kernels/libtorch.h"
@@ -9,21 +9,21 @@
 
 namespace attn {
 
-/// Rows [N, D] to rows of the same size.
+/// [N, D] to [N, D].
 class NormLayerImpl : public torch::nn::Module, public Layer {
  public:
   NormLayerImpl(NormKind kind, int64_t width);
   void reset_parameters() override;
 
   torch::Tensor forward(const torch::Tensor& x_ND);
-  /// The norm of x + Dropout(update), in one pass.
+  /// norm(x + dropout(update)), fused.
   torch::Tensor after_residual(const torch::Tensor& x_ND, const torch::Tensor& update_ND,
                                const Dropout& dropout);
-  /// What kernels compute with.
+  /// Parameters for kernels.
   NormParameters kernel_parameters() const;
 
   torch::Tensor weight;  ///< [D]
-  torch::Tensor bias;    ///< [D], LayerNorm alone
+  torch::Tensor bias;    ///< [D], layer normalization only
 
  private:
   double epsilon_;

@@ -1,4 +1,4 @@
-// Which normalisation; without LibTorch, for configs and closed forms.
+// Kinds of normalization; without LibTorch, for configs and closed forms.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct EnumNames<NormKind> {
       std::to_array<EnumName<NormKind>>({{NormKind::layer, "layer"}, {NormKind::rms, "rms"}});
 };
 
-/// Parameters of one norm over rows of this width.
+/// Number of parameters of one norm.
 constexpr int64_t norm_parameters(NormKind kind, int64_t width) {
   return kind == NormKind::layer ? 2 * width : width;
 }

@@ -40,19 +40,20 @@ struct RecurrentConfig {
 
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit) {
-    visit("encoder_layers", self.encoder_layers, "bidirectional layers of the encoder");
-    visit("decoder_layers", self.decoder_layers,
-          "layers of the decoder; the first one asks attention, the others read what it gives");
-    visit("d_model", self.d_model, "width of the embeddings and of the pre-softmax rows");
-    visit("hidden", self.hidden, "width of a layer's state, in the encoder of each direction's");
-    visit("d_attention", self.d_attention, "width in which attention compares queries and keys");
-    visit("cell", self.cell, "lstm, or gru");
+    visit("encoder_layers", self.encoder_layers, "encoder layers, bidirectional");
+    visit(
+        "decoder_layers", self.decoder_layers,
+        "decoder layers; the first one computes the attention query, the others read the context");
+    visit("d_model", self.d_model, "width of the embeddings and of the pre-softmax layer");
+    visit("hidden", self.hidden, "hidden size of a layer, in the encoder per direction");
+    visit("d_attention", self.d_attention, "dimension of attention queries and keys");
+    visit("cell", self.cell, "recurrent cell");
     visit("attention", self.attention,
-          "additive (Bahdanau et al. 2015) or dot (Luong et al. 2015)");
+          "score function: additive (Bahdanau et al. 2015) or dot (Luong et al. 2015, general)");
     visit("dropout", self.dropout,
-          "on embeddings, between layers, on the encoder's output and on the pre-softmax rows");
+          "dropout on embeddings, between layers, on the encoder output and before the projection");
     visit("embedding_sharing", self.embedding_sharing,
-          "which embeddings and the output projection are one matrix");
+          "which of source embedding, target embedding and output projection share one matrix");
   }
   bool operator==(const RecurrentConfig&) const = default;
   /// Throws ConfigError naming the first option that contradicts itself.

@@ -23,7 +23,7 @@ TimeMajor::TimeMajor(const Segments& rows) {
     }
     sizes.push_back(size);
   }
-  // An empty sentence has no state in LibTorch's recurrence.
+  // LibTorch's recurrence has no state for an empty sentence.
   sentences.resize(sizes.empty() ? 0 : static_cast<size_t>(sizes.front()));
   const torch::Device device = rows.positions().device();
   order_N_ = int64_tensor(std::span<const int64_t>(order), device);
@@ -60,13 +60,13 @@ void RecurrentLayerImpl::reset_parameters() {
     }
   }
   if (cell_ != RecurrentCell::lstm) return;
-  // Gates are ordered input, forget, cell, output. Half of the 1 would be enough in either bias.
+  // The gates are ordered input, forget, cell, output; the two biases of a gate are added.
   for (size_t i = 2; i < parameters_.size(); i += 4) {
     parameters_[i].narrow(0, hidden_, hidden_).fill_(1.0);
   }
 }
 
-// FlatParameters replaces a parameter's memory, not the tensor, so these stay the module's own.
+// FlatParameters replaces the data of parameters, not the tensors, so these stay valid.
 std::vector<torch::Tensor> RecurrentLayerImpl::weights(bool reverse) const {
   const auto first = parameters_.begin() + (reverse ? 4 : 0);
   return {first, first + 4};
@@ -89,7 +89,7 @@ torch::Tensor RecurrentLayerImpl::forward(const torch::Tensor& x_NI, const TimeM
                                     /*has_biases=*/true, /*num_layers=*/1, /*dropout=*/0.0,
                                     is_training(), bidirectional_));
   }
-  TORCH_CHECK(false, "no such cell");
+  TORCH_CHECK(false, "unknown cell");
 }
 
 RecurrentState RecurrentLayerImpl::step(const torch::Tensor& x_RI, const RecurrentState& before) {
@@ -103,7 +103,7 @@ RecurrentState RecurrentLayerImpl::step(const torch::Tensor& x_RI, const Recurre
     case RecurrentCell::gru:
       return {torch::gru_cell(x_RI, before.hidden, w[0], w[1], w[2], w[3]), {}};
   }
-  TORCH_CHECK(false, "no such cell");
+  TORCH_CHECK(false, "unknown cell");
 }
 
 RecurrentAttentionLayerImpl::RecurrentAttentionLayerImpl(const RecurrentConfig& config)

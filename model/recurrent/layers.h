@@ -1,4 +1,4 @@
-// The parts of a recurrent encoder-decoder: layers over packed rows, and attention.
+// Layers of the recurrent encoder-decoder: recurrence over ragged rows, and attention.
 #pragma once
 
 #include <vector>
@@ -15,8 +15,8 @@ struct RecurrentState {
   torch::Tensor hidden, cell;
 };
 
-/// The order in which a recurrence reads packed rows: all first positions, longest sentence first,
-/// then all second ones … No position is padding.
+/// The time-major order of ragged rows, as in a PackedSequence: all first positions, longest
+/// sentence first, then all second ones, and so on.
 class TimeMajor {
  public:
   explicit TimeMajor(const Segments& rows);
@@ -24,28 +24,28 @@ class TimeMajor {
     return x_NI.index_select(0, order_N_);
   }
   torch::Tensor to_rows(const torch::Tensor& x_NI) const { return x_NI.index_select(0, back_N_); }
-  /// [B, …] in the order of the sentences' lengths.
+  /// [B, …] sorted by sentence length.
   torch::Tensor sorted(const torch::Tensor& x_B) const { return x_B.index_select(0, sentences_B_); }
-  /// [T] int64 on the CPU: sentences that have a position t.
+  /// [T] int64 on the CPU: number of sentences with a position t.
   const torch::Tensor& batch_sizes() const { return batch_sizes_T_; }
 
  private:
   torch::Tensor order_N_, back_N_, sentences_B_, batch_sizes_T_;
 };
 
-/// One layer of LSTM or GRU cells, in one direction or in both, by LibTorch's recurrences.
+/// One LSTM or GRU layer, unidirectional or bidirectional, by LibTorch's recurrences.
 class RecurrentLayerImpl : public torch::nn::Module {
  public:
   RecurrentLayerImpl(RecurrentCell cell, int64_t inputs, int64_t hidden, bool bidirectional);
 
-  /// Time-major rows [N, inputs] to [N, hidden], or [N, 2 · hidden] of both directions. `first`
-  /// [B, hidden] is each sentence's state before its first position; undefined: zeros.
+  /// Time-major rows [N, inputs] to [N, hidden], or [N, 2 · hidden] if bidirectional. `first`
+  /// [B, hidden]: initial states; undefined: zeros.
   torch::Tensor forward(const torch::Tensor& x_NI, const TimeMajor& time,
                         const torch::Tensor& first_BH = {});
-  /// One position of each row; returns the new state.
+  /// One decoding step of each row; returns the new state.
   RecurrentState step(const torch::Tensor& x_RI, const RecurrentState& before);
 
-  /// Matrices uniform within 1/√hidden, biases 0 and 1 for the LSTM's forget gate.
+  /// Matrices uniform in ±1/√hidden, biases 0, or 1 for the LSTM's forget gate.
   void reset_parameters();
 
  private:
@@ -54,16 +54,16 @@ class RecurrentLayerImpl : public torch::nn::Module {
   RecurrentCell cell_;
   int64_t hidden_;
   bool bidirectional_;
-  std::vector<torch::Tensor> parameters_;  // of each direction: W, U, b, c as LibTorch orders them
+  std::vector<torch::Tensor> parameters_;  // per direction: W, U, b, c in LibTorch's order
 };
 TORCH_MODULE(RecurrentLayer);
 
-/// Attention of every query to all source positions of its sentence.
+/// Attention of every query over the source positions of its sentence.
 class RecurrentAttentionLayerImpl : public torch::nn::Module {
  public:
   explicit RecurrentAttentionLayerImpl(const RecurrentConfig& config);
 
-  /// What is computed once a batch: keys [B, M, A], values [B, M, C] and where they are padding.
+  /// Computed once per batch: keys [B, M, A], values [B, M, C] and their padding mask.
   struct Memory {
     torch::Tensor keys_BMA, values_BMC, padding_BM;
   };
@@ -72,7 +72,7 @@ class RecurrentAttentionLayerImpl : public torch::nn::Module {
   torch::Tensor forward(const torch::Tensor& queries_BLH, const Memory& memory);
 
   Linear query = nullptr, key = nullptr;
-  torch::Tensor score_weight;  ///< [A], additive attention's v
+  torch::Tensor score_weight;  ///< [A], v of additive attention
 
  private:
   RecurrentAttention kind_;

@@ -10,7 +10,7 @@
 namespace attn {
 namespace {
 
-/// Searches with the modules, weights as they are at each step.
+/// Search with the modules; no copies of the weights.
 class RecurrentInference : public InferenceModel {
  public:
   explicit RecurrentInference(std::shared_ptr<RecurrentImpl> model) : model_(std::move(model)) {}
@@ -46,7 +46,7 @@ RecurrentImpl::RecurrentImpl(const RecurrentConfig& config, const VocabularySize
   config.validate();
   const bool shared = config.embedding_sharing == EmbeddingSharing::all;
   require(!shared || sizes.source == sizes.target, "model.embedding_sharing", "all",
-          "needs one vocabulary for both sides (data.shared_vocabulary)");
+          "requires data.shared_vocabulary");
   const double deviation = std::pow(static_cast<double>(config.d_model), -0.5);
   const auto matrix = [&](const char* name, int64_t rows) {
     return register_parameter(name, torch::empty({rows, config.d_model}).normal_(0.0, deviation));
@@ -100,7 +100,7 @@ torch::Tensor RecurrentImpl::dropped(const torch::Tensor& x) const {
 }
 
 torch::Tensor RecurrentImpl::embed(const torch::Tensor& weight_VD, const torch::Tensor& tokens_N) {
-  // To unit variance, as in the Transformer.
+  // Scaled to unit variance, as in the Transformer.
   return dropped(
       scaled_embedding(weight_VD, tokens_N, std::sqrt(static_cast<double>(config_.d_model))));
 }

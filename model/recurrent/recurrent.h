@@ -1,7 +1,8 @@
-// A recurrent encoder-decoder with attention: what the Transformer was compared with. Bidirectional
-// layers encode the source; the decoder's first layer reads the target and asks attention for a
-// context, the other layers read that layer and its context (as in GNMT, Wu et al. 2016, without
-// feeding contexts back into the first layer, so that all positions attend at once in training).
+// A recurrent encoder-decoder with attention, the baseline of the Transformer. The encoder is
+// bidirectional; the first decoder layer reads the target and computes the attention query, the
+// other layers read its output and the context (as in GNMT, Wu et al. 2016, but without feeding
+// contexts back into the first layer, so that training computes attention for all positions at
+// once).
 #pragma once
 
 #include <memory>
@@ -17,7 +18,7 @@ namespace attn {
 
 class RecurrentImpl : public Seq2SeqModel {
  public:
-  /// Parameters are initialised from torch's generator.
+  /// Parameters are initialized from torch's default generator.
   RecurrentImpl(const RecurrentConfig& config, const VocabularySizes& sizes);
 
   Memory encode(const TokenSequences& source) override;
@@ -27,24 +28,25 @@ class RecurrentImpl : public Seq2SeqModel {
   std::shared_ptr<Seq2SeqModel> replica() const override;
   int64_t width() const override { return config_.d_model; }
 
-  /// For search: the rows of a batch, and what attention keeps of their sources.
+  /// State of incremental decoding.
   struct State {
     RecurrentAttentionLayerImpl::Memory memory;
-    std::vector<RecurrentState>
-        layers;  ///< after the last position; before the first one by sentence
+    std::vector<RecurrentState> layers;  ///< after the last step; initially one row per sentence
   };
   State start(const Memory& memory);
-  /// Decodes one position: the pre-softmax rows [R, D].
+  /// One decoding step: the pre-softmax rows [R, D].
   torch::Tensor step(State& state, const StepRows& rows);
 
   std::vector<RecurrentLayer> encoder_layers, decoder_layers;
-  std::vector<Linear> first_states;  ///< of each decoder layer, from the mean of the memory
+  std::vector<Linear>
+      first_states;  ///< initial states per decoder layer, from the mean of the memory
   RecurrentAttentionLayer attention = nullptr;
-  Linear output = nullptr;  ///< top state, context and embedding to the pre-softmax rows
-  // Which of these exist is config.embedding_sharing's choice; the others stay undefined.
-  torch::Tensor shared_weight;      ///< [V, D], sharing = all
-  torch::Tensor source_weight;      ///< [V of the source, D]
-  torch::Tensor target_weight;      ///< [V of the target, D], the projection's too with decoder
+  Linear output = nullptr;  ///< top state, context and embedding to pre-softmax rows
+  // Defined according to config.embedding_sharing.
+  torch::Tensor shared_weight;  ///< [V, D], sharing = all
+  torch::Tensor source_weight;  ///< [V of the source, D]
+  torch::Tensor
+      target_weight;  ///< [V of the target, D], also the projection with sharing = decoder
   torch::Tensor projection_weight;  ///< [V of the target, D], sharing = none
 
  private:
@@ -53,7 +55,7 @@ class RecurrentImpl : public Seq2SeqModel {
   const torch::Tensor& output_weight() const;
   torch::Tensor embed(const torch::Tensor& weight_VD, const torch::Tensor& tokens_N);
   torch::Tensor dropped(const torch::Tensor& x) const;
-  /// Each decoder layer's state before the first position, [B, hidden].
+  /// Initial state of each decoder layer, [B, hidden].
   std::vector<torch::Tensor> first_states_of(const Memory& memory);
   torch::Tensor output_rows(const torch::Tensor& top, const torch::Tensor& context,
                             const torch::Tensor& embedded);

@@ -7,7 +7,7 @@ int64_t gates(const RecurrentConfig& c) {
   return c.cell == RecurrentCell::lstm ? 4 : 3;
 }
 
-// Weights of one direction of a layer, without its two biases.
+// Weights of one direction of a layer, without the two biases.
 int64_t cell_weights(const RecurrentConfig& c, int64_t inputs) {
   return gates(c) * c.hidden * (inputs + c.hidden);
 }
@@ -20,7 +20,7 @@ int64_t context(const RecurrentConfig& c) {
   return 2 * c.hidden;  // both directions of the encoder
 }
 
-// Inputs of an encoder's and of a decoder's layer.
+// Input width of an encoder or decoder layer.
 int64_t encoder_inputs(const RecurrentConfig& c, int64_t layer) {
   return layer == 0 ? c.d_model : context(c);
 }
@@ -28,7 +28,7 @@ int64_t decoder_inputs(const RecurrentConfig& c, int64_t layer) {
   return layer == 0 ? c.d_model : c.hidden + context(c);
 }
 
-// What the pre-softmax rows are made of: top state, context, embedding.
+// Input width of the output layer: top state, context, embedding.
 int64_t output_inputs(const RecurrentConfig& c) {
   return c.hidden + context(c) + c.d_model;
 }
@@ -40,7 +40,7 @@ int64_t parameter_count(const RecurrentConfig& c, const VocabularySizes& sizes) 
   for (int64_t i = 0; i < c.encoder_layers; ++i)
     sum += 2 * cell_parameters(c, encoder_inputs(c, i));
   for (int64_t i = 0; i < c.decoder_layers; ++i) sum += cell_parameters(c, decoder_inputs(c, i));
-  sum += c.decoder_layers * (context(c) + 1) * c.hidden;         // first states
+  sum += c.decoder_layers * (context(c) + 1) * c.hidden;         // initial states
   sum += c.hidden * c.d_attention + context(c) * c.d_attention;  // query and key
   if (c.attention == RecurrentAttention::additive) sum += c.d_attention;
   return sum + (output_inputs(c) + 1) * c.d_model;

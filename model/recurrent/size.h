@@ -1,4 +1,4 @@
-// What a recurrent encoder-decoder costs, in closed forms: model/size.h.
+// Closed forms of model/size.h for the recurrent encoder-decoder.
 #pragma once
 
 #include "model/pair_lengths.h"
@@ -8,7 +8,7 @@ namespace attn {
 
 int64_t parameter_count(const RecurrentConfig& config, const VocabularySizes& sizes);
 
-/// The products of cells, attention and projection; element-wise work is left out.
+/// Matrix products of cells, attention and projection; element-wise operations are not counted.
 double forward_flops(const RecurrentConfig& config, const VocabularySizes& sizes,
                      const PairLengths& lengths);
 

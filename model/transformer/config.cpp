@@ -5,7 +5,7 @@
 namespace attn {
 namespace {
 
-constexpr int64_t kWidest = 1 << 20;  // beyond this a size is a typing mistake, not an experiment
+constexpr int64_t kWidest = 1 << 20;  // larger sizes are taken for typos
 
 void require_size(const char* name, int64_t value, int64_t least = 1) {
   require(value >= least && value <= kWidest, name, value,
@@ -34,10 +34,10 @@ void TransformerConfig::validate() const {
   require(!sinusoids || d_model % 2 == 0, "d_model", d_model,
           "must be even with sinusoidal positions");
   require(position != Position::rotary || d_k % 2 == 0, "d_k", d_k,
-          "must be even with rotary positions, which turn pairs");
+          "must be even with rotary positions");
   require(!word_positions || (position != Position::none && position != Position::rotary),
           "word_positions", "true",
-          "needs a position encoding that is added to the embeddings (model.position)");
+          "requires a position encoding that is added to the embeddings (model.position)");
   require(!word_positions || d_model % 2 == 0, "d_model", d_model,
           "must be even with word_positions");
 }

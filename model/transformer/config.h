@@ -1,4 +1,4 @@
-// The options of the Transformer: the paper's base is the default (section 3, Table 3).
+// Options of the Transformer; the defaults are the paper's base model (section 3, Table 3).
 #pragma once
 
 #include <array>
@@ -11,19 +11,18 @@
 
 namespace attn {
 
-/// Section 3.5: what tells positions apart.
+/// Section 3.5: position encodings.
 enum class Position {
-  sinusoidal,         ///< the paper's: sines and cosines interleaved
-  sinusoidal_halves,  ///< the released code's: a half of sines, then a half of cosines
+  sinusoidal,         ///< the paper: sines and cosines interleaved
+  sinusoidal_halves,  ///< the released code: all sines, then all cosines
   learned,            ///< row (E) of Table 3
-  rotary,             ///< nothing is added; self-attention turns queries and keys (Su et al. 2021)
+  rotary,             ///< RoPE on queries and keys of self-attention (Su et al. 2021)
   none
 };
-/// Where layer normalisation stands: after the residual sum (the paper) or before the sub-layer.
+/// Layer normalization after the residual sum (the paper) or before the sub-layer.
 enum class Norm { post, pre };
 enum class Activation { relu, gelu, silu };
-/// Two ways to the same attention: the kernels, or the formula written out, which can return its
-/// weights.
+/// Implementations of attention: optimized kernels, or the reference, which can return the weights.
 enum class AttentionPath { kernels, reference };
 
 template <>
@@ -75,37 +74,40 @@ struct TransformerConfig {
 
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit) {
-    visit("layers", self.layers, "N: layers in the encoder and in the decoder");
-    visit("d_model", self.d_model, "width of every sub-layer's output");
-    visit("d_ff", self.d_ff, "inner width of the feed-forward networks");
-    visit("heads", self.heads, "h: attention heads");
-    visit("d_k", self.d_k, "width of a query and a key in one head");
-    visit("d_v", self.d_v, "width of a value in one head");
-    visit("dropout", self.dropout, "P_drop: on sub-layer outputs and on embeddings + positions");
+    visit("layers", self.layers, "N: layers of the encoder and of the decoder");
+    visit("d_model", self.d_model, "model dimension: width of embeddings and sub-layer outputs");
+    visit("d_ff", self.d_ff, "inner dimension of the feed-forward networks");
+    visit("heads", self.heads, "h: number of attention heads");
+    visit("d_k", self.d_k, "dimension of queries and keys per head");
+    visit("d_v", self.d_v, "dimension of values per head");
+    visit("dropout", self.dropout,
+          "P_drop: dropout on sub-layer outputs and on embeddings + positions");
     visit("attention_dropout", self.attention_dropout,
-          "on attention weights (the later released code)");
+          "dropout on attention weights (0 in the paper, 0.1 in Tensor2Tensor)");
     visit("activation_dropout", self.activation_dropout,
-          "on the feed-forward activation (the later released code)");
+          "dropout after the feed-forward activation (0 in the paper, 0.1 in Tensor2Tensor)");
     visit("position", self.position,
-          "position encoding; row (E) of Table 3 is learned; rotary turns the queries and keys of "
-          "self-attention");
-    visit("max_positions", self.max_positions,
-          "rows of the learned position table; longer input is refused with learned positions");
+          "position encoding (row (E) of Table 3: learned; rotary: RoPE, on queries and keys of "
+          "self-attention)");
+    visit(
+        "max_positions", self.max_positions,
+        "size of the learned position table; longer sentences are an error with learned positions");
     visit("word_positions", self.word_positions,
-          "not in the paper; parsing alone, best with data.tokenizer words: the decoder's input "
-          "also encodes how many of the sentence's words its tree has so far");
-    visit("norm", self.norm, "layer normalisation after the residual sum (paper) or before");
-    visit("norm_kind", self.norm_kind,
-          "layer normalisation (paper), or by the root mean square, without mean and bias");
-    visit("bias", self.bias, "biases on the attention projections");
-    visit("activation", self.activation, "of the feed-forward networks");
+          "not in the paper, parsing only: the decoder input also encodes the number of leaves "
+          "generated so far; best with data.tokenizer words");
+    visit("norm", self.norm,
+          "layer normalization after the residual sum (post, the paper) or before the sub-layer "
+          "(pre)");
+    visit("norm_kind", self.norm_kind, "layer normalization (the paper) or RMSNorm");
+    visit("bias", self.bias, "biases in the attention projections");
+    visit("activation", self.activation, "activation of the feed-forward networks");
     visit("embedding_sharing", self.embedding_sharing,
-          "which embeddings and the output projection are one matrix");
+          "which of source embedding, target embedding and output projection share one matrix");
   }
   bool operator==(const TransformerConfig&) const = default;
   /// Throws ConfigError naming the first option that contradicts itself.
   void validate() const;
-  /// The most positions that a sentence may have, if the position encoding ends somewhere.
+  /// Maximum number of positions, if the position encoding is limited.
   std::optional<int64_t> max_length() const;
   bool counts_words() const { return word_positions; }
 };

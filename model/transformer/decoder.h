@@ -1,5 +1,4 @@
-// Section 3.1, right half of Figure 1; whole sentences in training, one position at a time in
-// search.
+// Section 3.1, right half of Figure 1: teacher forcing in training, incremental decoding in search.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +33,7 @@ class DecoderLayerImpl : public torch::nn::Module {
   /// [N, D] to [N, D]; `self` is causal, `cross` is from target rows to memory rows.
   torch::Tensor forward(torch::Tensor x_ND, const torch::Tensor& memory_MD,
                         const AttentionSpec& self, const AttentionSpec& cross);
-  /// One position: [R, D] to [R, D]; appends to `state.kv_cache[layer]`.
+  /// One decoding step: [R, D] to [R, D]; appends to `state.kv_cache[layer]`.
   torch::Tensor step(torch::Tensor x_RD, DecoderState& state, size_t layer,
                      const AttentionSpec& cross, const PositionInScores& position);
 

@@ -19,9 +19,9 @@ torch::Tensor EmbeddingImpl::forward(const torch::Tensor& weight_VD, const torch
   torch::Tensor x_ND = scaled_embedding(weight_VD, tokens_N, scale_);
   x_ND = position(x_ND, positions_N, longest);
   if (word_position) {
-    TORCH_CHECK(second_N.defined(), "word_positions: the rows have no second index");
-    // Back to front, so that the fast sinusoids of one meet the slow ones of the other, and a sum
-    // of two positions stays two.
+    TORCH_CHECK(second_N.defined(), "word_positions: second_N is undefined");
+    // Reversed, so that high frequencies of one encoding meet low frequencies of the other and the
+    // sum still identifies both positions.
     x_ND = word_position(x_ND.flip(1), second_N, longest).flip(1);
   }
   return dropout(x_ND);

@@ -1,5 +1,5 @@
-// Section 3.4: token embeddings times √d_model, plus positions (3.5), with dropout on the sum
-// (5.4). Not in the paper: a second encoding on the decoder's side, of how many words its tree has.
+// Section 3.4: token embeddings times √d_model, plus position encodings (3.5), with dropout on the
+// sum (5.4). Not in the paper: a second encoding on the decoder side (model.word_positions).
 #pragma once
 
 #include "kernels/libtorch.h"
@@ -9,14 +9,13 @@
 
 namespace attn {
 
-/// One side's embedding. The matrix is handed in, since source, target and the pre-softmax
-/// projection may share it.
+/// The embedding of one side. The matrix is an argument, since it may be shared.
 class EmbeddingImpl : public torch::nn::Module {
  public:
   EmbeddingImpl(const TransformerConfig& config, bool word_positions);
 
-  /// tokens_N (int64) with their positions_N to [N, D]; `longest` bounds the positions.
-  /// second_N: each row's second index, less than `longest`; only with word positions.
+  /// tokens_N and positions_N (int64) to [N, D]; positions are less than `longest`. second_N:
+  /// second position index, less than `longest`; only with word positions.
   torch::Tensor forward(const torch::Tensor& weight_VD, const torch::Tensor& tokens_N,
                         const torch::Tensor& positions_N, int64_t longest,
                         const torch::Tensor& second_N = {});

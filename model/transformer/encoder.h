@@ -13,7 +13,7 @@ namespace attn {
 class EncoderLayerImpl : public torch::nn::Module {
  public:
   explicit EncoderLayerImpl(const TransformerConfig& config);
-  /// [N, D] to [N, D]; `self` is the source attending to itself.
+  /// [N, D] to [N, D].
   torch::Tensor forward(torch::Tensor x_ND, const AttentionSpec& self);
 
   MultiHeadAttention self_attention = nullptr;
@@ -28,8 +28,7 @@ class EncoderImpl : public torch::nn::Module {
   torch::Tensor forward(torch::Tensor x_ND, const AttentionSpec& self);
 
   torch::nn::ModuleList layers;
-  NormLayer final_norm =
-      nullptr;  ///< only with norm = pre, whose last residual sum is not normalised
+  NormLayer final_norm = nullptr;  ///< only with norm = pre
 };
 TORCH_MODULE(Encoder);
 

@@ -12,7 +12,7 @@ torch::Tensor activated(Linear& inner, const torch::Tensor& x_ND, Activation act
     case Activation::silu:
       return torch::silu(inner(x_ND));
   }
-  TORCH_CHECK(false, "no such activation");
+  TORCH_CHECK(false, "unknown activation");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Search by the Transformer's own modules, with key/value caches.
+// Search with the modules of the Transformer and a KV cache.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,7 @@
 
 namespace attn {
 
-/// Reads the model's weights as they are at each step. The model should be in evaluation mode.
+/// Uses the weights of the model without copies. The model should be in evaluation mode.
 class ModuleInference : public InferenceModel {
  public:
   explicit ModuleInference(std::shared_ptr<TransformerImpl> model);

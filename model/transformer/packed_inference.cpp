@@ -10,7 +10,7 @@
 namespace attn {
 namespace {
 
-constexpr int64_t kRowsAThread = 8;  // of attention and norms
+constexpr int64_t kRowsAThread = 8;  // in attention and norms
 
 NormParameters copied(const NormLayer& norm) {
   NormParameters parameters = norm->kernel_parameters();
@@ -24,7 +24,7 @@ PackedLinear packed(const Linear& linear, WeightType type) {
   return PackedLinear(linear->weight, linear->bias, type);
 }
 
-// Several layers of the same input as one.
+// Fuses several layers of the same input.
 PackedLinear packed(std::initializer_list<Linear> linears, WeightType type) {
   std::vector<torch::Tensor> weights, biases;
   for (const auto& linear : linears) {
@@ -48,8 +48,7 @@ PackedInference::Layer packed(const DecoderLayer& layer, WeightType type) {
           .feed_forward_norm = copied(layer->feed_forward_sublayer->norm)};
 }
 
-// Whether a position encoding is in the embedding alone, which is the module's own here, or turns
-// queries and keys.
+// Whether the position encoding is supported: added to the embedding, or rotary.
 bool is_known(Position position) {
   switch (position) {
     case Position::sinusoidal:
@@ -62,9 +61,9 @@ bool is_known(Position position) {
   return false;
 }
 
-// Whether all that the config asks for is done here: options that this file takes into account, or
-// that say nothing of the decoder's step, are set to their defaults, and nothing else may be left.
-// So an option that is added to the model later is left to the modules until it is named here.
+// Whether this file implements the config. All options that it handles, or that do not matter in
+// search, are set to their defaults; any other difference from the defaults is unsupported. So a
+// new option falls back to the modules until it is listed here.
 bool is_known(TransformerConfig config) {
   const TransformerConfig paper;
   config.layers = paper.layers;
@@ -86,7 +85,7 @@ bool is_known(TransformerConfig config) {
   return config == paper;
 }
 
-// Memory that is written before it is read, kept from step to step.
+// A buffer of at least `floats`, with arbitrary content.
 float* room(std::vector<float>& buffer, int64_t floats) {
   if (static_cast<int64_t>(buffer.size()) < floats) buffer.resize(static_cast<size_t>(floats));
   return buffer.data();
@@ -138,16 +137,16 @@ class PackedSession : public DecodeSession {
     caches_.resize(decoder.layers.size());
   }
 
-  // Logits [R, V], in memory that the next step takes again.
+  // Logits [R, V] in a buffer that the next step overwrites.
   torch::Tensor step(const StepRows& step) override;
 
  private:
-  // A layer's memory: keys transposed by sentence and head, since every step attends to them.
+  // Cross-attention keys, transposed per sentence and head, and values of a layer.
   struct LayerMemory {
     std::vector<float> keys;
     torch::Tensor values_NE;
   };
-  // A layer's keys and values of all positions so far, each position's where it was written.
+  // Self-attention keys and values of a layer, one block per position.
   struct KvCache {
     std::vector<std::vector<float>> blocks;  // [R of that step, queries | keys | values]
     std::vector<const float*> keys, values;
@@ -155,16 +154,15 @@ class PackedSession : public DecodeSession {
 
   void remember(const KeysValues& projected);
   void follow(std::span<const int64_t> parents, int64_t rows);
-  // Turns the queries and keys of a block.
+  // Rotates the queries and keys of a block.
   void rotate_rows(const Rotation& rotation, float* block, int64_t rows) const;
   void attend_to_cache(size_t layer, int64_t rows, float* out);
   void attend_to_memory(size_t layer, std::span<const int64_t> sentences, const float* queries,
                         float* out);
   // out = norm of x + update; update may be null, out may be x.
-  void normalise(const NormParameters& norm, const float* x, const float* update, int64_t rows,
+  void normalize(const NormParameters& norm, const float* x, const float* update, int64_t rows,
                  float* out);
-  // x through one sub-layer with its residual and its norm, before or after; `compute` maps rows
-  // [R, D] to rows [R, D].
+  // Sub-layer with residual connection and norm (pre or post); `compute` maps [R, D] to [R, D].
   template <class F>
   void sublayer(const NormParameters& norm, float* x, int64_t rows, F&& compute);
 
@@ -176,7 +174,8 @@ class PackedSession : public DecodeSession {
   std::vector<int64_t> key_offsets_;  // of each sentence's first head in LayerMemory::keys
   std::vector<KvCache> caches_;
   int64_t position_ = 0;
-  std::vector<std::vector<int32_t>> past_, next_past_;  // of each row: its row at every position
+  std::vector<std::vector<int32_t>> past_,
+      next_past_;  // back-pointers: of each row, its row at every position
   std::vector<float> x_, normal_, update_, zeros_, sums_, means_, rstds_, attended_, queries_,
       hidden_, logits_;
 };
@@ -289,7 +288,7 @@ void PackedSession::attend_to_memory(size_t layer, std::span<const int64_t> sent
   });
 }
 
-void PackedSession::normalise(const NormParameters& norm, const float* x, const float* update,
+void PackedSession::normalize(const NormParameters& norm, const float* x, const float* update,
                               int64_t rows, float* out) {
   if (update == nullptr) {
     zeros_.resize(std::max(zeros_.size(), static_cast<size_t>(rows * d_model_)), 0.0f);
@@ -313,12 +312,12 @@ void PackedSession::sublayer(const NormParameters& norm, float* x, int64_t rows,
   switch (model_->config().norm) {
     case attn::Norm::post: {
       const float* update = compute(x);
-      normalise(norm, x, update, rows, x);
+      normalize(norm, x, update, rows, x);
       return;
     }
     case attn::Norm::pre: {
       float* normal = room(normal_, rows * d_model_);
-      normalise(norm, x, nullptr, rows, normal);
+      normalize(norm, x, nullptr, rows, normal);
       const float* update = compute(normal);
       for (int64_t i = 0; i < rows * d_model_; ++i) x[i] += update[i];
       return;
@@ -366,7 +365,7 @@ torch::Tensor PackedSession::step(const StepRows& step) {
       return update;
     });
   }
-  if (decoder_.final_norm) normalise(*decoder_.final_norm, x, nullptr, rows, x);
+  if (decoder_.final_norm) normalize(*decoder_.final_norm, x, nullptr, rows, x);
   ++position_;
   const int64_t classes = decoder_.projection.outputs();
   float* logits = room(logits_, rows * classes);

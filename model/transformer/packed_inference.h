@@ -1,5 +1,5 @@
-// Search without LibTorch's operations: the decoder's weights packed once, a few kernels a layer.
-// What it computes is TransformerImpl::step and project, to rounding.
+// Fast CPU search: the decoder's weights packed once, a few fused kernels per layer. Equals
+// TransformerImpl::step and project up to rounding.
 #pragma once
 
 #include <memory>
@@ -15,20 +15,19 @@
 
 namespace attn {
 
-/// Copies the decoder's weights; embedding and encoder stay the model's own (for bf16 the first
-/// session copies the encoder's weights, too), so make another one when weights change.
+/// Holds copies of the decoder's weights (for bf16 also of the encoder's, from the first session
+/// on); create a new one when the weights change.
 class PackedInference : public InferenceModel {
  public:
-  /// Whether there are kernels for this model: none off the CPU, in another type than float32, with
-  /// a bias on the attention scores, or with an option that is not handled here, such as another
-  /// activation than ReLU or the written-out attention.
+  /// Whether the model is supported: float32 on a CPU, without a bias on attention scores and
+  /// without unsupported options, such as activations other than ReLU or the reference attention.
   static bool serves(const TransformerImpl& model);
   /// For a model that `serves` accepts. bf16 requires has_bf16_tiles().
   PackedInference(std::shared_ptr<TransformerImpl> model, WeightType weights);
   std::unique_ptr<DecodeSession> start(const TokenSequences& source) const override;
 
   struct Layer {
-    PackedLinear self_project, self_output;  ///< queries, keys and values in one
+    PackedLinear self_project, self_output;  ///< fused queries, keys and values
     PackedLinear cross_query, cross_output;
     PackedLinear inner, outer;
     NormParameters self_norm, cross_norm, feed_forward_norm;
@@ -38,7 +37,7 @@ class PackedInference : public InferenceModel {
   std::vector<Layer> layers;
   std::optional<NormParameters> final_norm;
   PackedLinear projection;
-  /// What the encoder and the memory's keys and values are computed with; null: float32.
+  /// bf16 weights of the encoder and of the cross-attention keys and values; null: float32.
   std::unique_ptr<Bf16Weights> memory_weights;
 };
 

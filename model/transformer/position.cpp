@@ -38,8 +38,8 @@ torch::Tensor PositionEncodingImpl::forward(const torch::Tensor& embeddings_ND,
     case Position::none:
       return embeddings_ND;
     case Position::learned:
-      TORCH_CHECK(longest <= weight.size(0), "a sentence of ", longest,
-                  " positions; model.max_positions is ", weight.size(0));
+      TORCH_CHECK(longest <= weight.size(0), "a sentence has ", longest,
+                  " positions, more than model.max_positions = ", weight.size(0));
       return embeddings_ND + weight.index_select(0, positions_N);
     case Position::sinusoidal:
     case Position::sinusoidal_halves:
@@ -70,7 +70,7 @@ PositionInScores PositionEncodingImpl::in_scores(const torch::Tensor& positions_
 
 PositionInScores PositionEncodingImpl::in_step(int64_t rows, int64_t position,
                                                torch::Device device) {
-  // The newest position's row of the bias that whole sentences get.
+  // The last row of the bias of whole sentences.
   torch::Tensor bias = attention_bias(position + 1, position + 1);
   if (bias.defined()) bias = bias.narrow(1, position, 1);
   if (kind_ != Position::rotary) return {bias, {}};

@@ -1,5 +1,5 @@
-// Which decoder serves the Transformer in search. Apart from transformer.cpp, since both decoders
-// are made of the model.
+// Selects the implementation of search. Not in transformer.cpp, since both implementations include
+// it.
 #include "model/transformer/inference.h"
 #include "model/transformer/packed_inference.h"
 #include "model/transformer/transformer.h"

@@ -35,8 +35,8 @@ double forward_flops(const TransformerConfig& c, const VocabularySizes& vocabula
   const double d = static_cast<double>(c.d_model), heads = static_cast<double>(c.heads);
   const double keys = heads * static_cast<double>(c.d_k),
                values = heads * static_cast<double>(c.d_v);
-  const double queries_and_output = d * keys + values * d;  // a query position
-  const double keys_and_values = d * keys + d * values;     // a memory position
+  const double queries_and_output = d * keys + values * d;  // per query position
+  const double keys_and_values = d * keys + d * values;     // per memory position
   const double feed_forward = 2 * d * static_cast<double>(c.d_ff);
   const double per_score = keys + values;  // Q Kᵀ and the weighted sum, all heads
   const double encoder =

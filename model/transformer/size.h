@@ -1,4 +1,4 @@
-// What a Transformer costs, in closed forms: model/size.h.
+// Closed forms of model/size.h for the Transformer.
 #pragma once
 
 #include "model/pair_lengths.h"
@@ -8,7 +8,7 @@ namespace attn {
 
 int64_t parameter_count(const TransformerConfig& config, const VocabularySizes& sizes);
 
-/// Causal self-attention counts the positions that are attended to, t (t + 1) / 2.
+/// Causal self-attention counts unmasked positions only: t (t + 1) / 2.
 double forward_flops(const TransformerConfig& config, const VocabularySizes& sizes,
                      const PairLengths& lengths);
 

@@ -1,4 +1,4 @@
-// Section 3.1 and 5.4: the residual connection, layer normalisation and dropout around every
+// Section 3.1 and 5.4: the residual connection, layer normalization and dropout around every
 // sub-layer.
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace attn {
 
-/// The norm of every sub-layer, and of a pre-norm stack's end.
+/// The norm of sub-layers, and after the last layer with norm = pre.
 NormLayer make_norm(const TransformerConfig& config);
 
 /// LayerNorm(x + Dropout(Sublayer(x))), or x + Dropout(Sublayer(LayerNorm(x))) with norm = pre.
@@ -26,7 +26,7 @@ class SublayerImpl : public torch::nn::Module {
       case Norm::pre:
         return x_ND + dropout(sublayer(norm(x_ND)));
     }
-    TORCH_CHECK(false, "no such norm");
+    TORCH_CHECK(false, "unknown norm");
   }
 
   NormLayer norm = nullptr;

@@ -12,7 +12,7 @@ TransformerImpl::TransformerImpl(const TransformerConfig& config, const Vocabula
   config.validate();
   const bool shared = config.embedding_sharing == EmbeddingSharing::all;
   require(!shared || sizes.source == sizes.target, "model.embedding_sharing", "all",
-          "needs one vocabulary for both sides (data.shared_vocabulary)");
+          "requires data.shared_vocabulary");
   const auto matrix = [&](const char* name, int64_t rows) {
     return register_parameter(name, torch::empty({rows, config.d_model}));
   };
@@ -94,8 +94,7 @@ torch::Tensor TransformerImpl::step(DecoderState& state, const StepRows& step) {
     for (int64_t r = 0; r < rows; ++r) moved[r] = earlier[step.parents[r]];
     earlier.swap(moved);
   }
-  // The newest earlier step's rows were the identity when it was made, so the loop has already
-  // placed them.
+  // The rows of the new step point to themselves.
   std::vector<int32_t> self(step.tokens.size());
   for (int64_t r = 0; r < rows; ++r) self[r] = static_cast<int32_t>(r);
   state.backpointers.push_back(std::move(self));

@@ -17,31 +17,30 @@ namespace attn {
 class TransformerImpl : public Seq2SeqModel {
  public:
   TransformerImpl(const TransformerConfig& config, const VocabularySizes& sizes);
-  /// Draws all parameters from torch's generator (model/layers/layer.h).
+  /// Initializes all parameters from torch's default generator (model/layers/layer.h).
   void reset_parameters();
 
   Memory encode(const TokenSequences& source) override;
-  /// The last decoder layer's rows.
+  /// Output of the last decoder layer, [N, D].
   torch::Tensor decode(const TokenSequences& target_in, const Memory& memory) override;
   OutputLayer output_layer() const override { return {output_weight()}; }
-  /// On a CPU, in float32, for the options that PackedInference has kernels for.
+  /// See PackedInference::serves.
   bool has_packed_inference() const override;
   std::shared_ptr<const InferenceModel> inference(const SearchBackend& backend) override;
   std::shared_ptr<Seq2SeqModel> replica() const override;
   std::optional<int64_t> max_length() const override { return config_.max_length(); }
   int64_t width() const override { return config_.d_model; }
 
-  /// For search: the memory's keys and values, no position decoded yet.
+  /// Starts incremental decoding: projects the memory; the KV cache is empty.
   DecoderState start(const Memory& memory);
-  /// Decodes one position and returns [R, D]. At the first one parents are not looked at.
+  /// One decoding step: [R, D]. Ignores parents at the first step.
   torch::Tensor step(DecoderState& state, const StepRows& rows);
-  /// The decoder's input [R, D] for the tokens of one position: the part of `step` that looks at
-  /// no other row.
+  /// Embeds the tokens of one decoding step: the decoder input [R, D].
   torch::Tensor embed_step(const StepRows& rows, int64_t position);
 
-  /// [V, D]: rows of the pre-softmax projection, whichever parameter that is.
+  /// [V, D]: the pre-softmax projection, a parameter of its own or shared.
   const torch::Tensor& output_weight() const;
-  /// [V, D]: the two sides' embeddings.
+  /// [V, D]: source and target embeddings.
   const torch::Tensor& source_matrix() const;
   const torch::Tensor& target_matrix() const;
   const TransformerConfig& config() const { return config_; }
@@ -49,11 +48,11 @@ class TransformerImpl : public Seq2SeqModel {
   Embedding source_embedding = nullptr, target_embedding = nullptr;
   Encoder encoder = nullptr;
   Decoder decoder = nullptr;
-  // Section 3.4: which of these exist says config.embedding_sharing; the others stay undefined.
+  // Section 3.4: defined according to config.embedding_sharing.
   torch::Tensor shared_weight;  ///< [V, D], sharing = all
   torch::Tensor source_weight;  ///< [V of the source, D]
   torch::Tensor
-      target_weight;  ///< [V of the target, D], the projection's too with sharing = decoder
+      target_weight;  ///< [V of the target, D], also the projection with sharing = decoder
   torch::Tensor projection_weight;  ///< [V of the target, D], sharing = none
 
  private:

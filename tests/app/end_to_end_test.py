@@ -39,7 +39,7 @@ class EndToEnd(ProgramTest):
         return last.name, (last / "model.safetensors").read_bytes()
 
     def whole_run(self, run="whole", *settings, threads=1):
-        """An undisturbed run, made once."""
+        """An uninterrupted run, trained once."""
         if not (self.path / run).exists():
             self.attn("train", "small.json", "--run", run, *settings, threads=threads)
         return self.weights(run)
@@ -118,7 +118,7 @@ class EndToEnd(ProgramTest):
             return out
         self.assertEqual(values(killed), values(whole))
 
-    def test_a_signal_saves_and_names_the_command_to_go_on(self):
+    def test_a_signal_saves_and_names_the_command_to_resume(self):
         self.whole_run()
         process = self.start("train", "small.json", "--run", "stopped")
         while not list((self.path / "stopped").glob("checkpoints/step-*")):
@@ -231,7 +231,7 @@ class EndToEnd(ProgramTest):
                       code=2, names=["train.patience", "every"])
         self.one_line("train", "nowhere.json", code=3, names=["nowhere.json"])
 
-    def test_resuming_with_another_model_or_over_a_run_is_refused(self):
+    def test_resuming_with_another_model_or_over_a_run_is_rejected(self):
         self.whole_run()
         self.one_line("train", "small.json", "--run", "whole", code=2, names=["whole", "--resume"])
         self.one_line("train", "small.json", "--run", "whole", "--resume", "--set", "model.heads=4", code=2,
@@ -298,7 +298,7 @@ class EndToEnd(ProgramTest):
         self.one_line("train", "moved", "--resume", code=2, names=["moved: is a checkpoint, not a run"])
         self.assertEqual(self.files("whole"), before)
 
-    def test_an_average_that_a_killed_command_put_aside_is_noticed(self):
+    def test_an_interrupted_average_is_reported(self):
         self.whole_run()
         copy = self.path / "aside"
         subprocess.run(["cp", "-r", self.path / "whole", copy], check=True)
@@ -342,7 +342,7 @@ class EndToEnd(ProgramTest):
         self.assertEqual(self.files("readonly"), before)
         self.assertFalse((copy / "cache").exists())
 
-    def test_text_that_changed_since_a_run_began_is_refused(self):
+    def test_text_that_changed_since_a_run_began_is_rejected(self):
         texts = {s: (self.path / f"corpus/train.{s}").read_text() for s in ("en", "de")}
         (self.path / "edited").mkdir()
         for suffix, text in texts.items():
@@ -350,12 +350,12 @@ class EndToEnd(ProgramTest):
         self.attn("train", "small.json", "--run", "edit", "--set", "data.train=edited/train", "--set", "train.steps=7")
         for suffix, text in texts.items():
             self.write(f"edited/train.{suffix}", text[text.index("\n") + 1:])
-        self.one_line("train", "edit", "--resume", "--set", "train.steps=14", code=3, names=["edited/train", "another text"])
+        self.one_line("train", "edit", "--resume", "--set", "train.steps=14", code=3, names=["edited/train", "training text has changed"])
 
     def test_what_would_fail_at_an_evaluation_fails_before_training(self):
         for weights in ("int8", "bf16"):
             self.one_line("train", "small.json", "--run", weights, "--set", "model.activation=gelu", "--set",
-                          f"search.weights={weights}", code=2, names=["search.weights", weights, "take fp32"])
+                          f"search.weights={weights}", code=2, names=["search.weights", weights, "use fp32"])
         self.one_line("train", "small.json", "--run", "short", "--set", "model.position=learned", "--set",
                       "model.max_positions=9", "--set", "data.max_length=9", code=3, names=["valid", "max_positions"])
 
@@ -373,14 +373,14 @@ class EndToEnd(ProgramTest):
         done = self.attn("train", "small.json", "--run", "utf8", "--set", "data.train=broken/train",
                          "--set", "data.valid=broken/train", "--set", "train.steps=1")
         self.assertIn("1501", done.stderr)
-        self.assertIn("left out, as empty, overlong or not UTF-8: 1 of its pairs", done.stderr)
+        self.assertIn("1 pairs dropped: empty, too long or not UTF-8", done.stderr)
         last = json.loads((self.path / "utf8/metrics.jsonl").read_text().splitlines()[-2])
         self.assertEqual((last["name"], last["left_out"]), ("valid", 1))
         self.assertIn("UTF-8", done.stderr)
         self.one_line("train", "small.json", "--run", "none", "--set", "data.train=nowhere/train", code=3,
                       names=["nowhere/train.en"])
 
-    def test_broken_checkpoints_are_refused_and_a_broken_newest_one_is_passed_over(self):
+    def test_broken_checkpoints_are_rejected_and_a_broken_newest_one_is_skipped(self):
         self.whole_run()
         copy = self.path / "copy"
         subprocess.run(["cp", "-r", self.path / "whole", copy], check=True)
@@ -388,7 +388,7 @@ class EndToEnd(ProgramTest):
         weights = newest / "model.safetensors"
         weights.write_bytes(weights.read_bytes()[:-100])
         self.one_line("translate", str(newest.relative_to(self.path)), code=3, names=["model.safetensors"])
-        self.assertIn("damaged", self.attn("train", "copy", "--resume").stderr)
+        self.assertIn("corrupt", self.attn("train", "copy", "--resume").stderr)
         self.assertEqual(self.weights("copy"), self.weights("whole"))
         newest = sorted(copy.glob("checkpoints/step-*"))[-1]
         weights = newest / "model.safetensors"
@@ -415,14 +415,14 @@ class EndToEnd(ProgramTest):
     def test_a_diverging_run_stops_before_the_update_and_says_where(self):
         error = self.attn("train", "small.json", "--run", "diverged", "--set", "train.learning_rate=1e30",
                           "--set", "train.warmup=1", code=1).stderr
-        self.assertIn("nothing was updated", error)
+        self.assertIn("weights were not updated", error)
         self.assertIn("step ", error)
 
     def test_config_resolves_and_explains(self):
         shown = self.attn("config", "small.json", "--set", "model.heads=4")
         config = json.loads(shown.stdout)
         self.assertEqual((config["model"]["heads"], config["model"]["d_model"], config["model"]["norm"]), (4, 32, "post"))
-        self.assertIn("parameters with vocabularies of 400", shown.stderr)
+        self.assertIn("parameters with a vocabulary size of 400", shown.stderr)
         self.write("shown.json", shown.stdout)  # what is shown is a config, and resolves to itself
         self.assertEqual(self.attn("config", "shown.json").stdout, shown.stdout)
         lines = self.attn("config", "--explain").stdout.splitlines()

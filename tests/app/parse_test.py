@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The real binary as a parser: from generated trees to F1, what it makes of odd sentences, and what it refuses.
+"""The program as a parser: from generated trees to F1, unusual sentences, and errors.
 
     python3 tests/app/parse_test.py path/to/attn
 
@@ -151,7 +151,7 @@ class Parse(ProgramTest):
         # An untrained model without the constraint writes no trees.
         done = self.attn("parse", "xx", "--set", "constrained=false", "--set", "beam=1",
                          stdin="\n".join(self.sentences()) + "\n")
-        self.assertRegex(done.stderr, r"\d+ of 40 outputs were no well-formed tree")
+        self.assertRegex(done.stderr, r"\d+ of 40 outputs were not well-formed trees")
 
     def test_windows_and_n_best_lists(self):
         line = self.sentences()[0] + "\n"
@@ -177,7 +177,7 @@ class Parse(ProgramTest):
             self.assertEqual(self.attn("parse", "tags", *options, stdin="\ufeff" + lines).stdout,
                              self.attn("parse", "tags", *options, stdin=lines).stdout)
 
-    def test_plain_text_can_be_tokenised(self):
+    def test_plain_text_can_be_tokenized(self):
         tree = self.attn("parse", "tags", "--tokenize", stdin='The dog doesn\'t sleep (now).\n').stdout
         self.assertEqual(words_of(read_tree(tree)),
                          ["The", "dog", "does", "n't", "sleep", "-LRB-", "now", "-RRB-", "."])
@@ -194,7 +194,7 @@ class Parse(ProgramTest):
         self.write("few.ptb", "\n".join([*gold, "(TOP (INTJ (UH hapax)))"]) + "\n")
         sets = ["--set", "data.train=few.ptb", "--set", 'data.silver=["corpus/train.ptb"]', "--set", "data.silver_ratio=3"]
         said = self.attn("train", "parse.json", "--run", "repeated", "--set", "train.steps=2", "--set", "eval=[]", *sets).stderr
-        self.assertIn("each gold tree comes 19.0", said)
+        self.assertIn("each gold tree is used 19.0", said)
         pieces = [line.split("\t")[1] for line in self.attn("vocab", "repeated").stdout.splitlines()]
         self.assertGreater(len(pieces), 20)
         self.assertNotIn("hapax", pieces)

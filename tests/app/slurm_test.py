@@ -184,8 +184,8 @@ def check(work, environment):
         log = (project / f"swept/{name}/seed-1.log").read_text()
         assert (project / f"swept/{name}/seed-1/result.json").exists(), f"{name} did not finish\n{log[-1000:]}"
     log = (project / "swept/long/seed-1.log").read_text()
-    assert "stopped and saved" in log and "going on from" in log, f"it was not interrupted:\n{log[-2000:]}"
-    print(f"the long row was stopped and went on {log.count('going on from')} times")
+    assert "checkpoint saved" in log and "resuming from" in log, f"it was not interrupted:\n{log[-2000:]}"
+    print(f"the long row was stopped and went on {log.count('resuming from')} times")
     report = attn("report", "swept").stdout
     print("\n".join(line for line in report.splitlines() if line.startswith("|"))[:1200])
     assert "| long" in report and "not run" not in report

@@ -72,7 +72,7 @@ class Sweeps(ProgramTest):
         self.whole()
         before = {p: p.stat().st_mtime_ns for p in (self.path / "whole").glob("*/seed-*/checkpoints/*")}
         again = self.attn("sweep", "sweep.json", "--run", "whole")
-        self.assertIn("3 runs finished before", again.stderr)
+        self.assertIn("3 runs are already finished", again.stderr)
         self.assertNotIn("training", again.stderr)
         self.assertEqual(before, {p: p.stat().st_mtime_ns for p in (self.path / "whole").glob("*/seed-*/checkpoints/*")})
 
@@ -114,7 +114,7 @@ class Sweeps(ProgramTest):
         sweep(20)
         sweep(40)
         self.assertEqual(json.loads((run / "config.json").read_text())["train"]["steps"], 40)
-        self.assertIn("1 runs finished before", sweep(40).stderr)
+        self.assertIn("1 runs are already finished", sweep(40).stderr)
         # As long a training as that of the sweep that never stopped, so the same figures.
         self.assertEqual(self.scores("longer")[0], self.whole()[0])
         self.assertIn("finished at step 40; nothing to do", self.attn("train", str(run), "--resume").stderr)
@@ -158,9 +158,9 @@ class Sweeps(ProgramTest):
         process.send_signal(signal.SIGTERM)
         _, error = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 143, error)
-        self.assertIn("the same command goes on", error)
+        self.assertIn("re-run the same command to resume", error)
         step = max(int(p.name[5:]) for p in run.glob("checkpoints/step-*"))
-        self.assertIn(f"saved at step {step}", (self.path / "stopped/base/seed-3.log").read_text())
+        self.assertIn(f"stopped at step {step}, checkpoint saved", (self.path / "stopped/base/seed-3.log").read_text())
         # A sweep that is not through has a report as well.
         self.assertIn("of 400", self.attn("report", "stopped").stdout)
 
@@ -200,7 +200,7 @@ class Sweeps(ProgramTest):
             {"name": "base"}, {"name": "E", "set": {"model": {"position": "none"}}}]})
         return config
 
-    def test_a_mended_text_has_its_own_vocabulary_in_a_sweep(self):
+    def test_a_corrected_text_has_its_own_vocabulary_in_a_sweep(self):
         self.corpus("mended", wrong=True)
         # Another text altogether, which only the last line shows to be wrong.
         wrong = (self.path / "mended/train.en").read_text().splitlines(True)[:-1]
@@ -228,7 +228,7 @@ class Sweeps(ProgramTest):
         self.attn("train", "renewed.json", "--run", "renewed-alone")
         self.assertEqual(used, (self.path / "renewed-alone/tokenizer.model").read_bytes())
 
-    def test_a_mended_text_has_its_own_vocabulary_in_a_run(self):
+    def test_a_corrected_text_has_its_own_vocabulary_in_a_run(self):
         for more in ((), ("--resume",)):
             name = "alone" + "".join(more)
             self.corpus(name)
@@ -243,7 +243,7 @@ class Sweeps(ProgramTest):
             read = lambda run: (self.path / run / "tokenizer.model").read_bytes()
             self.assertEqual(read(f"{name}-run"), read(f"{name}-again"))
 
-    def test_a_run_that_never_saved_learns_its_vocabulary_anew(self):
+    def test_a_run_that_never_saved_relearns_its_vocabulary(self):
         self.corpus("early")
         (self.path / "early/train.de").write_text((self.path / "early/train.en").read_text().upper())
         self.attn("train", "early.json", "--run", "early-run")
@@ -267,17 +267,17 @@ class Sweeps(ProgramTest):
             self.assertNotIn("texts have changed", self.attn("report", run).stdout)
             (self.path / name / file).write_text(former.replace("a", "o"))
             self.one_line("sweep", f"{name}-sweep.json", "--run", run, code=3,
-                          names=(f"base/seed-3 ({place})", "E/seed-3", "put the former texts back", "delete"))
+                          names=(f"base/seed-3 ({place})", "E/seed-3", "restore the texts", "delete"))
             # All of them are on the same text, so their figures can stand beside each other.
             report = self.attn("report", run)
             self.assertEqual(report.stdout.count("texts have changed since"), 1)
             self.assertEqual([row[2] for row in self.scores(run)], ["1", "1"])
-            # One of them is trained anew: the other one doesn't count beside it.
+            # One of them is retrained: the other one is omitted.
             shutil.rmtree(self.path / run / "E/seed-3")
             self.attn("sweep", f"{name}-sweep.json", "--run", run, "--only", "E")
             report = self.attn("report", run).stdout
             self.assertIn(f"base/seed-3 ({place})", report)
-            self.assertIn("finished on another text", report)
+            self.assertIn("finished on a different text", report)
             self.assertEqual([row[:3] for row in self.scores(run)], [["base", "3", "0"], ["E", "3", "1"]])
             (self.path / name / file).write_text(former)
             self.one_line("sweep", f"{name}-sweep.json", "--run", run, code=3, names=("E/seed-3",))
@@ -287,7 +287,7 @@ class Sweeps(ProgramTest):
         self.attn("sweep", "touched-sweep.json", "--run", "touched-run")
         for file in (self.path / "touched").iterdir():
             file.touch()
-        self.assertIn("2 runs finished before", self.attn("sweep", "touched-sweep.json", "--run", "touched-run").stderr)
+        self.assertIn("2 runs are already finished", self.attn("sweep", "touched-sweep.json", "--run", "touched-run").stderr)
 
     def test_a_moved_sweep_goes_on(self):
         sweep = lambda run, steps, **more: self.attn("sweep", "sweep.json", "--run", run, "--only", "base", "--seeds",
@@ -304,10 +304,10 @@ class Sweeps(ProgramTest):
                                                       f"train.steps={steps}", threads=threads).stderr
         run(4, threads=3)
         note = run(8, "--resume", threads=2)
-        self.assertIn("began with 3 threads and goes on with 2", note)
+        self.assertIn("started with 3 threads, resuming with 2", note)
         command = [self.program, "train", "threads", "--resume", "--set", "train.steps=12"]
         done = subprocess.run(command, cwd=self.path, capture_output=True, text=True, timeout=300)
-        self.assertIn("goes on with 3 threads, as it began", done.stderr)
+        self.assertIn("resuming with 3 threads, as it was started", done.stderr)
         self.assertIn("; 3 threads;", done.stderr)
         self.assertNotIn("threads, as", run(16, "--resume", threads=3))
 
@@ -393,25 +393,25 @@ class Sweeps(ProgramTest):
         out, _ = noticed.communicate(timeout=60)
         self.assertEqual(noticed.returncode, 0, out)
         self.assertEqual((self.path / "queue").read_text(), "requeue 1_0\n")
-        self.assertIn("stopped and saved", (self.path / "noticed/base/seed-3.log").read_text())
+        self.assertIn("checkpoint saved", (self.path / "noticed/base/seed-3.log").read_text())
         (self.path / "queue").unlink()
         _, cancelled = self.start_task("cancelled")
         cancelled.send_signal(signal.SIGTERM)
         out, _ = cancelled.communicate(timeout=60)
         self.assertNotEqual(cancelled.returncode, 0, out)
         self.assertFalse((self.path / "queue").exists())
-        self.assertIn("stopped and saved", (self.path / "cancelled/base/seed-3.log").read_text())
+        self.assertIn("checkpoint saved", (self.path / "cancelled/base/seed-3.log").read_text())
 
     def test_a_slurm_task_that_cannot_be_queued_again_fails(self):
         _, process = self.start_task("stuck", scontrol="exit 1")
         process.send_signal(signal.SIGUSR1)
         out, _ = process.communicate(timeout=60)
         self.assertNotEqual(process.returncode, 0, out)
-        self.assertIn("not queued again", out)
+        self.assertIn("requeueing failed", out)
 
     def test_a_folder_that_is_no_sweep_says_so(self):
         error = self.attn("report", "corpus", code=3).stderr
-        self.assertIn("is no sweep", error)
+        self.assertIn("not a sweep directory", error)
 
 
 if __name__ == "__main__":

@@ -39,7 +39,7 @@ std::vector<std::string> names_in(const fs::path& folder) {
 
 }  // namespace
 
-TEST_CASE("a file is read whole, with any bytes") {
+TEST_CASE("a file is read completely, with any bytes") {
   const TemporaryDirectory folder;
   std::string content(700000, 'x');  // more than one piece
   content[5] = '\0';
@@ -50,7 +50,7 @@ TEST_CASE("a file is read whole, with any bytes") {
   CHECK(read_file(folder / "empty").empty());
 }
 
-TEST_CASE("reading says which file and why not") {
+TEST_CASE("errors of reading name the file and the reason") {
   const TemporaryDirectory folder;
   put(folder / "f", "12345");
   CHECK(read_file(folder / "f", 5) == "12345");
@@ -146,7 +146,7 @@ TEST_CASE("a mapped file shows the file's bytes") {
   ::close(writer);
 }
 
-TEST_CASE("an atomic directory appears whole at its commit") {
+TEST_CASE("an atomic directory appears complete at its commit") {
   const TemporaryDirectory folder;
   AtomicDirectory directory(folder / "a/b/final");  // parents are made
   put(directory.path() / "one", "1");

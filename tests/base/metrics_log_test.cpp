@@ -73,7 +73,7 @@ TEST_CASE("numbers read back as they were") {
   CHECK(nlohmann::json::parse(lines.back()).at("v") == std::numeric_limits<int64_t>::min());
 }
 
-TEST_CASE("what JSON cannot say is still said") {
+TEST_CASE("non-finite values are written as strings") {
   const TemporaryDirectory folder;
   MetricsLog log(folder / "m");
   const double infinity = std::numeric_limits<double>::infinity();
@@ -85,7 +85,7 @@ TEST_CASE("what JSON cannot say is still said") {
   CHECK(nlohmann::json::accept(lines.at(1)));
 }
 
-TEST_CASE("a log opened again goes on at its end, without a torn last line") {
+TEST_CASE("a reopened log is appended to, without an incomplete last line") {
   const TemporaryDirectory folder;
   { MetricsLog(folder / "m").write("one", {}); }
   { MetricsLog(folder / "m").write("two", {}); }
@@ -98,16 +98,16 @@ TEST_CASE("a log opened again goes on at its end, without a torn last line") {
   CHECK(read_file(folder / "all").empty());
 }
 
-TEST_CASE("a resumed log equals the undisturbed one, wherever the run was killed") {
+TEST_CASE("a resumed log equals an uninterrupted one, wherever the run was killed") {
   const TemporaryDirectory folder;
   {
-    MetricsLog log(folder / "undisturbed");
+    MetricsLog log(folder / "uninterrupted");
     for (int64_t step = 1; step <= 20; ++step) log_step(log, step);
   }
-  const std::string whole = read_file(folder / "undisturbed");
+  const std::string whole = read_file(folder / "uninterrupted");
   for (const int64_t checkpoint : {0, 3, 8, 12}) {
     std::string until_checkpoint;
-    for (const auto& line : read_lines(folder / "undisturbed")) {
+    for (const auto& line : read_lines(folder / "uninterrupted")) {
       const auto record = nlohmann::json::parse(line);
       if (record.value("step", int64_t{0}) > checkpoint) break;
       until_checkpoint += line + "\n";
@@ -155,7 +155,7 @@ TEST_CASE("a process killed while it logs loses no line that was written") {
   CHECK(lines.back() == R"({"kind":"train","step":50})");
 }
 
-TEST_CASE("a log that cannot be written says so and keeps whole lines") {
+TEST_CASE("a log that cannot be written is an error and keeps whole lines") {
   const TemporaryDirectory folder;
   CHECK_THROWS_WITH(MetricsLog(folder / "none/m"), contains("No such file or directory"));
   CHECK_THROWS_AS(MetricsLog(folder.path()), DataError);

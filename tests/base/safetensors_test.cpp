@@ -176,7 +176,7 @@ TEST_CASE("random bytes for the header's are survived") {
   }
 }
 
-TEST_CASE("a file that is no safetensors file is refused with the reason") {
+TEST_CASE("a file that is no safetensors file is rejected with the reason") {
   const TemporaryDirectory folder;
   const auto says = [&](const std::string& content, const std::string& reason) {
     INFO(reason);
@@ -198,7 +198,7 @@ TEST_CASE("a file that is no safetensors file is refused with the reason") {
   says(with_length("{\"__metadata__\":{\"x\":\"1\",\"x\":\"2\"}}"), "\"x\" twice");
 }
 
-TEST_CASE("a tensor that contradicts the file is refused with its name") {
+TEST_CASE("a tensor that contradicts the file is rejected with its name") {
   const TemporaryDirectory folder;
   const auto entry = [](const std::string& dtype, const std::string& shape,
                         const std::string& offsets) {

@@ -32,14 +32,14 @@ TEST_CASE("code points survive encoding and decoding") {
   CHECK((decode_utf8(text) == all));  // in brackets: so many numbers should not be printed
 }
 
-TEST_CASE("code points take the bytes that the standard says") {
+TEST_CASE("code points take the bytes of the standard") {
   CHECK(encode(U'A') == "A");
   CHECK(encode(U'\u00E4') == "\xC3\xA4");
   CHECK(encode(U'\u20AC') == "\xE2\x82\xAC");
   CHECK(encode(U'\U0001F600') == "\xF0\x9F\x98\x80");
 }
 
-TEST_CASE("what is no character is written as the replacement character") {
+TEST_CASE("invalid code points are written as the replacement character") {
   const std::string replacement = "\xEF\xBF\xBD";
   CHECK(encode(0xD800) == replacement);
   CHECK(encode(0xDFFF) == replacement);

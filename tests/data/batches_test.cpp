@@ -17,7 +17,7 @@ using namespace attn::testing;
 namespace {
 
 using Pairs = std::vector<std::pair<std::vector<int32_t>, std::vector<int32_t>>>;
-constexpr Vocabularies signs{50, 50, 2, 1, 2};
+constexpr Vocabularies vocabularies{50, 50, 2, 1, 2};
 
 /// Pairs of random tokens; the sides' lengths are related as in real text.
 EncodedCorpus random_corpus(int64_t count, uint64_t seed, uint64_t longest = 30) {
@@ -29,7 +29,7 @@ EncodedCorpus random_corpus(int64_t count, uint64_t seed, uint64_t longest = 30)
     for (auto& token : source) token = static_cast<int32_t>(3 + random.below(47));
     for (auto& token : target) token = static_cast<int32_t>(3 + random.below(47));
   }
-  return EncodedCorpus(pairs, signs);
+  return EncodedCorpus(pairs, vocabularies);
 }
 
 /// The batches of one epoch, beginning where the stream stands, at an epoch's start.
@@ -72,7 +72,7 @@ int64_t longest_side(const Batch& batch) {
 
 }  // namespace
 
-TEST_CASE("a batch lays sentences end to end, with the signs where they belong") {
+TEST_CASE("a batch lays sentences end to end, with BOS and EOS in place") {
   const EncodedCorpus corpus(Pairs{{{5, 6}, {7}}, {{8}, {9, 10, 11}}}, {50, 50, 2, 1, 3});
   const std::vector<uint32_t> ids = {1, 0};
   const Batch batch = make_batch(corpus, ids);
@@ -123,7 +123,7 @@ TEST_CASE("no batch is above the budget, nor empty") {
 TEST_CASE("a pair beyond the budget is a batch of its own and stops nothing") {
   Pairs pairs(20, {{4, 5}, {6}});
   pairs[11].first.assign(500, 7);
-  const EncodedCorpus corpus(pairs, signs);
+  const EncodedCorpus corpus(pairs, vocabularies);
   BatchStream stream(corpus, {.batch_tokens = 12, .seed = 1});
   for (int epoch = 0; epoch < 2; ++epoch) {
     const auto batches = epoch_of(stream);
@@ -165,7 +165,7 @@ TEST_CASE("batches don't come sorted by length") {
   CHECK(share < 0.7);
 }
 
-TEST_CASE("a restored stream goes on exactly where it was, at any point") {
+TEST_CASE("a restored stream continues exactly, at any point") {
   const EncodedCorpus corpus = random_corpus(90, 6);
   const StreamOptions options{.batch_tokens = 100, .seed = 9, .chunk_pairs = 40};
   std::vector<Batch> all;
@@ -186,7 +186,7 @@ TEST_CASE("a restored stream goes on exactly where it was, at any point") {
   }
 }
 
-TEST_CASE("a position that the stream doesn't have is refused, and the stream goes on") {
+TEST_CASE("an invalid position is rejected, and the stream is unchanged") {
   const EncodedCorpus corpus = random_corpus(50, 7);
   BatchStream stream(corpus, {.batch_tokens = 100, .seed = 1});
   const int64_t batches = stream.chunk_batches();
@@ -202,7 +202,7 @@ TEST_CASE("a position that the stream doesn't have is refused, and the stream go
 }
 
 TEST_CASE("an empty corpus has no stream") {
-  const EncodedCorpus corpus(Pairs{}, signs);
+  const EncodedCorpus corpus(Pairs{}, vocabularies);
   CHECK_THROWS_AS(BatchStream(corpus, {}), DataError);
   CHECK_THROWS_AS(sequential_batches(corpus, 100), DataError);
   CHECK_THROWS_AS(largest_batch(corpus, 100), DataError);

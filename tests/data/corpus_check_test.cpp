@@ -56,7 +56,7 @@ TEST_CASE("lines end in a line feed, with or without a carriage return, or at th
   CHECK(lines_of("\xEF\xBB\xBFx\n\xEF\xBB\xBFy") == Lines{"x", "\xEF\xBB\xBFy"});
 }
 
-TEST_CASE("lines across the reader's buffer are whole, endless ones are cut") {
+TEST_CASE("lines across buffer boundaries are complete, very long ones are truncated") {
   const std::string wide(300'000, 'w');
   CHECK(lines_of("a\n" + wide + "\nb") == std::vector<std::string>{"a", wide, "b"});
 
@@ -110,12 +110,12 @@ TEST_CASE("empty lines are counted and the first few named with their file") {
   CHECK(empty.first ==
         std::vector<Dropped::Place>{{2, Side::source}, {3, Side::target}, {4, Side::source}});
   REQUIRE(report.text().size() == 2);
-  CHECK(report.text()[1] == "left out: 5 pairs with an empty line: " + texts.source.string() +
+  CHECK(report.text()[1] == "dropped: 5 pairs with an empty line: " + texts.source.string() +
                                 ":2, " + texts.target.string() + ":3, " + texts.source.string() +
                                 ":4, …");
 }
 
-TEST_CASE("a little broken UTF-8 is left out, much of it stops") {
+TEST_CASE("a little invalid UTF-8 is dropped, much of it is an error") {
   const Texts few(repeat("a\n", 200), repeat("b\n", 120) + "\xff\n" + repeat("b\n", 79));
   const CorpusReport report = few.check();
   CHECK(report[PairProblem::invalid_utf8].count == 1);

@@ -73,7 +73,7 @@ std::vector<std::pair<std::vector<int32_t>, std::vector<int32_t>>> content(
 
 }  // namespace
 
-TEST_CASE("a corpus holds what the tokenizer makes of each line, in order") {
+TEST_CASE("a corpus holds the tokens of each line, in order") {
   Texts texts(5000);  // several chunks
   const EncodedCorpus corpus = load_corpus(texts.request);
   REQUIRE(corpus.size() == 5000);
@@ -105,7 +105,7 @@ TEST_CASE("any number of threads encodes to the same bytes") {
   }
 }
 
-TEST_CASE("the second start opens the cache and knows the same") {
+TEST_CASE("the second start opens the cache with the same content") {
   Texts texts(300);
   texts.source_lines[7] = "";
   texts.target_lines[9] = "lak lak lak lak lak lak lak lak lak lak lak lak lak";
@@ -211,7 +211,7 @@ TEST_CASE("unusable pairs are left out, reported, and the lines stay right") {
   CHECK_THAT(texts.said, contains("train.en:21") && contains("more than 50 tokens"));
 }
 
-TEST_CASE("the limit counts the end sign, and none holds without it") {
+TEST_CASE("the length limit includes EOS; 0 is no limit") {
   Texts texts(10);
   texts.source_lines[0] = "lak lak lak lak lak lak lak lak lak lak lak lak lak lak lak lak";
   texts.write();
@@ -257,7 +257,7 @@ TEST_CASE("a full disk is reported with its reason and leaves nothing behind") {
   CHECK(load_corpus(texts.request).size() == 5000);
 }
 
-TEST_CASE("a truncated cache is refused and made anew") {
+TEST_CASE("a truncated cache is rejected and rebuilt") {
   Texts texts(200);
   const auto before = content(load_corpus(texts.request));
   const auto path = texts.cache_files().at(0);
@@ -272,7 +272,7 @@ TEST_CASE("a truncated cache is refused and made anew") {
   write_text(path, good.substr(0, good.size() - 8));
   texts.said.clear();
   CHECK(content(load_corpus(texts.request)) == before);
-  CHECK_THAT(texts.said, contains("truncated corpus cache; it is made anew"));
+  CHECK_THAT(texts.said, contains("truncated corpus cache; rebuilding"));
   CHECK(read_file(path) == good);
 }
 
@@ -292,7 +292,7 @@ TEST_CASE("a changed bit anywhere in a cache is found") {
   }
 }
 
-TEST_CASE("a cache with right hashes and wrong content is refused: strangers can hash, too") {
+TEST_CASE("a cache with correct hashes and invalid content is rejected") {
   Texts texts(60);
   load_corpus(texts.request);
   const std::string good = read_file(texts.cache_files().at(0));
@@ -342,7 +342,7 @@ TEST_CASE("a cache file of other texts under the expected name is not used") {
   fs::rename(kept, right);
   texts.said.clear();
   CHECK(load_corpus(texts.request).report().max_length == 99);
-  CHECK_THAT(texts.said, contains("made of other texts"));
+  CHECK_THAT(texts.said, contains("stale cache"));
 }
 
 TEST_CASE("vocabularies beyond 16 bits keep their tokens") {
@@ -355,7 +355,7 @@ TEST_CASE("vocabularies beyond 16 bits keep their tokens") {
   CHECK(content(EncodedCorpus(Pairs{}, {10, 10, 2, 1, 2})).empty());
 }
 
-TEST_CASE("tokens outside of their side's vocabulary are refused") {
+TEST_CASE("tokens outside of their side's vocabulary are rejected") {
   using Pairs = std::vector<std::pair<std::vector<int32_t>, std::vector<int32_t>>>;
   const Vocabularies vocabularies{10, 20, 2, 1, 2};
   CHECK_NOTHROW(EncodedCorpus(Pairs{{{9}, {19}}}, vocabularies));

@@ -155,20 +155,20 @@ class Download(FetchTest):
         (self.into / "d" / "a.part").write_bytes(b"0123")
         self.assertEqual(self.download(source).read_bytes(), b"0123456789")
 
-    def test_a_part_longer_than_the_file_is_begun_anew(self):
+    def test_a_part_longer_than_the_file_is_restarted(self):
         source = self.source("a", b"0123")
         (self.into / "d").mkdir()
         (self.into / "d" / "a.part").write_bytes(b"0123456789")
         self.assertEqual(self.download(source).read_bytes(), b"0123")
 
-    def test_a_wrong_checksum_is_refused_and_nothing_of_it_kept(self):
+    def test_a_wrong_checksum_is_rejected_and_nothing_of_it_kept(self):
         source = self.source("a", b"text", sha256="0" * 64)
         with self.assertRaisesRegex(fetch.FetchError, "SHA-256"):
             self.download(source)
         self.assertEqual(list((self.into / "d").iterdir()), [])
 
-    def test_a_wrong_size_is_refused(self):
-        with self.assertRaisesRegex(fetch.FetchError, "has 4 bytes instead of 5"):
+    def test_a_wrong_size_is_rejected(self):
+        with self.assertRaisesRegex(fetch.FetchError, "has 4 bytes, expected 5"):
             self.download(self.source("a", b"text", size=5))
 
     def test_the_second_address_serves_when_the_first_does_not(self):
@@ -188,7 +188,7 @@ class Download(FetchTest):
         message = str(caught.exception)
         self.assertNotIn("\n", message)
         self.assertIn("http://127.0.0.1:1/a", message)
-        self.assertIn("Is there a network?", message)
+        self.assertIn("Check the network", message)
         self.assertIn(str(self.into / "d"), message)
 
     @unittest.skipUnless(os.path.exists("/dev/full"), "needs /dev/full")
@@ -240,13 +240,13 @@ class Unpack(FetchTest):
         text = "one\u2028half\x0b\ntwo\n".encode()
         self.assertEqual((self.make(self.toy(english=text)) / "train.en").read_bytes(), text)
 
-    def test_sides_of_unequal_length_are_refused(self):
-        with self.assertRaisesRegex(fetch.FetchError, "should have 2 lines and has 2 in en, 1 in de"):
+    def test_sides_of_unequal_length_are_rejected(self):
+        with self.assertRaisesRegex(fetch.FetchError, "expected 2 lines, got 2 in en, 1 in de"):
             self.make(self.toy(german=b"eins\n"))
         self.assertFalse((self.into / "toy").exists())
 
-    def test_a_line_count_other_than_the_published_one_is_refused(self):
-        with self.assertRaisesRegex(fetch.FetchError, "should have 3 lines"):
+    def test_a_line_count_other_than_the_published_one_is_rejected(self):
+        with self.assertRaisesRegex(fetch.FetchError, "expected 3 lines"):
             self.make(self.toy(lines={"train": 3}))
 
     def test_every_nth_pair_is_moved_on_both_sides(self):
@@ -265,7 +265,7 @@ class Unpack(FetchTest):
     def test_a_member_that_is_not_there_is_named(self):
         source = self.source("a.tgz", archive({"x": b"y\n"}))
         part = fetch.Part("a.tgz", ("wanted", "otherwise"))
-        with self.assertRaisesRegex(fetch.FetchError, "holds no wanted or otherwise"):
+        with self.assertRaisesRegex(fetch.FetchError, "contains no wanted or otherwise"):
             self.make(self.toy(sources=(source,), splits={"train": {"de": (part,)}}))
 
     def test_an_archive_cannot_write_outside_its_folder(self):
@@ -358,7 +358,7 @@ class Broken(FetchTest):
     def assert_one_line(self, corpus, name):
         code, line = self.run_main(corpus)
         self.assertEqual(code, 3)
-        self.assertRegex(line, f"^data/fetch: .*{name} can't be unpacked \\(.*\\): remove it, then run this again$")
+        self.assertRegex(line, f"^data/fetch: .*{name}: cannot be unpacked \\(.*\\); remove it, then run this again$")
         self.assertFalse((self.into / "toy").exists())
 
     def gzip_corpus(self, body):
@@ -407,7 +407,7 @@ class Broken(FetchTest):
         self.addCleanup(resource.setrlimit, resource.RLIMIT_FSIZE, (limit, hard))
         code, line = self.run_main(corpus)
         self.assertEqual(code, 3)
-        self.assertRegex(line, "^data/fetch: .*: File too large. Make room, then run this again$")
+        self.assertRegex(line, "^data/fetch: .*: File too large. Free some space, then run this again$")
         self.assertEqual([path.name for path in self.into.iterdir()], [".downloads"])
 
     def test_an_output_folder_that_cannot_be_made_is_one_line(self):

@@ -46,7 +46,7 @@ std::vector<std::string> pieces_of(const Tokenizer& tokenizer, const std::string
 }
 
 /// The pieces of a line of a golden file. It shows the text of an unknown piece where `ours` has
-/// the vocabulary's sign.
+/// the vocabulary's special token.
 std::vector<std::string> right_pieces(const std::string& line,
                                       const std::vector<std::string>& ours) {
   std::vector<std::string> pieces;
@@ -81,7 +81,7 @@ TEST_CASE("text survives encoding and decoding with every kind of tokenizer") {
   }
 }
 
-TEST_CASE("identity keeps what tokenised text has of odd characters, nfkc unifies them") {
+TEST_CASE("identity keeps what tokenized text has of odd characters, nfkc unifies them") {
   Text text(TokenizerKind::bpe, 300);
   const std::string odd = "ﬁne ½ ａ &apos;s @-@ „ “ x² …";
   write_text(text.config.train + ".xx", join_lines({odd, odd, "fine a 1⁄2 x2 ..."}));
@@ -140,7 +140,7 @@ TEST_CASE("a stored tokenizer reads back as the same") {
   }
 }
 
-TEST_CASE("a given model is used and not learnt anew") {
+TEST_CASE("a given model is used, not retrained") {
   Text text(TokenizerKind::bpe);
   const auto made = make_tokenizers(text.config);
   text.config.source_model = text.directory / "given.model";
@@ -149,7 +149,7 @@ TEST_CASE("a given model is used and not learnt anew") {
   CHECK(make_tokenizers(text.config).target->fingerprint() == made.source->fingerprint());
 }
 
-TEST_CASE("signs written in the text never become signs") {
+TEST_CASE("special tokens written in the text stay ordinary text") {
   for (const auto kind : all_kinds) {
     Text text(kind);
     auto lines = made_up_lines(400, 1);
@@ -179,7 +179,7 @@ TEST_CASE("unknown characters, broken encoding and very long lines are encoded a
   }
 }
 
-TEST_CASE("ids outside of the vocabulary are refused") {
+TEST_CASE("ids outside of the vocabulary are rejected") {
   for (const auto kind : all_kinds) {
     const Text text(kind);
     const auto made = make_tokenizers(text.config);
@@ -187,8 +187,8 @@ TEST_CASE("ids outside of the vocabulary are refused") {
     CHECK_THROWS_AS(made.source->decode(std::vector<int32_t>{size}), std::out_of_range);
     CHECK_THROWS_AS(made.source->decode(std::vector<int32_t>{-1}), std::out_of_range);
     CHECK_THROWS_AS(made.source->piece(size), std::out_of_range);
-    const std::vector<int32_t> signs = {made.source->bos(), made.source->eos()};
-    CHECK(made.source->decode(signs).empty());
+    const std::vector<int32_t> special = {made.source->bos(), made.source->eos()};
+    CHECK(made.source->decode(special).empty());
   }
 }
 
@@ -245,7 +245,7 @@ TEST_CASE("texts that nothing can be learnt from are named") {
   }
 }
 
-TEST_CASE("text of blanks beyond ASCII and of the library's own signs does not end the process") {
+TEST_CASE("text of blanks beyond ASCII and the library's own symbols does not end the process") {
   Text text(TokenizerKind::unigram);
   text.config.normalization = Normalization::nmt_nfkc;
   write_text(text.config.train + ".yy", "");
@@ -256,7 +256,7 @@ TEST_CASE("text of blanks beyond ASCII and of the library's own signs does not e
   }
 }
 
-TEST_CASE("truncated and foreign models are refused with their name") {
+TEST_CASE("truncated and foreign models are rejected with their name") {
   for (const auto kind : {TokenizerKind::bpe, TokenizerKind::unigram}) {
     Text text(kind);
     text.config.normalization = Normalization::nfkc;  // brings a table
@@ -278,7 +278,7 @@ TEST_CASE("truncated and foreign models are refused with their name") {
   CHECK_THROWS_AS(parse_tokenizer("", "empty"), DataError);
 }
 
-TEST_CASE("changed bytes in a model are refused or harmless") {
+TEST_CASE("changed bytes in a model are rejected or harmless") {
   Text text(TokenizerKind::unigram);
   text.config.normalization = Normalization::nmt_nfkc;
   const std::string model = make_tokenizers(text.config).source->serialized();
@@ -298,7 +298,7 @@ TEST_CASE("changed bytes in a model are refused or harmless") {
   }
 }
 
-TEST_CASE("a word list is read with and without counts and signs") {
+TEST_CASE("a word list is read with and without counts and special tokens") {
   const auto plain = parse_tokenizer("a\nb\n", "list");
   CHECK(plain->size() == 5);
   CHECK(plain->piece(plain->unk()) == "<unk>");
@@ -332,7 +332,7 @@ TEST_CASE("text with a zero byte yields a vocabulary of every kind") {
   CHECK(list->encode("b" + zero + " b") == std::vector<int32_t>{4, list->unk()});
 }
 
-TEST_CASE("a broken word list is refused with file and line") {
+TEST_CASE("a broken word list is rejected with file and line") {
   CHECK_THROWS_WITH(parse_tokenizer("a\nb\na\n", "list"), contains("list:3: "));
   CHECK_THROWS_WITH(parse_tokenizer("a\n\nb\n", "list"), contains("list:2: "));
   CHECK_THROWS_WITH(parse_tokenizer("a\ttwo\n", "list"), contains("'two' is not a count"));
@@ -386,7 +386,7 @@ TEST_CASE("a learnt word vocabulary can be read again, whatever blanks the text 
   write_text(directory / "t", "foo\r bar\r\r\n foo\vbaz\fbar\n");
   const std::vector<std::filesystem::path> texts = {directory / "t"};
   const auto words = parse_word_vocabulary(learn_word_vocabulary(texts, 100, 1), "words");
-  CHECK(words->size() == 6);  // three signs, foo, bar and baz
+  CHECK(words->size() == 6);  // three special tokens, foo, bar and baz
   CHECK(parse_word_vocabulary(words->serialized(), "again")->encode("baz foo") ==
         words->encode("baz foo"));
 }

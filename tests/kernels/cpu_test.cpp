@@ -244,7 +244,7 @@ TEST_CASE("a weight in panels gives the product and touches nothing beside its o
   }
 }
 
-TEST_CASE("a weight in 8 bits is off by half a step and multiplies as what it stands for") {
+TEST_CASE("an int8 weight is off by at most half a step") {
   const cpu::Kernels& kernels = each_table();
   const auto [rows, inputs, outputs] = GENERATE(std::tuple<int64_t, int64_t, int64_t>{1, 1, 1},
                                                 std::tuple<int64_t, int64_t, int64_t>{11, 7, 33},

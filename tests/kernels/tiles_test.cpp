@@ -72,7 +72,7 @@ std::vector<uint16_t> tiles(int64_t lines, int64_t inner) {
 
 }  // namespace
 
-TEST_CASE("a processor has bf16 tiles or none, and says the same each time") {
+TEST_CASE("support of bf16 tiles is reported consistently") {
   CHECK(cpu::tile_kernels() == cpu::tile_kernels());
   if (!cpu::tile_kernels()) WARN("no bf16 tiles on this processor: their tests are skipped");
 }
@@ -142,7 +142,7 @@ TEST_CASE("rows are narrowed, cut at zero if asked, and what is not a number com
   CHECK(passed.back() == narrow.back());
 }
 
-TEST_CASE("sums of logits by blocks are those of the whole row, and the gradient is softmax's") {
+TEST_CASE("blockwise sums of logits equal those of the whole row, and the gradient is softmax's") {
   const cpu::TileKernels* kernels = cpu::tile_kernels();
   if (!kernels) return;
   Random random(3);

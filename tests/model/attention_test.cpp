@@ -67,7 +67,7 @@ TEST_CASE("a query with nothing to attend to yields zeros and finite gradients, 
   CHECK(torch::isfinite(q.grad()).all().item<bool>());
   CHECK(torch::isfinite(k.grad()).all().item<bool>());
 
-  SECTION("on the fast path too, where a sentence has no keys at all") {
+  SECTION("with the kernels too, where a sentence has no keys at all") {
     const std::vector<int64_t> queries = {0, 2, 5}, keys = {0, 0, 3};
     const torch::Tensor rows = torch::randn({5, 4}, torch::requires_grad());
     const torch::Tensor memory = torch::randn({3, 4}, torch::requires_grad());
@@ -179,7 +179,7 @@ TEST_CASE("LibTorch's kernel over the padded layout is the same attention, gradi
   }
 }
 
-TEST_CASE("a bias on the scores forbids what it makes hopeless, in whole sentences and in steps") {
+TEST_CASE("a large negative bias masks keys, in whole sentences and in steps") {
   torch::manual_seed(11);
   const Segments rows(std::vector<int64_t>{5, 3});
   auto module = attention(small(), AttentionPath::kernels);

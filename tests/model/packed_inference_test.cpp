@@ -123,7 +123,7 @@ TEST_CASE("packed steps are the model's steps, however rows reorder and end") {
   }
 }
 
-TEST_CASE("what packed inference has no kernels for is left to the modules") {
+TEST_CASE("unsupported options fall back to the modules") {
   TransformerConfig config = variant("base");
   const VocabularySizes sizes{kSource, kTarget};
   CHECK(PackedInference::serves(*Transformer(config, sizes)));

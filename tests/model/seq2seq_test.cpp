@@ -35,14 +35,14 @@ void add_transformers(std::vector<ModelVariant>& list) {
   add("rms norm", [](Config& c) { c.norm_kind = NormKind::rms; });
   add("rms pre-norm", [](Config& c) { c.norm_kind = NormKind::rms, c.norm = Norm::pre; });
   add("rotary positions", [](Config& c) { c.position = Position::rotary; });
-  add("rotary positions, written-out attention",
+  add("rotary positions, reference attention",
       [](Config& c) { c.position = Position::rotary, c.attention = AttentionPath::reference; });
   add("no bias", [](Config& c) { c.bias = false; });
   add("gelu", [](Config& c) { c.activation = Activation::gelu; });
   add("silu", [](Config& c) { c.activation = Activation::silu; });
   add("two matrices", [](Config& c) { c.embedding_sharing = EmbeddingSharing::decoder; });
   add("three matrices", [](Config& c) { c.embedding_sharing = EmbeddingSharing::none; });
-  add("written-out attention", [](Config& c) { c.attention = AttentionPath::reference; });
+  add("reference attention", [](Config& c) { c.attention = AttentionPath::reference; });
 }
 
 void add_recurrent(std::vector<ModelVariant>& list) {

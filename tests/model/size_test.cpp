@@ -70,5 +70,6 @@ TEST_CASE("errors of the model config name the option") {
   config.d_k = 64;
   CHECK_NOTHROW(config.validate());
   config.word_positions = true;
-  CHECK_THROWS_WITH(config.validate(), testing::contains("word_positions: true: needs a position"));
+  CHECK_THROWS_WITH(config.validate(),
+                    testing::contains("word_positions: true: requires a position"));
 }

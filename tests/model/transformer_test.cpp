@@ -65,7 +65,7 @@ TEST_CASE("the order of words matters unless there are no positions") {
   CHECK(max_difference(encoded(config, {4, 5, 6}), encoded(config, {6, 5, 4})) < 1e-5);
 }
 
-TEST_CASE("embedding sharing is one matrix where the config says so") {
+TEST_CASE("embedding sharing uses one matrix as configured") {
   TransformerConfig config = small();
   CHECK(make(config)->named_parameters().contains("shared_weight"));
   Transformer shared = make(config);
@@ -137,7 +137,7 @@ TEST_CASE("a second index is encoded beside the position, and told apart from it
                     testing::contains("second index"));
 }
 
-TEST_CASE("learned positions end where their table ends, sinusoids go on") {
+TEST_CASE("learned positions are limited by their table, sinusoids are not") {
   TransformerConfig config = small();
   std::vector<int64_t> longer(70, 4);
   CHECK_NOTHROW(make(config)->encode(tokens({longer})));

@@ -12,7 +12,7 @@ using testing::row;
 using testing::run;
 using testing::sweep;
 
-TEST_CASE("the page stands on its own and shows all tables and plots") {
+TEST_CASE("the page is self-contained and shows all tables and plots") {
   auto results =
       sweep({row("base", 5, 25, {run(1, 5, 25)}), row("A1", 5.3, 24, {run(1, 5.2, 24.5)})});
   const auto compared = compare(results);
@@ -20,7 +20,7 @@ TEST_CASE("the page stands on its own and shows all tables and plots") {
   CHECK(page.find("http") == std::string::npos);
   CHECK(page.find("<script") == std::string::npos);
   for (const char* part : {"Learning curves", "against the paper", "against parameters",
-                           "against training FLOPs", "Cost of training", "To get it again"}) {
+                           "against training FLOPs", "Training cost", "Reproduce"}) {
     CHECK_THAT(page, contains(part));
   }
   CHECK_THAT(markdown_report(results, compared), contains("| base") && contains("| A1"));

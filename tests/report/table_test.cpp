@@ -15,7 +15,7 @@ using testing::row;
 using testing::run;
 using testing::sweep;
 
-TEST_CASE("the table prints what differs, and unfinished runs say where they stand") {
+TEST_CASE("the table shows changed options and the state of unfinished runs") {
   auto results = sweep({row("base", 5, 25, {run(1, 5, 25)}),
                         row("A1", 5.3, 24, {run(1, 5.2, 24.5)}), row("E", 5, 25, {})});
   results.rows[1].values["model.heads"] = "1";
@@ -60,10 +60,10 @@ TEST_CASE("a sweep of parsers shows F1, without the paper's columns") {
   const std::string markdown = to_markdown(results_table(results, compared));
   CHECK_THAT(markdown, contains("F1") && contains("80.50 ± 0.71") && contains("+14.50 *"));
   CHECK(markdown.find("paper") == std::string::npos);
-  CHECK_THAT(html_report(results, compared), contains("F1 against parameters"));
+  CHECK_THAT(html_report(results, compared), contains("F1 vs. parameters"));
 }
 
-TEST_CASE("chrF has its column beside BLEU's, and is significant over seeds") {
+TEST_CASE("chrF has a column next to BLEU, with significance over seeds") {
   auto results = sweep({row("base", 0, 0, {run(1, 5, 30), run(2, 5, 30)}),
                         row("x", 0, 0, {run(1, 5, 30), run(2, 5, 30)})});
   for (RowRecord& one : results.rows) one.paper = {};

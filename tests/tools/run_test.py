@@ -144,21 +144,21 @@ class LibTorch(RunTest):
         self.assertEqual(self.called("apt-get"), [])
         self.assertTrue(self.site("torch/lib/libtorch_cpu.so").exists())
 
-    def test_an_interrupted_pip_is_mended_by_the_next_call(self):
+    def test_an_interrupted_pip_is_repaired_by_the_next_call(self):
         code, _, _ = self.run_script("train", PIP="killed")
         self.assertEqual(code, -signal.SIGKILL)
         self.assertFalse(self.site("torch/lib/libtorch_cpu.so").exists())
         self.assert_works()
         self.assertTrue(self.site("torch/lib/libtorch_cpu.so").exists())
 
-    def test_a_pip_killed_when_the_libraries_were_there_is_mended_too(self):
+    def test_a_pip_killed_when_the_libraries_were_there_is_repaired_too(self):
         self.run_script("train", PIP="killed")
         for name in LIBRARIES:
             (self.site("torch/lib") / name).write_text("a library")
         self.assert_works()
         self.assertEqual(len(self.called("pip")), 2)
 
-    def test_an_older_call_that_was_interrupted_is_mended(self):
+    def test_an_older_call_that_was_interrupted_is_repaired(self):
         make_torch(self.site("torch"), ["libc10.so"])
         (self.clone / ".venv/bin").mkdir()
         shutil.copy(self.fake / "pip", self.clone / ".venv/bin/python")
@@ -255,7 +255,7 @@ class Tools(RunTest):
         (self.fake / "ninja").unlink()
         code, _, err = self.run_script("train", APT="fails", TORCH=str(self.clone / "torch"))
         self.assertEqual(code, 1)
-        self.assertRegex(err.splitlines()[-1], "apt-get could not install ninja-build .*Run this again")
+        self.assertRegex(err.splitlines()[-1], "apt-get could not install ninja-build .*run this again")
 
     def test_apt_get_installs_while_pip_downloads(self):
         ninja = self.fake / "ninja"

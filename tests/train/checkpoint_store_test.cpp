@@ -72,7 +72,7 @@ TEST_CASE("checkpoints are listed by step") {
   CHECK(latest_checkpoint(folder.path())->path == folder / "step-123456789");
 }
 
-TEST_CASE("what is no checkpoint is not listed") {
+TEST_CASE("other files are not listed as checkpoints") {
   const TemporaryDirectory folder;
   for (const char* name :
        {"step-5", "step-000000005", "step-0000000x", "step--0000005", "step-", "best-00000005",
@@ -129,14 +129,14 @@ TEST_CASE("the best is remembered with its score") {
   CHECK_FALSE(best_checkpoint(folder.path()));
 }
 
-TEST_CASE("a broken mark of the best is refused") {
+TEST_CASE("an invalid mark of the best is rejected") {
   const TemporaryDirectory folder;
   make_checkpoints(folder.path(), {10});
   for (const char* line : {"", "\n", "step-00000010\n", "step-00000010 \n", "step-00000010 x\n",
                            "step-00000010 1.5", "step-00000010 1.5 \n", "../evil 1\n", " 1\n"}) {
     put(folder / "best", line);
     INFO(line);
-    CHECK_THROWS_WITH(best_checkpoint(folder.path()), contains("best' does not name"));
+    CHECK_THROWS_WITH(best_checkpoint(folder.path()), contains("best' is not the name"));
   }
   put(folder / "best", std::string(5000, 's'));
   CHECK_THROWS_AS(best_checkpoint(folder.path()), DataError);
@@ -176,7 +176,7 @@ TEST_CASE("a checkpoint off the schedule takes no scheduled one's place") {
   CHECK(steps_in(folder.path()) == Steps{12, 40, 45});
 }
 
-TEST_CASE("the last scheduled checkpoints are those that an undisturbed run has") {
+TEST_CASE("the last scheduled checkpoints are those of an uninterrupted run") {
   const TemporaryDirectory folder;
   const auto steps = [&](const CheckpointSchedule& schedule) {
     Steps found;
@@ -210,7 +210,7 @@ TEST_CASE("leftovers of a killed process are removed and nothing else") {
   CHECK(std::distance(fs::directory_iterator(folder.path()), fs::directory_iterator()) == 3);
 }
 
-TEST_CASE("the names of what is being written are among the leftovers") {
+TEST_CASE("temporary names are among the leftovers") {
   const TemporaryDirectory folder;
   AtomicDirectory half(checkpoint_path(folder.path(), 7));
   fill_checkpoint(half.path());
@@ -219,7 +219,7 @@ TEST_CASE("the names of what is being written are among the leftovers") {
   CHECK(fs::is_empty(folder.path()));
 }
 
-TEST_CASE("killed at any moment, a run's checkpoints are whole") {
+TEST_CASE("checkpoints are complete wherever the run is killed") {
   const TemporaryDirectory folder;
   for (int round = 0; round < 8; ++round) {
     const pid_t child = ::fork();

@@ -80,7 +80,7 @@ TEST_CASE("a weights file with both names of a tensor is rejected") {
                     contains("decoder.layers.0.memory_attention.query.weight"));
 }
 
-TEST_CASE("weights come back bit for bit") {
+TEST_CASE("weights round-trip bit for bit") {
   const testing::TemporaryDirectory directory;
   const auto path = directory.path() / "model.safetensors";
   auto a = two_layers(), b = two_layers();
@@ -91,7 +91,7 @@ TEST_CASE("weights come back bit for bit") {
   }
 }
 
-TEST_CASE("weights of another model are refused with the tensor's name and both shapes") {
+TEST_CASE("weights of another model are rejected with the tensor's name and both shapes") {
   const testing::TemporaryDirectory directory;
   const auto path = directory.path() / "model.safetensors";
   save_weights(path, *two_layers());

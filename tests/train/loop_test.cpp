@@ -131,7 +131,7 @@ TEST_CASE("a requested stop saves and ends as interrupted, but at the last step 
   CHECK(recorded.events == Events{"save 2", "log 4", "save 4"});
 }
 
-TEST_CASE("an interrupted training goes on with the schedule of an undisturbed one") {
+TEST_CASE("a resumed training follows the schedule of an uninterrupted one") {
   TrainConfig config = training(7);
   config.log_every = config.checkpoint_every = 3;
   Recorded whole(config), parts(config);
@@ -148,7 +148,7 @@ TEST_CASE("an interrupted training goes on with the schedule of an undisturbed o
   CHECK(torch::equal(parts.task.weights(), whole.task.weights()));
 }
 
-TEST_CASE("minutes without a checkpoint bring one that no count of steps asks for") {
+TEST_CASE("checkpoint_minutes adds checkpoints between scheduled steps") {
   TrainConfig config = training(3);
   config.checkpoint_minutes = 1e-9;
   Recorded recorded(config);

@@ -20,7 +20,7 @@ StepReport report(int64_t step, double loss, int64_t target_tokens) {
 
 }  // namespace
 
-TEST_CASE("a window's means are over target tokens, and it begins anew when it was taken") {
+TEST_CASE("means are over target tokens, and restart with every log line") {
   Throughput throughput({}, 10);
   throughput.add(report(1, 4.0, 30));
   throughput.add(report(2, 2.0, 10));
@@ -34,7 +34,7 @@ TEST_CASE("a window's means are over target tokens, and it begins anew when it w
   CHECK(throughput.window().step == 3);
 }
 
-TEST_CASE("seconds go on from an earlier process and leave out what is excluded") {
+TEST_CASE("seconds continue from an earlier process and omit excluded time") {
   TrainState begun;
   begun.step = 5;
   begun.seconds = 1000.0;

@@ -97,7 +97,7 @@ TEST_CASE("k small batches make the gradient of one batch of all their pairs") {
                        reference.trainer.parameters().gradients) < 1e-5);
 }
 
-TEST_CASE("any number of threads makes the gradient that one makes") {
+TEST_CASE("the gradient is the same with any number of threads") {
   const Batch batch = largest_batch(copying_corpus(), 60);
   const auto targets = smoothed_targets(Smoothing::wrong, 0.1, kClasses, 1);
   TransformerConfig shape = copying_model();
@@ -267,7 +267,7 @@ TEST_CASE("Adam's update is LibTorch's bit for bit, by any number of threads") {
   CHECK(torch::equal(adam.second_moment, second[0]));
 }
 
-TEST_CASE("a loss that is not finite stops before the update and says where") {
+TEST_CASE("a non-finite loss stops before the update and names the lines") {
   Setup setup;
   setup.trainer.step();
   {
@@ -277,7 +277,7 @@ TEST_CASE("a loss that is not finite stops before the update and says where") {
   const torch::Tensor before = setup.weights();
   const torch::Tensor moments = setup.trainer.adam().first_moment.clone();
   CHECK_THROWS_WITH(setup.trainer.step(),
-                    testing::contains("step 2") && testing::contains("nothing was updated"));
+                    testing::contains("step 2") && testing::contains("weights were not updated"));
   CHECK(torch::equal(before.nan_to_num(), setup.weights().nan_to_num()));
   CHECK(torch::equal(moments, setup.trainer.adam().first_moment));
   CHECK(setup.trainer.state.step == 1);

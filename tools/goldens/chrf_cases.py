@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes tests/eval/data/chrf_cases.json: sacreBLEU's chrF of small cases of our own, and of newstest2017 where it is.
+"""Writes tests/eval/data/chrf_cases.json: reference values of sacreBLEU's chrF for small cases and, with --wmt, for newstest2017.
 
     pip install sacrebleu==2.6.0 && python3 tools/goldens/chrf_cases.py [OUT] [--wmt FOLDER]
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes tests/model/data/flops.json: what PyTorch's own counter sees in a training step.
+"""Writes tests/model/data/flops.json: FLOPs of a training step by PyTorch's counter.
 
     pip install torch==2.13.0 && python3 tools/goldens/flops.py [OUT]
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Writes tests/model/data/pytorch_layers.safetensors: PyTorch's own encoder and decoder layers, forward and gradients.
+"""Writes tests/model/data/pytorch_layers.safetensors: PyTorch's encoder and decoder layers, forward and gradients.
 
     python3 tools/goldens/pytorch_layers.py        (needs torch 2.11 to 2.13 and safetensors)
 
-For post- and pre-norm: parameters under our names, padded inputs with their lengths, the sum-weighted outputs and the
-gradient of every parameter and input. Rows of padding are left out of the loss, so they have no gradient.
+For post- and pre-norm: parameters under the names of this project, padded inputs with their lengths, the sum-weighted outputs and the
+gradient of every parameter and input. Padding does not enter the loss, so it has no gradient.
 """
 import pathlib
 

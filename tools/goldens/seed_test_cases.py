@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Writes tests/report/data/seed_test_cases.json: SciPy's p-values of Student's t over two samples of our own making.
+"""Writes tests/report/data/seed_test_cases.json: SciPy's p-values of Student's t over two synthetic samples.
 
     pip install scipy==1.17.1 && python3 tools/goldens/seed_test_cases.py [OUT]
 
-A sample of one adds nothing to the pooled variance. SciPy's ttest_ind has no answer for it, ttest_ind_from_stats has.
+A sample of one adds nothing to the pooled variance. scipy.stats.ttest_ind does not support it, ttest_ind_from_stats does.
 """
 
 import argparse

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Times commands side by side: in turn, several rounds, medians and ratios to the first one.
+"""Benchmarks commands in alternation: several rounds, medians and ratios to the first one.
 
     python3 tools/peers/compare.py --key tokens_per_second --rounds 5 \\
         attn="./run bench step experiments/multi30k/tiny.json --json" \\
         plain="python3 tools/peers/pytorch_step.py runs/tiny"
 
-Each command prints one JSON object, or a list of one. On a shared machine only the ratios mean something.
+Each command prints one JSON object, or a list of one. On a shared machine only the ratios are meaningful.
 """
 import argparse
 import json
@@ -29,7 +29,7 @@ def values_of(command):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--key", required=True, help="the value compared: more is better")
+    parser.add_argument("--key", required=True, help="JSON key of the value to compare; higher is better")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("commands", nargs="+", metavar="NAME=COMMAND")
     options = parser.parse_args()

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Search with a run's weights in CTranslate2, for `attn bench search` to be measured against.
+"""Search with a run's weights in CTranslate2, for comparison with `attn bench search`.
 
     python3 tools/peers/ctranslate2_search.py RUN TEXT [--at-once 1000] [--workers 2] [--threads 1] [--type float32]
 
@@ -66,7 +66,7 @@ def export(run, folder):
 def main():
     parser = search_arguments(__doc__.splitlines()[0])
     parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--threads", type=int, default=1, help="of each worker")
+    parser.add_argument("--threads", type=int, default=1, help="threads per worker")
     parser.add_argument("--type", default="float32", help="float32 or int8")
     parser.add_argument("--name", default="CTranslate2")
     options = parser.parse_args()

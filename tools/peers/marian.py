@@ -1,4 +1,4 @@
-"""How the drivers in this folder start Marian's training."""
+"""Shared code of the scripts that run Marian."""
 
 TRAIN = "import _pymarian, sys; sys.exit(_pymarian.Trainer(sys.argv[1]).train())"
 

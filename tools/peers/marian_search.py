@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""Search with a run's weights in Marian, for `attn bench search` to be measured against.
+"""Search with a run's weights in Marian, for comparison with `attn bench search`.
 
     venv-marian/bin/python tools/peers/marian_search.py RUN TEXT [--at-once 1000] [--batch 32]
 
 Exports the run's (averaged) weights, translates the file and prints sentences/s; with --output it also writes the
-translations. Needs pymarian (1.12.42), sentencepiece, safetensors and numpy. Marian knows the positions of
-"model.position": "sinusoidal_halves" alone, and its decoder starts from no embedding where attn's starts from that of
-<s>: --without-start DIR writes a copy of the run whose <s> is zero, with which both are the same function, but for the
-norms' epsilon. Its search is close to attn's that stops by count, not equal: its limit is three times the longest input.
+translations. Needs pymarian (1.12.42), sentencepiece, safetensors and numpy. Marian supports
+"model.position": "sinusoidal_halves" only, and its decoder starts from a zero embedding where attn starts from that of
+<s>: --without-start DIR writes a copy of the run with a zero <s>, with which both compute the same function up to the ε
+of layer normalization. Its search is close to "search.stop": "first_finished", but its length limit is three times the
+longest input.
 """
 import pathlib
 import shutil
@@ -25,7 +26,7 @@ from text_lines import read_lines
 
 
 def blank_model(run, folder, pieces):
-    """A model of Marian's with the run's dimensions, and its vocabulary; it tells the names and the config to be written."""
+    """A Marian model with the run's dimensions, and its vocabulary: a template for parameter names and config."""
     vocabulary, text, model = (str(folder / name) for name in ("vocabulary", "text", "blank.npz"))
     pathlib.Path(vocabulary).write_text("\n".join(pieces) + "\n", encoding="utf-8")
     pathlib.Path(text).write_text((" ".join(pieces[3:8]) + "\n") * 4, encoding="utf-8")
@@ -75,7 +76,7 @@ def export(run, folder):
             raise SystemExit(f"{name}: {found[name].shape} for Marian's {value.shape}")
         model[name] = numpy.ascontiguousarray(found.pop(name), dtype=numpy.float32)
     if found:
-        raise SystemExit(f"Marian has no {', '.join(found)}")
+        raise SystemExit(f"unknown to Marian: {', '.join(found)}")
     path = str(folder / "model.npz")
     numpy.savez(path, **model)
     return path, vocabulary
@@ -91,8 +92,8 @@ def without_start(run, folder):
 
 def main():
     parser = search_arguments(__doc__.splitlines()[0])
-    parser.add_argument("--threads", type=int, default=2, help="each translates batches of its own")
-    parser.add_argument("--without-start", metavar="DIR", help="write that copy of the run, and no more")
+    parser.add_argument("--threads", type=int, default=2, help="number of threads, one batch each")
+    parser.add_argument("--without-start", metavar="DIR", help="write that copy of the run and exit")
     options = parser.parse_args()
     run = Run(options.run, position="sinusoidal_halves")
     if options.without_start:

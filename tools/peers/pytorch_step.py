@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""A training step in careful plain PyTorch, for `attn bench step` to be measured against.
+"""A training step in optimized plain PyTorch, for comparison with `attn bench step`.
 
     python3 tools/peers/pytorch_step.py RUN [--seconds 8] [--threads 2] [--bf16]
     python3 tools/peers/pytorch_step.py RUN --set d_model=512 --set d_ff=2048 --invented 37000
 
-Takes model, text and vocabulary from a run; --set changes the model, --invented takes pairs of 10 to 40 random tokens of
-so many, as `attn bench step` does where it has no text. What an expert writes in an afternoon: one product for queries, keys and
-values, scaled_dot_product_attention, one matrix for embeddings and projection, the projection of real positions alone,
-fused Adam, batches of like lengths. Padded, as batches usually are. Needs torch and sentencepiece; run it under
-LD_PRELOAD=libtcmalloc_minimal.so.4 too, which keeps freed memory as attn does.
+Takes model, text and vocabulary from a run; --set overrides model options, --invented N measures on synthetic pairs of
+10 to 40 random tokens from a vocabulary of N, as `attn bench step` does without text. Uses one product for queries,
+keys and values, scaled_dot_product_attention, tied embeddings, the projection of non-padding positions only, fused Adam
+and batches of similar lengths, padded. Needs torch and sentencepiece; LD_PRELOAD=libtcmalloc_minimal.so.4 keeps freed
+memory as attn does.
 """
 import argparse
 import math
@@ -122,7 +122,7 @@ def main():
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--bf16", action="store_true")
     parser.add_argument("--set", action="append", default=[], metavar="OPTION=VALUE", help="override a model option")
-    parser.add_argument("--invented", type=int, metavar="CLASSES", help="random text over so many tokens")
+    parser.add_argument("--invented", type=int, metavar="CLASSES", help="synthetic text with this vocabulary size")
     parser.add_argument("--name", default="plain PyTorch")
     options = parser.parse_args()
     torch.set_num_threads(options.threads)

@@ -1,4 +1,4 @@
-"""What the drivers in this folder read from a run: config, weights and text as pieces."""
+"""Reads the config, weights and tokenizer of a run."""
 import json
 import pathlib
 import resource
@@ -18,11 +18,11 @@ class Run:
         plain = dict(norm="post", activation="relu", position=position, embedding_sharing="all")
         widths = {self.model["heads"] * self.model[key] for key in ("d_k", "d_v")}
         if widths != {self.model["d_model"]} or not self.model["bias"]:
-            raise SystemExit(f"{path}: the drivers know heads × d_k = heads × d_v = d_model, with biases, alone")
+            raise SystemExit(f"{path}: only heads × d_k = heads × d_v = d_model with biases is supported")
         other = [f"model.{key} {self.model[key]}" for key, value in plain.items() if self.model[key] != value]
         if other or not (self.path / "tokenizer.model").exists():
-            raise SystemExit(f"{path}: this driver knows the paper's model with {position} positions and one vocabulary "
-                             f"alone: {', '.join(other)}")
+            raise SystemExit(f"{path}: only the paper's model with {position} positions and a joint vocabulary is "
+                             f"supported: {', '.join(other)}")
         self.pieces = sentencepiece.SentencePieceProcessor(model_file=str(self.path / "tokenizer.model"))
 
     def set(self, assignments):

@@ -1,4 +1,4 @@
-"""What the drivers that time search share."""
+"""Shared code of the search benchmarks."""
 import argparse
 import time
 
@@ -10,15 +10,15 @@ def search_arguments(description):
     parser.add_argument("run")
     parser.add_argument("text")
     parser.add_argument("--at-once", type=int, default=1000)
-    parser.add_argument("--batch", type=int, default=32, help="sentences in one batch at most")
+    parser.add_argument("--batch", type=int, default=32, help="maximum batch size in sentences")
     parser.add_argument("--seconds", type=float, default=8)
     parser.add_argument("--output")
     return parser
 
 
 def timed_search(system, run, options, sentences, translate, pieces_of, **values):
-    """Translates so many sentences at once, once before the clock starts, and reports sentences/s. With options.output
-    all of them are translated and written; pieces_of gives the pieces of one result."""
+    """Translates options.at_once sentences per call, after one warm-up call, and reports sentences/s. With options.output
+    all sentences are translated and written; pieces_of returns the pieces of one result."""
     translate(sentences[: options.at_once])
     found, begin = [], time.perf_counter()
     while len(found) < len(sentences) and (options.output or time.perf_counter() - begin < options.seconds):

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Training in the toolkits that people use, for `attn bench step` to be measured against.
+"""Training in other toolkits, for comparison with `attn bench step`.
 
     python3 tools/peers/toolkit_step.py joeynmt RUN --python venv-joeynmt/bin/python [--updates 15]
     python3 tools/peers/toolkit_step.py fairseq RUN --python venv-fairseq/bin/python --set d_model=512 --classes 37000
 
 Toolkits: joeynmt (2.3.0), fairseq (0.12.2), opennmt (OpenNMT-py 3.5.1), eole (0.6.4), sockeye (3.1.34), marian (pymarian
-1.12.42), each from pip in an environment of its own, with torch 2.13 but for marian, which counts a batch's size in
-source tokens and splits it between its threads. Model, text, pieces, batch size and dropout are the run's; --set changes the model,
---classes fills the vocabulary up with pieces that never occur. Prints the median of the rates that the toolkit itself
-logs, in target tokens a second (padding not counted), without its first; their batches are their own. Needs sentencepiece here.
+1.12.42), each from pip in its own environment, with torch 2.13 except for marian, which measures batch size in source tokens
+and splits a batch between its threads. Model, text, pieces, batch size and dropout are the run's; --set overrides model
+options, --classes pads the vocabulary with unused pieces. Prints the median of the rates logged by the toolkit, without
+the first, in target tokens/s (padding not counted); batching is the toolkit's. Needs sentencepiece.
 """
 import argparse
 import json
@@ -229,14 +229,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("toolkit", choices=TOOLKITS)
     parser.add_argument("run")
-    parser.add_argument("--python", required=True, help="of the environment that holds the toolkit")
+    parser.add_argument("--python", required=True, help="Python of the toolkit's environment")
     parser.add_argument("--updates", type=int, default=20)
     parser.add_argument("--set", action="append", default=[], metavar="OPTION=VALUE", help="override a model option")
-    parser.add_argument("--classes", type=int, default=0, help="of the vocabulary, if more than the run's")
-    parser.add_argument("--bf16", action="store_true", help="fairseq and eole alone")
+    parser.add_argument("--classes", type=int, default=0, help="vocabulary size, if larger than the run's")
+    parser.add_argument("--bf16", action="store_true", help="bf16 training (fairseq and eole only)")
     options = parser.parse_args()
     if options.bf16 and options.toolkit not in ("fairseq", "eole"):
-        sys.exit(f"{options.toolkit}: --bf16 is for fairseq and eole alone")
+        sys.exit(f"{options.toolkit}: --bf16 is supported for fairseq and eole only")
     options.python = os.path.abspath(options.python)
     run = Run(options.run)
     run.set(options.set)

@@ -118,12 +118,12 @@ TEST_CASE("options reach the score") {
   CHECK_THAT(with({"--lowercase"}), contains("case:lc"));
 }
 
-TEST_CASE("text that looks tokenised is warned about, on stderr") {
+TEST_CASE("text that looks tokenized is warned about, on stderr") {
   const Folder folder;
-  std::string tokenised;
-  for (int i = 0; i < 100; ++i) tokenised += "It rained all day .\n";
-  const auto file = folder.file("t", tokenised);
-  CHECK_THAT(score_bleu({file, file}).err, contains("looks tokenised"));
+  std::string tokenized;
+  for (int i = 0; i < 100; ++i) tokenized += "It rained all day .\n";
+  const auto file = folder.file("t", tokenized);
+  CHECK_THAT(score_bleu({file, file}).err, contains("looks tokenized"));
   CHECK(score_bleu({file, file, "--force"}).err.empty());
   CHECK(score_bleu({file, file, "--tokenize", "none"}).err.empty());
 }
@@ -144,7 +144,7 @@ TEST_CASE("files that can't be scored are named with their line") {
   CHECK_THROWS_WITH(score_bleu({two, (folder.path / "absent").string()}), contains("absent"));
 }
 
-TEST_CASE("wrong options are refused") {
+TEST_CASE("invalid options are rejected") {
   const Folder folder;
   const auto file = folder.file("a", text);
   CHECK_THROWS_AS(score_bleu({file, file, "--tokenize", "moses"}), CLI::ValidationError);

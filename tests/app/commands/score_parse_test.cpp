@@ -54,7 +54,7 @@ TEST_CASE("parse: with --per-sentence stdout is EVALB's output alone") {
   CHECK_THAT(printed.err, contains("F1|params:default"));
 }
 
-TEST_CASE("parse: JSON is in percent and says what was left out") {
+TEST_CASE("parse: JSON is in percent and says the counts") {
   const Files files(tree + tree + tree, tree + "(S (NP (PRP We)))\n" + "(S\n");
   const Printed printed = files.score({"--json", "--per-sentence", "--by", "label"});
   const auto json = nlohmann::json::parse(printed.out);
@@ -94,7 +94,7 @@ TEST_CASE("parse: the parser's trees can come from stdin") {
   CHECK_THROWS_AS(run_score({"parse", "-", files.gold}), ConfigError);
 }
 
-TEST_CASE("parse: what cannot be scored is named in one line") {
+TEST_CASE("parse: errors are one line with the place") {
   const Files shorter(tree + tree, tree);
   CHECK_THROWS_WITH(shorter.score(), contains(shorter.out + ": 1 sentences, but " + shorter.gold +
                                               " has 2; they must match line by line"));

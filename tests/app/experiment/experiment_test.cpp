@@ -52,7 +52,7 @@ TEST_CASE("an object that is set is a patch: what it leaves out keeps its value"
   CHECK(experiment.model.get<TransformerConfig>().heads == 4);
   CHECK(experiment.model.get<TransformerConfig>().layers == 1);
   CHECK(experiment.model.get<TransformerConfig>().d_model == 32);
-  CHECK_THROWS_WITH(resolve(tiny, {R"(model={"heads": 4, "heads": 8})"}), contains("stands twice"));
+  CHECK_THROWS_WITH(resolve(tiny, {R"(model={"heads": 4, "heads": 8})"}), contains("duplicate"));
 }
 
 TEST_CASE("null is an option's default, whatever the base has, and its name is checked") {
@@ -81,7 +81,7 @@ TEST_CASE("null is an option's default, whatever the base has, and its name is c
   CHECK_THROWS_WITH(from(base + "}", {"train.clip_nrom=null"}), contains("clip_norm"));
 }
 
-TEST_CASE("what is written is read back as the same experiment") {
+TEST_CASE("a written experiment is read back equal") {
   const Experiment before =
       resolve(R"({"search": {"beam": 7}, "eval": [{"name": "a", "kind": "bleu"},
                   {"name": "b", "kind": "bleu", "beam": 2}, {"name": "c"}]})");
@@ -107,7 +107,7 @@ TEST_CASE("an option that an evaluator's kind does not have is an error") {
   CHECK_THROWS_WITH(resolve(R"({"eval": [{"kind": "blue"}]})"),
                     contains("eval[0].kind") && contains("bleu"));
   CHECK_THROWS_WITH(resolve(R"({"eval": [{"kind": "parse"}]})"),
-                    contains("eval[0].kind: parse: needs data.task parsing; choose loss") &&
+                    contains("eval[0].kind: parse: requires data.task parsing; use loss") &&
                         contains(" or bleu"));
 }
 
@@ -134,7 +134,7 @@ TEST_CASE("a run's config of older versions, which wrote every kind's options, s
                     contains("kind loss has no such option"));
 }
 
-TEST_CASE("mistakes name the file and the whole path") {
+TEST_CASE("errors name the file and the full path") {
   CHECK_THROWS_WITH(resolve(R"({"model": {"layrs": 2}})"),
                     contains("test.json: model.layrs") && contains("layers"));
   CHECK_THROWS_WITH(resolve(R"({"train": {"warmup": -1}})"), contains("train.warmup: -1"));
@@ -183,7 +183,7 @@ TEST_CASE("a patch to another schedule leaves the former one's options behind") 
                     contains("schedule paper has no such option"));
 }
 
-TEST_CASE("what an earlier version wrote for all alternatives is read without a word") {
+TEST_CASE("configs of earlier versions with options of all alternatives are read") {
   const Json old = parse_json(
       R"({"data": {"task": "translation", "tokenizer": "bpe", "min_frequency": 5, "silver_ratio": 2},
           "train": {"schedule": "paper", "learning_rate": 0.005},
@@ -207,7 +207,7 @@ TEST_CASE("what an earlier version wrote for all alternatives is read without a 
                     contains("schedule paper has no such option"));
 }
 
-TEST_CASE("runtime holds what changes how, not what, is computed, also under its former names") {
+TEST_CASE("runtime options are read under present and former names") {
   const RuntimeConfig reference{.attention = AttentionPath::reference,
                                 .decoder = StepPath::modules};
   const auto check = [&](const Experiment& experiment) {

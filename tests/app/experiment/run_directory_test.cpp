@@ -42,7 +42,7 @@ TEST_CASE("a config alone is a run that has not trained; a checkpoint or a resul
   CHECK(run.has_trained());
 }
 
-TEST_CASE("a checkpoint is whole by the names that a model's directory gives its files") {
+TEST_CASE("verify_checkpoint accepts the files of a model directory") {
   const testing::TemporaryDirectory directory;
   const ModelDirectory model(directory.path());
   for (const std::string_view name : checkpoint_files) {

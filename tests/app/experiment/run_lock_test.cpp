@@ -62,7 +62,7 @@ TEST_CASE("without the system's locks a holder that lives keeps others out") {
   CHECK(seconds_for(folder.path(), kWithoutLocks) < 5.0);
 }
 
-TEST_CASE("a lock that another machine does not see keeps its holder's sign of life") {
+TEST_CASE("a lock that another machine does not see keeps the heartbeat of its holder") {
   const TemporaryDirectory folder;
   write_foreign_record(folder / "lock.holder", 0);
   std::thread theirs([&] {
@@ -77,7 +77,7 @@ TEST_CASE("a lock that another machine does not see keeps its holder's sign of l
   theirs.join();
 }
 
-TEST_CASE("a holder without signs of life is replaced, and notices that when it comes back") {
+TEST_CASE("a holder without a heartbeat is replaced, and notices it later") {
   const TemporaryDirectory folder;
   const RunLock asleep(folder.path(), RunLockOptions{.beat = 1e4, .system_locks = false});
   {

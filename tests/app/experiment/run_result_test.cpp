@@ -31,7 +31,7 @@ TEST_CASE("a result is read back as it was written") {
   CHECK(read_result(run.path()) == result);
 }
 
-TEST_CASE("a broken result names its file and what to do") {
+TEST_CASE("an invalid result names its file and the remedy") {
   const testing::TemporaryDirectory run;
   write(run / "result.json", R"({"step": "seven"})");
   CHECK_THROWS_AS(read_result(run.path()), DataError);

@@ -68,7 +68,7 @@ TEST_CASE("null in a row or a grid is a value: the option's default") {
   CHECK(both.rows[1].experiment.train.clip_norm == 0.0);
 }
 
-TEST_CASE("a row that null makes the first row again is a mistake") {
+TEST_CASE("a row that null makes equal to the first row is an error") {
   const Sweeps sweeps;
   for (const char* row : {R"({"name": "x", "set": {"train": {"clip_norm": null}}})",
                           R"({"name": "x", "grid": {"train.clip_norm": [1, null]}})"}) {

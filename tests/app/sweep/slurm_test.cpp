@@ -9,7 +9,7 @@ using namespace attn;
 using testing::contains;
 using testing::Sweeps;
 
-TEST_CASE("the batch script asks for what the file says, quoted for the shell") {
+TEST_CASE("the batch script requests the file's resources, quoted for the shell") {
   const Sweeps sweeps;
   SweepPlan plan = sweeps.plan(
       R"({"base": "base.json", "rows": [{"name": "a"}, {"name": "b"}],
@@ -25,7 +25,7 @@ TEST_CASE("the batch script asks for what the file says, quoted for the shell") 
   CHECK(script.find("--mem") == std::string::npos);
 }
 
-TEST_CASE("what holds blanks is quoted for sbatch, and what it has no word for is a mistake") {
+TEST_CASE("values with spaces are quoted for sbatch, control characters are an error") {
   const Sweeps sweeps;
   const std::string text =
       R"({"base": "base.json", "rows": [{"name": "a"}], "slurm": {"partition": "two words"}})";

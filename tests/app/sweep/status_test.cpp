@@ -72,5 +72,5 @@ TEST_CASE("a row of another runtime than its run had is the same row, and the ch
   CHECK(runtime_notes(before).empty());
   CHECK(runtime_notes(after) ==
         std::vector<std::string>{
-            "runtime.decoder is modules, was packed when these runs began: slow/seed-5"});
+            "runtime.decoder is modules, was packed when these runs were started: slow/seed-5"});
 }

@@ -65,7 +65,7 @@ TEST_CASE("the two forms are written as the literature has them") {
   CHECK(join(linearize(read_one(kDog), TreeForm::xx)) == "(S (NP XX XX )NP (VP XX )VP )S");
 }
 
-TEST_CASE("labels that look like tags, closings or signs come back") {
+TEST_CASE("labels that look like tags, closings or special tokens round-trip") {
   for (const std::string text :
        {"(NP (NP x))", "(NP (NP (NP x) (NN y)) (NP (NP z)))", "(S (/S x))",
         "(/S (/S x) (S (/S y)))", "(+A (A (=B b) (+ c) (= d)))", "( (S (NN a)))",
@@ -90,7 +90,7 @@ TEST_CASE("a symbol means the same in every tree of a corpus") {
   CHECK_FALSE(read_symbol("", TreeForm::xx, labels));
 }
 
-TEST_CASE("random trees come back, empty constituents and clashing names among them") {
+TEST_CASE("random trees round-trip, empty constituents and clashing names among them") {
   const TreeKinds kinds{.labels = {"S", "NP", "/NP", "", "+", "=S", "<s>"},
                         .tags = {"NP", "/NP", "NN", "", "XX", "<unk>", "S"},
                         .empty_constituents = true};
@@ -103,7 +103,7 @@ TEST_CASE("random trees come back, empty constituents and clashing names among t
   }
 }
 
-TEST_CASE("what is not one whole tree over the words is refused by the exact inverse") {
+TEST_CASE("the exact inverse rejects anything but one tree over the words") {
   const LabelSet labels = {"S", "NP"};
   const auto exact = [&](const std::string& symbols, const std::string& words) {
     return delinearize(split(symbols), split(words), TreeForm::tags, labels).has_value();
@@ -194,7 +194,7 @@ TEST_CASE("punctuation without a tag gets the one its word decides") {
         "(S (, ,) (XX dog) (NN .) (-LRB- -LRB-))");
 }
 
-TEST_CASE("every tree of the shared corpora comes back from both forms", "[slow]") {
+TEST_CASE("every tree of the shared corpora round-trips in both forms", "[slow]") {
   for (const std::string name :
        {"craft/train.ptb", "craft/dev.ptb", "masc/letters.ptb", "masc/essays.ptb",
         "wsj-sample/train.ptb", "wsj-sample/dev.ptb", "wsj-sample/dev.raw.ptb",

@@ -52,7 +52,7 @@ TEST_CASE("brackets are escaped wherever they stand") {
   CHECK(escape_brackets("-RRB-") == "-RRB-");
 }
 
-TEST_CASE("text that is tokenised already mostly comes back as it is") {
+TEST_CASE("tokenized text is mostly unchanged") {
   const auto folder = shared_data("wsj-sample");
   if (!folder) return;
   int64_t same = 0, all = 0;

@@ -48,7 +48,7 @@ TEST_CASE("a written dictionary is read back") {
   CHECK(parse_tag_dictionary("--\t:::4\n", "t").symbols("--", 1) == Lines{"::"});
 }
 
-TEST_CASE("a broken dictionary is refused with its line") {
+TEST_CASE("a broken dictionary is rejected with its line") {
   for (const char* bad :
        {"run", "run\t", "run\tNN", "run\tNN:0", "run\tNN:x", "\tNN:1", "run\t:3"}) {
     INFO(bad);

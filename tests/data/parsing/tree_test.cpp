@@ -122,7 +122,7 @@ TEST_CASE("a fault is told with its line and column") {
   fault("(S (NP (NN a))", "1:1", "never closed");
   fault("(A (B c))\n  (S (NP (NN a))", "2:3", "never closed");
   fault("(A (B c)))", "1:10", "without an opening bracket");
-  fault("(A (B c))\nword", "2:1", "outside of all brackets");
+  fault("(A (B c))\nword", "2:1", "outside all brackets");
   fault("(A (B c d))", "1:9", "second word");
   fault("(A (B c) d)", "1:10", "follows a constituent");
   fault("( A b c)", "1:7", "second word");
@@ -150,7 +150,7 @@ TEST_CASE("nesting is limited and deep trees can be walked") {
   CHECK_THROWS_AS(parse_trees(std::string(5'000'000, '('), "f"), DataError);
 }
 
-TEST_CASE("no text makes the reader fail but by DataError") {
+TEST_CASE("the reader fails with DataError only") {
   const std::string alphabet = "() \nAb-\xC3";
   uint64_t state = 1;
   for (int round = 0; round < 20000; ++round) {
@@ -177,7 +177,7 @@ TEST_CASE("a missing file is a data error") {
   CHECK_THROWS_AS(read_trees("no/such/file.ptb"), DataError);
 }
 
-TEST_CASE("treebanks come back line by line as they were") {
+TEST_CASE("treebanks round-trip line by line") {
   for (const auto& [folder, name] :
        {std::pair("craft", "train.ptb"), std::pair("craft", "dev.ptb"),
         std::pair("masc", "letters.ptb"), std::pair("masc", "essays.ptb"),

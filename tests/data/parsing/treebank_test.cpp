@@ -144,7 +144,7 @@ TEST_CASE("repeated trees count once in vocabularies and tag dictionaries") {
   }
 }
 
-TEST_CASE("broken files of trees are refused with their place") {
+TEST_CASE("broken files of trees are rejected with their place") {
   TemporaryDirectory folder;
   write_text(folder / "open.ptb", "(S (NN a))\n(S (NN b)\n");
   write_text(folder / "none.ptb", "\n()\n");
@@ -156,7 +156,7 @@ TEST_CASE("broken files of trees are refused with their place") {
                   DataError);
 }
 
-TEST_CASE("a parsing config that contradicts itself is refused") {
+TEST_CASE("a parsing config that contradicts itself is rejected") {
   DataConfig data = parsing("x");
   CHECK_NOTHROW(data.validate());
   data.shared_vocabulary = true;

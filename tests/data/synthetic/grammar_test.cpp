@@ -250,7 +250,7 @@ TEST_CASE("when is wenn or als by the tense, wann in a question") {
   CHECK(past > 100);
 }
 
-TEST_CASE("it takes the German gender of what it stands for") {
+TEST_CASE("pronouns have the gender of the German noun") {
   std::map<std::string, std::map<std::string, int>> pronouns;
   for (const GeneratedPair& pair : samples()) {
     for (const std::string thing : {"table", "lamp", "book"}) {

@@ -168,7 +168,7 @@ TEST_CASE("short output pays the brevity penalty") {
   CHECK(score_one("", {"a"}, words_only()).bp == 0);
 }
 
-TEST_CASE("the smoothings do what they say") {
+TEST_CASE("smoothing methods match their definitions") {
   const std::string hypothesis = "a b x c d";  // matches 4/5, 2/4, 0/3, 0/2
   const Lines reference = {"a b y c d"};
   const auto precisions = [&](BleuSmoothing smoothing, std::optional<double> value = {}) {
@@ -223,7 +223,7 @@ TEST_CASE("a compound split consumes both neighbours of the hyphen") {
   CHECK(split_compounds("") == "");
 }
 
-TEST_CASE("the signature tells everything that changes a score") {
+TEST_CASE("the signature contains all options that change the score") {
   CHECK_THAT(bleu_signature({}, 1),
              contains("nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:attn-"));
   const BleuOptions other{.tokenizer = BleuTokenizer::compound,
@@ -242,13 +242,13 @@ TEST_CASE("the printed line has sacreBLEU's form") {
         "ref_len = 5)");
 }
 
-TEST_CASE("a hundred tokenised full stops are noticed") {
+TEST_CASE("a hundred tokenized full stops are noticed") {
   CHECK_FALSE(looks_tokenized(Lines(99, "It rains .")));
   CHECK_FALSE(looks_tokenized(Lines(200, "It rains.")));
   CHECK(looks_tokenized(Lines(100, "It rains .")));
 }
 
-TEST_CASE("what cannot be scored is refused") {
+TEST_CASE("invalid input is rejected") {
   CHECK_THROWS_AS(corpus_bleu(hypotheses, std::vector<Lines>{}), DataError);
   CHECK_THROWS_AS(sentence_bleu("a", Lines{}), DataError);
   CHECK_THROWS_WITH(corpus_bleu(hypotheses, std::vector<Lines>{references[0], {"one line"}}),

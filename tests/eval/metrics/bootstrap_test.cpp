@@ -85,7 +85,7 @@ TEST_CASE("several runs of a system are scored by their mean, on the same resamp
   CHECK(result.systems[3].p_value == Approx(result.systems[0].p_value));
 }
 
-TEST_CASE("systems that did not translate the same text are refused") {
+TEST_CASE("systems that did not translate the same text are rejected") {
   const std::vector<BleuStatistics> three(3), four(4);
   CHECK_THROWS_WITH(paired_bootstrap({three}, std::vector<SystemStatistics>{{four}}),
                     testing::contains("4 sentences"));

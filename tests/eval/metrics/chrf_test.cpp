@@ -64,7 +64,7 @@ TEST_CASE("n-grams are counted as often as in the reference") {
   CHECK(found.orders == std::vector<ChrfCounts>{{5, 4, 3}, {4, 3, 1}, {4, 4, 2}});
 }
 
-TEST_CASE("chrF's signature tells everything that changes a score") {
+TEST_CASE("chrF's signature contains all options that change the score") {
   CHECK_THAT(chrf_signature({}, 1),
              contains("nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no|version:attn-"));
   const ChrfOptions other{.char_order = 4,
@@ -79,7 +79,7 @@ TEST_CASE("chrF's signature tells everything that changes a score") {
              contains("chrF2++|nrefs:1|") && contains(" = 100.00"));
 }
 
-TEST_CASE("what chrF cannot score is an error") {
+TEST_CASE("chrF: invalid input is an error") {
   const Lines one = {"a"}, two = {"a", "b"};
   CHECK_THROWS_AS(corpus_chrf(one, std::vector<Lines>{}), DataError);
   CHECK_THROWS_AS(sentence_chrf("a", Lines{}), DataError);

@@ -215,7 +215,7 @@ TEST_CASE("a sentence's output and its limit do not depend on the others in its 
   }
 }
 
-TEST_CASE("parses under the constraint are the same too, and whole") {
+TEST_CASE("constrained parses are the same, and well-formed") {
   const auto input = sentences(40);
   std::vector<std::vector<std::vector<Parse>>> all;
   for (const StepPath path : {StepPath::modules, StepPath::packed}) {

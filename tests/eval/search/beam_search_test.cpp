@@ -169,7 +169,7 @@ TEST_CASE("the n best are different, finished and sorted") {
   }
 }
 
-TEST_CASE("output without an end is cut at the limit and says so") {
+TEST_CASE("unfinished output is truncated at the limit and marked") {
   const FunctionModel endless([](int64_t, const Tokens&) {
     return std::vector<float>{never, -1.0F, -2.0F};
   });
@@ -228,7 +228,7 @@ TEST_CASE("eos at once is the empty hypothesis") {
   }
 }
 
-TEST_CASE("an empty batch asks the decoder nothing") {
+TEST_CASE("an empty batch does not call the decoder") {
   const RandomModel model({});
   PrefixDecoder decoder(model);
   CHECK(beam_search(decoder, {}, {}, bos, eos).empty());
@@ -326,7 +326,7 @@ TEST_CASE("a dead end keeps the tokens up to it") {
   CHECK_FALSE(found[0].finished);
 }
 
-TEST_CASE("a decoder's answer of the wrong size is refused") {
+TEST_CASE("candidates of the wrong size are rejected") {
   struct Wrong : StepDecoder {
     void step(std::span<const int64_t>, std::span<const int32_t>, std::span<const int64_t>, int64_t,
               Candidates& out) override {
@@ -349,7 +349,7 @@ TEST_CASE("length penalties have their published values") {
   CHECK(penalty(LengthPenalty::none, 0.6, 30) == 1.0);
 }
 
-TEST_CASE("the search config defaults to the paper and refuses contradictions") {
+TEST_CASE("the search config defaults to the paper and rejects invalid values") {
   const SearchConfig paper;
   const Json written = write_config(paper);
   CHECK(written["beam"] == 4);

@@ -161,7 +161,7 @@ TEST_CASE("random models write well-formed trees over exactly the words") {
   }
 }
 
-TEST_CASE("a model that wants one symbol for ever still ends with a tree") {
+TEST_CASE("a model that always prefers one symbol still ends with a tree") {
   const auto tokenizer = symbols(kTags);
   for (int32_t favourite = 0; favourite < tokenizer->size(); ++favourite) {
     const Stubborn model(favourite, tokenizer->size());
@@ -212,7 +212,7 @@ TEST_CASE("a wide constrained beam finds the best of all trees") {
   }
 }
 
-TEST_CASE("a vocabulary that is none of trees, and a limit too small, are refused") {
+TEST_CASE("a vocabulary without tree symbols and a too small limit are rejected") {
   CHECK_THROWS_AS(TreeVocabulary(*symbols("the dog barks"), TreeForm::tags), DataError);
   CHECK_THROWS_AS(TreeVocabulary(*symbols(kTags), TreeForm::xx), DataError);
   CHECK_THROWS_AS(TreeVocabulary(*symbols("S /NP NN"), TreeForm::tags), DataError);
@@ -224,14 +224,14 @@ TEST_CASE("a vocabulary that is none of trees, and a limit too small, are refuse
   CHECK_NOTHROW(TreeConstraint(vocabulary, {5}, {8}));
 }
 
-TEST_CASE("tokens without a counterpart and signs are never allowed") {
+TEST_CASE("tokens without a counterpart and special tokens are never allowed") {
   const auto tokenizer = symbols(kTags);  // nothing closes X but as a tag, nothing opens Y
   const TreeVocabulary vocabulary(*tokenizer, TreeForm::tags);
   const auto everywhere = [&](int32_t token) {
     return std::pair(vocabulary.kind(token).has_value(),
                      (vocabulary.mask(true, true, -1)[0] >> token & 1) != 0);
   };
-  for (int32_t sign = 0; sign < 3; ++sign) CHECK(everywhere(sign) == std::pair(false, false));
+  for (int32_t token = 0; token < 3; ++token) CHECK(everywhere(token) == std::pair(false, false));
   CHECK(everywhere(tokenizer->encode("X").front()) == std::pair(true, true));
   CHECK(vocabulary.labels() == LabelSet{"NP", "S", "Y"});
 }

@@ -28,7 +28,7 @@ TEST_CASE("outside a scope linear() is torch::linear") {
   CHECK(torch::equal(linear_relu(x, {w, b}), torch::relu(torch::linear(x, w, b))));
 }
 
-TEST_CASE("a linear layer in bf16 tiles: values, gradients and what they are added to") {
+TEST_CASE("a linear layer in bf16 tiles: values, gradients and accumulation") {
   if (!testing::machine_has(has_bf16_tiles(), "tiles of bf16")) return;
   torch::manual_seed(2);
   const auto [rows, inputs, outputs] =
