@@ -2,11 +2,14 @@
 // and an exit code.
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <exception>
 #include <iostream>
 #include <new>
 #include <string>
+#include <vector>
 
+#include "app/commands/arguments.h"
 #include "app/commands/average_command.h"
 #include "app/commands/bench_command.h"
 #include "app/commands/config_command.h"
@@ -48,6 +51,7 @@ int run(int argc, char** argv) {
   app.set_version_flag("--version", version_line());
   app.require_subcommand(1);
   app.footer("attn COMMAND --help describes a command's output and options, with an example.");
+  app.fallthrough();  // --threads and --device stand behind the command, too
   int threads = 0;
   app.add_option("--threads", threads, "number of CPU threads (default: all cores)");
   std::string device_name = "auto";
@@ -73,11 +77,17 @@ int run(int argc, char** argv) {
   add_config_command(app);
   add_vocab_command(app);
   add_generate_command(app);
+  std::vector<std::string> arguments = written_out({argv + 1, argv + argc});
+  check_arguments(app, arguments);
   try {
-    app.parse(argc, argv);
+    std::reverse(arguments.begin(), arguments.end());  // as CLI11 takes them
+    app.parse(std::move(arguments));
   } catch (const CLI::ParseError& error) {
-    const int code = app.exit(error, std::cout, std::cerr);
-    return code == 0 ? 0 : static_cast<int>(ExitCode::config);
+    if (error.get_exit_code() == 0) return app.exit(error, std::cout, std::cerr);
+    const auto chosen = app.get_subcommands();
+    const std::string command = chosen.empty() ? "" : chosen.front()->get_name();
+    throw ConfigError((chosen.empty() ? "" : command + ": ") + error.what() + "; see attn " +
+                      command + (chosen.empty() ? "" : " ") + "--help");
   }
   return context.exit_code;
 }

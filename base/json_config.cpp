@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/unknown_key.h"
 #include "base/utf8.h"
 
 namespace attn {
@@ -250,8 +251,12 @@ void check_unknown_key(const std::string& place, const std::string& key, const J
                       (words.size() > 1 ? "s " : " ") + and_list(words) +
                       (words.size() > 1 ? " have)" : " has)"));
   }
-  throw ConfigError(join(place, key) + ": unknown key" +
-                    (chosen.empty() ? "" : " (" + and_list(chosen) + ")") + suggestion(key, known));
+  std::string leaf = key;
+  for (const Json* at = &value; at->is_object() && at->size() == 1; at = &at->front()) {
+    leaf = at->items().begin().key();
+  }
+  throw UnknownKey(place, key, leaf, chosen.empty() ? "" : " (" + and_list(chosen) + ")",
+                   suggestion(key, known));
 }
 
 void merge_docs(std::vector<FieldDoc>& docs, const std::vector<FieldDoc>& alternative) {

@@ -18,6 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 const std::array<std::string, 2> kSearchSections = {"search", "runtime"};
+constexpr std::array<std::string_view, 4> kTrainedSections = {"data.", "model.", "train.", "eval."};
 constexpr int64_t kLargestTags = int64_t{1} << 28;
 
 // The last known step of a run that has saved a checkpoint, else 0.
@@ -46,6 +47,11 @@ std::vector<std::string> search_assignments(std::vector<std::string> assignments
         kSearchSections.begin(), kSearchSections.end(), [&](const std::string& section) {
           return assignment.starts_with(section + ".") || assignment.starts_with(section + "=");
         });
+    for (const std::string_view section : kTrainedSections) {
+      if (!assignment.starts_with(section)) continue;
+      throw ConfigError("--set " + assignment +
+                        ": only options of search and runtime can be set for a trained model");
+    }
     if (!whole) assignment.insert(0, "search.");
   }
   return assignments;

@@ -4,6 +4,8 @@
 #include <map>
 #include <set>
 
+#include "app/experiment/input_kind.h"
+#include "app/experiment/nearest_option.h"
 #include "base/check.h"
 #include "base/file.h"
 
@@ -131,6 +133,8 @@ Experiment read_merged(Json merged, const std::string& name) {
     read_config(experiment, merged);
     apply_runtime(experiment, decoders);
     experiment.validate();
+  } catch (const UnknownKey& error) {
+    throw ConfigError(name + ": " + with_option_meant(error));
   } catch (const ConfigError& error) {
     throw ConfigError(name + ": " + error.what());
   }
@@ -243,7 +247,10 @@ Json write_experiment(const Experiment& experiment) {
 }
 
 Experiment load_experiment(const fs::path& file, const std::vector<std::string>& assignments) {
-  return resolve_experiment(read_json(file), file.string(), file.parent_path(), assignments);
+  require_config_path(file);
+  Json json = read_json(file);
+  require_config(json, file);
+  return resolve_experiment(std::move(json), file.string(), file.parent_path(), assignments);
 }
 
 }  // namespace attn

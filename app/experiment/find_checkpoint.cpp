@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "app/experiment/input_kind.h"
 #include "app/experiment/run_directory.h"
 #include "base/edit_distance.h"
 #include "base/error.h"
@@ -117,6 +118,7 @@ fs::path find_checkpoint(const fs::path& path) {
                     "it again, or rename this to " + averaged.path().filename().string());
   }
   if (!fs::exists(path)) throw DataError(path.string() + ": there is no such run or checkpoint");
+  require_no_config(path);
   const fs::path folder = path.has_filename() ? path : path.parent_path();
   if (RunDirectory::is_checkpoints(folder)) {
     const fs::path its = RunDirectory::of_checkpoints(folder).path();

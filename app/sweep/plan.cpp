@@ -4,6 +4,8 @@
 #include <set>
 
 #include "app/experiment/config_difference.h"
+#include "app/experiment/input_kind.h"
+#include "app/experiment/nearest_option.h"
 #include "base/check.h"
 #include "base/edit_distance.h"
 #include "base/file.h"
@@ -144,6 +146,14 @@ void select(std::vector<PlannedRow>& rows, const std::vector<std::string>& only)
   }
 }
 
+// A key of a config belongs in a "set".
+std::string with_place_meant(const UnknownKey& error) {
+  const std::string option = option_named(error.key);
+  const bool section = schema_of<Experiment>().inner.contains(error.key);
+  if (!section && (option.empty() || option.starts_with("eval[]"))) return error.what();
+  return error.complaint + "; an option of the config belongs in \"set\"";
+}
+
 // The evaluator that a column shows, in the first row's config.
 std::string evaluator(const Experiment& base, EvaluatorKind kind, const std::string& wanted,
                       const std::string& key) {
@@ -200,7 +210,10 @@ SweepPlan plan_sweep(const SweepRequest& request) {
   const std::string name = request.file.string();
   std::vector<ExpandedRow> rows;
   try {
-    read_config(plan.file, parse_json(read_file(request.file, kLargestSweepFile), name));
+    require_sweep_path(request.file);
+    const Json json = parse_json(read_file(request.file, kLargestSweepFile), name);
+    require_sweep(json, request.file);
+    read_config(plan.file, json);
     plan.file.validate();
     std::set<std::string> names;
     for (const SweepRow& row : plan.file.rows) {
@@ -211,6 +224,8 @@ SweepPlan plan_sweep(const SweepRequest& request) {
         rows.push_back(std::move(one));
       }
     }
+  } catch (const UnknownKey& error) {
+    throw ConfigError(name + ": " + with_place_meant(error));
   } catch (const ConfigError& error) {
     const std::string message = error.what();
     throw ConfigError(message.starts_with(name) ? message : name + ": " + message);

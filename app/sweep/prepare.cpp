@@ -1,5 +1,6 @@
 #include "app/sweep/prepare.h"
 
+#include "app/experiment/input_kind.h"
 #include "app/experiment/run_directory.h"
 #include "app/experiment/run_lock.h"
 #include "base/file.h"

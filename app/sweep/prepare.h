@@ -16,8 +16,6 @@
 
 namespace attn {
 
-inline constexpr const char* kSweepFile = "sweep.json";
-
 /// The config file and the log of a run.
 std::filesystem::path run_config(const PlannedRun& run);
 std::filesystem::path run_log(const PlannedRun& run);

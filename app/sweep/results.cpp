@@ -4,6 +4,7 @@
 #include <cmath>
 #include <optional>
 
+#include "app/experiment/input_kind.h"
 #include "app/experiment/resume.h"
 #include "app/experiment/run_result.h"
 #include "app/experiment/text_keys.h"

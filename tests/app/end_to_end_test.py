@@ -231,6 +231,35 @@ class EndToEnd(ProgramTest):
                       code=2, names=["train.patience", "every"])
         self.one_line("train", "nowhere.json", code=3, names=["nowhere.json"])
 
+    def test_what_was_meant_is_named_wherever_it_belongs(self):
+        self.whole_run()
+        self.write("rows.json", {"base": "small.json", "rows": [{"name": "base"}, {"name": "x", "set": {"heads": 3}}]})
+        self.write("misplaced.json", {"base": "small.json", "rows": [{"name": "base", "model": {"heads": 4}}]})
+        cases = [(["config", "small.json", "--set", "heads=3"], ["did you mean model.heads?"]),
+                 (["translate", "whole", "--set", "model.heads=3"], ["options of search and runtime"]),
+                 (["translate", "whole", "--nbest", "5"], ["--set search.nbest=5"]),
+                 (["translate", "--nbest", "5", "whole"], ["--set search.nbest=5"]),
+                 (["trian", "small.json"], ["did you mean train?"]),
+                 (["train", "small.json", "--resum"], ["did you mean --resume?"]),
+                 (["train"], ["train: config is required", "attn train --help"]),
+                 (["sweep", "rows.json", "--dry-run"], ["row x", "did you mean model.heads?"]),
+                 (["sweep", "misplaced.json"], ["rows[0].model", "belongs in \"set\""]),
+                 (["train", "rows.json"], ["a sweep, not a config", "attn sweep rows.json"]),
+                 (["bench", "step", "rows.json"], ["a sweep, not a config"]),
+                 (["sweep", "small.json"], ["a config, not a sweep", "attn train small.json"]),
+                 (["sweep", "whole"], ["a run, not a sweep", "attn train whole --resume"]),
+                 (["config", "whole"], ["a run, not a config", "whole/config.json"]),
+                 (["translate", "small.json"], ["a config, not a run", "attn train small.json", "runs/small"]),
+                 (["eval", "rows.json"], ["a sweep, not a run", "attn sweep rows.json"])]
+        for arguments, names in cases:
+            with self.subTest(arguments=arguments):
+                self.one_line(*arguments, code=2, names=names)
+
+    def test_set_takes_several_values_and_global_flags_stand_anywhere(self):
+        config = json.loads(self.attn("config", "--set", "model.heads=4", "train.steps=7", "small.json", "--device", "cpu").stdout)
+        self.assertEqual((config["model"]["heads"], config["train"]["steps"]), (4, 7))
+        self.assertIn("Example: attn train", self.attn("help", "train").stdout)
+
     def test_resuming_with_another_model_or_over_a_run_is_rejected(self):
         self.whole_run()
         self.one_line("train", "small.json", "--run", "whole", code=2, names=["whole", "--resume"])

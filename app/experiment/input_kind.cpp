@@ -1,0 +1,114 @@
+#include "app/experiment/input_kind.h"
+
+#include <algorithm>
+#include <array>
+
+#include "app/experiment/run_directory.h"
+#include "base/error.h"
+#include "base/file.h"
+
+namespace attn {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int64_t kLargestConfig = 1 << 24;
+
+bool is_sweep_directory(const fs::path& path) {
+  return fs::is_directory(path) && fs::exists(path / kSweepFile);
+}
+
+// Nothing that is no JSON.
+Json json_of(const fs::path& path) {
+  if (!fs::is_regular_file(path) || fs::file_size(path) > kLargestConfig) return {};
+  return Json::parse(read_file(path, kLargestConfig), nullptr, false);
+}
+
+std::string sweep_source(const fs::path& directory) {
+  const Json plan = json_of(directory / kSweepFile);
+  const bool known = plan.is_object() && plan.contains("source") && plan["source"].is_string();
+  return known ? plan["source"].get<std::string>() : "FILE";
+}
+
+std::string first_config(const fs::path& sweep) {
+  const Json plan = json_of(sweep / kSweepFile);
+  if (!plan.is_object() || !plan.contains("rows") || !plan["rows"].is_array()) return "ROW";
+  for (const Json& row : plan["rows"]) {
+    if (row.is_object() && row.contains("name") && row["name"].is_string()) return row["name"];
+  }
+  return "ROW";
+}
+
+}  // namespace
+
+bool is_sweep_file(const Json& json) {
+  return json.is_object() && json.contains("rows") && !json.contains("model");
+}
+
+bool is_config_file(const Json& json) {
+  constexpr std::array sections = {"data", "model", "train", "search", "eval", "runtime"};
+  return json.is_object() && !json.contains("rows") &&
+         (json.contains("base") ||
+          std::any_of(sections.begin(), sections.end(),
+                      [&](const char* key) { return json.contains(key); }));
+}
+
+void require_config_path(const fs::path& path) {
+  if (!fs::is_directory(path)) return;
+  if (is_sweep_directory(path)) {
+    throw ConfigError(path.string() + ": a sweep's directory, not a config; the sweep is " +
+                      sweep_source(path) + ", a run's config is " +
+                      (path / first_config(path) / "seed-N" / kConfigFile).string());
+  }
+  const ModelDirectory directory(path);
+  if (directory.has_config()) {
+    throw ConfigError(path.string() + ": a run, not a config; its config is " +
+                      directory.config().string());
+  }
+  throw ConfigError(path.string() + ": a directory, not a config");
+}
+
+void require_config(const Json& json, const fs::path& path) {
+  if (!is_sweep_file(json)) return;
+  throw ConfigError(path.string() + ": a sweep, not a config; train its rows with: attn sweep " +
+                    path.string());
+}
+
+void require_sweep_path(const fs::path& path) {
+  if (!fs::is_directory(path)) return;
+  if (is_sweep_directory(path)) {
+    throw ConfigError(path.string() + ": a sweep's directory; resume it with: attn sweep " +
+                      sweep_source(path) + " --run " + path.string());
+  }
+  if (ModelDirectory(path).has_config()) {
+    throw ConfigError(path.string() + ": a run, not a sweep; resume it with: attn train " +
+                      path.string() + " --resume");
+  }
+  throw ConfigError(path.string() + ": a directory, not a sweep");
+}
+
+void require_sweep(const Json& json, const fs::path& path) {
+  if (!is_config_file(json)) return;
+  if (json.contains("base") && json.size() == 1) return;  // a sweep that lacks its rows, too
+  throw ConfigError(path.string() +
+                    ": a config, not a sweep (\"rows\" is missing); train it with: attn train " +
+                    path.string());
+}
+
+void require_no_config(const fs::path& path) {
+  const Json json = json_of(path);
+  if (is_sweep_directory(path)) {
+    throw ConfigError(path.string() + ": a sweep's directory; give one of its runs, as in " +
+                      (path / first_config(path) / "seed-N").string());
+  }
+  if (is_sweep_file(json)) {
+    throw ConfigError(path.string() + ": a sweep, not a run; train it with: attn sweep " +
+                      path.string() + ", then give one of its runs");
+  }
+  if (is_config_file(json)) {
+    throw ConfigError(path.string() + ": a config, not a run; train it with: attn train " +
+                      path.string() + ", then give " + ("runs" / path.stem()).string());
+  }
+}
+
+}  // namespace attn

@@ -1,0 +1,80 @@
+#include "app/commands/arguments.h"
+
+#include "base/error.h"
+#include "tests/support/catch.h"
+
+using namespace attn;
+using Words = std::vector<std::string>;
+
+namespace {
+
+std::string answer(const Words& arguments) {
+  CLI::App app("", "attn");
+  int threads = 0;
+  bool flag = false;
+  std::string text;
+  Words set;
+  app.add_option("--threads", threads);
+  CLI::App* translate = app.add_subcommand("translate");
+  translate->add_option("run", text);
+  translate->add_option("--set", set);
+  translate->add_flag("--scores", flag);
+  CLI::App* train = app.add_subcommand("train");
+  train->add_option("--set", set);
+  train->add_option("--run", text);
+  train->add_flag("--resume", flag);
+  CLI::App* average = app.add_subcommand("average");
+  average->add_option("--last", threads);
+  CLI::App* bench = app.add_subcommand("bench");
+  bench->add_subcommand("step")->add_option("--set", set);
+  try {
+    check_arguments(app, arguments);
+  } catch (const ConfigError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("--set takes several values") {
+  CHECK(written_out({"config", "a.json", "--set", "x.y=1", "z=[1, 2]", "--explain"}) ==
+        Words{"config", "a.json", "--set", "x.y=1", "--set", "z=[1, 2]", "--explain"});
+  CHECK(written_out({"config", "--set", "x=1", "y=2", "a.json"}) ==
+        Words{"config", "--set", "x=1", "--set", "y=2", "a.json"});
+  CHECK(written_out({"config", "--set", "x=1", "runs/b=2"}) ==
+        Words{"config", "--set", "x=1", "runs/b=2"});
+  CHECK(written_out({"train", "x=1"}) == Words{"train", "x=1"});
+}
+
+TEST_CASE("help before a command is --help behind it") {
+  CHECK(written_out({"help", "train"}) == Words{"train", "--help"});
+  CHECK(written_out({"help"}) == Words{"--help"});
+  CHECK(written_out({"--threads", "1", "help", "train"}) ==
+        Words{"--threads", "1", "train", "--help"});
+  CHECK(written_out({"train", "help"}) == Words{"train", "help"});
+}
+
+TEST_CASE("a misspelt command or flag is answered with the nearest") {
+  CHECK(answer({"trian", "x"}) == "trian: unknown command; did you mean train?");
+  CHECK(answer({"--threads", "2", "trian"}) == "trian: unknown command; did you mean train?");
+  CHECK(answer({"bench", "stpe"}) == "bench: stpe: unknown command; did you mean step?");
+  CHECK(answer({"train", "--resum"}) == "train: --resum: unknown flag; did you mean --resume?");
+  CHECK(answer({"average", "--nbest", "5"}) ==
+        "average: --nbest: unknown flag; one of: --help, --last");
+  CHECK(answer({"train", "x", "--run", "--resume", "--threads", "3"}).empty());
+  CHECK(answer({"train", "--threads=3", "--", "--x"}).empty());
+  CHECK(answer({"--thread", "3"}) == "--thread: unknown flag; did you mean --threads?");
+}
+
+TEST_CASE("a flag that is an option of the config is answered with its --set") {
+  CHECK(answer({"translate", "r", "--nbest", "5"}) ==
+        "translate: --nbest: unknown flag; set the config's option with --set search.nbest=5");
+  CHECK(answer({"translate", "--beam-size=5"}) ==
+        "translate: --beam-size: unknown flag; set the config's option with --set search.beam=5");
+  CHECK(answer({"train", "--lr", "--resume"}) ==
+        "train: --lr: unknown flag; set the config's option with --set train.learning_rate=VALUE");
+  CHECK(answer({"bench", "step", "--model.heads", "4"}) ==
+        "bench step: --model.heads: unknown flag; set the config's option with --set "
+        "model.heads=4");
+}

@@ -1,0 +1,60 @@
+#include "app/experiment/nearest_option.h"
+
+#include "app/experiment/experiment.h"
+#include "tests/support/catch.h"
+
+using namespace attn;
+using attn::testing::contains;
+
+namespace {
+
+std::string complaint(const std::string& assignment) {
+  try {
+    resolve_experiment(Json::object(), "x.json", ".", {assignment});
+  } catch (const ConfigError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("an option is found by its name in any section and by what other toolkits call it") {
+  CHECK(option_named("heads") == "model.heads");
+  CHECK(option_named("model.heads") == "model.heads");
+  CHECK(option_named("beam") == "search.beam");
+  CHECK(option_named("beam-size") == "search.beam");
+  CHECK(option_named("lr") == "train.learning_rate");
+  CHECK(option_named("optimizer.lr") == "train.learning_rate");
+  CHECK(option_named("batch_size") == "data.batch_tokens");
+  CHECK(option_named("hidden") == "model.hidden");
+  CHECK(option_named("every") == "eval[].every");
+  CHECK(option_named("heds").empty());
+  CHECK(nearest_option("heds") == "model.heads");
+  CHECK(nearest_option("unheard_of_at_all").empty());
+}
+
+TEST_CASE("an unknown key names the option that was meant, wherever it belongs") {
+  CHECK_THAT(complaint("heads=3"),
+             contains("x.json: heads: unknown key; did you mean model.heads?"));
+  CHECK_THAT(complaint("hads=3"), contains("did you mean model.heads?"));
+  CHECK_THAT(complaint("train.lr=3"), contains("did you mean train.learning_rate?"));
+  CHECK_THAT(complaint("train.heads=3"), contains("did you mean model.heads?"));
+  CHECK_THAT(complaint("optimizer.lr=3"), contains("did you mean train.learning_rate?"));
+  CHECK_THAT(complaint("model.num_layers=3"), contains("did you mean model.layers?"));
+  CHECK_THAT(complaint("model.heds=3"),
+             contains("model.heds: unknown key") && contains("did you mean heads?"));
+  CHECK_THAT(complaint("trian.steps=3"), contains("did you mean train.steps?"));
+  CHECK_THAT(complaint("unheard_of_at_all=3"), contains("one of: about, seed, data"));
+}
+
+TEST_CASE("every usual name leads to an option that there is") {
+  for (const char* name :
+       {"warmup_steps", "max_steps", "num_layers", "nheads", "clip", "dropout_rate", "lenpen",
+        "save_every", "tie_embeddings", "src", "vocab", "random_seed", "d_inner", "compute_type"}) {
+    const std::string option = option_named(name);
+    INFO(name);
+    CHECK(option != "");
+    CHECK(option_named(option) == option);
+  }
+}
