@@ -70,7 +70,7 @@ struct SearchConfig {
         "had there; 0: any tag");
     visit("weights", self.weights,
           "fp32, or with the packed decoder: bf16, every product with a weight, the encoder's too, "
-          "on processors that multiply tiles of it (AMX); int8, the decoder's weights in 8 bits");
+          "on processors with AVX-512 BF16 or AMX; int8, the decoder's weights in 8 bits");
   }
   bool operator==(const SearchConfig&) const = default;
   SearchBackend backend() const { return {.path = decoder, .weights = weights}; }
