@@ -20,8 +20,8 @@ void Seq2SeqModel::require_backend(const SearchBackend& backend) const {
   }
   if (backend.weights == WeightType::bf16 && !has_bf16_tiles()) {
     throw ConfigError(
-        "search.weights: bf16: this processor does not support bf16 tiles (AMX); use int8 or "
-        "fp32");
+        "search.weights: bf16: this processor has no instructions for it (AVX-512 BF16 or AMX); "
+        "use int8 or fp32");
   }
 }
 

@@ -71,7 +71,7 @@ struct SearchConfig {
           "with them; 0: any tag");
     visit("weights", self.weights,
           "precision of the weights in search, with the packed decoder: fp32, bf16 (encoder and "
-          "decoder, needs AMX) or int8 (decoder)");
+          "decoder, needs AVX-512 BF16 or AMX) or int8 (decoder)");
   }
   bool operator==(const SearchConfig&) const = default;
   SearchBackend backend() const { return {.path = decoder, .weights = weights}; }

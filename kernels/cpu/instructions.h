@@ -1,16 +1,28 @@
-// Instruction sets of this processor, at run time.
+// Which instructions the kernels use: those of this processor, or fewer if the user says so.
 #pragma once
+
+#include <cstdint>
+#include <string>
 
 namespace attn::cpu {
 
-#ifdef ATTN_X86_KERNELS
-/// Everything that avx512.cpp is compiled for.
-inline bool has_avx512() {
-  __builtin_cpu_init();
-  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-         __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
-         __builtin_cpu_supports("fma");
-}
-#endif
+/// Each has what the ones before it have. avx512 is F, DQ, VL and BW with FMA.
+enum class Isa : int64_t { generic, avx2, avx512, avx512_bf16, amx };
+
+/// The best one that this processor, the system and the compiler have.
+Isa native_isa();
+
+/// The best one to use, and whether it was named rather than found.
+struct ChosenIsa {
+  Isa isa;
+  bool named;
+};
+
+/// What `name` names: generic, avx2, avx512, avx512_bf16 or amx; empty: `native`. Throws
+/// ConfigError if it is none of these or better than `native`.
+ChosenIsa isa_named(const std::string& name, Isa native);
+
+/// That of the environment variable ATTN_ISA, read once.
+ChosenIsa chosen_isa();
 
 }  // namespace attn::cpu

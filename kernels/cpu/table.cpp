@@ -16,18 +16,27 @@ const Kernels& table();
 }
 #endif
 
-const Kernels* supported(int64_t index) {
+namespace {
+
+const Kernels& kernels_of(Isa isa) {
 #ifdef ATTN_X86_KERNELS
-  if (has_avx512() && index-- == 0) return &avx512::table();
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && index-- == 0) {
-    return &avx2::table();
-  }
+  if (isa >= Isa::avx512) return avx512::table();
+  if (isa == Isa::avx2) return avx2::table();
 #endif
-  return index == 0 ? &generic::table() : nullptr;
+  return generic::table();
+}
+
+}  // namespace
+
+const Kernels* supported(int64_t index) {
+  for (const Isa isa : {Isa::avx512, Isa::avx2, Isa::generic}) {
+    if (isa <= native_isa() && index-- == 0) return &kernels_of(isa);
+  }
+  return nullptr;
 }
 
 const Kernels& kernels() {
-  static const Kernels& best = *supported(0);
+  static const Kernels& best = kernels_of(chosen_isa().isa);
   return best;
 }
 

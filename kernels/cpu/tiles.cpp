@@ -4,31 +4,70 @@
 
 namespace attn::cpu {
 
+namespace generic {
+const TileKernels* bf16_table();
+}
+#ifdef ATTN_BF16_KERNELS
+namespace avx512_bf16 {
+const TileKernels* table();
+}
+#endif
 #ifdef ATTN_AMX_KERNELS
 namespace amx {
 const TileKernels* table();
 }
 #endif
 
+namespace {
+
+const TileKernels* tiles_of(Isa isa) {
+  switch (isa) {
+    case Isa::generic:
+      return generic::bf16_table();
+    case Isa::avx2:
+    case Isa::avx512:
+      return nullptr;
+    case Isa::avx512_bf16:
+#ifdef ATTN_BF16_KERNELS
+      return avx512_bf16::table();
+#else
+      return nullptr;
+#endif
+    case Isa::amx:
+#ifdef ATTN_AMX_KERNELS
+      return amx::table();
+#else
+      return nullptr;
+#endif
+  }
+  return nullptr;
+}
+
+}  // namespace
+
 bool has_bf16_instructions() {
 #ifdef ATTN_X86_KERNELS
-  return has_avx512() && __builtin_cpu_supports("avx512bf16");
+  return tile_kernels() != nullptr;
 #else
   return true;
 #endif
 }
 
-const TileKernels* tile_kernels() {
-#ifdef ATTN_AMX_KERNELS
-  static const TileKernels* const kernels = has_bf16_instructions() &&
-                                                    __builtin_cpu_supports("amx-tile") &&
-                                                    __builtin_cpu_supports("amx-bf16")
-                                                ? amx::table()
-                                                : nullptr;
-  return kernels;
-#else
+const TileKernels* supported_tiles(int64_t index) {
+  for (auto isa = static_cast<int64_t>(native_isa()); isa >= 0; --isa) {
+    const TileKernels* kernels = tiles_of(static_cast<Isa>(isa));
+    if (kernels != nullptr && index-- == 0) return kernels;
+  }
   return nullptr;
-#endif
+}
+
+const TileKernels* tile_kernels() {
+  static const TileKernels* const kernels = [] {
+    const auto [isa, named] = chosen_isa();
+    // In plain C++ products of bf16 are slower than those of float32: for tests alone.
+    return isa == Isa::generic && !named ? nullptr : tiles_of(isa);
+  }();
+  return kernels;
 }
 
 }  // namespace attn::cpu

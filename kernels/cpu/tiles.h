@@ -1,5 +1,5 @@
-// Products of bf16 matrices on processors that multiply whole tiles (AMX). Operands are copied into
-// tiles first, which is when float32 becomes bf16; sums are float32. Raw pointers, row-major.
+// Products of bf16 matrices, by AMX or by AVX-512's bf16. Operands are copied into tiles first,
+// which is when float32 becomes bf16; sums are float32. Raw pointers, row-major.
 #pragma once
 
 #include <cstdint>
@@ -68,11 +68,15 @@ struct TileKernels {
                         float scale);
 };
 
-/// Whether this processor multiplies bf16 numbers at all, as far as is known: on x86 with AVX-512's
-/// or AMX's instructions, elsewhere taken for granted.
+/// Whether products of bf16 numbers are faster than float32's, as far as is known: on x86 with
+/// AVX-512's or AMX's instructions, elsewhere taken for granted.
 bool has_bf16_instructions();
 
-/// Null where the processor, the system or the compiler has none.
+/// Those that this processor can run, the best first, at the end in plain C++; null beyond the
+/// last.
+const TileKernels* supported_tiles(int64_t index);
+
+/// The best of them; null where only plain C++ is left, unless ATTN_ISA (instructions.h) names it.
 const TileKernels* tile_kernels();
 
 }  // namespace attn::cpu

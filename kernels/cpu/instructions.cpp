@@ -1,0 +1,93 @@
+#include "kernels/cpu/instructions.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <string>
+
+#include "base/check.h"
+#include "base/enum_names.h"
+
+#ifdef ATTN_AMX_KERNELS
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
+namespace attn {
+
+// The names that ATTN_ISA takes.
+template <>
+struct EnumNames<cpu::Isa> {
+  static constexpr auto values = std::to_array<EnumName<cpu::Isa>>({
+      {cpu::Isa::generic, "generic"},
+      {cpu::Isa::avx2, "avx2"},
+      {cpu::Isa::avx512, "avx512"},
+      {cpu::Isa::avx512_bf16, "avx512_bf16"},
+      {cpu::Isa::amx, "amx"},
+  });
+};
+
+namespace cpu {
+namespace {
+
+#ifdef ATTN_AMX_KERNELS
+// Linux saves a thread's tiles only for processes that asked for them.
+bool may_use_tiles() {
+  constexpr long kRequestPermission = 0x1023, kTileData = 18;
+  return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+}
+#endif
+
+Isa detect() {
+#ifdef ATTN_X86_KERNELS
+  __builtin_cpu_init();
+  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return Isa::generic;
+  if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512dq") ||
+      !__builtin_cpu_supports("avx512vl") || !__builtin_cpu_supports("avx512bw")) {
+    return Isa::avx2;
+  }
+#ifdef ATTN_BF16_KERNELS
+  if (!__builtin_cpu_supports("avx512bf16")) return Isa::avx512;
+#ifdef ATTN_AMX_KERNELS
+  if (__builtin_cpu_supports("amx-tile") && __builtin_cpu_supports("amx-bf16") && may_use_tiles()) {
+    return Isa::amx;
+  }
+#endif
+  return Isa::avx512_bf16;
+#else
+  return Isa::avx512;
+#endif
+#else
+  return Isa::generic;
+#endif
+}
+
+}  // namespace
+
+Isa native_isa() {
+  static const Isa isa = detect();
+  return isa;
+}
+
+ChosenIsa isa_named(const std::string& name, Isa native) {
+  if (name.empty()) return {native, false};
+  const auto& all = EnumNames<Isa>::values;
+  const auto named =
+      std::find_if(all.begin(), all.end(), [&](const auto& entry) { return entry.name == name; });
+  require(named != all.end(), "ATTN_ISA", name,
+          "expected generic, avx2, avx512, avx512_bf16 or amx");
+  require(named->value <= native, "ATTN_ISA", name,
+          "the best that this processor has is " + std::string(enum_name(native)));
+  return {named->value, true};
+}
+
+ChosenIsa chosen_isa() {
+  static const ChosenIsa chosen = [] {
+    const char* name = std::getenv("ATTN_ISA");
+    return isa_named(name != nullptr ? name : "", native_isa());
+  }();
+  return chosen;
+}
+
+}  // namespace cpu
+}  // namespace attn

@@ -1,0 +1,36 @@
+#include "kernels/cpu/instructions.h"
+
+#include "base/error.h"
+#include "kernels/cpu/table.h"
+#include "kernels/cpu/tiles.h"
+#include "tests/support/catch.h"
+
+using namespace attn;
+using cpu::Isa;
+using testing::contains;
+
+TEST_CASE("without a name the native instruction set is used, and a lesser one may be named") {
+  CHECK(cpu::isa_named("", Isa::amx).isa == Isa::amx);
+  CHECK_FALSE(cpu::isa_named("", Isa::amx).named);
+  CHECK(cpu::isa_named("avx2", Isa::avx512).isa == Isa::avx2);
+  CHECK(cpu::isa_named("generic", Isa::generic).named);
+}
+
+TEST_CASE("an instruction set that is unknown or missing is an error with what there is") {
+  CHECK_THROWS_WITH(cpu::isa_named("sse9", Isa::amx), contains("ATTN_ISA: sse9: expected generic"));
+  CHECK_THROWS_WITH(cpu::isa_named("amx", Isa::avx512_bf16),
+                    contains("ATTN_ISA: amx: the best that this processor has is avx512_bf16"));
+  CHECK_THROWS_AS(cpu::isa_named("AVX2", Isa::amx), ConfigError);
+}
+
+TEST_CASE("the kernels in use are the best of those supported, up to what ATTN_ISA names") {
+  const auto [isa, named] = cpu::chosen_isa();
+  if (named) {
+    CHECK((isa != Isa::generic || cpu::kernels().name == std::string("generic")));
+    CHECK((isa != Isa::generic || cpu::tile_kernels()->name == std::string("generic")));
+    return;
+  }
+  CHECK(&cpu::kernels() == cpu::supported(0));
+  const bool bf16 = cpu::native_isa() >= Isa::avx512_bf16;
+  CHECK(cpu::tile_kernels() == (bf16 ? cpu::supported_tiles(0) : nullptr));
+}
