@@ -93,8 +93,8 @@ std::vector<LayerTime> benchmark_layers(const Experiment& experiment,
   std::vector<LayerTime> out = {
       time("embedding", 2,
            [&] {
-             return model->target_embedding(model->target_matrix(), tokens_N, rows.positions(),
-                                            rows.longest());
+             return model->target_embedding(model->embeddings.of_target(), tokens_N,
+                                            rows.positions(), rows.longest());
            }),
       time("self-attention of the encoder", layers,
            [&] { return encoder.self_attention(x_ND, x_ND, all); }),

@@ -3,7 +3,6 @@
 #include <cmath>
 #include <utility>
 
-#include "base/check.h"
 #include "kernels/ops/dropout.h"
 #include "kernels/ops/embedding.h"
 
@@ -39,29 +38,21 @@ class RecurrentInference : public InferenceModel {
   std::shared_ptr<RecurrentImpl> model_;
 };
 
+const RecurrentConfig& validated(const RecurrentConfig& config) {
+  config.validate();
+  return config;
+}
+
 }  // namespace
 
 RecurrentImpl::RecurrentImpl(const RecurrentConfig& config, const VocabularySizes& sizes)
-    : Seq2SeqModel(sizes), config_(config) {
-  config.validate();
-  const bool shared = config.embedding_sharing == EmbeddingSharing::all;
-  require(!shared || sizes.source == sizes.target, "model.embedding_sharing", "all",
-          "requires data.shared_vocabulary");
-  const double deviation = std::pow(static_cast<double>(config.d_model), -0.5);
-  const auto matrix = [&](const char* name, int64_t rows) {
-    return register_parameter(name, torch::empty({rows, config.d_model}).normal_(0.0, deviation));
-  };
-  switch (config.embedding_sharing) {
-    case EmbeddingSharing::all:
-      shared_weight = matrix("shared_weight", sizes.target);
-      break;
-    case EmbeddingSharing::none:
-      projection_weight = matrix("projection_weight", sizes.target);
-      [[fallthrough]];
-    case EmbeddingSharing::decoder:
-      source_weight = matrix("source_weight", sizes.source);
-      target_weight = matrix("target_weight", sizes.target);
-      break;
+    : Seq2SeqModel(sizes),
+      embeddings(*this, validated(config).embedding_sharing, sizes, config.d_model),
+      config_(config) {
+  {
+    const torch::NoGradGuard no_grad;
+    const double deviation = std::pow(static_cast<double>(config.d_model), -0.5);
+    for (auto& matrix : parameters(/*recurse=*/false)) matrix.normal_(0.0, deviation);
   }
   const int64_t context = 2 * config.hidden;
   for (int64_t i = 0; i < config.encoder_layers; ++i) {
@@ -83,18 +74,6 @@ RecurrentImpl::RecurrentImpl(const RecurrentConfig& config, const VocabularySize
       register_module("output", Linear(config.hidden + context + config.d_model, config.d_model));
 }
 
-const torch::Tensor& RecurrentImpl::source_matrix() const {
-  return shared_weight.defined() ? shared_weight : source_weight;
-}
-
-const torch::Tensor& RecurrentImpl::target_matrix() const {
-  return shared_weight.defined() ? shared_weight : target_weight;
-}
-
-const torch::Tensor& RecurrentImpl::output_weight() const {
-  return projection_weight.defined() ? projection_weight : target_matrix();
-}
-
 torch::Tensor RecurrentImpl::dropped(const torch::Tensor& x) const {
   return fast_dropout(x, is_training() ? config_.dropout : 0.0);
 }
@@ -107,7 +86,7 @@ torch::Tensor RecurrentImpl::embed(const torch::Tensor& weight_VD, const torch::
 
 Memory RecurrentImpl::encode(const TokenSequences& source) {
   const TimeMajor time(source.segments);
-  torch::Tensor x = time.from_rows(embed(source_matrix(), source.tokens_N));
+  torch::Tensor x = time.from_rows(embed(embeddings.of_source(), source.tokens_N));
   for (auto& layer : encoder_layers) x = dropped(layer(x, time));
   return {time.to_rows(x), source.segments};
 }
@@ -130,7 +109,7 @@ torch::Tensor RecurrentImpl::decode(const TokenSequences& target_in, const Memor
   const Segments& rows = target_in.segments;
   const TimeMajor time(rows);
   const std::vector<torch::Tensor> first = first_states_of(memory);
-  const torch::Tensor embedded_ND = embed(target_matrix(), target_in.tokens_N);
+  const torch::Tensor embedded_ND = embed(embeddings.of_target(), target_in.tokens_N);
   torch::Tensor x_NH = time.to_rows(decoder_layers[0](time.from_rows(embedded_ND), time, first[0]));
   const torch::Tensor context_NC =
       rows.unpad(attention(rows.pad(x_NH), attention->project(memory.rows_MD, memory.segments)));
@@ -156,7 +135,8 @@ torch::Tensor RecurrentImpl::step(State& state, const StepRows& rows) {
     layer.hidden = layer.hidden.index_select(0, parents_R);
     if (layer.cell.defined()) layer.cell = layer.cell.index_select(0, parents_R);
   }
-  const torch::Tensor embedded_RD = embed(target_matrix(), int64_tensor(rows.tokens, device()));
+  const torch::Tensor embedded_RD =
+      embed(embeddings.of_target(), int64_tensor(rows.tokens, device()));
   state.layers[0] = decoder_layers[0]->step(embedded_RD, state.layers[0]);
   torch::Tensor x_RH = state.layers[0].hidden;
   const torch::Tensor sentences_R = int64_tensor(rows.sentences, device());

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kernels/libtorch.h"
+#include "model/layers/embedding_matrices.h"
 #include "model/layers/linear.h"
 #include "model/recurrent/config.h"
 #include "model/recurrent/layers.h"
@@ -23,7 +24,7 @@ class RecurrentImpl : public Seq2SeqModel {
 
   Memory encode(const TokenSequences& source) override;
   torch::Tensor decode(const TokenSequences& target_in, const Memory& memory) override;
-  OutputLayer output_layer() const override { return {output_weight()}; }
+  OutputLayer output_layer() const override { return {embeddings.of_output()}; }
   std::shared_ptr<const InferenceModel> inference(const SearchBackend& backend) override;
   std::shared_ptr<Seq2SeqModel> replica() const override;
   int64_t width() const override { return config_.d_model; }
@@ -37,22 +38,14 @@ class RecurrentImpl : public Seq2SeqModel {
   /// One decoding step: the pre-softmax rows [R, D].
   torch::Tensor step(State& state, const StepRows& rows);
 
+  EmbeddingMatrices embeddings;
   std::vector<RecurrentLayer> encoder_layers, decoder_layers;
   std::vector<Linear>
       first_states;  ///< initial states per decoder layer, from the mean of the memory
   RecurrentAttentionLayer attention = nullptr;
   Linear output = nullptr;  ///< top state, context and embedding to pre-softmax rows
-  // Defined according to config.embedding_sharing.
-  torch::Tensor shared_weight;  ///< [V, D], sharing = all
-  torch::Tensor source_weight;  ///< [V of the source, D]
-  torch::Tensor
-      target_weight;  ///< [V of the target, D], also the projection with sharing = decoder
-  torch::Tensor projection_weight;  ///< [V of the target, D], sharing = none
 
  private:
-  const torch::Tensor& source_matrix() const;
-  const torch::Tensor& target_matrix() const;
-  const torch::Tensor& output_weight() const;
   torch::Tensor embed(const torch::Tensor& weight_VD, const torch::Tensor& tokens_N);
   torch::Tensor dropped(const torch::Tensor& x) const;
   /// Initial state of each decoder layer, [B, hidden].

@@ -95,12 +95,12 @@ float* room(std::vector<float>& buffer, int64_t floats) {
 
 bool PackedInference::serves(const TransformerImpl& model) {
   return is_known(model.config()) && model.device().is_cpu() &&
-         model.output_weight().scalar_type() == torch::kFloat32 &&
+         model.embeddings.of_output().scalar_type() == torch::kFloat32 &&
          !model.target_embedding->position->attention_bias(1, 1).defined();
 }
 
 PackedInference::PackedInference(std::shared_ptr<TransformerImpl> of, WeightType weights)
-    : model(std::move(of)), projection(model->output_weight(), {}, weights) {
+    : model(std::move(of)), projection(model->embeddings.of_output(), {}, weights) {
   const torch::NoGradGuard no_grad;
   for (const auto& layer : *model->decoder->layers) {
     layers.push_back(

@@ -2,32 +2,22 @@
 
 #include <cmath>
 
-#include "base/check.h"
 #include "model/layers/layer.h"
 
 namespace attn {
+namespace {
+
+const TransformerConfig& validated(const TransformerConfig& config) {
+  config.validate();
+  return config;
+}
+
+}  // namespace
 
 TransformerImpl::TransformerImpl(const TransformerConfig& config, const VocabularySizes& sizes)
-    : Seq2SeqModel(sizes), config_(config) {
-  config.validate();
-  const bool shared = config.embedding_sharing == EmbeddingSharing::all;
-  require(!shared || sizes.source == sizes.target, "model.embedding_sharing", "all",
-          "requires data.shared_vocabulary");
-  const auto matrix = [&](const char* name, int64_t rows) {
-    return register_parameter(name, torch::empty({rows, config.d_model}));
-  };
-  switch (config.embedding_sharing) {
-    case EmbeddingSharing::all:
-      shared_weight = matrix("shared_weight", sizes.target);
-      break;
-    case EmbeddingSharing::none:
-      projection_weight = matrix("projection_weight", sizes.target);
-      [[fallthrough]];
-    case EmbeddingSharing::decoder:
-      source_weight = matrix("source_weight", sizes.source);
-      target_weight = matrix("target_weight", sizes.target);
-      break;
-  }
+    : Seq2SeqModel(sizes),
+      embeddings(*this, validated(config).embedding_sharing, sizes, config.d_model),
+      config_(config) {
   source_embedding = register_module("source_embedding", Embedding(config, false));
   target_embedding = register_module("target_embedding", Embedding(config, config.word_positions));
   encoder = register_module("encoder", Encoder(config));
@@ -42,22 +32,10 @@ void TransformerImpl::reset_parameters() {
   reset_layers(*this);
 }
 
-const torch::Tensor& TransformerImpl::source_matrix() const {
-  return shared_weight.defined() ? shared_weight : source_weight;
-}
-
-const torch::Tensor& TransformerImpl::target_matrix() const {
-  return shared_weight.defined() ? shared_weight : target_weight;
-}
-
-const torch::Tensor& TransformerImpl::output_weight() const {
-  return projection_weight.defined() ? projection_weight : target_matrix();
-}
-
 Memory TransformerImpl::encode(const TokenSequences& source) {
   const Segments& rows = source.segments;
   const torch::Tensor x_ND =
-      source_embedding(source_matrix(), source.tokens_N, rows.positions(), rows.longest());
+      source_embedding(embeddings.of_source(), source.tokens_N, rows.positions(), rows.longest());
   const AttentionSpec self{
       .queries = rows,
       .keys = rows,
@@ -67,8 +45,8 @@ Memory TransformerImpl::encode(const TokenSequences& source) {
 
 torch::Tensor TransformerImpl::decode(const TokenSequences& target_in, const Memory& memory) {
   const Segments& rows = target_in.segments;
-  const torch::Tensor x_ND = target_embedding(target_matrix(), target_in.tokens_N, rows.positions(),
-                                              rows.longest(), target_in.second_N);
+  const torch::Tensor x_ND = target_embedding(embeddings.of_target(), target_in.tokens_N,
+                                              rows.positions(), rows.longest(), target_in.second_N);
   const AttentionSpec self{
       .queries = rows,
       .keys = rows,
@@ -108,7 +86,7 @@ torch::Tensor TransformerImpl::step(DecoderState& state, const StepRows& step) {
 torch::Tensor TransformerImpl::embed_step(const StepRows& rows, int64_t position) {
   const torch::Tensor tokens_R = int64_tensor(rows.tokens, device());
   return target_embedding(
-      target_matrix(), tokens_R, torch::full_like(tokens_R, position), position + 1,
+      embeddings.of_target(), tokens_R, torch::full_like(tokens_R, position), position + 1,
       rows.second.empty() ? torch::Tensor() : int64_tensor(rows.second, device()));
 }
 

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "kernels/libtorch.h"
+#include "model/layers/embedding_matrices.h"
 #include "model/seq2seq.h"
 #include "model/transformer/config.h"
 #include "model/transformer/decoder.h"
@@ -23,7 +24,7 @@ class TransformerImpl : public Seq2SeqModel {
   Memory encode(const TokenSequences& source) override;
   /// Output of the last decoder layer, [N, D].
   torch::Tensor decode(const TokenSequences& target_in, const Memory& memory) override;
-  OutputLayer output_layer() const override { return {output_weight()}; }
+  OutputLayer output_layer() const override { return {embeddings.of_output()}; }
   /// See PackedInference::serves.
   bool has_packed_inference() const override;
   std::shared_ptr<const InferenceModel> inference(const SearchBackend& backend) override;
@@ -38,22 +39,12 @@ class TransformerImpl : public Seq2SeqModel {
   /// Embeds the tokens of one decoding step: the decoder input [R, D].
   torch::Tensor embed_step(const StepRows& rows, int64_t position);
 
-  /// [V, D]: the pre-softmax projection, a parameter of its own or shared.
-  const torch::Tensor& output_weight() const;
-  /// [V, D]: source and target embeddings.
-  const torch::Tensor& source_matrix() const;
-  const torch::Tensor& target_matrix() const;
   const TransformerConfig& config() const { return config_; }
 
+  EmbeddingMatrices embeddings;
   Embedding source_embedding = nullptr, target_embedding = nullptr;
   Encoder encoder = nullptr;
   Decoder decoder = nullptr;
-  // Section 3.4: defined according to config.embedding_sharing.
-  torch::Tensor shared_weight;  ///< [V, D], sharing = all
-  torch::Tensor source_weight;  ///< [V of the source, D]
-  torch::Tensor
-      target_weight;  ///< [V of the target, D], also the projection with sharing = decoder
-  torch::Tensor projection_weight;  ///< [V of the target, D], sharing = none
 
  private:
   TransformerConfig config_;

@@ -69,14 +69,14 @@ TEST_CASE("embedding sharing uses one matrix as configured") {
   TransformerConfig config = small();
   CHECK(make(config)->named_parameters().contains("shared_weight"));
   Transformer shared = make(config);
-  CHECK(shared->output_weight().is_same(shared->shared_weight));
+  CHECK(shared->embeddings.of_output().is_same(shared->embeddings.shared));
   config.embedding_sharing = EmbeddingSharing::decoder;
   Transformer two = make(config, {23, 31});
-  CHECK(two->output_weight().is_same(two->target_weight));
-  CHECK(two->source_weight.size(0) == 23);
+  CHECK(two->embeddings.of_output().is_same(two->embeddings.target));
+  CHECK(two->embeddings.source.size(0) == 23);
   config.embedding_sharing = EmbeddingSharing::none;
   Transformer three = make(config, {23, 31});
-  CHECK(three->output_weight().is_same(three->projection_weight));
+  CHECK(three->embeddings.of_output().is_same(three->embeddings.projection));
   config.embedding_sharing = EmbeddingSharing::all;
   CHECK_THROWS_AS(make(config, {23, 31}), ConfigError);
 }
@@ -86,7 +86,7 @@ TEST_CASE("one shared matrix receives the gradients of all its three uses") {
   model->train();
   const torch::Tensor x = model->forward(tokens({{4, 5}}), tokens({{1, 9}}));
   model->project(x).log_softmax(-1).select(1, 3).sum().backward();
-  const torch::Tensor norms = model->shared_weight.grad().norm(2, 1);
+  const torch::Tensor norms = model->embeddings.shared.grad().norm(2, 1);
   for (const int64_t used : {4, 5, 1, 9}) CHECK(norms[used].item<float>() > 0);
   CHECK(norms[22].item<float>() > 0);  // by the softmax alone
 }
@@ -95,7 +95,7 @@ TEST_CASE("initial weights: embeddings start at unit variance once scaled, norms
   TransformerConfig config = small();
   config.d_model = 256;
   Transformer model = make(config, {400, 400});
-  const double deviation = model->shared_weight.std().item<double>() * 16;
+  const double deviation = model->embeddings.shared.std().item<double>() * 16;
   CHECK(deviation == Approx(1.0).margin(0.02));
   for (const auto& parameter : model->named_parameters()) {
     if (parameter.key().ends_with("norm.weight")) {

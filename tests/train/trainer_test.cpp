@@ -272,7 +272,7 @@ TEST_CASE("a non-finite loss stops before the update and names the lines") {
   setup.trainer.step();
   {
     const torch::NoGradGuard no_grad;
-    setup.model->shared_weight[5][0] = std::numeric_limits<float>::infinity();
+    setup.model->embeddings.shared[5][0] = std::numeric_limits<float>::infinity();
   }
   const torch::Tensor before = setup.weights();
   const torch::Tensor moments = setup.trainer.adam().first_moment.clone();

@@ -1,0 +1,29 @@
+#include "model/layers/embedding_matrices.h"
+
+#include "base/check.h"
+
+namespace attn {
+
+EmbeddingMatrices::EmbeddingMatrices(torch::nn::Module& owner, EmbeddingSharing sharing,
+                                     const VocabularySizes& sizes, int64_t width) {
+  require(sharing != EmbeddingSharing::all || sizes.source == sizes.target,
+          "model.embedding_sharing", "all", "requires data.shared_vocabulary");
+  // The order of registration is that of initialization: it decides the random numbers of each.
+  const auto matrix = [&](const char* name, int64_t rows) {
+    return owner.register_parameter(name, torch::empty({rows, width}));
+  };
+  switch (sharing) {
+    case EmbeddingSharing::all:
+      shared = matrix("shared_weight", sizes.target);
+      break;
+    case EmbeddingSharing::none:
+      projection = matrix("projection_weight", sizes.target);
+      [[fallthrough]];
+    case EmbeddingSharing::decoder:
+      source = matrix("source_weight", sizes.source);
+      target = matrix("target_weight", sizes.target);
+      break;
+  }
+}
+
+}  // namespace attn

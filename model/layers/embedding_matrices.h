@@ -1,0 +1,26 @@
+// Section 3.4: the embedding matrices and the pre-softmax projection, shared or separate.
+#pragma once
+
+#include "kernels/libtorch.h"
+#include "model/vocabulary.h"
+
+namespace attn {
+
+/// Parameters of `owner`; which of them are defined depends on the sharing.
+struct EmbeddingMatrices {
+  /// Registers them with `owner`, uninitialized. Throws ConfigError if one matrix for both sides is
+  /// asked for with vocabularies of different sizes.
+  EmbeddingMatrices(torch::nn::Module& owner, EmbeddingSharing sharing,
+                    const VocabularySizes& sizes, int64_t width);
+
+  torch::Tensor shared;      ///< "shared_weight" [V, D], sharing = all
+  torch::Tensor source;      ///< "source_weight" [V of the source, D]
+  torch::Tensor target;      ///< "target_weight" [V of the target, D], without projection its own
+  torch::Tensor projection;  ///< "projection_weight" [V of the target, D], sharing = none
+
+  const torch::Tensor& of_source() const { return shared.defined() ? shared : source; }
+  const torch::Tensor& of_target() const { return shared.defined() ? shared : target; }
+  const torch::Tensor& of_output() const { return projection.defined() ? projection : of_target(); }
+};
+
+}  // namespace attn
