@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "app/experiment/head_widths.h"
 #include "app/experiment/input_kind.h"
 #include "app/experiment/nearest_option.h"
 #include "base/check.h"
@@ -123,6 +124,7 @@ void apply_runtime(Experiment& experiment, const std::map<size_t, StepPath>& dec
 Experiment read_merged(Json merged, const std::string& name) {
   Experiment experiment;
   try {
+    resolve_head_widths(merged);
     std::map<size_t, StepPath> decoders;
     if (merged.contains("search") && !merged["search"].is_null()) {
       read_config(experiment.search, merged["search"], "search");

@@ -79,8 +79,8 @@ struct TransformerConfig {
     visit("d_model", self.d_model, "width of every sub-layer's output");
     visit("d_ff", self.d_ff, "inner width of the feed-forward networks");
     visit("heads", self.heads, "h: attention heads");
-    visit("d_k", self.d_k, "width of a query and a key in one head");
-    visit("d_v", self.d_v, "width of a value in one head");
+    visit("d_k", self.d_k, "width of a query and a key in one head; \"auto\": d_model / heads");
+    visit("d_v", self.d_v, "width of a value in one head; \"auto\": d_model / heads");
     visit("dropout", self.dropout, "P_drop: on sub-layer outputs and on embeddings + positions");
     visit("attention_dropout", self.attention_dropout,
           "on attention weights (the later released code)");

@@ -442,6 +442,19 @@ class EndToEnd(ProgramTest):
         self.assertIn("nothing was updated", error)
         self.assertIn("step ", error)
 
+    def test_head_widths_follow_the_heads_where_they_are_auto(self):
+        auto = ("--set", "model.d_k=auto", "model.d_v=auto")
+        resolved = self.attn("config", "small.json", *auto, "model.heads=8")
+        model = json.loads(resolved.stdout)["model"]
+        self.assertEqual((model["heads"], model["d_k"], model["d_v"]), (8, 4, 4))
+        self.assertNotIn("note", resolved.stderr)
+        note = self.attn("config", "small.json", "--set", "model.heads=4").stderr
+        self.assertIn("note: 4 heads x d_k 16 = 64, not d_model 32; 4 heads x d_v 16 = 64, not d_model 32", note)
+        self.one_line("config", "small.json", *auto, "model.heads=5", code=2,
+                      names=["model.d_k", "model.heads 5 does not divide model.d_model 32"])
+        self.one_line("config", "small.json", *auto, "model.heads=0", code=2, names=["model.heads: 0"])
+        self.one_line("config", "--set", "model.d_v=atuo", code=2, names=["model.d_v", '"auto"'])
+
     def test_config_resolves_and_explains(self):
         shown = self.attn("config", "small.json", "--set", "model.heads=4")
         config = json.loads(shown.stdout)
