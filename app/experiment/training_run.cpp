@@ -3,10 +3,12 @@
 #include <sstream>
 
 #include "app/experiment/checkpoint.h"
+#include "app/experiment/failure.h"
 #include "app/experiment/run_result.h"
 #include "app/experiment/text_keys.h"
 #include "app/experiment/training_cost.h"
 #include "app/machine/device.h"
+#include "app/machine/exit_report.h"
 #include "app/machine/peak.h"
 #include "app/machine/provenance.h"
 #include "app/machine/signals.h"
@@ -44,6 +46,19 @@ TrainingRun::TrainingRun(const Experiment& experiment, RunDirectory directory, b
       directory_(std::move(directory)),
       context_(context),
       lock_(directory_.path(), patience_seconds) {
+  noting_failure([&] { prepare(resume); });
+}
+
+void TrainingRun::noting_failure(const std::function<void()>& work) const {
+  try {
+    work();
+  } catch (const std::exception&) {
+    note_failure(directory_.log(), exit_report().message);
+    throw;
+  }
+}
+
+void TrainingRun::prepare(bool resume) {
   if (resume) require_nothing_lost(directory_);
   remove_checkpoint_leftovers(directory_.checkpoints());
   progress_ = std::make_unique<Progress>(directory_.log(), experiment_.train.steps);
@@ -198,10 +213,13 @@ void TrainingRun::keep_config() {
 }
 
 LoopEnd TrainingRun::run() {
-  rehearse();
-  keep_config();
-  const LoopEnd end = train_loop(*trainer_, experiment_.train, callbacks());
-  if (end == LoopEnd::finished) conclude();
+  LoopEnd end = LoopEnd::interrupted;
+  noting_failure([&] {
+    rehearse();
+    keep_config();
+    end = train_loop(*trainer_, experiment_.train, callbacks());
+    if (end == LoopEnd::finished) conclude();
+  });
   return end;
 }
 

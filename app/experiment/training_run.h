@@ -1,6 +1,7 @@
 // A training run in its directory: what happens between `attn train` and the last checkpoint.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -41,6 +42,9 @@ class TrainingRun {
   int64_t step() const { return trainer_->state.step; }
 
  private:
+  void prepare(bool resume);
+  /// What stops `work` is the last line of the run's log, too.
+  void noting_failure(const std::function<void()>& work) const;
   void describe();
   void require_same_text(const Json& begun) const;
   void load_data();

@@ -134,6 +134,27 @@ class Sweeps(ProgramTest):
         finished = {row[0]: row[2] for row in self.scores("broken")}
         self.assertEqual((finished["base"], finished["last"]), ("1", "1"))
         self.assertIn("| bad", done.stdout)
+        # Why it failed is kept: in its own log, beside it, in the table and below it.
+        self.assertRegex((self.path / "broken/bad/seed-3/log.txt").read_text(), r"\nfailed: corpus/uneven.*\n$")
+        self.assertRegex((self.path / "broken/bad/seed-3.log").read_text(), r"\nfailed: exit code 3: corpus/uneven.*\n$")
+        report = self.attn("report", "broken").stdout
+        self.assertIn("seed 3 failed before its first step", report)
+        self.assertRegex(report, r"Note: bad/seed-3 failed: corpus/uneven")
+
+    def test_a_run_that_was_killed_is_named_with_its_signal(self):
+        process = self.start("sweep", "sweep.json", "--run", "shot", "--only", "base", "--seeds", "1")
+        run = self.path / "shot/base/seed-3"
+        while not (run / "lock.holder").exists() or not list(run.glob("checkpoints/step-*")):
+            self.assertIsNone(process.poll())
+            time.sleep(0.002)
+        os.kill(json.loads((run / "lock.holder").read_text())["process"], signal.SIGKILL)
+        _, error = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 3)
+        self.assertIn("signal 9", error)
+        self.assertRegex((run / "log.txt").read_text(), r"\nfailed: ended by signal 9 \(out of memory\?\).*\n$")
+        self.assertRegex(self.attn("report", "shot").stdout, r"seed 3 failed at step \d+")
+        self.attn("sweep", "sweep.json", "--run", "shot", "--only", "base", "--seeds", "1")
+        self.assertNotIn("failed", self.attn("report", "shot").stdout)
 
     def test_a_mistake_in_a_row_runs_nothing(self):
         for patch, names in (({"model": {"hedas": 1}}, ("row x", "model.hedas", "heads")),
