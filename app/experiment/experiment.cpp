@@ -54,6 +54,8 @@ void apply_with_base(Json& config, Json json, const std::string& name, const fs:
     }
     json.erase("base");
   }
+  // Of the file that has it: a command and a result are not those of what is built on it.
+  if (depth > 0 && json.contains("about") && json["about"].is_string()) json.erase("about");
   apply_patch(config, json, schema_of<Experiment>());
   move_to_runtime(config);
 }
