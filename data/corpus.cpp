@@ -217,7 +217,7 @@ EncodedCorpus load_corpus(const CorpusRequest& request) {
   corpus->report_.target = request.target;
   corpus->target_counter_ = request.tokenizers.target_counter;
   if (request.say) {
-    for (const auto& line : corpus->report_.text()) request.say(line);
+    for (const auto& line : corpus->report_.text(request.origin)) request.say(line);
   }
   return std::move(*corpus);
 }

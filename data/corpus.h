@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -113,6 +114,8 @@ struct CorpusRequest {
   /// Threads that encode; 0: as many as the machine has.
   int64_t threads = 0;
   Say say = {};
+  /// Of a line of the texts, where the user finds it (CorpusReport::text).
+  std::function<std::string(int64_t)> origin = {};
 };
 
 /// Checks and encodes the texts, or opens the cache file of an earlier call that had the same

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -61,7 +62,8 @@ struct CorpusReport {
   int64_t kept() const;
   /// For the user: one line with the counts, and one for each kind of left-out pair with its first
   /// places.
-  std::vector<std::string> text() const;
+  /// `origin` gives the place of a line of the texts where the user finds it; empty: the line.
+  std::vector<std::string> text(const std::function<std::string(int64_t)>& origin = {}) const;
   bool operator==(const CorpusReport&) const = default;
 };
 

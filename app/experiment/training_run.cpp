@@ -106,13 +106,20 @@ void TrainingRun::load_data() {
                    data.tree_form, labels));
   }
   set_target_counter(experiment_, tokenizers_);
+  std::function<std::string(int64_t)> origin;
+  if (data.task == Task::parsing) {
+    origin = [this](int64_t line) {
+      return training_tree_place(experiment_.data, static_cast<uint64_t>(experiment_.seed), line);
+    };
+  }
   corpus_ =
       std::make_unique<EncodedCorpus>(load_corpus({.source = text_path(data.train, data.source),
                                                    .target = text_path(data.train, data.target),
                                                    .tokenizers = tokenizers_,
                                                    .max_length = data.max_length,
                                                    .cache_directory = cache,
-                                                   .say = say}));
+                                                   .say = say,
+                                                   .origin = origin}));
   for (const EvaluatorConfig& config : experiment_.eval) {
     evaluators_.push_back(make_evaluator(config, experiment_.data, tokenizers_, cache));
   }
