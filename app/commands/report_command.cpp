@@ -3,7 +3,9 @@
 #include <iostream>
 #include <memory>
 
+#include "app/experiment/input_kind.h"
 #include "app/sweep/report.h"
+#include "app/sweep/run_report.h"
 #include "report/page.h"
 #include "report/table.h"
 
@@ -17,7 +19,18 @@ struct ReportOptions {
   std::string format = "markdown";
 };
 
+void report_run(const ReportOptions& options) {
+  const RunReport report(options.sweep);
+  const std::string markdown = report.write();
+  if (options.format == "markdown") std::cout << markdown;
+  if (options.format == "csv") std::cout << to_csv(evaluations_table(report.run));
+  if (options.format == "runs") std::cout << to_csv(runs_table(report.run.results));
+  if (options.format == "html") std::cout << html_report(report.run);
+}
+
 void report(const ReportOptions& options) {
+  if (is_run(options.sweep)) return report_run(options);
+  require_report_path(options.sweep);
   const SweepReport report(options.sweep);
   const auto& [directory, results, comparisons] = report;
   const std::string markdown = report.write();
@@ -31,13 +44,15 @@ void report(const ReportOptions& options) {
 
 void add_report_command(CLI::App& app) {
   auto options = std::make_shared<ReportOptions>();
-  CLI::App* command =
-      app.add_subcommand("report", "Tables, significance and plots of a sweep, finished or not");
+  CLI::App* command = app.add_subcommand(
+      "report", "Tables, significance and plots of a sweep, finished or not; or of a run");
   command->footer(
       "Example: attn report runs/table3\n"
       "         attn report runs/table3 --format csv > table3.csv\n"
-      "         Each call writes report.md, report.html, rows.csv and runs.csv into the sweep.");
-  command->add_option("sweep", options->sweep, "a sweep's directory")->required();
+      "         Each call writes report.md, report.html, rows.csv and runs.csv into the sweep.\n"
+      "         attn report runs/tiny\n"
+      "         Of a run: scores, curves and cost; report.md, report.html and evaluations.csv.");
+  command->add_option("sweep", options->sweep, "a sweep's or a run's directory")->required();
   command->add_option("--format", options->format, "what is printed")
       ->check(CLI::IsMember({"markdown", "csv", "runs", "html"}))
       ->capture_default_str();

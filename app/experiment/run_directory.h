@@ -12,6 +12,7 @@
 //   RUN/checkpoints/step-00000500/     model.safetensors, optimizer.safetensors, config.json, tokenizers
 //   RUN/checkpoints/best               which of them is the best
 //   RUN/averaged/                      what `attn average` made
+//   RUN/report.md, RUN/report.html, RUN/evaluations.csv    what `attn report` wrote
 //   RUN/cache/                         encoded corpora, safe to delete
 //   RUN/lock, RUN/lock.holder          held while a process trains the run; which one that is
 // clang-format on
@@ -64,6 +65,10 @@ class RunDirectory : public ModelDirectory {
   std::filesystem::path log() const { return path() / "log.txt"; }
   std::filesystem::path metrics() const { return path() / "metrics.jsonl"; }
   std::filesystem::path result() const { return path() / "result.json"; }
+  std::filesystem::path report(const std::string& suffix) const {
+    return path() / ("report" + suffix);
+  }
+  std::filesystem::path evaluations() const { return path() / "evaluations.csv"; }
   std::filesystem::path checkpoints() const;
   std::filesystem::path averaged() const;
   std::filesystem::path cache() const { return path() / "cache"; }

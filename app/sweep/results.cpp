@@ -274,7 +274,39 @@ RowRecord read_row(const Json& json, const fs::path& directory, Collector& colle
   return row;
 }
 
+// The first evaluator of each kind.
+SweepMetrics metrics_of(const Experiment& experiment) {
+  SweepMetrics metrics;
+  for (const EvaluatorConfig& config : experiment.eval) {
+    std::string& name = metrics.evaluators[config.kind()];
+    if (name.empty()) name = config.name;
+  }
+  return metrics;
+}
+
 }  // namespace
+
+SweepResults collect_run_results(const fs::path& run) {
+  const Experiment experiment = load_description(run);
+  const SweepMetrics metrics = metrics_of(experiment);
+  SweepResults out;
+  out.evaluators = metrics.evaluators;
+  out.title = fs::absolute(run / ".").lexically_normal().parent_path().filename().string();
+  out.about = experiment.about;
+  const auto facts = read_run_file(run);
+  const bool known = facts && facts->contains("command") && facts->at("command").is_string();
+  out.command = known ? facts->at("command").get<std::string>() : "attn train CONFIG";
+  out.made = "Made by " + version_line() + ".";
+  if (const auto* evaluator = find_evaluator(experiment, metrics.evaluators[Metric::bleu])) {
+    out.bleu_options = evaluator->get<BleuEvaluation>().bleu_options();
+  }
+  RowRecord row;
+  row.name = out.title;
+  row.runs.push_back(Collector(out, metrics).read(run, out.title, experiment));
+  out.rows.push_back(std::move(row));
+  if (out.rows.front().runs.front().finished) out.notes.clear();  // of significance
+  return out;
+}
 
 SweepResults collect_results(const fs::path& directory) {
   const fs::path path = directory / kSweepFile;

@@ -14,4 +14,7 @@ namespace attn {
 /// directory holds no sweep.
 SweepResults collect_results(const std::filesystem::path& directory);
 
+/// The same of a single run: one row with its one run.
+SweepResults collect_run_results(const std::filesystem::path& run);
+
 }  // namespace attn

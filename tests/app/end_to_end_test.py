@@ -442,6 +442,29 @@ class EndToEnd(ProgramTest):
         self.assertIn("nothing was updated", error)
         self.assertIn("step ", error)
 
+    def test_a_single_run_has_a_report(self):
+        self.attn("train", "small.json", "--run", "reported")
+        report = self.attn("report", "reported").stdout
+        for part in ("# reported", "Finished.", "| valid ", "| ppl ", "| test ", "| bleu ", "## Cost of training",
+                     "attn --threads 1 train small.json --run reported", "commit"):
+            self.assertIn(part, report)
+        self.assertEqual((self.path / "reported/report.md").read_text(), report)
+        page = (self.path / "reported/report.html").read_text()
+        self.assertEqual(page.count("<svg"), 2)  # perplexity, wide and narrow
+        self.assertIn(">training<", page)
+        self.assertNotIn("<script", page)
+        metrics = [json.loads(line) for line in (self.path / "reported/metrics.jsonl").read_text().splitlines()]
+        rows = [line.split(",") for line in self.attn("report", "reported", "--format", "csv").stdout.splitlines()]
+        self.assertEqual(rows[0], ["step", "evaluator", "metric", "value"])
+        self.assertEqual([float(row[3]) for row in rows[1:] if row[1:3] == ["valid", "ppl"]],
+                         [m["ppl"] for m in metrics if m["kind"] == "eval" and m["name"] == "valid"])
+        self.assertEqual(len(self.attn("report", "reported", "--format", "runs").stdout.splitlines()), 2)
+        self.one_line("report", "reported/checkpoints/step-00000060", code=2, names=["its run, reported"])
+        self.one_line("report", "small.json", code=2, names=["runs/small"])
+        shutil.rmtree(self.path / "reported/checkpoints/step-00000060")
+        (self.path / "reported/result.json").unlink()
+        self.assertIn("Not finished: at step 60 of 60", self.attn("report", "reported").stdout)
+
     def test_head_widths_follow_the_heads_where_they_are_auto(self):
         auto = ("--set", "model.d_k=auto", "model.d_v=auto")
         resolved = self.attn("config", "small.json", *auto, "model.heads=8")
