@@ -1,11 +1,13 @@
 #include "app/commands/parse_command.h"
 
+#include <cmath>
 #include <iostream>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "app/commands/input_windows.h"
+#include "app/commands/nbest_list.h"
 #include "app/experiment/checkpoint.h"
 #include "base/error.h"
 #include "base/format.h"
@@ -24,6 +26,7 @@ struct ParseOptions {
   bool indent = false;
   bool draw = false;
   bool scores = false;
+  bool nbest_list = false;
   int64_t window = 512;
 };
 
@@ -42,6 +45,12 @@ std::vector<std::string> words_of(const std::string& line, bool tokenize) {
 
 void print(const std::vector<Parse>& nbest, size_t line, const ParseOptions& options) {
   for (const Parse& parse : nbest) {
+    if (options.nbest_list) {
+      if (!std::isfinite(parse.score)) continue;  // search found no more
+      std::cout << nbest_list_line(line - 1, write_tree(parse.tree), parse.log_prob, parse.score)
+                << '\n';
+      continue;
+    }
     if (options.scores) {
       std::cout << format("%zu\t%.6f\t%.6f\t", line, parse.score, parse.log_prob);
     }
@@ -96,7 +105,8 @@ void add_parse_command(CLI::App& app, const Context& context) {
       "         echo \"It isn't raining.\" | attn parse runs/craft --tokenize --draw\n"
       "Words are separated by blanks unless --tokenize is given; round brackets are escaped. An "
       "empty line yields \"()\". With nbest > 1 every sentence yields exactly nbest trees; where "
-      "search found fewer, the last ones are flat and their score is -inf.");
+      "search found fewer, the last ones are flat and their score is -inf. --nbest-list numbers "
+      "them instead.");
   command->add_option("run", options->run, kModelArgument)->required();
   command
       ->add_option("--set", options->assignments,
@@ -104,10 +114,15 @@ void add_parse_command(CLI::App& app, const Context& context) {
       ->allow_extra_args(false);
   command->add_flag("--tokenize", options->tokenize,
                     "plain text: cut it as the Penn Treebank does");
-  command->add_flag("--indent", options->indent, "trees over several lines, for reading");
-  command->add_flag("--draw", options->draw, "trees drawn for the terminal");
-  command->add_flag("--scores", options->scores,
-                    "line number, score and log-probability before each tree");
+  CLI::Option* indent =
+      command->add_flag("--indent", options->indent, "trees over several lines, for reading");
+  CLI::Option* draw = command->add_flag("--draw", options->draw, "trees drawn for the terminal");
+  CLI::Option* scores = command->add_flag(
+      "--scores", options->scores, "line number, score and log-probability before each tree");
+  command->add_flag("--nbest-list", options->nbest_list, kNbestListHelp)
+      ->excludes(scores)
+      ->excludes(indent)
+      ->excludes(draw);
   command->add_option("--window", options->window,
                       "lines read before parsing them together; 1: answer each line at once");
   command->callback([options, &context] { parse(*options, context); });

@@ -1,11 +1,13 @@
 #include "app/commands/translate_command.h"
 
+#include <cmath>
 #include <iostream>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "app/commands/input_windows.h"
+#include "app/commands/nbest_list.h"
 #include "app/experiment/checkpoint.h"
 #include "base/error.h"
 #include "base/format.h"
@@ -18,11 +20,19 @@ struct TranslateOptions {
   std::filesystem::path run;
   std::vector<std::string> assignments;
   bool scores = false;
+  bool nbest_list = false;
   int64_t window = 1024;
 };
 
 void print(const std::vector<Translation>& nbest, size_t line, const TranslateOptions& options) {
   for (const Translation& translation : nbest) {
+    if (options.nbest_list) {
+      if (!std::isfinite(translation.score)) continue;  // search found no more
+      std::cout << nbest_list_line(line - 1, translation.text, translation.log_prob,
+                                   translation.score)
+                << '\n';
+      continue;
+    }
     if (options.scores) {
       std::cout << format("%zu\t%.6f\t%.6f\t", line, translation.score, translation.log_prob);
     }
@@ -57,12 +67,14 @@ void add_translate_command(CLI::App& app, const Context& context) {
       "Example: attn translate runs/tiny < in.en > out.de\n"
       "         attn translate runs/tiny --set nbest=4 --scores < in.en\n"
       "With nbest > 1 every input line yields exactly nbest lines; where search found fewer, the "
-      "last ones are empty and their score is -inf.");
+      "last ones are empty and their score is -inf. --nbest-list numbers them instead.");
   command->add_option("run", options->run, kModelArgument)->required();
   command->add_option("--set", options->assignments, "an option of search, or of runtime: beam=5")
       ->allow_extra_args(false);
-  command->add_flag("--scores", options->scores,
-                    "line number, score and log-probability before each translation");
+  CLI::Option* scores =
+      command->add_flag("--scores", options->scores,
+                        "line number, score and log-probability before each translation");
+  command->add_flag("--nbest-list", options->nbest_list, kNbestListHelp)->excludes(scores);
   command->add_option("--window", options->window,
                       "lines read before translating them together; 1: answer each line at once");
   command->callback([options, &context] { translate(*options, context); });

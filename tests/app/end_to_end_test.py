@@ -502,6 +502,16 @@ class EndToEnd(ProgramTest):
                 self.assertEqual([row[3] for row in rows], out)
                 self.assertEqual([float(row[1]) for row in rows[:2]], [0.0, float("-inf")])
 
+    def test_n_best_lists_are_numbered_as_moses_numbers_them(self):
+        self.whole_run()
+        text = "\n".join((self.path / "corpus/test.en").read_text().splitlines()[:3]) + "\n"
+        asked = ("translate", "whole", "--set", "beam=4", "nbest=3")
+        rows = [line.split("\t") for line in self.attn(*asked, "--scores", stdin=text).stdout.splitlines()]
+        expected = [f"{int(line) - 1} ||| {words} ||| logp= {log_prob} ||| {score}"
+                    for line, score, log_prob, words in rows if score != "-inf"]
+        self.assertEqual(self.attn(*asked, "--nbest-list", stdin=text).stdout.splitlines(), expected)
+        self.one_line(*asked, "--nbest-list", "--scores", code=2, names=["--nbest-list", "--scores"])
+
     def test_vocab_lists_and_cuts(self):
         self.whole_run()
         rows = [line.split("\t") for line in self.attn("vocab", "whole").stdout.splitlines()]
