@@ -9,11 +9,13 @@
 #include "app/commands/input_windows.h"
 #include "app/commands/nbest_list.h"
 #include "app/experiment/checkpoint.h"
+#include "app/experiment/progress_line.h"
 #include "base/error.h"
 #include "base/format.h"
 #include "data/parsing/penn_tokenize.h"
 #include "data/parsing/tree.h"
 #include "data/parsing/tree_drawing.h"
+#include "eval/search/search_count.h"
 #include "eval/tasks/parser.h"
 
 namespace attn {
@@ -86,11 +88,20 @@ void parse(const ParseOptions& options, const Context& context) {
   std::cerr << "parsing with " << loaded.directory.path().string() << "\n";
   Parser parser(*loaded.model, loaded.tokenizers, data.tree_form, config);
   size_t printed = 0;
-  for_each_window(options.window, [&](std::span<const std::string> lines) {
-    std::vector<std::vector<std::string>> sentences;
-    for (const std::string& line : lines) sentences.push_back(words_of(line, options.tokenize));
-    for (const auto& nbest : parser.parse(sentences)) print(nbest, ++printed, options);
-  });
+  StdinProgress read;
+  const ProgressLine progress({.what = "parsing",
+                               .unit = "sentences",
+                               .done = [] { return searched_sentences.load(); },
+                               .total = [&] { return read.all_lines(); }},
+                              output_is_hidden());
+  for_each_window(
+      options.window,
+      [&](std::span<const std::string> lines) {
+        std::vector<std::vector<std::string>> sentences;
+        for (const std::string& line : lines) sentences.push_back(words_of(line, options.tokenize));
+        for (const auto& nbest : parser.parse(sentences)) print(nbest, ++printed, options);
+      },
+      &read);
   report(parser, config.constrained);
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "app/experiment/checkpoint.h"
+#include "app/experiment/progress_line.h"
 #include "app/experiment/run_result.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -83,7 +84,11 @@ void average(AverageOptions options) {
                     ": is there already and holds no average; name another place");
   }
   AtomicDirectory directory(output, AtomicDirectory::Existing::replace);
-  average_weights(weights, ModelDirectory(directory.path()).weights());
+  {
+    const ProgressLine progress(
+        {.what = "averaging " + std::to_string(weights.size()) + " checkpoints", .unit = ""});
+    average_weights(weights, ModelDirectory(directory.path()).weights());
+  }
   save_description(directory.path(), load_description(checkpoints.back().path),
                    load_tokenizers(checkpoints.back().path));
   directory.commit();

@@ -6,6 +6,8 @@
 Standard library alone. Every case works in a temporary directory.
 """
 import json
+import os
+import pty
 import random
 import resource
 import shutil
@@ -511,6 +513,37 @@ class EndToEnd(ProgramTest):
                     for line, score, log_prob, words in rows if score != "-inf"]
         self.assertEqual(self.attn(*asked, "--nbest-list", stdin=text).stdout.splitlines(), expected)
         self.one_line(*asked, "--nbest-list", "--scores", code=2, names=["--nbest-list", "--scores"])
+
+    def test_a_long_command_shows_progress_on_a_terminal_alone(self):
+        self.whole_run()
+        line = (self.path / "corpus/test.en").read_text().splitlines()[0] + "\n"
+
+        def stderr_of(terminal):
+            ours, theirs = pty.openpty() if terminal else os.pipe()
+            process = subprocess.Popen([self.program, "translate", "whole", "--window", "1"], cwd=self.path, text=True,
+                                       stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=theirs)
+            os.close(theirs)
+            process.stdin.write(line)
+            process.stdin.flush()
+            process.stdout.readline()
+            time.sleep(1.5)
+            process.stdin.close()
+            process.wait(timeout=60)
+            process.stdout.close()
+            said = b""
+            while True:
+                try:
+                    part = os.read(ours, 65536)
+                except OSError:  # how Linux ends a pseudo-terminal
+                    break
+                if not part:
+                    break
+                said += part
+            os.close(ours)
+            return said.decode()
+
+        self.assertRegex(stderr_of(True), r"translating  1 sentences  \d+\.\d/s")
+        self.assertNotIn("sentences", stderr_of(False))
 
     def test_vocab_lists_and_cuts(self):
         self.whole_run()
