@@ -35,6 +35,12 @@ void add_sweep_command(CLI::App& app, Context& context) {
   command->add_flag("--no-measure", options->no_measure, "a dry run without time and memory");
   command->add_option("--seconds", options->cost.seconds, "of measuring a row in a dry run")
       ->capture_default_str();
+  command
+      ->add_option("--budget", options->cost.budget,
+                   "seconds of measuring in a dry run, in all: rows that do not fit are predicted "
+                   "from FLOPs; 0 measures every row")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
   command->add_flag("--slurm", options->slurm, "submit the runs as a Slurm job array instead");
   command->add_flag("--no-submit", options->no_submit, "with --slurm: only write the script");
   command->add_option(

@@ -221,6 +221,20 @@ class Sweeps(ProgramTest):
             {"name": "base"}, {"name": "E", "set": {"model": {"position": "none"}}}]})
         return config
 
+    def test_a_grid_over_heads_keeps_the_width_where_d_k_is_auto(self):
+        rows = [{"name": "base"}, {"name": "heads", "grid": {"model.heads": [1, 4]}},
+                {"name": "narrow", "set": {"model": {"d_k": 4}}}]
+        self.write("auto.json", {"base": "base.json", "set": {"model": {"d_k": "auto", "d_v": "auto"}}, "rows": rows})
+        printed = self.attn("sweep", "auto.json", "--dry-run", "--no-measure").stdout
+        self.assertIn("model.heads=4  model.d_k=8  model.d_v=8", printed)
+        self.assertIn("(row narrow: 2 heads x d_k 4 = 8, not d_model 32)", printed)
+        self.assertEqual(printed.count("not d_model"), 1)
+        run = ("sweep", "auto.json", "--run", "auto", "--only", "heads.heads=4", "--set", "train.steps=2")
+        self.attn(*run)
+        model = json.loads((self.path / "auto/heads.heads=4/seed-3/config.json").read_text())["model"]
+        self.assertEqual((model["heads"], model["d_k"], model["d_v"]), (4, 8, 8))
+        self.assertIn("1 runs finished before", self.attn(*run).stderr)
+
     def test_a_mended_text_has_its_own_vocabulary_in_a_sweep(self):
         self.corpus("mended", wrong=True)
         # Another text altogether, which only the last line shows to be wrong.
