@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <exception>
 #include <iostream>
-#include <new>
 #include <string>
 #include <vector>
 
@@ -25,11 +24,11 @@
 #include "app/commands/vocab_command.h"
 #include "app/machine/context.h"
 #include "app/machine/device.h"
+#include "app/machine/exit_report.h"
 #include "app/machine/version.h"
 #include "base/allocator.h"
 #include "base/error.h"
 #include "kernels/libtorch.h"
-#include "train/trainer.h"
 
 namespace {
 
@@ -95,21 +94,11 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  using attn::ExitCode;
   attn::keep_freed_memory();
   try {
     return run(argc, argv);
-  } catch (const attn::UserError& error) {
-    return report(error.what(), error.code());
-  } catch (const attn::NonFiniteLoss& error) {
-    return report(error.what(), ExitCode::internal);
-  } catch (const std::bad_alloc&) {
-    return report("out of memory; reduce data.batch_tokens", ExitCode::internal);
-  } catch (const c10::OutOfMemoryError&) {
-    return report("out of GPU memory; reduce data.batch_tokens", ExitCode::internal);
-  } catch (const c10::Error& error) {
-    return report(error.what_without_backtrace(), ExitCode::internal);
-  } catch (const std::exception& error) {
-    return report(error.what(), ExitCode::internal);
+  } catch (const std::exception&) {
+    const attn::ExitReport end = attn::exit_report();
+    return report(end.message, end.code);
   }
 }

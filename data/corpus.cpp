@@ -217,7 +217,7 @@ EncodedCorpus load_corpus(const CorpusRequest& request) {
   corpus->report_.target = request.target;
   corpus->target_counter_ = request.tokenizers.target_counter;
   if (request.log) {
-    for (const auto& line : corpus->report_.text()) request.log(line);
+    for (const auto& line : corpus->report_.text(request.origin)) request.log(line);
   }
   return std::move(*corpus);
 }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -112,6 +113,8 @@ struct CorpusRequest {
   /// Number of threads; 0: all cores.
   int64_t threads = 0;
   Log log = {};
+  /// The place of a line of the texts in the user's file (CorpusReport::text).
+  std::function<std::string(int64_t)> origin = {};
 };
 
 /// Checks and encodes the texts, or opens the cache of an earlier call with the same texts,

@@ -23,10 +23,12 @@ std::string place_text(const CorpusReport& report, const Dropped::Place& place) 
   return path.string() + ":" + std::to_string(place.line);
 }
 
-std::string first_places(const CorpusReport& report, const Dropped& dropped) {
+std::string first_places(const CorpusReport& report, const Dropped& dropped,
+                         const std::function<std::string(int64_t)>& origin) {
   std::string text;
   for (const auto& place : dropped.first) {
-    text += (text.empty() ? "" : ", ") + place_text(report, place);
+    text += text.empty() ? "" : ", ";
+    text += origin ? origin(place.line) : place_text(report, place);
   }
   if (dropped.count > static_cast<int64_t>(dropped.first.size())) text += ", …";
   return text;
@@ -45,7 +47,8 @@ int64_t CorpusReport::kept() const {
   return left;
 }
 
-std::vector<std::string> CorpusReport::text() const {
+std::vector<std::string> CorpusReport::text(
+    const std::function<std::string(int64_t)>& origin) const {
   std::vector<std::string> out;
   out.push_back(source.string() + " and " + target.string() + ": " + std::to_string(lines) +
                 " pairs, " + std::to_string(kept()) + " used");
@@ -57,7 +60,7 @@ std::vector<std::string> CorpusReport::text() const {
     if (problem == PairProblem::overlong && max_length > 0) {
       line += " (more than " + std::to_string(max_length) + " tokens, data.max_length)";
     }
-    out.push_back(line + ": " + first_places(*this, one));
+    out.push_back(line + ": " + first_places(*this, one, origin));
   }
   return out;
 }
@@ -109,7 +112,7 @@ CorpusReport check_texts(const std::filesystem::path& source, const std::filesys
   const Dropped& broken = report[PairProblem::invalid_utf8];
   if (broken.count * 100 > report.lines) {
     throw DataError(std::to_string(broken.count) + " of " + std::to_string(report.lines) +
-                    " pairs are not valid UTF-8, the first at " + first_places(report, broken) +
+                    " pairs are not valid UTF-8, the first at " + first_places(report, broken, {}) +
                     ": convert the text, for example with iconv");
   }
   if (report.kept() == 0) {

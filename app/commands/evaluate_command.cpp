@@ -6,8 +6,11 @@
 #include <vector>
 
 #include "app/experiment/checkpoint.h"
+#include "app/experiment/progress_line.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "data/lines.h"
+#include "eval/search/search_count.h"
 #include "eval/tasks/make_evaluator.h"
 
 namespace attn {
@@ -19,6 +22,28 @@ struct EvalOptions {
   std::filesystem::path output;
   bool json = false;
 };
+
+// Of the text that is searched; 0 where they are not known before.
+int64_t sentences_of(const EvaluatorConfig& config, const DataConfig& data) {
+  if (config.search() == nullptr || data.task == Task::parsing) return 0;
+  const std::string& prefix = config.data.empty() ? data.valid : config.data;
+  const std::filesystem::path text = text_path(prefix, data.source);
+  return std::filesystem::exists(text) ? static_cast<int64_t>(read_lines(text).size()) : 0;
+}
+
+EvaluationResult run_evaluator(const EvaluatorConfig& config, LoadedModel& loaded,
+                               const EvalOptions& options, const std::filesystem::path& cache) {
+  const DataConfig& data = loaded.experiment.data;
+  const int64_t before = searched_sentences, all = sentences_of(config, data);
+  const ProgressLine progress({.what = config.name,
+                               .unit = "sentences",
+                               .done = [&] { return searched_sentences - before; },
+                               .total = [&] { return all; }});
+  const auto evaluator = make_evaluator(config, data, loaded.tokenizers, cache);
+  return evaluator->run(*loaded.model, options.output.empty()
+                                           ? std::filesystem::path()
+                                           : options.output / (config.name + ".txt"));
+}
 
 void evaluate(const EvalOptions& options, const Context& context) {
   LoadedModel loaded = load_model(options.run, context.device, options.assignments);
@@ -36,10 +61,7 @@ void evaluate(const EvalOptions& options, const Context& context) {
   const std::filesystem::path cache =
       own_cache ? std::filesystem::path(experiment.data.cache) : scratch.path();
   for (const EvaluatorConfig& config : experiment.eval) {
-    const auto evaluator = make_evaluator(config, experiment.data, loaded.tokenizers, cache);
-    const EvaluationResult result = evaluator->run(
-        *loaded.model,
-        options.output.empty() ? std::filesystem::path() : options.output / (config.name + ".txt"));
+    const EvaluationResult result = run_evaluator(config, loaded, options, cache);
     if (!options.json) std::cout << config.name << "  " << result.line << std::endl;
     Json& entry = all[config.name] = Json::object();
     for (const auto& [key, value] : result.values) entry[key] = value;

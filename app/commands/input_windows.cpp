@@ -27,7 +27,8 @@ void repair(std::string& line, int64_t number, int64_t& repaired) {
 }  // namespace
 
 void for_each_window(int64_t window,
-                     const std::function<void(std::span<const std::string>)>& answer) {
+                     const std::function<void(std::span<const std::string>)>& answer,
+                     StdinProgress* progress) {
   std::vector<std::string> lines;
   int64_t number = 0, repaired = 0;
   const auto flush = [&] {
@@ -39,6 +40,7 @@ void for_each_window(int64_t window,
   const int64_t asked = isatty(STDIN_FILENO) != 0 ? 1 : window;
   const auto size = static_cast<size_t>(std::max<int64_t>(asked, 1));
   for (std::string line; next_stdin_line(line, ++number);) {
+    if (progress != nullptr) progress->add(static_cast<int64_t>(line.size()));
     repair(line, number, repaired);
     lines.push_back(line);
     if (lines.size() >= size) flush();

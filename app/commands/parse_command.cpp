@@ -1,17 +1,21 @@
 #include "app/commands/parse_command.h"
 
+#include <cmath>
 #include <iostream>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "app/commands/input_windows.h"
+#include "app/commands/nbest_list.h"
 #include "app/experiment/checkpoint.h"
+#include "app/experiment/progress_line.h"
 #include "base/error.h"
 #include "base/format.h"
 #include "data/parsing/penn_tokenize.h"
 #include "data/parsing/tree.h"
 #include "data/parsing/tree_drawing.h"
+#include "eval/search/search_count.h"
 #include "eval/tasks/parser.h"
 
 namespace attn {
@@ -24,6 +28,7 @@ struct ParseOptions {
   bool indent = false;
   bool draw = false;
   bool scores = false;
+  bool nbest_list = false;
   int64_t window = 512;
 };
 
@@ -42,6 +47,12 @@ std::vector<std::string> words_of(const std::string& line, bool tokenize) {
 
 void print(const std::vector<Parse>& nbest, size_t line, const ParseOptions& options) {
   for (const Parse& parse : nbest) {
+    if (options.nbest_list) {
+      if (!std::isfinite(parse.score)) continue;  // search found no more
+      std::cout << nbest_list_line(line - 1, write_tree(parse.tree), parse.log_prob, parse.score)
+                << '\n';
+      continue;
+    }
     if (options.scores) {
       std::cout << format("%zu\t%.6f\t%.6f\t", line, parse.score, parse.log_prob);
     }
@@ -78,11 +89,20 @@ void parse(const ParseOptions& options, const Context& context) {
   std::cerr << "parsing with " << loaded.directory.path().string() << "\n";
   Parser parser(*loaded.model, loaded.tokenizers, data.tree_form, config);
   size_t printed = 0;
-  for_each_window(options.window, [&](std::span<const std::string> lines) {
-    std::vector<std::vector<std::string>> sentences;
-    for (const std::string& line : lines) sentences.push_back(words_of(line, options.tokenize));
-    for (const auto& nbest : parser.parse(sentences)) print(nbest, ++printed, options);
-  });
+  StdinProgress read;
+  const ProgressLine progress({.what = "parsing",
+                               .unit = "sentences",
+                               .done = [] { return searched_sentences.load(); },
+                               .total = [&] { return read.all_lines(); }},
+                              output_is_hidden());
+  for_each_window(
+      options.window,
+      [&](std::span<const std::string> lines) {
+        std::vector<std::vector<std::string>> sentences;
+        for (const std::string& line : lines) sentences.push_back(words_of(line, options.tokenize));
+        for (const auto& nbest : parser.parse(sentences)) print(nbest, ++printed, options);
+      },
+      &read);
   report(parser, config.constrained);
 }
 
@@ -96,7 +116,7 @@ void add_parse_command(CLI::App& app, const Context& context) {
       "Prints one bracketed tree per input line, \"()\" for an empty line. The input is tokenized, "
       "words\nseparated by white space, unless --tokenize is given; round brackets are escaped. "
       "With nbest > 1\nit prints exactly nbest trees per sentence; if search finds fewer, the last "
-      "ones are flat with\nscore -inf.\n"
+      "ones are flat with\nscore -inf. --nbest-list numbers them instead.\n"
       "Examples:\n"
       "  attn parse runs/craft < sentences > trees\n"
       "  echo \"It isn't raining.\" | attn parse runs/craft --tokenize --draw");
@@ -106,10 +126,16 @@ void add_parse_command(CLI::App& app, const Context& context) {
                    "override an option of search or runtime: beam=5, constrained=false")
       ->allow_extra_args(false);
   command->add_flag("--tokenize", options->tokenize, "tokenize raw text as the Penn Treebank does");
-  command->add_flag("--indent", options->indent, "print trees indented, over several lines");
-  command->add_flag("--draw", options->draw, "draw the trees");
-  command->add_flag("--scores", options->scores,
-                    "prefix each tree with line number, score and log-probability");
+  CLI::Option* indent =
+      command->add_flag("--indent", options->indent, "print trees indented, over several lines");
+  CLI::Option* draw = command->add_flag("--draw", options->draw, "draw the trees");
+  CLI::Option* scores =
+      command->add_flag("--scores", options->scores,
+                        "prefix each tree with line number, score and log-probability");
+  command->add_flag("--nbest-list", options->nbest_list, kNbestListHelp)
+      ->excludes(scores)
+      ->excludes(indent)
+      ->excludes(draw);
   command->add_option("--window", options->window,
                       "input lines per chunk, batched by length (default: 512; terminal: 1)");
   command->callback([options, &context] { parse(*options, context); });

@@ -1,14 +1,18 @@
 #include "app/commands/translate_command.h"
 
+#include <cmath>
 #include <iostream>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "app/commands/input_windows.h"
+#include "app/commands/nbest_list.h"
 #include "app/experiment/checkpoint.h"
+#include "app/experiment/progress_line.h"
 #include "base/error.h"
 #include "base/format.h"
+#include "eval/search/search_count.h"
 #include "eval/tasks/translator.h"
 
 namespace attn {
@@ -18,11 +22,19 @@ struct TranslateOptions {
   std::filesystem::path run;
   std::vector<std::string> assignments;
   bool scores = false;
+  bool nbest_list = false;
   int64_t window = 1024;
 };
 
 void print(const std::vector<Translation>& nbest, size_t line, const TranslateOptions& options) {
   for (const Translation& translation : nbest) {
+    if (options.nbest_list) {
+      if (!std::isfinite(translation.score)) continue;  // search found no more
+      std::cout << nbest_list_line(line - 1, translation.text, translation.log_prob,
+                                   translation.score)
+                << '\n';
+      continue;
+    }
     if (options.scores) {
       std::cout << format("%zu\t%.6f\t%.6f\t", line, translation.score, translation.log_prob);
     }
@@ -38,9 +50,18 @@ void translate(const TranslateOptions& options, const Context& context) {
   std::cerr << "translating with " << loaded.directory.path().string() << "\n";
   Translator translator(*loaded.model, loaded.tokenizers, loaded.experiment.search);
   size_t printed = 0;
-  for_each_window(options.window, [&](std::span<const std::string> lines) {
-    for (const auto& nbest : translator.translate(lines)) print(nbest, ++printed, options);
-  });
+  StdinProgress read;
+  const ProgressLine progress({.what = "translating",
+                               .unit = "sentences",
+                               .done = [] { return searched_sentences.load(); },
+                               .total = [&] { return read.all_lines(); }},
+                              output_is_hidden());
+  for_each_window(
+      options.window,
+      [&](std::span<const std::string> lines) {
+        for (const auto& nbest : translator.translate(lines)) print(nbest, ++printed, options);
+      },
+      &read);
   if (translator.cut_lines() > 0) {
     std::cerr << translator.cut_lines() << " lines were longer than "
               << translator.limits().max_source << " tokens and were truncated\n";
@@ -55,7 +76,7 @@ void add_translate_command(CLI::App& app, const Context& context) {
       app.add_subcommand("translate", "Translate standard input, one sentence per line");
   command->footer(
       "Prints one translation per input line. With nbest > 1 it prints exactly nbest lines per "
-      "input\nline; if search finds fewer, the last ones are empty with score -inf. Given a run, "
+      "input\nline; if search finds fewer, the last ones are empty with score -inf.\n--nbest-list numbers them instead. Given a run, "
       "the averaged\ncheckpoint is used if there is one, else the best, else the newest.\n"
       "Examples:\n"
       "  attn translate runs/tiny < in.en > out.de\n"
@@ -64,8 +85,10 @@ void add_translate_command(CLI::App& app, const Context& context) {
   command
       ->add_option("--set", options->assignments, "override an option of search or runtime: beam=5")
       ->allow_extra_args(false);
-  command->add_flag("--scores", options->scores,
-                    "prefix each translation with line number, score and log-probability");
+  CLI::Option* scores =
+      command->add_flag("--scores", options->scores,
+                        "prefix each translation with line number, score and log-probability");
+  command->add_flag("--nbest-list", options->nbest_list, kNbestListHelp)->excludes(scores);
   command->add_option("--window", options->window,
                       "input lines per chunk, batched by length (default: 1024; terminal: 1)");
   command->callback([options, &context] { translate(*options, context); });

@@ -5,7 +5,9 @@
 #include <string>
 
 #include "app/commands/stdin_lines.h"
+#include "app/commands/stdin_progress.h"
 #include "app/experiment/checkpoint.h"
+#include "app/experiment/progress_line.h"
 #include "data/tokenizer.h"
 
 namespace attn {
@@ -34,7 +36,14 @@ void vocab(const VocabOptions& options) {
     return;
   }
   int64_t number = 0;
+  StdinProgress read;
+  const ProgressLine progress({.what = "encoding",
+                               .unit = "lines",
+                               .done = [&] { return read.lines(); },
+                               .total = [&] { return read.all_lines(); }},
+                              output_is_hidden());
   for (std::string line; next_stdin_line(line, ++number);) {
+    read.add(static_cast<int64_t>(line.size()));
     const char* separator = "";
     for (const int32_t token : tokenizer->encode(line)) {
       std::cout << separator << tokenizer->piece(token);

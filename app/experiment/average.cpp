@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "app/experiment/checkpoint.h"
+#include "app/experiment/progress_line.h"
 #include "app/experiment/run_result.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -82,7 +83,11 @@ void average(AverageOptions options) {
                     ": exists and is not an averaged checkpoint; give another --output");
   }
   AtomicDirectory directory(output, AtomicDirectory::Existing::replace);
-  average_weights(weights, ModelDirectory(directory.path()).weights());
+  {
+    const ProgressLine progress(
+        {.what = "averaging " + std::to_string(weights.size()) + " checkpoints", .unit = ""});
+    average_weights(weights, ModelDirectory(directory.path()).weights());
+  }
   save_description(directory.path(), load_description(checkpoints.back().path),
                    load_tokenizers(checkpoints.back().path));
   directory.commit();

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "app/experiment/head_widths.h"
 #include "app/experiment/input_kind.h"
 #include "app/experiment/nearest_option.h"
 #include "base/check.h"
@@ -53,6 +54,8 @@ void apply_with_base(Json& config, Json json, const std::string& name, const fs:
     }
     json.erase("base");
   }
+  // Of the file that has it: a command and a result are not those of what is built on it.
+  if (depth > 0 && json.contains("about") && json["about"].is_string()) json.erase("about");
   apply_patch(config, json, schema_of<Experiment>());
   move_to_runtime(config);
 }
@@ -123,6 +126,7 @@ void apply_runtime(Experiment& experiment, const std::map<size_t, StepPath>& dec
 Experiment read_merged(Json merged, const std::string& name) {
   Experiment experiment;
   try {
+    resolve_head_widths(merged);
     std::map<size_t, StepPath> decoders;
     if (merged.contains("search") && !merged["search"].is_null()) {
       read_config(experiment.search, merged["search"], "search");

@@ -95,6 +95,26 @@ void require_sweep(const Json& json, const fs::path& path) {
                     path.string());
 }
 
+bool is_run(const fs::path& path) {
+  const ModelDirectory directory(path);
+  return fs::is_directory(path) && !is_sweep_directory(path) && directory.has_config() &&
+         !directory.has_weights();
+}
+
+void require_report_path(const fs::path& path) {
+  const Json json = json_of(path);
+  if (is_sweep_file(json) || is_config_file(json)) {
+    throw ConfigError(path.string() + ": a " + (is_sweep_file(json) ? "sweep" : "config") +
+                      ", not the directory of its results; give " +
+                      ("runs" / path.stem()).string() + ", or where --run put it");
+  }
+  const RunDirectory run = RunDirectory::of_checkpoint(path);
+  if (ModelDirectory(path).has_weights() && run.path() != path) {
+    throw ConfigError(path.string() + ": a checkpoint; the report is of its run, " +
+                      run.path().string());
+  }
+}
+
 void require_no_config(const fs::path& path) {
   const Json json = json_of(path);
   if (is_sweep_directory(path)) {

@@ -26,6 +26,13 @@ void require_sweep_path(const std::filesystem::path& path);
 /// Throws ConfigError for a config where a sweep's file is expected.
 void require_sweep(const Json& json, const std::filesystem::path& path);
 
+/// Whether a path is the directory of a run, and not of a sweep or a checkpoint.
+bool is_run(const std::filesystem::path& path);
+
+/// Throws ConfigError for a config, a sweep's file or a checkpoint where `attn report` expects the
+/// directory of a sweep or a run.
+void require_report_path(const std::filesystem::path& path);
+
 /// Throws ConfigError for a config, a sweep's file or a sweep's directory where a run is expected.
 void require_no_config(const std::filesystem::path& path);
 

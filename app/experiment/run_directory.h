@@ -11,6 +11,7 @@
 //   RUN/checkpoints/step-00000500/     model.safetensors, optimizer.safetensors, config.json, tokenizers
 //   RUN/checkpoints/best               name of the best checkpoint
 //   RUN/averaged/                      averaged checkpoint (attn average)
+//   RUN/report.md, RUN/report.html, RUN/evaluations.csv    written by `attn report`
 //   RUN/cache/                         encoded corpora, safe to delete
 //   RUN/lock, RUN/lock.holder          lock of the training process, and its holder
 // clang-format on
@@ -62,6 +63,10 @@ class RunDirectory : public ModelDirectory {
   std::filesystem::path log() const { return path() / "log.txt"; }
   std::filesystem::path metrics() const { return path() / "metrics.jsonl"; }
   std::filesystem::path result() const { return path() / "result.json"; }
+  std::filesystem::path report(const std::string& suffix) const {
+    return path() / ("report" + suffix);
+  }
+  std::filesystem::path evaluations() const { return path() / "evaluations.csv"; }
   std::filesystem::path checkpoints() const;
   std::filesystem::path averaged() const;
   std::filesystem::path cache() const { return path() / "cache"; }

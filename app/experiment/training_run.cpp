@@ -3,10 +3,12 @@
 #include <sstream>
 
 #include "app/experiment/checkpoint.h"
+#include "app/experiment/failure.h"
 #include "app/experiment/run_result.h"
 #include "app/experiment/text_keys.h"
 #include "app/experiment/training_cost.h"
 #include "app/machine/device.h"
+#include "app/machine/exit_report.h"
 #include "app/machine/peak.h"
 #include "app/machine/provenance.h"
 #include "app/machine/signals.h"
@@ -44,6 +46,19 @@ TrainingRun::TrainingRun(const Experiment& experiment, RunDirectory directory, b
       directory_(std::move(directory)),
       context_(context),
       lock_(directory_.path(), patience_seconds) {
+  noting_failure([&] { prepare(resume); });
+}
+
+void TrainingRun::noting_failure(const std::function<void()>& work) const {
+  try {
+    work();
+  } catch (const std::exception&) {
+    note_failure(directory_.log(), exit_report().message);
+    throw;
+  }
+}
+
+void TrainingRun::prepare(bool resume) {
   if (resume) require_nothing_lost(directory_);
   remove_checkpoint_leftovers(directory_.checkpoints());
   progress_ = std::make_unique<Progress>(directory_.log(), experiment_.train.steps);
@@ -91,13 +106,20 @@ void TrainingRun::load_data() {
                    data.tree_form, labels));
   }
   set_target_counter(experiment_, tokenizers_);
+  std::function<std::string(int64_t)> origin;
+  if (data.task == Task::parsing) {
+    origin = [this](int64_t line) {
+      return training_tree_place(experiment_.data, static_cast<uint64_t>(experiment_.seed), line);
+    };
+  }
   corpus_ =
       std::make_unique<EncodedCorpus>(load_corpus({.source = text_path(data.train, data.source),
                                                    .target = text_path(data.train, data.target),
                                                    .tokenizers = tokenizers_,
                                                    .max_length = data.max_length,
                                                    .cache_directory = cache,
-                                                   .log = log}));
+                                                   .log = log,
+                                                   .origin = origin}));
   for (const EvaluatorConfig& config : experiment_.eval) {
     evaluators_.push_back(make_evaluator(config, experiment_.data, tokenizers_, cache));
   }
@@ -199,10 +221,13 @@ void TrainingRun::update_config() {
 }
 
 LoopEnd TrainingRun::run() {
-  check_memory();
-  update_config();
-  const LoopEnd end = train_loop(*trainer_, experiment_.train, callbacks());
-  if (end == LoopEnd::finished) write_result();
+  LoopEnd end = LoopEnd::interrupted;
+  noting_failure([&] {
+    check_memory();
+    update_config();
+    end = train_loop(*trainer_, experiment_.train, callbacks());
+    if (end == LoopEnd::finished) write_result();
+  });
   return end;
 }
 

@@ -1,6 +1,7 @@
 // A training run and its directory.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -41,6 +42,9 @@ class TrainingRun {
   int64_t step() const { return trainer_->state.step; }
 
  private:
+  void prepare(bool resume);
+  /// Runs `work`; the message of an exception becomes the last line of the log, too.
+  void noting_failure(const std::function<void()>& work) const;
   void write_run_info();
   void require_same_text(const Json& begun) const;
   void load_data();

@@ -3,14 +3,18 @@
 #include <stdlib.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <iostream>
 #include <optional>
 
-#include "app/bench/step_cost.h"
+#include "app/experiment/head_widths.h"
 #include "app/experiment/progress.h"
+#include "app/experiment/progress_line.h"
 #include "app/sweep/processes.h"
+#include "app/sweep/row_costs.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/format.h"
@@ -79,9 +83,21 @@ std::string differences(const PlannedRow& row) {
   return text.empty() ? "-" : text;
 }
 
+// Tokens of the batches that are measured: an update takes a few seconds on a CPU.
+int64_t measured_tokens(const PlannedRow& row, const DryRunOptions& options, double flops) {
+  constexpr int64_t kMost = 4096, kFewest = 512;
+  constexpr double kFlopsAThread = 2.5e11;
+  if (options.device != "cpu" || options.budget <= 0) return kMost;
+  const double threads = static_cast<double>(std::max<int64_t>(options.threads / options.jobs, 1));
+  const double batch = flops / static_cast<double>(row.experiment.train.accumulate);
+  const double fit =
+      static_cast<double>(row.experiment.data.batch_tokens) * kFlopsAThread * threads / batch;
+  return std::clamp(static_cast<int64_t>(fit), kFewest, kMost);
+}
+
 std::optional<StepBenchmark> measure(const PlannedRow& row, const SweepPlan& plan,
                                      const DryRunOptions& options, const fs::path& scratch,
-                                     std::string& why) {
+                                     int64_t batch_tokens, std::string& why) {
   const fs::path config = scratch / "config.json", output = scratch / "out.json";
   write_file_atomically(config, write_config(row.experiment).dump());
   fs::remove(output);
@@ -90,7 +106,8 @@ std::optional<StepBenchmark> measure(const PlannedRow& row, const SweepPlan& pla
                      std::to_string(std::max<int64_t>(options.threads / options.jobs, 1)), "bench",
                      "step", config.string(), "--json", "--seconds",
                      std::to_string(options.seconds), "--cache", (scratch / "cache").string(),
-                     "--vocabulary", std::to_string(plan.file.paper_vocabulary)},
+                     "--batch-tokens", std::to_string(batch_tokens), "--vocabulary",
+                     std::to_string(plan.file.paper_vocabulary)},
        .environment = {},
        .output = output});
   const std::string text = read_file(output);
@@ -107,12 +124,12 @@ std::optional<StepBenchmark> measure(const PlannedRow& row, const SweepPlan& pla
 }
 
 std::string params_text(const PlannedRow& row, int64_t vocabulary,
-                        const std::optional<StepBenchmark>& cost) {
+                        const std::optional<RowCost>& cost) {
   std::string ours = "?";
   if (vocabulary > 0) {
     ours = format("%.1f", millions_at(row, vocabulary));
   } else if (cost) {
-    ours = format("%.3g", static_cast<double>(cost->parameters) / 1e6);
+    ours = format("%.3g", static_cast<double>(cost->step.parameters) / 1e6);
   } else {
     ours = format("%.3g", millions_at(row, row.experiment.data.vocab_size));
   }
@@ -120,14 +137,14 @@ std::string params_text(const PlannedRow& row, int64_t vocabulary,
 }
 
 // One line of the table.
-void print_row(const PlannedRow& row, int64_t vocabulary,
-               const std::optional<StepBenchmark>& cost) {
+void print_row(const PlannedRow& row, int64_t vocabulary, const std::optional<RowCost>& cost) {
   const double steps = static_cast<double>(row.experiment.train.steps);
   std::string flops = "?", time = "?", memory = "?";
   if (cost) {
-    flops = format("%.2g", steps * cost->flops_per_update);
-    time = duration_text(steps * cost->seconds_per_update);
-    memory = format("%.1f GB", cost->memory / 1e9);
+    flops = format("%.2g", steps * cost->step.flops_per_update);
+    const std::string mark = cost->predicted ? "~" : "";
+    time = mark + duration_text(steps * cost->step.seconds_per_update);
+    memory = mark + format("%.1f GB", cost->step.memory / 1e9);
   }
   const std::string paper = row.paper.params_m > 0 ? format("%.0f", row.paper.params_m) : "";
   std::printf("%-14s %9s %6s %10s %12s %9s  %s%s\n", row.name.c_str(),
@@ -137,16 +154,28 @@ void print_row(const PlannedRow& row, int64_t vocabulary,
   std::fflush(stdout);
 }
 
+void print_head_widths(const SweepPlan& plan) {
+  for (const PlannedRow& row : plan.rows) {
+    const std::string note = row.selected ? head_width_note(row.experiment.model) : "";
+    if (!note.empty()) std::printf("(row %s: %s)\n", row.name.c_str(), note.c_str());
+  }
+  std::fflush(stdout);
+}
+
 // Totals over all runs.
 struct Totals {
   double seconds = 0.0, flops = 0.0;
   bool invented = false;  ///< some text is missing
+  std::string measured;   ///< names of rows
+  bool predicted = false;
 
-  void add(const PlannedRow& row, int64_t runs, const StepBenchmark& cost) {
+  void add(const PlannedRow& row, int64_t runs, const RowCost& cost) {
     const auto updates = static_cast<double>(row.experiment.train.steps * runs);
-    seconds += updates * cost.seconds_per_update;
-    flops += updates * cost.flops_per_update;
-    invented |= !cost.real_data;
+    seconds += updates * cost.step.seconds_per_update;
+    flops += updates * cost.step.flops_per_update;
+    invented |= !cost.step.real_data;
+    predicted |= cost.predicted;
+    if (!cost.predicted) measured += (measured.empty() ? "" : ", ") + row.name;
   }
 };
 
@@ -158,6 +187,12 @@ void print_totals(const SweepPlan& plan, const DryRunOptions& options, const Tot
                 static_cast<long long>(options.jobs));
   }
   std::printf(", in %s\n", plan.directory.c_str());
+  if (totals.predicted) {
+    std::printf(
+        "(~: predicted from FLOPs and the rows that were measured: %s; --budget 0 measures "
+        "all)\n",
+        totals.measured.c_str());
+  }
   if (totals.invented) {
     std::printf("(the training text is missing: estimated from pairs of 10 to 40 tokens)\n");
   }
@@ -165,7 +200,6 @@ void print_totals(const SweepPlan& plan, const DryRunOptions& options, const Tot
     std::printf("(parameters with a vocabulary of %lld, as in the paper)\n",
                 static_cast<long long>(plan.file.paper_vocabulary));
   }
-  std::fflush(stdout);
 }
 
 }  // namespace
@@ -183,27 +217,69 @@ void check_parameters(const SweepPlan& plan) {
                     "; correct the row, or explain it in paper.params_note");
 }
 
-void dry_run(const SweepPlan& plan, const DryRunOptions& options) {
+namespace {
+
+// The costs of the selected rows, in the plan's order; nothing for the others.
+std::vector<std::optional<RowCost>> costs_of(const SweepPlan& plan, const DryRunOptions& options,
+                                             std::string& failures) {
   const Scratch scratch;
+  std::vector<size_t> rows;
+  std::vector<double> flops;
+  std::vector<int64_t> parameters;
+  for (size_t i = 0; i < plan.rows.size(); ++i) {
+    const PlannedRow& row = plan.rows[i];
+    if (!row.selected) continue;
+    const int64_t vocabulary = plan.file.paper_vocabulary > 0 ? plan.file.paper_vocabulary
+                                                              : row.experiment.data.vocab_size;
+    rows.push_back(i);
+    flops.push_back(update_flops(row.experiment, vocabulary));
+    parameters.push_back(parameter_count(row.experiment.model, {vocabulary, vocabulary}));
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  std::atomic<int64_t> done = 0;
+  const ProgressLine progress({.what = "measuring",
+                               .unit = "of " + std::to_string(rows.size()) + " rows",
+                               .done = [&] { return done.load(); }});
+  CostSearch search{.budget = options.budget};
+  search.measure = [&](size_t i) {
+    const PlannedRow& row = plan.rows[rows[i]];
+    std::string why;
+    auto cost =
+        measure(row, plan, options, scratch.path(), measured_tokens(row, options, flops[i]), why);
+    if (!cost) failures += "row " + row.name + ": " + why + "\n";
+    ++done;
+    return cost;
+  };
+  search.seconds = [&] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  };
+  std::vector<std::optional<RowCost>> out(plan.rows.size());
+  auto costs = estimate_costs(flops, parameters, search);
+  for (size_t i = 0; i < rows.size(); ++i) out[rows[i]] = std::move(costs[i]);
+  return out;
+}
+
+}  // namespace
+
+void dry_run(const SweepPlan& plan, const DryRunOptions& options) {
   Totals totals;
   std::string failures;
+  std::vector<std::optional<RowCost>> costs(plan.rows.size());
+  if (options.measure) costs = costs_of(plan, options, failures);
   std::printf("%-14s %9s %6s %10s %12s %9s  %s\n", "row", "params/M", "paper", "FLOPs", "time",
               "memory", "differs from the first row");
   for (size_t i = 0; i < plan.rows.size(); ++i) {
     const PlannedRow& row = plan.rows[i];
     if (!row.selected) continue;
-    std::string why;
-    const auto cost =
-        options.measure ? measure(row, plan, options, scratch.path(), why) : std::nullopt;
-    if (options.measure && !cost) failures += "row " + row.name + ": " + why + "\n";
-    if (cost) {
+    if (costs[i]) {
       const auto runs = std::count_if(plan.runs.begin(), plan.runs.end(),
                                       [&](const PlannedRun& run) { return run.row == i; });
-      totals.add(row, runs, *cost);
+      totals.add(row, runs, *costs[i]);
     }
-    print_row(row, plan.file.paper_vocabulary, cost);
+    print_row(row, plan.file.paper_vocabulary, costs[i]);
   }
   print_totals(plan, options, totals);
+  print_head_widths(plan);
   if (!failures.empty()) throw DataError("not measured: " + failures);
   check_parameters(plan);
 }

@@ -8,8 +8,9 @@
 namespace attn {
 
 struct DryRunOptions {
-  bool measure = true;   ///< time and memory from some seconds of training each row
-  double seconds = 3.0;  ///< a row
+  bool measure = true;    ///< time and memory from some seconds of training each row
+  double seconds = 3.0;   ///< a row
+  double budget = 120.0;  ///< of measuring, in all; rows that do not fit are predicted. 0: none are
   std::string device = "auto";
   int64_t threads = 1;
   int64_t jobs = 1;

@@ -29,14 +29,18 @@ Window window() {
 }  // namespace
 
 LiveTable::LiveTable(const SweepPlan& plan)
-    : plan_(plan), states_(plan.runs.size(), "waiting"), terminal_(isatty(STDERR_FILENO) != 0) {}
+    : plan_(plan),
+      states_(plan.runs.size(), "waiting"),
+      why_(plan.runs.size()),
+      terminal_(isatty(STDERR_FILENO) != 0) {}
 
 LiveTable::~LiveTable() {
   close();
 }
 
-void LiveTable::set(size_t run, const std::string& state) {
+void LiveTable::set(size_t run, const std::string& state, const std::string& why) {
   states_[run] = state;
+  why_[run] = why;
 }
 
 std::string LiveTable::results(size_t run) const {
@@ -59,6 +63,7 @@ std::string LiveTable::line(size_t run) const {
   std::string text = format("%-28s %-9s", name.c_str(), states_[run].c_str());
   if (states_[run] == "finished") return text + "  " + results(run);
   if (states_[run] == "waiting") return text;
+  if (states_[run] == "failed") return text + "  " + why_[run];
   const RunProgress progress = read_progress(planned, plan_.metrics);
   const int64_t steps = planned.experiment.train.steps;
   text +=

@@ -14,8 +14,9 @@ class LiveTable {
   explicit LiveTable(const SweepPlan& plan);
   ~LiveTable();
 
-  /// The word for a run's state; "running" ones have their progress looked up.
-  void set(size_t run, const std::string& state);
+  /// The word for a run's state and, of a failed one, why; "running" ones have their progress
+  /// looked up.
+  void set(size_t run, const std::string& state, const std::string& why = "");
   /// Redraws, on a terminal at most once a second; elsewhere a line for each running run every five
   /// minutes.
   void draw();
@@ -33,7 +34,7 @@ class LiveTable {
   void erase();
 
   const SweepPlan& plan_;
-  std::vector<std::string> states_;
+  std::vector<std::string> states_, why_;
   bool terminal_;
   size_t drawn_lines_ = 0;
   Clock::time_point drawn_ = Clock::now();

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <optional>
 
+#include "app/experiment/failure.h"
 #include "app/experiment/input_kind.h"
 #include "app/experiment/resume.h"
 #include "app/experiment/run_result.h"
@@ -68,6 +69,9 @@ class Collector {
     const int64_t step = read_curve(run, record);
     if (const auto result = finished_result(run, row.train)) {
       read_finished(run, experiment, *result, record);
+    } else if (const auto why = failure_of(run)) {
+      record.state = "failed at step " + std::to_string(step);
+      out_.notes.push_back(name + " failed: " + *why);
     } else {
       record.state = "at step " + std::to_string(step) + " of " + std::to_string(row.train.steps);
     }
@@ -174,6 +178,7 @@ class Collector {
   SweepMetrics metrics_;
 };
 
+// A row's runs, and those that failed before they had a config.
 std::vector<fs::path> runs_of(const fs::path& row) {
   std::vector<std::pair<int64_t, fs::path>> found;
   if (!fs::is_directory(row)) return {};
@@ -185,7 +190,7 @@ std::vector<fs::path> runs_of(const fs::path& row) {
         digits.find_first_not_of("0123456789") != std::string::npos) {
       continue;
     }
-    if (RunDirectory(entry.path()).has_config()) {
+    if (RunDirectory(entry.path()).has_config() || failure_of(entry.path())) {
       found.emplace_back(std::stoll(digits), entry.path());
     }
   }
@@ -248,6 +253,15 @@ RowRecord read_row(const Json& json, const fs::path& directory, Collector& colle
   const Experiment experiment = read_resolved(json.at("config"), "row " + row.name);
   for (const fs::path& run : runs_of(directory / row.name)) {
     const std::string name = row.name + "/" + run.filename().string();
+    if (!RunDirectory(run).has_config()) {
+      RunRecord failed;
+      failed.name = name;
+      failed.seed = std::stoll(run.filename().string().substr(5));
+      failed.state = "failed before its first step";
+      out.notes.push_back(name + " failed: " + failure_of(run).value_or("?"));
+      row.runs.push_back(std::move(failed));
+      continue;
+    }
     if (row_conflicts(run, experiment).empty()) {
       row.runs.push_back(collector.read(run, name, experiment));
       texts.look(run, experiment, row.runs.back());
@@ -259,7 +273,39 @@ RowRecord read_row(const Json& json, const fs::path& directory, Collector& colle
   return row;
 }
 
+// The first evaluator of each kind.
+SweepMetrics metrics_of(const Experiment& experiment) {
+  SweepMetrics metrics;
+  for (const EvaluatorConfig& config : experiment.eval) {
+    std::string& name = metrics.evaluators[config.kind()];
+    if (name.empty()) name = config.name;
+  }
+  return metrics;
+}
+
 }  // namespace
+
+SweepResults collect_run_results(const fs::path& run) {
+  const Experiment experiment = load_description(run);
+  const SweepMetrics metrics = metrics_of(experiment);
+  SweepResults out;
+  out.evaluators = metrics.evaluators;
+  out.title = fs::absolute(run / ".").lexically_normal().parent_path().filename().string();
+  out.about = experiment.about;
+  const auto facts = read_run_file(run);
+  const bool known = facts && facts->contains("command") && facts->at("command").is_string();
+  out.command = known ? facts->at("command").get<std::string>() : "attn train CONFIG";
+  out.made = "Made by " + version_line() + ".";
+  if (const auto* evaluator = find_evaluator(experiment, metrics.evaluators[Metric::bleu])) {
+    out.bleu_options = evaluator->get<BleuEvaluation>().bleu_options();
+  }
+  RowRecord row;
+  row.name = out.title;
+  row.runs.push_back(Collector(out, metrics).read(run, out.title, experiment));
+  out.rows.push_back(std::move(row));
+  if (out.rows.front().runs.front().finished) out.notes.clear();  // of significance
+  return out;
+}
 
 SweepResults collect_results(const fs::path& directory) {
   const fs::path path = directory / kSweepFile;

@@ -12,4 +12,7 @@ namespace attn {
 /// that is so for all runs). Throws DataError if it is not a sweep directory.
 SweepResults collect_results(const std::filesystem::path& directory);
 
+/// The same of a single run: one row with its one run.
+SweepResults collect_run_results(const std::filesystem::path& run);
+
 }  // namespace attn

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <iostream>
 
+#include "app/experiment/failure.h"
 #include "app/experiment/run_result.h"
 #include "app/machine/signals.h"
 #include "app/sweep/live_table.h"
@@ -12,14 +13,14 @@
 #include "app/sweep/processes.h"
 #include "app/sweep/status.h"
 #include "base/error.h"
-#include "base/file.h"
 
 namespace attn {
 namespace {
 
+namespace fs = std::filesystem;
+
 constexpr double kLook = 0.5;             // seconds between polls
 constexpr double kWaitForOthers = 120.0;  // runs of a killed sweep save before they end
-constexpr int64_t kLongestLog = int64_t{1} << 30;
 
 struct Slot {
   int64_t index = 0;
@@ -27,12 +28,20 @@ struct Slot {
   size_t run = 0;
 };
 
-std::string last_line(const std::filesystem::path& log) {
-  if (!std::filesystem::exists(log)) return "";
-  const auto lines = read_lines(log, kLongestLog);
-  const auto last = std::find_if(lines.rbegin(), lines.rend(),
-                                 [](const std::string& line) { return !line.empty(); });
-  return last == lines.rend() ? "" : *last;
+// How a training ended and the last line it printed; kept in its logs, too.
+std::string failure_of(const PlannedRun& run, const ProcessEnd& end) {
+  std::string said = last_line(run_log(run));
+  if (said.starts_with("attn: ")) said.erase(0, 6);
+  const std::string why = describe(end) + (said.empty() ? "" : ": " + said);
+  note_failure(run_log(run), why);
+  // A process that is killed leaves no note of its own.
+  const RunDirectory directory(run.directory);
+  if (end.signalled && fs::exists(directory.log())) note_failure(directory.log(), why);
+  return why;
+}
+
+bool was_stopped(const ProcessEnd& end) {
+  return !end.signalled && end.exit_code > 128;
 }
 
 // Remaining cores go to the first slots.
@@ -137,11 +146,11 @@ class Sweep {
       ++end_.finished;
       table_.set(slot->run, "finished");
       table_.log(name + ": finished  " + table_.results(slot->run));
-    } else if (end_.interrupted || (!end.signalled && end.exit_code > 128)) {
+    } else if (end_.interrupted || was_stopped(end)) {
       table_.set(slot->run, "stopped");
     } else {
-      end_.failed.push_back({name, describe(end) + ": " + last_line(run_log(run))});
-      table_.set(slot->run, "failed");
+      end_.failed.push_back({name, failure_of(run, end)});
+      table_.set(slot->run, "failed", end_.failed.back().why);
       table_.log(name + ": FAILED  " + end_.failed.back().why);
     }
   }
@@ -184,7 +193,11 @@ int run_one(const PlannedRun& run, const RunnerOptions& options) {
     }
     ProcessEnd end;
     if (wait_for_process(kLook, end) != process) continue;
-    if (end.exit_code != 0) std::cerr << last_line(run_log(run)) << "\n";
+    if (end.exit_code != 0 && was_stopped(end)) {
+      std::cerr << last_line(run_log(run)) << "\n";
+    } else if (end.exit_code != 0) {
+      std::cerr << "failed: " << failure_of(run, end) << "\n";
+    }
     return end.exit_code;
   }
 }

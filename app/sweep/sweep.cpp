@@ -23,7 +23,8 @@ int end_of(const SweepPlan& plan, const SweepEnd& end) {
   for (const FailedRun& failed : end.failed) {
     std::cerr << "failed: " << failed.name << ": " << failed.why << "\n";
   }
-  if (end.finished > 0) std::cout << SweepReport(plan.directory).write() << std::flush;
+  if (end.finished > 0 || !end.failed.empty())
+    std::cout << SweepReport(plan.directory).write() << std::flush;
   const auto all = static_cast<int64_t>(plan.runs.size());
   if (const int64_t stopped = all - end.finished - static_cast<int64_t>(end.failed.size());
       stopped > 0) {

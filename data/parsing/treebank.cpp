@@ -35,6 +35,21 @@ struct Source {
   uint64_t hash = hash_file(path);
 };
 
+/// Where no tree is repeated, the seed decides nothing.
+uint64_t copies_seed(const std::vector<Source>& sources, uint64_t seed) {
+  return std::ranges::all_of(sources, [](const Source& one) { return one.times == 1.0; }) ? 0
+                                                                                          : seed;
+}
+
+Random copies_random(const std::vector<Source>& sources, uint64_t seed) {
+  return {copies_seed(sources, seed), 0x7472656573};  // "trees"
+}
+
+/// How often the next tree comes.
+int64_t copies_of(const Source& source, Random& random) {
+  return static_cast<int64_t>(source.times + random.uniform());
+}
+
 /// Two text files that get their names when both are whole.
 class TreeTextWriter {
  public:
@@ -47,7 +62,7 @@ class TreeTextWriter {
   void add(const Source& source, const TreeOptions& options, Random& random) {
     TreeReader reader(source.path, options);
     for (Tree tree; reader.next(tree);) {
-      const auto copies = static_cast<int64_t>(source.times + random.uniform());
+      const int64_t copies = copies_of(source, random);
       tree = bare_tree(std::move(tree));
       const auto words = tree_words(tree);
       if (words.empty() || copies == 0) continue;
@@ -74,13 +89,12 @@ class TreeTextWriter {
   NewFile words_, symbols_;
 };
 
-/// Writes the text unless it is there. Where no tree is repeated, the seed decides nothing.
+/// Writes the text unless it is there.
 std::string make_text(const std::vector<Source>& sources, const DataConfig& data,
                       const LabelSet& labels, const fs::path& cache, uint64_t seed) {
-  if (std::ranges::all_of(sources, [](const Source& one) { return one.times == 1.0; })) seed = 0;
   Hasher key;
   key.update(kVersion);
-  key.update(seed);
+  key.update(copies_seed(sources, seed));
   key.update(static_cast<uint64_t>(data.tree_form));
   key.update(static_cast<uint64_t>(data.drop_traces) * 2 +
              static_cast<uint64_t>(data.drop_functions));
@@ -97,7 +111,7 @@ std::string make_text(const std::vector<Source>& sources, const DataConfig& data
   fs::create_directories(cache, error);
   if (error) throw DataError(cache.string() + ": cannot be created: " + error.message());
   TreeTextWriter writer(prefix, data.tree_form, labels);
-  Random random(seed, 0x7472656573);  // "trees"
+  Random random = copies_random(sources, seed);
   for (const Source& source : sources) writer.add(source, tree_options(data), random);
   writer.commit();
   return prefix;
@@ -140,13 +154,26 @@ Trees survey(const DataConfig& data, const Log& log) {
   return trees;
 }
 
+/// How often each gold and each silver tree comes.
+std::pair<double, double> times_of(const Trees& trees, const DataConfig& data) {
+  if (trees.silver == 0 || data.silver_ratio <= 0) return {1.0, 1.0};
+  const double wanted = data.silver_ratio * static_cast<double>(trees.gold);
+  const double ratio = static_cast<double>(trees.silver) / wanted;
+  if (ratio > 1) return {ratio, 1.0};
+  return {1.0, 1 / ratio};
+}
+
+std::vector<Source> sources_of(const DataConfig& data, double gold_times, double silver_times) {
+  std::vector<Source> sources = {{data.train, gold_times}};
+  for (const std::string& path : data.silver) sources.push_back({path, silver_times});
+  return sources;
+}
+
 /// The config with `train` changed to text in which each gold and each silver tree comes so often.
 DataConfig with_text(const DataConfig& data, const LabelSet& labels, double gold_times,
                      double silver_times, const fs::path& cache, uint64_t seed) {
-  std::vector<Source> sources = {{data.train, gold_times}};
-  for (const std::string& path : data.silver) sources.push_back({path, silver_times});
   DataConfig text = data;
-  text.train = make_text(sources, data, labels, cache, seed);
+  text.train = make_text(sources_of(data, gold_times, silver_times), data, labels, cache, seed);
   text.source = kWordsSuffix;
   text.target = kSymbolsSuffix;
   return text;
@@ -177,6 +204,7 @@ bool TreeReader::fill() {
     }
   }
   if (text.empty()) return false;
+  line_ = first_line;
   trees_ = parse_trees(text, lines_.path().string(), options_, first_line);
   std::ranges::reverse(trees_);
   return true;
@@ -251,17 +279,28 @@ DataConfig with_training_text(const DataConfig& data, const fs::path& cache, uin
                               const Log& log) {
   if (data.task == Task::translation) return data;
   const Trees trees = survey(data, log);
-  double gold_times = 1.0, silver_times = 1.0;
-  if (trees.silver > 0 && data.silver_ratio > 0) {
-    const double wanted = data.silver_ratio * static_cast<double>(trees.gold);
-    const double ratio = static_cast<double>(trees.silver) / wanted;
-    (ratio > 1 ? gold_times : silver_times) = ratio > 1 ? ratio : 1 / ratio;
-    if (log) {
-      log("each gold tree is used " + std::to_string(gold_times) + " times, each silver one " +
-          std::to_string(silver_times) + " times on average (data.silver_ratio)");
-    }
+  const auto [gold_times, silver_times] = times_of(trees, data);
+  if (log && trees.silver > 0 && data.silver_ratio > 0) {
+    log("each gold tree is used " + std::to_string(gold_times) + " times, each silver one " +
+        std::to_string(silver_times) + " times on average (data.silver_ratio)");
   }
   return with_text(data, trees.labels, gold_times, silver_times, cache, seed);
+}
+
+std::string training_tree_place(const DataConfig& data, uint64_t seed, int64_t line) {
+  const auto [gold_times, silver_times] = times_of(survey(data, {}), data);
+  const std::vector<Source> sources = sources_of(data, gold_times, silver_times);
+  Random random = copies_random(sources, seed);
+  int64_t at = 0;
+  for (const Source& source : sources) {
+    TreeReader reader(source.path, tree_options(data));
+    for (Tree tree; reader.next(tree);) {
+      const int64_t copies = copies_of(source, random);
+      if (!tree_words(bare_tree(std::move(tree))).empty()) at += copies;
+      if (at >= line) return source.path.string() + ":" + std::to_string(reader.line());
+    }
+  }
+  throw DataError(data.train + ": the trees have changed since they were encoded");
 }
 
 DataConfig with_vocabulary_text(const DataConfig& data, const fs::path& cache) {

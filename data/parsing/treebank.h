@@ -24,6 +24,8 @@ class TreeReader {
   /// The next tree; false at the end. Throws DataError like parse_trees, and for a line or a tree
   /// beyond any size.
   bool next(Tree& tree);
+  /// The line, from 1, on which the tree that next() gave begins, or the one before it in its line.
+  int64_t line() const { return line_; }
   /// LineReader::hash of the file.
   uint64_t hash() const { return lines_.hash(); }
 
@@ -32,6 +34,7 @@ class TreeReader {
 
   LineReader lines_;
   TreeOptions options_;
+  int64_t line_ = 0;
   std::vector<Tree> trees_;  // of the last lines read, the next one at the end
 };
 
@@ -69,6 +72,10 @@ inline constexpr const char* kSymbolsSuffix = "symbols";
 /// random by `seed`. Throws ConfigError or DataError.
 DataConfig with_training_text(const DataConfig& data, const std::filesystem::path& cache,
                               uint64_t seed, const Log& log = {});
+
+/// Where the tree on a line, from 1, of with_training_text's text is in its treebank: "wsj.mrg:12".
+/// Reads the treebanks anew. Throws ConfigError or DataError.
+std::string training_tree_place(const DataConfig& data, uint64_t seed, int64_t line);
 
 /// The same with each tree once, whatever data.silver_ratio: the text that vocabularies and tag
 /// dictionaries are learnt from. How often a tree is repeated says nothing about how frequent its

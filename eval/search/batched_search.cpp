@@ -7,6 +7,7 @@
 #include <limits>
 #include <string>
 
+#include "eval/search/search_count.h"
 #include "eval/search/session_decoder.h"
 
 namespace attn {
@@ -53,6 +54,7 @@ void search_batch(const Seq2SeqModel& model, const Tokenizers& tokenizers, Sourc
   const Tokenizer& target = *tokenizers.target;
   auto found = beam_search(decoder, inputs, how.search, target.bos(), target.eos());
   for (size_t b = 0; b < batch.members.size(); ++b) out[batch.members[b]] = std::move(found[b]);
+  searched_sentences += static_cast<int64_t>(batch.members.size());
 }
 
 // Batches of similar lengths, at least one per thread, unless they would be too small for efficient

@@ -78,8 +78,8 @@ struct TransformerConfig {
     visit("d_model", self.d_model, "model dimension: width of embeddings and sub-layer outputs");
     visit("d_ff", self.d_ff, "inner dimension of the feed-forward networks");
     visit("heads", self.heads, "h: number of attention heads");
-    visit("d_k", self.d_k, "dimension of queries and keys per head");
-    visit("d_v", self.d_v, "dimension of values per head");
+    visit("d_k", self.d_k, "dimension of queries and keys per head; \"auto\": d_model / heads");
+    visit("d_v", self.d_v, "dimension of values per head; \"auto\": d_model / heads");
     visit("dropout", self.dropout,
           "P_drop: dropout on sub-layer outputs and on embeddings + positions");
     visit("attention_dropout", self.attention_dropout,

@@ -6,6 +6,8 @@
 Standard library alone. Every case works in a temporary directory.
 """
 import json
+import os
+import pty
 import random
 import resource
 import shutil
@@ -447,6 +449,42 @@ class EndToEnd(ProgramTest):
         self.assertIn("weights were not updated", error)
         self.assertIn("step ", error)
 
+    def test_a_single_run_has_a_report(self):
+        self.attn("train", "small.json", "--run", "reported")
+        report = self.attn("report", "reported").stdout
+        for part in ("# reported", "Finished.", "| valid ", "| ppl ", "| test ", "| bleu ", "## Cost of training",
+                     "attn --threads 1 train small.json --run reported", "commit"):
+            self.assertIn(part, report)
+        self.assertEqual((self.path / "reported/report.md").read_text(), report)
+        page = (self.path / "reported/report.html").read_text()
+        self.assertEqual(page.count("<svg"), 2)  # perplexity, wide and narrow
+        self.assertIn(">training<", page)
+        self.assertNotIn("<script", page)
+        metrics = [json.loads(line) for line in (self.path / "reported/metrics.jsonl").read_text().splitlines()]
+        rows = [line.split(",") for line in self.attn("report", "reported", "--format", "csv").stdout.splitlines()]
+        self.assertEqual(rows[0], ["step", "evaluator", "metric", "value"])
+        self.assertEqual([float(row[3]) for row in rows[1:] if row[1:3] == ["valid", "ppl"]],
+                         [m["ppl"] for m in metrics if m["kind"] == "eval" and m["name"] == "valid"])
+        self.assertEqual(len(self.attn("report", "reported", "--format", "runs").stdout.splitlines()), 2)
+        self.one_line("report", "reported/checkpoints/step-00000060", code=2, names=["its run, reported"])
+        self.one_line("report", "small.json", code=2, names=["runs/small"])
+        shutil.rmtree(self.path / "reported/checkpoints/step-00000060")
+        (self.path / "reported/result.json").unlink()
+        self.assertIn("Not finished: at step 60 of 60", self.attn("report", "reported").stdout)
+
+    def test_head_widths_follow_the_heads_where_they_are_auto(self):
+        auto = ("--set", "model.d_k=auto", "model.d_v=auto")
+        resolved = self.attn("config", "small.json", *auto, "model.heads=8")
+        model = json.loads(resolved.stdout)["model"]
+        self.assertEqual((model["heads"], model["d_k"], model["d_v"]), (8, 4, 4))
+        self.assertNotIn("note", resolved.stderr)
+        note = self.attn("config", "small.json", "--set", "model.heads=4").stderr
+        self.assertIn("note: 4 heads x d_k 16 = 64, not d_model 32; 4 heads x d_v 16 = 64, not d_model 32", note)
+        self.one_line("config", "small.json", *auto, "model.heads=5", code=2,
+                      names=["model.d_k", "model.heads 5 does not divide model.d_model 32"])
+        self.one_line("config", "small.json", *auto, "model.heads=0", code=2, names=["model.heads: 0"])
+        self.one_line("config", "--set", "model.d_v=atuo", code=2, names=["model.d_v", '"auto"'])
+
     def test_config_resolves_and_explains(self):
         shown = self.attn("config", "small.json", "--set", "model.heads=4")
         config = json.loads(shown.stdout)
@@ -470,6 +508,47 @@ class EndToEnd(ProgramTest):
                 self.assertEqual([int(row[0]) for row in rows], [1 + i // 9 for i in range(9 * len(lines))])
                 self.assertEqual([row[3] for row in rows], out)
                 self.assertEqual([float(row[1]) for row in rows[:2]], [0.0, float("-inf")])
+
+    def test_n_best_lists_are_numbered_as_moses_numbers_them(self):
+        self.whole_run()
+        text = "\n".join((self.path / "corpus/test.en").read_text().splitlines()[:3]) + "\n"
+        asked = ("translate", "whole", "--set", "beam=4", "nbest=3")
+        rows = [line.split("\t") for line in self.attn(*asked, "--scores", stdin=text).stdout.splitlines()]
+        expected = [f"{int(line) - 1} ||| {words} ||| logp= {log_prob} ||| {score}"
+                    for line, score, log_prob, words in rows if score != "-inf"]
+        self.assertEqual(self.attn(*asked, "--nbest-list", stdin=text).stdout.splitlines(), expected)
+        self.one_line(*asked, "--nbest-list", "--scores", code=2, names=["--nbest-list", "--scores"])
+
+    def test_a_long_command_shows_progress_on_a_terminal_alone(self):
+        self.whole_run()
+        line = (self.path / "corpus/test.en").read_text().splitlines()[0] + "\n"
+
+        def stderr_of(terminal):
+            ours, theirs = pty.openpty() if terminal else os.pipe()
+            process = subprocess.Popen([self.program, "translate", "whole", "--window", "1"], cwd=self.path, text=True,
+                                       stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=theirs)
+            os.close(theirs)
+            process.stdin.write(line)
+            process.stdin.flush()
+            process.stdout.readline()
+            time.sleep(1.5)
+            process.stdin.close()
+            process.wait(timeout=60)
+            process.stdout.close()
+            said = b""
+            while True:
+                try:
+                    part = os.read(ours, 65536)
+                except OSError:  # how Linux ends a pseudo-terminal
+                    break
+                if not part:
+                    break
+                said += part
+            os.close(ours)
+            return said.decode()
+
+        self.assertRegex(stderr_of(True), r"translating  1 sentences  \d+\.\d/s")
+        self.assertNotIn("sentences", stderr_of(False))
 
     def test_vocab_lists_and_cuts(self):
         self.whole_run()

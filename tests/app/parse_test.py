@@ -60,6 +60,15 @@ class Parse(ProgramTest):
         cls.attn("train", "parse.json", "--run", "words", "--set", "train.steps=30", "--set", "model.word_positions=true",
                  "--set", 'eval=[{"name": "loss", "kind": "loss", "every": 10}]')
 
+    def test_a_tree_that_is_too_long_is_named_by_its_line_of_the_treebank(self):
+        said = self.attn("train", "parse.json", "--run", "short", "--set", "train.steps=1", "eval=[]", "data.max_length=30").stderr
+        line = next(line for line in said.splitlines() if "overlong" in line)
+        places = re.findall(r"corpus/train\.ptb:(\d+)", line)
+        self.assertEqual(len(places), 3, line)
+        trees = (self.path / "corpus/train.ptb").read_text().splitlines()
+        lengths = [len(re.findall(r"\(|\)", tree)) for tree in trees]
+        self.assertTrue(all(lengths[int(place) - 1] > 26 for place in places), line)
+
     def test_known_words_keep_to_the_tags_they_had_in_training(self):
         known = {}
         for line in (self.path / "tags/tags.txt").read_text(encoding="utf8").splitlines():

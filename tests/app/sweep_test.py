@@ -134,6 +134,27 @@ class Sweeps(ProgramTest):
         finished = {row[0]: row[2] for row in self.scores("broken")}
         self.assertEqual((finished["base"], finished["last"]), ("1", "1"))
         self.assertIn("| bad", done.stdout)
+        # Why it failed is kept: in its own log, beside it, in the table and below it.
+        self.assertRegex((self.path / "broken/bad/seed-3/log.txt").read_text(), r"\nfailed: corpus/uneven.*\n$")
+        self.assertRegex((self.path / "broken/bad/seed-3.log").read_text(), r"\nfailed: exit code 3: corpus/uneven.*\n$")
+        report = self.attn("report", "broken").stdout
+        self.assertIn("seed 3 failed before its first step", report)
+        self.assertRegex(report, r"Note: bad/seed-3 failed: corpus/uneven")
+
+    def test_a_run_that_was_killed_is_named_with_its_signal(self):
+        process = self.start("sweep", "sweep.json", "--run", "shot", "--only", "base", "--seeds", "1")
+        run = self.path / "shot/base/seed-3"
+        while not (run / "lock.holder").exists() or not list(run.glob("checkpoints/step-*")):
+            self.assertIsNone(process.poll())
+            time.sleep(0.002)
+        os.kill(json.loads((run / "lock.holder").read_text())["process"], signal.SIGKILL)
+        _, error = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 3)
+        self.assertIn("signal 9", error)
+        self.assertRegex((run / "log.txt").read_text(), r"\nfailed: ended by signal 9 \(out of memory\?\).*\n$")
+        self.assertRegex(self.attn("report", "shot").stdout, r"seed 3 failed at step \d+")
+        self.attn("sweep", "sweep.json", "--run", "shot", "--only", "base", "--seeds", "1")
+        self.assertNotIn("failed", self.attn("report", "shot").stdout)
 
     def test_a_mistake_in_a_row_runs_nothing(self):
         for patch, names in (({"model": {"hedas": 1}}, ("row x", "model.hedas", "heads")),
@@ -199,6 +220,20 @@ class Sweeps(ProgramTest):
         self.write(f"{name}-sweep.json", {"base": f"{name}.json", "rows": [
             {"name": "base"}, {"name": "E", "set": {"model": {"position": "none"}}}]})
         return config
+
+    def test_a_grid_over_heads_keeps_the_width_where_d_k_is_auto(self):
+        rows = [{"name": "base"}, {"name": "heads", "grid": {"model.heads": [1, 4]}},
+                {"name": "narrow", "set": {"model": {"d_k": 4}}}]
+        self.write("auto.json", {"base": "base.json", "set": {"model": {"d_k": "auto", "d_v": "auto"}}, "rows": rows})
+        printed = self.attn("sweep", "auto.json", "--dry-run", "--no-measure").stdout
+        self.assertIn("model.heads=4  model.d_k=8  model.d_v=8", printed)
+        self.assertIn("(row narrow: 2 heads x d_k 4 = 8, not d_model 32)", printed)
+        self.assertEqual(printed.count("not d_model"), 1)
+        run = ("sweep", "auto.json", "--run", "auto", "--only", "heads.heads=4", "--set", "train.steps=2")
+        self.attn(*run)
+        model = json.loads((self.path / "auto/heads.heads=4/seed-3/config.json").read_text())["model"]
+        self.assertEqual((model["heads"], model["d_k"], model["d_v"]), (4, 8, 8))
+        self.assertIn("1 runs finished before", self.attn(*run).stderr)
 
     def test_a_corrected_text_has_its_own_vocabulary_in_a_sweep(self):
         self.corpus("mended", wrong=True)

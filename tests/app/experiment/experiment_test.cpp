@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "tests/support/catch.h"
 #include "tests/support/temporary_directory.h"
 
@@ -22,6 +23,16 @@ Experiment resolve(const std::string& text, const std::vector<std::string>& assi
 }
 
 }  // namespace
+
+TEST_CASE("about is not inherited from a base") {
+  const testing::TemporaryDirectory folder;
+  write_file_atomically(folder / "a.json", R"({"about": "of a", "seed": 7})");
+  write_file_atomically(folder / "b.json", R"({"base": "a.json"})");
+  CHECK(load_experiment(folder / "a.json").about == "of a");
+  CHECK(load_experiment(folder / "b.json").about.empty());
+  CHECK(load_experiment(folder / "b.json").seed == 7);
+  CHECK(load_experiment(folder / "b.json", {"about=of b"}).about == "of b");
+}
 
 TEST_CASE("an empty config is the paper's base") {
   const Experiment experiment = resolve("{}");

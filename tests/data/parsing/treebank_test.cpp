@@ -49,6 +49,25 @@ TEST_CASE("trees are kept under the hash of what was read") {
   CHECK(reader.hash() == hash_file(directory / "trees"));
 }
 
+TEST_CASE("a line of the training text is found again in its treebank") {
+  TemporaryDirectory folder;
+  write_text(folder / "gold.ptb", "(TOP (NN gold1))\n\n(TOP ())\n(TOP (S\n (NN gold2)))\n");
+  write_text(folder / "silver.ptb", many("silver", 9));
+  DataConfig data = parsing((folder / "gold.ptb").string());
+  data.silver = {(folder / "silver.ptb").string()};
+  data.silver_ratio = GENERATE(0.0, 1.5, 40.0);
+  const auto words = lines_of(with_training_text(data, folder / "cache", 3), kWordsSuffix);
+  for (size_t i = 0; i < words.size(); ++i) {
+    const std::string place = training_tree_place(data, 3, static_cast<int64_t>(i) + 1);
+    INFO(words[i]);
+    if (words[i] == "gold1") CHECK(place == data.train + ":1");
+    if (words[i] == "gold2") CHECK(place == data.train + ":4");
+    if (words[i].starts_with("silver")) {
+      CHECK(place == data.silver[0] + ":" + std::to_string(std::stoi(words[i].substr(6)) + 1));
+    }
+  }
+}
+
 TEST_CASE("trees become lines of words and of symbols") {
   TemporaryDirectory folder;
   write_text(folder / "train.ptb",

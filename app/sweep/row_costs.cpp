@@ -1,0 +1,122 @@
+#include "app/sweep/row_costs.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "model/size.h"
+
+namespace attn {
+namespace {
+
+constexpr int64_t kTokens = 25;            // of a sentence
+constexpr double kTraining = 3.0;          // forward passes
+constexpr double kBytesAParameter = 16.0;  // weight, gradient, Adam's two moments
+
+double distance(double a, double b) {
+  return std::abs(std::log(a) - std::log(b));
+}
+
+// What depends on the batch, at least a little.
+double moving_memory(const StepBenchmark& step) {
+  const double fixed = kBytesAParameter * static_cast<double>(step.parameters);
+  return std::max(step.memory - fixed, 1e6);
+}
+
+}  // namespace
+
+double update_flops(const Experiment& experiment, int64_t vocabulary) {
+  const VocabularySizes sizes{vocabulary, vocabulary};
+  const double pairs = static_cast<double>(experiment.data.batch_tokens) / kTokens *
+                       static_cast<double>(experiment.train.accumulate);
+  return kTraining * pairs * forward_flops(experiment.model, sizes, {kTokens, kTokens});
+}
+
+StepBenchmark predict_cost(double flops, int64_t parameters, std::span<const MeasuredCost> known) {
+  const MeasuredCost *below = nullptr, *above = nullptr;
+  for (const MeasuredCost& one : known) {
+    if (one.update_flops <= flops && (!below || one.update_flops > below->update_flops)) {
+      below = &one;
+    }
+    if (one.update_flops >= flops && (!above || one.update_flops < above->update_flops)) {
+      above = &one;
+    }
+  }
+  if (!below) below = above;
+  if (!above) above = below;
+  const double span = distance(above->update_flops, below->update_flops);
+  const double part = span > 0 ? distance(flops, below->update_flops) / span : 0.0;
+  const auto between = [&](double low, double high) {
+    return std::exp((1 - part) * std::log(low) + part * std::log(high));
+  };
+  const MeasuredCost& near = part < 0.5 ? *below : *above;
+  const double ratio = flops / near.update_flops;
+  StepBenchmark out = near.step;
+  out.parameters = parameters;
+  out.flops_per_update = near.step.flops_per_update * ratio;
+  out.flops_per_second = between(below->step.flops_per_second, above->step.flops_per_second);
+  out.seconds_per_update = out.flops_per_update / out.flops_per_second;
+  out.tokens_per_second = out.tokens_per_update / out.seconds_per_update;
+  double moving = between(moving_memory(below->step), moving_memory(above->step));
+  if (span == 0)
+    moving *= std::sqrt(ratio);  // activations grow with the width, FLOPs with its square
+  out.memory = kBytesAParameter * static_cast<double>(parameters) + moving;
+  out.updates_measured = 0;
+  return out;
+}
+
+std::optional<size_t> next_to_measure(std::span<const double> flops,
+                                      const std::vector<bool>& measured) {
+  if (flops.empty()) return {};
+  if (std::none_of(measured.begin(), measured.end(), [](bool is) { return is; })) {
+    return static_cast<size_t>(std::min_element(flops.begin(), flops.end()) - flops.begin());
+  }
+  if (!measured.front()) return 0;
+  std::optional<size_t> farthest;
+  double far = -1.0;
+  for (size_t i = 0; i < flops.size(); ++i) {
+    if (measured[i]) continue;
+    double nearest = std::numeric_limits<double>::infinity();
+    for (size_t j = 0; j < flops.size(); ++j) {
+      if (measured[j]) nearest = std::min(nearest, distance(flops[i], flops[j]));
+    }
+    if (nearest > far) {
+      far = nearest;
+      farthest = i;
+    }
+  }
+  return farthest;
+}
+
+std::vector<std::optional<RowCost>> estimate_costs(std::span<const double> flops,
+                                                   std::span<const int64_t> parameters,
+                                                   const CostSearch& search) {
+  std::vector<std::optional<RowCost>> costs(flops.size());
+  std::vector<bool> tried(flops.size(), false), failed(flops.size(), false);
+  std::vector<MeasuredCost> known;
+  double dearest = 0.0, dearest_flops = 0.0;  // seconds of the longest measurement
+  while (const auto next = next_to_measure(flops, tried)) {
+    tried[*next] = true;
+    const double begin = search.seconds();
+    const double expected =
+        dearest * std::max(1.0, dearest_flops > 0 ? flops[*next] / dearest_flops : 1.0);
+    if (search.budget > 0 && begin + expected > search.budget) continue;  // a cheaper one may fit
+    if (auto step = search.measure(*next)) {
+      known.push_back({flops[*next], *step});
+      costs[*next] = {std::move(*step)};
+    } else {
+      failed[*next] = true;
+    }
+    if (const double spent = search.seconds() - begin; spent > dearest) {
+      dearest = spent;
+      dearest_flops = flops[*next];
+    }
+  }
+  for (size_t i = 0; i < costs.size() && !known.empty(); ++i) {
+    if (costs[i] || failed[i]) continue;
+    costs[i] = RowCost{predict_cost(flops[i], parameters[i], known), true};
+  }
+  return costs;
+}
+
+}  // namespace attn

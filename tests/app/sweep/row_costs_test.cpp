@@ -1,0 +1,81 @@
+#include "app/sweep/row_costs.h"
+
+#include "tests/support/catch.h"
+
+using namespace attn;
+
+namespace {
+
+// A machine with a rate of 1e9 FLOP/s and a second of overhead for each row.
+struct Machine {
+  std::vector<double> flops;
+  double clock = 0.0;
+  std::vector<size_t> order = {};
+
+  std::vector<std::optional<RowCost>> estimate(double budget) {
+    CostSearch search{.budget = budget};
+    search.measure = [&](size_t i) -> std::optional<StepBenchmark> {
+      order.push_back(i);
+      clock += 1 + 3 * flops[i] / 1e9;
+      return StepBenchmark{.parameters = 1000,
+                           .flops_per_update = 2 * flops[i],  // longer sentences than ours
+                           .tokens_per_update = 500,
+                           .flops_per_second = 1e9,
+                           .seconds_per_update = 2 * flops[i] / 1e9,
+                           .memory = 16'000 + 1e8};
+    };
+    search.seconds = [&] { return clock; };
+    const std::vector<int64_t> parameters(flops.size(), 1000);
+    return estimate_costs(flops, parameters, search);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("the cheapest row, the first and then the farthest in FLOPs are measured") {
+  Machine machine{{1e10, 9e9, 2e9, 1e11, 3e10}};
+  const auto costs = machine.estimate(0);
+  CHECK(machine.order == std::vector<size_t>{2, 0, 3, 4, 1});
+  for (const auto& cost : costs) CHECK_FALSE(cost->predicted);
+}
+
+TEST_CASE("rows that do not fit into the budget are predicted from FLOPs") {
+  Machine machine{{1e10, 9e9, 2e9, 1e11, 3e10}};
+  const auto costs = machine.estimate(60);
+  CHECK(machine.clock <= 60);
+  CHECK(machine.order == std::vector<size_t>{2, 0, 1});  // the dear ones would take too long
+  for (size_t i = 0; i < costs.size(); ++i) {
+    REQUIRE(costs[i].has_value());
+    CHECK(costs[i]->predicted == (i == 3 || i == 4));
+    CHECK(costs[i]->step.seconds_per_update == Approx(2 * machine.flops[i] / 1e9));
+    CHECK(costs[i]->step.flops_per_update == Approx(2 * machine.flops[i]));
+    CHECK(costs[i]->step.memory >= 1e8);
+  }
+}
+
+TEST_CASE("the first row measured is measured whatever the budget") {
+  Machine machine{{1e12, 1e12}};
+  const auto costs = machine.estimate(1);
+  CHECK(machine.order == std::vector<size_t>{0});
+  CHECK(costs[1]->predicted);
+}
+
+TEST_CASE("the rate is interpolated between the neighbours in FLOPs") {
+  const auto known = [](double flops, double rate) {
+    return MeasuredCost{flops,
+                        {.flops_per_update = flops, .flops_per_second = rate, .memory = 1e9}};
+  };
+  const std::vector<MeasuredCost> two = {known(1e10, 1e9), known(1e12, 4e9)};
+  CHECK(predict_cost(1e11, 0, two).flops_per_second == Approx(2e9));
+  CHECK(predict_cost(1e9, 0, two).flops_per_second == Approx(1e9));
+  CHECK(predict_cost(1e13, 0, two).flops_per_second == Approx(4e9));
+}
+
+TEST_CASE("an update's FLOPs follow the batch and the model") {
+  Experiment base, wide;
+  wide.model.get<TransformerConfig>().d_ff *= 2;
+  Experiment twice = base;
+  twice.train.accumulate = 2;
+  CHECK(update_flops(wide, 32000) > update_flops(base, 32000));
+  CHECK(update_flops(twice, 32000) == Approx(2 * update_flops(base, 32000)));
+}
