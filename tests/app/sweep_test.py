@@ -135,11 +135,11 @@ class Sweeps(ProgramTest):
         self.assertEqual((finished["base"], finished["last"]), ("1", "1"))
         self.assertIn("| bad", done.stdout)
         # Why it failed is kept: in its own log, beside it, in the table and below it.
-        self.assertRegex((self.path / "broken/bad/seed-3/log.txt").read_text(), r"\nfailed: corpus/uneven.*\n$")
-        self.assertRegex((self.path / "broken/bad/seed-3.log").read_text(), r"\nfailed: exit code 3: corpus/uneven.*\n$")
+        self.assertRegex((self.path / "broken/bad/seed-3/log.txt").read_text(), r"\nfailed: 'corpus/uneven.*\n$")
+        self.assertRegex((self.path / "broken/bad/seed-3.log").read_text(), r"\nfailed: exit code 3: 'corpus/uneven.*\n$")
         report = self.attn("report", "broken").stdout
         self.assertIn("seed 3 failed before its first step", report)
-        self.assertRegex(report, r"Note: bad/seed-3 failed: corpus/uneven")
+        self.assertRegex(report, r"Note: bad/seed-3 failed: 'corpus/uneven")
 
     def test_a_run_that_was_killed_is_named_with_its_signal(self):
         process = self.start("sweep", "sweep.json", "--run", "shot", "--only", "base", "--seeds", "1")

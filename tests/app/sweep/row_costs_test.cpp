@@ -41,8 +41,8 @@ TEST_CASE("the cheapest row, the first and then the farthest in FLOPs are measur
 
 TEST_CASE("rows that do not fit into the budget are predicted from FLOPs") {
   Machine machine{{1e10, 9e9, 2e9, 1e11, 3e10}};
-  const auto costs = machine.estimate(60);
-  CHECK(machine.clock <= 60);
+  const auto costs = machine.estimate(75);
+  CHECK(machine.clock <= 75);
   CHECK(machine.order == std::vector<size_t>{2, 0, 1});  // the dear ones would take too long
   for (size_t i = 0; i < costs.size(); ++i) {
     REQUIRE(costs[i].has_value());
