@@ -15,7 +15,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int64_t kLargestConfig = 1 << 24;
 constexpr int kLongestChain = 16;
 
 // Puts the section's path in front of the errors of its validate().

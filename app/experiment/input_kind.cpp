@@ -12,8 +12,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int64_t kLargestConfig = 1 << 24;
-
 bool is_sweep_directory(const fs::path& path) {
   return fs::is_directory(path) && fs::exists(path / kSweepFile);
 }

@@ -27,6 +27,9 @@ namespace attn {
 /// The resolved experiment in a run or a checkpoint.
 inline constexpr const char* kConfigFile = "config.json";
 
+/// Bytes of the largest config, sweep or resolved experiment that is read.
+inline constexpr int64_t kLargestConfig = 1 << 24;
+
 /// A directory with a model: a run, a checkpoint or an average. Self-contained; can be moved.
 class ModelDirectory {
  public:
