@@ -101,7 +101,7 @@ std::vector<std::string> counted_words(std::span<const std::filesystem::path> te
 }
 
 /// Whether anything is left of a character after every normalization: no control character, blank
-/// of any kind or mark without width, nor the two signs that the library uses itself.
+/// of any kind or mark without width, nor the two characters that the library reserves.
 bool is_visible(char32_t c) {
   const bool control = c <= 0x20 || (c >= 0x7f && c <= 0xa0) || c == 0xad;
   const bool blank = c == 0x1680 || c == 0x180e || (c >= 0x2000 && c <= 0x200f) ||

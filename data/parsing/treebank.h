@@ -55,7 +55,7 @@ Tree as_parsed(Tree gold);
 /// Of the symbols that a vocabulary holds, the labels of constituents.
 LabelSet vocabulary_labels(const Tokenizer& symbols, TreeForm form);
 
-/// What the tokens of a vocabulary of symbols mean; nothing for signs and for what is no symbol.
+/// What the tokens of a vocabulary of symbols mean; nothing for special tokens and other tokens.
 std::vector<std::optional<TreeSymbol>> vocabulary_symbols(const Tokenizer& symbols, TreeForm form);
 
 /// Those of the tokens that stand for a word each.

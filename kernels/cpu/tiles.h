@@ -1,5 +1,5 @@
-// Products of bf16 matrices, by AMX or by AVX-512's bf16. Operands are copied into tiles first,
-// which is when float32 becomes bf16; sums are float32. Raw pointers, row-major.
+// Products of bf16 matrices, by AMX, AVX-512 BF16 or plain C++. Operands are packed into tiles,
+// which converts float32 to bf16; sums are float32. Raw pointers, row-major.
 #pragma once
 
 #include <cstdint>
@@ -8,17 +8,18 @@
 
 namespace attn::cpu {
 
-/// A tile of a left operand [rows, inner] is 16 rows of 32 inner elements, one of a right operand
-/// [inner, columns] 32 inner elements of 16 columns, two inner neighbours side by side: 1 KB each,
-/// zeros beyond the edges. Tiles lie one after the other along the inner dimension, so an operand
-/// has tile_count(rows or columns, 16) lines of tile_count(inner, 32) tiles.
+/// The layout of packed operands. A tile of a left operand [rows, inner] is 16 rows of 32 inner
+/// elements. A tile of a right operand [inner, columns] is 16 lines, each two adjacent inner
+/// elements of 16 columns, interleaved. A tile is 1 KB, zero-padded. Tiles are contiguous along the
+/// inner dimension: an operand has tile_count(rows or columns, 16) lines of tile_count(inner, 32)
+/// tiles.
 inline constexpr int64_t kTileLines = 16, kTileInner = 32, kTileSize = kTileLines * kTileInner;
 
 constexpr int64_t tile_count(int64_t length, int64_t tile) {
   return (length + tile - 1) / tile;
 }
 
-/// A matrix to be copied: float32, or bf16 if `narrow`.
+/// A matrix to pack: float32, or bf16 if `narrow`.
 struct TileSource {
   const void* data;
   int64_t stride;  ///< elements between rows
@@ -26,7 +27,7 @@ struct TileSource {
   bool narrow;
 };
 
-/// out = left × right, plus what is there (`add`) or a bias in every row.
+/// out = left × right, added to `out` (`add`) or to a bias in every row.
 struct TileProduct {
   const uint16_t* left;
   const uint16_t* right;
@@ -38,20 +39,20 @@ struct TileProduct {
   const float* bias = nullptr;  ///< [columns], or none; not with `add`
 };
 
-/// What the loss gathers of a row of logits, a block of classes at a time.
+/// Sums over a row of logits for the loss, accumulated in blocks of classes.
 struct LogitSums {
   float largest;
   float exp_sum;  ///< Σ exp(logit - largest)
   double sum;     ///< Σ logit
 };
 
-/// Packing runs on any number of threads at once; so does multiply.
+/// All are thread-safe.
 struct TileKernels {
   const char* name;
-  /// The source as a left operand, and transposed as one.
+  /// Packs the source, or its transpose, as a left operand.
   void (*left)(const TileSource&, uint16_t* tiles);
   void (*left_transposed)(const TileSource&, uint16_t* tiles);
-  /// The source as a right operand, and transposed as one.
+  /// Packs the source, or its transpose, as a right operand.
   void (*right)(const TileSource&, uint16_t* tiles);
   void (*right_transposed)(const TileSource&, uint16_t* tiles);
   void (*multiply)(const TileProduct&);
@@ -68,15 +69,13 @@ struct TileKernels {
                         float scale);
 };
 
-/// Whether products of bf16 numbers are faster than float32's, as far as is known: on x86 with
-/// AVX-512's or AMX's instructions, elsewhere taken for granted.
+/// Whether the processor has instructions for bf16: on x86 AVX-512 BF16 or AMX; assumed elsewhere.
 bool has_bf16_instructions();
 
-/// Those that this processor can run, the best first, at the end in plain C++; null beyond the
-/// last.
+/// The kernels that this processor supports, fastest first, plain C++ last; null beyond the last.
 const TileKernels* supported_tiles(int64_t index);
 
-/// The best of them; null where only plain C++ is left, unless ATTN_ISA (instructions.h) names it.
+/// The fastest of them; null if that is plain C++, unless ATTN_ISA (instructions.h) selects it.
 const TileKernels* tile_kernels();
 
 }  // namespace attn::cpu
