@@ -170,9 +170,9 @@ class EndToEnd(ProgramTest):
         rates = [line for line in lines if line.startswith("train.learning_rate ")]
         self.assertEqual(len(rates), 1)
         self.assertTrue(rates[0].endswith("(number; schedule inverse_sqrt, constant)"), rates[0])
-        # Two kinds of evaluators have an option of one name with a meaning of its own in each.
+        # Two kinds of evaluators have an option of one name and meaning.
         lowercase = [line.rpartition("; ")[2] for line in lines if line.startswith("eval[].lowercase ")]
-        self.assertEqual(sorted(lowercase), ["kind bleu)", "kind chrf)"])
+        self.assertEqual(sorted(lowercase), ["kind chrf, bleu)"])
         self.assertEqual([line for line in lines if line.count("loss, loss")], [])
 
     def test_a_finished_run_says_so_and_writes_nothing(self):
@@ -260,7 +260,7 @@ class EndToEnd(ProgramTest):
     def test_set_takes_several_values_and_global_flags_stand_anywhere(self):
         config = json.loads(self.attn("config", "--set", "model.heads=4", "train.steps=7", "small.json", "--device", "cpu").stdout)
         self.assertEqual((config["model"]["heads"], config["train"]["steps"]), (4, 7))
-        self.assertIn("Example: attn train", self.attn("help", "train").stdout)
+        self.assertIn("attn train runs/d1 --resume", self.attn("help", "train").stdout)
 
     def test_resuming_with_another_model_or_over_a_run_is_rejected(self):
         self.whole_run()
@@ -289,7 +289,7 @@ class EndToEnd(ProgramTest):
         # Not the old best, which is kept as well.
         best = self.path / "calm/checkpoints/step-00000010"
         subprocess.run(["cp", "-r", self.path / "calm/checkpoints/step-00000030", best], check=True)
-        self.one_line("average", "calm", "--last", "4", code=2, names=["--last 4", "3 successive", "train.keep_last"])
+        self.one_line("average", "calm", "--last", "4", code=2, names=["--last 4", "3 consecutive", "train.keep_last"])
 
     def test_a_run_that_lost_its_checkpoints_is_left_as_it_is(self):
         self.whole_run()
@@ -305,7 +305,7 @@ class EndToEnd(ProgramTest):
         before = self.files("lost")
         self.assertIn("finished at step 60; nothing to do", self.attn("train", "lost", "--resume").stderr)
         self.one_line("train", "lost", "--resume", "--set", "train.steps=70", code=3,
-                      names=["lost", "step 60", "optimizer.safetensors", "put back"])
+                      names=["lost", "step 60", "optimizer.safetensors", "restore the missing files"])
         self.assertEqual(self.files("lost"), before)
         (copy / "checkpoints").rename(self.path / "elsewhere")
         before = self.files("lost")

@@ -233,7 +233,7 @@ class Sweeps(ProgramTest):
         self.attn(*run)
         model = json.loads((self.path / "auto/heads.heads=4/seed-3/config.json").read_text())["model"]
         self.assertEqual((model["heads"], model["d_k"], model["d_v"]), (4, 8, 8))
-        self.assertIn("1 runs finished before", self.attn(*run).stderr)
+        self.assertIn("1 runs are already finished", self.attn(*run).stderr)
 
     def test_a_corrected_text_has_its_own_vocabulary_in_a_sweep(self):
         self.corpus("mended", wrong=True)

@@ -125,7 +125,7 @@ TEST_CASE("a little invalid UTF-8 is dropped, much of it is an error") {
 
   const Texts many(repeat("a\n", 150), repeat("b\n", 148) + "gr\xfc\xdf\n\xe4\n");
   CHECK_THROWS_AS(many.check(), DataError);
-  CHECK_THROWS_WITH(many.check(), contains("2 of 150 pairs are not UTF-8") &&
+  CHECK_THROWS_WITH(many.check(), contains("2 of 150 pairs are not valid UTF-8") &&
                                       contains("train.de:149") && contains("iconv"));
 }
 

@@ -134,7 +134,7 @@ TEST_CASE("a second index is encoded beside the position, and told apart from it
   CHECK(max_difference(input(3, 1), input(3, 2)) > 1e-2);
   CHECK(max_difference(input(3, 1), input(1, 3)) > 1e-2);
   CHECK_THROWS_WITH(model->forward(tokens({{4}}), tokens({{1}})),
-                    testing::contains("second index"));
+                    testing::contains("second_N is undefined"));
 }
 
 TEST_CASE("learned positions are limited by their table, sinusoids are not") {

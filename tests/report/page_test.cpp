@@ -19,8 +19,8 @@ TEST_CASE("the page is self-contained and shows all tables and plots") {
   const std::string page = html_report(results, compared);
   CHECK(page.find("http") == std::string::npos);
   CHECK(page.find("<script") == std::string::npos);
-  for (const char* part : {"Learning curves", "against the paper", "against parameters",
-                           "against training FLOPs", "Training cost", "Reproduce"}) {
+  for (const char* part : {"Learning curves", "ours vs. the paper", "vs. parameters",
+                           "vs. training FLOPs", "Training cost", "Reproduce"}) {
     CHECK_THAT(page, contains(part));
   }
   CHECK_THAT(markdown_report(results, compared), contains("| base") && contains("| A1"));

@@ -76,7 +76,7 @@ TEST_CASE("chrF has a column next to BLEU, with significance over seeds") {
   CHECK(compared[1].differences[Metric::chrf].significant);
   CHECK_THAT(to_markdown(results_table(results, compared)),
              contains("chrF") && contains("60.05 ± 0.07") && contains("+10.00 *"));
-  CHECK_THAT(html_report(results, compared), contains("BLEU against parameters"));
+  CHECK_THAT(html_report(results, compared), contains("BLEU vs. parameters"));
 }
 
 TEST_CASE("each metric has the paper's columns where the paper has a figure") {

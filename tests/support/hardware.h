@@ -9,7 +9,7 @@ namespace attn::testing {
 
 /// `present`; if it is false, the test is skipped.
 inline bool machine_has(bool present, const char* what) {
-  if (!present) skip("this machine has no " + std::string(what));
+  if (!present) skip(std::string("this machine has no ") + what);
   return present;
 }
 

@@ -138,7 +138,7 @@ TEST_CASE("files that can't be scored are named with their line") {
   CHECK_THROWS_WITH(score_bleu({three, two}), contains("three:3: ") && contains("two has no such"));
   CHECK_THROWS_WITH(score_bleu({two, broken}), contains("broken:2: byte 2 of the line"));
   CHECK_THROWS_WITH(score_bleu({"-", two}, "fine\n\xFF\n"), contains("<stdin>:2: byte 1"));
-  CHECK_THROWS_WITH(score_bleu({empty, empty}), contains("empty:1: the file is empty"));
+  CHECK_THROWS_WITH(score_bleu({empty, empty}), contains("empty: empty file; nothing to score"));
   CHECK_THROWS_AS(score_bleu({two, three}), DataError);
   CHECK_THROWS_AS(score_bleu({(folder.path / "absent").string(), two}), DataError);
   CHECK_THROWS_WITH(score_bleu({two, (folder.path / "absent").string()}), contains("absent"));

@@ -98,7 +98,7 @@ TEST_CASE("parse: errors are one line with the place") {
   const Files shorter(tree + tree, tree);
   CHECK_THROWS_WITH(shorter.score(), contains(shorter.out + ": 1 sentences, but " + shorter.gold +
                                               " has 2; they must match line by line"));
-  CHECK_THROWS_WITH(Files("\n", tree).score(), contains("the file is empty"));
+  CHECK_THROWS_WITH(Files("\n", tree).score(), contains("empty file"));
   const Files broken("(S (NP\n" + tree, tree + tree);
   CHECK_THROWS_WITH(broken.score(), contains(broken.gold + ":1:1"));
   const Files files(tree, tree);

@@ -150,7 +150,8 @@ TEST_CASE("errors name the file and the full path") {
                     contains("test.json: model.layrs") && contains("layers"));
   CHECK_THROWS_WITH(resolve(R"({"train": {"warmup": -1}})"), contains("train.warmup: -1"));
   CHECK_THROWS_WITH(resolve(R"({"eval": [{"name": "a/b"}]})"), contains("eval[0].name"));
-  CHECK_THROWS_WITH(resolve(R"({"eval": [{"name": "a"}, {"name": "a"}]})"), contains("twice"));
+  CHECK_THROWS_WITH(resolve(R"({"eval": [{"name": "a"}, {"name": "a"}]})"),
+                    contains("duplicate name"));
   CHECK_THROWS_WITH(resolve(R"({"data": {"shared_vocabulary": false}})"),
                     contains("embedding_sharing"));
   CHECK_THROWS_WITH(resolve(R"({"model": {"position": "learned", "max_positions": 10}})"),
@@ -160,7 +161,7 @@ TEST_CASE("errors name the file and the full path") {
   CHECK_THROWS_WITH(resolve(R"({"model": {"word_positions": true, "position": "none"}})"),
                     contains("word_positions") && contains("model.position"));
   CHECK_THROWS_WITH(resolve("{}", {"model.hedas=3"}), contains("heads"));
-  CHECK_THROWS_WITH(resolve("{}", {"model=3"}), contains("model: 3"));
+  CHECK_THROWS_WITH(resolve("{}", {"model=3"}), contains("model: expected an object, got 3"));
 }
 
 TEST_CASE("an option that the schedule, the tokenizer or the task does not have is an error") {
@@ -178,9 +179,9 @@ TEST_CASE("an option that the schedule, the tokenizer or the task does not have 
   CHECK_THROWS_WITH(resolve(R"({"data": {"task": "parsing", "source": "en"}})"),
                     contains("data.source: task parsing") && contains("task translation has"));
   CHECK_THROWS_WITH(resolve(R"({"search": {"known_tags": 2}})"),
-                    contains("search.known_tags: 2: is for data.task parsing"));
+                    contains("search.known_tags: 2: requires data.task parsing"));
   CHECK_THROWS_WITH(resolve(R"({"search": {"constrained": false}})"),
-                    contains("search.constrained: false: is for data.task parsing"));
+                    contains("search.constrained: false: requires data.task parsing"));
   CHECK_NOTHROW(resolve(R"({"train": {"learning_rate": 0.001}, "data": {"min_frequency": 1}})"));
 }
 

@@ -107,7 +107,7 @@ TEST_CASE("a mistake in any row names the row, the place and the nearest right n
   CHECK_THROWS_WITH(mistake(R"({"name": "x", "sett": {}})"), contains("rows[1].sett"));
   CHECK_THROWS_WITH(mistake(R"({"name": "a/b"})"), contains("rows[1].name"));
   CHECK_THROWS_WITH(mistake(R"({"name": ".."})"), contains("rows[1].name"));
-  CHECK_THROWS_WITH(mistake(R"({"name": "base"})"), contains("two rows"));
+  CHECK_THROWS_WITH(mistake(R"({"name": "base"})"), contains("duplicate row name base"));
   CHECK_THROWS_WITH(mistake(R"({"name": "x", "set": {"seed": 3}})"), contains("seeds"));
   CHECK_THROWS_WITH(mistake(R"({"name": "x", "set": {"base": "y"}})"), contains("patch"));
   CHECK_THROWS_WITH(mistake(R"({"name": "x", "grid": {"model.heads": 3}})"),
