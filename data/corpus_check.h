@@ -59,8 +59,8 @@ struct CorpusReport {
   }
   /// Pairs that are used.
   int64_t kept() const;
-  /// For the log: one line with counts, and one per reason with the first places. `origin` gives the
-  /// place of a line of the texts in the user's file; empty: the line itself.
+  /// For the log: one line with counts, and one per reason with the first places. `origin` gives
+  /// the place of a line of the texts in the user's file; empty: the line itself.
   std::vector<std::string> text(const std::function<std::string(int64_t)>& origin = {}) const;
   bool operator==(const CorpusReport&) const = default;
 };

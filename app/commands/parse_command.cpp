@@ -129,9 +129,8 @@ void add_parse_command(CLI::App& app, const Context& context) {
   CLI::Option* indent =
       command->add_flag("--indent", options->indent, "print trees indented, over several lines");
   CLI::Option* draw = command->add_flag("--draw", options->draw, "draw the trees");
-  CLI::Option* scores =
-      command->add_flag("--scores", options->scores,
-                        "prefix each tree with line number, score and log-probability");
+  CLI::Option* scores = command->add_flag(
+      "--scores", options->scores, "prefix each tree with line number, score and log-probability");
   command->add_flag("--nbest-list", options->nbest_list, kNbestListHelp)
       ->excludes(scores)
       ->excludes(indent)

@@ -47,7 +47,8 @@ void add_report_command(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
       "report", "Report a sweep, finished or not, or a run: tables, significance, plots");
   command->footer(
-      "Prints the table. For a sweep it writes report.md, report.html, rows.csv and runs.csv into the\n"
+      "Prints the table. For a sweep it writes report.md, report.html, rows.csv and runs.csv into "
+      "the\n"
       "sweep directory; for a run, with scores, curves and cost, report.md, report.html and\n"
       "evaluations.csv into the run directory.\n"
       "Examples:\n"

@@ -76,7 +76,8 @@ void add_translate_command(CLI::App& app, const Context& context) {
       app.add_subcommand("translate", "Translate standard input, one sentence per line");
   command->footer(
       "Prints one translation per input line. With nbest > 1 it prints exactly nbest lines per "
-      "input\nline; if search finds fewer, the last ones are empty with score -inf.\n--nbest-list numbers them instead. Given a run, "
+      "input\nline; if search finds fewer, the last ones are empty with score -inf.\n--nbest-list "
+      "numbers them instead. Given a run, "
       "the averaged\ncheckpoint is used if there is one, else the best, else the newest.\n"
       "Examples:\n"
       "  attn translate runs/tiny < in.en > out.de\n"

@@ -1,6 +1,6 @@
 // Packing and element-wise work in bf16 with AVX-512. Part of amx.cpp and avx512_bf16.cpp, which
-// include it in their own namespaces and differ in how they multiply. No standard templates here: see
-// body.h.
+// include it in their own namespaces and differ in how they multiply. No standard templates here:
+// see body.h.
 
 __mmask16 first(int64_t count) {
   return count >= 16 ? 0xffff : static_cast<__mmask16>((1u << (count < 0 ? 0 : count)) - 1);
