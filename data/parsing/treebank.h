@@ -74,7 +74,7 @@ DataConfig with_training_text(const DataConfig& data, const std::filesystem::pat
                               uint64_t seed, const Log& log = {});
 
 /// Where the tree on a line, from 1, of with_training_text's text is in its treebank: "wsj.mrg:12".
-/// Reads the treebanks anew. Throws ConfigError or DataError.
+/// Reads the treebanks. Throws ConfigError or DataError.
 std::string training_tree_place(const DataConfig& data, uint64_t seed, int64_t line);
 
 /// The same with each tree once, whatever data.silver_ratio: the text that vocabularies and tag
