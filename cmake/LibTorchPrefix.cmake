@@ -7,7 +7,7 @@
 # stop where there is none, though compiling C++ against it needs no CUDA toolkit at all.
 
 set(ATTN_TORCH_OLDEST 2.11)
-set(ATTN_TORCH_NEWEST 2.13)
+set(ATTN_TORCH_NEWEST 2.15)
 
 # Whether the file is empty, or an ELF library that was cut short: its section headers are at its end.
 function(attn_cut_short file result)
