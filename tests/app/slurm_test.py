@@ -161,7 +161,7 @@ def check(work, environment):
     (project / "base.json").write_text(json.dumps(BASE))
     # Slurm sends the notice up to a minute early: of a limit of two minutes some 40 to 100 s remain for training.
     # The row `long` needs more than that.
-    steps = steps_for(attn, seconds=110)
+    steps = steps_for(attn, seconds=200)
     sweep = {"base": "base.json",
              "rows": [{"name": "base"}, {"name": "long", "set": {"train": {"steps": steps}}}],
              "slurm": {"partition": "test", "time": "2", "cpus": 1, "notice": 20}}
