@@ -150,11 +150,8 @@ std::string markdown_report(const SweepResults& results,
   out += to_markdown(results_table(results, comparisons)) + "\n";
   for (const std::string& line : summaries(results, comparisons)) out += line + "\n\n";
   for (const std::string& line : legend(results)) out += line + "\n\n";
-  out += "## Training cost\n\n" + to_markdown(cost_table(results)) + "\n";
   for (const std::string& note : results.notes) out += "Note: " + note + "\n\n";
-  out += "## Reproduce\n\n    " + results.command + "\n\n";
-  out += to_markdown(provenance_table(results)) + "\n" + results.made + "\n";
-  return out;
+  return out + markdown_end(results);
 }
 
 std::string html_report(const SweepResults& results, std::span<const RowComparison> comparisons) {
@@ -176,11 +173,7 @@ std::string html_report(const SweepResults& results, std::span<const RowComparis
                 "Mean over seeds; error bars: one standard deviation.");
   out += figure(quality_against(results, comparisons, Cost::flops),
                 "FLOPs of the whole training, in closed form.");
-  out += "<h2>Training cost</h2>\n" + to_html(cost_table(results));
-  out += "<h2>Reproduce</h2>\n<p><code>" + html_escaped(results.command) + "</code></p>\n" +
-         to_html(provenance_table(results)) + "<p class=\"faint\">" + html_escaped(results.made) +
-         "</p>\n</body>\n</html>\n";
-  return out;
+  return out + html_end(results);
 }
 
 }  // namespace attn

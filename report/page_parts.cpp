@@ -68,4 +68,17 @@ std::string paragraphs(const std::vector<std::string>& lines, const char* style)
   return out;
 }
 
+std::string markdown_end(const SweepResults& results) {
+  std::string out = "## Training cost\n\n" + to_markdown(cost_table(results)) + "\n";
+  out += "## Reproduce\n\n    " + results.command + "\n\n";
+  return out + to_markdown(provenance_table(results)) + "\n" + results.made + "\n";
+}
+
+std::string html_end(const SweepResults& results) {
+  return "<h2>Training cost</h2>\n" + to_html(cost_table(results)) +
+         "<h2>Reproduce</h2>\n<p><code>" + html_escaped(results.command) + "</code></p>\n" +
+         to_html(provenance_table(results)) + "<p class=\"faint\">" + html_escaped(results.made) +
+         "</p>\n</body>\n</html>\n";
+}
+
 }  // namespace attn

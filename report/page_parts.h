@@ -1,10 +1,11 @@
-// What the HTML pages of reports share: their head and style, figures, paragraphs.
+// What the pages of reports share: head and style, figures, paragraphs, cost and provenance.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "report/plot.h"
+#include "report/results.h"
 
 namespace attn {
 
@@ -16,5 +17,10 @@ std::string figure(const Plot& plot, const std::string& caption);
 
 /// One paragraph a line, of the CSS class `style`.
 std::string paragraphs(const std::vector<std::string>& lines, const char* style);
+
+/// The last sections of a page, in Markdown: training cost, the command and the provenance.
+std::string markdown_end(const SweepResults& results);
+/// The same in HTML, up to the end of the document.
+std::string html_end(const SweepResults& results);
 
 }  // namespace attn

@@ -109,9 +109,7 @@ std::string markdown_report(const SingleRun& run) {
   out += state_of(run) + "\n\n";
   for (const std::string& note : results.notes) out += "Note: " + note + "\n\n";
   out += "## Scores\n\n" + to_markdown(scores_table(run)) + "\n";
-  out += "## Cost of training\n\n" + to_markdown(cost_table(results)) + "\n";
-  out += "## To get it again\n\n    " + results.command + "\n\n";
-  return out + to_markdown(provenance_table(results)) + "\n" + results.made + "\n";
+  return out + markdown_end(results);
 }
 
 std::string html_report(const SingleRun& run) {
@@ -122,15 +120,11 @@ std::string html_report(const SingleRun& run) {
   for (Plot& plot : plots_of(run)) {
     const bool training = plot.lines.front().label == "training";
     if (!plot.title.empty()) plot.title[0] = static_cast<char>(std::toupper(plot.title[0]));
-    out += figure(plot, training ? "In training: mean since the line before, with dropout and the "
-                                   "weights of the time; evaluators: without."
+    out += figure(plot, training ? "Training perplexity is the mean since the previous log line, "
+                                   "with dropout; evaluators run without."
                                  : "");
   }
-  out += "<h2>Cost of training</h2>\n" + to_html(cost_table(results));
-  out += "<h2>To get it again</h2>\n<p><code>" + html_escaped(results.command) + "</code></p>\n" +
-         to_html(provenance_table(results)) + "<p class=\"faint\">" + html_escaped(results.made) +
-         "</p>\n</body>\n</html>\n";
-  return out;
+  return out + html_end(results);
 }
 
 }  // namespace attn

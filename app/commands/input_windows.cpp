@@ -7,8 +7,11 @@
 #include <vector>
 
 #include "app/commands/stdin_lines.h"
+#include "app/commands/stdin_progress.h"
+#include "app/experiment/progress_line.h"
 #include "base/error.h"
 #include "base/utf8.h"
+#include "eval/search/search_count.h"
 
 namespace attn {
 namespace {
@@ -26,9 +29,14 @@ void repair(std::string& line, int64_t number, int64_t& repaired) {
 
 }  // namespace
 
-void for_each_window(int64_t window,
-                     const std::function<void(std::span<const std::string>)>& answer,
-                     StdinProgress* progress) {
+void for_each_window(int64_t window, const std::string& what,
+                     const std::function<void(std::span<const std::string>)>& answer) {
+  StdinProgress read;
+  const ProgressLine progress({.what = what,
+                               .unit = "sentences",
+                               .done = [] { return searched_sentences.load(); },
+                               .total = [&] { return read.all_lines(); }},
+                              output_is_hidden());
   std::vector<std::string> lines;
   int64_t number = 0, repaired = 0;
   const auto flush = [&] {
@@ -40,7 +48,7 @@ void for_each_window(int64_t window,
   const int64_t asked = isatty(STDIN_FILENO) != 0 ? 1 : window;
   const auto size = static_cast<size_t>(std::max<int64_t>(asked, 1));
   for (std::string line; next_stdin_line(line, ++number);) {
-    if (progress != nullptr) progress->add(static_cast<int64_t>(line.size()));
+    read.add(static_cast<int64_t>(line.size()));
     repair(line, number, repaired);
     lines.push_back(line);
     if (lines.size() >= size) flush();

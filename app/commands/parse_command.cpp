@@ -9,13 +9,11 @@
 #include "app/commands/input_windows.h"
 #include "app/commands/nbest_list.h"
 #include "app/experiment/checkpoint.h"
-#include "app/experiment/progress_line.h"
 #include "base/error.h"
 #include "base/format.h"
 #include "data/parsing/penn_tokenize.h"
 #include "data/parsing/tree.h"
 #include "data/parsing/tree_drawing.h"
-#include "eval/search/search_count.h"
 #include "eval/tasks/parser.h"
 
 namespace attn {
@@ -89,20 +87,11 @@ void parse(const ParseOptions& options, const Context& context) {
   std::cerr << "parsing with " << loaded.directory.path().string() << "\n";
   Parser parser(*loaded.model, loaded.tokenizers, data.tree_form, config);
   size_t printed = 0;
-  StdinProgress read;
-  const ProgressLine progress({.what = "parsing",
-                               .unit = "sentences",
-                               .done = [] { return searched_sentences.load(); },
-                               .total = [&] { return read.all_lines(); }},
-                              output_is_hidden());
-  for_each_window(
-      options.window,
-      [&](std::span<const std::string> lines) {
-        std::vector<std::vector<std::string>> sentences;
-        for (const std::string& line : lines) sentences.push_back(words_of(line, options.tokenize));
-        for (const auto& nbest : parser.parse(sentences)) print(nbest, ++printed, options);
-      },
-      &read);
+  for_each_window(options.window, "parsing", [&](std::span<const std::string> lines) {
+    std::vector<std::vector<std::string>> sentences;
+    for (const std::string& line : lines) sentences.push_back(words_of(line, options.tokenize));
+    for (const auto& nbest : parser.parse(sentences)) print(nbest, ++printed, options);
+  });
   report(parser, config.constrained);
 }
 

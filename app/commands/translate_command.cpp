@@ -9,10 +9,8 @@
 #include "app/commands/input_windows.h"
 #include "app/commands/nbest_list.h"
 #include "app/experiment/checkpoint.h"
-#include "app/experiment/progress_line.h"
 #include "base/error.h"
 #include "base/format.h"
-#include "eval/search/search_count.h"
 #include "eval/tasks/translator.h"
 
 namespace attn {
@@ -50,18 +48,9 @@ void translate(const TranslateOptions& options, const Context& context) {
   std::cerr << "translating with " << loaded.directory.path().string() << "\n";
   Translator translator(*loaded.model, loaded.tokenizers, loaded.experiment.search);
   size_t printed = 0;
-  StdinProgress read;
-  const ProgressLine progress({.what = "translating",
-                               .unit = "sentences",
-                               .done = [] { return searched_sentences.load(); },
-                               .total = [&] { return read.all_lines(); }},
-                              output_is_hidden());
-  for_each_window(
-      options.window,
-      [&](std::span<const std::string> lines) {
-        for (const auto& nbest : translator.translate(lines)) print(nbest, ++printed, options);
-      },
-      &read);
+  for_each_window(options.window, "translating", [&](std::span<const std::string> lines) {
+    for (const auto& nbest : translator.translate(lines)) print(nbest, ++printed, options);
+  });
   if (translator.cut_lines() > 0) {
     std::cerr << translator.cut_lines() << " lines were longer than "
               << translator.limits().max_source << " tokens and were truncated\n";

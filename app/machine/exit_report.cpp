@@ -16,9 +16,9 @@ ExitReport exit_report() {
   } catch (const NonFiniteLoss& error) {
     return {error.what()};
   } catch (const std::bad_alloc&) {
-    return {"out of memory; lower data.batch_tokens"};
+    return {"out of memory; reduce data.batch_tokens"};
   } catch (const c10::OutOfMemoryError&) {
-    return {"out of the device's memory; lower data.batch_tokens"};
+    return {"out of GPU memory; reduce data.batch_tokens"};
   } catch (const c10::Error& error) {
     return {error.what_without_backtrace()};
   } catch (const std::exception& error) {

@@ -91,7 +91,7 @@ constexpr Shape kShapes[] = {{8, multiply_block<8, 1>}, {8, multiply_block<8, 2>
                              {4, multiply_block<4, 5>}, {4, multiply_block<4, 6>}};
 constexpr int64_t kMostColumns = 6;
 
-// Vectors of the next block when so many are left: none of a single one.
+// Vectors of the next block when `left` remain, so that no block of a single vector is left over.
 int64_t columns_of(int64_t left) {
   if (left <= kMostColumns) return left;
   return left < kMostColumns + 3 ? 4 : kMostColumns;

@@ -1,5 +1,7 @@
 #include "model/layers/embedding_matrices.h"
 
+#include <cmath>
+
 #include "base/check.h"
 
 namespace attn {
@@ -23,6 +25,14 @@ EmbeddingMatrices::EmbeddingMatrices(torch::nn::Module& owner, EmbeddingSharing 
       source = matrix("source_weight", sizes.source);
       target = matrix("target_weight", sizes.target);
       break;
+  }
+}
+
+void EmbeddingMatrices::reset_parameters() {
+  const torch::NoGradGuard no_grad;
+  for (torch::Tensor* matrix : {&shared, &projection, &source, &target}) {
+    if (!matrix->defined()) continue;
+    matrix->normal_(0.0, std::pow(static_cast<double>(matrix->size(1)), -0.5));
   }
 }
 

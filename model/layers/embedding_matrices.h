@@ -13,13 +13,17 @@ struct EmbeddingMatrices {
   EmbeddingMatrices(torch::nn::Module& owner, EmbeddingSharing sharing,
                     const VocabularySizes& sizes, int64_t width);
 
-  torch::Tensor shared;      ///< "shared_weight" [V, D], sharing = all
-  torch::Tensor source;      ///< "source_weight" [V of the source, D]
-  torch::Tensor target;      ///< "target_weight" [V of the target, D], without projection its own
-  torch::Tensor projection;  ///< "projection_weight" [V of the target, D], sharing = none
+  torch::Tensor shared;      ///< "shared_weight" [V, D]; sharing = all
+  torch::Tensor source;      ///< "source_weight" [source V, D]; sharing = decoder or none
+  torch::Tensor target;      ///< "target_weight" [target V, D]; sharing = decoder or none
+  torch::Tensor projection;  ///< "projection_weight" [target V, D]; sharing = none
+
+  /// Normal with standard deviation D^-0.5, so that embeddings scaled by √D have unit variance.
+  void reset_parameters();
 
   const torch::Tensor& of_source() const { return shared.defined() ? shared : source; }
   const torch::Tensor& of_target() const { return shared.defined() ? shared : target; }
+  /// The pre-softmax projection.
   const torch::Tensor& of_output() const { return projection.defined() ? projection : of_target(); }
 };
 

@@ -1,8 +1,8 @@
 #include "model/recurrent/recurrent.h"
 
-#include <cmath>
 #include <utility>
 
+#include "base/check.h"
 #include "kernels/ops/dropout.h"
 #include "kernels/ops/embedding.h"
 
@@ -38,22 +38,13 @@ class RecurrentInference : public InferenceModel {
   std::shared_ptr<RecurrentImpl> model_;
 };
 
-const RecurrentConfig& validated(const RecurrentConfig& config) {
-  config.validate();
-  return config;
-}
-
 }  // namespace
 
 RecurrentImpl::RecurrentImpl(const RecurrentConfig& config, const VocabularySizes& sizes)
     : Seq2SeqModel(sizes),
       embeddings(*this, validated(config).embedding_sharing, sizes, config.d_model),
       config_(config) {
-  {
-    const torch::NoGradGuard no_grad;
-    const double deviation = std::pow(static_cast<double>(config.d_model), -0.5);
-    for (auto& matrix : parameters(/*recurse=*/false)) matrix.normal_(0.0, deviation);
-  }
+  embeddings.reset_parameters();
   const int64_t context = 2 * config.hidden;
   for (int64_t i = 0; i < config.encoder_layers; ++i) {
     encoder_layers.push_back(register_module(

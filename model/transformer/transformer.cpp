@@ -1,18 +1,9 @@
 #include "model/transformer/transformer.h"
 
-#include <cmath>
-
+#include "base/check.h"
 #include "model/layers/layer.h"
 
 namespace attn {
-namespace {
-
-const TransformerConfig& validated(const TransformerConfig& config) {
-  config.validate();
-  return config;
-}
-
-}  // namespace
 
 TransformerImpl::TransformerImpl(const TransformerConfig& config, const VocabularySizes& sizes)
     : Seq2SeqModel(sizes),
@@ -26,9 +17,7 @@ TransformerImpl::TransformerImpl(const TransformerConfig& config, const Vocabula
 }
 
 void TransformerImpl::reset_parameters() {
-  const torch::NoGradGuard no_grad;
-  const double deviation = std::pow(static_cast<double>(config_.d_model), -0.5);
-  for (auto& matrix : parameters(/*recurse=*/false)) matrix.normal_(0.0, deviation);
+  embeddings.reset_parameters();
   reset_layers(*this);
 }
 

@@ -452,7 +452,7 @@ class EndToEnd(ProgramTest):
     def test_a_single_run_has_a_report(self):
         self.attn("train", "small.json", "--run", "reported")
         report = self.attn("report", "reported").stdout
-        for part in ("# reported", "Finished.", "| valid ", "| ppl ", "| test ", "| bleu ", "## Cost of training",
+        for part in ("# reported", "Finished.", "| valid ", "| ppl ", "| test ", "| bleu ", "## Training cost",
                      "attn --threads 1 train small.json --run reported", "commit"):
             self.assertIn(part, report)
         self.assertEqual((self.path / "reported/report.md").read_text(), report)
