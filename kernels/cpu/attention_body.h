@@ -314,8 +314,6 @@ static void attention_backward(const AttentionHead& head, const AttentionGradien
   }
 }
 
-#undef ATTN_APART
-
 // All heads of one row of a decoding step; `weights` holds one float per position.
 static void step_attention(const StepRow& row, float* output, float* weights) {
   const float scale = inverse_root(row.d_k);

@@ -4,6 +4,7 @@
 // clang-format off
 #include "kernels/cpu/math_body.h"
 #include "kernels/cpu/attention_body.h"
+#include "kernels/cpu/narrow_attention_body.h"
 #include "kernels/cpu/norm_body.h"
 #include "kernels/cpu/loss_body.h"
 #include "kernels/cpu/product_body.h"

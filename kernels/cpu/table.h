@@ -16,7 +16,8 @@ struct DropoutKey {
   float scale = 1.0f;  ///< 1 / (1 - p)
 };
 
-/// One sentence and one head of attention; strides in floats between rows.
+/// One sentence and one head of attention, or all heads from the first on; strides in floats
+/// between rows.
 struct AttentionHead {
   const float *query, *key, *value;
   int64_t query_stride, key_stride, value_stride;
@@ -93,6 +94,16 @@ struct Kernels {
   void (*attention_forward)(const AttentionHead&, float* output, int64_t output_stride,
                             float* log_sum, float* scratch);
   void (*attention_backward)(const AttentionHead&, const AttentionGradients&, float* scratch);
+  /// All heads of a sentence at once, vectorized across heads: for heads narrower than a vector.
+  /// `first_index` holds the dropout counter of each head, `log_sum` a row of log_sum_stride per
+  /// head; scratch holds narrow_attention_scratch(keys, d_k, d_v) floats.
+  int64_t (*narrow_attention_scratch)(int64_t keys, int64_t d_k, int64_t d_v);
+  void (*narrow_attention_forward)(const AttentionHead&, int64_t heads, const uint64_t* first_index,
+                                   float* output, int64_t output_stride, float* log_sum,
+                                   int64_t log_sum_stride, float* scratch);
+  void (*narrow_attention_backward)(const AttentionHead&, int64_t heads,
+                                    const uint64_t* first_index, const AttentionGradients&,
+                                    int64_t log_sum_stride, float* scratch);
   /// Transposes the keys of cross-attention, once per batch, into transposed_size floats.
   int64_t (*transposed_size)(int64_t keys, int64_t d_k);
   void (*transpose)(const float* keys, int64_t stride, int64_t count, int64_t d_k, float* out);

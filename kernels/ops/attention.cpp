@@ -31,6 +31,11 @@ struct Layout {
   }
 };
 
+// A random start for each head's dropout counters: its weights count up from there.
+uint64_t first_index(const Layout& layout, int64_t sentence, int64_t head) {
+  return mix64(static_cast<uint64_t>(sentence * layout.heads + head) + 1);
+}
+
 cpu::AttentionHead head_of(const Layout& layout, const torch::Tensor& queries,
                            const torch::Tensor& keys, const torch::Tensor& values, int64_t sentence,
                            int64_t head) {
@@ -49,20 +54,28 @@ cpu::AttentionHead head_of(const Layout& layout, const torch::Tensor& queries,
   out.d_v = d_v;
   out.causal = layout.causal;
   out.dropout = layout.dropout;
-  // A random start for each head: its weights count up from there.
-  out.first_index = mix64(static_cast<uint64_t>(sentence * layout.heads + head) + 1);
+  out.first_index = first_index(layout, sentence, head);
   return out;
+}
+
+// Heads narrower than a vector of 16 floats are faster side by side in one.
+bool across_heads(const Layout& layout, int64_t d_k, int64_t d_v) {
+  return layout.heads > 1 && std::max(d_k, d_v) < 16;
 }
 
 // A sentence is the unit of work: its heads share cache lines.
 template <class F>
-void for_each_head(const Layout& layout, int64_t scratch_floats, F&& work) {
+void for_each_sentence(const Layout& layout, int64_t scratch_floats, F&& work) {
   at::parallel_for(0, layout.sentences(), 1, [&](int64_t begin, int64_t end) {
     std::vector<float> scratch(static_cast<size_t>(scratch_floats));
-    for (int64_t sentence = begin; sentence < end; ++sentence) {
-      for (int64_t head = 0; head < layout.heads; ++head) work(sentence, head, scratch.data());
-    }
+    for (int64_t sentence = begin; sentence < end; ++sentence) work(sentence, scratch.data());
   });
+}
+
+std::vector<uint64_t> first_indices(const Layout& layout, int64_t sentence) {
+  std::vector<uint64_t> indices;
+  for (int64_t h = 0; h < layout.heads; ++h) indices.push_back(first_index(layout, sentence, h));
+  return indices;
 }
 
 class CpuAttention : public torch::autograd::Function<CpuAttention> {
@@ -73,14 +86,25 @@ class CpuAttention : public torch::autograd::Function<CpuAttention> {
     const int64_t heads = layout->heads, d_v = values.size(1) / heads;
     const torch::Tensor out = torch::empty({queries.size(0), values.size(1)}, queries.options());
     const torch::Tensor log_sums = torch::empty({heads, queries.size(0)}, queries.options());
-    const int64_t scratch =
-        cpu::kernels().attention_scratch(layout->most_keys(), queries.size(1) / heads, d_v);
-    for_each_head(*layout, scratch, [&](int64_t sentence, int64_t head, float* buffer) {
+    const int64_t d_k = queries.size(1) / heads, most = layout->most_keys(), rows = queries.size(0);
+    const cpu::Kernels& kernels = cpu::kernels();
+    const bool narrow = across_heads(*layout, d_k, d_v);
+    const int64_t scratch = narrow ? kernels.narrow_attention_scratch(most, d_k, d_v)
+                                   : kernels.attention_scratch(most, d_k, d_v);
+    for_each_sentence(*layout, scratch, [&](int64_t sentence, float* buffer) {
       const int64_t row = layout->query_offsets[sentence];
-      cpu::kernels().attention_forward(
-          head_of(*layout, queries, keys, values, sentence, head),
-          out.data_ptr<float>() + row * out.size(1) + head * d_v, out.size(1),
-          log_sums.data_ptr<float>() + head * queries.size(0) + row, buffer);
+      float* output = out.data_ptr<float>() + row * out.size(1);
+      float* log_sum = log_sums.data_ptr<float>() + row;
+      if (narrow) {
+        kernels.narrow_attention_forward(head_of(*layout, queries, keys, values, sentence, 0),
+                                         heads, first_indices(*layout, sentence).data(), output,
+                                         out.size(1), log_sum, rows, buffer);
+        return;
+      }
+      for (int64_t head = 0; head < heads; ++head) {
+        kernels.attention_forward(head_of(*layout, queries, keys, values, sentence, head),
+                                  output + head * d_v, out.size(1), log_sum + head * rows, buffer);
+      }
     });
     context->save_for_backward({queries, keys, values, log_sums});
     context->saved_data["layout"] =
@@ -97,18 +121,31 @@ class CpuAttention : public torch::autograd::Function<CpuAttention> {
     const torch::Tensor d_queries = torch::empty_like(queries);
     const torch::Tensor d_keys = torch::zeros_like(keys), d_values = torch::zeros_like(values);
     const int64_t d_k = queries.size(1) / layout.heads, d_v = values.size(1) / layout.heads;
-    const int64_t scratch = cpu::kernels().attention_scratch(layout.most_keys(), d_k, d_v);
-    for_each_head(layout, scratch, [&](int64_t sentence, int64_t head, float* buffer) {
+    const cpu::Kernels& kernels = cpu::kernels();
+    const bool narrow = across_heads(layout, d_k, d_v);
+    const int64_t scratch = narrow ? kernels.narrow_attention_scratch(layout.most_keys(), d_k, d_v)
+                                   : kernels.attention_scratch(layout.most_keys(), d_k, d_v);
+    const auto gradients_of = [&](int64_t sentence, int64_t head) {
       const int64_t q0 = layout.query_offsets[sentence], k0 = layout.key_offsets[sentence];
-      cpu::kernels().attention_backward(
-          head_of(layout, queries, keys, values, sentence, head),
-          {.output = d_out.const_data_ptr<float>() + q0 * d_out.size(1) + head * d_v,
-           .output_stride = d_out.size(1),
-           .log_sum = saved[3].const_data_ptr<float>() + head * queries.size(0) + q0,
-           .query = d_queries.data_ptr<float>() + q0 * queries.size(1) + head * d_k,
-           .key = d_keys.data_ptr<float>() + k0 * keys.size(1) + head * d_k,
-           .value = d_values.data_ptr<float>() + k0 * values.size(1) + head * d_v},
-          buffer);
+      return cpu::AttentionGradients{
+          .output = d_out.const_data_ptr<float>() + q0 * d_out.size(1) + head * d_v,
+          .output_stride = d_out.size(1),
+          .log_sum = saved[3].const_data_ptr<float>() + head * queries.size(0) + q0,
+          .query = d_queries.data_ptr<float>() + q0 * queries.size(1) + head * d_k,
+          .key = d_keys.data_ptr<float>() + k0 * keys.size(1) + head * d_k,
+          .value = d_values.data_ptr<float>() + k0 * values.size(1) + head * d_v};
+    };
+    for_each_sentence(layout, scratch, [&](int64_t sentence, float* buffer) {
+      if (narrow) {
+        kernels.narrow_attention_backward(head_of(layout, queries, keys, values, sentence, 0),
+                                          layout.heads, first_indices(layout, sentence).data(),
+                                          gradients_of(sentence, 0), queries.size(0), buffer);
+        return;
+      }
+      for (int64_t head = 0; head < layout.heads; ++head) {
+        kernels.attention_backward(head_of(layout, queries, keys, values, sentence, head),
+                                   gradients_of(sentence, head), buffer);
+      }
     });
     return {d_queries, d_keys, d_values, torch::Tensor()};
   }

@@ -1,0 +1,375 @@
+// Attention of one sentence with narrow heads: a vector holds one value of several heads, so that
+// scores, softmax and sums need no reduction within a vector however narrow a head is. Fewer than
+// 16 heads share a vector with those of neighbouring queries ("slots"). Part of body.h.
+
+// Which head and slot a lane belongs to: lane l is head first + l % per_slot of slot l / per_slot.
+// Lanes of heads that do not exist compute with zeros and are not written.
+struct HeadLanes {
+  int64_t heads;     ///< of the model
+  int64_t per_slot;  ///< a power of two of at most 16
+  int64_t slots;     ///< queries per vector
+  int64_t first;     ///< the first head of the group
+};
+
+// Calls body with the width of a head: as a constant for the usual ones, which unrolls its loops.
+template <int64_t kWidth>
+struct ConstantWidth {
+  constexpr operator int64_t() const { return kWidth; }
+};
+template <class Body>
+static inline void with_width(int64_t width, Body body) {
+  switch (width) {
+    case 2:
+      return body(ConstantWidth<2>{});
+    case 4:
+      return body(ConstantWidth<4>{});
+    case 8:
+      return body(ConstantWidth<8>{});
+    default:
+      return body(width);
+  }
+}
+
+static inline HeadLanes head_lanes(int64_t heads) {
+  int64_t per_slot = 1;
+  while (per_slot < heads && per_slot < kLanes) per_slot *= 2;
+  return {heads, per_slot, kLanes / per_slot, 0};
+}
+
+static inline int64_t heads_in(const HeadLanes& lanes) {
+  return least(lanes.per_slot, lanes.heads - lanes.first);
+}
+
+// Keys and values, their gradients, blocks of queries and outputs with gradients, and three blocks
+// of weights, all in vectors.
+static int64_t narrow_attention_scratch(int64_t keys, int64_t d_k, int64_t d_v) {
+  return (2 * keys * (d_k + d_v) + 2 * kBlock * (d_k + d_v) + 3 * kBlock * keys) * kLanes;
+}
+
+// A row of [heads * width] floats to `width` vectors, the same in every slot.
+template <class Width>
+static inline void spread_row(const HeadLanes& lanes, const float* row, Width width, float* out) {
+  const int64_t present = heads_in(lanes);
+  for (int64_t c = 0; c < width; ++c) {
+    const float* in = row + lanes.first * width + c;
+    float* vector = out + c * kLanes;
+    for (int64_t h = 0; h < lanes.per_slot; ++h) vector[h] = h < present ? in[h * width] : 0.0f;
+    for (int64_t l = lanes.per_slot; l < kLanes; ++l) vector[l] = vector[l - lanes.per_slot];
+  }
+}
+
+static void spread_rows(const HeadLanes& lanes, const float* rows, int64_t stride, int64_t count,
+                        int64_t any_width, float* out) {
+  with_width(any_width, [&](auto width) {
+    for (int64_t j = 0; j < count; ++j) {
+      spread_row(lanes, rows + j * stride, width, out + j * width * kLanes);
+    }
+  });
+}
+
+// Rows [0, count) to kBlock × width vectors, a row per slot; zeros beyond `count`.
+static void gather_rows(const HeadLanes& lanes, const float* rows, int64_t stride, int64_t count,
+                        int64_t any_width, float* out) {
+  with_width(any_width, [&](auto width) {
+    const int64_t present = heads_in(lanes);
+    for (int64_t slot = 0; slot < kBlock * lanes.slots; ++slot) {
+      const float* in = rows + slot * stride + lanes.first * width;
+      float* vectors =
+          out + slot / lanes.slots * width * kLanes + slot % lanes.slots * lanes.per_slot;
+      for (int64_t c = 0; c < width; ++c) {
+        for (int64_t h = 0; h < lanes.per_slot; ++h) {
+          vectors[c * kLanes + h] = slot < count && h < present ? in[h * width + c] : 0.0f;
+        }
+      }
+    }
+  });
+}
+
+// The inverse of gather_rows.
+static void scatter_rows(const HeadLanes& lanes, const float* vectors, int64_t count,
+                         int64_t any_width, float* rows, int64_t stride) {
+  with_width(any_width, [&](auto width) {
+    const int64_t present = heads_in(lanes);
+    for (int64_t slot = 0; slot < count; ++slot) {
+      const float* in =
+          vectors + slot / lanes.slots * width * kLanes + slot % lanes.slots * lanes.per_slot;
+      float* out = rows + slot * stride + lanes.first * width;
+      for (int64_t c = 0; c < width; ++c) {
+        for (int64_t h = 0; h < present; ++h) out[h * width + c] = in[c * kLanes + h];
+      }
+    }
+  });
+}
+
+// Adds `width` vectors per row, summed over slots, to rows of [heads * width] floats.
+static void add_slots(const HeadLanes& lanes, const float* vectors, int64_t count,
+                      int64_t any_width, float* rows, int64_t stride) {
+  with_width(any_width, [&](auto width) {
+    const int64_t present = heads_in(lanes);
+    for (int64_t j = 0; j < count; ++j) {
+      for (int64_t c = 0; c < width; ++c) {
+        const float* in = vectors + (j * width + c) * kLanes;
+        float* out = rows + j * stride + lanes.first * width + c;
+        for (int64_t h = 0; h < present; ++h) {
+          float sum = 0.0f;
+          for (int64_t s = h; s < kLanes; s += lanes.per_slot) sum += in[s];
+          out[h * width] += sum;
+        }
+      }
+    }
+  });
+}
+
+// out[q][j] = factor Σ_c block[q][c] rows[j][c] for j < n; rows of `out` are `keys` vectors long.
+ATTN_APART static void lane_products(const float* block, float factor, const float* rows,
+                                     int64_t any_width, int64_t n, int64_t keys, float* out) {
+  with_width(any_width, [&](auto width) {
+    for (int64_t j = 0; j < n; ++j) {
+      Vector sums[kBlock] = {};
+      for (int64_t c = 0; c < width; ++c) {
+        const Vector row = load(rows + (j * width + c) * kLanes);
+        for (int64_t q = 0; q < kBlock; ++q)
+          sums[q] += load(block + (q * width + c) * kLanes) * row;
+      }
+      for (int64_t q = 0; q < kBlock; ++q) store(out + (q * keys + j) * kLanes, sums[q] * factor);
+    }
+  });
+}
+
+// out[q][c] = Σ_j weights[q][j] rows[j][c]
+ATTN_APART static void lane_sums(const float* weights, const float* rows, int64_t any_width,
+                                 int64_t n, int64_t keys, float* out) {
+  with_width(any_width, [&](auto width) {
+    for (int64_t c = 0; c < width; ++c) {
+      Vector sums[kBlock] = {};
+      for (int64_t j = 0; j < n; ++j) {
+        const Vector row = load(rows + (j * width + c) * kLanes);
+        for (int64_t q = 0; q < kBlock; ++q)
+          sums[q] += load(weights + (q * keys + j) * kLanes) * row;
+      }
+      for (int64_t q = 0; q < kBlock; ++q) store(out + (q * width + c) * kLanes, sums[q]);
+    }
+  });
+}
+
+// rows[j][c] += Σ_q weights[q][j] block[q][c]
+ATTN_APART static void lane_outer(const float* weights, const float* block, int64_t any_width,
+                                  int64_t n, int64_t keys, float* rows) {
+  with_width(any_width, [&](auto width) {
+    for (int64_t j = 0; j < n; ++j) {
+      Vector parts[kBlock];
+      for (int64_t q = 0; q < kBlock; ++q) parts[q] = load(weights + (q * keys + j) * kLanes);
+      for (int64_t c = 0; c < width; ++c) {
+        float* at = rows + (j * width + c) * kLanes;
+        Vector sum = load(at);
+        for (int64_t q = 0; q < kBlock; ++q)
+          sum += parts[q] * load(block + (q * width + c) * kLanes);
+        store(at, sum);
+      }
+    }
+  });
+}
+
+// One vector of queries: what its lanes may see, and their dropout counters.
+struct QueryLanes {
+  int64_t keys;         ///< visible to the last slot
+  int32_t visible[16];  ///< keys that a lane may see
+  uint32_t low[16], first[16], high;
+};
+
+static QueryLanes query_lanes(const AttentionHead& sentence, const uint64_t* first_index,
+                              const HeadLanes& lanes, int64_t query) {
+  QueryLanes out;
+  out.high = 0;
+  const int64_t present = heads_in(lanes);
+  for (int64_t l = 0; l < kLanes; ++l) {
+    const int64_t i = least(query + l / lanes.per_slot, sentence.queries - 1);
+    const int64_t h = least(l % lanes.per_slot, present - 1);
+    out.visible[l] = static_cast<int32_t>(visible(sentence, i));
+    const DropoutHalves key = halves(
+        sentence.dropout, first_index[lanes.first + h] + static_cast<uint64_t>(i * sentence.keys));
+    out.low[l] = key.low;
+    out.first[l] = key.first;
+    out.high = key.high;
+  }
+  out.keys = out.visible[kLanes - 1];
+  return out;
+}
+
+static inline void hide_future(const QueryLanes& query, float* scores) {
+  for (int64_t j = query.visible[0]; j < query.keys; ++j) {
+    for (int64_t l = 0; l < kLanes; ++l) {
+      if (j >= query.visible[l]) scores[j * kLanes + l] = -__builtin_inff();
+    }
+  }
+}
+
+static inline void drop_lanes(const AttentionHead& sentence, const QueryLanes& query,
+                              const float* in, float* out) {
+  for (int64_t j = 0; j < query.keys; ++j) {
+    for (int64_t l = 0; l < kLanes; ++l) {
+      out[j * kLanes + l] =
+          in[j * kLanes + l] * dropout_factor(query.first[l] + static_cast<uint32_t>(j),
+                                              query.low[l], query.high, sentence.dropout.threshold,
+                                              sentence.dropout.scale);
+    }
+  }
+}
+
+// x[j] = exp(x[j] - shift) by lane. Two loops: the compiler vectorizes exp over a flat array only.
+static inline void exponentials(float* x, int64_t count, Vector shift) {
+  for (int64_t j = 0; j < count; j += kLanes) store(x + j, load(x + j) - shift);
+  for (int64_t j = 0; j < count; ++j) x[j] = exp_of(x[j]);
+}
+
+// Scores to weights in place, zero from query.keys to n; sets log Σ exp by lane.
+ATTN_APART static void lane_softmax(const QueryLanes& query, int64_t n, float* scores,
+                                    float* log_sum) {
+  hide_future(query, scores);
+  const int64_t count = query.keys * kLanes;
+  float largest[kLanes], sum[kLanes], inverse[kLanes];
+  for (int64_t l = 0; l < kLanes; ++l) largest[l] = scores[l];
+  for (int64_t j = kLanes; j < count; j += kLanes) {
+    for (int64_t l = 0; l < kLanes; ++l) largest[l] = max_of(scores[j + l], largest[l]);
+  }
+  exponentials(scores, count, load(largest));
+  Vector total = {};
+  for (int64_t j = 0; j < count; j += kLanes) total += load(scores + j);
+  store(sum, total);
+  for (int64_t l = 0; l < kLanes; ++l) {
+    inverse[l] = 1.0f / sum[l];
+    log_sum[l] = largest[l] + log_of(sum[l]);
+  }
+  const Vector factor = load(inverse);
+  for (int64_t j = 0; j < count; j += kLanes) store(scores + j, load(scores + j) * factor);
+  clear(scores, count, n * kLanes);
+}
+
+// As backward_row, by lane: `scores` holds the gradients of the dropped weights and becomes those
+// of the scores.
+ATTN_APART static void lane_backward(const AttentionHead& sentence, const QueryLanes& query,
+                                     int64_t n, const float* log_sum, float* weights,
+                                     float* dropped, float* scores) {
+  hide_future(query, weights);
+  const int64_t count = query.keys * kLanes;
+  exponentials(weights, count, load(log_sum));
+  if (sentence.dropout.threshold != 0) {
+    drop_lanes(sentence, query, weights, dropped);
+    drop_lanes(sentence, query, scores, scores);
+  } else {
+    for (int64_t j = 0; j < count; ++j) dropped[j] = weights[j];
+  }
+  Vector mean = {};
+  for (int64_t j = 0; j < count; j += kLanes) mean += load(weights + j) * load(scores + j);
+  const float scale = inverse_root(sentence.d_k);
+  for (int64_t j = 0; j < count; j += kLanes) {
+    store(scores + j, scale * load(weights + j) * (load(scores + j) - mean));
+  }
+  clear(scores, count, n * kLanes);
+  clear(dropped, count, n * kLanes);
+}
+
+static void narrow_attention_forward(const AttentionHead& sentence, int64_t heads,
+                                     const uint64_t* first_index, float* output,
+                                     int64_t output_stride, float* log_sum, int64_t log_sum_stride,
+                                     float* scratch) {
+  HeadLanes lanes = head_lanes(heads);
+  const int64_t d_k = sentence.d_k, d_v = sentence.d_v, all = sentence.keys;
+  float* keys = scratch;
+  float* values = keys + all * d_k * kLanes;
+  float* queries = values + all * d_v * kLanes;
+  float* outputs = queries + kBlock * d_k * kLanes;
+  float* weights = outputs + kBlock * d_v * kLanes;
+  const float scale = inverse_root(d_k);
+  const int64_t step = kBlock * lanes.slots;
+  for (lanes.first = 0; lanes.first < heads; lanes.first += lanes.per_slot) {
+    const int64_t present = heads_in(lanes);
+    spread_rows(lanes, sentence.key, sentence.key_stride, all, d_k, keys);
+    spread_rows(lanes, sentence.value, sentence.value_stride, all, d_v, values);
+    for (int64_t i0 = 0; i0 < sentence.queries; i0 += step) {
+      const int64_t count = least(step, sentence.queries - i0);
+      const int64_t n = visible(sentence, i0 + count - 1);
+      gather_rows(lanes, sentence.query + i0 * sentence.query_stride, sentence.query_stride, count,
+                  d_k, queries);
+      lane_products(queries, scale, keys, d_k, n, all, weights);
+      for (int64_t q = 0; q < kBlock && q * lanes.slots < count; ++q) {
+        const QueryLanes query = query_lanes(sentence, first_index, lanes, i0 + q * lanes.slots);
+        float* row = weights + q * all * kLanes;
+        float sums[kLanes] = {};  // no keys: zero output
+        if (n > 0) lane_softmax(query, n, row, sums);
+        if (sentence.dropout.threshold != 0) drop_lanes(sentence, query, row, row);
+        for (int64_t slot = 0; slot < lanes.slots && q * lanes.slots + slot < count; ++slot) {
+          float* at = log_sum + lanes.first * log_sum_stride + i0 + q * lanes.slots + slot;
+          for (int64_t h = 0; h < present; ++h) {
+            at[h * log_sum_stride] = sums[slot * lanes.per_slot + h];
+          }
+        }
+      }
+      lane_sums(weights, values, d_v, n, all, outputs);
+      scatter_rows(lanes, outputs, count, d_v, output + i0 * output_stride, output_stride);
+    }
+  }
+}
+
+static void narrow_attention_backward(const AttentionHead& sentence, int64_t heads,
+                                      const uint64_t* first_index,
+                                      const AttentionGradients& gradients, int64_t log_sum_stride,
+                                      float* scratch) {
+  HeadLanes lanes = head_lanes(heads);
+  const int64_t d_k = sentence.d_k, d_v = sentence.d_v, all = sentence.keys;
+  float* keys = scratch;
+  float* values = keys + all * d_k * kLanes;
+  float* d_keys = values + all * d_v * kLanes;
+  float* d_values = d_keys + all * d_k * kLanes;
+  float* queries = d_values + all * d_v * kLanes;
+  float* d_queries = queries + kBlock * d_k * kLanes;
+  float* d_outputs = d_queries + kBlock * d_k * kLanes;
+  float* weights = d_outputs + 2 * kBlock * d_v * kLanes;
+  float* dropped = weights + kBlock * all * kLanes;
+  float* scores = dropped + kBlock * all * kLanes;
+  const float scale = inverse_root(d_k);
+  const int64_t step = kBlock * lanes.slots;
+  for (lanes.first = 0; lanes.first < heads; lanes.first += lanes.per_slot) {
+    const int64_t present = heads_in(lanes);
+    spread_rows(lanes, sentence.key, sentence.key_stride, all, d_k, keys);
+    spread_rows(lanes, sentence.value, sentence.value_stride, all, d_v, values);
+    clear(d_keys, 0, all * (d_k + d_v) * kLanes);
+    for (int64_t i0 = 0; i0 < sentence.queries; i0 += step) {
+      const int64_t count = least(step, sentence.queries - i0);
+      const int64_t n = visible(sentence, i0 + count - 1);
+      gather_rows(lanes, sentence.query + i0 * sentence.query_stride, sentence.query_stride, count,
+                  d_k, queries);
+      gather_rows(lanes, gradients.output + i0 * gradients.output_stride, gradients.output_stride,
+                  count, d_v, d_outputs);
+      lane_products(queries, scale, keys, d_k, n, all, weights);
+      lane_products(d_outputs, 1.0f, values, d_v, n, all, scores);
+      for (int64_t q = 0; q < kBlock; ++q) {
+        const int64_t i = i0 + q * lanes.slots, at = q * all * kLanes;
+        if (i >= sentence.queries) {  // missing rows add nothing
+          clear(scores + at, 0, n * kLanes);
+          clear(dropped + at, 0, n * kLanes);
+          continue;
+        }
+        float sums[kLanes] = {};
+        for (int64_t l = 0; l < kLanes; ++l) {
+          const int64_t row = i + l / lanes.per_slot, h = l % lanes.per_slot;
+          // A lane without a query or head: weight 0 for its score of 0.
+          sums[l] = row < sentence.queries && h < present
+                        ? gradients.log_sum[(lanes.first + h) * log_sum_stride + row]
+                        : 100.0f;
+        }
+        lane_backward(sentence, query_lanes(sentence, first_index, lanes, i), n, sums, weights + at,
+                      dropped + at, scores + at);
+      }
+      lane_sums(scores, keys, d_k, n, all, d_queries);
+      scatter_rows(lanes, d_queries, count, d_k, gradients.query + i0 * sentence.query_stride,
+                   sentence.query_stride);
+      lane_outer(scores, queries, d_k, n, all, d_keys);
+      lane_outer(dropped, d_outputs, d_v, n, all, d_values);
+    }
+    add_slots(lanes, d_keys, all, d_k, gradients.key, sentence.key_stride);
+    add_slots(lanes, d_values, all, d_v, gradients.value, sentence.value_stride);
+  }
+}
+
+#undef ATTN_APART
