@@ -52,13 +52,13 @@ struct ModelConfig {
   static void fields(Self& self, Visit&& visit) {
     Architecture architecture = self.architecture();
     visit("architecture", architecture, "model architecture; the other options depend on it");
-    if constexpr (!std::is_const_v<Self>) self.choose(architecture);
+    if constexpr (!std::is_const_v<Self>) self.set_architecture(architecture);
     std::visit([&](auto& chosen) { chosen.fields(chosen, visit); }, self.options);
   }
   bool operator==(const ModelConfig&) const = default;
 
   /// Switches to the defaults of `architecture` unless it is set already.
-  void choose(Architecture architecture);
+  void set_architecture(Architecture architecture);
   /// Throws ConfigError naming the first option that contradicts itself.
   void validate() const;
   /// Maximum number of positions of a sentence, if there is a limit.

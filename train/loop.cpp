@@ -23,7 +23,7 @@ class Loop {
       callbacks_.stepped(throughput_);
       const bool last = state().step >= config_.steps;
       if (last || state().step % config_.log_every == 0) {
-        callbacks_.log(throughput_.take_window());
+        callbacks_.log(throughput_.take_interval());
       }
       const bool best = evaluate(last);
       const bool stop = callbacks_.stop_requested();

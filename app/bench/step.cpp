@@ -76,7 +76,7 @@ Material material(const DataConfig& data, const StepBenchmarkOptions& options) {
           .real = true};
 }
 
-// Weights, gradients and Adam's two moments, in float32: what does not grow with the batch.
+// Bytes that do not grow with the batch: weights, gradients and Adam's two moments, in float32.
 double fixed_memory(int64_t parameters) {
   return 16.0 * static_cast<double>(parameters);
 }
@@ -96,7 +96,7 @@ StepBenchmark benchmark_step(const Experiment& experiment, const StepBenchmarkOp
   const auto model = make_model(experiment.model, vocabulary);
   model->to(device);
   if (experiment.model.counts_words()) {
-    data.corpus->set_target_counter(  // which tokens it counts costs nothing
+    data.corpus->set_target_counter(  // any tokens: which ones are counted does not affect the cost
         std::make_shared<const TokenCounter>(vocabulary.target, std::span<const int32_t>()));
   }
   BatchStream stream(*data.corpus, {.batch_tokens = measured, .seed = seed});

@@ -140,7 +140,7 @@ std::string last_part(const std::string& path) {
   return path.substr(path.rfind('.') + 1);  // npos + 1 is 0
 }
 
-// Evaluators' come last, so that "beam" is search's.
+// Evaluators' options come last, so that "beam" means search.beam.
 const std::vector<Option>& options() {
   static const std::vector<Option> all = [] {
     std::vector<Option> list;
@@ -157,7 +157,7 @@ const std::vector<Option>& options() {
     add_section("runtime", explain_config(RuntimeConfig{}));
     for (const auto& kind : EnumNames<EvaluatorKind>::values) {
       EvaluatorConfig config;
-      config.choose(kind.value);
+      config.set_kind(kind.value);
       add_section("eval[]", explain_config(config));
     }
     return list;

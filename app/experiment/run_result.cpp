@@ -33,7 +33,7 @@ std::optional<RunResult> read_result(const RunDirectory& run) {
 
 std::optional<RunResult> finished_result(const RunDirectory& run, const TrainConfig& config) {
   auto result = read_result(run);
-  // Without early stopping a run ends at its last step.
+  // Without early stopping (train.patience) a run finishes at train.steps.
   if (result && config.patience == 0 && result->step < config.steps) return {};
   return result;
 }

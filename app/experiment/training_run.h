@@ -24,26 +24,26 @@ namespace attn {
 
 class TrainingRun {
  public:
-  /// Reads and checks the data, trains or loads tokenizers, creates the model; with `resume` loads
-  /// the newest valid checkpoint, if any. Throws ConfigError or DataError before training. Waits up
-  /// to `patience_seconds` for the lock.
+  /// Reads and checks the data, trains or loads the tokenizers and creates the model. With `resume`
+  /// it loads the newest valid checkpoint, if any. Waits up to `patience_seconds` for the lock.
+  /// Throws ConfigError or DataError.
   TrainingRun(const Experiment& experiment, RunDirectory directory, bool resume,
               const Context& context, double patience_seconds = 0.0);
 
   /// Trains to the end, or until a stop signal, after which it saves a checkpoint. Throws
-  /// NonFiniteLoss, and DataError if a checkpoint cannot be written; earlier checkpoints are
+  /// NonFiniteLoss, and DataError if a checkpoint cannot be written; earlier checkpoints stay
   /// intact.
   LoopEnd run();
 
   /// Whether there are no steps left to train.
   bool finished() const;
-  /// Writes result.json of a finished run unless it exists; called at the end of `run`.
+  /// Writes result.json of a finished run unless it exists. Called at the end of `run`.
   void write_result();
   int64_t step() const { return trainer_->state.step; }
 
  private:
   void prepare(bool resume);
-  /// Runs `work`; the message of an exception becomes the last line of the log, too.
+  /// Runs `work`; also logs the message of an exception.
   void noting_failure(const std::function<void()>& work) const;
   void write_run_info();
   void require_same_text(const Json& begun) const;
@@ -54,7 +54,7 @@ class TrainingRun {
   void update_config();
   LoopCallbacks callbacks();
   LoopEvaluation loop_evaluation(const Evaluator& evaluator);
-  void log_window(const TrainingWindow& window);
+  void log_interval(const TrainingInterval& interval);
   void log_evaluation(const Evaluator& evaluator, const EvaluationResult& result, bool best,
                       double seconds);
   void save();

@@ -14,8 +14,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The options that determine a vocabulary: hashes of the texts instead of paths, unrelated options
-// at their defaults.
+// The options that determine a vocabulary: with hashes of the texts instead of paths, and unrelated
+// options at their defaults.
 std::string vocabulary_key(const DataConfig& data, TextHashes& hashes) {
   DataConfig key = data;
   const DataConfig defaults;
@@ -49,7 +49,7 @@ bool is_complete(const DataConfig& data) {
   return !data.source_model.empty() && (data.shared_vocabulary || !data.target_model.empty());
 }
 
-// A trained run keeps its vocabulary, even if the sweep directory has moved.
+// A trained run keeps its own vocabulary, even if the sweep directory was moved.
 void keep_vocabulary(PlannedRun& run) {
   const RunDirectory begun(run.directory);
   if (is_complete(run.experiment.data) || !begun.has_config() || !begun.has_trained()) return;

@@ -56,7 +56,7 @@ std::vector<std::string> runtime_notes(const SweepPlan& plan) {
   return notes;
 }
 
-void refuse_changed(const SweepPlan& plan) {
+void check_unchanged(const SweepPlan& plan) {
   std::string rows, texts;
   TextHashes hashes(kept_hashes(plan.directory));
   const auto add = [&](std::string& list, const PlannedRun& run,

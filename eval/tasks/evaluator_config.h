@@ -54,7 +54,7 @@ struct EvaluatorConfig {
     visit("name", self.name, "name of the evaluator, used for its results and files");
     EvaluatorKind kind = self.kind();
     visit("kind", kind, "metric: loss is perplexity, the others score the output of beam search");
-    if constexpr (!std::is_const_v<Self>) self.choose(kind);
+    if constexpr (!std::is_const_v<Self>) self.set_kind(kind);
     visit("data", self.data, "text to evaluate on, given like data.train; empty: data.valid");
     visit("every", self.every, "steps between evaluations; 0: only at the end of training");
     std::visit([&](auto& chosen) { chosen.fields(chosen, visit); }, self.options);
@@ -62,7 +62,7 @@ struct EvaluatorConfig {
   bool operator==(const EvaluatorConfig&) const = default;
 
   /// Switches to the defaults of `kind` unless it is set already.
-  void choose(EvaluatorKind kind);
+  void set_kind(EvaluatorKind kind);
   /// Throws ConfigError naming the first option that contradicts itself.
   void validate() const;
   /// Throws ConfigError if the kind does not support the task.

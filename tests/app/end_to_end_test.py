@@ -59,7 +59,7 @@ class EndToEnd(ProgramTest):
         self.assertEqual(len(out), len(lines))
         self.assertEqual(out[0], "")
         # One line at a time gives what the batch gave.
-        alone = self.attn("translate", "whole", "--window", "1", stdin=lines[1] + "\n").stdout
+        alone = self.attn("translate", "whole", "--chunk-size", "1", stdin=lines[1] + "\n").stdout
         self.assertEqual(alone, out[1] + "\n")
         scored = self.attn("translate", "whole", "--scores", "--set", "nbest=3", stdin=lines[1] + "\n").stdout
         rows = [line.split("\t") for line in scored.splitlines()]
@@ -525,7 +525,7 @@ class EndToEnd(ProgramTest):
 
         def stderr_of(terminal):
             ours, theirs = pty.openpty() if terminal else os.pipe()
-            process = subprocess.Popen([self.program, "translate", "whole", "--window", "1"], cwd=self.path, text=True,
+            process = subprocess.Popen([self.program, "translate", "whole", "--chunk-size", "1"], cwd=self.path, text=True,
                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=theirs)
             os.close(theirs)
             process.stdin.write(line)
@@ -564,7 +564,7 @@ class EndToEnd(ProgramTest):
     def test_a_byte_order_mark_is_no_part_of_the_text(self):
         self.whole_run()
         text = "\n".join((self.path / "corpus/test.en").read_text().splitlines()[:3]) + "\n"
-        for command in (["translate", "whole"], ["translate", "whole", "--window", "1"], ["vocab", "whole", "--encode"]):
+        for command in (["translate", "whole"], ["translate", "whole", "--chunk-size", "1"], ["vocab", "whole", "--encode"]):
             with self.subTest(command=command):
                 plain = self.attn(*command, stdin=text).stdout
                 self.assertEqual(self.attn(*command, stdin="\ufeff" + text).stdout, plain)

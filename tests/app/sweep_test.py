@@ -342,7 +342,7 @@ class Sweeps(ProgramTest):
         self.assertIn("started with 3 threads, resuming with 2", note)
         command = [self.program, "train", "threads", "--resume", "--set", "train.steps=12"]
         done = subprocess.run(command, cwd=self.path, capture_output=True, text=True, timeout=300)
-        self.assertIn("resuming with 3 threads, as it was started", done.stderr)
+        self.assertIn("resuming with 3 threads, as at the start of the run", done.stderr)
         self.assertIn("; 3 threads;", done.stderr)
         self.assertNotIn("threads, as", run(16, "--resume", threads=3))
 

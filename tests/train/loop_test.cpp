@@ -24,8 +24,8 @@ struct Recorded {
 
   explicit Recorded(const TrainConfig& train) : config(train), task(train) {
     callbacks.stepped = [](const Throughput&) {};
-    callbacks.log = [this](const TrainingWindow& window) {
-      CHECK(window.step == step());
+    callbacks.log = [this](const TrainingInterval& interval) {
+      CHECK(interval.step == step());
       note("log");
     };
     callbacks.save = [this] { note("save"); };

@@ -66,7 +66,7 @@ TEST_CASE("a run's checkpoints are selected by @best, @last, @average and @STEP"
 TEST_CASE("a selector of what a run lacks is answered with what it has") {
   const Run run;
   const std::string has = "has @best (step 200), @last (step 300); steps 100, 200, 300";
-  CHECK_THAT(message(run.at("150")), contains("no checkpoint of this step") && contains(has));
+  CHECK_THAT(message(run.at("150")), contains("no checkpoint at this step") && contains(has));
   CHECK_THAT(message(run.at("average")), contains("attn average") && contains(has));
   CHECK_THAT(message(run.at("bets")),
              contains("did you mean " + run.at("best").string() + "?") && contains(has));

@@ -43,9 +43,9 @@ TEST_CASE("a run has one holder, which the error names") {
     const RunLock lock(folder / "run");
     CHECK_NOTHROW(lock.require());
     CHECK_THROWS_WITH(RunLock(folder / "run"),
-                      contains("another process trains this run (process " +
+                      contains("another process is training this run (process " +
                                std::to_string(::getpid()) + " on "));
-    CHECK_THROWS_WITH(RunLock(folder / "run", 0.3), contains("another process trains"));
+    CHECK_THROWS_WITH(RunLock(folder / "run", 0.3), contains("another process is training"));
     CHECK_NOTHROW(lock.require());
   }
   CHECK_FALSE(fs::exists(folder / "run/lock.holder"));
@@ -56,7 +56,8 @@ TEST_CASE("without the system's locks a holder that lives keeps others out") {
   const TemporaryDirectory folder;
   {
     const RunLock lock(folder.path(), kWithoutLocks);
-    CHECK_THROWS_WITH(RunLock(folder.path(), kWithoutLocks), contains("another process trains"));
+    CHECK_THROWS_WITH(RunLock(folder.path(), kWithoutLocks),
+                      contains("another process is training"));
     CHECK_NOTHROW(lock.require());
   }
   CHECK(seconds_for(folder.path(), kWithoutLocks) < 5.0);
@@ -84,7 +85,7 @@ TEST_CASE("a holder without a heartbeat is replaced, and notices it later") {
     const RunLock next(folder.path(),
                        RunLockOptions{.beat = 0.05, .dead_after = 0.3, .system_locks = false});
     CHECK_NOTHROW(next.require());
-    CHECK_THROWS_WITH(asleep.require(), contains("another process trains"));
+    CHECK_THROWS_WITH(asleep.require(), contains("another process is training"));
   }
   write_foreign_record(folder / "lock.holder", 3);
   CHECK(seconds_for(folder.path(), {.beat = 0.05, .dead_after = 0.3}) >= 0.3);
