@@ -12,7 +12,7 @@ bool is_blank(const std::string& line) {
   return line.find_first_not_of(blanks) == std::string::npos;
 }
 
-/// A line that was cut may end inside a character.
+/// Whether a line is invalid UTF-8. A truncated line may end inside a character.
 bool is_broken(const std::string& line, bool cut) {
   const auto at = find_invalid_utf8(line);
   return at && !(cut && *at + 4 > line.size());
