@@ -37,7 +37,7 @@ struct ModelConfig {
   requires std::is_constructible_v<Options, Chosen> ModelConfig(const Chosen& config)
       : options(config) {}
 
-  /// The options, of an alternative that is known to be set.
+  /// The options of the current architecture, which must be Chosen.
   template <class Chosen>
   const Chosen& get() const {
     return std::get<Chosen>(options);
@@ -59,12 +59,12 @@ struct ModelConfig {
 
   /// Switches to the defaults of `architecture` unless it is set already.
   void set_architecture(Architecture architecture);
-  /// Throws ConfigError naming the first option that contradicts itself.
+  /// Throws ConfigError naming the first invalid option.
   void validate() const;
   /// Maximum number of positions of a sentence, if there is a limit.
   std::optional<int64_t> max_length() const;
   EmbeddingSharing embedding_sharing() const;
-  /// Whether the decoder takes a second index per row: the number of leaves generated so far.
+  /// Whether the decoder input has a second position: the number of leaves generated so far.
   bool counts_words() const;
 };
 
