@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The last scheduled checkpoints. Those saved on interruption are left out, so that the average
+// The last scheduled checkpoints. Those saved on interruption are excluded, so that the average
 // does not depend on interruptions.
 std::vector<StoredCheckpoint> last_checkpoints(const AverageOptions& options,
                                                std::optional<int64_t> until) {

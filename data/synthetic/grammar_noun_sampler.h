@@ -54,7 +54,7 @@ class NounSampler {
   /// Always a noun with its article.
   NounPhrase common(const NounSlot& slot);
   PrepositionalPhrase prepositional(std::span<const Preposition> prepositions);
-  /// An adjective that fits and isn't on the scale of `but`; null where there is none.
+  /// A compatible adjective that is not on the scale of `but`; null if there is none.
   const Adjective* adjective(Classes classes, const Adjective* but = nullptr);
 
  private:

@@ -75,7 +75,7 @@ class Parse(ProgramTest):
             word, tags = line.split("\t")
             known[word] = [tag.rsplit(":", 1)[0].lstrip("=") for tag in tags.split()]
         self.assertGreater(len(known), 50)
-        # The first checkpoint of a short run would rather write nonsense.
+        # Unconstrained, the first checkpoint of a short run would output malformed trees.
         trees = self.attn("parse", "tags", "--set", "known_tags=1", "--set", "beam=1",
                           stdin="".join(line + "\n" for line in self.sentences())).stdout
         leaves = re.findall(r"\(([^ ()]+) ([^ ()]+)\)", trees)

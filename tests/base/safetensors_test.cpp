@@ -1,5 +1,5 @@
-// The safetensors format: ours against files that Python's safetensors wrote
-// (tools/goldens/safetensors_golden.py), and against damage of every kind.
+// The safetensors format against files written by Python's safetensors
+// (tools/goldens/safetensors_golden.py), and with corrupt files.
 #include "base/safetensors.h"
 
 #include <cstring>

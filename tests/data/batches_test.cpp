@@ -32,7 +32,7 @@ EncodedCorpus random_corpus(int64_t count, uint64_t seed, uint64_t longest = 30)
   return EncodedCorpus(pairs, vocabularies);
 }
 
-/// The batches of one epoch, beginning where the stream stands, at an epoch's start.
+/// The batches of one epoch. The stream must be at the start of an epoch.
 std::vector<Batch> epoch_of(BatchStream& stream) {
   std::vector<Batch> batches{stream.next()};
   const int64_t epoch = stream.epoch();

@@ -1,4 +1,5 @@
-// Every kernel against the plain operations that define it: values, gradients, rates.
+// Kernels against reference implementations with LibTorch operations: values, gradients, dropout
+// rates.
 #include <ATen/Parallel.h>
 #ifdef __linux__
 #include <dlfcn.h>
@@ -58,7 +59,7 @@ TEST_CASE("a dropout seed decides the keys of its thread, nested ones too") {
     torch::manual_seed(1);  // has no say
     CHECK(draw_dropout_key(0.5).key == second);
   }
-  CHECK(draw_dropout_key(0.5).key != second);  // the outer one goes on where it stood
+  CHECK(draw_dropout_key(0.5).key != second);  // the outer one continues its sequence
 }
 
 TEST_CASE("residual_norm without dropout equals LayerNorm of the sum, values and gradients") {

@@ -1,5 +1,5 @@
-// Products of bf16 tiles against loops in double precision, on buffers of exactly the size
-// promised. Every kind of kernels that the machine has runs the same cases, plain C++ too.
+// Products of bf16 tiles against loops in double precision, on buffers of exactly the required
+// size. All implementations that the machine supports, including plain C++, run the same cases.
 #include "kernels/cpu/tiles.h"
 
 #include <cmath>
@@ -61,7 +61,7 @@ struct Matrix {
   std::vector<uint16_t> narrow, narrow_turned;
 };
 
-// Room for an operand, and a guard behind it.
+// A buffer for an operand, followed by a guard.
 constexpr uint16_t kGuard = 0x1234;
 std::vector<uint16_t> tiles(int64_t lines, int64_t inner) {
   std::vector<uint16_t> room(static_cast<size_t>(tile_count(lines, kTileLines) *
@@ -70,7 +70,7 @@ std::vector<uint16_t> tiles(int64_t lines, int64_t inner) {
   return room;
 }
 
-// Those of every kind that the machine has.
+// The kernels of all implementations that the machine supports.
 const cpu::TileKernels* each_kind() {
   std::vector<const cpu::TileKernels*> all;
   while (const auto* kernels = cpu::supported_tiles(static_cast<int64_t>(all.size()))) {

@@ -14,7 +14,7 @@ namespace {
 
 using Events = std::vector<std::string>;
 
-/// A training that writes down what the loop asks for, as "log 2" for each callback and step.
+/// A training run that records each callback and step of the loop, as "log 2".
 struct Recorded {
   TrainConfig config;
   CopyingTask task;
@@ -36,7 +36,7 @@ struct Recorded {
   int64_t step() const { return task.trainer.state.step; }
   void note(const std::string& what) { events.push_back(what + " " + std::to_string(step())); }
 
-  /// An evaluator that finds these values, one after the other; lower is better.
+  /// An evaluator that returns these values in order; lower is better.
   void add(const std::string& name, int64_t every, std::vector<double> values) {
     callbacks.evaluations.push_back(
         {.every = every,

@@ -24,7 +24,7 @@ std::filesystem::path make_folder() {
   return name;
 }
 
-/// A folder that goes when the test does.
+/// A temporary directory of the test.
 struct Folder {
   std::filesystem::path path = make_folder();
   ~Folder() { std::filesystem::remove_all(path); }

@@ -103,7 +103,7 @@ TEST_CASE("a written experiment is read back equal") {
   CHECK(beam(before, 1) == 2);  // unless they say otherwise
   Json written = write_experiment(before);
   CHECK(resolve_experiment(written, "again", ".") == before);
-  // A resolved config still listens to its "search".
+  // Evaluators of a resolved config still inherit from "search".
   const Experiment changed = resolve_experiment(written, "again", ".", {"search.beam=9"});
   CHECK(beam(changed, 0) == 9);
   CHECK(beam(changed, 1) == 2);
@@ -237,7 +237,7 @@ TEST_CASE("runtime options are read under present and former names") {
   const std::string plain = R"({"eval": [{"name": "a", "kind": "bleu"}]})";
   check(resolve(plain, {"runtime.attention=reference", "runtime.decoder=modules"}));
   check(resolve(plain, {"model.attention=readable", R"(search={"decoder": "libtorch"})"}));
-  // The last one decides, by whichever name.
+  // The last assignment takes effect, under either name.
   CHECK(resolve(plain, {"search.decoder=libtorch", "runtime.decoder=packed"}).runtime ==
         RuntimeConfig{});
   CHECK(resolve(R"({"runtime": {"decoder": "modules"}})", {"search.decoder=packed"}).runtime ==

@@ -48,7 +48,7 @@ TEST_CASE("an unknown key names the option that was meant, wherever it belongs")
   CHECK_THAT(complaint("unheard_of_at_all=3"), contains("one of: about, seed, data"));
 }
 
-TEST_CASE("every usual name leads to an option that there is") {
+TEST_CASE("every alias names an existing option") {
   for (const char* name :
        {"warmup_steps", "max_steps", "num_layers", "nheads", "clip", "dropout_rate", "lenpen",
         "save_every", "tie_embeddings", "src", "vocab", "random_seed", "d_inner", "compute_type"}) {

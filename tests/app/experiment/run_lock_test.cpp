@@ -1,5 +1,4 @@
-// One process trains a run: also where the system's locks don't work, which is what
-// `system_locks = false` stands for.
+// Only one process trains a run, also on file systems without locks (`system_locks = false`).
 #include "app/experiment/run_lock.h"
 
 #include <sys/wait.h>

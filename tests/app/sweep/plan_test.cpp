@@ -60,7 +60,7 @@ TEST_CASE("null in a row or a grid is a value: the option's default") {
   CHECK(grid.rows[1].experiment.train.clip_norm == 0.0);
   CHECK(grid.rows[1].experiment.model.get<TransformerConfig>().heads == TransformerConfig{}.heads);
   CHECK(grid.rows[2].experiment.train.clip_norm == 2.0);
-  // What all rows set is undone to the default as well, not to the base's value.
+  // null in a row resets an option that all rows set to its default, not to the base's value.
   const SweepPlan both = sweeps.plan(
       R"({"base": "base.json", "set": {"train": {"clip_norm": 3.0}},
           "rows": [{"name": "base"}, {"name": "x", "set": {"train": {"clip_norm": null}}}]})");

@@ -1,5 +1,5 @@
-// Trees as symbols: both forms come back unchanged, whatever labels and tags are called, and a
-// model's nonsense becomes a tree with exactly the sentence's words.
+// Linearization: both forms are inverted exactly for arbitrary labels and tags, and arbitrary model
+// output is repaired to a tree over exactly the sentence's words.
 #include "data/parsing/linearize.h"
 
 #include <algorithm>

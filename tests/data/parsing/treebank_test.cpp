@@ -1,4 +1,4 @@
-// Treebanks as parallel text: what is read, left out, mixed and found again.
+// Treebanks as parallel text: reading, dropped trees, silver trees and places of lines.
 #include "data/parsing/treebank.h"
 
 #include <algorithm>
@@ -175,7 +175,7 @@ TEST_CASE("broken files of trees are rejected with their place") {
                   DataError);
 }
 
-TEST_CASE("a parsing config that contradicts itself is rejected") {
+TEST_CASE("an inconsistent parsing config is rejected") {
   DataConfig data = parsing("x");
   CHECK_NOTHROW(data.validate());
   data.shared_vocabulary = true;

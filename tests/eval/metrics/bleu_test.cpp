@@ -59,7 +59,7 @@ json read_json(const std::filesystem::path& path) {
   return json::parse(in);
 }
 
-/// The folder of shared BLEU data, or nothing where it is absent.
+/// The directory of shared BLEU data; std::nullopt if it is missing.
 std::optional<std::filesystem::path> shared_bleu() {
   const char* given = std::getenv("ATTN_SHARED_DATA");
   const std::filesystem::path folder =

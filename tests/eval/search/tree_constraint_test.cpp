@@ -1,5 +1,5 @@
-// Search that can only write trees: whatever the model wants, every output is well formed over
-// exactly the sentence's words, and among such outputs the best one is found.
+// Constrained search: for any model, every output is a well-formed tree over exactly the sentence's
+// words, and the best such tree is found.
 #include "eval/search/tree_constraint.h"
 
 #include <algorithm>
