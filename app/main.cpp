@@ -76,7 +76,7 @@ int run(int argc, char** argv) {
   add_config_command(app);
   add_vocab_command(app);
   add_generate_command(app);
-  std::vector<std::string> arguments = written_out({argv + 1, argv + argc});
+  std::vector<std::string> arguments = expand_shorthands({argv + 1, argv + argc});
   check_arguments(app, arguments);
   try {
     std::reverse(arguments.begin(), arguments.end());  // the order that CLI11 expects

@@ -42,7 +42,7 @@ EncodedChunk encode_chunk(const std::vector<TextPair>& texts, const CorpusReques
   };
   for (const TextPair& text : texts) {
     ++chunk.notes.lines;
-    if (note_problem(text, chunk.notes)) continue;
+    if (record_problem(text, chunk.notes)) continue;
     EncodedPair pair{request.tokenizers.source->encode(text.source),
                      request.tokenizers.target->encode(text.target), text.line};
     // A line of invisible characters may yield no tokens.

@@ -87,7 +87,7 @@ void PairReader::report_unequal(bool source_ended) {
                   ": the two files must be aligned line by line");
 }
 
-bool note_problem(const TextPair& pair, CorpusReport& report) {
+bool record_problem(const TextPair& pair, CorpusReport& report) {
   const auto note = [&](PairProblem problem, bool in_source, bool in_target) {
     if (!in_source && !in_target) return false;
     report[problem].add({pair.line, in_source ? Side::source : Side::target});
@@ -106,7 +106,7 @@ CorpusReport check_texts(const std::filesystem::path& source, const std::filesys
   PairReader reader(source, target);
   for (TextPair pair; reader.next(pair);) {
     ++report.lines;
-    note_problem(pair, report);
+    record_problem(pair, report);
   }
   if (report.lines == 0) throw DataError("'" + source.string() + "' is empty");
   const Dropped& broken = report[PairProblem::invalid_utf8];

@@ -96,7 +96,7 @@ class PairReader {
 
 /// Checks encoding, blank lines and extreme length of a pair. If there is a problem, adds it to the
 /// report and returns true.
-bool note_problem(const TextPair& pair, CorpusReport& report);
+bool record_problem(const TextPair& pair, CorpusReport& report);
 
 /// Checks both texts. Throws DataError if the numbers of lines differ, if no pair is usable, or if
 /// more than 1 % of the pairs are not UTF-8 (probably a wrong encoding).

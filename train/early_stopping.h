@@ -12,7 +12,7 @@ namespace attn {
 using Better = std::function<bool(double value, double than)>;
 
 /// Records the validation result of state.step. Returns whether it is the best so far.
-bool note_validation(TrainState& state, double value, const Better& better);
+bool record_validation(TrainState& state, double value, const Better& better);
 
 /// Whether training has ended: at the last step, or by early stopping (train.patience).
 bool is_finished(const TrainState& state, const TrainConfig& config);

@@ -61,7 +61,7 @@ class Loop {
   bool evaluate_one(const LoopEvaluation& evaluation, bool decides) {
     double value = 0.0;
     const double seconds = outside_training([&] { value = evaluation.run(); });
-    const bool best = decides && note_validation(state(), value, evaluation.better);
+    const bool best = decides && record_validation(state(), value, evaluation.better);
     evaluation.log(best, seconds);
     return best;
   }

@@ -62,9 +62,9 @@ Material invented(int64_t vocabulary, int64_t length) {
 }
 
 Material material(const DataConfig& data, const StepBenchmarkOptions& options) {
-  if (options.invented_length > 0 || !has_text(data)) {
+  if (options.synthetic_length > 0 || !has_text(data)) {
     return invented(options.vocabulary > 0 ? options.vocabulary : data.vocab_size,
-                    options.invented_length);
+                    options.synthetic_length);
   }
   const DataConfig text = with_training_text(data, options.cache, 1);
   return {.corpus = std::make_unique<EncodedCorpus>(

@@ -18,7 +18,7 @@ struct StepBenchmarkOptions {
   int64_t vocabulary = 0;
   /// Sentence length of synthetic data; 0: the real text, or synthetic sentences of 10 to 40 tokens
   /// if it is missing.
-  int64_t invented_length = 0;
+  int64_t synthetic_length = 0;
 };
 
 /// Trains on the device for `seconds` and returns the cost of an update. Throws ConfigError and

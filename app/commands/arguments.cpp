@@ -70,7 +70,7 @@ std::string option_meant(const CLI::App& command, const std::string& found) {
   const auto as_option = [&](const std::string& option) {
     return ConfigError(where + "; set the config's option with --set " + option + "=" + value);
   };
-  const std::string option = option_meant(command, option_named(name));
+  const std::string option = option_meant(command, option_path(name));
   if (!option.empty()) throw as_option(option);
   const std::vector<std::string> flags = flags_of(command);
   const std::string near = nearest(name, flags);
@@ -95,7 +95,7 @@ std::vector<std::string> commands_of(const CLI::App& app) {
 
 }  // namespace
 
-std::vector<std::string> written_out(std::vector<std::string> arguments) {
+std::vector<std::string> expand_shorthands(std::vector<std::string> arguments) {
   std::vector<std::string> out;
   bool set = false, help = false, command = false;
   for (std::string& argument : arguments) {

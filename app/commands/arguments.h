@@ -8,7 +8,7 @@
 namespace attn {
 
 /// Expands `--set a=1 b=2` to `--set a=1 --set b=2`, and `help train` to `train --help`.
-std::vector<std::string> written_out(std::vector<std::string> arguments);
+std::vector<std::string> expand_shorthands(std::vector<std::string> arguments);
 
 /// Throws ConfigError for an unknown command or flag, suggesting the nearest one, or --set if the
 /// flag is the name of a config option.

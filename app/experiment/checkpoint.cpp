@@ -139,7 +139,7 @@ void require_no_checkpoint(const fs::path& path) {
       (inside ? "the run is " + shown.string() : "give the run directory it belongs to"));
 }
 
-void require_nothing_lost(const RunDirectory& run) {
+void require_valid_checkpoint(const RunDirectory& run) {
   const fs::path folder = run.checkpoints();
   if (latest_checkpoint(folder)) return;
   const int64_t step = saved_step(run);

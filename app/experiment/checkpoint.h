@@ -47,7 +47,7 @@ void require_no_checkpoint(const std::filesystem::path& path);
 
 /// Throws DataError if the run has saved checkpoints but none is valid any more. Such a run can be
 /// neither resumed nor restarted in its directory.
-void require_nothing_lost(const RunDirectory& run);
+void require_valid_checkpoint(const RunDirectory& run);
 
 /// Finds the checkpoint (find_checkpoint) and loads config, tokenizers and weights onto the device.
 /// The assignments override options of the experiment, including runtime, but not the model's

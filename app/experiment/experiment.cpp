@@ -34,7 +34,7 @@ void validate_part(const Part& part, const std::string& place) {
 }
 
 Json read_json(const fs::path& file) {
-  return parse_json(read_file(file, kLargestConfig), file.string());
+  return parse_json(read_file(file, kMaxConfigBytes), file.string());
 }
 
 // Merges the files of "base" into `config`, in order, then `json`.
@@ -137,7 +137,7 @@ Experiment read_merged(Json merged, const std::string& name) {
     apply_runtime(experiment, decoders);
     experiment.validate();
   } catch (const UnknownKey& error) {
-    throw ConfigError(name + ": " + with_option_meant(error));
+    throw ConfigError(name + ": " + with_suggestion(error));
   } catch (const ConfigError& error) {
     throw ConfigError(name + ": " + error.what());
   }

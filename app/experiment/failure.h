@@ -11,10 +11,10 @@ namespace attn {
 std::string last_line(const std::filesystem::path& log);
 
 /// Appends "failed: WHY" to a log. Errors are ignored.
-void note_failure(const std::filesystem::path& log, const std::string& why) noexcept;
+void log_failure(const std::filesystem::path& log, const std::string& why) noexcept;
 
-/// The reason written by note_failure; std::nullopt unless it is the last line of the log.
-std::optional<std::string> noted_failure(const std::filesystem::path& log);
+/// The reason written by log_failure; std::nullopt unless it is the last line of the log.
+std::optional<std::string> logged_failure(const std::filesystem::path& log);
 
 /// Why a run failed, from its own log or, for a run of a sweep, from the log beside its directory
 /// (seed-1.log), where the sweep records exits such as a kill by the out-of-memory killer.

@@ -18,8 +18,8 @@ bool is_sweep_directory(const fs::path& path) {
 
 // The content of a JSON file; null if it is not valid JSON.
 Json json_of(const fs::path& path) {
-  if (!fs::is_regular_file(path) || fs::file_size(path) > kLargestConfig) return {};
-  return Json::parse(read_file(path, kLargestConfig), nullptr, false);
+  if (!fs::is_regular_file(path) || fs::file_size(path) > kMaxConfigBytes) return {};
+  return Json::parse(read_file(path, kMaxConfigBytes), nullptr, false);
 }
 
 std::string sweep_source(const fs::path& directory) {

@@ -11,13 +11,13 @@ namespace attn {
 /// The path of the option with this name in any section, or of the equivalent of another toolkit's
 /// option: "model.heads" for "heads", "train.learning_rate" for "lr", "search.beam" for
 /// "beam-size". "" if there is none.
-std::string option_named(std::string_view name);
+std::string option_path(std::string_view name);
 
-/// option_named, else the option with the nearest name by edit distance; "" if none is near.
+/// option_path, else the option with the nearest name by edit distance; "" if none is near.
 std::string nearest_option(std::string_view name);
 
 /// An error's message with a suggestion: the option of that name in another section, else the
 /// nearest name in the same section, else the nearest name of all.
-std::string with_option_meant(const UnknownKey& error);
+std::string with_suggestion(const UnknownKey& error);
 
 }  // namespace attn

@@ -28,7 +28,7 @@ namespace attn {
 inline constexpr const char* kConfigFile = "config.json";
 
 /// Largest config, sweep file or resolved experiment that is read, in bytes.
-inline constexpr int64_t kLargestConfig = 1 << 24;
+inline constexpr int64_t kMaxConfigBytes = 1 << 24;
 
 /// A directory with a model: a run, a checkpoint or an average. It is self-contained and can be
 /// moved.

@@ -44,7 +44,7 @@ std::optional<Json> read_run_file(const RunDirectory& run) {
   return parse_json(read_file(path, kLargestRunFile), path.string());
 }
 
-std::optional<int64_t> begun_threads(const RunDirectory& run) {
+std::optional<int64_t> recorded_threads(const RunDirectory& run) {
   constexpr double kMost = 1 << 16;
   if (!run.has_trained()) return {};
   const auto facts = read_run_file(run);

@@ -77,7 +77,7 @@ std::optional<RunResult> finished_result(const RunDirectory& run, const TrainCon
 std::optional<Json> read_run_file(const RunDirectory& run);
 
 /// Number of threads with which a run was started, if known. Throws ConfigError or DataError.
-std::optional<int64_t> begun_threads(const RunDirectory& run);
+std::optional<int64_t> recorded_threads(const RunDirectory& run);
 
 /// The number under `key` of a record; std::nullopt if missing or not finite (written as a string).
 std::optional<double> number_at(const Json& record, const char* key);

@@ -68,7 +68,7 @@ Experiment experiment_of_run(const TrainOptions& options, const fs::path& run) {
 
 // Results are bitwise reproducible only with the same number of threads.
 void keep_threads(const fs::path& run, const Context& context) {
-  const auto begun = begun_threads(run);
+  const auto begun = recorded_threads(run);
   const int now = torch::get_num_threads();
   if (!begun || *begun == now || context.device.is_cuda()) return;
   if (context.threads) {

@@ -46,20 +46,20 @@ TrainingRun::TrainingRun(const Experiment& experiment, RunDirectory directory, b
       directory_(std::move(directory)),
       context_(context),
       lock_(directory_.path(), patience_seconds) {
-  noting_failure([&] { prepare(resume); });
+  logging_failures([&] { prepare(resume); });
 }
 
-void TrainingRun::noting_failure(const std::function<void()>& work) const {
+void TrainingRun::logging_failures(const std::function<void()>& work) const {
   try {
     work();
   } catch (const std::exception&) {
-    note_failure(directory_.log(), exit_report().message);
+    log_failure(directory_.log(), exit_report().message);
     throw;
   }
 }
 
 void TrainingRun::prepare(bool resume) {
-  if (resume) require_nothing_lost(directory_);
+  if (resume) require_valid_checkpoint(directory_);
   remove_checkpoint_leftovers(directory_.checkpoints());
   progress_ = std::make_unique<Progress>(directory_.log(), experiment_.train.steps);
   load_data();
@@ -128,7 +128,7 @@ void TrainingRun::load_data() {
 void TrainingRun::restore(bool resume) {
   if (!resume) return;
   const auto last = latest_checkpoint(directory_.checkpoints());
-  set_damaged_aside(last ? last->step : -1);
+  rename_corrupt_checkpoints(last ? last->step : -1);
   keep_until_step(directory_.metrics(), last ? last->step : 0);
   if (!last) return;
   const ModelDirectory saved(last->path);
@@ -151,9 +151,9 @@ void TrainingRun::restore(bool resume) {
 }
 
 // Checkpoints newer than the newest valid one are corrupt; training will reuse their names.
-void TrainingRun::set_damaged_aside(int64_t newest_whole) {
+void TrainingRun::rename_corrupt_checkpoints(int64_t newest_valid) {
   for (const StoredCheckpoint& checkpoint : list_checkpoints(directory_.checkpoints())) {
-    if (checkpoint.step <= newest_whole) continue;
+    if (checkpoint.step <= newest_valid) continue;
     const fs::path aside =
         directory_.checkpoints() / ("damaged-" + checkpoint.path.filename().string());
     fs::remove_all(aside);
@@ -222,7 +222,7 @@ void TrainingRun::update_config() {
 
 LoopEnd TrainingRun::run() {
   LoopEnd end = LoopEnd::interrupted;
-  noting_failure([&] {
+  logging_failures([&] {
     check_memory();
     update_config();
     end = train_loop(*trainer_, experiment_.train, callbacks());
@@ -308,7 +308,7 @@ void TrainingRun::log_evaluation(const Evaluator& evaluator, const EvaluationRes
 }
 
 // Recorded to detect deleted checkpoints later.
-void TrainingRun::note_first_checkpoint() {
+void TrainingRun::record_first_checkpoint() {
   auto run = read_run_file(directory_);
   if (!run || run->contains(kFirstCheckpoint)) return;
   (*run)[kFirstCheckpoint] = step();
@@ -324,7 +324,7 @@ void TrainingRun::save() {
   save_training_state(saved.training_state(), *trainer_);
   save_description(saved, experiment_, tokenizers_);
   directory.commit();
-  note_first_checkpoint();
+  record_first_checkpoint();
   prune_checkpoints(directory_.checkpoints(),
                     checkpoint_schedule(experiment_.train, finished() ? step() : 0),
                     experiment_.train.keep_last);

@@ -44,12 +44,12 @@ class TrainingRun {
  private:
   void prepare(bool resume);
   /// Runs `work`; also logs the message of an exception.
-  void noting_failure(const std::function<void()>& work) const;
+  void logging_failures(const std::function<void()>& work) const;
   void write_run_info();
   void require_same_text(const Json& begun) const;
   void load_data();
   void restore(bool resume);
-  void set_damaged_aside(int64_t newest_whole);
+  void rename_corrupt_checkpoints(int64_t newest_valid);
   void check_memory();
   void update_config();
   LoopCallbacks callbacks();
@@ -58,7 +58,7 @@ class TrainingRun {
   void log_evaluation(const Evaluator& evaluator, const EvaluationResult& result, bool best,
                       double seconds);
   void save();
-  void note_first_checkpoint();
+  void record_first_checkpoint();
 
   Experiment experiment_;
   RunDirectory directory_;

@@ -148,7 +148,7 @@ void select(std::vector<PlannedRow>& rows, const std::vector<std::string>& only)
 
 // The message of an unknown key, with a hint if it is an option of the config.
 std::string with_place_meant(const UnknownKey& error) {
-  const std::string option = option_named(error.key);
+  const std::string option = option_path(error.key);
   const bool section = schema_of<Experiment>().inner.contains(error.key);
   if (!section && (option.empty() || option.starts_with("eval[]"))) return error.what();
   return error.complaint + "; an option of the config belongs in \"set\"";

@@ -99,7 +99,7 @@ fs::path run_log(const PlannedRun& run) {
   return fs::path(run.directory).concat(".log");
 }
 
-fs::path kept_hashes(const fs::path& sweep) {
+fs::path hash_cache_file(const fs::path& sweep) {
   return sweep / "cache" / "texts.json";
 }
 
@@ -109,7 +109,7 @@ void prepare_sweep(SweepPlan& plan, const Log& log) {
   fs::create_directories(plan.directory, error);
   if (error) throw DataError(plan.directory.string() + ": cannot be created: " + error.message());
   write_if_changed(plan.directory / kSweepFile, describe(plan).dump(2) + "\n");
-  TextHashes hashes(kept_hashes(plan.directory));
+  TextHashes hashes(hash_cache_file(plan.directory));
   for (PlannedRun& run : plan.runs) {
     DataConfig& data = run.experiment.data;
     keep_vocabulary(run);

@@ -203,7 +203,7 @@ std::vector<fs::path> runs_of(const fs::path& row) {
 // Finds finished runs whose texts have changed.
 class TextCheck {
  public:
-  explicit TextCheck(const fs::path& sweep) : hashes_(kept_hashes(sweep)) {}
+  explicit TextCheck(const fs::path& sweep) : hashes_(hash_cache_file(sweep)) {}
 
   void look(const fs::path& run, const Experiment& row, const RunRecord& record) {
     if (!record.finished) return;

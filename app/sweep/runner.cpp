@@ -33,10 +33,10 @@ std::string failure_of(const PlannedRun& run, const ProcessEnd& end) {
   std::string said = last_line(run_log(run));
   if (said.starts_with("attn: ")) said.erase(0, 6);
   const std::string why = describe(end) + (said.empty() ? "" : ": " + said);
-  note_failure(run_log(run), why);
+  log_failure(run_log(run), why);
   // A killed process cannot log its own failure.
   const RunDirectory directory(run.directory);
-  if (end.signalled && fs::exists(directory.log())) note_failure(directory.log(), why);
+  if (end.signalled && fs::exists(directory.log())) log_failure(directory.log(), why);
   return why;
 }
 
@@ -52,7 +52,7 @@ int64_t threads_of(int64_t slot, const RunnerOptions& options) {
 
 // A started run keeps its number of threads, since rounding depends on it.
 int64_t threads_for(const PlannedRun& run, int64_t slot, const RunnerOptions& options) {
-  if (const auto begun = begun_threads(run.directory); begun && *begun <= options.cores) {
+  if (const auto begun = recorded_threads(run.directory); begun && *begun <= options.cores) {
     return *begun;
   }
   return threads_of(slot, options);

@@ -38,21 +38,21 @@ std::string answer(const Words& arguments) {
 }  // namespace
 
 TEST_CASE("--set takes several values") {
-  CHECK(written_out({"config", "a.json", "--set", "x.y=1", "z=[1, 2]", "--explain"}) ==
+  CHECK(expand_shorthands({"config", "a.json", "--set", "x.y=1", "z=[1, 2]", "--explain"}) ==
         Words{"config", "a.json", "--set", "x.y=1", "--set", "z=[1, 2]", "--explain"});
-  CHECK(written_out({"config", "--set", "x=1", "y=2", "a.json"}) ==
+  CHECK(expand_shorthands({"config", "--set", "x=1", "y=2", "a.json"}) ==
         Words{"config", "--set", "x=1", "--set", "y=2", "a.json"});
-  CHECK(written_out({"config", "--set", "x=1", "runs/b=2"}) ==
+  CHECK(expand_shorthands({"config", "--set", "x=1", "runs/b=2"}) ==
         Words{"config", "--set", "x=1", "runs/b=2"});
-  CHECK(written_out({"train", "x=1"}) == Words{"train", "x=1"});
+  CHECK(expand_shorthands({"train", "x=1"}) == Words{"train", "x=1"});
 }
 
 TEST_CASE("help before a command is --help behind it") {
-  CHECK(written_out({"help", "train"}) == Words{"train", "--help"});
-  CHECK(written_out({"help"}) == Words{"--help"});
-  CHECK(written_out({"--threads", "1", "help", "train"}) ==
+  CHECK(expand_shorthands({"help", "train"}) == Words{"train", "--help"});
+  CHECK(expand_shorthands({"help"}) == Words{"--help"});
+  CHECK(expand_shorthands({"--threads", "1", "help", "train"}) ==
         Words{"--threads", "1", "train", "--help"});
-  CHECK(written_out({"train", "help"}) == Words{"train", "help"});
+  CHECK(expand_shorthands({"train", "help"}) == Words{"train", "help"});
 }
 
 TEST_CASE("a misspelt command or flag is answered with the nearest") {
