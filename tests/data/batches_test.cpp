@@ -120,7 +120,7 @@ TEST_CASE("no batch is above the budget, nor empty") {
   }
 }
 
-TEST_CASE("a pair beyond the budget is a batch of its own and stops nothing") {
+TEST_CASE("a pair longer than the limit is its own batch") {
   Pairs pairs(20, {{4, 5}, {6}});
   pairs[11].first.assign(500, 7);
   const EncodedCorpus corpus(pairs, vocabularies);

@@ -198,7 +198,7 @@ TEST_CASE("dropout draws the same elements whatever part of a tensor it is asked
   CHECK(std::abs(static_cast<double>(dropped) - 250) < 50);
 }
 
-TEST_CASE("a weight in panels gives the product and touches nothing beside its outputs") {
+TEST_CASE("packed weights give the product and write nothing beyond the outputs") {
   const cpu::Kernels& kernels = each_table();
   const auto [rows, inputs, outputs] = GENERATE(std::tuple<int64_t, int64_t, int64_t>{1, 1, 1},
                                                 std::tuple<int64_t, int64_t, int64_t>{5, 16, 32},

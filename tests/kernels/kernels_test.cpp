@@ -48,7 +48,7 @@ TEST_CASE("the standard library is the system's, not the parts of one that LibTo
 }
 #endif
 
-TEST_CASE("a dropout seed decides the keys of its thread, nested ones too") {
+TEST_CASE("a dropout seed determines the keys of its thread, also in nested scopes") {
   const ComputeScope outer({.dropout_seed = 7});
   const uint64_t first = draw_dropout_key(0.5).key;
   const uint64_t second = draw_dropout_key(0.5).key;

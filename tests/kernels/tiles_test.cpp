@@ -89,7 +89,7 @@ TEST_CASE("support of bf16 tiles is reported consistently") {
   CHECK(cpu::supported_tiles(count - 1)->name == std::string("generic"));
 }
 
-TEST_CASE("tiles multiply as matrices do, whatever operand a source becomes") {
+TEST_CASE("tile products equal matrix products for all kinds of operands") {
   const cpu::TileKernels* kernels = each_kind();
   CAPTURE(kernels->name);
   const auto [rows, inner, columns] = GENERATE(std::tuple<int64_t, int64_t, int64_t>{1, 1, 1},
@@ -132,7 +132,7 @@ TEST_CASE("tiles multiply as matrices do, whatever operand a source becomes") {
   CHECK(worst < 1e-5 * static_cast<double>(inner + 1));
 }
 
-TEST_CASE("rows are narrowed, cut at zero if asked, and what is not a number comes through") {
+TEST_CASE("rows are converted to bf16, optionally with ReLU, and NaN propagates") {
   const cpu::TileKernels* kernels = each_kind();
   CAPTURE(kernels->name);
   const int64_t rows = 2, columns = 19;

@@ -86,7 +86,7 @@ TEST_CASE("the last step is logged, saved and evaluated by all, whatever their s
                                   "loss 3", "save 3"});
 }
 
-TEST_CASE("only the first evaluator with a schedule decides what is best") {
+TEST_CASE("only the first evaluator with a schedule selects the best checkpoint") {
   Recorded recorded(training(2));
   recorded.add("end", 0, {1.0});
   recorded.add("first", 1, {5.0, 6.0});

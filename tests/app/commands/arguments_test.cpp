@@ -55,7 +55,7 @@ TEST_CASE("help before a command is --help behind it") {
   CHECK(expand_shorthands({"train", "help"}) == Words{"train", "help"});
 }
 
-TEST_CASE("a misspelt command or flag is answered with the nearest") {
+TEST_CASE("the error for a misspelt command or flag suggests the nearest") {
   CHECK(answer({"trian", "x"}) == "trian: unknown command; did you mean train?");
   CHECK(answer({"--threads", "2", "trian"}) == "trian: unknown command; did you mean train?");
   CHECK(answer({"bench", "stpe"}) == "bench: stpe: unknown command; did you mean step?");
@@ -67,7 +67,7 @@ TEST_CASE("a misspelt command or flag is answered with the nearest") {
   CHECK(answer({"--thread", "3"}) == "--thread: unknown flag; did you mean --threads?");
 }
 
-TEST_CASE("a flag that is an option of the config is answered with its --set") {
+TEST_CASE("the error for a flag that is a config option suggests --set") {
   CHECK(answer({"translate", "r", "--nbest", "5"}) ==
         "translate: --nbest: unknown flag; set the config's option with --set search.nbest=5");
   CHECK(answer({"translate", "--beam-size=5"}) ==

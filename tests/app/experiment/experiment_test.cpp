@@ -57,7 +57,7 @@ TEST_CASE("base, file and assignments apply in this order, each a merge patch") 
   CHECK_THROWS_WITH(load_experiment(folder / "gone.json"), contains("nowhere.json"));
 }
 
-TEST_CASE("an object that is set is a patch: what it leaves out keeps its value") {
+TEST_CASE("an object in --set is a patch: missing options keep their values") {
   const std::string tiny = R"({"model": {"layers": 1, "d_model": 32, "heads": 2}})";
   const Experiment experiment = resolve(tiny, {R"(model={"heads": 4})"});
   CHECK(experiment.model.get<TransformerConfig>().heads == 4);
@@ -185,7 +185,7 @@ TEST_CASE("an option that the schedule, the tokenizer or the task does not have 
   CHECK_NOTHROW(resolve(R"({"train": {"learning_rate": 0.001}, "data": {"min_frequency": 1}})"));
 }
 
-TEST_CASE("a patch to another schedule leaves the former one's options behind") {
+TEST_CASE("a patch that changes the schedule removes the former one's options") {
   const std::string peak = R"({"train": {"schedule": "inverse_sqrt", "learning_rate": 0.005}})";
   const Experiment paper = resolve(peak, {"train.schedule=paper"});
   CHECK(paper == resolve("{}"));
@@ -248,7 +248,7 @@ TEST_CASE("runtime options are read under present and former names") {
                     contains("search.weights") && contains("runtime.decoder"));
 }
 
-TEST_CASE("an evaluator's own decoder, which earlier versions had, keeps its meaning") {
+TEST_CASE("an evaluator's own decoder of earlier versions is still supported") {
   const Experiment one = resolve(R"({"eval": [{"name": "a", "kind": "bleu", "decoder": "libtorch"},
                            {"name": "b", "kind": "bleu"}]})",
                                  {"eval.1.decoder=packed"});

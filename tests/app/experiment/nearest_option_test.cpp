@@ -34,7 +34,7 @@ TEST_CASE("an option is found by its name in any section and by what other toolk
   CHECK(nearest_option("unheard_of_at_all").empty());
 }
 
-TEST_CASE("an unknown key names the option that was meant, wherever it belongs") {
+TEST_CASE("the error for an unknown key suggests an option of any section") {
   CHECK_THAT(complaint("heads=3"),
              contains("x.json: heads: unknown key; did you mean model.heads?"));
   CHECK_THAT(complaint("hads=3"), contains("did you mean model.heads?"));

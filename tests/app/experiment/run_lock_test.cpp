@@ -51,7 +51,7 @@ TEST_CASE("a run has one holder, which the error names") {
   CHECK_NOTHROW(RunLock(folder / "run"));
 }
 
-TEST_CASE("without the system's locks a holder that lives keeps others out") {
+TEST_CASE("without system locks a living holder excludes other processes") {
   const TemporaryDirectory folder;
   {
     const RunLock lock(folder.path(), kWithoutLocks);
@@ -62,7 +62,7 @@ TEST_CASE("without the system's locks a holder that lives keeps others out") {
   CHECK(seconds_for(folder.path(), kWithoutLocks) < 5.0);
 }
 
-TEST_CASE("a lock that another machine does not see keeps the heartbeat of its holder") {
+TEST_CASE("a system lock invisible to other machines is backed by a heartbeat") {
   const TemporaryDirectory folder;
   write_foreign_record(folder / "lock.holder", 0);
   std::thread theirs([&] {

@@ -89,7 +89,7 @@ TEST_CASE("patch files lie over the base and under what the rows set") {
   CHECK(plan.rows[1].experiment.model.get<TransformerConfig>().layers == 1);
 }
 
-TEST_CASE("a mistake in any row names the row, the place and the nearest right name") {
+TEST_CASE("an error in any row names the row, the path and the nearest name") {
   const Sweeps sweeps;
   const auto mistake = [&](const std::string& row) { return sweeps.plan(sweeps.rows(row)); };
   CHECK_THROWS_WITH(mistake(R"({"name": "x", "set": {"model": {"heds": 1}}})"),

@@ -41,7 +41,7 @@ std::string many(const std::string& word, int count) {
 
 }  // namespace
 
-TEST_CASE("trees are kept under the hash of what was read") {
+TEST_CASE("converted trees are cached by the hash of the bytes read") {
   const TemporaryDirectory directory;
   write_text(directory / "trees", many("word", 30000) + "\n \n");
   TreeReader reader(directory / "trees");

@@ -149,7 +149,7 @@ TEST_CASE("lengths, casing, punctuation and blanks are as promised") {
   CHECK(total / kSamples < 11);
 }
 
-TEST_CASE("the same seed gives the same pairs, another seed others") {
+TEST_CASE("the same seed gives the same pairs, a different seed different ones") {
   PairGenerator one(5), same(5), other(6), other_stream(5, 1);
   int equal = 0;
   int equal_stream = 0;
