@@ -50,7 +50,7 @@ int run(int argc, char** argv) {
   app.set_version_flag("--version", version_line());
   app.require_subcommand(1);
   app.footer("attn COMMAND --help describes a command's output and options, with an example.");
-  app.fallthrough();  // --threads and --device stand behind the command, too
+  app.fallthrough();  // --threads and --device may also follow the command
   int threads = 0;
   app.add_option("--threads", threads, "number of CPU threads (default: all cores)");
   std::string device_name = "auto";
@@ -76,10 +76,10 @@ int run(int argc, char** argv) {
   add_config_command(app);
   add_vocab_command(app);
   add_generate_command(app);
-  std::vector<std::string> arguments = written_out({argv + 1, argv + argc});
+  std::vector<std::string> arguments = expand_shorthands({argv + 1, argv + argc});
   check_arguments(app, arguments);
   try {
-    std::reverse(arguments.begin(), arguments.end());  // as CLI11 takes them
+    std::reverse(arguments.begin(), arguments.end());  // the order that CLI11 expects
     app.parse(std::move(arguments));
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error, std::cout, std::cerr);

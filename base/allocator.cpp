@@ -11,7 +11,8 @@ void keep_freed_memory() {
   mallopt(M_MMAP_THRESHOLD, 1 << 30);
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
   mallopt(M_TOP_PAD, 64 << 20);
-  // One arena for all threads: the others are made of heaps of 64 MB at most, which come and go.
+  // One arena for all threads: other arenas consist of heaps of at most 64 MB, which are unmapped
+  // and mapped again.
   mallopt(M_ARENA_MAX, 1);
 #endif
 }

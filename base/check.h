@@ -18,7 +18,7 @@ void require(bool ok, std::string_view name, const T& value, std::string_view ru
   throw ConfigError(text.str());
 }
 
-/// `config` after its validate(), for the initializer list of a constructor.
+/// Validates and returns `config`, for the initializer list of a constructor.
 template <class Config>
 const Config& validated(const Config& config) {
   config.validate();

@@ -26,7 +26,7 @@ int64_t edit_distance(std::string_view a, std::string_view b) {
 
 std::string nearest(std::string_view word, std::span<const std::string> choices) {
   std::string best;
-  int64_t best_distance = static_cast<int64_t>(word.size()) / 3 + 2;  // farther is another word
+  int64_t best_distance = static_cast<int64_t>(word.size()) / 3 + 2;  // exclusive maximum
   for (const auto& choice : choices) {
     const int64_t distance = edit_distance(word, choice);
     if (distance < best_distance) {

@@ -14,7 +14,7 @@ int64_t edit_distance(std::string_view a, std::string_view b);
 /// The choice nearest to `word`, or "" if none is near.
 std::string nearest(std::string_view word, std::span<const std::string> choices);
 
-/// "; did you mean heads?" or, when nothing is near, "; one of: a, b, c".
+/// "; did you mean heads?", or "; one of: a, b, c" if no choice is near.
 std::string suggestion(std::string_view word, std::span<const std::string> choices);
 
 }  // namespace attn

@@ -9,7 +9,7 @@ namespace attn {
 /// Exit codes of the program.
 enum class ExitCode : int { done = 0, internal = 1, config = 2, data = 3 };
 
-/// Base class of user errors; the message is one line with place, value and remedy.
+/// Base class of user errors. The message is one line with the place, the value and the remedy.
 class UserError : public std::runtime_error {
  public:
   UserError(ExitCode code, const std::string& message) : std::runtime_error(message), code_(code) {}

@@ -95,8 +95,8 @@ fs::path parent_of(const fs::path& path) {
   return parent.empty() ? fs::path(".") : parent;
 }
 
-/// Makes a rename inside the directory durable. A directory that may be written but not read cannot
-/// be synced; its new entries are good all the same.
+/// Makes a rename inside the directory durable. A directory without read permission cannot be
+/// synced, which is not an error.
 void sync_parent(const fs::path& path) {
   const Descriptor directory(open_retrying(parent_of(path), O_RDONLY));
   if (!directory.open()) return;
@@ -104,11 +104,11 @@ void sync_parent(const fs::path& path) {
 }
 
 constexpr std::string_view temporary_mark = ".tmp-";
-/// What a replaced directory's temporary name ends in between the two renames of a commit.
+/// Suffix of a replaced directory's temporary name between the two renames of a commit.
 constexpr std::string_view replaced_mark = ".old";
 
-/// Renames with flags that not every system and file system has; false where they are missing.
-/// Throws DataError about `path` with the reason of any other failure.
+/// Renames with flags; returns false if the system or file system does not support them. Throws
+/// DataError naming `path` for other errors.
 bool rename_with([[maybe_unused]] const fs::path& from, [[maybe_unused]] const fs::path& to,
                  [[maybe_unused]] unsigned flags, [[maybe_unused]] const char* what) {
 #ifdef RENAME_EXCHANGE
@@ -129,15 +129,15 @@ bool is_taken(const fs::path& path) {
   return fs::exists(fs::symlink_status(path, error));
 }
 
-/// Gives `directory` a name that nothing has.
+/// Renames `directory` to `name`, which must not exist.
 void rename_new(const fs::path& directory, const fs::path& name) {
   if (rename_with(directory, name, new_flag, "make")) return;
-  // rename() would silently replace an empty directory that somebody made meanwhile.
+  // rename() would silently replace an empty directory that was created meanwhile.
   if (is_taken(name)) fail("make", name, EEXIST);
   if (::rename(directory.c_str(), name.c_str()) != 0) fail("write", name, errno);
 }
 
-/// Gives `directory` the name of what is there, if anything is; that is then removed.
+/// Renames `directory` to `name`; an existing directory of that name is removed afterwards.
 void rename_over(const fs::path& directory, const fs::path& name) {
   if (!is_taken(name)) return rename_new(directory, name);
   fs::path old = directory;
@@ -152,11 +152,11 @@ void rename_over(const fs::path& directory, const fs::path& name) {
     }
   }
   sync_parent(name);
-  std::error_code ignored;  // the new one is in its place, whatever becomes of the old one
+  std::error_code ignored;  // the new directory is in place, even if the old one remains
   fs::remove_all(old, ignored);
 }
 
-/// What killed commits left of directories that were to be replaced.
+/// Old directories left behind by replacing commits that were killed.
 std::vector<fs::path> replaced_directories(const fs::path& final_path) {
   const std::string start = final_path.filename().string() + std::string(temporary_mark);
   std::vector<fs::path> found;
@@ -214,7 +214,7 @@ std::vector<std::string> read_lines(const fs::path& path, int64_t limit) {
   std::string line;
   const auto end_line = [&] {
     if (!line.empty() && line.back() == '\r') line.pop_back();
-    lines.emplace_back(line);  // a copy, so that every line holds just its own bytes
+    lines.emplace_back(line);  // a copy without excess capacity
     line.clear();
   };
   read_pieces(path, limit, [&](std::string_view piece) {
@@ -281,7 +281,7 @@ AtomicDirectory::AtomicDirectory(fs::path final_path, Existing existing)
   fs::create_directories(parent_of(final_), error);
   while (!error) {
     temporary_ = final_.string() + temporary_suffix();
-    if (fs::create_directory(temporary_, error)) return;  // false: somebody else's
+    if (fs::create_directory(temporary_, error)) return;  // false: the name exists
   }
   fail("make", final_, error.value());
 }

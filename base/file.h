@@ -13,11 +13,11 @@
 
 namespace attn {
 
-/// The whole file; throws DataError when it cannot be read or is larger than `limit` bytes.
+/// Reads a whole file. Throws DataError if it cannot be read or is larger than `limit` bytes.
 std::string read_file(const std::filesystem::path& path, int64_t limit = int64_t{1} << 30);
 
-/// The file's lines without their ends ("\n" or "\r\n") and without a byte order mark at the start;
-/// a last line without an end counts. Throws DataError.
+/// Reads the lines of a file, without line endings ("\n" or "\r\n") and without a byte order mark
+/// at the start. The last line need not have a line ending. Throws DataError.
 std::vector<std::string> read_lines(const std::filesystem::path& path,
                                     int64_t limit = int64_t{1} << 34);
 
@@ -28,15 +28,15 @@ std::string temporary_suffix();
 /// Creates an empty file next to `path`, with a temporary_suffix. Throws DataError.
 std::filesystem::path make_temporary_file(const std::filesystem::path& path);
 
-/// Writes to a temporary file, syncs and renames it: readers see the old or the new file. Throws
-/// DataError with the system's reason and leaves the old file unchanged.
+/// Writes to a temporary file, syncs and renames it: readers see the old or the new file. On errors
+/// throws DataError with the system's error message and leaves the old file unchanged.
 void write_file_atomically(const std::filesystem::path& path, std::string_view content);
 
 /// A read-only memory map. Empty files map to an empty span.
 class MappedFile {
  public:
   MappedFile() = default;
-  /// Throws DataError when the file cannot be opened or mapped.
+  /// Throws DataError if the file cannot be opened or mapped.
   explicit MappedFile(const std::filesystem::path& path);
   MappedFile(MappedFile&& other) noexcept;
   MappedFile& operator=(MappedFile&& other) noexcept;
@@ -48,23 +48,23 @@ class MappedFile {
   size_t size_ = 0;
 };
 
-/// Creates a directory atomically: files are written under `path()`; `commit` syncs them and
-/// renames the directory; without a commit the destructor removes them. Replacing an existing
-/// directory swaps the two in one system call; on file systems without it, a kill between two
-/// renames leaves the old directory where `interrupted_replacement` finds it.
+/// Creates a directory atomically. Files are written under `path()`; `commit` syncs them and
+/// renames the directory; without a commit the destructor removes them. An existing directory is
+/// replaced by exchanging the two in one system call. On file systems without it there are two
+/// renames; if the process is killed in between, `interrupted_replacement` finds the old directory.
 class AtomicDirectory {
  public:
   /// What to do if the final name exists.
   enum class Existing { refuse, replace };
 
-  /// Creates `final_path` + a temporary suffix; throws DataError if it cannot, or, with
-  /// `refuse`, `final_path` exists.
+  /// Creates `final_path` + a temporary suffix. Throws DataError if that fails or, with `refuse`,
+  /// if `final_path` exists.
   explicit AtomicDirectory(std::filesystem::path final_path, Existing existing = Existing::refuse);
   ~AtomicDirectory();
   AtomicDirectory(const AtomicDirectory&) = delete;
   AtomicDirectory& operator=(const AtomicDirectory&) = delete;
   const std::filesystem::path& path() const { return temporary_; }
-  /// Throws DataError with the system's reason; the final name is then unchanged.
+  /// Throws DataError with the system's error message and leaves `final_path` unchanged.
   void commit();
 
  private:

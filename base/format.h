@@ -7,7 +7,7 @@
 
 namespace attn {
 
-/// The text that printf would print, of any length.
+/// Formats like printf, to a string of any length.
 #if defined(__GNUC__)
 __attribute__((format(printf, 1, 2)))
 #endif
@@ -18,7 +18,7 @@ format(const char* pattern, ...) {
   va_copy(again, values);
   const int size = std::vsnprintf(nullptr, 0, pattern, values);
   std::string text(size > 0 ? static_cast<size_t>(size) : 0, '\0');
-  // The string has room for the closing zero that is written behind it.
+  // std::string has room for the terminating null character.
   std::vsnprintf(text.data(), text.size() + 1, pattern, again);
   va_end(again);
   va_end(values);

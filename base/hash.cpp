@@ -20,7 +20,7 @@ constexpr uint64_t prime4 = 0x85EBCA77C2B2AE63ULL;
 constexpr uint64_t prime5 = 0x27D4EB2F165667C5ULL;
 constexpr size_t block = 32;
 
-/// Little-endian, so that the hash is the same everywhere.
+/// Reads little-endian, so that the hash does not depend on the platform.
 template <class T>
 T read_le(const std::byte* from) {
   T value;
@@ -49,7 +49,7 @@ uint64_t merge_lane(uint64_t hash, uint64_t lane) {
   return (hash ^ mix_lane(0, lane)) * prime1 + prime4;
 }
 
-/// The last bytes, fewer than a block, and the final avalanche.
+/// Processes the remaining bytes, less than a block, and the final avalanche.
 uint64_t finish(uint64_t hash, std::span<const std::byte> rest) {
   const std::byte* at = rest.data();
   size_t left = rest.size();

@@ -11,15 +11,15 @@
 
 namespace attn {
 
-/// XXH64 (Collet 2014; the xxHash specification 0.1.1), in pieces of any size.
+/// Streaming XXH64 (Collet 2014; xxHash specification 0.1.1), for pieces of any size.
 class Hasher {
  public:
   explicit Hasher(uint64_t seed = 0);
   void update(std::span<const std::byte> bytes);
   void update(std::string_view text) { update(std::as_bytes(std::span(text))); }
-  /// Eight bytes, lowest first.
+  /// Adds eight bytes, in little-endian order.
   void update(uint64_t value);
-  /// Of everything so far; more may follow.
+  /// Hash of everything added so far; more may follow.
   uint64_t digest() const;
 
  private:
@@ -33,7 +33,7 @@ class Hasher {
 uint64_t hash_bytes(std::span<const std::byte> bytes, uint64_t seed = 0);
 uint64_t hash_text(std::string_view text, uint64_t seed = 0);
 
-/// XXH64 of a file's content, read through a small buffer. Throws DataError when it cannot be read.
+/// XXH64 of a file's content, read through a small buffer. Throws DataError if it cannot be read.
 uint64_t hash_file(const std::filesystem::path& path);
 
 /// Sixteen lower-case hexadecimal digits.

@@ -20,14 +20,14 @@ std::string position(std::string_view text, size_t byte) {
   return std::to_string(line) + ":" + std::to_string(column);
 }
 
-// The value of a tag in an object, where it may be missing or invalid.
+// The value of a tag in an object; the tag may be missing or invalid.
 std::string chosen_word(const ConfigSchema::Tag& tag, const Json& object) {
   const auto found = object.find(tag.name);
   if (found == object.end() || found->is_null()) return tag.standard;
   return found->is_string() ? found->get<std::string>() : found->dump();
 }
 
-// All options of an alternative; null where there is no such alternative.
+// All options of an alternative; null if the alternative does not exist.
 const Json* options_of(const ConfigSchema::Tag& tag, const std::string& word) {
   for (const auto& [name, options] : tag.alternatives) {
     if (name == word) return &options;
@@ -66,14 +66,14 @@ std::string and_list(const std::vector<std::string>& words) {
 }  // namespace
 
 Json parse_json(std::string_view text, const std::string& name) {
-  std::vector<std::set<std::string>> keys;  // of the objects that are open
+  std::vector<std::set<std::string>> keys;  // keys of each open object
   const auto watch = [&](int depth, Json::parse_event_t event, Json& parsed) {
     if (depth > kMaxDepth) throw ConfigError(name + ": nested deeper than 64 levels");
     if (event == Json::parse_event_t::object_start) keys.emplace_back();
     if (event == Json::parse_event_t::object_end) keys.pop_back();
     if (event == Json::parse_event_t::key &&
         !keys.back().insert(parsed.get<std::string>()).second) {
-      throw ConfigError(name + ": the key " + parsed.dump() + " is a duplicate in its object");
+      throw ConfigError(name + ": duplicate key " + parsed.dump() + " in an object");
     }
     return true;
   };
@@ -84,7 +84,7 @@ Json parse_json(std::string_view text, const std::string& name) {
     if (const size_t at = why.find(": "); at != std::string::npos) why = why.substr(at + 2);
     throw ConfigError(name + ":" + position(text, error.byte ? error.byte - 1 : 0) +
                       ": not JSON: " + why);
-  } catch (const Json::exception& error) {  // a number beyond all floats
+  } catch (const Json::exception& error) {  // a number out of range
     std::string why = error.what();
     if (const size_t at = why.find("] "); at != std::string::npos) why = why.substr(at + 2);
     throw ConfigError(name + ": " + why);
@@ -98,7 +98,7 @@ void set_path(Json& json, std::string_view assignment, const ConfigSchema& schem
                       ": expected path=value, as in model.heads=4");
   }
   if (find_invalid_utf8(assignment)) {
-    throw ConfigError("--set: an assignment is not UTF-8");
+    throw ConfigError("--set: an assignment is not valid UTF-8");
   }
   const std::string value(assignment.substr(equals + 1));
   const Json patch =
@@ -281,7 +281,7 @@ void note_alternatives(
       });
       if (has) words += (count++ > 0 ? ", " : "") + word;
     }
-    // count 0: an option that depends on another tag as well.
+    // count 0: the option also depends on another tag.
     if (count > 0 && count < alternatives.size()) {
       doc.only += (doc.only.empty() ? "" : "; ") + tag + " " + words;
     }

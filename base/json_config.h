@@ -9,8 +9,8 @@
 //       visit("width", self.width, "number of columns");
 //     }
 //     bool operator==(const FooConfig&) const = default;
-//     void validate() const;  // require(width > 0, "width", width, "must be positive"): base/check.h
-//   };
+//     void validate() const;  // require(width > 0, "width", width, "must be positive"):
+//   base/check.h };
 // clang-format on
 //
 // Reading, writing and --explain are generated from that list. Unknown keys, wrong types and
@@ -100,12 +100,12 @@ constexpr bool tag_replaces() {
   }
 }
 
-// Throws ConfigError for a key that is not in `written` (all options of the struct, with its tags),
-// unless another alternative has it and the value is its default.
+// Throws ConfigError for a key that is not in `written` (all options of the struct and its tags),
+// unless another alternative has the option and the value is its default.
 void check_unknown_key(const std::string& place, const std::string& key, const Json& value,
                        const Json& written, const ConfigSchema& schema);
 
-// Puts what only another alternative has beside what precedes it there.
+// Inserts options that only `alternative` has after those that precede them there.
 void merge_docs(std::vector<FieldDoc>& docs, const std::vector<FieldDoc>& alternative);
 // Notes which alternatives of the tag have each option, where not all do.
 void note_alternatives(
@@ -343,23 +343,23 @@ std::vector<FieldDoc> explain_struct(const T& config, const std::string& place) 
 
 }  // namespace json_config_detail
 
-/// Overwrites the fields of `config` that `json` names; everything else keeps its value. A null
-/// stands for the field's default, whatever its value was. An option of another alternative of a
-/// tagged union is a mistake unless it has its default. `place` is the path of the struct in the
-/// whole config. Throws ConfigError with the path of the first mistake.
+/// Overwrites the fields of `config` that `json` has; other fields keep their values. null resets a
+/// field to its default. An option of another alternative of a tagged union is an error unless it
+/// has its default value. `place` is the path of the struct in the config. Throws ConfigError with
+/// the path of the first error.
 template <class T>
 void read_config(T& config, const Json& json, const std::string& place = "") {
   json_config_detail::read_any(config, json, place);
 }
 
-/// All fields, in their list's order.
+/// All fields as JSON, in the order of their list.
 template <class T>
 Json write_config(const T& config) {
   return json_config_detail::write_any(config);
 }
 
-/// Every option of every alternative with its type, its value in `config` (its default where
-/// `config` does not have it) and its meaning.
+/// Every option of every alternative with its type, its value in `config` (the default if `config`
+/// does not have it) and its meaning.
 template <class T>
 std::vector<FieldDoc> explain_config(const T& config) {
   return json_config_detail::explain_struct(config, "");

@@ -36,7 +36,7 @@ std::string_view as_text(const MappedFile& file) {
   return {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()};
 }
 
-/// False for a line that is not ours: it stays where it is.
+/// Whether a record has a step after `step`; false for foreign lines, which are kept.
 bool is_later_than(std::string_view line, int64_t step) {
   const auto record = nlohmann::json::parse(line.begin(), line.end(), nullptr, false);
   if (!record.is_object()) return false;
@@ -97,7 +97,7 @@ void MetricsLog::sync() {
 }
 
 void keep_until_step(const fs::path& path, int64_t step) {
-  std::error_code unknown;  // whatever keeps us from knowing will show when the file is opened
+  std::error_code unknown;  // errors are reported when the file is opened
   if (fs::status(path, unknown).type() == fs::file_type::not_found) return;
   size_t size = 0, kept = 0;
   {

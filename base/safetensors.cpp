@@ -24,14 +24,14 @@ using OrderedJson = nlohmann::ordered_json;
 
 static_assert(std::endian::native == std::endian::little, "the format is little-endian");
 
-constexpr uint64_t header_limit = 100'000'000;  // the reference implementation's
+constexpr uint64_t header_limit = 100'000'000;  // as in the reference implementation
 constexpr std::string_view metadata_key = "__metadata__";
 
 struct Dtype {
   std::string_view name;
   int64_t size;
 };
-/// In the order in which the reference implementation sorts them: its files begin with the last.
+/// In the order used for sorting by the reference implementation, whose files start with the last.
 constexpr auto dtypes = std::to_array<Dtype>({{"BOOL", 1},
                                               {"U8", 1},
                                               {"F16", 2},
@@ -45,7 +45,7 @@ auto find_dtype(std::string_view name) {
   return std::find_if(dtypes.begin(), dtypes.end(), [&](const Dtype& d) { return d.name == name; });
 }
 
-/// False when the count does not fit into 64 bits.
+/// Sets the number of bytes; returns false if it does not fit into 64 bits.
 bool count_bytes(const std::vector<int64_t>& shape, int64_t element_size, int64_t& bytes) {
   bytes = element_size;
   for (const int64_t size : shape) {
@@ -81,7 +81,7 @@ std::vector<const TensorView*> in_file_order(std::span<const TensorView> tensors
   return order;
 }
 
-/// The header's length and the header, padded with spaces to a multiple of 8.
+/// The length of the header and the header, padded with spaces to a multiple of 8 bytes.
 std::string make_header(const std::vector<const TensorView*>& order,
                         const std::map<std::string, std::string>& metadata) {
   OrderedJson header = OrderedJson::object();
@@ -165,7 +165,7 @@ class HeaderGuard {
 };
 
 nlohmann::json parse_header(std::string_view text) {
-  // The parser keeps a copy of its callback: the guard is handed over by reference.
+  // The parser copies its callback, so the guard is passed by reference.
   HeaderGuard guard;
   nlohmann::json header;
   try {

@@ -1,5 +1,5 @@
-// The safetensors format: 8 bytes of header length (little-endian), a JSON header, and the bytes of
-// the tensors without gaps. Compatible with Python's safetensors.
+// The safetensors format: 8 bytes with the length of the header (little-endian), a JSON header, and
+// the bytes of the tensors without gaps. Compatible with Python's safetensors.
 #pragma once
 
 #include <cstddef>
@@ -23,12 +23,12 @@ struct TensorView {
   std::span<const std::byte> bytes;
 };
 
-/// The bytes of one element of a dtype, 0 for one that is not supported.
+/// Bytes per element of a dtype; 0 for unsupported dtypes.
 int64_t dtype_size(std::string_view dtype);
 
-/// Writes the file directly (use it inside an AtomicDirectory). The header is padded to 8 bytes and
-/// the tensors are sorted by element size, then by name, as by Python's safetensors, so that each
-/// is aligned. Throws DataError if the file cannot be written (it is then removed) and
+/// Writes a file, not atomically (use it inside an AtomicDirectory). As in Python's safetensors,
+/// the header is padded to 8 bytes and the tensors are sorted by element size, then by name, so
+/// that each is aligned. Throws DataError if the file cannot be written (it is then removed) and
 /// std::invalid_argument for inconsistent views.
 void write_safetensors(const std::filesystem::path& path, std::span<const TensorView> tensors,
                        const std::map<std::string, std::string>& metadata = {});
@@ -41,9 +41,9 @@ class SafetensorsFile {
 
   /// Sorted by name, valid as long as this object; not necessarily aligned.
   const std::vector<TensorView>& tensors() const { return tensors_; }
-  /// Null when there is none of that name.
+  /// The tensor of this name; null if there is none.
   const TensorView* find(std::string_view name) const;
-  /// Throws DataError when there is none of that name.
+  /// The tensor of this name. Throws DataError if there is none.
   const TensorView& at(std::string_view name) const;
   const std::map<std::string, std::string>& metadata() const { return metadata_; }
 

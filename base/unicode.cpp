@@ -12,7 +12,7 @@ namespace {
 using unicode_tables::CaseRange;
 using unicode_tables::Range;
 
-/// The range whose [first, last] holds `code_point`, or null; ranges are sorted.
+/// The range [first, last] that contains `code_point`, or null; ranges are sorted.
 template <class R>
 const R* find_range(std::span<const R> ranges, char32_t code_point) {
   const auto next = std::upper_bound(ranges.begin(), ranges.end(), code_point,
@@ -31,8 +31,8 @@ char32_t lower(char32_t code_point) {
   return static_cast<char32_t>(static_cast<int32_t>(code_point) + range->delta);
 }
 
-/// Final_Sigma of the Unicode standard, section 3.13: a cased letter before and none after, when
-/// the case-ignorable characters between (accents, apostrophes) are passed over.
+/// Final_Sigma of the Unicode standard, section 3.13: a cased letter precedes and none follows,
+/// skipping case-ignorable characters (accents, apostrophes).
 bool is_final_sigma(std::span<const char32_t> text, size_t position) {
   const auto ignorable = [](char32_t c) { return in(unicode_tables::case_ignorable, c); };
   const auto cased = [](char32_t c) { return in(unicode_tables::cased, c); };
@@ -52,8 +52,8 @@ std::string to_lower_ascii(std::string_view text) {
   return out;
 }
 
-/// Bytes of the white-space character at `text[i]`, or 0. Works on the bytes, because every line
-/// that is scored comes through here: outside ASCII the first byte alone nearly always settles it.
+/// Length in bytes of the white-space character at `text[i]`; 0 if there is none. Works on bytes
+/// for speed: outside of ASCII the first byte nearly always decides.
 size_t space_length(std::string_view text, size_t i) {
   const auto byte = static_cast<unsigned char>(text[i]);
   if (byte < 0x80) return byte <= ' ' && is_space(byte) ? 1 : 0;

@@ -19,8 +19,8 @@ bool is_symbol(char32_t code_point);
 /// General category N (numbers, in any script; Roman numerals and fractions too).
 bool is_number(char32_t code_point);
 
-/// White space as Python's str.split() and str.rstrip() have it: the no-break space and U+001C to
-/// U+001F count.
+/// White space as in Python's str.split() and str.rstrip(), which includes the no-break space and
+/// U+001C to U+001F.
 bool is_space(char32_t code_point);
 
 /// Python's str.lower(): full case mapping, with the final sigma. Malformed bytes become U+FFFD.
@@ -31,7 +31,7 @@ std::vector<std::string_view> split_whitespace(std::string_view text);
 template <std::same_as<std::string> Temporary>
 std::vector<std::string_view> split_whitespace(Temporary&&) = delete;  // the views would dangle
 
-/// Python's str.rstrip(): `text` without the white space at its end.
+/// Python's str.rstrip(): `text` without trailing white space.
 std::string_view strip_right(std::string_view text);
 
 }  // namespace attn

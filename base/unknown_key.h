@@ -1,4 +1,4 @@
-// A key that a config struct does not have, for callers who know where it belongs.
+// The error for an unknown key of a config struct. Callers may catch it to add a suggestion.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace attn {
 
-/// Its message names the nearest key of the same struct.
+/// The message suggests the nearest key of the same struct.
 class UnknownKey : public ConfigError {
  public:
   UnknownKey(const std::string& place, const std::string& wrong, const std::string& innermost,

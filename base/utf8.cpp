@@ -12,9 +12,9 @@ struct Decoded {
   size_t length;  ///< bytes; 0 when the first byte starts no well-formed sequence
 };
 
-/// The sequence at the front of `text`, which is not empty. The second byte's range excludes
-/// overlong forms (E0, F0), surrogates (ED) and what lies above U+10FFFF (F4), after table 3-7 of
-/// the Unicode standard.
+/// Decodes the sequence at the front of `text`, which must not be empty. The range of the second
+/// byte excludes overlong forms (E0, F0), surrogates (ED) and code points above U+10FFFF (F4); see
+/// table 3-7 of the Unicode standard.
 Decoded decode_front(std::string_view text) {
   const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char lead = byte(0);
@@ -33,8 +33,7 @@ Decoded decode_front(std::string_view text) {
   return {code_point, length};
 }
 
-/// Bytes of ASCII at the front, found eight at a time: corpora are mostly ASCII, and all of them
-/// are checked.
+/// Number of ASCII bytes at the front, checked eight at a time, since corpora are mostly ASCII.
 size_t ascii_prefix(std::string_view text) {
   size_t i = 0;
   for (uint64_t word; i + sizeof(word) <= text.size(); i += sizeof(word)) {

@@ -11,18 +11,18 @@
 namespace attn {
 
 /// Offset of the first byte that is not part of well-formed UTF-8 (overlong forms, surrogates and
-/// code points above U+10FFFF are malformed), or nothing when all of it is well formed.
+/// code points above U+10FFFF are malformed); std::nullopt if all of the text is well-formed.
 std::optional<size_t> find_invalid_utf8(std::string_view text);
 
 /// Code points of well-formed text; a malformed byte becomes U+FFFD.
 std::vector<char32_t> decode_utf8(std::string_view text);
 
-/// The text without a byte order mark at its start, which is no part of the text: for the head of a
-/// file or stream alone, since elsewhere U+FEFF is a character.
+/// The text without a byte order mark at its start. Only for the start of a file or stream, since
+/// elsewhere U+FEFF is a character.
 std::string_view without_byte_order_mark(std::string_view text);
 void drop_byte_order_mark(std::string& text);
 
-/// ASCII's white space: blank, tab, line feed, vertical tab, form feed, carriage return.
+/// ASCII white space: space, tab, line feed, vertical tab, form feed, carriage return.
 constexpr bool is_ascii_space(char c) {
   return c == ' ' || (c >= '\t' && c <= '\r');
 }

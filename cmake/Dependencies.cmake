@@ -12,7 +12,7 @@ find_package(Threads REQUIRED)
 find_package(nlohmann_json 3.9 REQUIRED)
 find_package(CLI11 2 REQUIRED)
 
-# SentencePiece ships no CMake package on most systems: pkg-config where there is one, else its header and library.
+# SentencePiece has no CMake package on most systems: uses pkg-config if available, else its header and library.
 find_path(SENTENCEPIECE_INCLUDE_DIR sentencepiece_trainer.h REQUIRED)
 find_library(SENTENCEPIECE_LIBRARY sentencepiece REQUIRED)
 find_library(SENTENCEPIECE_TRAIN_LIBRARY sentencepiece_train REQUIRED)

@@ -1,5 +1,5 @@
-# Makes the target attn_torch: LibTorch's headers, libraries and run path. See LibTorchPrefix.cmake for where it is
-# looked for, and why find_package(Torch) is not used.
+# Creates the target attn_torch: LibTorch's headers, libraries and run path. LibTorchPrefix.cmake has the search order,
+# and the reason why find_package(Torch) is not used.
 include(LibTorchPrefix)
 include(LibTorchInternals)
 
@@ -60,8 +60,8 @@ if(CMAKE_SYSTEM_NAME STREQUAL "Linux")
   # the program starts, and need not be found when it is linked.
   target_link_options(attn_torch INTERFACE "LINKER:--no-as-needed" "LINKER:--allow-shlib-undefined")
 endif()
-# at::parallel_for is a template over OpenMP: without the compiler's flag it runs on one thread, and says nothing. Its
-# runtime must be LibTorch's own copy, or two pools of threads would fight over the cores.
+# at::parallel_for is a template over OpenMP: without the compiler flag it silently runs on one thread. The runtime must
+# be LibTorch's own copy, or two thread pools would compete for the cores.
 find_package(OpenMP QUIET COMPONENTS CXX)
 if(OpenMP_CXX_FOUND)
   separate_arguments(_openmp_flags NATIVE_COMMAND "${OpenMP_CXX_FLAGS}")

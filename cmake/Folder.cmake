@@ -1,7 +1,7 @@
 # attn_folder(NAME TEXT a.cpp … TORCH b.cpp … USES x y)
-#   One folder, one layer. TEXT sources never see torch and make the library attn_NAME_text, which compiles in seconds
-#   and also builds with -DATTN_WITH_TORCH=OFF; TORCH sources make attn_NAME on top of it. USES names lower folders.
-# Tests.cmake has the same for a folder's tests.
+#   Defines the libraries of a folder (layer). TEXT sources do not include torch and form the library attn_NAME_text,
+#   which compiles in seconds and also builds with -DATTN_WITH_TORCH=OFF; TORCH sources form attn_NAME on top of it. USES
+#   lists lower folders. Tests.cmake defines the tests of a folder in the same way.
 
 # LibTorch costs some 20 s a file: one precompiled header serves every torch target.
 function(attn_use_torch target)

@@ -1,6 +1,6 @@
 # attn_check_torch_internals(INCLUDE_FOLDER VERSION)
-#   Ends the configuration if LibTorch declares an internal operator (a leading underscore: no promise from one release to
-#   the next) otherwise than it is called here. It reads the operators' schemas, so it costs no compilation.
+#   Fails if LibTorch declares an internal operator (with a leading underscore, i.e. without a stable interface)
+#   differently from how it is called here. Reads the operators' schemas and needs no compilation.
 
 # operator, the source that calls it, the beginning of its schema: the arguments that are passed by position
 set(attn_torch_internals

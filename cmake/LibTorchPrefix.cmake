@@ -1,10 +1,10 @@
-# Where LibTorch lives: the folder that holds include/torch and lib/libtorch. Looked for, in this order, in
+# Finds LibTorch: the directory with include/torch and lib/libtorch. Searched in this order:
 #   1. ATTN_TORCH_PREFIX (a cache entry, so that a configured build keeps the LibTorch it was made with),
 #   2. Torch_DIR, 3. CMAKE_PREFIX_PATH (both as a CMake or an environment variable), 4. the active conda environment,
 #   5. the python3 on the PATH, 6. this repository's private .venv, which `./run` makes when there is nothing else.
 # Also a script: `cmake -P cmake/LibTorchPrefix.cmake` prints the prefix, or nothing.
-# LibTorch is found by its files and not by find_package(Torch): the package files of a CUDA build look for nvcc and
-# stop where there is none, though compiling C++ against it needs no CUDA toolkit at all.
+# LibTorch is found by its files and not by find_package(Torch): the package files of a CUDA build require nvcc, although
+# compiling C++ against it needs no CUDA toolkit.
 
 set(ATTN_TORCH_OLDEST 2.11)
 set(ATTN_TORCH_NEWEST 2.15)

@@ -48,12 +48,12 @@ function(attn_python_test_classes file result)
   set(${result} "${classes}" PARENT_SCOPE)
 endfunction()
 
-# Of Python's standard library alone: left out where there is no python3. The long ones start first.
+# Tests in Python, with its standard library only; skipped without python3. The long ones start first.
 function(attn_python_test label file)
   string(REGEX REPLACE "(_test)?\\.py$" "" name ${file})
   find_package(Python3 3.9 QUIET COMPONENTS Interpreter)
   if(NOT Python3_Interpreter_FOUND)
-    message(STATUS "No python3: the test ${name} is left out")
+    message(STATUS "No python3: the test ${name} is skipped")
     return()
   endif()
   set(command ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/${file} ${ARGN})

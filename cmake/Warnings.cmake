@@ -1,4 +1,4 @@
-# Flags of our own targets only: an interface target, so that LibTorch's headers are never judged by them.
+# Warning flags, as an interface target, so that they do not apply to LibTorch's headers.
 add_library(attn_flags INTERFACE)
 target_include_directories(attn_flags INTERFACE ${PROJECT_SOURCE_DIR})
 target_compile_options(attn_flags INTERFACE
@@ -6,7 +6,7 @@ target_compile_options(attn_flags INTERFACE
 if(ATTN_WERROR)
   target_compile_options(attn_flags INTERFACE -Werror)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-    # GCC 12 sees overlaps in `"x" + std::string(…)` that cannot be (its bug 105651, mended in 13).
+    # GCC 12 reports false overlaps in `"x" + std::string(…)` (its bug 105651, fixed in 13).
     target_compile_options(attn_flags INTERFACE -Wno-error=restrict)
   endif()
 endif()

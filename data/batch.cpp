@@ -41,7 +41,7 @@ std::vector<Batch> split(const Batch& batch, int64_t parts) {
   std::vector<Batch> out;
   int64_t source = 0, target = 0;  // tokens before the sentence
   for (int64_t i = 0; i < batch.sentences; ++i) {
-    // Start a new part once the previous ones have their share.
+    // Starts a new part once the previous ones have their share of tokens.
     const bool next = (source + target) * parts >= static_cast<int64_t>(out.size()) * tokens;
     if (next) out.emplace_back();
     Batch& part = out.back();

@@ -21,11 +21,11 @@ struct TokenRows {
 
 /// A batch of sentence pairs.
 struct Batch {
-  /// Tokens and EOS.
+  /// Source tokens and EOS.
   TokenRows source;
-  /// BOS and the tokens: the decoder input.
+  /// BOS and the target tokens: the decoder input.
   TokenRows target_in;
-  /// Tokens and EOS: the decoder targets.
+  /// Target tokens and EOS: the decoder targets.
   TokenRows target_out;
   int64_t sentences = 0;
   /// EOS included.
@@ -34,7 +34,7 @@ struct Batch {
   /// Indices of the pairs in the corpus.
   std::vector<int64_t> ids;
 
-  /// The share of padding, over both sides, that a padded batch would have.
+  /// Share of padding, over both sides, if the batch were padded.
   double padding() const;
   bool operator==(const Batch&) const = default;
 };

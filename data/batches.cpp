@@ -21,8 +21,8 @@ void check_size(const EncodedCorpus& corpus) {
   }
 }
 
-/// Sort key: the longer side, which the budget counts; within a length alternately from longer
-/// source to longer target and back, so that neighbours have similar lengths on both sides.
+/// Sort key: first the longer side, which counts against batch_tokens. Within a length, alternately
+/// from longer source to longer target and back, so that neighbours are similar on both sides.
 uint64_t shape_key(const EncodedCorpus& corpus, uint32_t id) {
   const int64_t source = corpus.source_length(id);
   const int64_t target = corpus.target_length(id);
@@ -32,7 +32,7 @@ uint64_t shape_key(const EncodedCorpus& corpus, uint32_t id) {
   return static_cast<uint64_t>(longer) << 32 | static_cast<uint64_t>(slant + middle);
 }
 
-/// Stable. Keys are computed once, to avoid random access to the mapped file.
+/// Stable sort. Keys are computed once, to avoid random access to the mapped file.
 std::vector<uint32_t> sort_by_shape(const EncodedCorpus& corpus, std::span<const uint32_t> ids) {
   std::vector<std::pair<uint64_t, uint32_t>> keyed;
   keyed.reserve(ids.size());
@@ -90,7 +90,7 @@ int64_t BatchStream::chunks() const {
 }
 
 BatchStream::Range BatchStream::chunk_range(int64_t chunk) const {
-  // Chunks of similar size: a small last one would be mostly padding.
+  // Chunks of similar size: batches of a small last chunk would be mostly padding.
   const int64_t each = corpus_->size() / chunks();
   const int64_t rest = corpus_->size() % chunks();
   const auto start = [&](int64_t w) { return static_cast<size_t>(w * each + std::min(w, rest)); };
@@ -145,7 +145,7 @@ void BatchStream::restore(const StreamPosition& position) {
   throw DataError("the saved position in the training text (epoch " +
                   std::to_string(position.epoch) + ", chunk " + std::to_string(position.chunk) +
                   ", batch " + std::to_string(position.batch) +
-                  ") does not fit it: the text or data.batch_tokens has changed");
+                  ") is out of range: the text or data.batch_tokens has changed");
 }
 
 double BatchStream::chunk_padding() const {

@@ -1,5 +1,5 @@
-// Batching: shuffled every epoch, pairs of similar length together, deterministic by seed, and
-// resumable at any batch.
+// Batching: shuffled every epoch, bucketed by length, deterministic given the seed, and resumable
+// at any batch.
 #pragma once
 
 #include <cstdint>
@@ -20,10 +20,11 @@ struct StreamPosition {
 };
 
 struct StreamOptions {
-  /// Limit of sentences × longest side, EOS included. A longer pair is a batch of its own.
+  /// Limit of sentences × longest side in tokens, EOS included. A longer pair is its own batch.
   int64_t batch_tokens = 4096;
   uint64_t seed = 1;
-  /// Pairs sorted together (Marian's maxi-batch): fewer are more random, more need less padding.
+  /// Pairs sorted together (Marian's maxi-batch). Smaller chunks are more random, larger ones need
+  /// less padding.
   int64_t chunk_pairs = 1'000'000;
 };
 
@@ -38,7 +39,7 @@ class BatchStream {
 
   /// The epoch, from 0, of the last batch.
   int64_t epoch() const { return position_.epoch; }
-  /// For `restore` in a stream of the same corpus and options.
+  /// Position for `restore` in a stream of the same corpus and options.
   StreamPosition position() const { return position_; }
   /// Throws DataError for an invalid position.
   void restore(const StreamPosition& position);
@@ -62,12 +63,12 @@ class BatchStream {
   const EncodedCorpus* corpus_;
   StreamOptions options_;
   StreamPosition position_;
-  std::vector<uint32_t> order_;   // of the epoch
-  std::vector<uint32_t> sorted_;  // of the chunk
+  std::vector<uint32_t> order_;   // pairs of the epoch, shuffled
+  std::vector<uint32_t> sorted_;  // pairs of the chunk, by length
   std::vector<Range> batches_;    // ranges of sorted_, in batch order
 };
 
-/// Every pair exactly once, shortest first, for validation. Throws as the stream.
+/// Every pair exactly once, shortest first, for validation. Throws like BatchStream.
 std::vector<Batch> sequential_batches(const EncodedCorpus& corpus, int64_t batch_tokens);
 
 /// The batch of `sequential_batches` with the most target tokens (then source tokens): if it fits

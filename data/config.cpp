@@ -19,7 +19,7 @@ void require_file(const char* field, const std::string& path) {
 }  // namespace
 
 void DataConfig::validate() const {
-  // Larger values are taken for typos.
+  // Larger values are probably typos.
   constexpr int64_t most = int64_t{1} << 30;
   require(vocab_size > 0, "data.vocab_size", vocab_size, "must be positive");
   require(vocab_size >= 4, "data.vocab_size", vocab_size,
@@ -31,7 +31,7 @@ void DataConfig::validate() const {
   require(task != Task::parsing || !shared_vocabulary, "data.shared_vocabulary", "true",
           "must be false for parsing: words and tree symbols are different vocabularies");
   require(task == Task::parsing || silver.empty(), "data.silver", "[…]",
-          "is for data.task parsing");
+          "requires data.task parsing");
   require(silver_ratio >= 0 && silver_ratio <= 1000, "data.silver_ratio", silver_ratio,
           "must be from 0 to 1000");
   require(character_coverage > 0 && character_coverage <= 1, "data.character_coverage",

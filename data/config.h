@@ -56,9 +56,9 @@ struct EnumNames<Normalization> {
   });
 };
 
-/// The "data" object of an experiment: a union tagged by `task` and by `tokenizer`. A text file's
-/// name is prefix + "." + language; for parsing `train` and `valid` are files of bracketed trees,
-/// named in full.
+/// The "data" object of an experiment: a union tagged by `task` and `tokenizer`. The name of a text
+/// file is prefix + "." + language; for parsing, `train` and `valid` are full paths of files of
+/// bracketed trees.
 struct DataConfig {
   static constexpr std::array kTags = {"task", "tokenizer"};
 
@@ -126,7 +126,7 @@ struct DataConfig {
             "remove function tags and indices: NP-SBJ-1 becomes NP");
       visit("silver", self.silver, "files of automatically parsed trees, mixed with data.train");
       visit("silver_ratio", self.silver_ratio,
-            "silver trees per gold tree, by repeating the fewer; 0: every tree once");
+            "silver trees per gold tree, by repeating the smaller set; 0: every tree once");
     }
   }
   bool operator==(const DataConfig&) const = default;

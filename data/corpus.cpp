@@ -24,7 +24,7 @@ struct EncodedPair {
   int64_t line;
 };
 
-/// Some pairs, encoded by one thread.
+/// A chunk of pairs, encoded by one thread.
 struct EncodedChunk {
   std::vector<EncodedPair> pairs;
   CorpusReport notes;
@@ -42,10 +42,10 @@ EncodedChunk encode_chunk(const std::vector<TextPair>& texts, const CorpusReques
   };
   for (const TextPair& text : texts) {
     ++chunk.notes.lines;
-    if (note_problem(text, chunk.notes)) continue;
+    if (record_problem(text, chunk.notes)) continue;
     EncodedPair pair{request.tokenizers.source->encode(text.source),
                      request.tokenizers.target->encode(text.target), text.line};
-    // A line of invisible characters may have no tokens.
+    // A line of invisible characters may yield no tokens.
     if (note(PairProblem::empty, pair.line, pair.source.empty(), pair.target.empty())) continue;
     if (note(PairProblem::overlong, pair.line, overlong(pair.source), overlong(pair.target))) {
       continue;
@@ -72,7 +72,7 @@ std::vector<TextPair> read_chunk(PairReader& reader) {
   return texts;
 }
 
-/// Of the two files' content.
+/// Content hashes of the two files.
 struct TextHashes {
   uint64_t source = 0;
   uint64_t target = 0;

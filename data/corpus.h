@@ -44,13 +44,13 @@ class TokenView {
   bool wide_;
 };
 
-/// Of the two tokenizers of a corpus.
+/// Sizes and special tokens of the two tokenizers.
 Vocabularies vocabularies_of(const Tokenizers& tokenizers);
 
-/// Pairs of token sequences, read-only. Copies are not made; moves are cheap and leave views valid.
+/// Pairs of token sequences, read-only. Not copyable; moves are cheap and keep views valid.
 class EncodedCorpus {
  public:
-  /// Opens a cache file. Throws DataError if it is missing or invalid; all bytes are checked.
+  /// Opens a cache file and verifies all of it. Throws DataError if it is missing or invalid.
   explicit EncodedCorpus(const std::filesystem::path& cache);
   /// From pairs in memory. Throws DataError for a token outside its vocabulary.
   EncodedCorpus(std::span<const std::pair<std::vector<int32_t>, std::vector<int32_t>>> pairs,
@@ -67,7 +67,7 @@ class EncodedCorpus {
   const Vocabularies& vocabularies() const { return vocabularies_; }
   /// Report on dropped pairs. The paths are only set by `load_corpus`.
   const CorpusReport& report() const { return report_; }
-  /// Counter of the second index of target rows; null: none.
+  /// Counter for the second position of target rows; null: none.
   const TokenCounter* target_counter() const { return target_counter_.get(); }
   void set_target_counter(std::shared_ptr<const TokenCounter> counter) {
     target_counter_ = std::move(counter);
@@ -113,12 +113,12 @@ struct CorpusRequest {
   /// Number of threads; 0: all cores.
   int64_t threads = 0;
   Log log = {};
-  /// The place of a line of the texts in the user's file (CorpusReport::text).
+  /// Maps a line of the texts to its place in the user's file (CorpusReport::text).
   std::function<std::string(int64_t)> origin = {};
 };
 
 /// Checks and encodes the texts, or opens the cache of an earlier call with the same texts,
-/// tokenizers and limit; an invalid cache is rebuilt. Logs the report. Throws DataError as
+/// tokenizers and limit. An invalid cache is rebuilt. Logs the report. Throws DataError like
 /// check_texts.
 EncodedCorpus load_corpus(const CorpusRequest& request);
 

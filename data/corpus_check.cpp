@@ -12,7 +12,7 @@ bool is_blank(const std::string& line) {
   return line.find_first_not_of(blanks) == std::string::npos;
 }
 
-/// A line that was cut may end inside a character.
+/// Whether a line is invalid UTF-8. A truncated line may end inside a character.
 bool is_broken(const std::string& line, bool cut) {
   const auto at = find_invalid_utf8(line);
   return at && !(cut && *at + 4 > line.size());
@@ -87,7 +87,7 @@ void PairReader::report_unequal(bool source_ended) {
                   ": the two files must be aligned line by line");
 }
 
-bool note_problem(const TextPair& pair, CorpusReport& report) {
+bool record_problem(const TextPair& pair, CorpusReport& report) {
   const auto note = [&](PairProblem problem, bool in_source, bool in_target) {
     if (!in_source && !in_target) return false;
     report[problem].add({pair.line, in_source ? Side::source : Side::target});
@@ -106,7 +106,7 @@ CorpusReport check_texts(const std::filesystem::path& source, const std::filesys
   PairReader reader(source, target);
   for (TextPair pair; reader.next(pair);) {
     ++report.lines;
-    note_problem(pair, report);
+    record_problem(pair, report);
   }
   if (report.lines == 0) throw DataError("'" + source.string() + "' is empty");
   const Dropped& broken = report[PairProblem::invalid_utf8];

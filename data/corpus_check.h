@@ -15,7 +15,7 @@ namespace attn {
 
 enum class Side { source, target };
 
-/// Reason to drop a pair; the first that applies.
+/// Reason for dropping a pair; if several apply, the first.
 enum class PairProblem { invalid_utf8, empty, overlong };
 
 template <>
@@ -47,7 +47,7 @@ struct Dropped {
 struct CorpusReport {
   std::filesystem::path source;
   std::filesystem::path target;
-  /// Of each side.
+  /// Lines per side.
   int64_t lines = 0;
   /// The length limit in tokens, EOS included; 0: none.
   int64_t max_length = 0;
@@ -65,7 +65,7 @@ struct CorpusReport {
   bool operator==(const CorpusReport&) const = default;
 };
 
-/// A pair of lines as they stand in the files.
+/// A pair of lines as in the files.
 struct TextPair {
   std::string source;
   std::string target;
@@ -75,13 +75,13 @@ struct TextPair {
   bool target_cut = false;
 };
 
-/// Two texts read side by side.
+/// Reads two texts in parallel, line by line.
 class PairReader {
  public:
   /// Throws DataError when a file cannot be opened.
   PairReader(const std::filesystem::path& source, const std::filesystem::path& target);
-  /// The next pair; false when both texts end. Throws DataError with both counts when only one
-  /// does.
+  /// Reads the next pair; false at the end of both texts. Throws DataError with both numbers of
+  /// lines if one text ends before the other.
   bool next(TextPair& pair);
   /// LineReader::hash of each side.
   uint64_t source_hash() const { return source_.hash(); }
@@ -94,9 +94,9 @@ class PairReader {
   LineReader target_;
 };
 
-/// Checks the text of a pair: encoding, blank lines, extreme length. Records a problem and returns
-/// true if there is one.
-bool note_problem(const TextPair& pair, CorpusReport& report);
+/// Checks encoding, blank lines and extreme length of a pair. If there is a problem, adds it to the
+/// report and returns true.
+bool record_problem(const TextPair& pair, CorpusReport& report);
 
 /// Checks both texts. Throws DataError if the numbers of lines differ, if no pair is usable, or if
 /// more than 1 % of the pairs are not UTF-8 (probably a wrong encoding).

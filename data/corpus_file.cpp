@@ -18,12 +18,12 @@
 namespace attn {
 namespace {
 
-/// Rounded up so that the index that follows is aligned.
+/// Rounded up to align the index that follows.
 uint64_t token_section_bytes(const CorpusHeader& header) {
   return (header.tokens * header.token_bytes + 7) / 8 * 8;
 }
 
-/// The sizes, without overflow: no count may be larger than the file itself.
+/// Whether the sizes match the file, checked without overflow: no count may exceed the file size.
 bool sizes_fit(const CorpusHeader& header, uint64_t file_bytes) {
   if (header.token_bytes != 2 && header.token_bytes != 4) return false;
   if (header.pairs > file_bytes / 24 || header.tokens > file_bytes / header.token_bytes)
@@ -49,8 +49,8 @@ bool offsets_rise(std::span<const uint64_t> offsets, uint64_t tokens) {
   return true;
 }
 
-/// `limits`: sizes of the source and target vocabulary. With one vocabulary, or two of one size,
-/// the maximum of all tokens says it in one fast sweep.
+/// Whether all tokens are in their vocabularies. `limits`: sizes of the source and target
+/// vocabulary. If they are equal, the maximum of all tokens suffices, which is faster.
 template <class Token>
 bool tokens_fit(const Token* tokens, const CorpusParts& parts) {
   // A negative token is a large unsigned one.
@@ -134,8 +134,8 @@ CorpusParts parse_corpus(std::span<const std::byte> bytes, const std::string& na
   CorpusHeader& header = parts.header;
   check(bytes.size() >= sizeof header, "not a corpus cache, or truncated");
   std::memcpy(static_cast<void*>(&header), bytes.data(), sizeof header);
-  check(header.magic == CorpusHeader::right_magic, "not a corpus cache, or of another byte order");
-  check(header.version == CorpusHeader::right_version, "corpus cache of another version");
+  check(header.magic == CorpusHeader::right_magic, "not a corpus cache, or different byte order");
+  check(header.version == CorpusHeader::right_version, "corpus cache of a different version");
   check(header.header_hash == header.hash(), "corrupt corpus cache (header)");
   check(sizes_fit(header, bytes.size()), "truncated corpus cache");
   check(vocabularies_fit(header), "corrupt corpus cache (vocabularies)");
@@ -226,8 +226,8 @@ void NewFile::fail(int error) const {
 }
 
 void NewFile::check() {
-  // errno is the reason of a failed write as long as nothing else has failed since: good enough for
-  // a message.
+  // errno is that of the failed write unless another call has failed since, which is good enough
+  // for a message.
   if (!stream_) fail(errno);
 }
 

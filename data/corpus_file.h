@@ -1,5 +1,5 @@
-// The cache file of an encoded corpus: a header, the tokens of all pairs (source, target, source
-// …), and an index. Numbers are in native byte order, which the magic number identifies.
+// The cache file of an encoded corpus: a header, the tokens of all pairs (source, target, source,
+// …) and an index. Numbers are in native byte order, which the magic number identifies.
 #pragma once
 
 #include <array>
@@ -38,7 +38,7 @@ struct CorpusHeader {
   uint64_t max_length = 0;
   /// For each problem its count and its first places, as line × 2 + side; 0: no place.
   std::array<std::array<uint64_t, 1 + Dropped::most_places>, 3> dropped{};
-  /// Hash of all that follows the header.
+  /// Hash of everything after the header.
   uint64_t body_hash = 0;
   /// Hash of the header up to here.
   uint64_t header_hash = 0;
@@ -51,21 +51,20 @@ struct CorpusHeader {
 };
 static_assert(std::has_unique_object_representations_v<CorpusHeader>);
 
-/// A file's parts, checked.
+/// The sections of a verified file.
 struct CorpusParts {
   CorpusHeader header;
   const std::byte* tokens;
-  /// Where each sequence starts, and the end of the last: 2 × pairs + 1, in tokens.
+  /// Start of each sequence and end of the last one, in tokens: 2 × pairs + 1 numbers.
   std::span<const uint64_t> offsets;
   std::span<const uint64_t> lines;
 };
 
-/// Checks every byte: sizes, hashes, offsets, and that each token belongs to its vocabulary. Throws
-/// DataError that starts with `name`.
+/// Verifies the file: sizes, hashes, offsets, and that each token is in its vocabulary. Throws
+/// DataError starting with `name`.
 CorpusParts parse_corpus(std::span<const std::byte> bytes, const std::string& name);
 
-/// Writes a corpus pair by pair. The stream must be seekable; its failures are the
-/// caller's to see.
+/// Writes a corpus pair by pair. The stream must be seekable; the caller checks it for errors.
 class CorpusWriter {
  public:
   CorpusWriter(std::ostream& out, const Vocabularies& vocabularies, uint64_t key);
@@ -86,18 +85,18 @@ class CorpusWriter {
   std::vector<uint16_t> narrow_;  // scratch
 };
 
-/// A file that is renamed to its final name on `commit`, and removed without it.
+/// A temporary file that `commit` renames to its final name. Without commit it is removed.
 class NewFile {
  public:
-  /// Throws DataError when the file cannot be made.
+  /// Throws DataError if the file cannot be created.
   explicit NewFile(std::filesystem::path path);
   ~NewFile();
   NewFile(const NewFile&) = delete;
   NewFile& operator=(const NewFile&) = delete;
   std::ostream& stream() { return stream_; }
-  /// Throws DataError with the system's reason when anything could not be written so far.
+  /// Throws DataError with the system's error message if a write has failed.
   void check();
-  /// Throws DataError with the system's reason when anything could not be written.
+  /// Renames the file. Throws DataError with the system's error message if a write has failed.
   void commit();
 
  private:

@@ -12,21 +12,20 @@
 
 namespace attn {
 
-/// The lines of one file, without their ends ("\n" or "\r\n") and without a byte order mark at the
-/// start.
+/// Reads the lines of a file, without line endings ("\n" or "\r\n") and without a byte order mark
+/// at the start.
 class LineReader {
  public:
-  /// Longer lines are truncated, which bounds memory for files without line ends.
+  /// Longer lines are truncated, which bounds the memory for files without line endings.
   static constexpr size_t most_bytes = size_t{1} << 20;
 
-  /// Throws DataError when the file cannot be opened.
+  /// Throws DataError if the file cannot be opened.
   explicit LineReader(std::filesystem::path path);
-  /// Puts the next line into `line`; false at the end of the file. Throws DataError when reading
-  /// fails.
+  /// Reads the next line; false at the end of the file. Throws DataError if reading fails.
   bool next(std::string& line);
   /// Number of the last line, from 1.
   int64_t number() const { return number_; }
-  /// Whether the last line was longer than `most_bytes` and lost its end.
+  /// Whether the last line was longer than `most_bytes` and truncated.
   bool cut() const { return cut_; }
   const std::filesystem::path& path() const { return path_; }
   /// hash_file of the bytes read so far; after the end, of the whole file.
@@ -44,8 +43,8 @@ class LineReader {
   bool cut_ = false;
 };
 
-/// Where a file's hash was part of a key: throws DataError when what was read has another one, so
-/// that nothing is kept under the key of a text that it was not made of.
+/// Throws DataError if `read`, the hash of the bytes read, differs from `keyed`, the hash used in a
+/// cache key: the file has changed meanwhile and must not be cached under this key.
 void require_same_hash(const std::filesystem::path& path, uint64_t keyed, uint64_t read);
 
 }  // namespace attn

@@ -11,7 +11,7 @@
 namespace attn {
 namespace {
 
-/// Vocabularies of millions of long words stay below; anything above is some other file.
+/// Larger files are not tokenizers: vocabularies of millions of long words are smaller.
 constexpr int64_t most_model_bytes = int64_t{1} << 28;
 
 std::shared_ptr<const Tokenizer> learn(const DataConfig& config,
@@ -36,7 +36,7 @@ std::shared_ptr<const Tokenizer> learn(const DataConfig& config,
   return tokenizer;
 }
 
-/// Of the symbols that trees are written in: all of them, whole.
+/// Config of the vocabulary of tree symbols: all symbols, as whole words.
 DataConfig symbols_config(DataConfig config) {
   config.tokenizer = TokenizerKind::words;
   config.vocab_size = int64_t{1} << 20;

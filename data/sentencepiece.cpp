@@ -76,7 +76,7 @@ class SentencePiece : public Tokenizer {
   sp::SentencePieceProcessor processor_;
 };
 
-/// Hands prepared training lines to the library.
+/// Passes the prepared training lines to the library.
 class Lines : public sp::SentenceIterator {
  public:
   explicit Lines(std::vector<std::string> lines) : lines_(std::move(lines)) {}
@@ -90,8 +90,8 @@ class Lines : public sp::SentenceIterator {
   size_t at_ = 0;
 };
 
-/// Byte pairs are learnt inside words, so that the counted words say as much as the whole text, and
-/// take far less memory: a few hundred bytes for each word that differs.
+/// Words with their counts, for BPE. BPE merges only within words, so that counts are equivalent to
+/// the full text and need far less memory: a few hundred bytes per distinct word.
 std::vector<std::string> counted_words(std::span<const std::filesystem::path> texts) {
   std::vector<std::string> lines;
   for (auto& [word, count] : count_words(texts, 1'500'000)) {
@@ -100,8 +100,8 @@ std::vector<std::string> counted_words(std::span<const std::filesystem::path> te
   return lines;
 }
 
-/// Whether anything is left of a character after every normalization: no control character, blank
-/// of any kind or mark without width, nor the two characters that the library reserves.
+/// Whether a character survives every normalization: not a control, space or zero-width character,
+/// nor one of the two characters that the library reserves.
 bool is_visible(char32_t c) {
   const bool control = c <= 0x20 || (c >= 0x7f && c <= 0xa0) || c == 0xad;
   const bool blank = c == 0x1680 || c == 0x180e || (c >= 0x2000 && c <= 0x200f) ||
@@ -110,14 +110,14 @@ bool is_visible(char32_t c) {
   return !control && !blank && (!sign || c >= 0x10000);
 }
 
-/// Given text without any, the library ends the process.
+/// Whether a line has a visible character. Without any in the text, the library aborts.
 bool has_visible(const std::string& line) {
   const auto characters = decode_utf8(line);
   return std::any_of(characters.begin(), characters.end(), is_visible);
 }
 
-/// The unigram model looks for its first pieces in running text and needs some 25 bytes a character
-/// for that: of large texts it gets an even sample of lines, always the same.
+/// Lines for the unigram model, which extracts its seed pieces from running text and needs about 25
+/// bytes per character. Large texts are subsampled evenly and deterministically.
 std::vector<std::string> sampled_lines(std::span<const std::filesystem::path> texts) {
   constexpr double most_bytes = 40e6;
   double bytes = 0;
@@ -147,7 +147,7 @@ std::unordered_map<std::string, std::string> trainer_options(const DataConfig& c
       {"bos_id", "1"},
       {"eos_id", "2"},
       {"pad_id", "-1"},
-      // Sums of the unigram model depend on it: a constant keeps them the same on every machine.
+      // Sums of the unigram model depend on it: constant, so that all machines give the same model.
       {"num_threads", "8"},
       {"minloglevel", "3"}};
 }
@@ -159,7 +159,7 @@ std::string learn_sentencepiece(std::span<const std::filesystem::path> texts,
   std::string model;
   sp::util::Status status;
   std::exception_ptr error;
-  // The library has one random generator per thread: a new thread starts from its seed.
+  // The library has one random generator per thread; a new thread starts from its seed.
   std::thread([&] {
     try {
       sp::SetRandomGeneratorSeed(1);
@@ -183,8 +183,8 @@ std::string learn_sentencepiece(std::span<const std::filesystem::path> texts,
 }
 
 bool looks_like_sentencepiece(std::string_view bytes) {
-  // A model starts with the tag of its first piece, which in a word list would be an empty first
-  // line. Zero bytes decide nothing: a text's words may hold some, and then its word list does.
+  // A model starts with the tag of its first piece, 0x0a, which in a word list would be an empty
+  // first line. Zero bytes are no criterion, since words may contain them.
   return bytes.starts_with('\n');
 }
 

@@ -1,5 +1,5 @@
-// Subword vocabularies by the SentencePiece library (Kudo and Richardson 2018). Its headers are
-// included in sentencepiece.cpp alone.
+// Subword tokenizers of the SentencePiece library (Kudo and Richardson 2018). Only
+// sentencepiece.cpp includes its headers.
 #pragma once
 
 #include <filesystem>
@@ -12,17 +12,17 @@
 
 namespace attn {
 
-/// Learns a model from the texts and returns its bytes: <unk> 0, <s> 1, </s> 2, no padding token.
-/// It depends on the texts and the config alone. Fewer pieces than `vocab_size` come out where the
-/// texts yield no more. Throws ConfigError when `vocab_size` does not even hold the characters,
-/// DataError for unusable text.
+/// Trains a model on the texts and returns its serialized bytes: <unk> 0, <s> 1, </s> 2, no padding
+/// token. Deterministic given texts and config. The vocabulary is smaller than `vocab_size` if the
+/// texts do not yield enough pieces. Throws ConfigError if `vocab_size` is smaller than the number
+/// of characters, and DataError for unusable text.
 std::string learn_sentencepiece(std::span<const std::filesystem::path> texts,
                                 const DataConfig& config);
 
-/// Whether the bytes can only be meant as a SentencePiece model.
+/// Whether the bytes look like a SentencePiece model rather than a word list.
 bool looks_like_sentencepiece(std::string_view bytes);
 
-/// Throws DataError, naming `name`, for a broken model and for one without EOS.
+/// Loads a model. Throws DataError starting with `name` for a corrupt model or one without EOS.
 std::unique_ptr<Tokenizer> parse_sentencepiece(std::string bytes, const std::string& name);
 
 }  // namespace attn

@@ -16,12 +16,12 @@ class Message {
 
   struct Field {
     uint64_t number;
-    std::string_view bytes;  // of a string, byte string or message; else empty
+    std::string_view bytes;  // content of a string, byte string or message; else empty
   };
 
   bool done() const { return rest_.empty(); }
 
-  /// Nothing when the bytes are not a field.
+  /// The next field; std::nullopt if the bytes are not a valid field.
   std::optional<Field> next() {
     const auto tag = varint();
     if (!tag || *tag >> 3 == 0) return {};
@@ -69,9 +69,9 @@ uint32_t read_u32(std::string_view bytes, size_t at) {
   return value;
 }
 
-/// Follows every path through a double-array trie of the darts-clone layout: a unit holds its label
-/// in bits 0 to 7 and 31, "a leaf follows" in bit 8, and in bits 9 to 30 how far its children are;
-/// a leaf holds where its string starts.
+/// Whether every path through a double-array trie (darts-clone layout) stays in bounds. A unit has
+/// its label in bits 0 to 7 and 31, the has-leaf flag in bit 8 and the offset of its children in
+/// bits 9 to 30; a leaf has the offset of its string.
 bool trie_is_sound(std::string_view units, size_t string_bytes) {
   const size_t count = units.size() / 4;
   if (count == 0 || units.size() % 4 != 0) return false;
@@ -98,9 +98,9 @@ bool trie_is_sound(std::string_view units, size_t string_bytes) {
   return true;
 }
 
-/// The size of the trie, the trie, and the strings that it points to, each ended by a zero byte.
+/// A normalization table: the size of the trie, the trie, and its null-terminated strings.
 bool table_is_sound(std::string_view table) {
-  constexpr size_t most_bytes = size_t{1} << 24;  // the largest in use has a quarter of a million
+  constexpr size_t most_bytes = size_t{1} << 24;  // the largest known table has 250 kB
   if (table.empty()) return true;
   if (table.size() < 4 || table.size() > most_bytes || table.back() != '\0') return false;
   const size_t trie_bytes = read_u32(table, 0);
@@ -109,7 +109,7 @@ bool table_is_sound(std::string_view table) {
   return trie_is_sound(table.substr(0, trie_bytes), table.size() - trie_bytes);
 }
 
-/// Field 2 of a normalizer's description is its table.
+/// The table is field 2 of NormalizerSpec.
 bool normalizer_is_sound(std::string_view description) {
   for (Message message(description); !message.done();) {
     const auto field = message.next();
@@ -121,7 +121,7 @@ bool normalizer_is_sound(std::string_view description) {
 }  // namespace
 
 void check_sentencepiece_bytes(std::string_view bytes, const std::string& name) {
-  // Fields of a model: 1 a piece, 2 how it was trained, 3 its normalizer, 5 its denormalizer.
+  // Fields of ModelProto: 1 pieces, 2 trainer_spec, 3 normalizer_spec, 5 denormalizer_spec.
   bool has_pieces = false;
   bool has_training = false;
   bool has_normalizer = false;

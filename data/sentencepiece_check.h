@@ -1,5 +1,5 @@
-// A look into the bytes of a SentencePiece model before the library gets them: it trusts a model to
-// be whole, and to know its way around its own tables.
+// Validates the bytes of a SentencePiece model before loading: the library does not check for
+// truncated models and invalid offsets.
 #pragma once
 
 #include <string>
@@ -7,9 +7,9 @@
 
 namespace attn {
 
-/// Throws DataError, naming `name`, when the bytes are no model, when parts of one are missing (a
-/// file cut between two pieces still parses), or when its normalization table points outside of
-/// itself.
+/// Throws DataError starting with `name` if the bytes are not a model, if the model is incomplete
+/// (a file truncated between two pieces still parses), or if its normalization table has offsets
+/// outside of the table.
 void check_sentencepiece_bytes(std::string_view bytes, const std::string& name);
 
 }  // namespace attn

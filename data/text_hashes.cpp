@@ -14,7 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int64_t kLargestFile = 1 << 26;
-// A file that was touched this short a time ago may be written again within its time's grain.
+// Seconds. A file modified more recently may be modified again without a new time stamp.
 constexpr std::time_t kSettled = 3;
 
 struct Stamp {
@@ -74,7 +74,7 @@ TextHashes::~TextHashes() {
     }
     fs::create_directories(kept_.parent_path());
     write_file_atomically(kept_, files.dump(1) + "\n");
-  } catch (const std::exception&) {  // the next call reads the texts again
+  } catch (const std::exception&) {  // only a cache: the next process reads the texts again
   }
 }
 

@@ -1,4 +1,4 @@
-// Which texts a result stands for: content hashes, to notice that a file has changed.
+// Content hashes of the texts that a run reads, to detect changed files.
 #pragma once
 
 #include <cstdint>
@@ -12,18 +12,18 @@
 
 namespace attn {
 
-/// Hashes of files' contents. Those of files that have not been touched since are kept in memory
-/// and, with a name, in a file, so that large texts are read once.
+/// Content hashes of files, cached in memory and optionally in a file as long as inode, size and
+/// times of the hashed file are unchanged, so that large texts are read only once.
 class TextHashes {
  public:
-  /// `kept` is the file; empty: none. A file that can't be read is as good as none.
+  /// `kept` is the cache file; empty: none. An unreadable cache file is ignored.
   explicit TextHashes(std::filesystem::path kept = {});
-  /// Writes the file if there is something new; one that can't be written is left out.
+  /// Writes the cache file if there are new hashes. Errors are ignored.
   ~TextHashes();
   TextHashes(const TextHashes&) = delete;
   TextHashes& operator=(const TextHashes&) = delete;
 
-  /// Nothing where there is no such file.
+  /// The hash of a file; std::nullopt if it does not exist.
   std::optional<uint64_t> of(const std::filesystem::path& text);
 
  private:
@@ -36,11 +36,11 @@ class TextHashes {
   bool changed_ = false;
 };
 
-/// One key for the contents of several files; empty when one of them is not there.
+/// One key for the contents of several files; empty if one of them is missing.
 std::string key_of(const std::vector<std::filesystem::path>& files, TextHashes& hashes);
 
-/// By what they are for, keys of what a run reads to be trained: "train" and, where the config
-/// names them, "source_model" and "target_model". What is not there is left out.
+/// Keys of the files that training reads, by option: "train" and, if set, "source_model" and
+/// "target_model". Missing files are omitted.
 std::map<std::string, std::string> training_keys(const DataConfig& data, TextHashes& hashes);
 
 }  // namespace attn

@@ -1,4 +1,4 @@
-// A second index for the rows of a sequence: how many tokens of a set it has so far.
+// The second position of target rows (model.word_positions): the number of counted tokens so far.
 #pragma once
 
 #include <cstdint>
@@ -7,19 +7,19 @@
 
 namespace attn {
 
-/// For the target of a parser it counts the leaves, that is the words of the sentence that the tree
-/// has so far, since a decoder that writes tags without words loses count of them.
+/// For a parser it counts the leaves, i.e. the words of the sentence covered so far. A decoder that
+/// generates tags without words loses count of them otherwise.
 class TokenCounter {
  public:
-  /// Counts `counted` tokens of a vocabulary of so many. Throws std::out_of_range for a token
-  /// outside it.
+  /// Counts the tokens `counted` of a vocabulary of size `vocabulary`. Throws std::out_of_range for
+  /// a token outside of it.
   TokenCounter(int64_t vocabulary, std::span<const int32_t> counted);
 
-  /// The index of a row with `token` after one with index `before` (0 at the start of a sequence).
+  /// The position of a row with `token` after a row with position `before` (0 at the start).
   int64_t next(int64_t before, int64_t token) const {
     return before + counts_[static_cast<size_t>(token)];
   }
-  /// Appends the index of every row of one sequence.
+  /// Appends the position of every row of one sequence.
   void append(std::span<const int64_t> tokens, std::vector<int64_t>& out) const;
 
  private:

@@ -1,4 +1,4 @@
-// From text to numbers and back.
+// Tokenizers: text to token ids and back.
 #pragma once
 
 #include <cstdint>
@@ -14,58 +14,57 @@
 
 namespace attn {
 
-/// Takes one line of talk for the user.
+/// Receives one line of log output.
 using Log = std::function<void(const std::string&)>;
 
-/// A vocabulary and the rule that cuts text into its pieces. Constant after construction, so that
-/// several threads may use one.
+/// A vocabulary and the segmentation of text into its pieces. Immutable and thread-safe.
 class Tokenizer {
  public:
   virtual ~Tokenizer() = default;
 
   /// Number of tokens: ids are 0 to size() - 1.
   virtual int64_t size() const = 0;
-  /// The tokens of the text, without BOS and EOS. Text never yields a special token, whatever is
-  /// written in it.
+  /// The tokens of the text, without BOS and EOS. Never yields special tokens, even if the text
+  /// contains their names.
   virtual std::vector<int32_t> encode(std::string_view text) const = 0;
-  /// The text of the tokens; special tokens are dropped. Throws std::out_of_range for an id that is
-  /// none.
+  /// The text of the tokens; special tokens are dropped. Throws std::out_of_range for an id outside
+  /// of the vocabulary.
   virtual std::string decode(std::span<const int32_t> tokens) const = 0;
-  /// How a token is written. Throws std::out_of_range for an id that is none.
+  /// The text of one token. Throws std::out_of_range for an id outside of the vocabulary.
   virtual std::string piece(int64_t id) const = 0;
 
-  /// BOS, with which a target starts; EOS if the vocabulary has no BOS.
+  /// BOS, the first token of the decoder input; EOS if the vocabulary has no BOS.
   virtual int32_t bos() const = 0;
   virtual int32_t eos() const = 0;
   virtual int32_t unk() const = 0;
 
-  /// The bytes to store, which `parse_tokenizer` reads back.
+  /// The bytes of the tokenizer file, as read by `parse_tokenizer`.
   virtual const std::string& serialized() const = 0;
 
   /// Content hash of `serialized()`.
   uint64_t fingerprint() const;
 };
 
-/// Reads a SentencePiece model or a word list, told apart by their content. `name` is for messages.
-/// Throws DataError.
+/// Reads a SentencePiece model or a word list, detected by content. `name` is for messages. Throws
+/// DataError.
 std::unique_ptr<Tokenizer> parse_tokenizer(std::string bytes, const std::string& name);
 std::unique_ptr<Tokenizer> load_tokenizer(const std::filesystem::path& path);
 
 class TagDictionary;
 class TokenCounter;
 
-/// The tokenizers of the two sides; with a shared vocabulary both are one object.
+/// The tokenizers of both sides; with a shared vocabulary the same object.
 struct Tokenizers {
   std::shared_ptr<const Tokenizer> source;
   std::shared_ptr<const Tokenizer> target;
-  /// Of parsing: the tags that words had in training; null: not known.
+  /// Parsing: the tags of each word in the training trees; null: unknown.
   std::shared_ptr<const TagDictionary> tags = nullptr;
-  /// Of the target side: what the second index of its rows counts; null: the model takes none.
+  /// Counter for the second position of target rows; null: the model has none.
   std::shared_ptr<const TokenCounter> target_counter = nullptr;
 };
 
-/// Loads the tokenizers that the config names and learns the others from the training text, the
-/// same ones from the same text each time. Throws ConfigError and DataError.
+/// Loads the tokenizers that the config names and trains the others on the training text,
+/// deterministically. Throws ConfigError and DataError.
 Tokenizers make_tokenizers(const DataConfig& config, const Log& log = {});
 
 }  // namespace attn

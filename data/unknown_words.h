@@ -1,5 +1,5 @@
-// Classes for words that a vocabulary does not know: their shape and ending tell a parser most of
-// what it needs, as in the Berkeley parser's lexicon (Petrov et al. 2006).
+// Classes of unknown words by shape and suffix, for parsing, as in the lexicon of the Berkeley
+// parser (Petrov et al. 2006).
 #pragma once
 
 #include <string>
@@ -8,10 +8,10 @@
 
 namespace attn {
 
-/// What the names of classes begin with; words of the text that begin with it are unknown.
+/// Prefix of class names. Words of the text with this prefix are unknown words.
 inline constexpr std::string_view kUnknownClassMark = "<unk:";
 
-/// The word's classes from the most particular to the most general, at most three. Each is a shape,
+/// The word's classes from the most specific to the most general, at most three. Each is a shape,
 ///
 ///   number     digits and . , : / - alone           lower, Cap, CAPS   by its letters
 ///   other      no letter of ASCII                   mixed              aBc, aB

@@ -1,4 +1,4 @@
-// What a corpus knows of the vocabularies that it is written in.
+// Properties of the vocabularies of an encoded corpus.
 #pragma once
 
 #include <cstdint>

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::array<std::string_view, 3> special_tokens = {"<unk>", "<s>", "</s>"};
 
-/// Lets a map of strings be asked for a string_view without a copy.
+/// Allows look-ups of a string_view in a map of strings without a copy.
 struct TextHash {
   using is_transparent = void;
   size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
@@ -84,13 +84,13 @@ class WordVocabulary : public Tokenizer {
   }
 
   std::vector<std::string> words_;
-  TextMap<int32_t> ids_;  // without special tokens and classes: text must not produce them
+  TextMap<int32_t> ids_;  // without special tokens and classes, which text must not produce
   TextMap<int32_t> classes_;
   std::array<int32_t, 3> special_ids_{};
   std::string serialized_;
 };
 
-/// The word of one line of a list; what follows its tab must be a count.
+/// The word in a line of a word list. After a tab, a count must follow.
 std::string_view word_of(std::string_view line, const std::string& place) {
   if (find_invalid_utf8(line)) throw DataError(place + ": not valid UTF-8; expected a word list");
   const size_t tab = line.find('\t');
@@ -108,11 +108,11 @@ std::string_view word_of(std::string_view line, const std::string& place) {
   return word;
 }
 
-// A class that is seen less often teaches nothing; all of them together stay a small part.
+// Minimum count of a class: rarer classes are too rare to train their embedding.
 constexpr int64_t least_in_class = 10;
 constexpr int64_t most_classes = 500;
 
-bool is_sign(std::string_view word) {
+bool is_special_token(std::string_view word) {
   return std::find(special_tokens.begin(), special_tokens.end(), word) != special_tokens.end() ||
          word.starts_with(kUnknownClassMark);
 }
@@ -143,7 +143,7 @@ std::vector<std::pair<std::string, int64_t>> count_words(
         const auto found = counts.find(word);
         found == counts.end() ? void(counts.emplace(word, 1)) : void(++found->second);
       });
-      // Bounds the memory on texts with tens of millions of different words.
+      // Bounds the memory for texts with tens of millions of distinct words.
       if (counts.size() > 4 * most)
         std::erase_if(counts, [](auto& one) { return one.second == 1; });
     }
@@ -172,7 +172,7 @@ std::string learn_word_vocabulary(std::span<const std::filesystem::path> texts, 
   for (const auto& [word, count] : count_words(texts, size_t{1} << 22)) {
     const bool known = room > 0 && count >= min_frequency;
     if (!known && !unknown_classes) break;
-    if (is_sign(word)) continue;
+    if (is_special_token(word)) continue;
     if (known) {
       list += word + "\t" + std::to_string(count) + "\n";
       --room;

@@ -1,4 +1,4 @@
-// Whole words as tokens: text is cut at blanks, and a list says which words are known.
+// Word-level tokenizer: text is split at white space; known words are in a word list.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace attn {
 
-/// Calls `take` with each word of `text`; words are separated by ASCII's blanks of all kinds.
+/// Calls `take` with each word of `text`; words are separated by ASCII white space.
 template <class Take>
 void for_each_word(std::string_view text, Take&& take) {
   constexpr std::string_view blanks = " \t\r\v\f";
@@ -25,21 +25,21 @@ void for_each_word(std::string_view text, Take&& take) {
   }
 }
 
-/// The words of the texts with their counts, the most frequent first, then by their bytes. At most
-/// `most` words: the rarest are left out. Throws DataError when a file cannot be read.
+/// The words of the texts with their counts, by descending count, then by bytes. Keeps the `most`
+/// most frequent words. Throws DataError if a file cannot be read.
 std::vector<std::pair<std::string, int64_t>> count_words(
     std::span<const std::filesystem::path> texts, size_t most);
 
 /// A word list as text, "word<TAB>count" lines after the three special tokens: the most frequent
 /// words, at most `size` lines with the special tokens, none seen fewer than `min_frequency` times.
-/// With `unknown_classes` also the classes (data/unknown_words.h) that at least ten occurrences of
-/// words without a line fall into; a vocabulary that holds some puts unknown words into them.
-/// Throws DataError.
+/// With `unknown_classes` it also has the classes (data/unknown_words.h) of at least ten
+/// occurrences of unknown words; a vocabulary with classes maps unknown words to them. Throws
+/// DataError.
 std::string learn_word_vocabulary(std::span<const std::filesystem::path> texts, int64_t size,
                                   int64_t min_frequency, bool unknown_classes = false);
 
-/// Reads "word" or "word<TAB>count" lines. Of the special tokens <unk>, <s> and </s>, those that
-/// the list lacks come before its first word. Throws DataError with `name`:line.
+/// Reads "word" or "word<TAB>count" lines. Missing special tokens among <unk>, <s> and </s> are
+/// inserted before the first word. Throws DataError with `name`:line.
 std::unique_ptr<Tokenizer> parse_word_vocabulary(std::string_view text, const std::string& name);
 
 }  // namespace attn

@@ -18,9 +18,9 @@ class Bf16Weights;
 class ComputeScope {
  public:
   struct Options {
-    /// Of matrix products; sums, norms, softmax and weights stay float32. bf16 uses bf16 tiles
-    /// (AMX) where the CPU has them, else LibTorch's autocast, which CPUs without bf16 instructions
-    /// only emulate (train/precision.h).
+    /// Precision of matrix products; sums, norms, softmax and weights stay float32. bf16 uses bf16
+    /// tiles (AMX or AVX-512 BF16) if the CPU supports them, else LibTorch's autocast, which CPUs
+    /// without bf16 instructions only emulate (train/precision.h).
     Precision precision = Precision::fp32;
     torch::Device device = torch::kCPU;
     /// Weights as bf16 tiles; must outlive the scope. Ignored without tiles.

@@ -1,6 +1,6 @@
-// What is used of LibTorch. torch/torch.h brings data loaders, optimizers, the JIT, serialization
-// and every module as well: with them each file takes twice as long to compile, even from a
-// precompiled header, since GCC instantiates again in every file what headers leave pending.
+// The parts of LibTorch in use. torch/torch.h also includes data loaders, optimizers, the JIT,
+// serialization and all modules, which doubles the compile time of each file even with a
+// precompiled header, since GCC instantiates pending templates again in every file.
 #pragma once
 
 #include <torch/autograd.h>

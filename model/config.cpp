@@ -15,7 +15,7 @@ ModelConfig::Options defaults_of(size_t index, std::index_sequence<I...>) {
 
 }  // namespace
 
-void ModelConfig::choose(Architecture architecture) {
+void ModelConfig::set_architecture(Architecture architecture) {
   if (architecture == this->architecture()) return;
   options = defaults_of(static_cast<size_t>(architecture),
                         std::make_index_sequence<std::variant_size_v<Options>>());

@@ -37,7 +37,7 @@ struct ModelConfig {
   requires std::is_constructible_v<Options, Chosen> ModelConfig(const Chosen& config)
       : options(config) {}
 
-  /// The options, of an alternative that is known to be set.
+  /// The options of the current architecture, which must be Chosen.
   template <class Chosen>
   const Chosen& get() const {
     return std::get<Chosen>(options);
@@ -52,19 +52,19 @@ struct ModelConfig {
   static void fields(Self& self, Visit&& visit) {
     Architecture architecture = self.architecture();
     visit("architecture", architecture, "model architecture; the other options depend on it");
-    if constexpr (!std::is_const_v<Self>) self.choose(architecture);
+    if constexpr (!std::is_const_v<Self>) self.set_architecture(architecture);
     std::visit([&](auto& chosen) { chosen.fields(chosen, visit); }, self.options);
   }
   bool operator==(const ModelConfig&) const = default;
 
   /// Switches to the defaults of `architecture` unless it is set already.
-  void choose(Architecture architecture);
-  /// Throws ConfigError naming the first option that contradicts itself.
+  void set_architecture(Architecture architecture);
+  /// Throws ConfigError naming the first invalid option.
   void validate() const;
   /// Maximum number of positions of a sentence, if there is a limit.
   std::optional<int64_t> max_length() const;
   EmbeddingSharing embedding_sharing() const;
-  /// Whether the decoder takes a second index per row: the number of leaves generated so far.
+  /// Whether the decoder input has a second position: the number of leaves generated so far.
   bool counts_words() const;
 };
 

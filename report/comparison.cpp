@@ -55,13 +55,13 @@ double student_t_p_value(double t, int64_t degrees) {
   return 1.0 - within;
 }
 
-// The test over seeds; `without` if neither row has several.
+// The test over seeds; returns `without` if neither row has several seeds.
 bool beyond_seeds(const SeedMean& base, const SeedMean& row, bool without) {
   const auto p_value = seed_p_value(base, row);
   return p_value ? *p_value < kSignificance : without;
 }
 
-// The p-value of the bootstrap is already set, if any.
+// Expects the bootstrap's p-value to be set already, if there is one.
 void compare_rows(const SweepResults& results, size_t row, const MetricFacts& facts,
                   std::vector<RowComparison>& out) {
   const Metric metric = facts.metric;
@@ -79,7 +79,7 @@ void compare_rows(const SweepResults& results, size_t row, const MetricFacts& fa
   difference.verdict = judge(difference);
 }
 
-// Only outputs for the same text can be paired.
+// Paired bootstrap of all rows; only outputs for the same text can be paired.
 void add_bootstrap(const SweepResults& results, std::vector<RowComparison>& out) {
   const SystemStatistics base = sentences_of(results.rows.front());
   if (base.empty()) return;

@@ -31,7 +31,7 @@ std::vector<std::string> legend(const SweepResults& results) {
   return lines;
 }
 
-// In reverse order: perplexity last.
+// Metrics in reverse order: perplexity last.
 std::vector<MetricFacts> by_interest() {
   return {kMetrics.rbegin(), kMetrics.rend()};
 }
@@ -46,7 +46,7 @@ std::vector<std::string> summaries(const SweepResults& results,
   return lines;
 }
 
-// Rows of the same letter share a colour: A1 to A4, B1 and B2, …
+// Rows with the same letter share a colour: A1 to A4, B1 and B2, …
 int colour_of(const SweepResults& results, size_t row) {
   std::vector<std::string> families;
   for (size_t i = 0; i <= row; ++i) {

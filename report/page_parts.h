@@ -1,4 +1,4 @@
-// What the pages of reports share: head and style, figures, paragraphs, cost and provenance.
+// Shared parts of report pages: head and style, figures, paragraphs, cost and provenance.
 #pragma once
 
 #include <string>
@@ -9,13 +9,13 @@
 
 namespace attn {
 
-/// Everything up to the first paragraph: style, title, what the page is about.
+/// The start of the page, up to the first paragraph: style, title and description.
 std::string page_head(const std::string& title, const std::string& about);
 
-/// A plot, wide and narrow, under its title; "" for a plot without points.
+/// A plot with title and caption, in a wide and a narrow version; "" if it has no points.
 std::string figure(const Plot& plot, const std::string& caption);
 
-/// One paragraph a line, of the CSS class `style`.
+/// One HTML paragraph per line, with the CSS class `style`.
 std::string paragraphs(const std::vector<std::string>& lines, const char* style);
 
 /// The last sections of a page, in Markdown: training cost, the command and the provenance.

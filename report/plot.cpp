@@ -11,9 +11,9 @@
 namespace attn {
 namespace {
 
-constexpr double kText = 12.0;      // height of a line of text
-constexpr double kCharacter = 6.8;  // mean width of one
-constexpr double kRadius = 4.0;     // of a point
+constexpr double kText = 12.0;      // line height, pixels
+constexpr double kCharacter = 6.8;  // mean character width, pixels
+constexpr double kRadius = 4.0;     // radius of a point, pixels
 constexpr double kLeft = 56, kTop = 16, kBottom = 44, kRight = 16;
 
 double text_width(const std::string& text) {
@@ -61,7 +61,7 @@ struct Range {
   }
 };
 
-// Room around the data, never none.
+// A scale with a margin around the data; the range is never empty.
 Scale make_scale(Range range, const PlotAxis& axis, double from, double to, bool with_zero) {
   if (with_zero) range.add(0);
   Scale scale{.logarithmic = axis.logarithmic, .low = 0, .high = 1, .from = from, .to = to};
@@ -87,7 +87,7 @@ struct Box {
   }
 };
 
-// Places for labels around points: of some positions the one that covers least of what is there.
+// Places labels around points: of several positions, the one that overlaps least.
 class Labels {
  public:
   explicit Labels(const Box& inside) : inside_(inside) {}
@@ -252,7 +252,7 @@ std::vector<double> axis_ticks(double low, double high, bool logarithmic, int mo
   std::vector<double> ticks;
   if (!(high > low) || most < 1) return ticks;
   if (logarithmic && high / low > 5) {
-    // As many of each power of ten as there is room for.
+    // As many ticks per power of ten as fit.
     for (const std::vector<double>& digits :
          {std::vector<double>{1, 2, 3, 5, 7}, {1, 2, 5}, {1, 3}, {1}}) {
       ticks.clear();

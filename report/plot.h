@@ -15,7 +15,7 @@ struct PlotAxis {
 
 struct PlotLine {
   std::string label;  ///< at the end of the line
-  int colour = 0;     ///< of the page's palette, 0 to kPlotColours - 1
+  int colour = 0;     ///< index into the page's palette, 0 to kPlotColours - 1
   std::vector<std::pair<double, double>> points;
 };
 
@@ -34,7 +34,7 @@ struct Plot {
   PlotAxis x, y;
   std::vector<PlotLine> lines;
   std::vector<PlotPoint> points;
-  bool zero_lines = false;  ///< through 0 in both directions
+  bool zero_lines = false;  ///< draws the lines x = 0 and y = 0
 };
 
 /// The plot in a box of width × height pixels; text has a fixed size, so small screens need their

@@ -24,13 +24,13 @@ struct RunRecord {
   std::string name;  ///< "B1/seed-1"
   int64_t seed = 0;
   bool finished = false;
-  std::string state;  ///< if it has no results: "at step 300 of 8000"
+  std::string state;  ///< if not finished: "at step 300 of 8000"
   PerMetric<std::optional<double>> figures;
   int64_t parameters = 0;
   int64_t target_tokens = 0;
   double seconds = 0.0;            ///< training time
   double tokens_per_second = 0.0;  ///< target tokens
-  double flops = 0.0;              ///< of all updates
+  double flops = 0.0;              ///< training FLOPs of all updates
   double peak_flops = 0.0;         ///< peak FLOP/s of the machine
   int64_t peak_memory = 0;         ///< bytes
   std::vector<CurvePoint> curve;
@@ -48,7 +48,7 @@ struct PaperRecord {
 struct RowRecord {
   std::string name;
   std::string about;
-  std::map<std::string, std::string> values;  ///< of every option, by path, as JSON text
+  std::map<std::string, std::string> values;  ///< value of every option as JSON text, by path
   std::vector<std::string> changed;           ///< paths in which it differs from the first row
   PaperRecord paper;
   std::vector<RunRecord> runs;  ///< by seed

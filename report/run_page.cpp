@@ -33,7 +33,7 @@ PlotLine line_of(const MetricCurve& curve, int colour) {
   return line;
 }
 
-// A plot for each metric that evaluators are there for; the perplexity in training beside theirs.
+// A plot per main metric of the evaluators; that of perplexity also shows training perplexity.
 std::vector<Plot> plots_of(const SingleRun& run) {
   std::vector<Plot> plots;
   if (!run.training.empty()) {
@@ -65,10 +65,10 @@ Table scores_table(const SingleRun& run) {
   Table table;
   table.columns = {{"evaluator", "evaluator", true, "", ""},
                    {"metric", "metric", true, "", ""},
-                   {"value", "value", false, "", "the last one"},
-                   {"step", "step", false, "", "of the last evaluation"},
-                   {"best", "best", false, "", "of all evaluations"},
-                   {"best_step", "at step", false, "", "of the best one"}};
+                   {"value", "value", false, "", "last evaluation"},
+                   {"step", "step", false, "", "step of the last evaluation"},
+                   {"best", "best", false, "", "best of all evaluations"},
+                   {"best_step", "at step", false, "", "step of the best evaluation"}};
   for (const MetricCurve& curve : run.curves) {
     if (curve.values.empty()) continue;
     const auto& [step, value] = curve.values.back();

@@ -1,4 +1,4 @@
-// The report of a single run: its scores, its curves, its cost.
+// The report of a single run: scores, curves and cost.
 #pragma once
 
 #include <cstdint>
@@ -10,25 +10,25 @@
 
 namespace attn {
 
-/// A value that an evaluator finds, over the run.
+/// One metric of an evaluator over the course of a run.
 struct MetricCurve {
   std::string evaluator;  ///< "valid"
   std::string metric;     ///< "ppl"
-  std::string title;      ///< "perplexity"; empty: not what the evaluator is there for
+  std::string title;      ///< "perplexity"; empty: not the evaluator's main metric
   bool lower_is_better = false;
   std::vector<std::pair<int64_t, double>> values;  ///< by step
 };
 
 struct SingleRun {
-  SweepResults results;              ///< of one row with one run
-  std::vector<CurvePoint> training;  ///< perplexity in training
+  SweepResults results;              ///< one row with one run
+  std::vector<CurvePoint> training;  ///< training perplexity
   std::vector<MetricCurve> curves;
 };
 
-/// One line for each evaluator and metric: the last value and, of the main metric, the best one.
+/// One line per evaluator and metric: the last value and, for the main metric, the best one.
 Table scores_table(const SingleRun& run);
 
-/// All evaluations, one line a value: step, evaluator, metric, value.
+/// All evaluations, one line per value: step, evaluator, metric, value.
 Table evaluations_table(const SingleRun& run);
 
 std::string markdown_report(const SingleRun& run);

@@ -132,7 +132,7 @@ void add_metric_columns(Table& table, const SweepResults& results) {
     table.columns.push_back({"paper_" + key + "_diff", "paper Δ", false, group,
                              "the paper's difference from its base"});
     table.columns.push_back({key + "_verdict", "sign", true, group,
-                             "whether the difference agrees with the paper, or is inconclusive"});
+                             "whether the difference agrees with the paper or is inconclusive"});
   }
 }
 

@@ -22,8 +22,8 @@ struct Table {
   std::vector<std::vector<std::string>> rows;
 };
 
-/// In the layout of Table 3: the options that some row changes, with all values of the first row
-/// and the changed ones of the others; then the metrics and parameters, ours and the paper's.
+/// A table in the layout of Table 3: the options that differ between rows (all values for the first
+/// row, only the changed ones for the others), then metrics and parameters, ours and the paper's.
 Table results_table(const SweepResults& results, std::span<const RowComparison> comparisons);
 
 /// Training cost per row as in Table 2: means over finished runs.

@@ -5,7 +5,7 @@
 namespace attn {
 namespace {
 
-// In characters, to align columns in the source.
+// Width in characters, to align columns in the Markdown source.
 size_t width_of(const std::string& text) {
   size_t width = 0;
   for (const char c : text) width += (static_cast<unsigned char>(c) & 0xC0) != 0x80;

@@ -21,8 +21,8 @@ LAYERS = {
     "app": ["base", "kernels", "data", "model", "train", "eval", "report"],
 }
 
-# A folder's rooms. A file in a room may include that room, these others of the same folder, and what its folder may. The
-# folder's own name stands for the files that lie directly in it.
+# The rooms (sub-folders) of a folder. A file in a room may include that room, the listed rooms of the same folder, and
+# the folders that its folder may include. The folder's own name stands for the files directly in it.
 ROOMS = {
     "kernels": ["kernels/cpu"],
     "kernels/cpu": [],
@@ -126,7 +126,7 @@ def units_of(files):
 
 
 def shortest_way(units, start, end):
-    """The units from start to end along includes; nothing where there is no such way."""
+    """The units from start to end along includes; empty without such a path."""
     before, waiting = {start: None}, [start]
     for unit in waiting:
         if unit == end:
@@ -143,7 +143,7 @@ def shortest_way(units, start, end):
 
 
 def check_circles(files):
-    """The includes that lead back to where they start, each circle once."""
+    """The include cycles, each once."""
     units, seen = units_of(files), set()
     for start in sorted(units):
         for other, place in sorted(units[start].items()):

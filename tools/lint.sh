@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Checks how the files are written: clang-format, and what clang-format does not see.
+# Checks the style of all files: clang-format, and rules that clang-format does not check.
 #
-#   tools/lint.sh          exits 1 and names what is off
-#   tools/lint.sh --fix    lets clang-format rewrite the C++ files first
+#   tools/lint.sh          prints the violations; exits with 1 if there are any
+#   tools/lint.sh --fix    runs clang-format on the C++ files first
 #
-# The format is that of clang-format 14, Debian 12's; other versions differ in small things, so none other is asked.
-# Without it that check is left out with a message, but in CI (CI=true) it fails. CLANG_FORMAT names one elsewhere.
+# Requires clang-format 14 (Debian 12), since other versions differ in details. Without it that check is skipped with a
+# message; in CI (CI=true) it fails. CLANG_FORMAT is the path of another executable of this version.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -15,7 +15,7 @@ complain() {
   failed=1
 }
 
-# The project's own files: what git knows or would add; all files where there is no git.
+# The project's files: tracked files and untracked ones that are not ignored; all files without git.
 list_files() {
   git ls-files -co --exclude-standard -- "$@" 2>/dev/null || find . -type f -not -path './build*' -not -path './.venv/*'
 }
@@ -67,7 +67,7 @@ forbid "a path of one machine: write it relative, or in an example as path/to" \
   '(^|[^[:alnum:]_.-])/(home|root|Users|work|mnt)/[[:alnum:]]' "${files[@]}"
 forbid "using namespace std" '^[[:space:]]*using namespace std;' "${sources[@]}"
 
-# Documents: 100 columns but for tables, verbatim output (indented by four) and generated reports; and the field's words.
+# Documents: at most 100 columns except in tables, verbatim output (indented by four) and generated reports; and terms.
 documents=()
 for file in "${files[@]}"; do
   case $file in
@@ -81,7 +81,9 @@ if [ -n "$too_wide" ]; then
 fi
 words="[Kk]nobs?\b|[Rr]eadable path|[Rr]eadably|can't (be told|tell)|goes on after anything|is no (run|sweep)\b|\
 [Ss]tands? twice|belongs? into|\banew\b|could be had|What came of it|wanted an? |end signs?\b|signs? of life|\
-[Uu]ndisturbed run|no sign of|goes on with|says so on stderr"
+[Uu]ndisturbed run|no sign of|goes on with|says so on stderr|[Nn]othing where|contradicts itself|\
+\bgoes? on\b|[Ww]hole checkpoint|taken for typos|(one|sentence|tree|object|value|token) a line|there is no such|\
+[Ll]a(id|ys?) over|the folder of a|what it printed|that there (is|are)\b|most particular"
 prose=()
 for file in "${files[@]}"; do
   case $file in
@@ -91,7 +93,8 @@ for file in "${files[@]}"; do
 done
 forbid "words that the field doesn't use: write option, reference, not significant, re-run the same command to resume, not a
       run directory, duplicate, belongs in, again, untested, Results, expected an integer, EOS, heartbeat, uninterrupted,
-      resumes" "$words" "${prose[@]}" "${documents[@]}"
+      resumes, std::nullopt if, invalid, continues, complete checkpoint, probably typos, one per line, does not exist, merged into,
+      its output, existing, most specific" "$words" "${prose[@]}" "${documents[@]}"
 
 for file in "${files[@]}"; do
   if [ -s "$file" ] && [ -n "$(tail -c 1 "$file")" ]; then complain "$file: no newline at the end"; fi
@@ -105,7 +108,7 @@ for file in "${sources[@]}"; do
     complain "$file: $lines lines, 400 at most: split it"
   fi
   case $file in
-    # A fragment that is meant to be included more than once says so at its head.
+    # Fragments that may be included more than once have this in their first lines.
     *.h) grep -q '^#pragma once' "$file" || head -n 3 "$file" | grep -qE 'Part of|Included' ||
       complain "$file: no #pragma once" ;;
   esac

@@ -19,7 +19,7 @@ def read(path):
 
 
 def gold_words(path):
-    """The words of each tree of a file with one tree a line, without traces. Blanks and ends of line are ASCII's: others are
+    """The words of each tree of a file with one tree per line, without traces. Blanks and ends of line are ASCII's: others are
     parts of words, as in attn."""
     for line in read(path).rstrip("\n").split("\n"):
         yield [word for tag, word in re.findall(r"\(([^\s()]+)\s+([^\s()]+)\)", line, re.ASCII) if tag != "-NONE-"]

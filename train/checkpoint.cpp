@@ -66,7 +66,7 @@ void copy_into(torch::Tensor out, const TensorView& view, const std::filesystem:
   if (view.shape != out.sizes().vec()) {
     throw DataError(path.string() + ": " + view.name + " has shape " + shape_text(view.shape) +
                     ", expected " + shape_text(out.sizes()) +
-                    "; the checkpoint belongs to another config");
+                    "; the checkpoint belongs to a different config");
   }
   const torch::NoGradGuard no_grad;
   const torch::Tensor host = torch::empty(view.shape, torch::kFloat32);
@@ -116,7 +116,7 @@ void load_weights(const std::filesystem::path& path, torch::nn::Module& model) {
     const std::string name = present_name(view.name);
     if (!parameters.contains(name) || (name != view.name && file.find(name) != nullptr)) {
       throw DataError(path.string() + ": the model has no parameter " + view.name +
-                      "; the checkpoint belongs to another config");
+                      "; the checkpoint belongs to a different config");
     }
   }
   for (auto& parameter : parameters) {

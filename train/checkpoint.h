@@ -20,7 +20,7 @@ void save_weights(const std::filesystem::path& path, const torch::nn::Module& mo
 
 /// Reads what save_weights wrote, in this version or an earlier one, into the model, which must
 /// have exactly these parameters. Throws DataError naming the first tensor that is missing, unknown
-/// or of another shape or type.
+/// or has a different shape or type.
 void load_weights(const std::filesystem::path& path, torch::nn::Module& model);
 
 /// Checkpoint averaging (section 6.1): writes the mean of the weights to `out`. Throws DataError if

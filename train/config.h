@@ -95,7 +95,7 @@ struct TrainConfig {
           "scheduled checkpoints to keep, besides the best and the newest; 0: all");
   }
   bool operator==(const TrainConfig&) const = default;
-  /// Throws ConfigError naming the first option that contradicts itself.
+  /// Throws ConfigError naming the first invalid option.
   void validate() const;
 };
 

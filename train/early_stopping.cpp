@@ -2,7 +2,7 @@
 
 namespace attn {
 
-bool note_validation(TrainState& state, double value, const Better& better) {
+bool record_validation(TrainState& state, double value, const Better& better) {
   if (state.best_step != 0 && !better(value, state.best)) {
     ++state.without_better;
     return false;

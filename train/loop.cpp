@@ -23,7 +23,7 @@ class Loop {
       callbacks_.stepped(throughput_);
       const bool last = state().step >= config_.steps;
       if (last || state().step % config_.log_every == 0) {
-        callbacks_.log(throughput_.take_window());
+        callbacks_.log(throughput_.take_interval());
       }
       const bool best = evaluate(last);
       const bool stop = callbacks_.stop_requested();
@@ -61,7 +61,7 @@ class Loop {
   bool evaluate_one(const LoopEvaluation& evaluation, bool decides) {
     double value = 0.0;
     const double seconds = outside_training([&] { value = evaluation.run(); });
-    const bool best = decides && note_validation(state(), value, evaluation.better);
+    const bool best = decides && record_validation(state(), value, evaluation.better);
     evaluation.log(best, seconds);
     return best;
   }

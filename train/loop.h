@@ -24,9 +24,9 @@ struct LoopEvaluation {
 
 /// Actions of the loop. The time of run() and save() does not count as training time.
 struct LoopCallbacks {
-  std::function<void(const Throughput&)> stepped;  ///< after each update
-  std::function<void(const TrainingWindow&)> log;  ///< every train.log_every steps and at the end
-  std::vector<LoopEvaluation> evaluations;         ///< in order of execution
+  std::function<void(const Throughput&)> stepped;    ///< after each update
+  std::function<void(const TrainingInterval&)> log;  ///< every train.log_every steps and at the end
+  std::vector<LoopEvaluation> evaluations;           ///< in order of execution
   std::function<void()> save;            ///< writes a checkpoint; state.seconds is current
   std::function<void()> mark_best;       ///< marks the checkpoint just saved
   std::function<bool()> stop_requested;  ///< called once per step

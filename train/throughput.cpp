@@ -22,7 +22,7 @@ void Throughput::add(const StepReport& report) {
   latest_ = report;
 }
 
-TrainingWindow Throughput::window() const {
+TrainingInterval Throughput::interval() const {
   const double here = seconds_here();
   const double elapsed = std::max(here - sums_.began, 1e-9);
   const double tokens = std::max(sums_.tokens, 1.0);
@@ -38,8 +38,8 @@ TrainingWindow Throughput::window() const {
           .seconds_left = per_step * static_cast<double>(last_step_ - latest_.step)};
 }
 
-TrainingWindow Throughput::take_window() {
-  const TrainingWindow taken = window();
+TrainingInterval Throughput::take_interval() {
+  const TrainingInterval taken = interval();
   sums_ = {};
   sums_.began = seconds_here();
   return taken;

@@ -9,7 +9,7 @@
 namespace attn {
 
 /// Means over an interval between log lines.
-struct TrainingWindow {
+struct TrainingInterval {
   int64_t step = 0;                                 ///< last step
   double loss = 0.0, perplexity = 0.0;              ///< means over target tokens
   double learning_rate = 0.0, gradient_norm = 0.0;  ///< of the last step
@@ -24,9 +24,9 @@ class Throughput {
   Throughput(const TrainState& begun, int64_t last_step);
 
   void add(const StepReport& report);
-  /// The steps since the last take_window().
-  TrainingWindow window() const;
-  TrainingWindow take_window();
+  /// The steps since the last take_interval().
+  TrainingInterval interval() const;
+  TrainingInterval take_interval();
   /// Excludes time outside of training (evaluation, checkpoints).
   void exclude(double seconds) { excluded_ += seconds; }
   /// Training time so far, including that of `begun`.

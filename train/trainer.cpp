@@ -13,7 +13,7 @@ namespace {
                                   std::span<const Batch> batches, const EncodedCorpus& corpus) {
   std::ostringstream text;
   text << "step " << step << ": the " << what << " is " << value
-       << " on a batch with the pairs of lines ";
+       << " on a batch with the training pairs of lines ";
   const auto& ids = batches.front().ids;
   for (size_t i = 0; i < std::min<size_t>(ids.size(), 3); ++i) {
     text << (i ? ", " : "") << corpus.line(ids[i]);
@@ -54,7 +54,7 @@ StepReport Trainer::step() {
     report.source_tokens += batch.source_tokens;
     report.sentences += batch.sentences;
   }
-  // Divided by all target tokens of the update: many small batches equal one large one.
+  // Divided by all target tokens of the update, so that accumulation equals one large batch.
   const double tokens = static_cast<double>(report.target_tokens);
   gradient_.zero();
   for (size_t i = 0; i < batches.size(); ++i) {

@@ -23,7 +23,7 @@ double seconds_since(Clock::time_point begin, torch::Device device) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-// Medians over as many repetitions as fit, the first left out.
+// Medians over as many repetitions as fit into the time, without the first one.
 LayerTime time_part(const std::string& name, int64_t count, double seconds, torch::Device device,
                     const std::function<torch::Tensor()>& forward) {
   std::vector<double> forwards, backwards;
@@ -96,11 +96,11 @@ std::vector<LayerTime> benchmark_layers(const Experiment& experiment,
              return model->target_embedding(model->embeddings.of_target(), tokens_N,
                                             rows.positions(), rows.longest());
            }),
-      time("self-attention of the encoder", layers,
+      time("encoder self-attention", layers,
            [&] { return encoder.self_attention(x_ND, x_ND, all); }),
-      time("self-attention of the decoder", layers,
+      time("decoder self-attention", layers,
            [&] { return decoder.self_attention(x_ND, x_ND, causal); }),
-      time("attention to the encoder", layers,
+      time("cross-attention", layers,
            [&] { return decoder.cross_attention(x_ND, memory_ND, all); }),
       time("feed-forward", 2 * layers, [&] { return encoder.feed_forward(x_ND); }),
       time("residual and norm", 5 * layers,

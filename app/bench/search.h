@@ -1,4 +1,4 @@
-// Speed of search in sentences/s, by the number of lines per call.
+// Benchmark of beam search: sentences/s by the number of lines per call.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ struct SearchBenchmark {
   double sentences_per_second() const { return static_cast<double>(sentences) / seconds; }
 };
 
-/// Translates the lines, `at_once` per call, until they or `seconds` run out (at least one call),
-/// after one warm-up call.
+/// Translates the lines, `at_once` per call, until all are translated or `seconds` have passed (at
+/// least one call), after one warm-up call.
 SearchBenchmark benchmark_search(Translator& translator, std::span<const std::string> lines,
                                  int64_t at_once, double seconds);
 

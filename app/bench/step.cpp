@@ -62,9 +62,9 @@ Material invented(int64_t vocabulary, int64_t length) {
 }
 
 Material material(const DataConfig& data, const StepBenchmarkOptions& options) {
-  if (options.invented_length > 0 || !has_text(data)) {
+  if (options.synthetic_length > 0 || !has_text(data)) {
     return invented(options.vocabulary > 0 ? options.vocabulary : data.vocab_size,
-                    options.invented_length);
+                    options.synthetic_length);
   }
   const DataConfig text = with_training_text(data, options.cache, 1);
   return {.corpus = std::make_unique<EncodedCorpus>(
@@ -76,7 +76,7 @@ Material material(const DataConfig& data, const StepBenchmarkOptions& options) {
           .real = true};
 }
 
-// Weights, gradients and Adam's two moments, in float32: what does not grow with the batch.
+// Bytes that do not grow with the batch: weights, gradients and Adam's two moments, in float32.
 double fixed_memory(int64_t parameters) {
   return 16.0 * static_cast<double>(parameters);
 }
@@ -96,7 +96,7 @@ StepBenchmark benchmark_step(const Experiment& experiment, const StepBenchmarkOp
   const auto model = make_model(experiment.model, vocabulary);
   model->to(device);
   if (experiment.model.counts_words()) {
-    data.corpus->set_target_counter(  // which tokens it counts costs nothing
+    data.corpus->set_target_counter(  // any tokens: which ones are counted does not affect the cost
         std::make_shared<const TokenCounter>(vocabulary.target, std::span<const int32_t>()));
   }
   BatchStream stream(*data.corpus, {.batch_tokens = measured, .seed = seed});

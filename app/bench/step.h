@@ -11,17 +11,18 @@
 namespace attn {
 
 struct StepBenchmarkOptions {
-  double seconds = 5.0;         ///< of measurement, after the first update
-  int64_t batch_tokens = 4096;  ///< largest batch measured; costs scale with the matrix products
-  std::filesystem::path cache;  ///< for the vocabulary and the encoded corpus; made when missing
+  double seconds = 5.0;         ///< seconds of measurement, after the first update
+  int64_t batch_tokens = 4096;  ///< largest batch measured; larger ones are extrapolated by FLOPs
+  std::filesystem::path cache;  ///< for the vocabulary and the encoded corpus; created if missing
   /// Vocabulary of synthetic data; 0: data.vocab_size.
   int64_t vocabulary = 0;
   /// Sentence length of synthetic data; 0: the real text, or synthetic sentences of 10 to 40 tokens
   /// if it is missing.
-  int64_t invented_length = 0;
+  int64_t synthetic_length = 0;
 };
 
-/// Trains on the device for some seconds. Throws ConfigError and DataError as a training would.
+/// Trains on the device for `seconds` and returns the cost of an update. Throws ConfigError and
+/// DataError for errors of the config and the data.
 StepBenchmark benchmark_step(const Experiment& experiment, const StepBenchmarkOptions& options,
                              torch::Device device);
 

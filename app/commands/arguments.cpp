@@ -10,7 +10,7 @@
 namespace attn {
 namespace {
 
-// "model.heads=4": a path of the config, not of a file.
+// Whether the text is an assignment to a config option, such as "model.heads=4", not a file.
 bool is_assignment(const std::string& text) {
   const size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0) return false;
@@ -31,23 +31,24 @@ const CLI::Option* find_option(const CLI::App* command, const std::string& flag)
   return nullptr;
 }
 
-// "train", or "bench step".
+// The command with its parents: "train", "bench step".
 std::string full_name(const CLI::App& command) {
   const CLI::App* parent = command.get_parent();
   return (parent == nullptr || parent->get_parent() == nullptr ? "" : full_name(*parent) + " ") +
          command.get_name();
 }
 
-// Their names without the dashes.
+// The long names of the visible flags, without the dashes.
 std::vector<std::string> flags_of(const CLI::App& command) {
   std::vector<std::string> flags;
   for (const CLI::Option* option : command.get_options()) {
+    if (option->get_group().empty()) continue;  // hidden: kept for compatibility
     for (const std::string& name : option->get_lnames()) flags.push_back(name);
   }
   return flags;
 }
 
-// "search.nbest" for --nbest, where the command sets that option; "" where not.
+// `found`, the path of a config option, if the command can override it with --set; else "".
 std::string option_meant(const CLI::App& command, const std::string& found) {
   if (command.get_option_no_throw("--set") == nullptr) return "";
   const std::string name = command.get_name();
@@ -69,7 +70,7 @@ std::string option_meant(const CLI::App& command, const std::string& found) {
   const auto as_option = [&](const std::string& option) {
     return ConfigError(where + "; set the config's option with --set " + option + "=" + value);
   };
-  const std::string option = option_meant(command, option_named(name));
+  const std::string option = option_meant(command, option_path(name));
   if (!option.empty()) throw as_option(option);
   const std::vector<std::string> flags = flags_of(command);
   const std::string near = nearest(name, flags);
@@ -94,7 +95,7 @@ std::vector<std::string> commands_of(const CLI::App& app) {
 
 }  // namespace
 
-std::vector<std::string> written_out(std::vector<std::string> arguments) {
+std::vector<std::string> expand_shorthands(std::vector<std::string> arguments) {
   std::vector<std::string> out;
   bool set = false, help = false, command = false;
   for (std::string& argument : arguments) {

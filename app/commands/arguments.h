@@ -1,4 +1,4 @@
-// The command line before CLI11 reads it: shorthands written out, misspelt words answered.
+// Preprocesses the command line for CLI11: expands shorthands and reports misspelt words.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -7,11 +7,11 @@
 
 namespace attn {
 
-/// `--set a=1 b=2` as `--set a=1 --set b=2`, and `help train` as `train --help`.
-std::vector<std::string> written_out(std::vector<std::string> arguments);
+/// Expands `--set a=1 b=2` to `--set a=1 --set b=2`, and `help train` to `train --help`.
+std::vector<std::string> expand_shorthands(std::vector<std::string> arguments);
 
-/// Throws ConfigError for a command or flag that `app` does not have: with the nearest one, or for
-/// a flag that names an option of the config, with the --set for it.
+/// Throws ConfigError for an unknown command or flag, suggesting the nearest one, or --set if the
+/// flag is the name of a config option.
 void check_arguments(const CLI::App& app, const std::vector<std::string>& arguments);
 
 }  // namespace attn

@@ -11,7 +11,7 @@ void add_average_command(CLI::App& app) {
   CLI::App* command =
       app.add_subcommand("average", "Average the weights of the last checkpoints, as in the paper");
   command->footer(
-      "Writes a checkpoint, which translate, parse and eval then use for the run.\n"
+      "Writes an averaged checkpoint, which translate, parse and eval then use for the run.\n"
       "Example: attn average runs/base --last 5");
   command->add_option("run", options->run, "run, or RUN@STEP for the checkpoints up to that step")
       ->required();

@@ -48,7 +48,7 @@ void bench_step(const BenchOptions& options, torch::Device device) {
     std::cout << json.dump(2) << "\n";
     return;
   }
-  if (!result.real_data && step.invented_length == 0) {
+  if (!result.real_data && step.synthetic_length == 0) {
     std::cerr << "the training text is missing: measuring on synthetic pairs of 10 to 40 tokens\n";
   }
   print_line("parameters", static_cast<double>(result.parameters) / 1e6, "million");
@@ -145,7 +145,7 @@ void add_bench_command(CLI::App& app, const Context& context) {
                    "directory of the encoded corpora (default: in the temporary directory)");
   step->add_option("--vocabulary", options->step.vocabulary,
                    "vocabulary size of synthetic data, used if the text is missing");
-  step->add_option("--invented", options->step.invented_length,
+  step->add_option("--invented", options->step.synthetic_length,
                    "measure on synthetic sentences of this many tokens")
       ->check(CLI::PositiveNumber);
   step->add_flag("--json", options->json, "print JSON in full precision");

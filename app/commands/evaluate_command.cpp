@@ -23,7 +23,7 @@ struct EvalOptions {
   bool json = false;
 };
 
-// Of the text that is searched; 0 where they are not known before.
+// Number of sentences that an evaluator will search, for the progress line; 0 if unknown.
 int64_t sentences_of(const EvaluatorConfig& config, const DataConfig& data) {
   if (config.search() == nullptr || data.task == Task::parsing) return 0;
   const std::string& prefix = config.data.empty() ? data.valid : config.data;

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "app/commands/input_windows.h"
+#include "app/commands/input_chunks.h"
 #include "app/commands/nbest_list.h"
 #include "app/experiment/checkpoint.h"
 #include "base/error.h"
@@ -27,12 +27,12 @@ struct ParseOptions {
   bool draw = false;
   bool scores = false;
   bool nbest_list = false;
-  int64_t window = 512;
+  int64_t chunk_size = 512;
 };
 
 std::vector<std::string> words_of(const std::string& line, bool tokenize) {
   if (tokenize) return penn_tokenize(line);
-  // What the reader of trees takes for a blank; anything else is part of a word.
+  // The white space of bracketed trees; all other characters are part of a word.
   constexpr const char* blanks = " \t\r\f\v";
   std::vector<std::string> words;
   for (size_t at = line.find_first_not_of(blanks); at != std::string::npos;) {
@@ -46,7 +46,7 @@ std::vector<std::string> words_of(const std::string& line, bool tokenize) {
 void print(const std::vector<Parse>& nbest, size_t line, const ParseOptions& options) {
   for (const Parse& parse : nbest) {
     if (options.nbest_list) {
-      if (!std::isfinite(parse.score)) continue;  // search found no more
+      if (!std::isfinite(parse.score)) continue;  // padding: search found fewer
       std::cout << nbest_list_line(line - 1, write_tree(parse.tree), parse.log_prob, parse.score)
                 << '\n';
       continue;
@@ -87,7 +87,7 @@ void parse(const ParseOptions& options, const Context& context) {
   std::cerr << "parsing with " << loaded.directory.path().string() << "\n";
   Parser parser(*loaded.model, loaded.tokenizers, data.tree_form, config);
   size_t printed = 0;
-  for_each_window(options.window, "parsing", [&](std::span<const std::string> lines) {
+  for_each_chunk(options.chunk_size, "parsing", [&](std::span<const std::string> lines) {
     std::vector<std::vector<std::string>> sentences;
     for (const std::string& line : lines) sentences.push_back(words_of(line, options.tokenize));
     for (const auto& nbest : parser.parse(sentences)) print(nbest, ++printed, options);
@@ -105,7 +105,7 @@ void add_parse_command(CLI::App& app, const Context& context) {
       "Prints one bracketed tree per input line, \"()\" for an empty line. The input is tokenized, "
       "words\nseparated by white space, unless --tokenize is given; round brackets are escaped. "
       "With nbest > 1\nit prints exactly nbest trees per sentence; if search finds fewer, the last "
-      "ones are flat with\nscore -inf. --nbest-list numbers them instead.\n"
+      "ones are flat with\nscore -inf. --nbest-list omits these.\n"
       "Examples:\n"
       "  attn parse runs/craft < sentences > trees\n"
       "  echo \"It isn't raining.\" | attn parse runs/craft --tokenize --draw");
@@ -124,8 +124,9 @@ void add_parse_command(CLI::App& app, const Context& context) {
       ->excludes(scores)
       ->excludes(indent)
       ->excludes(draw);
-  command->add_option("--window", options->window,
+  command->add_option("--chunk-size", options->chunk_size,
                       "input lines per chunk, batched by length (default: 512; terminal: 1)");
+  command->add_option("--window", options->chunk_size, "former name of --chunk-size")->group("");
   command->callback([options, &context] { parse(*options, context); });
 }
 

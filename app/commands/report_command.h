@@ -1,4 +1,4 @@
-// attn report: tables and plots of a sweep.
+// attn report: tables and plots of a sweep or a run.
 #pragma once
 
 #include <CLI/CLI.hpp>

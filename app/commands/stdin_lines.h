@@ -7,12 +7,12 @@
 
 namespace attn {
 
-/// The next line of standard input, without its end ("\n" or "\r\n") and, if it is the first
-/// (`number` 1), without a byte order mark; false at the end.
+/// Reads the next line of standard input, without the line ending ("\n" or "\r\n") and, for the
+/// first line (`number` 1), without a byte order mark. Returns false at the end of the input.
 bool next_stdin_line(std::string& line, int64_t number);
 
-/// All lines of standard input, in the same way. Throws DataError beyond 4 GiB:
-/// a pipe need not end.
+/// Reads all lines in the same way. Throws DataError for more than 4 GiB, since a pipe may be
+/// endless.
 std::vector<std::string> read_stdin_lines();
 
 }  // namespace attn

@@ -1,4 +1,4 @@
-// How much of standard input has been read.
+// Counts how much of standard input has been read, for progress lines.
 #pragma once
 
 #include <atomic>
@@ -6,14 +6,14 @@
 
 namespace attn {
 
-/// Counts lines and bytes; other threads may ask.
+/// Lines and bytes read so far. The counts may be read from other threads.
 class StdinProgress {
  public:
   StdinProgress();
-  /// A line without its end.
+  /// Counts one line of `bytes` bytes, without its line ending.
   void add(int64_t bytes);
   int64_t lines() const { return lines_; }
-  /// Of all of standard input: exact once it has been read, an estimate before, 0 for a pipe.
+  /// Lines of the whole input: an estimate until all is read, 0 for a pipe.
   int64_t all_lines() const;
 
  private:

@@ -44,8 +44,8 @@ void add_sweep_command(CLI::App& app, Context& context) {
   command
       ->add_option(
           "--budget", options->cost.budget,
-          "with --dry-run: seconds of measurement in all; rows that do not fit are predicted "
-          "from FLOPs; 0 measures every row")
+          "with --dry-run: seconds of measurement in total; rows beyond it are predicted from "
+          "FLOPs; 0 measures every row")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   command->add_flag("--slurm", options->slurm, "submit the runs as a Slurm job array");

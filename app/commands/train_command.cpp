@@ -20,7 +20,7 @@ void add_train_command(CLI::App& app, Context& context) {
   command->add_option("--run", options->run, "run directory (default: runs/<name of the config>)");
   command->add_flag("--resume", options->resume, "resume from the newest checkpoint");
   command->add_option("--wait", options->patience,
-                      "seconds to wait while another process trains the same run (default: 0)");
+                      "seconds to wait for another process that trains the same run (default: 0)");
   command->add_option("--set", options->assignments, "override an option, path=value; repeatable")
       ->allow_extra_args(false);
   command->callback([options, &context] { context.exit_code = train(*options, context); });

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "app/commands/input_windows.h"
+#include "app/commands/input_chunks.h"
 #include "app/commands/nbest_list.h"
 #include "app/experiment/checkpoint.h"
 #include "base/error.h"
@@ -21,13 +21,13 @@ struct TranslateOptions {
   std::vector<std::string> assignments;
   bool scores = false;
   bool nbest_list = false;
-  int64_t window = 1024;
+  int64_t chunk_size = 1024;
 };
 
 void print(const std::vector<Translation>& nbest, size_t line, const TranslateOptions& options) {
   for (const Translation& translation : nbest) {
     if (options.nbest_list) {
-      if (!std::isfinite(translation.score)) continue;  // search found no more
+      if (!std::isfinite(translation.score)) continue;  // padding: search found fewer
       std::cout << nbest_list_line(line - 1, translation.text, translation.log_prob,
                                    translation.score)
                 << '\n';
@@ -48,7 +48,7 @@ void translate(const TranslateOptions& options, const Context& context) {
   std::cerr << "translating with " << loaded.directory.path().string() << "\n";
   Translator translator(*loaded.model, loaded.tokenizers, loaded.experiment.search);
   size_t printed = 0;
-  for_each_window(options.window, "translating", [&](std::span<const std::string> lines) {
+  for_each_chunk(options.chunk_size, "translating", [&](std::span<const std::string> lines) {
     for (const auto& nbest : translator.translate(lines)) print(nbest, ++printed, options);
   });
   if (translator.cut_lines() > 0) {
@@ -66,8 +66,8 @@ void add_translate_command(CLI::App& app, const Context& context) {
   command->footer(
       "Prints one translation per input line. With nbest > 1 it prints exactly nbest lines per "
       "input\nline; if search finds fewer, the last ones are empty with score -inf.\n--nbest-list "
-      "numbers them instead. Given a run, "
-      "the averaged\ncheckpoint is used if there is one, else the best, else the newest.\n"
+      "omits these. Given a run, the averaged checkpoint is used if it\nexists, else the best, "
+      "else the newest.\n"
       "Examples:\n"
       "  attn translate runs/tiny < in.en > out.de\n"
       "  attn translate runs/tiny --set nbest=4 --scores < in.en");
@@ -79,8 +79,9 @@ void add_translate_command(CLI::App& app, const Context& context) {
       command->add_flag("--scores", options->scores,
                         "prefix each translation with line number, score and log-probability");
   command->add_flag("--nbest-list", options->nbest_list, kNbestListHelp)->excludes(scores);
-  command->add_option("--window", options->window,
+  command->add_option("--chunk-size", options->chunk_size,
                       "input lines per chunk, batched by length (default: 1024; terminal: 1)");
+  command->add_option("--window", options->chunk_size, "former name of --chunk-size")->group("");
   command->callback([options, &context] { translate(*options, context); });
 }
 

@@ -62,7 +62,7 @@ void add_vocab_command(CLI::App& app) {
       "Prints one token per line: id, tab, piece. With --encode: the pieces of each input line.\n"
       "Example: attn vocab runs/tiny --encode < text.en");
   command->add_option("tokenizer", options->path, "run, checkpoint or tokenizer file")->required();
-  command->add_flag("--target", options->target, "the target tokenizer, if there are two");
+  command->add_flag("--target", options->target, "use the target tokenizer, if there are two");
   command->add_flag("--encode", options->encode, "tokenize standard input, one sentence per line");
   command->callback([options] { vocab(*options); });
 }

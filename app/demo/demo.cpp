@@ -46,7 +46,7 @@ void print_samples(const std::vector<std::string>& sources,
 
 void print_next_steps(const fs::path& run) {
   const std::string dir = run.string();
-  std::cout << "\nWhat to try next:\n"
+  std::cout << "\nNext steps:\n"
             << "  echo 'The old woman sees the dog .' | ./run translate " << dir << "\n"
             << "  echo 'The old woman sees the dog .' | ./run parse " << dir << "/parser --draw\n"
             << "  ./run train experiments/demo.json --set model.position=none --run runs/no_order\n"
@@ -77,7 +77,7 @@ void show_result(const fs::path& run, const Experiment& experiment, const Contex
   for (size_t i = 0; i < sources.size(); ++i) right += hypotheses[i] == references[i];
   std::cout << "\n"
             << result.line << "\n"
-            << right << " of " << sources.size() << " translations equal the reference exactly.\n";
+            << right << " of " << sources.size() << " translations match the reference exactly.\n";
 }
 
 // Trees of medium size.
@@ -117,7 +117,7 @@ bool train(const Experiment& experiment, const fs::path& run, const Context& con
   return false;
 }
 
-// Two rows on the same corpus, and their report: false when a signal stopped it.
+// Trains a sweep of two rows on the same corpus and prints its table; false if a signal stopped it.
 bool show_sweep(const DemoOptions& options, const fs::path& corpus, const Context& context) {
   SweepRequest request;
   request.file = options.sweep;
@@ -127,7 +127,7 @@ bool show_sweep(const DemoOptions& options, const fs::path& corpus, const Contex
                          "eval.1.data=" + (corpus / "test").string()};
   std::cerr << "an ablation of two rows: " << options.sweep.string() << "\n";
   SweepPlan plan = plan_sweep(request);
-  refuse_changed(plan);
+  check_unchanged(plan);
   prepare_sweep(plan, log);
   const SweepEnd end = run_sweep(plan, runner_of_machine(context, 1));
   if (end.interrupted) return false;

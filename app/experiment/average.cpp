@@ -17,7 +17,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The last scheduled checkpoints: independent of interruptions.
+// The last scheduled checkpoints. Those saved on interruption are excluded, so that the average
+// does not depend on interruptions.
 std::vector<StoredCheckpoint> last_checkpoints(const AverageOptions& options,
                                                std::optional<int64_t> until) {
   const fs::path folder = RunDirectory(options.run).checkpoints();
@@ -51,15 +52,15 @@ std::vector<StoredCheckpoint> last_checkpoints(const AverageOptions& options,
   return all;
 }
 
-// Takes the step of RUN@STEP off the run.
+// Splits RUN@STEP: options.run becomes RUN. Returns the step, or std::nullopt without one.
 std::optional<int64_t> take_step(AverageOptions& options) {
   const auto selector = checkpoint_selector(options.run);
   if (!selector) return {};
   const auto step = selected_step(*selector);
   if (!step && selector->which != "last") {
-    throw ConfigError(options.run.string() + ": an average ends with the last checkpoint, " +
-                      selector->run.string() + ", or with that of a step, " +
-                      selector->run.string() + "@STEP");
+    throw ConfigError(options.run.string() + ": expected a run, " + selector->run.string() +
+                      ", or the step of the last checkpoint to average, " + selector->run.string() +
+                      "@STEP");
   }
   options.run = selector->run;
   return step;
@@ -77,7 +78,7 @@ void average(AverageOptions options) {
   const fs::path output =
       options.output.empty() ? RunDirectory(options.run).averaged() : options.output;
   const ModelDirectory there(output);
-  // It is replaced, so it must be an average and not another folder.
+  // The output is replaced, so it must be an average, not some other directory.
   if (fs::exists(output) && (!there.has_weights() || fs::exists(there.training_state()))) {
     throw DataError(output.string() +
                     ": exists and is not an averaged checkpoint; give another --output");

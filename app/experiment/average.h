@@ -7,13 +7,13 @@
 namespace attn {
 
 struct AverageOptions {
-  std::filesystem::path run;     ///< or RUN@STEP: the last checkpoint that goes into the average
+  std::filesystem::path run;     ///< or RUN@STEP: average the checkpoints up to this step
   int64_t last = 5;              ///< number of scheduled checkpoints
   std::filesystem::path output;  ///< empty: RUN/averaged
 };
 
-/// Writes the averaged checkpoint. Throws ConfigError if the run has fewer checkpoints and
-/// DataError if the output exists and is not an average.
+/// Writes the averaged checkpoint. Throws ConfigError if the run has fewer than `last` checkpoints,
+/// and DataError if the output exists and is not an average.
 void average(AverageOptions options);
 
 }  // namespace attn

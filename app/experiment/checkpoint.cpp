@@ -36,7 +36,7 @@ int64_t saved_step(const RunDirectory& run) {
   const bool saved =
       step > 0 || fs::exists(best_mark(folder)) ||
       (described && described->contains(kFirstCheckpoint)) ||
-      // Older versions did not record it: then the log continues after a scheduled checkpoint.
+      // Older versions did not record it. Then the metrics go beyond a scheduled checkpoint.
       (run.has_config() && measured > load_description(run).train.checkpoint_every);
   return saved ? std::max({step, measured, int64_t{1}}) : 0;
 }
@@ -105,7 +105,7 @@ void set_target_counter(const Experiment& experiment, Tokenizers& tokenizers) {
   const TreeForm form = experiment.data.tree_form;
   const std::vector<int32_t> leaves = leaf_tokens(*tokenizers.target, form);
   if (leaves.empty()) {
-    throw DataError("model.word_positions: the target vocabulary has no leaves of the form " +
+    throw DataError("model.word_positions: the target vocabulary has no leaf symbols of the form " +
                     std::string(enum_name(form)) + " (data.tree_form) to count");
   }
   tokenizers.target_counter =
@@ -134,12 +134,12 @@ void require_no_checkpoint(const fs::path& path) {
   const fs::path shown =
       path.is_absolute() ? run.path() : run.path().lexically_proximate(fs::current_path());
   throw ConfigError(
-      path.string() + ": is " + (folder ? "the folder of a run's checkpoints" : "a checkpoint") +
+      path.string() + ": is " + (folder ? "a run's checkpoint directory" : "a checkpoint") +
       ", not a run; " +
       (inside ? "the run is " + shown.string() : "give the run directory it belongs to"));
 }
 
-void require_nothing_lost(const RunDirectory& run) {
+void require_valid_checkpoint(const RunDirectory& run) {
   const fs::path folder = run.checkpoints();
   if (latest_checkpoint(folder)) return;
   const int64_t step = saved_step(run);

@@ -1,7 +1,7 @@
-// A model as it is kept: weights, resolved config and tokenizers, in a directory that stands on its
-// own (a checkpoint or an average; a run has several). What is in the files of weights and
-// optimizer is train/checkpoint's, which checkpoints a run has is train/checkpoint_store's, and all
-// names are app/experiment/run_directory's.
+// Saves and loads models: weights, resolved config and tokenizers, in a self-contained directory (a
+// checkpoint or an average). The format of the weight and optimizer files is in train/checkpoint,
+// the list of a run's checkpoints in train/checkpoint_store, and all file names are in
+// app/experiment/run_directory.
 #pragma once
 
 #include <filesystem>
@@ -21,19 +21,19 @@ namespace attn {
 void save_description(const ModelDirectory& directory, const Experiment& experiment,
                       const Tokenizers& tokenizers);
 
-/// Reads what save_description wrote, with load_description. Throws ConfigError or DataError.
+/// Loads the tokenizers that save_description wrote. Throws ConfigError or DataError.
 Tokenizers load_tokenizers(const ModelDirectory& directory);
 
-/// Sets what the second index of target rows counts, for a model that takes one. Throws DataError
-/// where the vocabulary has nothing to count.
+/// Sets the tokens counted by the second target position, for a model with model.word_positions.
+/// Throws DataError if the vocabulary has no such tokens.
 void set_target_counter(const Experiment& experiment, Tokenizers& tokenizers);
 
-/// The model of an experiment over these vocabularies, on the device, with the first weights that
-/// torch's generator gives. It computes as `runtime` says.
+/// Creates the model of an experiment for these vocabularies, on the device, with weights
+/// initialized from torch's default generator and the experiment's runtime options.
 std::shared_ptr<Seq2SeqModel> make_model(const Experiment& experiment, const Tokenizers& tokenizers,
                                          torch::Device device);
 
-/// Everything that translating takes.
+/// A trained model with all that search needs.
 struct LoadedModel {
   ModelDirectory directory;
   Experiment experiment;
@@ -41,22 +41,22 @@ struct LoadedModel {
   std::shared_ptr<Seq2SeqModel> model;
 };
 
-/// Throws ConfigError, which names the run, where `path` is not a run but a checkpoint, the
-/// folder of a run's checkpoints or a selector of one of them.
+/// Throws ConfigError naming the run if `path` is a checkpoint, a run's checkpoint directory or a
+/// selector such as RUN@best instead of a run.
 void require_no_checkpoint(const std::filesystem::path& path);
 
-/// Throws DataError if the run has saved checkpoints but none of them is valid any more: it can be
+/// Throws DataError if the run has saved checkpoints but none is valid any more. Such a run can be
 /// neither resumed nor restarted in its directory.
-void require_nothing_lost(const RunDirectory& run);
+void require_valid_checkpoint(const RunDirectory& run);
 
-/// find_checkpoint, then config, tokenizers and weights, on the device. The assignments change the
-/// experiment that is returned and how its model computes, not the model's shape. Throws
-/// ConfigError or DataError.
+/// Finds the checkpoint (find_checkpoint) and loads config, tokenizers and weights onto the device.
+/// The assignments override options of the experiment, including runtime, but not the model's
+/// shape. Throws ConfigError or DataError.
 LoadedModel load_model(const std::filesystem::path& path, torch::Device device,
                        const std::vector<std::string>& assignments = {});
 
-/// The same for a command that only searches: its --set are assignments to options of search,
-/// "beam=5" or "search.beam=5", and of runtime, "runtime.decoder=modules". Evaluators keep theirs.
+/// The same for translate and parse. Assignments may only set options of search ("beam=5" or
+/// "search.beam=5") and runtime ("runtime.decoder=modules"); evaluators keep their options.
 LoadedModel load_model_to_search(const std::filesystem::path& path, torch::Device device,
                                  const std::vector<std::string>& assignments);
 

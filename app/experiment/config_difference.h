@@ -8,9 +8,9 @@
 
 namespace attn {
 
-/// Paths ("model.heads", "eval[1].beam") of the values that differ, in the first one's order. An
-/// array of another length differs as a whole. Of the options that only one of them has, since a
-/// tag of `schema` differs, those are listed that `after` has with another value than the default.
+/// Paths ("model.heads", "eval[1].beam") of the values that differ, in the order of `before`.
+/// Arrays of different lengths differ as a whole. Options that only one config has, because a tag
+/// of `schema` differs, are listed if `after` has them with a value other than the default.
 std::vector<std::string> changed_paths(const Json& before, const Json& after,
                                        const ConfigSchema& schema = {});
 

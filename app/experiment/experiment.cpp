@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 constexpr int kLongestChain = 16;
 
-// Puts the section's path in front of the errors of its validate().
+// Prefixes the errors of a section's validate() with the section's path.
 template <class Check>
 void at_place(const std::string& place, Check check) {
   try {
@@ -34,10 +34,10 @@ void validate_part(const Part& part, const std::string& place) {
 }
 
 Json read_json(const fs::path& file) {
-  return parse_json(read_file(file, kLargestConfig), file.string());
+  return parse_json(read_file(file, kMaxConfigBytes), file.string());
 }
 
-// Lays over `config` what "base" names (one file, or several, in their order), then `json`.
+// Merges the files of "base" into `config`, in order, then `json`.
 void apply_with_base(Json& config, Json json, const std::string& name, const fs::path& folder,
                      int depth) {
   if (!json.is_object()) throw ConfigError(name + ": the config must be an object");
@@ -53,7 +53,7 @@ void apply_with_base(Json& config, Json json, const std::string& name, const fs:
     }
     json.erase("base");
   }
-  // Of the file that has it: a command and a result are not those of what is built on it.
+  // Not inherited: the command and the result describe the file that has them.
   if (depth > 0 && json.contains("about") && json["about"].is_string()) json.erase("about");
   apply_patch(config, json, schema_of<Experiment>());
   move_to_runtime(config);
@@ -63,7 +63,7 @@ std::string path_of(const std::string& assignment) {
   return assignment.substr(0, assignment.find('='));
 }
 
-// An assignment to a tag that replaces its object would silently undo earlier ones to its options.
+// An assignment to a tag replaces its object and would silently undo earlier assignments to it.
 void require_tag_first(const std::vector<std::string>& assignments, size_t at) {
   const std::string path = path_of(assignments[at]);
   const size_t dot = path.find('.');
@@ -137,7 +137,7 @@ Experiment read_merged(Json merged, const std::string& name) {
     apply_runtime(experiment, decoders);
     experiment.validate();
   } catch (const UnknownKey& error) {
-    throw ConfigError(name + ": " + with_option_meant(error));
+    throw ConfigError(name + ": " + with_suggestion(error));
   } catch (const ConfigError& error) {
     throw ConfigError(name + ": " + error.what());
   }

@@ -1,5 +1,4 @@
-// An experiment: the JSON config of `attn train`, which is saved in the run directory after
-// resolving its base.
+// An experiment: the JSON config of `attn train`. It is resolved and saved in the run directory.
 #pragma once
 
 #include <cstdint>
@@ -40,39 +39,39 @@ struct Experiment {
     visit("runtime", self.runtime, "implementation choices; results are equal up to rounding");
   }
   bool operator==(const Experiment&) const = default;
-  /// Throws ConfigError with the path of the first option that contradicts itself.
+  /// Throws ConfigError with the path of the first invalid option.
   void validate() const;
 };
 
-/// Defaults, then the file's "base" if any (a path beside it, or an array of them, each a patch on
-/// those before it: see experiments/presets), then the file, then each `path=value`: merge patches
-/// (RFC 7386), in which a null stands for an option's default, whatever the base has; then a strict
-/// read and validate(). A patch that changes a tag (model.architecture, train.schedule, …) removes
-/// the options that the new alternative does not have. Throws ConfigError or DataError.
+/// Resolves a config: the defaults, then the files of "base" (a path relative to the file, or an
+/// array of paths; see experiments/presets), then the file, then each `path=value`. Each is a merge
+/// patch (RFC 7386) on the result so far, where null resets an option to its default. A patch that
+/// changes a tag (model.architecture, train.schedule, …) removes the options that the new
+/// alternative does not have. The result is read strictly and validated. Throws ConfigError or
+/// DataError.
 Experiment load_experiment(const std::filesystem::path& file,
                            const std::vector<std::string>& assignments = {});
 
-/// The same from JSON at hand; `name` is for messages and `folder` where "base" is looked for.
+/// The same from JSON. `name` is for messages; paths in "base" are relative to `folder`.
 Experiment resolve_experiment(Json json, const std::string& name,
                               const std::filesystem::path& folder,
                               const std::vector<std::string>& assignments = {});
 
-/// The same from patches, each laid over those before it.
+/// The same from several patches, merged in order.
 Experiment resolve_patches(const std::vector<Json>& patches, const std::string& name,
                            const std::filesystem::path& folder,
                            const std::vector<std::string>& assignments = {});
 
-/// What load_experiment reads back as the same experiment. Evaluators are written without the
-/// options of search that they share with "search", so that they still follow it when it is
-/// changed.
+/// JSON that load_experiment reads back as the same experiment. Search options of evaluators are
+/// omitted if equal to those in "search", so that they still inherit it when it changes.
 Json write_experiment(const Experiment& experiment);
 
-/// Reads what write_experiment or write_config made, now or in an earlier version, which also wrote
-/// options that have no effect: these are left out. Then the assignments, as strictly as ever.
+/// Reads the output of write_experiment or write_config, also of earlier versions, whose options
+/// without effect are dropped. Then applies the assignments, read strictly.
 Experiment read_resolved(Json json, const std::string& name,
                          const std::vector<std::string>& assignments = {});
 
-/// The same from a file, and the one that a run or a checkpoint has. Throws ConfigError or
+/// The same from a file, and from config.json of a run or a checkpoint. Throws ConfigError or
 /// DataError.
 Experiment load_resolved(const std::filesystem::path& file,
                          const std::vector<std::string>& assignments = {});

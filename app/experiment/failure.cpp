@@ -26,7 +26,7 @@ std::string last_line(const fs::path& log) {
   return last;
 }
 
-void note_failure(const fs::path& log, const std::string& why) noexcept {
+void log_failure(const fs::path& log, const std::string& why) noexcept {
   try {
     std::string line(why.substr(0, why.find_last_not_of('\n') + 1));
     std::replace(line.begin(), line.end(), '\n', ' ');
@@ -35,7 +35,7 @@ void note_failure(const fs::path& log, const std::string& why) noexcept {
   }
 }
 
-std::optional<std::string> noted_failure(const fs::path& log) {
+std::optional<std::string> logged_failure(const fs::path& log) {
   const std::string line = last_line(log);
   if (!line.starts_with(kFailed)) return {};
   return line.substr(kFailed.size());
@@ -44,11 +44,11 @@ std::optional<std::string> noted_failure(const fs::path& log) {
 std::optional<std::string> failure_of(const fs::path& run) {
   const fs::path own = RunDirectory(run).log();
   const fs::path outer = fs::path(run).concat(".log");
-  if (auto why = noted_failure(own)) return why;
+  if (auto why = logged_failure(own)) return why;
   std::error_code none;
   const auto written = fs::last_write_time(own, none);
   const bool resumed = !none && written > fs::last_write_time(outer, none);
-  return resumed && !none ? std::nullopt : noted_failure(outer);
+  return resumed && !none ? std::nullopt : logged_failure(outer);
 }
 
 }  // namespace attn

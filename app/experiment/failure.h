@@ -1,4 +1,4 @@
-// Why a run failed, as its log keeps it: the last line is "failed: …" until the run goes on.
+// Why a run failed: the last line of its log is "failed: …" until the run is resumed.
 #pragma once
 
 #include <filesystem>
@@ -7,17 +7,18 @@
 
 namespace attn {
 
-/// The last line of a log that is not empty; "" where there is none.
+/// The last non-empty line of a log; "" if there is none.
 std::string last_line(const std::filesystem::path& log);
 
-/// Appends "failed: why" to a log. Best effort: never throws.
-void note_failure(const std::filesystem::path& log, const std::string& why) noexcept;
+/// Appends "failed: WHY" to a log. Errors are ignored.
+void log_failure(const std::filesystem::path& log, const std::string& why) noexcept;
 
-/// What note_failure wrote, where nothing was written since.
-std::optional<std::string> noted_failure(const std::filesystem::path& log);
+/// The reason written by log_failure; std::nullopt unless it is the last line of the log.
+std::optional<std::string> logged_failure(const std::filesystem::path& log);
 
-/// Why the run in `run` failed, by its own log or, of a sweep's, by the log beside it (run.log),
-/// which has what no process can write of itself. Nothing for one that has not, or was resumed.
+/// Why a run failed, from its own log or, for a run of a sweep, from the log beside its directory
+/// (seed-1.log), where the sweep records exits such as a kill by the out-of-memory killer.
+/// std::nullopt if the run has not failed or was resumed.
 std::optional<std::string> failure_of(const std::filesystem::path& run);
 
 }  // namespace attn

@@ -54,7 +54,7 @@ std::string shown(const CheckpointSelector& selector) {
 fs::path averaged_weights(const CheckpointSelector& selector) {
   const ModelDirectory averaged(RunDirectory(selector.run).averaged());
   if (!averaged.has_weights()) {
-    missing(selector, "no average; `attn average " + selector.run.string() + "` makes one");
+    missing(selector, "no average; create it with `attn average " + selector.run.string() + "`");
   }
   return averaged.path();
 }
@@ -68,13 +68,13 @@ fs::path find_selected(const CheckpointSelector& selector) {
   const auto step = selected_step(selector);
   if (step) {
     const fs::path path = checkpoint_path(run.checkpoints(), *step);
-    if (!fs::exists(path)) missing(selector, "no checkpoint of this step");
+    if (!fs::exists(path)) missing(selector, "no checkpoint at this step");
     return path;
   }
   if (selector.which == "average") return averaged_weights(selector);
   if (selector.which == "last") {
     const auto last = latest_checkpoint(run.checkpoints(), kNeeded);
-    if (!last) missing(selector, "no whole checkpoint");
+    if (!last) missing(selector, "no complete checkpoint");
     return last->path;
   }
   const auto best = best_checkpoint(run.checkpoints());
@@ -117,12 +117,12 @@ fs::path find_checkpoint(const fs::path& path) {
     throw DataError(left->string() + ": left under this name when `attn average` was killed; run " +
                     "it again, or rename this to " + averaged.path().filename().string());
   }
-  if (!fs::exists(path)) throw DataError(path.string() + ": there is no such run or checkpoint");
+  if (!fs::exists(path)) throw DataError(path.string() + ": no such run or checkpoint");
   require_no_config(path);
   const fs::path folder = path.has_filename() ? path : path.parent_path();
   if (RunDirectory::is_checkpoints(folder)) {
     const fs::path its = RunDirectory::of_checkpoints(folder).path();
-    throw ConfigError(path.string() + ": the folder of a run's checkpoints; give the run, " +
+    throw ConfigError(path.string() + ": a run's checkpoint directory; give the run, " +
                       its.string() + ", or " + its.string() + "@best; " + inventory(its));
   }
   if (RunDirectory::is_checkpoints(path.parent_path()) && path == best_mark(path.parent_path())) {
@@ -133,7 +133,7 @@ fs::path find_checkpoint(const fs::path& path) {
   if (const auto best = best_checkpoint(checkpoints)) return best->checkpoint.path;
   if (const auto last = latest_checkpoint(checkpoints, kNeeded)) return last->path;
   throw DataError(path.string() + ": neither a checkpoint (no " + std::string(kWeightsFile) +
-                  ") nor a run that has saved one; `attn train` makes one");
+                  ") nor a run with checkpoints; train one with `attn train`");
 }
 
 }  // namespace attn

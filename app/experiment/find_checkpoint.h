@@ -1,4 +1,4 @@
-// Which checkpoint a path on the command line names: a checkpoint, a run, or RUN@best and the like.
+// Resolves a model argument to a checkpoint: a checkpoint, a run, or a selector such as RUN@best.
 #pragma once
 
 #include <filesystem>
@@ -7,28 +7,29 @@
 
 namespace attn {
 
-/// For the help of every command that loads a model.
+/// Help text of the model argument.
 inline constexpr const char* kModelArgument =
-    "a run, RUN@best, RUN@last, RUN@average, RUN@STEP, or a checkpoint's directory; of a run alone "
-    "its average if there is one, else its best checkpoint, else its last";
+    "run, RUN@best, RUN@last, RUN@average, RUN@STEP, or checkpoint directory; for a run: the "
+    "average if it exists, else the best checkpoint, else the last";
 
-/// "runs/base@best" in its parts.
+/// A path such as "runs/base@best", split at the '@'.
 struct CheckpointSelector {
   std::filesystem::path run;
-  std::string which;  ///< behind the '@', whatever it is
+  std::string which;  ///< the text after the '@', unchecked
 };
 
-/// Nothing where `path` exists, has no '@' in its last part, or what precedes that does not exist.
+/// Parses a selector. std::nullopt if `path` exists, if its last component has no '@', or if the
+/// part before the '@' does not exist.
 std::optional<CheckpointSelector> checkpoint_selector(const std::filesystem::path& path);
 
-/// The step of a selector; nothing where it is a word. Throws ConfigError, with what the run has,
-/// for one that is neither a step nor a word of kModelArgument.
+/// The step of a selector; std::nullopt for "best", "last" and "average". Throws ConfigError, which
+/// lists the run's checkpoints, for anything else.
 std::optional<int64_t> selected_step(const CheckpointSelector& selector);
 
-/// The directory to load for `path`: itself when it is a checkpoint; what a selector names; of a
-/// run its averaged weights if there are any, else its best checkpoint, else its last. The file
-/// RUN/checkpoints/best stands for the checkpoint that it names. Throws ConfigError or DataError
-/// saying what was looked for and what the run has.
+/// The checkpoint directory to load for `path`: a checkpoint itself, the checkpoint of a selector,
+/// or for a run the average if it exists, else the best checkpoint, else the last. The file
+/// RUN/checkpoints/best selects the best checkpoint. Throws ConfigError or DataError, which lists
+/// the run's checkpoints.
 std::filesystem::path find_checkpoint(const std::filesystem::path& path);
 
 }  // namespace attn

@@ -6,7 +6,7 @@
 namespace attn {
 namespace {
 
-// An option's value, its default where it is left open; 0 for what is no positive integer.
+// An option's value, or its default if missing; 0 for values that are not positive integers.
 int64_t size_at(const Json& model, const char* key, int64_t standard) {
   const auto found = model.find(key);
   if (found == model.end() || found->is_null()) return standard;

@@ -1,4 +1,4 @@
-// model.d_k and model.d_v beside d_model: "auto", and what to note where they differ.
+// The value "auto" of model.d_k and model.d_v, and a note if heads x d_k is not d_model.
 #pragma once
 
 #include <string>
@@ -8,13 +8,13 @@
 
 namespace attn {
 
-/// Replaces "auto" as a Transformer's model.d_k or model.d_v by d_model / heads, in a config whose
-/// patches have been merged. Throws ConfigError where heads do not divide d_model, and for another
-/// word.
+/// Replaces "auto" in a Transformer's model.d_k or model.d_v by d_model / heads, in a config whose
+/// patches have been merged. Throws ConfigError if heads does not divide d_model, and for other
+/// strings.
 void resolve_head_widths(Json& config);
 
-/// "8 heads x d_k 16 = 128, not d_model 512", where a Transformer's heads are together narrower or
-/// wider than d_model; else "".
+/// "8 heads x d_k 16 = 128, not d_model 512" if heads x d_k or heads x d_v of a Transformer differs
+/// from d_model; else "".
 std::string head_width_note(const ModelConfig& model);
 
 }  // namespace attn

@@ -16,10 +16,10 @@ bool is_sweep_directory(const fs::path& path) {
   return fs::is_directory(path) && fs::exists(path / kSweepFile);
 }
 
-// Nothing that is no JSON.
+// The content of a JSON file; null if it is not valid JSON.
 Json json_of(const fs::path& path) {
-  if (!fs::is_regular_file(path) || fs::file_size(path) > kLargestConfig) return {};
-  return Json::parse(read_file(path, kLargestConfig), nullptr, false);
+  if (!fs::is_regular_file(path) || fs::file_size(path) > kMaxConfigBytes) return {};
+  return Json::parse(read_file(path, kMaxConfigBytes), nullptr, false);
 }
 
 std::string sweep_source(const fs::path& directory) {
@@ -54,7 +54,7 @@ bool is_config_file(const Json& json) {
 void require_config_path(const fs::path& path) {
   if (!fs::is_directory(path)) return;
   if (is_sweep_directory(path)) {
-    throw ConfigError(path.string() + ": a sweep's directory, not a config; the sweep is " +
+    throw ConfigError(path.string() + ": a sweep directory, not a config; the sweep is " +
                       sweep_source(path) + ", a run's config is " +
                       (path / first_config(path) / "seed-N" / kConfigFile).string());
   }
@@ -75,7 +75,7 @@ void require_config(const Json& json, const fs::path& path) {
 void require_sweep_path(const fs::path& path) {
   if (!fs::is_directory(path)) return;
   if (is_sweep_directory(path)) {
-    throw ConfigError(path.string() + ": a sweep's directory; resume it with: attn sweep " +
+    throw ConfigError(path.string() + ": a sweep directory; resume it with: attn sweep " +
                       sweep_source(path) + " --run " + path.string());
   }
   if (ModelDirectory(path).has_config()) {
@@ -87,7 +87,7 @@ void require_sweep_path(const fs::path& path) {
 
 void require_sweep(const Json& json, const fs::path& path) {
   if (!is_config_file(json)) return;
-  if (json.contains("base") && json.size() == 1) return;  // a sweep that lacks its rows, too
+  if (json.contains("base") && json.size() == 1) return;  // may be a sweep without "rows"
   throw ConfigError(path.string() +
                     ": a config, not a sweep (\"rows\" is missing); train it with: attn train " +
                     path.string());
@@ -103,20 +103,19 @@ void require_report_path(const fs::path& path) {
   const Json json = json_of(path);
   if (is_sweep_file(json) || is_config_file(json)) {
     throw ConfigError(path.string() + ": a " + (is_sweep_file(json) ? "sweep" : "config") +
-                      ", not the directory of its results; give " +
-                      ("runs" / path.stem()).string() + ", or where --run put it");
+                      ", not a results directory; give " + ("runs" / path.stem()).string() +
+                      ", or the directory given to --run");
   }
   const RunDirectory run = RunDirectory::of_checkpoint(path);
   if (ModelDirectory(path).has_weights() && run.path() != path) {
-    throw ConfigError(path.string() + ": a checkpoint; the report is of its run, " +
-                      run.path().string());
+    throw ConfigError(path.string() + ": a checkpoint; give its run, " + run.path().string());
   }
 }
 
 void require_no_config(const fs::path& path) {
   const Json json = json_of(path);
   if (is_sweep_directory(path)) {
-    throw ConfigError(path.string() + ": a sweep's directory; give one of its runs, as in " +
+    throw ConfigError(path.string() + ": a sweep directory; give one of its runs, e.g. " +
                       (path / first_config(path) / "seed-N").string());
   }
   if (is_sweep_file(json)) {

@@ -1,4 +1,4 @@
-// What a path on the command line is, to answer one given to the wrong command.
+// Recognizes paths that were given to the wrong command, and says which command takes them.
 #pragma once
 
 #include <filesystem>
@@ -7,33 +7,35 @@
 
 namespace attn {
 
-/// The resolved plan in a sweep's directory.
+/// File name of the resolved plan in a sweep directory.
 inline constexpr const char* kSweepFile = "sweep.json";
 
-/// Whether JSON is that of a sweep, or of a single experiment.
+/// Whether the JSON is a sweep, or the config of an experiment.
 bool is_sweep_file(const Json& json);
 bool is_config_file(const Json& json);
 
-/// Throws ConfigError for a directory where a config is expected, with the config that it has.
+/// Throws ConfigError if `path`, expected to be a config, is a directory. Names the config inside.
 void require_config_path(const std::filesystem::path& path);
 
-/// Throws ConfigError for a sweep's file or its directory's plan where a config is expected.
+/// Throws ConfigError if `json`, expected to be a config, is a sweep file or sweep.json.
 void require_config(const Json& json, const std::filesystem::path& path);
 
-/// Throws ConfigError for a directory where a sweep's file is expected, with what to run instead.
+/// Throws ConfigError if `path`, expected to be a sweep file, is a directory. Says what to run
+/// instead.
 void require_sweep_path(const std::filesystem::path& path);
 
-/// Throws ConfigError for a config where a sweep's file is expected.
+/// Throws ConfigError if `json`, expected to be a sweep file, is a config.
 void require_sweep(const Json& json, const std::filesystem::path& path);
 
-/// Whether a path is the directory of a run, and not of a sweep or a checkpoint.
+/// Whether a path is a run directory (not a sweep directory or a checkpoint).
 bool is_run(const std::filesystem::path& path);
 
-/// Throws ConfigError for a config, a sweep's file or a checkpoint where `attn report` expects the
-/// directory of a sweep or a run.
+/// Throws ConfigError if `path`, expected to be a sweep or run directory, is a config, a sweep file
+/// or a checkpoint.
 void require_report_path(const std::filesystem::path& path);
 
-/// Throws ConfigError for a config, a sweep's file or a sweep's directory where a run is expected.
+/// Throws ConfigError if `path`, expected to be a run, is a config, a sweep file or a sweep
+/// directory.
 void require_no_config(const std::filesystem::path& path);
 
 }  // namespace attn

@@ -140,7 +140,7 @@ std::string last_part(const std::string& path) {
   return path.substr(path.rfind('.') + 1);  // npos + 1 is 0
 }
 
-// Evaluators' come last, so that "beam" is search's.
+// Evaluators' options come last, so that "beam" means search.beam.
 const std::vector<Option>& options() {
   static const std::vector<Option> all = [] {
     std::vector<Option> list;
@@ -157,7 +157,7 @@ const std::vector<Option>& options() {
     add_section("runtime", explain_config(RuntimeConfig{}));
     for (const auto& kind : EnumNames<EvaluatorKind>::values) {
       EvaluatorConfig config;
-      config.choose(kind.value);
+      config.set_kind(kind.value);
       add_section("eval[]", explain_config(config));
     }
     return list;
@@ -173,7 +173,7 @@ std::string normalized(std::string_view name) {
 
 }  // namespace
 
-std::string option_named(std::string_view name) {
+std::string option_path(std::string_view name) {
   const std::string wanted = normalized(name);
   for (const Option& option : options()) {
     if (option.name == wanted || option.path == wanted) return option.path;
@@ -186,16 +186,16 @@ std::string option_named(std::string_view name) {
 }
 
 std::string nearest_option(std::string_view name) {
-  if (std::string known = option_named(name); !known.empty()) return known;
+  if (std::string known = option_path(name); !known.empty()) return known;
   std::vector<std::string> names;
   for (const Option& option : options()) names.push_back(option.name);
   const std::string near = nearest(last_part(normalized(name)), names);
-  return near.empty() ? "" : option_named(near);
+  return near.empty() ? "" : option_path(near);
 }
 
-std::string with_option_meant(const UnknownKey& error) {
-  std::string meant = option_named(error.key);
-  if (meant.empty() || meant == error.path) meant = option_named(error.leaf);
+std::string with_suggestion(const UnknownKey& error) {
+  std::string meant = option_path(error.key);
+  if (meant.empty() || meant == error.path) meant = option_path(error.leaf);
   const std::string message = error.what();
   if (meant.empty() || meant == error.path) {
     if (message.find("; did you mean ") != std::string::npos) return message;

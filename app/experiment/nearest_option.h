@@ -1,4 +1,4 @@
-// The option of an experiment that a wrong name stands for, in whichever section it is.
+// Suggestions for misspelt options of a config, and for the names that other toolkits use.
 #pragma once
 
 #include <string>
@@ -8,16 +8,16 @@
 
 namespace attn {
 
-/// The path of the option of that name in any section, or of what other toolkits call by it:
-/// "model.heads" for "heads", "train.learning_rate" for "lr", "search.beam" for "beam-size". ""
-/// where there is none.
-std::string option_named(std::string_view name);
+/// The path of the option with this name in any section, or of the equivalent of another toolkit's
+/// option: "model.heads" for "heads", "train.learning_rate" for "lr", "search.beam" for
+/// "beam-size". "" if there is none.
+std::string option_path(std::string_view name);
 
-/// option_named, else the option whose name is nearest; "" where none is near.
+/// option_path, else the option with the nearest name by edit distance; "" if none is near.
 std::string nearest_option(std::string_view name);
 
-/// An error's message with the option that was meant: by its name in another section, then by the
-/// nearest name in the same one, then by the nearest of all.
-std::string with_option_meant(const UnknownKey& error);
+/// An error's message with a suggestion: the option of that name in another section, else the
+/// nearest name in the same section, else the nearest name of all.
+std::string with_suggestion(const UnknownKey& error);
 
 }  // namespace attn

@@ -47,15 +47,15 @@ void Progress::log(const std::string& line) {
 void Progress::show(const Throughput& throughput) {
   if (!terminal_ || Clock::now() - drawn_ < std::chrono::milliseconds(250)) return;
   drawn_ = Clock::now();
-  std::cerr << "\r\033[K" << text(throughput.window()) << std::flush;
+  std::cerr << "\r\033[K" << text(throughput.interval()) << std::flush;
   line_drawn_ = true;
 }
 
-std::string Progress::text(const TrainingWindow& window) const {
+std::string Progress::text(const TrainingInterval& interval) const {
   return format("step %lld/%lld  loss %.4f  ppl %.2f  %.0f tokens/s  lr %.3e  %s left",
-                static_cast<long long>(window.step), static_cast<long long>(last_step_),
-                window.loss, window.perplexity, window.tokens_per_second, window.learning_rate,
-                duration_text(window.seconds_left).c_str());
+                static_cast<long long>(interval.step), static_cast<long long>(last_step_),
+                interval.loss, interval.perplexity, interval.tokens_per_second,
+                interval.learning_rate, duration_text(interval.seconds_left).c_str());
 }
 
 }  // namespace attn

@@ -16,7 +16,7 @@ std::string duration_text(double seconds);
 
 class Progress {
  public:
-  /// Appends to `log` (RUN/log.txt) and writes to stderr. `last_step` is where the run will end.
+  /// Appends to `log` (RUN/log.txt) and writes to stderr. `last_step` is the run's number of steps.
   Progress(const std::filesystem::path& log, int64_t last_step);
   ~Progress();
 
@@ -24,8 +24,8 @@ class Progress {
   void log(const std::string& line);
   /// Redraws the live line on a terminal, at most four times per second.
   void show(const Throughput& throughput);
-  /// A log line.
-  std::string text(const TrainingWindow& window) const;
+  /// The log line of an interval.
+  std::string text(const TrainingInterval& interval) const;
 
  private:
   using Clock = std::chrono::steady_clock;

@@ -1,5 +1,5 @@
-// How far a command has come, on stderr: on a terminal one line that is redrawn, elsewhere a line
-// after a minute and then every five.
+// Progress of a command on stderr: on a terminal one line that is redrawn, otherwise a line after
+// one minute and then every five minutes.
 #pragma once
 
 #include <condition_variable>
@@ -11,19 +11,19 @@
 
 namespace attn {
 
-/// "translating  120/2000 sentences  35.2/s  53 s left"; without a total (0) no time left, and
-/// without a count, "averaging  12 s".
+/// "translating  120/2000 sentences  35.2/s  53 s left". With total 0 the remaining time is
+/// omitted; without a count the text is "averaging  12 s".
 std::string progress_text(const std::string& what, const std::string& unit, int64_t done,
                           int64_t total, double seconds);
 
 struct ProgressSource {
   std::string what;                    ///< "translating"
   std::string unit;                    ///< "sentences"
-  std::function<int64_t()> done = {};  ///< asked from another thread; empty: time alone is shown
+  std::function<int64_t()> done = {};  ///< called from another thread; empty: only show the time
   std::function<int64_t()> total = {};
 };
 
-/// Shows progress while it lives.
+/// Shows progress from construction to destruction.
 class ProgressLine {
  public:
   explicit ProgressLine(ProgressSource source, bool shown = true);
@@ -41,8 +41,7 @@ class ProgressLine {
   std::thread thread_;
 };
 
-/// Whether a command whose output goes to stdout should show progress: not where the output itself
-/// appears on the terminal.
+/// Whether a command that writes to stdout should show progress: false if stdout is a terminal.
 bool output_is_hidden();
 
 }  // namespace attn

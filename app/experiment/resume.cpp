@@ -9,7 +9,7 @@
 namespace attn {
 namespace {
 
-// Options of logging, checkpoints, caches and runtime: they do not change the updates.
+// Options that do not change the updates: logging, checkpoints, caches and runtime.
 constexpr std::string_view kHousekeeping[] = {"about",
                                               "data.cache",
                                               "train.log_every",

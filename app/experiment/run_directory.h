@@ -24,16 +24,17 @@
 
 namespace attn {
 
-/// The resolved experiment in a run or a checkpoint.
+/// File name of the resolved experiment in a run or a checkpoint.
 inline constexpr const char* kConfigFile = "config.json";
 
-/// Bytes of the largest config, sweep or resolved experiment that is read.
-inline constexpr int64_t kLargestConfig = 1 << 24;
+/// Largest config, sweep file or resolved experiment that is read, in bytes.
+inline constexpr int64_t kMaxConfigBytes = 1 << 24;
 
-/// A directory with a model: a run, a checkpoint or an average. Self-contained; can be moved.
+/// A directory with a model: a run, a checkpoint or an average. It is self-contained and can be
+/// moved.
 class ModelDirectory {
  public:
-  // Not explicit: wherever a directory is expected its path will do.
+  // Not explicit, so that a path can be passed.
   ModelDirectory(std::filesystem::path path) : path_(std::move(path)) {}
 
   const std::filesystem::path& path() const { return path_; }
@@ -56,9 +57,9 @@ class RunDirectory : public ModelDirectory {
  public:
   using ModelDirectory::ModelDirectory;
 
-  /// The run that a checkpoint lies in; the checkpoint itself where it lies in none.
+  /// The run that contains a checkpoint; the checkpoint itself if it is not inside a run.
   static RunDirectory of_checkpoint(const std::filesystem::path& checkpoint);
-  /// The run whose folder of checkpoints this is.
+  /// The run of a checkpoint directory RUN/checkpoints.
   static RunDirectory of_checkpoints(const std::filesystem::path& folder);
   static bool is_checkpoints(const std::filesystem::path& folder);
 
@@ -76,13 +77,13 @@ class RunDirectory : public ModelDirectory {
   std::filesystem::path lock() const { return path() / "lock"; }
   std::filesystem::path lock_holder() const { return path() / "lock.holder"; }
 
-  /// The file, below a run, that an evaluator writes its outputs to: "eval/valid-500.txt".
+  /// The output file of an evaluator, relative to the run: "eval/valid-500.txt".
   static std::string output_name(const std::string& evaluator, int64_t step);
-  /// The same file's path, and that of an evaluation that belongs to no step: eval/valid.txt.
+  /// Its path, and that of an evaluation without a step: RUN/eval/valid.txt.
   std::filesystem::path output(const std::string& evaluator, int64_t step) const;
   std::filesystem::path output(const std::string& evaluator) const;
 
-  /// Whether it has a config, a result or a checkpoint, complete or not.
+  /// Whether it has a config, a result or a checkpoint, even an incomplete one.
   bool has_run() const;
   /// Whether it has a checkpoint or a result.
   bool has_trained() const;

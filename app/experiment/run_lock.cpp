@@ -69,7 +69,7 @@ fs::path holder_file(const fs::path& directory) {
   return RunDirectory(directory).lock_holder();
 }
 
-/// The content, possibly incomplete; nothing without a file.
+/// The content, possibly incomplete; std::nullopt if the file does not exist.
 std::optional<std::string> read_record(const fs::path& directory) {
   try {
     return read_file(holder_file(directory), kLargestRecord);
@@ -89,7 +89,7 @@ std::optional<Holder> parse_record(const std::string& text) {
   }
 }
 
-/// Only if that is certain.
+/// Whether the holder is certainly dead.
 bool is_dead(const Holder& holder, bool locked) {
   if (holder.system != running_system()) return false;
   if (locked) return true;  // locks are reliable within a machine
@@ -98,7 +98,7 @@ bool is_dead(const Holder& holder, bool locked) {
 }
 
 [[noreturn]] void report_other(const fs::path& directory, const std::string& who) {
-  throw DataError(directory.string() + ": another process trains this run" + who +
+  throw DataError(directory.string() + ": another process is training this run" + who +
                   "; wait for it, or use another directory with --run");
 }
 
@@ -185,7 +185,7 @@ void RunLock::wait_for_holder() {
     const bool dead = holder && is_dead(*holder, locked_);
     if (dead || Clock::now() - changed >= seconds(options_.dead_after)) {
       if (!dead) {
-        std::cerr << "attn: " << directory_.string() << ": taken over from a process"
+        std::cerr << "attn: " << directory_.string() << ": taking over the lock of a process"
                   << name_of(holder) << " that stopped updating lock.holder\n";
       }
       // Renamed before the check: another process may have taken over meanwhile.

@@ -33,7 +33,7 @@ std::optional<RunResult> read_result(const RunDirectory& run) {
 
 std::optional<RunResult> finished_result(const RunDirectory& run, const TrainConfig& config) {
   auto result = read_result(run);
-  // Without early stopping a run ends at its last step.
+  // Without early stopping (train.patience) a run finishes at train.steps.
   if (result && config.patience == 0 && result->step < config.steps) return {};
   return result;
 }
@@ -44,7 +44,7 @@ std::optional<Json> read_run_file(const RunDirectory& run) {
   return parse_json(read_file(path, kLargestRunFile), path.string());
 }
 
-std::optional<int64_t> begun_threads(const RunDirectory& run) {
+std::optional<int64_t> recorded_threads(const RunDirectory& run) {
   constexpr double kMost = 1 << 16;
   if (!run.has_trained()) return {};
   const auto facts = read_run_file(run);

@@ -1,4 +1,5 @@
-// result.json: the final results of a run. It exists if and only if the run is finished.
+// Reads and writes result.json, the final results of a run, and reads run.json and metrics.jsonl.
+// result.json exists if and only if the run is finished.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +20,8 @@ inline constexpr const char* kFirstCheckpoint = "first_checkpoint";
 /// Final result of an evaluator.
 struct EvaluatorResult {
   std::map<std::string, double> values;  ///< "ppl", "bleu" …
-  std::string signature;                 ///< of BLEU or F1
-  std::string output;                    ///< the file of translations or trees, below the run
+  std::string signature;                 ///< signature of BLEU or F1
+  std::string output;                    ///< file of translations or trees, relative to the run
   std::string text;                      ///< evaluation_key() of what was scored
 
   template <class Self, class Visit>
@@ -65,24 +66,24 @@ struct RunResult {
 /// Throws DataError.
 void write_result(const RunDirectory& run, const RunResult& result);
 
-/// Nothing if the run is not finished. Throws DataError for an invalid file.
+/// std::nullopt if the run is not finished. Throws DataError for an invalid file.
 std::optional<RunResult> read_result(const RunDirectory& run);
 
-/// The result, if the run is finished according to `config`. Throws DataError for an invalid file.
+/// The result; std::nullopt if the run is not finished according to `config`. Throws DataError for
+/// an invalid file.
 std::optional<RunResult> finished_result(const RunDirectory& run, const TrainConfig& config);
 
-/// RUN/run.json; nothing where there is none. Throws ConfigError or DataError.
+/// The content of RUN/run.json; std::nullopt if it does not exist. Throws ConfigError or DataError.
 std::optional<Json> read_run_file(const RunDirectory& run);
 
 /// Number of threads with which a run was started, if known. Throws ConfigError or DataError.
-std::optional<int64_t> begun_threads(const RunDirectory& run);
+std::optional<int64_t> recorded_threads(const RunDirectory& run);
 
-/// A record's number under `key`; nothing where there is none, or one of the log's words for what
-/// is not finite.
+/// The number under `key` of a record; std::nullopt if missing or not finite (written as a string).
 std::optional<double> number_at(const Json& record, const char* key);
 
-/// The records of RUN/metrics.jsonl, oldest first; their "kind" is "train" or "eval". A torn or
-/// foreign line is passed over. Empty without a file. Throws DataError when it can't be read.
+/// The records of RUN/metrics.jsonl, oldest first; their "kind" is "train" or "eval". Incomplete or
+/// unknown lines are skipped. Empty without a file. Throws DataError if it cannot be read.
 std::vector<Json> read_metrics(const RunDirectory& run);
 
 /// The evaluators' results at `step`, from the metrics.

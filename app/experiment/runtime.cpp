@@ -7,7 +7,7 @@ struct FormerPlace {
   const char* section;
   const char* key;
 };
-// Earlier versions only had the Transformer; "attention" of other architectures is another option.
+// Earlier versions only had the Transformer. Other architectures have a different "attention".
 bool is_former(const Json& section) {
   const auto architecture = section.find("architecture");
   return architecture == section.end() || *architecture == Json("transformer");

@@ -1,5 +1,5 @@
-// The "runtime" section of an experiment: choices of implementation that do not change results
-// beyond rounding. It may change when a run is resumed.
+// The "runtime" section of an experiment: choices of implementation. They change results only by
+// rounding, and may change when a run is resumed.
 #pragma once
 
 #include "base/json_config.h"
@@ -17,7 +17,7 @@ struct RuntimeConfig {
     visit("attention", self.attention,
           "attention of the Transformer: optimized kernels, or the reference implementation");
     visit("decoder", self.decoder,
-          "decoder in search: packed inference if the model has it, or the modules of training");
+          "decoder in search: packed inference if the model supports it, or the training modules");
   }
   bool operator==(const RuntimeConfig&) const = default;
 };
@@ -25,8 +25,8 @@ struct RuntimeConfig {
 /// The model config with the runtime options applied.
 ModelConfig with_runtime(ModelConfig model, const RuntimeConfig& runtime);
 
-/// Moves options of earlier versions to "runtime": model.attention and search.decoder. Called after
-/// each patch, so that the last one wins.
+/// Moves the options model.attention and search.decoder of earlier versions to "runtime". Called
+/// after each patch, so that the last one takes effect.
 void move_to_runtime(Json& config);
 
 }  // namespace attn

@@ -1,4 +1,4 @@
-// Detects texts that have changed since a run used them.
+// Detects texts that have changed since a run read them.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 
 namespace attn {
 
-/// The texts of a run that has trained that are other ones now than when it read them, as
-/// "data.train (corpus/train)": once it has finished as `now` says, evaluators' texts too.
+/// The texts that have changed since a trained run read them, as "data.train (corpus/train)". For a
+/// run that is finished according to `now`, evaluators' texts are checked, too.
 std::vector<std::string> changed_texts(const RunDirectory& run, const Experiment& now,
                                        TextHashes& hashes);
 

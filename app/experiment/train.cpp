@@ -19,9 +19,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The last step of a finished run whose checkpoints, or last optimizer state, were deleted; nothing
-// if there is something to train or a checkpoint to resume from. If only the last weights are
-// missing, they are trained again from the checkpoint before.
+// The last step of a finished run whose checkpoints, or last optimizer state, were deleted.
+// std::nullopt if there are steps left to train or a checkpoint to resume from. If only the last
+// weights are missing, training resumes from the checkpoint before.
 std::optional<int64_t> finished_by_result(const fs::path& run, const Experiment& experiment) {
   const auto result = finished_result(run, experiment.train);
   if (!result || !result_conflicts(load_description(run), experiment).empty()) return std::nullopt;
@@ -49,7 +49,7 @@ Experiment experiment_of_run(const TrainOptions& options, const fs::path& run) {
                              ? load_description(run, options.assignments)
                              : load_experiment(options.path, options.assignments);
   auto conflicts = resume_conflicts(before, now);
-  // Without weights the vocabulary may still change.
+  // The vocabulary may still change before the first checkpoint.
   if (!RunDirectory(run).has_trained()) {
     std::erase_if(conflicts, [](const std::string& path) {
       return path == "data.source_model" || path == "data.target_model";
@@ -66,9 +66,9 @@ Experiment experiment_of_run(const TrainOptions& options, const fs::path& run) {
   return now;
 }
 
-// Bits only depend on the seed for the same number of threads.
+// Results are bitwise reproducible only with the same number of threads.
 void keep_threads(const fs::path& run, const Context& context) {
-  const auto begun = begun_threads(run);
+  const auto begun = recorded_threads(run);
   const int now = torch::get_num_threads();
   if (!begun || *begun == now || context.device.is_cuda()) return;
   if (context.threads) {
@@ -78,7 +78,7 @@ void keep_threads(const fs::path& run, const Context& context) {
   }
   torch::set_num_threads(static_cast<int>(*begun));
   std::cerr << run.string() << ": resuming with " << *begun
-            << " threads, as it was started (--threads overrides)\n";
+            << " threads, as at the start of the run (--threads overrides this)\n";
 }
 
 }  // namespace

@@ -10,15 +10,15 @@
 namespace attn {
 
 struct TrainOptions {
-  std::filesystem::path path;            ///< config file, or with `resume` a run
-  std::filesystem::path run;             ///< its directory; empty: runs/<config's name>, or `path`
+  std::filesystem::path path;            ///< config file, or with `resume` a run directory
+  std::filesystem::path run;             ///< run directory; empty: runs/<config's name>, or `path`
   bool resume = false;                   ///< resume from the newest checkpoint
   double patience = 0.0;                 ///< seconds to wait for the lock
   std::vector<std::string> assignments;  ///< path=value, applied after the config
 };
 
-/// Trains the run unless it is finished; returns the exit code. Throws ConfigError,
-/// DataError and NonFiniteLoss.
+/// Trains the run unless it is finished. Returns the exit code. Throws ConfigError, DataError and
+/// NonFiniteLoss.
 int train(const TrainOptions& options, const Context& context);
 
 }  // namespace attn

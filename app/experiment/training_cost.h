@@ -8,8 +8,8 @@
 
 namespace attn {
 
-/// FLOPs of one epoch: three times forward_flops (model/size.h) of every pair, since the backward
-/// pass has two products per matrix product.
+/// FLOPs of one epoch: three times forward_flops (model/size.h), summed over all pairs. The
+/// backward pass computes two matrix products for each of the forward pass.
 double epoch_flops(const EncodedCorpus& corpus, const ModelConfig& model,
                    const VocabularySizes& vocabulary);
 

@@ -46,27 +46,27 @@ TrainingRun::TrainingRun(const Experiment& experiment, RunDirectory directory, b
       directory_(std::move(directory)),
       context_(context),
       lock_(directory_.path(), patience_seconds) {
-  noting_failure([&] { prepare(resume); });
+  logging_failures([&] { prepare(resume); });
 }
 
-void TrainingRun::noting_failure(const std::function<void()>& work) const {
+void TrainingRun::logging_failures(const std::function<void()>& work) const {
   try {
     work();
   } catch (const std::exception&) {
-    note_failure(directory_.log(), exit_report().message);
+    log_failure(directory_.log(), exit_report().message);
     throw;
   }
 }
 
 void TrainingRun::prepare(bool resume) {
-  if (resume) require_nothing_lost(directory_);
+  if (resume) require_valid_checkpoint(directory_);
   remove_checkpoint_leftovers(directory_.checkpoints());
   progress_ = std::make_unique<Progress>(directory_.log(), experiment_.train.steps);
   load_data();
   torch::manual_seed(static_cast<uint64_t>(experiment_.seed));
   model_ = make_model(experiment_, tokenizers_, context_.device);
   for (const auto& evaluator : evaluators_) evaluator->check(*model_);
-  // Only after all texts are valid: a corrected text then gets a new tokenizer.
+  // Saved only after all texts are valid, so that a corrected text gets a new tokenizer.
   if (!directory_.has_trained()) save_description(directory_, experiment_, tokenizers_);
   stream_ = std::make_unique<BatchStream>(
       *corpus_, StreamOptions{.batch_tokens = experiment_.data.batch_tokens,
@@ -128,7 +128,7 @@ void TrainingRun::load_data() {
 void TrainingRun::restore(bool resume) {
   if (!resume) return;
   const auto last = latest_checkpoint(directory_.checkpoints());
-  set_damaged_aside(last ? last->step : -1);
+  rename_corrupt_checkpoints(last ? last->step : -1);
   keep_until_step(directory_.metrics(), last ? last->step : 0);
   if (!last) return;
   const ModelDirectory saved(last->path);
@@ -141,19 +141,19 @@ void TrainingRun::restore(bool resume) {
   stream_->restore(trainer_->state.stream);
   TrainState& state = trainer_->state;
   if (decisive(load_description(directory_)) != decisive(experiment_)) {
-    state.best_step = state.without_better = 0;  // the best was selected by another metric
+    state.best_step = state.without_better = 0;  // the best was selected by a different metric
   } else if (const auto best = best_checkpoint(directory_.checkpoints());
              state.best_step == last->step && !(best && best->checkpoint.step == last->step)) {
     mark_best(directory_.checkpoints(), last->step,
-              state.best);  // killed between saving and marking the best
+              state.best);  // the run was killed after saving it, before marking it as the best
   }
   progress_->log("resuming from " + last->path.string());
 }
 
 // Checkpoints newer than the newest valid one are corrupt; training will reuse their names.
-void TrainingRun::set_damaged_aside(int64_t newest_whole) {
+void TrainingRun::rename_corrupt_checkpoints(int64_t newest_valid) {
   for (const StoredCheckpoint& checkpoint : list_checkpoints(directory_.checkpoints())) {
-    if (checkpoint.step <= newest_whole) continue;
+    if (checkpoint.step <= newest_valid) continue;
     const fs::path aside =
         directory_.checkpoints() / ("damaged-" + checkpoint.path.filename().string());
     fs::remove_all(aside);
@@ -183,7 +183,7 @@ void TrainingRun::write_run_info() {
   run["data_key"] = corpus_->key();
   run["texts"] = texts_;
   if (!begun) {
-    // An argument may be any bytes.
+    // Arguments may contain invalid UTF-8.
     const std::string text = run.dump(2, ' ', false, Json::error_handler_t::replace);
     write_file_atomically(directory_.run_file(), text + "\n");
   }
@@ -205,10 +205,10 @@ void TrainingRun::check_memory() {
   trainer_->check_memory(largest_batch(*corpus_, experiment_.data.batch_tokens));
 }
 
-// Saves options that may change on resume (length, evaluation). An earlier result and average are
-// then outdated.
+// Saves options that may change on resume (number of steps, evaluation). Removes an earlier result
+// and average, which are then outdated.
 void TrainingRun::update_config() {
-  fs::remove(directory_.result());  // of a shorter training
+  fs::remove(directory_.result());  // result of a shorter training
   const fs::path averaged = directory_.averaged();
   auto removed = fs::remove_all(averaged);
   while (const auto left = interrupted_replacement(averaged)) removed += fs::remove_all(*left);
@@ -222,7 +222,7 @@ void TrainingRun::update_config() {
 
 LoopEnd TrainingRun::run() {
   LoopEnd end = LoopEnd::interrupted;
-  noting_failure([&] {
+  logging_failures([&] {
     check_memory();
     update_config();
     end = train_loop(*trainer_, experiment_.train, callbacks());
@@ -234,7 +234,7 @@ LoopEnd TrainingRun::run() {
 LoopCallbacks TrainingRun::callbacks() {
   LoopCallbacks callbacks;
   callbacks.stepped = [this](const Throughput& throughput) { progress_->show(throughput); };
-  callbacks.log = [this](const TrainingWindow& window) { log_window(window); };
+  callbacks.log = [this](const TrainingInterval& interval) { log_interval(interval); };
   for (const auto& evaluator : evaluators_) {
     callbacks.evaluations.push_back(loop_evaluation(*evaluator));
   }
@@ -281,17 +281,17 @@ void TrainingRun::write_result() {
   attn::write_result(directory_, result);
 }
 
-void TrainingRun::log_window(const TrainingWindow& window) {
-  progress_->log(progress_->text(window));
-  metrics_->write("train", {{"step", window.step},
+void TrainingRun::log_interval(const TrainingInterval& interval) {
+  progress_->log(progress_->text(interval));
+  metrics_->write("train", {{"step", interval.step},
                             {"epoch", stream_->epoch()},
-                            {"loss", window.loss},
-                            {"ppl", window.perplexity},
-                            {"learning_rate", window.learning_rate},
-                            {"gradient_norm", window.gradient_norm},
+                            {"loss", interval.loss},
+                            {"ppl", interval.perplexity},
+                            {"learning_rate", interval.learning_rate},
+                            {"gradient_norm", interval.gradient_norm},
                             {"target_tokens", trainer_->state.target_tokens},
-                            {"tokens_per_second", window.tokens_per_second},
-                            {"seconds", window.seconds}});
+                            {"tokens_per_second", interval.tokens_per_second},
+                            {"seconds", interval.seconds}});
 }
 
 void TrainingRun::log_evaluation(const Evaluator& evaluator, const EvaluationResult& result,
@@ -307,8 +307,8 @@ void TrainingRun::log_evaluation(const Evaluator& evaluator, const EvaluationRes
                  duration_text(seconds) + (best ? ", best so far)" : ")"));
 }
 
-// To detect deleted checkpoints later.
-void TrainingRun::note_first_checkpoint() {
+// Recorded to detect deleted checkpoints later.
+void TrainingRun::record_first_checkpoint() {
   auto run = read_run_file(directory_);
   if (!run || run->contains(kFirstCheckpoint)) return;
   (*run)[kFirstCheckpoint] = step();
@@ -324,7 +324,7 @@ void TrainingRun::save() {
   save_training_state(saved.training_state(), *trainer_);
   save_description(saved, experiment_, tokenizers_);
   directory.commit();
-  note_first_checkpoint();
+  record_first_checkpoint();
   prune_checkpoints(directory_.checkpoints(),
                     checkpoint_schedule(experiment_.train, finished() ? step() : 0),
                     experiment_.train.keep_last);

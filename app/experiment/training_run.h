@@ -24,41 +24,41 @@ namespace attn {
 
 class TrainingRun {
  public:
-  /// Reads and checks the data, trains or loads tokenizers, creates the model; with `resume` loads
-  /// the newest valid checkpoint, if any. Throws ConfigError or DataError before training. Waits up
-  /// to `patience_seconds` for the lock.
+  /// Reads and checks the data, trains or loads the tokenizers and creates the model. With `resume`
+  /// it loads the newest valid checkpoint, if any. Waits up to `patience_seconds` for the lock.
+  /// Throws ConfigError or DataError.
   TrainingRun(const Experiment& experiment, RunDirectory directory, bool resume,
               const Context& context, double patience_seconds = 0.0);
 
   /// Trains to the end, or until a stop signal, after which it saves a checkpoint. Throws
-  /// NonFiniteLoss, and DataError if a checkpoint cannot be written; earlier checkpoints are
+  /// NonFiniteLoss, and DataError if a checkpoint cannot be written; earlier checkpoints stay
   /// intact.
   LoopEnd run();
 
   /// Whether there are no steps left to train.
   bool finished() const;
-  /// Writes result.json of a finished run unless it exists; called at the end of `run`.
+  /// Writes result.json of a finished run unless it exists. Called at the end of `run`.
   void write_result();
   int64_t step() const { return trainer_->state.step; }
 
  private:
   void prepare(bool resume);
-  /// Runs `work`; the message of an exception becomes the last line of the log, too.
-  void noting_failure(const std::function<void()>& work) const;
+  /// Runs `work`; also logs the message of an exception.
+  void logging_failures(const std::function<void()>& work) const;
   void write_run_info();
   void require_same_text(const Json& begun) const;
   void load_data();
   void restore(bool resume);
-  void set_damaged_aside(int64_t newest_whole);
+  void rename_corrupt_checkpoints(int64_t newest_valid);
   void check_memory();
   void update_config();
   LoopCallbacks callbacks();
   LoopEvaluation loop_evaluation(const Evaluator& evaluator);
-  void log_window(const TrainingWindow& window);
+  void log_interval(const TrainingInterval& interval);
   void log_evaluation(const Evaluator& evaluator, const EvaluationResult& result, bool best,
                       double seconds);
   void save();
-  void note_first_checkpoint();
+  void record_first_checkpoint();
 
   Experiment experiment_;
   RunDirectory directory_;

@@ -1,5 +1,5 @@
-// Global options of a command and its exit code, passed from main.cpp. The only global state are
-// pending signals (app/machine/signals.h).
+// Global options of a command and its exit code, passed from main.cpp. The only global state is the
+// pending stop signal (app/machine/signals.h).
 #pragma once
 
 #include <optional>

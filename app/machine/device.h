@@ -1,4 +1,4 @@
-// The device: a command-line flag, since it depends on the machine, not the experiment.
+// The device. It is a command-line flag, since it depends on the machine and not on the experiment.
 #pragma once
 
 #include <cstdint>
@@ -8,14 +8,14 @@
 
 namespace attn {
 
-/// "auto" (a GPU if available), "cpu" or "cuda". Throws ConfigError for other names or without a
-/// GPU.
+/// The device for "auto" (a GPU if available), "cpu" or "cuda". Throws ConfigError for other names,
+/// and for "cuda" without a GPU.
 torch::Device find_device(const std::string& name);
 
 /// Synchronizes with a GPU; does nothing on a CPU.
 void wait_for(torch::Device device);
 
-/// Peak memory of this process in bytes: resident, or allocated on the GPU.
+/// Peak memory of this process in bytes: resident set size, or allocated on the GPU.
 int64_t peak_memory(torch::Device device);
 
 }  // namespace attn

@@ -1,4 +1,4 @@
-// What an exception that ends the program comes to: a line for people and an exit code.
+// Error message and exit code for an exception that reaches main().
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ struct ExitReport {
   ExitCode code = ExitCode::internal;
 };
 
-/// Of the exception that is being handled.
+/// The report of the current exception. Must be called in a catch block.
 ExitReport exit_report();
 
 }  // namespace attn

@@ -8,8 +8,8 @@
 
 namespace attn {
 
-/// command, version, commit (with "+changes" when the tree had some), LibTorch, processor, threads,
-/// host memory, date.
+/// JSON object with command, version, commit (plus "+changes" for uncommitted changes), LibTorch,
+/// processor, threads, host memory and date.
 Json provenance(const Context& context);
 
 }  // namespace attn

@@ -1,4 +1,4 @@
-// SIGINT and SIGTERM stop a run after saving; a second one ends the process at once.
+// SIGINT and SIGTERM make a run save and stop; a second signal terminates the process immediately.
 #pragma once
 
 namespace attn {
@@ -6,8 +6,8 @@ namespace attn {
 /// Installs the handlers; only for commands that check stop_requested().
 void catch_stop_signals();
 bool stop_requested();
-/// 128 + the signal's number, the shell's convention for a process that a signal ended; 0 when none
-/// came.
+/// 128 + the number of the received signal, the shell's convention for processes terminated by a
+/// signal; 0 if none was received.
 int stop_exit_code();
 
 }  // namespace attn

@@ -5,8 +5,8 @@
 
 namespace attn {
 
-/// The program's version, its commit (with "+changes" when the tree had some) and LibTorch's
-/// version.
+/// The program's version, its commit (plus "+changes" for uncommitted changes) and the version of
+/// LibTorch.
 struct Version {
   const char* attn;
   const char* commit;

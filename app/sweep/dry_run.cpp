@@ -77,13 +77,13 @@ std::string differences(const PlannedRow& row) {
     const std::string value = value_at(config, path).dump();
     text += text.empty() ? "" : "  ";
     text += path;
-    // An element of an array, or an array as a whole: the name is enough.
+    // Without the value of arrays and their elements, which may be long.
     if (path.find('[') == std::string::npos && value.size() <= 24) text += "=" + value;
   }
   return text.empty() ? "-" : text;
 }
 
-// Tokens of the batches that are measured: an update takes a few seconds on a CPU.
+// Batch size to measure, in tokens, so that an update takes at most a few seconds on a CPU.
 int64_t measured_tokens(const PlannedRow& row, const DryRunOptions& options, double flops) {
   constexpr int64_t kMost = 4096, kFewest = 512;
   constexpr double kFlopsAThread = 2.5e11;
@@ -189,7 +189,7 @@ void print_totals(const SweepPlan& plan, const DryRunOptions& options, const Tot
   std::printf(", in %s\n", plan.directory.c_str());
   if (totals.predicted) {
     std::printf(
-        "(~: predicted from FLOPs and the rows that were measured: %s; --budget 0 measures "
+        "(~: predicted from FLOPs and the measured rows: %s; --budget 0 measures "
         "all)\n",
         totals.measured.c_str());
   }
@@ -219,7 +219,7 @@ void check_parameters(const SweepPlan& plan) {
 
 namespace {
 
-// The costs of the selected rows, in the plan's order; nothing for the others.
+// The costs of the selected rows, in the plan's order; std::nullopt for the others.
 std::vector<std::optional<RowCost>> costs_of(const SweepPlan& plan, const DryRunOptions& options,
                                              std::string& failures) {
   const Scratch scratch;

@@ -14,17 +14,17 @@ class LiveTable {
   explicit LiveTable(const SweepPlan& plan);
   ~LiveTable();
 
-  /// The word for a run's state and, of a failed one, why; "running" ones have their progress
-  /// looked up.
+  /// Sets the state shown for a run and, if it failed, the reason. For "running" ones the progress
+  /// is read from the run's log.
   void set(size_t run, const std::string& state, const std::string& why = "");
-  /// Redraws, on a terminal at most once a second; elsewhere a line for each running run every five
-  /// minutes.
+  /// On a terminal redraws at most once a second, otherwise prints a line per running run every
+  /// five minutes.
   void draw();
-  /// A line that stays, on stderr.
+  /// Prints a line above the table, on stderr.
   void log(const std::string& line);
-  /// "ppl 6.07  bleu 37.68" of a finished run.
+  /// The results of a finished run: "ppl 6.07  bleu 37.68".
   std::string results(size_t run) const;
-  /// Leaves the table as it last was.
+  /// Draws the table a last time and stops redrawing.
   void close();
 
  private:

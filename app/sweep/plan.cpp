@@ -67,13 +67,13 @@ std::string grid_name(const std::string& path, const Json& value, size_t index) 
   return name + "=" + (is_name(text) ? text : std::to_string(index + 1));
 }
 
-// A row of the file, or one combination of its grid, and what it lays over the base in this order.
+// A row of the file, or one combination of its grid, and its patches on the base, in order.
 struct ExpandedRow {
   SweepRow row;
   std::vector<Json> patches;
 };
 
-// The rows that one row with a grid stands for: the last path varies fastest.
+// Expands the grid of a row: one row per combination, the last path varying fastest.
 std::vector<ExpandedRow> expand(const SweepRow& row) {
   std::vector<ExpandedRow> rows = {{.row = row, .patches = {row.set}}};
   for (const auto& [path, values] : row.grid.items()) {
@@ -146,15 +146,15 @@ void select(std::vector<PlannedRow>& rows, const std::vector<std::string>& only)
   }
 }
 
-// A key of a config belongs in a "set".
+// The message of an unknown key, with a hint if it is an option of the config.
 std::string with_place_meant(const UnknownKey& error) {
-  const std::string option = option_named(error.key);
+  const std::string option = option_path(error.key);
   const bool section = schema_of<Experiment>().inner.contains(error.key);
   if (!section && (option.empty() || option.starts_with("eval[]"))) return error.what();
   return error.complaint + "; an option of the config belongs in \"set\"";
 }
 
-// The evaluator that a column shows, in the first row's config.
+// The evaluator shown in a column, from the first row's config.
 std::string evaluator(const Experiment& base, EvaluatorKind kind, const std::string& wanted,
                       const std::string& key) {
   std::vector<std::string> names;
@@ -243,8 +243,8 @@ SweepPlan plan_sweep(const SweepRequest& request) {
     if (plan.rows.size() > 1 && plan.rows.back().changed.empty() &&
         std::any_of(row.patches.begin(), row.patches.end(), holds_null)) {
       throw ConfigError(place_of(request, row) +
-                        ": null is the option's default, which the first row has too: the rows are "
-                        "identical; remove the row, or give a value");
+                        ": null resets the option to its default, which the first row has, too: "
+                        "the rows are identical; remove the row, or give a value");
     }
   }
   const Experiment& base = plan.rows.front().experiment;

@@ -128,7 +128,7 @@ struct SweepFile {
     visit("slurm", self.slurm, "resources of the Slurm job array");
   }
   bool operator==(const SweepFile&) const = default;
-  /// Throws ConfigError naming the first key that contradicts itself.
+  /// Throws ConfigError naming the first invalid key.
   void validate() const;
 };
 
@@ -137,9 +137,9 @@ struct PlannedRow {
   std::string name;
   std::string about;
   PaperFigures paper;
-  Experiment experiment;             ///< of its first seed
+  Experiment experiment;             ///< with its first seed
   std::vector<std::string> changed;  ///< paths in which it differs from the first row
-  bool selected = true;              ///< by --only
+  bool selected = true;              ///< selected by --only
 };
 
 /// One run.
@@ -147,17 +147,17 @@ struct PlannedRun {
   size_t row = 0;
   Experiment experiment;
   std::filesystem::path directory;  ///< SWEEP/ROW/seed-1
-  std::filesystem::path config;     ///< the config's file; empty: SWEEP/ROW/seed-1.json
+  std::filesystem::path config;     ///< config file; empty: SWEEP/ROW/seed-1.json
 };
 
 struct SweepPlan {
-  std::filesystem::path source;     ///< the sweep's file
+  std::filesystem::path source;     ///< the sweep file
   std::filesystem::path directory;  ///< output directory
   SweepFile file;
   SweepMetrics metrics;  ///< with the defaults filled in
   std::vector<PlannedRow> rows;
-  /// Of the selected rows: all rows' first seed, then all second ones, so that a sweep cut short is
-  /// whole.
+  /// Runs of the selected rows: the first seed of all rows, then the second seed of all, so that an
+  /// interrupted sweep has the same seeds for every row.
   std::vector<PlannedRun> runs;
 };
 
@@ -169,8 +169,8 @@ struct SweepRequest {
   int64_t seeds = 0;                     ///< 0: as the file says
 };
 
-/// Reads the file and resolves every row. Throws ConfigError with the row and the path of the first
-/// mistake, so that a mistake in the last row stops before the first one runs.
+/// Reads the file and resolves every row before any row is trained. Throws ConfigError with the row
+/// and the path of the first error.
 SweepPlan plan_sweep(const SweepRequest& request);
 
 }  // namespace attn

@@ -14,8 +14,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The options that determine a vocabulary: hashes of the texts instead of paths, unrelated options
-// at their defaults.
+// The options that determine a vocabulary: with hashes of the texts instead of paths, and unrelated
+// options at their defaults.
 std::string vocabulary_key(const DataConfig& data, TextHashes& hashes) {
   DataConfig key = data;
   const DataConfig defaults;
@@ -49,7 +49,7 @@ bool is_complete(const DataConfig& data) {
   return !data.source_model.empty() && (data.shared_vocabulary || !data.target_model.empty());
 }
 
-// A trained run keeps its vocabulary, even if the sweep directory has moved.
+// A trained run keeps its own vocabulary, even if the sweep directory was moved.
 void keep_vocabulary(PlannedRun& run) {
   const RunDirectory begun(run.directory);
   if (is_complete(run.experiment.data) || !begun.has_config() || !begun.has_trained()) return;
@@ -99,7 +99,7 @@ fs::path run_log(const PlannedRun& run) {
   return fs::path(run.directory).concat(".log");
 }
 
-fs::path kept_hashes(const fs::path& sweep) {
+fs::path hash_cache_file(const fs::path& sweep) {
   return sweep / "cache" / "texts.json";
 }
 
@@ -109,7 +109,7 @@ void prepare_sweep(SweepPlan& plan, const Log& log) {
   fs::create_directories(plan.directory, error);
   if (error) throw DataError(plan.directory.string() + ": cannot be created: " + error.message());
   write_if_changed(plan.directory / kSweepFile, describe(plan).dump(2) + "\n");
-  TextHashes hashes(kept_hashes(plan.directory));
+  TextHashes hashes(hash_cache_file(plan.directory));
   for (PlannedRun& run : plan.runs) {
     DataConfig& data = run.experiment.data;
     keep_vocabulary(run);

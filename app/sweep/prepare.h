@@ -1,12 +1,11 @@
-// What a sweep's runs share, made once before the first one starts: its folder, its plan, its
-// vocabularies.
+// Prepares the directory of a sweep before the first run starts: plan, vocabularies and configs.
 //
-//   SWEEP/sweep.json            the resolved plan: what a report needs to know
-//   SWEEP/vocabulary/HASH/      tokenizers, one for each text and way of cutting it that rows use
-//   SWEEP/cache/                encoded corpora and texts' hashes, safe to delete
-//   SWEEP/ROW/seed-1.json       the config of one run
-//   SWEEP/ROW/seed-1.log        what it printed
-//   SWEEP/ROW/seed-1/           the run
+//   SWEEP/sweep.json            the resolved plan, for the report
+//   SWEEP/vocabulary/HASH/      tokenizers, one set per combination of text and tokenizer options
+//   SWEEP/cache/                encoded corpora and hashes of the texts, safe to delete
+//   SWEEP/ROW/seed-1.json       config of one run
+//   SWEEP/ROW/seed-1.log        its output
+//   SWEEP/ROW/seed-1/           its run directory
 #pragma once
 
 #include <filesystem>
@@ -20,11 +19,11 @@ namespace attn {
 std::filesystem::path run_config(const PlannedRun& run);
 std::filesystem::path run_log(const PlannedRun& run);
 
-/// Where the hashes of a sweep's texts are kept (TextHashes).
-std::filesystem::path kept_hashes(const std::filesystem::path& sweep);
+/// The file that caches the hashes of a sweep's texts (TextHashes).
+std::filesystem::path hash_cache_file(const std::filesystem::path& sweep);
 
-/// Makes all of the above but the runs, learning the vocabularies that are not there yet, and
-/// points the runs' configs to them. Throws ConfigError and DataError: see make_tokenizers.
+/// Creates all of the above but logs and runs, trains the missing tokenizers and sets their paths
+/// in the runs' configs. Throws ConfigError and DataError: see make_tokenizers.
 void prepare_sweep(SweepPlan& plan, const Log& log);
 
 }  // namespace attn

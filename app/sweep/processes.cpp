@@ -23,7 +23,7 @@ extern char** environ;
 namespace attn {
 namespace {
 
-// For execve; views into `of`.
+// argv or envp for execve: pointers into `of`, null-terminated.
 std::vector<char*> pointers(std::vector<std::string>& of) {
   std::vector<char*> out;
   for (std::string& text : of) out.push_back(text.data());

@@ -15,7 +15,7 @@ std::filesystem::path program_path();
 
 /// How a child ended.
 struct ProcessEnd {
-  int exit_code = 0;  ///< or 128 + the signal's number
+  int exit_code = 0;  ///< 128 + the signal's number if signalled
   bool signalled = false;
 };
 
@@ -28,14 +28,15 @@ struct ProcessRequest {
   std::filesystem::path output;                    ///< stdout and stderr are appended here
 };
 
-/// Starts a program. On Linux it gets SIGTERM when this process dies. Throws DataError if it cannot
-/// be started.
+/// Starts a program. On Linux it receives SIGTERM when this process dies. Throws DataError if it
+/// cannot be started.
 pid_t start_process(const ProcessRequest& request);
 
-/// Waits up to `seconds` for any child to end; returns its id and `end`, or 0 when none did.
+/// Waits up to `seconds` for any child to exit. Returns its process id and sets `end`; returns 0 if
+/// none did.
 pid_t wait_for_process(double seconds, ProcessEnd& end);
 
-/// Runs a program to its end.
+/// Starts a program and waits until it exits.
 ProcessEnd run_process(const ProcessRequest& request);
 
 }  // namespace attn

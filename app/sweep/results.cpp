@@ -60,7 +60,7 @@ class Collector {
  public:
   Collector(SweepResults& out, const SweepMetrics& metrics) : out_(out), metrics_(metrics) {}
 
-  /// `row`: the length of training.
+  /// `row`: the row's experiment, for the number of steps.
   RunRecord read(const fs::path& run, const std::string& name, const Experiment& row) {
     RunRecord record;
     record.name = name;
@@ -126,7 +126,7 @@ class Collector {
     return false;
   }
 
-  // Significance tests need the outputs; without them only a note is added.
+  // Reads the outputs for significance tests; adds a note if they are missing.
   void read_sentences(const fs::path& run, const Experiment& experiment,
                       const EvaluatorResult& result, double score, RunRecord& record) {
     const EvaluatorConfig* config = find_evaluator(experiment, metrics_.evaluators[Metric::bleu]);
@@ -178,7 +178,7 @@ class Collector {
   SweepMetrics metrics_;
 };
 
-// A row's runs, and those that failed before they had a config.
+// The run directories of a row, and the runs that failed before they wrote a config.
 std::vector<fs::path> runs_of(const fs::path& row) {
   std::vector<std::pair<int64_t, fs::path>> found;
   if (!fs::is_directory(row)) return {};
@@ -200,10 +200,10 @@ std::vector<fs::path> runs_of(const fs::path& row) {
   return paths;
 }
 
-// Finished runs whose texts have changed.
+// Finds finished runs whose texts have changed.
 class TextCheck {
  public:
-  explicit TextCheck(const fs::path& sweep) : hashes_(kept_hashes(sweep)) {}
+  explicit TextCheck(const fs::path& sweep) : hashes_(hash_cache_file(sweep)) {}
 
   void look(const fs::path& run, const Experiment& row, const RunRecord& record) {
     if (!record.finished) return;
@@ -303,7 +303,7 @@ SweepResults collect_run_results(const fs::path& run) {
   row.name = out.title;
   row.runs.push_back(Collector(out, metrics).read(run, out.title, experiment));
   out.rows.push_back(std::move(row));
-  if (out.rows.front().runs.front().finished) out.notes.clear();  // of significance
+  if (out.rows.front().runs.front().finished) out.notes.clear();  // notes on significance
   return out;
 }
 

@@ -8,11 +8,11 @@
 namespace attn {
 
 /// Reads the plan (sweep.json) and the existing runs, finished or not. Omits, with a note, runs
-/// whose config differs from their row, and the results of runs whose texts have changed (unless
-/// that is so for all runs). Throws DataError if it is not a sweep directory.
+/// whose config differs from their row, and results of runs whose texts have changed (unless the
+/// texts of all runs have). Throws DataError if it is not a sweep directory.
 SweepResults collect_results(const std::filesystem::path& directory);
 
-/// The same of a single run: one row with its one run.
+/// The same for a single run: one row with one run.
 SweepResults collect_run_results(const std::filesystem::path& run);
 
 }  // namespace attn

@@ -9,15 +9,15 @@
 namespace attn {
 namespace {
 
-constexpr int64_t kTokens = 25;            // of a sentence
-constexpr double kTraining = 3.0;          // forward passes
+constexpr int64_t kTokens = 25;            // tokens per sentence
+constexpr double kTraining = 3.0;          // FLOPs of an update / FLOPs of its forward pass
 constexpr double kBytesAParameter = 16.0;  // weight, gradient, Adam's two moments
 
 double distance(double a, double b) {
   return std::abs(std::log(a) - std::log(b));
 }
 
-// What depends on the batch, at least a little.
+// The memory that depends on the batch, in bytes; always positive.
 double moving_memory(const StepBenchmark& step) {
   const double fixed = kBytesAParameter * static_cast<double>(step.parameters);
   return std::max(step.memory - fixed, 1e6);

@@ -1,5 +1,5 @@
-// What the rows of a sweep cost on this machine: some are measured within a budget of time, the
-// others predicted from them and from FLOPs.
+// Cost of a sweep's rows on this machine: some rows are measured within a time budget, the others
+// are predicted from these and their FLOPs.
 #pragma once
 
 #include <cstdint>
@@ -18,33 +18,33 @@ struct RowCost {
   bool predicted = false;
 };
 
-/// FLOPs of one update in closed form, over sentences of 25 tokens: to compare rows with.
+/// FLOPs of one update in closed form, with sentences of 25 tokens, for comparing rows.
 double update_flops(const Experiment& experiment, int64_t vocabulary);
 
-/// One row to predict from.
+/// A measured row.
 struct MeasuredCost {
-  double update_flops = 0.0;  ///< as the function gives them
+  double update_flops = 0.0;  ///< update_flops() of the row
   StepBenchmark step;
 };
 
-/// A row's cost from those that were measured (at least one): the rate of matrix products and the
-/// memory beside parameters are interpolated between the neighbours in FLOPs, in logarithms.
+/// Predicts a row's cost from the measured rows (at least one): FLOP/s and the memory that depends
+/// on the batch are interpolated log-log between the neighbours in FLOPs.
 StepBenchmark predict_cost(double flops, int64_t parameters, std::span<const MeasuredCost> known);
 
-/// Which row to measure next: the cheapest, then the first, then whichever is farthest in FLOPs
-/// from all that are measured. Nothing when all are.
+/// The row to measure next: first the cheapest one, then the first one, then the one farthest in
+/// FLOPs from all measured rows. std::nullopt when all are measured.
 std::optional<size_t> next_to_measure(std::span<const double> flops,
                                       const std::vector<bool>& measured);
 
 struct CostSearch {
-  double budget = 0.0;  ///< seconds; 0: every row is measured
-  /// Nothing for a row that failed, which is not predicted either.
+  double budget = 0.0;  ///< seconds; 0: measure every row
+  /// Returns std::nullopt if the row failed; it is then not predicted, either.
   std::function<std::optional<StepBenchmark>(size_t)> measure;
-  std::function<double()> seconds;  ///< since the beginning
+  std::function<double()> seconds;  ///< seconds since the start
 };
 
-/// Measures in the order of next_to_measure what is expected to fit into the budget, the first row
-/// in any case, and predicts the others.
+/// Measures rows in the order of next_to_measure as long as they are expected to fit into the
+/// budget (at least one row), and predicts the others.
 std::vector<std::optional<RowCost>> estimate_costs(std::span<const double> flops,
                                                    std::span<const int64_t> parameters,
                                                    const CostSearch& search);

@@ -1,4 +1,4 @@
-// A single run's report: its metrics read, its files written.
+// The report of a single run: reads its metrics and writes the report files.
 #pragma once
 
 #include <filesystem>

@@ -20,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr double kLook = 0.5;             // seconds between polls
-constexpr double kWaitForOthers = 120.0;  // runs of a killed sweep save before they end
+constexpr double kWaitForOthers = 120.0;  // seconds for runs of a killed sweep to save and exit
 
 struct Slot {
   int64_t index = 0;
@@ -28,15 +28,15 @@ struct Slot {
   size_t run = 0;
 };
 
-// How a training ended and the last line it printed; kept in its logs, too.
+// The exit status of a run and the last line it printed. Also appended to its logs.
 std::string failure_of(const PlannedRun& run, const ProcessEnd& end) {
   std::string said = last_line(run_log(run));
   if (said.starts_with("attn: ")) said.erase(0, 6);
   const std::string why = describe(end) + (said.empty() ? "" : ": " + said);
-  note_failure(run_log(run), why);
-  // A process that is killed leaves no note of its own.
+  log_failure(run_log(run), why);
+  // A killed process cannot log its own failure.
   const RunDirectory directory(run.directory);
-  if (end.signalled && fs::exists(directory.log())) note_failure(directory.log(), why);
+  if (end.signalled && fs::exists(directory.log())) log_failure(directory.log(), why);
   return why;
 }
 
@@ -50,9 +50,9 @@ int64_t threads_of(int64_t slot, const RunnerOptions& options) {
   return std::max<int64_t>(1, share + (slot < rest ? 1 : 0));
 }
 
-// A started run keeps its number of threads, on which rounding depends.
+// A started run keeps its number of threads, since rounding depends on it.
 int64_t threads_for(const PlannedRun& run, int64_t slot, const RunnerOptions& options) {
-  if (const auto begun = begun_threads(run.directory); begun && *begun <= options.cores) {
+  if (const auto begun = recorded_threads(run.directory); begun && *begun <= options.cores) {
     return *begun;
   }
   return threads_of(slot, options);

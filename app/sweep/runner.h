@@ -10,8 +10,8 @@
 namespace attn {
 
 struct RunnerOptions {
-  int64_t jobs = 1;             ///< parallel runs, which share the cores
-  std::string device = "auto";  ///< --device of the runs
+  int64_t jobs = 1;             ///< number of parallel runs; they share the cores
+  std::string device = "auto";  ///< --device for the runs
   int64_t cores = 1;
   int64_t gpus = 0;  ///< assigned to jobs round-robin
 };
@@ -28,15 +28,15 @@ struct SweepEnd {
   bool interrupted = false;
 };
 
-/// CUDA_VISIBLE_DEVICES of a slot: one of the `gpus` > 0 GPUs in `visible`, the variable of this
-/// process (indices or UUIDs; null: unset, all GPUs).
+/// CUDA_VISIBLE_DEVICES for a slot: one of `gpus` > 0 GPUs. `visible` is this process's own
+/// CUDA_VISIBLE_DEVICES (indices or UUIDs; null: unset, all GPUs).
 std::string gpu_of_slot(int64_t slot, int64_t gpus, const char* visible);
 
 /// Trains all unfinished runs. A failing run does not stop the others. SIGINT and SIGTERM
 /// (catch_stop_signals) are forwarded: the runs save and stop.
 SweepEnd run_sweep(const SweepPlan& plan, const RunnerOptions& options);
 
-/// Trains one run of a prepared plan, as a Slurm task. Returns its exit code: 0 if it finished.
+/// Trains one run of a prepared plan, for a Slurm task. Returns its exit code; 0 if it finished.
 int run_one(const PlannedRun& run, const RunnerOptions& options);
 
 }  // namespace attn

@@ -8,17 +8,17 @@
 
 namespace attn {
 
-/// The text in single quotes, as a shell's word.
+/// The text as a single-quoted shell word.
 std::string shell_quoted(const std::string& text);
 
 /// The batch script. A task trains one run through `attn sweep SUBMISSION --task ROW/seed-1`
-/// (app/sweep/submission.h); when the time limit is near, Slurm's SIGUSR1 makes the run save and
-/// stop, and the task is queued again until its run has finished. SIGTERM, as scancel sends it,
-/// makes the run save and stop for good. Throws ConfigError for a name that #SBATCH can't hold.
+/// (app/sweep/submission.h). Shortly before the time limit Slurm sends SIGUSR1: the run saves and
+/// stops, and the task is requeued until its run has finished. On SIGTERM (scancel) the run saves
+/// and stops without requeueing. Throws ConfigError for names that #SBATCH cannot represent.
 std::string slurm_script(const SweepPlan& plan, const std::string& sweep_arguments);
 
-/// Writes SWEEP/slurm.sh, submits it with sbatch and returns sbatch's answer, or with
-/// `submit == false` only writes it. Throws DataError when sbatch is missing or fails.
+/// Writes SWEEP/slurm.sh and, if `submit`, submits it with sbatch. Returns sbatch's output, or the
+/// path of the script. Throws DataError if sbatch is missing or fails.
 std::string submit_to_slurm(const SweepPlan& plan, const std::string& sweep_arguments, bool submit);
 
 }  // namespace attn

@@ -56,9 +56,9 @@ std::vector<std::string> runtime_notes(const SweepPlan& plan) {
   return notes;
 }
 
-void refuse_changed(const SweepPlan& plan) {
+void check_unchanged(const SweepPlan& plan) {
   std::string rows, texts;
-  TextHashes hashes(kept_hashes(plan.directory));
+  TextHashes hashes(hash_cache_file(plan.directory));
   const auto add = [&](std::string& list, const PlannedRun& run,
                        const std::vector<std::string>& changed) {
     if (changed.empty()) return;

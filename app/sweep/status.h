@@ -18,7 +18,7 @@ enum class RunStage {
 
 struct RunStatus {
   RunStage stage = RunStage::waiting;
-  std::vector<std::string> changed;  ///< changed paths
+  std::vector<std::string> changed;  ///< paths of the changed options
 };
 
 /// Throws DataError for an invalid result.
@@ -39,8 +39,8 @@ std::string run_name(const SweepPlan& plan, const PlannedRun& run);
 /// Notes on runs that were started with other runtime options than their rows have now.
 std::vector<std::string> runtime_notes(const SweepPlan& plan);
 
-/// Throws ConfigError naming all runs whose row has changed since they were trained, and DataError
+/// Throws ConfigError naming all runs whose row has changed since they were trained, or DataError
 /// naming all runs whose texts have changed.
-void refuse_changed(const SweepPlan& plan);
+void check_unchanged(const SweepPlan& plan);
 
 }  // namespace attn

@@ -27,7 +27,7 @@ void require_same_training_text(const fs::path& submission, const std::string& n
   if (RunDirectory(run.directory).has_trained()) return;  // then the training itself compares
   const fs::path path = submission / kTexts;
   const Json texts = parse_json(read_file(path, kLargestTexts), path.string());
-  TextHashes hashes(kept_hashes(sweep));
+  TextHashes hashes(hash_cache_file(sweep));
   if (!texts.contains(name)) return;
   for (const auto& [what, key] : training_keys(run.experiment.data, hashes)) {
     const Json& before = texts.at(name);
@@ -43,7 +43,7 @@ fs::path write_submission(const SweepPlan& plan) {
   std::map<std::string, std::string> files;
   Json texts = Json::object();
   {
-    TextHashes hashes(kept_hashes(plan.directory));
+    TextHashes hashes(hash_cache_file(plan.directory));
     for (const PlannedRun& run : plan.runs) {
       const std::string name = run_name(plan, run);
       files[file_of(name)] = write_experiment(run.experiment).dump(2) + "\n";

@@ -12,12 +12,12 @@
 
 namespace attn {
 
-/// Saves the runs of a prepared plan; returns the folder, named by the hash of its content. Throws
-/// DataError.
+/// Saves the configs of a prepared plan. Returns the directory, which is named by the hash of its
+/// content. Throws DataError.
 std::filesystem::path write_submission(const SweepPlan& plan);
 
-/// The run "ROW/seed-1" of such a folder. Throws ConfigError if there is none, or if the row was
-/// trained with a different config meanwhile, and DataError if its training text has changed.
+/// The run "ROW/seed-1" of a submission. Throws ConfigError if it does not exist or the row has
+/// been trained with a different config since, and DataError if its training text has changed.
 PlannedRun submitted_run(const std::filesystem::path& submission, const std::string& name);
 
 }  // namespace attn

@@ -79,7 +79,7 @@ int sweep(const SweepOptions& options, const Context& context) {
     return 0;
   }
   check_parameters(plan);
-  refuse_changed(plan);
+  check_unchanged(plan);
   for (const std::string& note : runtime_notes(plan)) std::cerr << note << "\n";
   catch_stop_signals();
   prepare_sweep(plan, [](const std::string& line) { std::cerr << line << std::endl; });

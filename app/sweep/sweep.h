@@ -1,4 +1,4 @@
-// `attn sweep`.
+// `attn sweep`: trains the runs of a sweep, prints a dry run, or submits a Slurm job array.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct SweepOptions {
   std::string task;  ///< train only this run of a submitted sweep
 };
 
-/// Options for this machine's device, threads and GPUs, shared by `jobs` runs.
+/// Runner options for this machine's device, threads and GPUs, shared by `jobs` runs.
 RunnerOptions runner_of_machine(const Context& context, int64_t jobs);
 
 /// Runs the command; returns the exit code. Throws ConfigError and DataError.

@@ -7,10 +7,10 @@
 namespace attn {
 namespace {
 
-// First characters with a meaning in the form `tags`; '<' is for special tokens.
+// First characters that are reserved in the form `tags`; '<' is for special tokens.
 constexpr std::string_view kReserved = "/=+<";
 
-// Bounds the open constituents of a model's output.
+// Maximum number of open constituents in a model's output.
 constexpr size_t kMostOpen = static_cast<size_t>(kMaxTreeDepth) / 2;
 
 bool is_plain(std::string_view label) {
@@ -52,8 +52,8 @@ class Writer {
   const LabelSet& labels_;
 };
 
-// What the symbols have built so far: the open constituents, outermost first, over a nameless one
-// that takes what stands at the top.
+// Builds a tree from symbols: a stack of open constituents, outermost first, on top of an
+// unlabelled one that collects the top-level nodes.
 class Builder {
  public:
   Builder(std::span<const std::string> words) : words_(words), open_(1) {}
@@ -74,9 +74,9 @@ class Builder {
     while (open_.size() > depth + 1) close();
   }
 
-  /// How many are open.
+  /// Number of open constituents.
   size_t depth() const { return open_.size() - 1; }
-  /// The depth at which the innermost constituent of this label is open; nothing when none is.
+  /// Depth of the innermost open constituent with this label; std::nullopt if there is none.
   std::optional<size_t> find(std::string_view label) const {
     for (size_t i = depth(); i > 0; --i) {
       if (open_[i].label == label) return i;
@@ -87,7 +87,7 @@ class Builder {
   std::vector<Tree>& top() { return open_.front().children; }
   Tree& outermost() { return open_[1]; }
 
-  /// Gives the words that are left to `tree`.
+  /// Appends the remaining words to `tree`.
   void finish_words(Tree& tree) {
     while (words_left()) tree.children.push_back(tree_leaf(kNoTag, words_[next_++]));
   }
@@ -200,7 +200,7 @@ std::optional<Tree> delinearize(std::span<const std::string> symbols,
   Builder builder(words);
   for (const std::string& text : symbols) {
     const auto symbol = read_symbol(text, form, all);
-    // Whatever follows a whole tree, and a leaf without a word, is too much.
+    // Invalid: symbols after a complete tree, and leaves without a word.
     if (!symbol || !builder.top().empty()) return {};
     if (symbol->kind == TreeSymbol::Kind::leaf) {
       if (!builder.words_left() || builder.depth() >= static_cast<size_t>(kMaxTreeDepth)) return {};

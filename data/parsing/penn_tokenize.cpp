@@ -103,7 +103,7 @@ class PennTokenizer {
         return before == ' ';
       case ',':
         return !(is_digit(before) && is_digit(after));
-      case ':':  // times, proportions and web addresses keep theirs
+      case ':':  // kept in times, ratios and web addresses
         return !(is_digit(before) && is_digit(after)) && after != '/';
       case '&':
         return before == ' ' || !(is_letter(after) || is_digit(after));
@@ -114,7 +114,7 @@ class PennTokenizer {
     }
   }
 
-  /// Whether nothing but closing marks follows.
+  /// Whether only closing punctuation follows.
   bool ends_sentence() const {
     const size_t next = text_.find_first_not_of(" \t\r\n\"')]}", at_ + 1);
     return next == std::string::npos && word_.find("..") == std::string::npos;
@@ -136,7 +136,7 @@ class PennTokenizer {
   void flush() {
     std::string word = std::exchange(word_, {});
     if (word.empty()) return;
-    // An opening quotation mark; "'s" and "'90s" are none.
+    // An opening quotation mark, unlike in "'s" and "'90s".
     if (word.size() > 2 && word.front() == '\'' && is_letter(word[1]) && !is_clitic(lower(word))) {
       tokens_.emplace_back("`");
       word.erase(0, 1);
@@ -152,7 +152,7 @@ class PennTokenizer {
     return std::ranges::find(kClitics, word) != kClitics.end();
   }
 
-  /// Where the word's clitic or closing quotation mark begins; its size when it has none.
+  /// Start of the word's clitic or closing quotation mark; the word's size if it has none.
   static size_t clitic_start(const std::string& word) {
     const std::string small = lower(word);
     for (const size_t length : {size_t{2}, size_t{3}}) {

@@ -1,4 +1,4 @@
-// The part-of-speech tags of each word in the training trees, which can constrain search: a model
+// The part-of-speech tags of each word in the training trees, as a constraint for search. A model
 // that generates tags without words easily loses count of the words in long sentences.
 #pragma once
 
@@ -18,11 +18,12 @@ namespace attn {
 
 class TagDictionary {
  public:
-  /// Counts one tree's leaves: the i-th word with the i-th leaf's symbol.
+  /// Counts the leaves of one tree: the i-th word with the i-th leaf symbol.
   void add(std::span<const std::string> words, std::span<const std::string> leaves);
 
-  /// The leaf symbols of a word that was seen `least` times or more, without those of less than
-  /// `rare_share` of them (treebanks tag a comma NN now and then); empty for any other word.
+  /// The leaf symbols of a word that was seen at least `least` times, without symbols below a share
+  /// of `rare_share` (annotation errors: treebanks tag a comma NN now and then); empty for other
+  /// words.
   static constexpr double rare_share = 0.02;
   std::vector<std::string> symbols(std::string_view word, int64_t least) const;
   int64_t size() const { return static_cast<int64_t>(counts_.size()); }
@@ -35,11 +36,11 @@ class TagDictionary {
   std::map<std::string, std::map<std::string, int64_t>, std::less<>> counts_;
 };
 
-/// Throws DataError with name:line for anything that `serialized` would not have written.
+/// Reads the output of `serialized`. Throws DataError with name:line for invalid lines.
 TagDictionary parse_tag_dictionary(std::string_view text, const std::string& name);
 
-/// Reads parallel text of words and symbols (see data/parsing/treebank.h). Throws DataError when a
-/// tree has not as many leaves as its line has words.
+/// Builds the dictionary from parallel text of words and symbols (see data/parsing/treebank.h).
+/// Throws DataError if the number of leaves of a tree differs from the number of words.
 TagDictionary learn_tags(const std::filesystem::path& words, const std::filesystem::path& symbols,
                          TreeForm form, const LabelSet& labels);
 

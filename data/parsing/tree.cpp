@@ -56,8 +56,7 @@ class TreeParser {
     if (c == '\n') {
       ++place_.line;
       place_.column = 1;
-    } else if ((static_cast<unsigned char>(c) & 0xC0) !=
-               0x80) {  // not the inside of a UTF-8 character
+    } else if ((static_cast<unsigned char>(c) & 0xC0) != 0x80) {  // not a UTF-8 continuation byte
       ++place_.column;
     }
   }
@@ -87,7 +86,7 @@ class TreeParser {
     stack_.push_back({Tree{take_token(), {}, {}}, opened});
   }
 
-  // In "( NP (…" and "( NN dog )" the blank hid that the first word is the label: more follows.
+  // In "( NP (…" and "( NN dog )" the first word was read as a word, but is the label.
   static void take_word_for_label(Tree& tree) {
     if (tree.label.empty()) std::swap(tree.label, tree.word);
   }
@@ -179,7 +178,7 @@ void append_words(std::vector<std::string>& words, const Tree& tree) {
   for (const Tree& child : tree.children) append_words(words, child);
 }
 
-// A constituent that was empty in the file stays: only what traces have emptied goes.
+// Constituents that were empty in the file are kept; only those emptied by traces are removed.
 bool remove_traces(Tree& tree) {
   if (tree.is_leaf()) return tree.label == "-NONE-";
   if (tree.children.empty()) return false;
@@ -249,7 +248,7 @@ Tree drop_traces(Tree tree) {
 }
 
 Tree drop_functions(Tree tree) {
-  // From index 1: "-LRB-" and "-NONE-" begin with the sign that elsewhere ends the category.
+  // From index 1, since "-LRB-" and "-NONE-" begin with a hyphen.
   const size_t end = tree.label.find_first_of("-=", 1);
   if (!tree.label.starts_with('-') && end != std::string::npos) tree.label.resize(end);
   for (Tree& child : tree.children) child = drop_functions(std::move(child));

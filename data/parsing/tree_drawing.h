@@ -1,4 +1,4 @@
-// Trees for the terminal.
+// Draws trees for the terminal.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace attn {
 
-/// The tree over several lines with box-drawing characters, each ended by a line end: a constituent
-/// a line, its parts below it; one of words alone is written with them.
+/// Draws the tree with box-drawing characters, one constituent per line, followed by its children.
+/// A constituent that only has words is on one line with them. Every line ends in "\n".
 ///
 ///   S
 ///   ├─ NP  the old dog

@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Of one tree with all its line ends; a bracket that is never closed must not fill the memory.
+// Maximum size of one tree, so that an unclosed bracket does not exhaust the memory.
 constexpr size_t kMostTreeBytes = size_t{1} << 24;
 constexpr uint64_t kVersion = 2;
 
@@ -28,14 +28,14 @@ std::string joined(const std::vector<std::string>& parts) {
   return line;
 }
 
-/// A file of trees and how often each of them comes.
+/// A file of trees and how often each tree is repeated.
 struct Source {
   fs::path path;
   double times = 1.0;
   uint64_t hash = hash_file(path);
 };
 
-/// Where no tree is repeated, the seed decides nothing.
+/// The seed, or 0 if no tree is repeated: the text then does not depend on it.
 uint64_t copies_seed(const std::vector<Source>& sources, uint64_t seed) {
   return std::ranges::all_of(sources, [](const Source& one) { return one.times == 1.0; }) ? 0
                                                                                           : seed;
@@ -45,12 +45,12 @@ Random copies_random(const std::vector<Source>& sources, uint64_t seed) {
   return {copies_seed(sources, seed), 0x7472656573};  // "trees"
 }
 
-/// How often the next tree comes.
+/// The number of copies of the next tree.
 int64_t copies_of(const Source& source, Random& random) {
   return static_cast<int64_t>(source.times + random.uniform());
 }
 
-/// Two text files that get their names when both are whole.
+/// Writes the two text files; they get their final names when both are complete.
 class TreeTextWriter {
  public:
   TreeTextWriter(const std::string& prefix, TreeForm form, const LabelSet& labels)
@@ -89,7 +89,7 @@ class TreeTextWriter {
   NewFile words_, symbols_;
 };
 
-/// Writes the text unless it is there.
+/// Writes the text unless it exists.
 std::string make_text(const std::vector<Source>& sources, const DataConfig& data,
                       const LabelSet& labels, const fs::path& cache, uint64_t seed) {
   Hasher key;
@@ -117,7 +117,7 @@ std::string make_text(const std::vector<Source>& sources, const DataConfig& data
   return prefix;
 }
 
-/// Adds a file's labels; returns how many of its trees have words.
+/// Adds the labels of a file; returns the number of its trees that have words.
 int64_t survey(const fs::path& path, const TreeOptions& options, LabelSet& labels, const Log& log) {
   int64_t used = 0, wordless = 0;
   TreeReader reader(path, options);
@@ -139,7 +139,7 @@ int64_t survey(const fs::path& path, const TreeOptions& options, LabelSet& label
   return used;
 }
 
-/// What data.train and data.silver hold.
+/// The trees of data.train and data.silver.
 struct Trees {
   LabelSet labels;
   int64_t gold = 0, silver = 0;
@@ -154,7 +154,7 @@ Trees survey(const DataConfig& data, const Log& log) {
   return trees;
 }
 
-/// How often each gold and each silver tree comes.
+/// Mean number of copies of each gold tree and of each silver tree.
 std::pair<double, double> times_of(const Trees& trees, const DataConfig& data) {
   if (trees.silver == 0 || data.silver_ratio <= 0) return {1.0, 1.0};
   const double wanted = data.silver_ratio * static_cast<double>(trees.gold);
@@ -169,7 +169,7 @@ std::vector<Source> sources_of(const DataConfig& data, double gold_times, double
   return sources;
 }
 
-/// The config with `train` changed to text in which each gold and each silver tree comes so often.
+/// The config with `train` changed to the text with these numbers of copies.
 DataConfig with_text(const DataConfig& data, const LabelSet& labels, double gold_times,
                      double silver_times, const fs::path& cache, uint64_t seed) {
   DataConfig text = data;

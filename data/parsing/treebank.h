@@ -1,6 +1,6 @@
-// Treebanks as parallel text: the words of each tree on one line of one file, its symbols
-// (data/parsing/linearize.h) on the same line of another. A parser is then trained like
-// a translator.
+// Converts treebanks to parallel text: the words of each tree on a line of one file, its symbols
+// (data/parsing/linearize.h) on the same line of another. A parser is then trained like a
+// translator.
 #pragma once
 
 #include <cstdint>
@@ -19,12 +19,12 @@ namespace attn {
 /// Reads the trees of a file one by one, in constant memory.
 class TreeReader {
  public:
-  /// Throws DataError when the file cannot be opened.
+  /// Throws DataError if the file cannot be opened.
   explicit TreeReader(const std::filesystem::path& path, const TreeOptions& options = {});
-  /// The next tree; false at the end. Throws DataError like parse_trees, and for a line or a tree
-  /// beyond any size.
+  /// Reads the next tree; false at the end. Throws DataError like parse_trees, and for lines above
+  /// 1 MiB and trees above 16 MiB.
   bool next(Tree& tree);
-  /// The line, from 1, on which the tree that next() gave begins, or the one before it in its line.
+  /// The line, from 1, on which the last tree begins, or the first of several trees on one line.
   int64_t line() const { return line_; }
   /// LineReader::hash of the file.
   uint64_t hash() const { return lines_.hash(); }
@@ -38,52 +38,51 @@ class TreeReader {
   std::vector<Tree> trees_;  // of the last lines read, the next one at the end
 };
 
-/// What the config says about reading trees.
+/// The config's options for reading trees.
 TreeOptions tree_options(const DataConfig& data);
 
-/// A tree as it is trained on and searched for: without empty constituents, below its outer
-/// bracket. One of several constituents stays and is labelled TOP, whatever the treebank calls it.
+/// A tree as used in training and search: without empty constituents and without its outer bracket.
+/// An outer bracket with several children is kept and labelled TOP.
 Tree bare_tree(Tree tree);
 
-/// The tree under an outer bracket TOP, as a parser writes it. An outer bracket with the label of
-/// another root (see `is_root_label`) becomes TOP.
+/// The tree under an outer bracket TOP, as in parser output. An outer bracket with a different root
+/// label (see `is_root_label`) becomes TOP.
 Tree with_root(Tree tree);
 
-/// A gold tree as a parser that finds all of it writes it: what predictions are compared with.
+/// A gold tree in the form of parser output, for comparison with predictions.
 Tree as_parsed(Tree gold);
 
-/// Of the symbols that a vocabulary holds, the labels of constituents.
+/// The constituent labels of a vocabulary of symbols.
 LabelSet vocabulary_labels(const Tokenizer& symbols, TreeForm form);
 
-/// What the tokens of a vocabulary of symbols mean; nothing for special tokens and other tokens.
+/// The symbol of each token of a vocabulary; std::nullopt for special tokens and non-symbols.
 std::vector<std::optional<TreeSymbol>> vocabulary_symbols(const Tokenizer& symbols, TreeForm form);
 
-/// Those of the tokens that stand for a word each.
+/// The tokens that are leaves, i.e. stand for a word each.
 std::vector<int32_t> leaf_tokens(const Tokenizer& symbols, TreeForm form);
 
-/// The languages of the two texts below.
+/// File name suffixes of the two texts.
 inline constexpr const char* kWordsSuffix = "words";
 inline constexpr const char* kSymbolsSuffix = "symbols";
 
-/// For a translation the config itself. For parsing, the same with `train` changed to parallel text
-/// made from data.train and data.silver in the cache directory, or left there by an earlier call.
-/// Trees without words are left out. With data.silver_ratio = r > 0 there are r silver trees for
-/// each gold one: of the kind that is too few each tree comes floor(n) or floor(n) + 1 times, at
-/// random by `seed`. Throws ConfigError or DataError.
+/// For translation returns the config. For parsing, writes data.train and data.silver as parallel
+/// text to the cache directory, unless an earlier call did, and returns the config with `train`
+/// changed to it. Trees without words are dropped. With data.silver_ratio = r > 0 there are r
+/// silver trees per gold tree: each tree of the smaller set is repeated n times on average,
+/// floor(n) or floor(n) + 1 times, at random by `seed`. Throws ConfigError or DataError.
 DataConfig with_training_text(const DataConfig& data, const std::filesystem::path& cache,
                               uint64_t seed, const Log& log = {});
 
-/// Where the tree on a line, from 1, of with_training_text's text is in its treebank: "wsj.mrg:12".
-/// Reads the treebanks. Throws ConfigError or DataError.
+/// The place in the treebank, "wsj.mrg:12", of the tree on a line (from 1) of with_training_text's
+/// text. Reads the treebanks. Throws ConfigError or DataError.
 std::string training_tree_place(const DataConfig& data, uint64_t seed, int64_t line);
 
-/// The same with each tree once, whatever data.silver_ratio: the text that vocabularies and tag
-/// dictionaries are learnt from. How often a tree is repeated says nothing about how frequent its
-/// words are.
+/// The same without repetitions (data.silver_ratio), for training vocabularies and tag
+/// dictionaries. Repeating trees must not change word counts.
 DataConfig with_vocabulary_text(const DataConfig& data, const std::filesystem::path& cache);
 
-/// The prefix of parallel text made of one file of trees in the same way, for validation. `labels`
-/// are those of the training text.
+/// Converts one file of trees in the same way, for validation, and returns the prefix of the text.
+/// `labels` are those of the training text.
 std::string tree_text(const std::filesystem::path& trees, const DataConfig& data,
                       const LabelSet& labels, const std::filesystem::path& cache);
 

@@ -9,7 +9,8 @@
 
 namespace attn {
 
-/// Writes DIRECTORY/{train,valid,test}.{en,de,ptb}. Throws DataError if a file cannot be written.
+/// Generates the corpus and writes DIRECTORY/{train,valid,test}.{en,de,ptb}. Throws DataError if a
+/// file cannot be written.
 GeneratedCorpus write_generated_corpus(const std::filesystem::path& directory,
                                        const GeneratedSizes& sizes, uint64_t seed, const Log& log);
 

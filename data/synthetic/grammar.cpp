@@ -31,7 +31,7 @@ void check_count(int64_t count, std::string_view what) {
   }
 }
 
-// Pairs of a stream of its own whose English sentence is not yet among `known`.
+// Pairs of a separate random stream whose English sentence is not among `known`.
 std::vector<GeneratedPair> new_pairs(uint64_t seed, uint64_t stream, int64_t count,
                                      std::unordered_set<std::string>& known) {
   constexpr int kPatience = 10000;
@@ -45,7 +45,7 @@ std::vector<GeneratedPair> new_pairs(uint64_t seed, uint64_t stream, int64_t cou
       repeats = 0;
     } else if (++repeats == kPatience) {
       throw ConfigError("the built-in grammar yields too few new sentences after " +
-                        std::to_string(known.size()) + "; ask for fewer");
+                        std::to_string(known.size()) + "; generate fewer pairs");
     }
   }
   return pairs;

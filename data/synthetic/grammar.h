@@ -5,8 +5,8 @@
 //
 // The translation is a function of the English sentence, so that perfect scores are possible, but
 // it requires word order (verb second, verb final, separable verbs), case, gender and number, and
-// words whose translation depends on others: "bank" is "Bank" or "Ufer", "it" has the gender of
-// what it stands for, "if" is "wenn" or "ob".
+// words whose translation depends on context: "bank" is "Bank" or "Ufer", "it" has the gender of
+// its antecedent, "if" is "wenn" or "ob".
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@
 
 namespace attn {
 
-/// A sentence in natural casing, tokens separated by single blanks, punctuation and the English
-/// "'s" being tokens.
+/// A truecased sentence pair. Tokens are separated by single spaces; punctuation marks and the
+/// English "'s" are tokens.
 struct GeneratedPair {
   std::string english;
   std::string german;
@@ -47,7 +47,7 @@ class PairGenerator {
 /// The first `count` pairs of a generator. Throws ConfigError for a negative count.
 std::vector<GeneratedPair> generate_pairs(uint64_t seed, int64_t count);
 
-/// How many pairs of each part to make.
+/// Number of pairs of each part.
 struct GeneratedSizes {
   int64_t train = 20000;
   int64_t valid = 500;
@@ -58,9 +58,9 @@ struct GeneratedCorpus {
   std::vector<GeneratedPair> train, valid, test;
 };
 
-/// Three parts, in which no English sentence occurs twice. Valid and test do not depend on the size
-/// of train, and a larger train begins with a smaller one. Throws ConfigError for a negative size,
-/// and when the grammar yields too little that is new.
+/// Generates three parts without duplicate English sentences. `valid` and `test` do not depend on
+/// the size of `train`, and a smaller `train` is a prefix of a larger one. Throws ConfigError for a
+/// negative size, and if the grammar does not yield enough distinct sentences.
 GeneratedCorpus generate_corpus(uint64_t seed, const GeneratedSizes& sizes);
 
 }  // namespace attn

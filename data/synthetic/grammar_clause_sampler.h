@@ -1,4 +1,4 @@
-// Draws clauses for the generator: a verb, and what it takes.
+// Samples clauses for the generator: a verb and its arguments.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace attn::grammar {
 
-/// What a clause may be.
+/// Constraints on a sampled clause.
 struct ClauseSpec {
   bool past = false;         ///< simple past, else present, perfect or modal
   bool plain_tense = false;  ///< no perfect and no modal
@@ -31,19 +31,19 @@ class ClauseSampler {
  public:
   explicit ClauseSampler(Dice& dice) : dice_(dice), nouns_(dice) {}
 
-  /// A clause without a clause for its object.
+  /// A clause without a complement clause.
   Clause clause(const ClauseSpec& spec);
   /// "The man says that …", "Anna does not know if …"; the complement is drawn too.
   Clause speech(bool past);
   /// "saw her duck swim", "saw her duck quickly".
   Clause perception(bool past);
-  /// With this verb; the object is left out where the gap says so.
+  /// A clause with this verb. The object is omitted if it is the gap.
   Clause with_verb(const Verb& verb, const ClauseSpec& spec);
-  /// "is old": the adjective fits a subject that is given, or the subject it.
+  /// "is old": the adjective agrees in class with a given subject, or the subject with it.
   Clause description(const ClauseSpec& spec, const Adjective* but = nullptr);
 
   NounSampler& nouns() { return nouns_; }
-  /// A verb of the frame, fit for the subject if there is one.
+  /// A verb with this frame, compatible with the subject if one is given.
   const Verb& verb_of(Frame frame, const ClauseSpec& spec);
 
  private:

@@ -51,7 +51,7 @@ bool negates_object(const Clause& clause) {
          clause.verb->german_preposition.empty();
 }
 
-// What is new comes late: "liest langsam ein Buch", but "liest das Buch langsam".
+// New information comes late: "liest langsam ein Buch", but "liest das Buch langsam".
 bool introduces_object(const Clause& clause) {
   if (clause.negated || !clause.object || clause.perceived != nullptr) return false;
   if (clause.object->kind != NounPhrase::Kind::common) return false;
@@ -97,7 +97,7 @@ void append_perceived(Words& words, const Clause& clause) {
   append(words, clause.perceived->german.infinitive);
 }
 
-// All between the two halves of the bracket but the subject and the pronouns.
+// Everything between the two halves of the bracket except the subject and pronouns.
 Words middle_field(const Clause& clause) {
   Words words;
   if (clause.time != nullptr && !clause.time_first) append(words, clause.time->german);

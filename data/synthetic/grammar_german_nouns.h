@@ -1,5 +1,4 @@
-// German noun phrases for the generator, without the relative clauses, which may have to wait until
-// after the verb.
+// German noun phrases for the generator, without relative clauses, which may follow the verb.
 #pragma once
 
 #include <string>

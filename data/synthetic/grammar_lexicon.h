@@ -1,10 +1,8 @@
-// The generator's dictionary: every word in English and German, with what the grammar must know of
-// it.
+// The generator's dictionary: every word in English and German, with its grammatical properties.
 //
-// A word that English leaves open ("bank", "bat", "light", "to miss") has one entry for each German
-// word. The classes of things that a place in a sentence admits decide between the entries;
-// `admitted_nouns` leaves out a word where they do not, so that every English sentence has exactly
-// one translation.
+// An ambiguous English word ("bank", "bat", "light", "to miss") has one entry per German
+// translation. The semantic classes that a slot admits select the entry. Where they do not,
+// `admitted_nouns` excludes the word, so that every English sentence has exactly one translation.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +17,8 @@ enum class Person { first, second, third };
 enum class Gender { masculine, feminine, neuter };
 enum class Case { nominative, accusative, dative, genitive };
 
-/// What a noun stands for, as bits; verbs, adjectives and prepositions choose by them.
+/// Semantic classes of nouns, as bits: selectional restrictions of verbs, adjectives and
+/// prepositions.
 using Classes = uint32_t;
 inline constexpr Classes kPerson = 1 << 0;
 inline constexpr Classes kAnimal = 1 << 1;
@@ -76,7 +75,7 @@ struct Adjective {
              ///< once
 };
 
-/// How an adverb or a point in time may be used.
+/// The tenses of the grammar.
 enum class Tense { present, past, perfect, modal };
 
 /// A set of tenses.

@@ -8,13 +8,13 @@
 
 namespace attn::grammar {
 
-/// What an article or adjective agrees with.
+/// Gender and number that articles and adjectives agree with.
 struct Agreement {
   Gender gender = Gender::masculine;
   Number number = Number::singular;
 };
 
-/// Which word stands before an adjective decides on its ending.
+/// The declension of an adjective, by the preceding determiner.
 enum class Declension {
   weak,    ///< after der, dieser, jeder
   mixed,   ///< after ein, kein, mein
@@ -36,7 +36,7 @@ std::string adjective_form(const Adjective& adjective, Declension declension, Ca
                            Agreement agreement);
 /// The form of a noun.
 std::string noun_form(const Noun& noun, Case form, Number number);
-/// "im" for "in dem" and the like; empty where the two don't fuse.
+/// The contraction of preposition and article, "im" for "in dem"; empty if there is none.
 std::string_view fused_preposition(std::string_view preposition, Case form, Agreement agreement);
 /// The finite form, without a separable prefix. A plural "you" does not occur.
 std::string finite_form(const GermanVerb& verb, Person person, Number number, bool past);

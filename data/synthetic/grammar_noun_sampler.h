@@ -1,4 +1,4 @@
-// Draws noun phrases for the generator.
+// Samples noun phrases for the generator.
 #pragma once
 
 #include <functional>
@@ -11,7 +11,7 @@
 
 namespace attn::grammar {
 
-/// The dice of the samplers.
+/// Random choices of the samplers.
 class Dice {
  public:
   explicit Dice(uint64_t seed, uint64_t stream) : random_(seed, stream) {}
@@ -24,14 +24,14 @@ class Dice {
   const T& pick(const std::vector<T>& items) {
     return items[random_.below(items.size())];
   }
-  /// An index, each as likely as its weight says.
+  /// An index, with probability proportional to its weight.
   int weighted(std::span<const int> weights);
 
  private:
   Random random_;
 };
 
-/// What a place in a clause lets in.
+/// Constraints on the noun phrase of an argument.
 struct NounSlot {
   Classes classes = kPerson;
   bool pronouns = true;
@@ -54,7 +54,7 @@ class NounSampler {
   /// Always a noun with its article.
   NounPhrase common(const NounSlot& slot);
   PrepositionalPhrase prepositional(std::span<const Preposition> prepositions);
-  /// An adjective that fits and isn't on the scale of `but`; null where there is none.
+  /// A compatible adjective that is not on the scale of `but`; null if there is none.
   const Adjective* adjective(Classes classes, const Adjective* but = nullptr);
 
  private:

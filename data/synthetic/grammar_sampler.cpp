@@ -15,7 +15,7 @@ ClauseSpec question_spec(bool past) {
   return spec;
 }
 
-// "he" or "she" for a person of whom more is said; nothing where German and English might disagree.
+// "he" or "she" for a person mentioned before; null if German and English might differ.
 const Pronoun* pronoun_for(const NounPhrase& person) {
   Gender gender = Gender::neuter;
   if (person.kind == NounPhrase::Kind::name) gender = person.name->gender;

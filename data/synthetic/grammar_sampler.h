@@ -1,4 +1,4 @@
-// Draws whole sentences for the generator.
+// Samples sentences for the generator.
 #pragma once
 
 #include <cstdint>

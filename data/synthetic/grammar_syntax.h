@@ -1,6 +1,6 @@
-// The abstract syntax the two languages share: what a sentence says, without the order of its words
-// or their forms. The sampler draws these values, grammar_english.h and grammar_german.h write them
-// out.
+// The abstract syntax that both languages share: the content of a sentence without word order and
+// word forms. The sampler samples these values; grammar_english.h and grammar_german.h generate the
+// sentences.
 #pragma once
 
 #include <memory>
@@ -63,7 +63,7 @@ struct NounPhrase {
   bool is_third_singular() const { return person() == Person::third && number == Number::singular; }
 };
 
-/// What a relative clause or a question has in front instead of in its place.
+/// The constituent that a relative clause or question has at its front (a filler-gap dependency).
 enum class Gap { none, subject, object, owner };
 
 struct Clause {

@@ -29,14 +29,14 @@ struct EnumNames<BleuTokenizer> {
   });
 };
 
-/// `line` with its words set apart by white space, equal to sacreBLEU 2.x after str.split()
-/// (compound is ours). White space at the end is dropped first. Never throws; `line` ought to be
-/// UTF-8.
+/// Tokenizes a line: its tokens separated by white space, equal to sacreBLEU 2.x after str.split()
+/// ("compound" is not in sacreBLEU). Trailing white space is dropped first. `line` should be UTF-8;
+/// never throws.
 std::string bleu_tokenize(std::string_view line, BleuTokenizer tokenizer);
 
-/// The compound split of the scripts that the paper's scores come from: `(\S)-(\S)` becomes `$1
-/// ##AT##-##AT## $2`. Each match consumes both neighbours, so "a-b-c" is split at its first hyphen
-/// only.
+/// The compound splitting of the paper's evaluation script: `(\S)-(\S)` becomes
+/// `$1 ##AT##-##AT## $2`. A match consumes both neighbours, so "a-b-c" is split only at its first
+/// hyphen.
 std::string split_compounds(std::string_view line);
 
 }  // namespace attn

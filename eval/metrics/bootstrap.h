@@ -17,8 +17,8 @@ struct BootstrapOptions {
   uint64_t seed = 12345;
 };
 
-/// Per-sentence statistics of a system, [run][sentence], where runs are seeds. Its score is the
-/// mean corpus BLEU over runs; all runs share the sentences of a resample.
+/// Per-sentence statistics of a system, [run][sentence], with one run per seed. The system's score
+/// is the mean corpus BLEU over runs; all runs use the same resampled sentences.
 using SystemStatistics = std::vector<std::vector<BleuStatistics>>;
 
 /// A system on a test set: its score on any multiset of sentences.
@@ -27,8 +27,7 @@ struct ResampledSystem {
   std::function<double(std::span<const uint32_t>)> score;
 };
 
-/// The number of sentences, which must be the same for all runs and positive; else throws
-/// DataError.
+/// The common number of sentences of all runs. Throws DataError if it differs between runs or is 0.
 size_t common_sentences(std::span<const size_t> runs);
 
 /// The system whose score is the mean over runs. `runs` must outlive it. Throws as

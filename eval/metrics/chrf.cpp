@@ -12,7 +12,7 @@
 namespace attn {
 namespace {
 
-/// Characters, or words by their numbers.
+/// Characters, or word ids.
 using Symbols = std::u32string;
 using WordNumbers = std::unordered_map<std::u32string, char32_t>;
 
@@ -30,7 +30,7 @@ bool is_ascii_punctuation(char32_t c) {
          (c >= '{' && c <= '~');
 }
 
-/// Takes one ASCII punctuation mark off the end of a word, else off its beginning, as chrF++.py.
+/// Splits one ASCII punctuation mark off the end of a word, else off its start, as chrF++.py does.
 void add_word(const std::u32string& word, WordNumbers& known, Symbols& out) {
   const auto add = [&](const std::u32string& part) {
     out += known.try_emplace(part, static_cast<char32_t>(known.size())).first->second;

@@ -19,9 +19,8 @@ struct ChrfOptions {
   int64_t beta = 2;        ///< weight of recall over precision
   bool lowercase = false;
   bool whitespace = false;  ///< include white space in character n-grams
-  /// False: precision and recall are averaged over the orders that hypothesis and reference are
-  /// long enough for. True: the F-scores of all orders are averaged, as in chrF++.py, NLTK and
-  /// Moses.
+  /// False: average precision and recall over the orders not longer than hypothesis and reference.
+  /// True: average the F-scores of all orders, as chrF++.py, NLTK and Moses do.
   bool eps_smoothing = false;
 
   bool operator==(const ChrfOptions&) const = default;

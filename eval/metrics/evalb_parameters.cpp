@@ -20,7 +20,7 @@ bool same(const EvalbParameters::Pairs& pairs, std::string_view a, std::string_v
   });
 }
 
-/// The settings as text, for their hash.
+/// The parameters as text, for hashing.
 std::string settings_text(const EvalbParameters& parameters) {
   std::string text = std::to_string(parameters.cutoff_length);
   text += parameters.labelled ? " labelled" : " unlabelled";
@@ -100,7 +100,7 @@ class ParameterReader {
     const auto [stop, error] = std::from_chars(text.data(), end, result);
     if (error != std::errc{} || stop != end || result < least || result > most) {
       std::string message = "'";
-      message.append(text, 0, 40).append("' is not a whole number of at least ");
+      message.append(text, 0, 40).append("' is not an integer of at least ");
       message += std::to_string(least);
       fail(most == 1 ? message + " and at most 1" : message);
     }

@@ -23,7 +23,7 @@ struct EvalbParameters {
   Labels delete_labels;
   Labels delete_labels_for_length;  ///< DELETE_LABEL_FOR_LENGTH: tags not counted in the length
   /// QUOTE_LABEL: tags under which ' " / may be a quotation mark (deleted) in one tree and a word
-  /// in the other; such a word is put back before lengths are compared.
+  /// in the other. The deleted mark is restored before lengths are compared.
   Labels quote_labels;
   Pairs equal_labels;  ///< EQ_LABEL: both ways, not transitive
   Pairs equal_words;   ///< EQ_WORD: the same for words
@@ -38,13 +38,12 @@ struct EvalbParameters {
 /// signatures.
 EvalbParameters collins_parameters();
 
-/// Reads a parameter file's text; `name` is for messages and the signature. DEBUG and MAX_ERROR are
-/// checked and have no effect: nothing stops early here. Throws ConfigError with name:line on an
-/// unknown keyword (EVALB ignores it), a missing value, or one of the wrong kind.
+/// Parses a parameter file; `name` is for messages and the signature. DEBUG and MAX_ERROR are
+/// checked but have no effect. Throws ConfigError with name:line for unknown keywords (EVALB
+/// ignores them) and for missing or invalid values.
 EvalbParameters parse_evalb_parameters(std::string_view text, const std::string& name);
 
-/// The parameters of a file. Throws DataError when it can't be read, else as
-/// `parse_evalb_parameters`.
+/// Reads a parameter file. Throws DataError if it cannot be read, and like parse_evalb_parameters.
 EvalbParameters read_evalb_parameters(const std::filesystem::path& path);
 
 }  // namespace attn

@@ -8,7 +8,7 @@ namespace {
 constexpr int kPoolSize = 4;
 constexpr int kShift = 16;
 
-/// SeedSequence's hash of one word; `constant` moves on with each call.
+/// SeedSequence's hash of one word; updates `constant`.
 uint32_t hash_word(uint32_t value, uint32_t& constant, uint32_t multiplier) {
   value ^= constant;
   constant *= multiplier;
@@ -73,7 +73,7 @@ uint32_t NumpyGenerator::next_uint32() {
 }
 
 uint32_t NumpyGenerator::below(uint32_t bound) {
-  if (bound <= 1) return 0;  // NumPy draws nothing either
+  if (bound <= 1) return 0;  // like NumPy, without drawing a number
   uint64_t product = uint64_t{next_uint32()} * bound;
   if (static_cast<uint32_t>(product) < bound) {
     const uint32_t threshold = (0U - bound) % bound;

@@ -1,4 +1,4 @@
-// NumPy's default generator, bit for bit, to draw the same resamples as sacreBLEU.
+// NumPy's default random generator, bit for bit, for the same resamples as sacreBLEU.
 #pragma once
 
 #include <array>
@@ -7,13 +7,13 @@
 namespace attn {
 
 /// `numpy.random.default_rng(seed)`: PCG64 (O'Neill, 2014; 128-bit state, XSL-RR output), seeded
-/// through NumPy's SeedSequence. Only what resampling needs.
+/// through NumPy's SeedSequence. Only implements what resampling needs.
 class NumpyGenerator {
  public:
   explicit NumpyGenerator(uint64_t seed);
 
-  /// The next of `integers(0, bound)` and of `choice(bound, replace=True)`: uniform in [0, bound),
-  /// for 1 <= bound < 2^32, by Lemire's method (2019).
+  /// The next value of `integers(0, bound)` or `choice(bound, replace=True)`: uniform in [0, bound)
+  /// for 1 <= bound < 2^32, by the method of Lemire (2019).
   uint32_t below(uint32_t bound);
 
  private:

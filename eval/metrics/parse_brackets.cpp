@@ -47,7 +47,7 @@ class BracketReader {
       result_.quotes.push_back(
           {word, position(), static_cast<int64_t>(result_.brackets.size()), open_});
     }
-    // A tag is deleted by its own name alone: EQ_LABEL holds for brackets.
+    // EQ_LABEL does not apply to tags here, only to brackets.
     if (!parameters_.delete_labels.contains(word.tag)) result_.words.push_back(word);
   }
 
@@ -62,7 +62,7 @@ void mark_counting(ParseBrackets& parse, const EvalbParameters& parameters) {
   }
 }
 
-/// Makes quote `number`, which was deleted, a word.
+/// Restores the deleted quote `number` as a word.
 void put_back(ParseBrackets& parse, size_t number) {
   const ParseQuote& quote = parse.quotes[number];
   parse.words.insert(parse.words.begin() + quote.index, quote.word);
@@ -98,7 +98,7 @@ void restore_quotes(ParseBrackets& gold, ParseBrackets& predicted,
     return parameters.delete_labels.contains(quote.word.tag);
   };
   for (size_t p = 0; p < predicted.quotes.size(); ++p) {
-    // Putting back moves the quote itself, too; its place for comparison is where it was.
+    // Restoring a word also moves the quote itself; compare with its previous index.
     const int64_t index = predicted.quotes[p].index;
     const auto first =
         std::lower_bound(gold.quotes.begin(), gold.quotes.end(), index, starts_before);
@@ -118,7 +118,7 @@ void restore_quotes(ParseBrackets& gold, ParseBrackets& predicted,
 int64_t match_brackets(ParseBrackets& gold, ParseBrackets& predicted,
                        const EvalbParameters& parameters) {
   const auto span = [](const ParseBracket& b) { return std::tuple(b.start, b.end); };
-  // Predicted brackets by span, in their order within one.
+  // Predicted brackets by span; within a span in their original order.
   std::vector<size_t> order(predicted.brackets.size());
   std::iota(order.begin(), order.end(), size_t{0});
   const auto span_of = [&](size_t i) { return span(predicted.brackets[i]); };
@@ -142,8 +142,8 @@ int64_t match_brackets(ParseBrackets& gold, ParseBrackets& predicted,
 }
 
 int64_t count_crossing(const ParseBrackets& gold, const ParseBrackets& predicted) {
-  // A bracket [s, e) is crossed if a gold one starts within it and ends behind it, or ends within
-  // it and starts before it: the farthest of each place tells.
+  // A bracket [s, e) is crossed if a gold one starts inside and ends after it, or ends inside and
+  // starts before it. It suffices to know the farthest end per start and vice versa.
   const size_t places = std::max(gold.words.size(), predicted.words.size()) + 1;
   std::vector<int64_t> farthest_end(places, -1);
   std::vector<int64_t> farthest_start(places, std::numeric_limits<int64_t>::max());

@@ -1,4 +1,4 @@
-// Trees as EVALB compares them: words, and brackets over spans.
+// Words and brackets of trees, as EVALB compares them.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace attn {
 
-/// A word with its tag, which is compared whole, function and all.
+/// A word with its tag. Tags are compared including function tags.
 struct TaggedWord {
   std::string_view word, tag;
 };
@@ -24,7 +24,8 @@ struct ParseBracket {
   int64_t match = -1;          ///< index of the other tree's bracket that it was matched with
 };
 
-/// A word that could be a quotation mark (QUOTE_LABEL): where it is or, deleted, would have been.
+/// A word that may be a quotation mark (QUOTE_LABEL), with its position or, if deleted, the
+/// position it would have.
 struct ParseQuote {
   TaggedWord word;
   int64_t index = 0;            ///< in the words that count
@@ -32,8 +33,8 @@ struct ParseQuote {
   std::vector<int64_t> open;    ///< brackets around it
 };
 
-/// The words that count, the brackets in the order in which they open, the quotes. Views into the
-/// trees, which must outlive it.
+/// The words that are not deleted, the brackets in the order of their opening, and the quotes. Has
+/// views into the trees, which must outlive it.
 struct ParseBrackets {
   std::vector<TaggedWord> words;
   std::vector<ParseBracket> brackets;
@@ -43,22 +44,22 @@ struct ParseBrackets {
   int64_t counting() const;  ///< brackets that count
 };
 
-/// Reads off the brackets of a sentence, which may have several trees.
+/// Collects the brackets of a sentence, which may have several trees.
 ParseBrackets parse_brackets(std::span<const Tree> trees, const EvalbParameters& parameters);
 
-/// EVALB's repair where the numbers of words differ: where one tree has a quotation mark (deleted)
-/// and the other, at the same place, the same sign under a tag that is not deleted, the mark is put
-/// back as a word.
+/// EVALB's repair if the numbers of words differ: a deleted quotation mark is restored as a word if
+/// the other tree has the same mark at the same position under a tag that is not deleted.
 void restore_quotes(ParseBrackets& gold, ParseBrackets& predicted,
                     const EvalbParameters& parameters);
 
-/// Pairs each gold bracket in turn with the first free predicted one of the same span and, unless
-/// unlabelled, label; sets `match` and returns the number of pairs. Labels need not be transitively
-/// equal, so the order matters.
+/// Matches each gold bracket in turn with the first unmatched predicted one of the same span and,
+/// unless unlabelled, the same label. Sets `match` and returns the number of matches. The order
+/// matters, since equality of labels (EQ_LABEL) need not be transitive.
 int64_t match_brackets(ParseBrackets& gold, ParseBrackets& predicted,
                        const EvalbParameters& parameters);
 
-/// Predicted brackets that overlap a gold one without either being in the other.
+/// Number of predicted brackets that cross a gold one: they overlap, and neither contains the
+/// other.
 int64_t count_crossing(const ParseBrackets& gold, const ParseBrackets& predicted);
 
 }  // namespace attn

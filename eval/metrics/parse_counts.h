@@ -6,8 +6,8 @@
 
 namespace attn {
 
-/// Matched brackets, seen from gold and from the prediction. The two differ only where EQ_LABEL
-/// matches different labels and one row of a table by label has but one of them.
+/// Bracket counts, with matched brackets counted on the gold and on the predicted side. They differ
+/// only in tables by label if EQ_LABEL matches two different labels.
 struct BracketCounts {
   int64_t gold = 0, test = 0;
   int64_t matched_gold = 0, matched_test = 0;
@@ -19,7 +19,7 @@ struct BracketCounts {
   bool operator==(const BracketCounts&) const = default;
 };
 
-/// Rows are named by the label, by the range "11-20" of lengths, or by the range of span lengths.
+/// A row of a table, named by a label, or by a range "11-20" of sentence lengths or span lengths.
 struct BracketTableRow {
   std::string name;
   int64_t sentences = 0;  ///< by sentence length only: the valid ones

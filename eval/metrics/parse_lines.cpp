@@ -55,7 +55,7 @@ std::vector<ParseLine> predicted_parses(std::span<const std::string> lines,
     std::vector<ParseLine> trees = one_tree_each(lines, source);
     if (trees.size() == sentences) return trees;
   } catch (const DataError&) {
-    // Not that layout either: the number of lines is what is wrong.
+    // Not that layout, either: the caller reports the number of lines.
   }
   return result;
 }

@@ -1,4 +1,4 @@
-// Treebank files, one sentence per line as in EVALB, or in other layouts.
+// Reads treebank files with one sentence per line, as in EVALB, or in other layouts.
 #pragma once
 
 #include <cstdint>
@@ -10,18 +10,18 @@
 
 namespace attn {
 
-/// Each line for itself: one that is no tree says why, with source:line:column, and the others are
-/// read. A blank line is a sentence without a tree.
+/// Parses each line separately. A malformed line has an error message with source:line:column; the
+/// other lines are still read. A blank line is a sentence without a tree.
 std::vector<ParseLine> parse_lines(std::span<const std::string> lines, const std::string& source);
 
-/// A gold file: a sentence a line, or, if some line is no tree by itself, one tree after the other
-/// in any layout. Throws DataError with source:line:column where neither can be read.
+/// Parses a gold file: one sentence per line or, if some line is not a tree on its own, a sequence
+/// of trees in any layout. Throws DataError with source:line:column if neither succeeds.
 std::vector<ParseLine> gold_parses(std::span<const std::string> lines, const std::string& source);
 
-/// A parser's output for `sentences` sentences: a sentence a line; if there are more or fewer lines
-/// than that, one tree after the other in any layout, provided that their number is right. Blank
-/// lines at the end of a file that is too long are left out. What is returned may still have
-/// another size than `sentences`.
+/// Parses a parser's output for `sentences` sentences, one per line. With a different number of
+/// lines it is read as a sequence of trees in any layout, if the number of trees is right. Trailing
+/// blank lines of a file that is too long are dropped. The size of the result may still differ from
+/// `sentences`.
 std::vector<ParseLine> predicted_parses(std::span<const std::string> lines,
                                         const std::string& source, size_t sentences);
 

@@ -16,7 +16,7 @@ std::string quoted(std::string_view word) {
   return text;
 }
 
-/// Why the words cannot be compared, or "" if they are the same.
+/// Describes how the words differ; "" if they are equal.
 std::string find_mismatch(const ParseBrackets& gold, const ParseBrackets& predicted,
                           const EvalbParameters& parameters) {
   for (size_t i = 0; i < std::min(gold.words.size(), predicted.words.size()); ++i) {
@@ -29,7 +29,7 @@ std::string find_mismatch(const ParseBrackets& gold, const ParseBrackets& predic
          std::to_string(gold.words.size());
 }
 
-/// The two sides of a sentence as they were compared.
+/// The brackets of a sentence on both sides, after the repair of quotes.
 struct Comparison {
   ParseBrackets gold, predicted;
   ParseSentenceScore score;
@@ -48,7 +48,7 @@ Comparison compare(std::span<const Tree> gold, std::span<const Tree> predicted,
     return result;
   }
   if (result.gold.words.size() != result.predicted.words.size()) {
-    // On copies: unless it helps, the sentence counts with what it had.
+    // On copies, which are used only if the repair succeeds.
     ParseBrackets gold_restored = result.gold, predicted_restored = result.predicted;
     restore_quotes(gold_restored, predicted_restored, parameters);
     if (gold_restored.words.size() == predicted_restored.words.size()) {

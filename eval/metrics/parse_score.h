@@ -3,10 +3,12 @@
 //
 // Intended differences from EVALB (the release with "FMeasure" and QUOTE_LABEL):
 //   - no limit on words and brackets, no stop at MAX_ERROR;
-//   - a row with an error, or skipped, shows the gold words, as in EVALB's sample.rsl; the release
-//     itself shows 0. A malformed prediction's row shows no brackets, EVALB's what it salvaged;
-//   - an F1 of nothing is 0 and not "nan", and the row of totals is always whole;
-//   - blanks within a leaf, "(NN dog )", are no error, and "(NP )" is an empty bracket, not a word.
+//   - rows of errors and skipped sentences show the number of gold words, as in EVALB's sample.rsl;
+//     the release itself shows 0. The row of a malformed prediction shows no brackets, EVALB's
+//     those it could read;
+//   - F1 without any brackets is 0, not "nan", and the row of totals is always complete;
+//   - white space in a leaf, "(NN dog )", is not an error, and "(NP )" is an empty bracket, not a
+//     word.
 //
 //   const ParseScore score = score_parses(gold_trees, predicted_trees, collins_parameters());
 //   score.all.f1(); score.strict.f1(); score.all.errors; score.sentences[i].matched;
@@ -32,11 +34,11 @@ enum class ParseStatus : int {
   skipped = 2,  ///< no predicted word is left
 };
 
-/// One sentence, as a row of EVALB's table. All counts but length and words are 0 unless valid.
+/// One sentence, as a row of EVALB's table. Unless valid, all counts but length and words are 0.
 struct ParseSentenceScore {
   ParseStatus status = ParseStatus::valid;
   bool malformed = false;    ///< an error for this reason
-  std::string problem;       ///< of an error: "word 2 is 'was', in gold 'is'"
+  std::string problem;       ///< error message: "word 2 is 'was', in gold 'is'"
   int64_t length = 0;        ///< gold words but those of DELETE_LABEL_FOR_LENGTH
   int64_t matched = 0;       ///< brackets in both
   int64_t gold = 0;          ///< brackets in gold
@@ -44,7 +46,7 @@ struct ParseSentenceScore {
   int64_t crossing = 0;      ///< predicted brackets that cross a gold one
   int64_t words = 0;         ///< gold words but those of DELETE_LABEL
   int64_t correct_tags = 0;  ///< of these words
-  /// Brackets whatever the status: what the strict F1 is made of. A malformed prediction has none.
+  /// Number of brackets for the strict F1, whatever the status; 0 for a malformed prediction.
   int64_t all_gold = 0, all_test = 0;
 
   double recall() const;     ///< percent; 0 without gold brackets
@@ -52,7 +54,7 @@ struct ParseSentenceScore {
   double tagging() const;    ///< percent; 0 without words
 };
 
-/// EVALB's summary: sums over the valid sentences, and how many there were of each kind.
+/// EVALB's summary: sums over the valid sentences, and the number of sentences by status.
 struct ParseTotals {
   int64_t sentences = 0, errors = 0, skipped = 0;
   int64_t matched = 0, gold = 0, test = 0;            ///< brackets
@@ -86,43 +88,44 @@ struct ParseScore {
   /// sentences.
   BracketCounts strict;
   std::vector<ParseSentenceScore> sentences;  ///< in their order
-  // Valid sentences alone, so that the brackets of each table add up to those of `all`.
+  // Over valid sentences only, so that each table sums to `all`.
   std::vector<BracketTableRow> by_label;   ///< most gold brackets first
   std::vector<BracketTableRow> by_length;  ///< sentence length as in EVALB's column, tens
   std::vector<BracketTableRow> by_span;    ///< words below the bracket: 1, 2 … 5, 6-10, 11-20 …
   std::string signature;
 };
 
-/// A sentence as a line of a file has it: usually one tree, none when the parser gave up, several
-/// without a common root when it returned fragments; or something that is no tree.
+/// A line of a treebank file: usually one tree; none if the parser failed; several if it returned
+/// fragments without a common root; or a malformed line.
 struct ParseLine {
   std::vector<Tree> trees;
   std::string malformed;  ///< why the line could not be read; empty if it could
 };
 
-/// Scores one sentence. Trees are taken as they are: labels are cut at '-' and '=' here, deleted
-/// labels come from the parameters, and an unlabelled outer bracket counts as a bracket.
+/// Scores one sentence. Trees need no preparation: labels are cut at '-' and '=' here, and deleted
+/// labels are in the parameters. An unlabelled outer bracket counts as a bracket.
 ParseSentenceScore score_parse(std::span<const Tree> gold, std::span<const Tree> predicted,
                                const EvalbParameters& parameters);
 
-/// Scores trees one by one against gold's. An empty `Tree{}` is a prediction without words: skipped
-/// by EVALB, zero in the strict score. Throws DataError when the numbers differ.
+/// Scores trees against the gold trees, one by one. An empty `Tree{}` is a prediction without
+/// words: skipped by EVALB, without matches in the strict score. Throws DataError if the numbers
+/// differ.
 ParseScore score_parses(std::span<const Tree> gold, std::span<const Tree> predicted,
                         const EvalbParameters& parameters);
 
-/// The same for lines, of which predicted ones may be malformed. Throws DataError when the numbers
-/// differ or a gold line is malformed.
+/// The same for lines. Predicted lines may be malformed. Throws DataError if the numbers differ or
+/// a gold line is malformed.
 ParseScore score_parses(std::span<const ParseLine> gold, std::span<const ParseLine> predicted,
                         const EvalbParameters& parameters);
 
-/// "params:default|labelled:yes|cutoff:40|version:attn-0.1.0"; a parameter file is named with a
-/// hash of its settings, "params:new.prm[5ad1c0de]".
+/// "params:default|labelled:yes|cutoff:40|version:attn-0.1.0". A parameter file is identified by
+/// its name and a hash of the parameters: "params:new.prm[5ad1c0de]".
 std::string parse_score_signature(const EvalbParameters& parameters);
 
-/// EVALB's table of sentences, with its header and its row of totals, in its layout.
+/// The table of sentences in EVALB's format, with header and row of totals.
 std::string format_parse_table(const ParseScore& score);
 
-/// EVALB's two summaries, from "=== Summary ===" on, in its layout.
+/// The two summaries in EVALB's format, starting with "=== Summary ===".
 std::string format_parse_summary(const ParseScore& score);
 
 }  // namespace attn

@@ -1,4 +1,4 @@
-// EVALB's own layout, and the signature.
+// Output in EVALB's format, and the signature.
 #include "base/format.h"
 #include "eval/metrics/parse_score.h"
 

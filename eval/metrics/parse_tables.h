@@ -1,4 +1,4 @@
-// Where a parser loses: bracket counts by label, by sentence length and by span length.
+// Bracket counts by label, by sentence length and by span length.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace attn {
 /// Collects the tables of a ParseScore.
 class ParseTables {
  public:
-  /// Adds a valid sentence whose brackets are matched; `length` is that of EVALB's column.
+  /// Adds a valid sentence with matched brackets. `length`: as in EVALB's column "Len.".
   void add(const ParseBrackets& gold, const ParseBrackets& predicted, int64_t length);
 
   std::vector<BracketTableRow> by_label() const;   ///< most gold brackets first
@@ -22,7 +22,7 @@ class ParseTables {
   std::vector<BracketTableRow> by_span() const;    ///< "1" … "5", "6-10", "11-20" …
 
  private:
-  // Ranges by their first and last value.
+  // Keys are the first and last value of a range.
   using Ranges = std::map<std::pair<int64_t, int64_t>, BracketTableRow>;
   static std::vector<BracketTableRow> named(const Ranges& ranges);
 

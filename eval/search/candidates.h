@@ -1,4 +1,4 @@
-// From logits to the candidates of beam search.
+// Selects the candidates of beam search from logits.
 #pragma once
 
 #include "eval/search/beam_search.h"

@@ -1,4 +1,4 @@
-// The options of search: the paper's section 6.1 is the default.
+// Options of beam search; the defaults are the paper's (section 6.1).
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace attn {
 
-/// Length penalty: the divisor of a hypothesis' log-probability. n is its number of tokens with
+/// Length penalty: the divisor of a hypothesis's log-probability. n is its number of tokens with
 /// EOS, without BOS, as in Tensor2Tensor, fairseq and JoeyNMT.
 enum class LengthPenalty {
   gnmt,  ///< ((5 + n) / 6)^α: Wu et al. 2016, eq. 14; the paper, Tensor2Tensor, JoeyNMT, OpenNMT's
@@ -75,7 +75,7 @@ struct SearchConfig {
   }
   bool operator==(const SearchConfig&) const = default;
   SearchBackend backend() const { return {.path = decoder, .weights = weights}; }
-  /// Throws ConfigError naming the first option that contradicts itself.
+  /// Throws ConfigError naming the first invalid option.
   void validate() const;
 };
 

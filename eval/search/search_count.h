@@ -1,4 +1,4 @@
-// How many sentences beam search has finished, for a progress display.
+// Number of sentences finished by beam search, for progress displays.
 #pragma once
 
 #include <atomic>
@@ -6,7 +6,7 @@
 
 namespace attn {
 
-/// Of this process, on all threads.
+/// Total of this process, over all threads.
 inline std::atomic<int64_t> searched_sentences = 0;
 
 }  // namespace attn

@@ -12,7 +12,7 @@
 namespace attn {
 
 /// Selects candidates from a session's logits, with an optional constraint and an optional counter
-/// for the second index of rows, which must outlive this.
+/// for the second position of rows. Both must outlive this.
 class SessionDecoder : public StepDecoder {
  public:
   explicit SessionDecoder(std::unique_ptr<DecodeSession> session,

@@ -1,4 +1,4 @@
-// Constrained decoding: which tokens may come next.
+// Constrained decoding: the interface for restricting the next token.
 #pragma once
 
 #include <cstdint>
@@ -19,14 +19,14 @@ class TokenConstraint {
   virtual std::span<const uint64_t* const> step(std::span<const int64_t> parents,
                                                 std::span<const int32_t> tokens,
                                                 std::span<const int64_t> sentences) = 0;
-  /// For each row of the last step the mask of a group of tokens, or null; or nothing at all.
-  /// Within a group the probability of forbidden tokens goes to the allowed ones in proportion, so
-  /// the group as a whole keeps the probability that the model gives it.
+  /// For each row of the last step the mask of a group of tokens, or null; empty: no groups. Within
+  /// a group the probability of forbidden tokens is redistributed to the allowed ones in
+  /// proportion, so that the total probability of the group does not change.
   virtual std::span<const uint64_t* const> groups() const { return {}; }
 };
 
-/// Does that to one row of logits: the forbidden tokens of the group get -inf, the allowed ones are
-/// raised so that Σ exp over all tokens does not change. A row without an allowed token in the
+/// Renormalizes one row of logits: forbidden tokens of the group get -inf, and the allowed ones are
+/// increased so that Σ exp over all tokens does not change. A row without an allowed token in the
 /// group does not change.
 void renormalize(std::span<float> logits, const uint64_t* allowed, const uint64_t* group);
 

@@ -24,7 +24,7 @@ class TreeVocabulary {
 
   TreeForm form() const { return form_; }
   const LabelSet& labels() const { return labels_; }
-  /// The kind of a token; nothing for special tokens, non-symbols and symbols without a
+  /// The kind of a token; std::nullopt for special tokens, non-symbols and symbols without a
   /// counterpart, which are never allowed.
   std::optional<TreeSymbol::Kind> kind(int32_t token) const;
   /// Label index of an opening token.

@@ -7,7 +7,7 @@
 
 namespace attn {
 
-/// The key of what an evaluator reads; empty where it is not there.
+/// Key of the files that an evaluator reads; empty if one is missing.
 std::string evaluation_key(const EvaluatorConfig& config, const DataConfig& data,
                            TextHashes& hashes);
 

@@ -43,7 +43,7 @@ class Evaluator {
   const std::string& name() const { return name_; }
   /// Steps between evaluations; 0: only at the end.
   int64_t every() const { return every_; }
-  /// evaluation_key() of what it has read.
+  /// evaluation_key() of the files it has read.
   const std::string& text_key() const { return text_key_; }
 
   /// Throws all errors of run() that do not depend on the weights; called before training.

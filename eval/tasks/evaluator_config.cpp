@@ -42,7 +42,7 @@ std::string kinds_for(Task task) {
 
 }  // namespace
 
-void EvaluatorConfig::choose(EvaluatorKind kind) {
+void EvaluatorConfig::set_kind(EvaluatorKind kind) {
   if (kind != this->kind()) options = all_kinds().at(static_cast<size_t>(kind));
 }
 

@@ -28,7 +28,7 @@ struct EnumNames<EvaluatorKind> {
 };
 
 /// A union tagged by "kind". Each alternative is a config struct that also declares its `task`
-/// (nothing: any), its `metric`, the `files()` that it reads besides the text, and make().
+/// (std::nullopt: any), its `metric`, the `files()` that it reads besides the text, and make().
 struct EvaluatorConfig {
   static constexpr const char* kTag = "kind";
   using Options = std::variant<LossEvaluation, ChrfEvaluation, BleuEvaluation, ParseEvaluation>;
@@ -39,7 +39,7 @@ struct EvaluatorConfig {
   Options options;
 
   EvaluatorKind kind() const { return static_cast<EvaluatorKind>(options.index()); }
-  /// The options, of a kind that is known to be set.
+  /// The options of the current kind, which must be Chosen.
   template <class Chosen>
   const Chosen& get() const {
     return std::get<Chosen>(options);
@@ -54,7 +54,7 @@ struct EvaluatorConfig {
     visit("name", self.name, "name of the evaluator, used for its results and files");
     EvaluatorKind kind = self.kind();
     visit("kind", kind, "metric: loss is perplexity, the others score the output of beam search");
-    if constexpr (!std::is_const_v<Self>) self.choose(kind);
+    if constexpr (!std::is_const_v<Self>) self.set_kind(kind);
     visit("data", self.data, "text to evaluate on, given like data.train; empty: data.valid");
     visit("every", self.every, "steps between evaluations; 0: only at the end of training");
     std::visit([&](auto& chosen) { chosen.fields(chosen, visit); }, self.options);
@@ -62,8 +62,8 @@ struct EvaluatorConfig {
   bool operator==(const EvaluatorConfig&) const = default;
 
   /// Switches to the defaults of `kind` unless it is set already.
-  void choose(EvaluatorKind kind);
-  /// Throws ConfigError naming the first option that contradicts itself.
+  void set_kind(EvaluatorKind kind);
+  /// Throws ConfigError naming the first invalid option.
   void validate() const;
   /// Throws ConfigError if the kind does not support the task.
   void require_task(Task task) const;

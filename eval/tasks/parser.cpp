@@ -12,7 +12,7 @@ namespace attn {
 void require_known_tags(const SearchConfig& search, const Tokenizers& tokenizers) {
   if (!search.constrained || search.known_tags == 0 || tokenizers.tags) return;
   throw DataError("search.known_tags: " + std::to_string(search.known_tags) +
-                  ": the run has no tags.txt (the tags seen in training); set 0");
+                  ": the run has no tags.txt (tags seen in training); set it to 0");
 }
 
 Parser::Parser(Seq2SeqModel& model, Tokenizers tokenizers, TreeForm form,
@@ -100,7 +100,7 @@ std::vector<std::vector<Parse>> Parser::parse(std::span<const std::vector<std::s
   auto found = batched_search(model_, tokenizers_, sources, how);
   std::vector<std::vector<Parse>> out(sentences.size());
   for (size_t i = 0; i < sentences.size(); ++i) {
-    // Words without tokens, or no words.
+    // The source was empty: no words, or words without tokens.
     if (found[i].empty()) found[i].emplace_back();
     fill_nbest(found[i], search_.nbest);
     for (const Hypothesis& hypothesis : found[i]) {

@@ -7,7 +7,7 @@
 namespace attn {
 namespace {
 
-/// A byte-level vocabulary can produce line ends.
+/// Replaces line breaks, which a byte-level vocabulary can produce.
 std::string on_one_line(std::string text) {
   std::ranges::replace_if(
       text, [](char c) { return c == '\n' || c == '\r'; }, ' ');

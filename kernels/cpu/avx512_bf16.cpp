@@ -1,6 +1,6 @@
-// tiles.h for AVX-512's bf16 (vdpbf16ps), on the operands that AMX has: a line of a right tile is
-// one vector, two inner neighbours of 16 columns, and two inner neighbours of a left row are one
-// word, which is broadcast.
+// tiles.h for AVX-512 BF16 (vdpbf16ps), with the same operand layout as AMX: a line of a right tile
+// is one vector (two adjacent inner elements of 16 columns), and two adjacent inner elements of a
+// left row are one 32-bit word, which is broadcast.
 #include <immintrin.h>
 
 #include "kernels/cpu/tiles.h"
@@ -10,8 +10,7 @@ namespace {
 
 #include "kernels/cpu/bf16_body.h"
 
-// Inner tiles of one pass, so that the right operand's part, six lines of so many tiles (96 KB),
-// stays in the second-level cache while the left one's goes by.
+// Inner tiles per pass: six lines of right tiles (96 KB) stay in L2 while left tiles stream by.
 constexpr int64_t kInnerBlock = 16;
 
 // A block of the result: kRows rows of kColumns vectors.
@@ -22,7 +21,7 @@ struct Block {
   int64_t inner;          // tiles
   float* out;
   int64_t stride;         // floats
-  int64_t rows, columns;  // of the result that are there; what is beyond them is not stored
+  int64_t rows, columns;  // valid part of the block; the rest is not stored
   const float* bias;      // of the first column, or null
   bool add;
 };
@@ -80,8 +79,8 @@ void multiply_block(const Block& b) {
   }
 }
 
-// Up to 24 of the 32 registers are sums: more rows where there are fewer columns. Rows divide a
-// tile's 16.
+// Up to 24 of the 32 registers hold sums: blocks with fewer columns have more rows. The number of
+// rows divides the 16 of a tile.
 struct Shape {
   int rows;
   void (*multiply)(const Block&);

@@ -1,4 +1,4 @@
-// tiles.h in plain C++: what the others are held to, and what tests run on where there is neither.
+// tiles.h in plain C++: the reference for the other implementations, and the fallback in tests.
 #include <cmath>
 #include <cstring>
 

@@ -15,7 +15,7 @@
 
 namespace attn {
 
-// The names that ATTN_ISA takes.
+// The values of ATTN_ISA.
 template <>
 struct EnumNames<cpu::Isa> {
   static constexpr auto values = std::to_array<EnumName<cpu::Isa>>({
@@ -31,7 +31,7 @@ namespace cpu {
 namespace {
 
 #ifdef ATTN_AMX_KERNELS
-// Linux saves a thread's tiles only for processes that asked for them.
+// Requests permission to use AMX tiles, which Linux requires (arch_prctl).
 bool may_use_tiles() {
   constexpr long kRequestPermission = 0x1023, kTileData = 18;
   return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;

@@ -1,4 +1,4 @@
-// Which instructions the kernels use: those of this processor, or fewer if the user says so.
+// Selects the instruction set of the kernels: the best one of this processor, or that of ATTN_ISA.
 #pragma once
 
 #include <cstdint>
@@ -6,23 +6,23 @@
 
 namespace attn::cpu {
 
-/// Each has what the ones before it have. avx512 is F, DQ, VL and BW with FMA.
+/// Each includes the preceding ones. avx512 is F, DQ, VL and BW with FMA.
 enum class Isa : int64_t { generic, avx2, avx512, avx512_bf16, amx };
 
-/// The best one that this processor, the system and the compiler have.
+/// The best instruction set that processor, operating system and compiler support.
 Isa native_isa();
 
-/// The best one to use, and whether it was named rather than found.
+/// The best instruction set to use, and whether it was set by the user.
 struct ChosenIsa {
   Isa isa;
   bool named;
 };
 
-/// What `name` names: generic, avx2, avx512, avx512_bf16 or amx; empty: `native`. Throws
-/// ConfigError if it is none of these or better than `native`.
+/// The instruction set `name`: generic, avx2, avx512, avx512_bf16 or amx; empty: `native`. Throws
+/// ConfigError for other names and for one that is better than `native`.
 ChosenIsa isa_named(const std::string& name, Isa native);
 
-/// That of the environment variable ATTN_ISA, read once.
+/// The instruction set of the environment variable ATTN_ISA, which is read once.
 ChosenIsa chosen_isa();
 
 }  // namespace attn::cpu

@@ -64,7 +64,7 @@ const TileKernels* supported_tiles(int64_t index) {
 const TileKernels* tile_kernels() {
   static const TileKernels* const kernels = [] {
     const auto [isa, named] = chosen_isa();
-    // In plain C++ products of bf16 are slower than those of float32: for tests alone.
+    // Plain C++ bf16 products are slower than float32 ones and only used in tests.
     return isa == Isa::generic && !named ? nullptr : tiles_of(isa);
   }();
   return kernels;

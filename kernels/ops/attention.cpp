@@ -14,7 +14,7 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-// What forward and backward share: whose rows are whose.
+// The sentence offsets, shared by forward and backward.
 struct Layout {
   std::vector<int64_t> query_offsets, key_offsets;
   int64_t heads = 0;
@@ -31,7 +31,7 @@ struct Layout {
   }
 };
 
-// A random start for each head's dropout counters: its weights count up from there.
+// A random start per head; its weights are numbered consecutively from there.
 uint64_t first_index(const Layout& layout, int64_t sentence, int64_t head) {
   return mix64(static_cast<uint64_t>(sentence * layout.heads + head) + 1);
 }
@@ -180,35 +180,34 @@ bool has_empty_sentence(std::span<const int64_t> offsets) {
   return std::adjacent_find(offsets.begin(), offsets.end()) != offsets.end();
 }
 
-bool wants_gradient(const torch::Tensor& queries, const torch::Tensor& keys,
-                    const torch::Tensor& values) {
+bool requires_gradient(const torch::Tensor& queries, const torch::Tensor& keys,
+                       const torch::Tensor& values) {
   return torch::GradMode::is_enabled() &&
          (queries.requires_grad() || keys.requires_grad() || values.requires_grad());
 }
 
-// The kernel loads 16 bytes at a time and sums over at least one key. Its backward draws another
-// dropout mask than its forward where lengths differ (up to LibTorch 2.13: forward counts the
-// random numbers of a head with a number of keys that nothing sets).
-bool takes_various_lengths(const torch::Tensor& queries, const torch::Tensor& keys,
-                           const torch::Tensor& values, const PackedAttention& options) {
+// Whether LibTorch's kernel supports ragged lengths here. It loads 16 bytes at a time and sums over
+// at least one key. If lengths differ, its backward draws a different dropout mask than its forward
+// (up to LibTorch 2.13: forward counts random numbers with an unset number of keys).
+bool supports_ragged_lengths(const torch::Tensor& queries, const torch::Tensor& keys,
+                             const torch::Tensor& values, const PackedAttention& options) {
   return queries.is_cuda() && options.query_starts.defined() && options.key_starts.defined() &&
          options.dropout == 0.0 && queries.size(1) / options.heads % 8 == 0 &&
          values.size(1) / options.heads % 8 == 0 && !has_empty_sentence(options.key_offsets) &&
-         !(wants_gradient(queries, keys, values) && has_empty_sentence(options.query_offsets));
+         !(requires_gradient(queries, keys, values) && has_empty_sentence(options.query_offsets));
 }
 
-torch::Tensor various_length_attention(const torch::Tensor& queries, const torch::Tensor& keys,
-                                       const torch::Tensor& values,
-                                       const PackedAttention& options) {
+torch::Tensor ragged_attention(const torch::Tensor& queries, const torch::Tensor& keys,
+                               const torch::Tensor& values, const PackedAttention& options) {
   const auto heads = [&](const torch::Tensor& rows) {  // one batch of all rows
     return rows.contiguous().view({1, rows.size(0), options.heads, -1});
   };
-  constexpr int64_t kWhole = 0, kCausal = 1;  // its numbers for what a query may see
+  constexpr int64_t kWhole = 0, kCausal = 1;  // the operator's custom_mask_type
   const torch::Tensor out = std::get<0>(at::_efficient_attention_forward(
       heads(queries), heads(keys), heads(values), /*bias=*/std::nullopt, options.query_starts,
       options.key_starts, longest_of(options.query_offsets), longest_of(options.key_offsets),
       /*dropout_p=*/0.0, options.causal ? kCausal : kWhole,
-      /*compute_log_sumexp=*/wants_gradient(queries, keys, values)));
+      /*compute_log_sumexp=*/requires_gradient(queries, keys, values)));
   return out.view({queries.size(0), values.size(1)});
 }
 
@@ -233,7 +232,7 @@ torch::Tensor padded_attention(const torch::Tensor& queries, const torch::Tensor
   if (options.causal) {
     allowed = allowed & torch::ones({longest_query, longest_key}, allowed.options()).tril();
   }
-  // A padding query may see nothing; it gets its first key, and its output is dropped below.
+  // A padding query may attend to no key; it gets its first key, and its output is dropped below.
   const torch::Tensor none = ~allowed.any(-1, true);
   torch::Tensor first = torch::zeros({1, 1, 1, longest_key}, allowed.options());
   first.select(-1, 0).fill_(true);
@@ -254,8 +253,8 @@ torch::Tensor packed_attention(const torch::Tensor& queries, const torch::Tensor
                   values.size(1) % options.heads == 0,
               "attention: queries ", queries.sizes(), ", keys ", keys.sizes(), ", values ",
               values.sizes(), ", ", options.heads, " heads");
-  if (takes_various_lengths(queries, keys, values, options)) {
-    return various_length_attention(queries, keys, values, options);
+  if (supports_ragged_lengths(queries, keys, values, options)) {
+    return ragged_attention(queries, keys, values, options);
   }
   if (!queries.is_cpu()) return padded_attention(queries, keys, values, options);
   auto layout = std::make_shared<Layout>();

@@ -1,5 +1,5 @@
-// bf16 products on CPUs with tile instructions (AMX, kernels/cpu/tiles.h): bf16 operands, float32
-// accumulation. Weights, gradients and everything else stay float32.
+// bf16 products on CPUs with bf16 instructions (AMX or AVX-512 BF16, kernels/cpu/tiles.h): bf16
+// operands, float32 accumulation. Weights, gradients and everything else stay float32.
 #pragma once
 
 #include <map>

@@ -10,7 +10,7 @@ EmbeddingMatrices::EmbeddingMatrices(torch::nn::Module& owner, EmbeddingSharing 
                                      const VocabularySizes& sizes, int64_t width) {
   require(sharing != EmbeddingSharing::all || sizes.source == sizes.target,
           "model.embedding_sharing", "all", "requires data.shared_vocabulary");
-  // The order of registration is that of initialization: it decides the random numbers of each.
+  // Matrices are initialized in the order of registration, on which the random numbers depend.
   const auto matrix = [&](const char* name, int64_t rows) {
     return owner.register_parameter(name, torch::empty({rows, width}));
   };

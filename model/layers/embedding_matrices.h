@@ -8,8 +8,8 @@ namespace attn {
 
 /// Parameters of `owner`; which of them are defined depends on the sharing.
 struct EmbeddingMatrices {
-  /// Registers them with `owner`, uninitialized. Throws ConfigError if one matrix for both sides is
-  /// asked for with vocabularies of different sizes.
+  /// Registers them with `owner`, uninitialized. Throws ConfigError if one matrix is shared by both
+  /// sides but the vocabulary sizes differ.
   EmbeddingMatrices(torch::nn::Module& owner, EmbeddingSharing sharing,
                     const VocabularySizes& sizes, int64_t width);
 

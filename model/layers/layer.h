@@ -1,7 +1,7 @@
-// Initialization. The paper does not specify it; this is what its released code and its successors
-// do: linear layers Xavier uniform with zero biases, norms 1 and 0, embeddings and learned
-// positions normal with standard deviation d_model^-0.5 (so that embeddings, scaled by √d_model,
-// have unit variance).
+// Initialization. The paper does not specify it; this follows the released code and its successors:
+// linear layers Xavier uniform with zero biases, norms 1 and 0, embeddings and learned positions
+// normal with standard deviation d_model^-0.5 (so that embeddings, scaled by √d_model, have unit
+// variance).
 #pragma once
 
 #include "kernels/libtorch.h"

@@ -56,7 +56,7 @@ struct RecurrentConfig {
           "which of source embedding, target embedding and output projection share one matrix");
   }
   bool operator==(const RecurrentConfig&) const = default;
-  /// Throws ConfigError naming the first option that contradicts itself.
+  /// Throws ConfigError naming the first invalid option.
   void validate() const;
   std::optional<int64_t> max_length() const { return {}; }
   bool counts_words() const { return false; }

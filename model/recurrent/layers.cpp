@@ -23,7 +23,7 @@ TimeMajor::TimeMajor(const Segments& rows) {
     }
     sizes.push_back(size);
   }
-  // LibTorch's recurrence has no state for an empty sentence.
+  // LibTorch's RNN functions do not support empty sentences.
   sentences.resize(sizes.empty() ? 0 : static_cast<size_t>(sizes.front()));
   const torch::Device device = rows.positions().device();
   order_N_ = int64_tensor(std::span<const int64_t>(order), device);

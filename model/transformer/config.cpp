@@ -5,7 +5,7 @@
 namespace attn {
 namespace {
 
-constexpr int64_t kWidest = 1 << 20;  // larger sizes are taken for typos
+constexpr int64_t kWidest = 1 << 20;  // larger sizes are probably typos
 
 void require_size(const char* name, int64_t value, int64_t least = 1) {
   require(value >= least && value <= kWidest, name, value,

@@ -105,7 +105,7 @@ struct TransformerConfig {
           "which of source embedding, target embedding and output projection share one matrix");
   }
   bool operator==(const TransformerConfig&) const = default;
-  /// Throws ConfigError naming the first option that contradicts itself.
+  /// Throws ConfigError naming the first invalid option.
   void validate() const;
   /// Maximum number of positions, if the position encoding is limited.
   std::optional<int64_t> max_length() const;

@@ -58,8 +58,8 @@ class EndToEnd(ProgramTest):
         out = self.attn("translate", "whole", stdin="\n".join(lines) + "\n").stdout.split("\n")[:-1]
         self.assertEqual(len(out), len(lines))
         self.assertEqual(out[0], "")
-        # One line at a time gives what the batch gave.
-        alone = self.attn("translate", "whole", "--window", "1", stdin=lines[1] + "\n").stdout
+        # Single lines have the same translations as in a batch.
+        alone = self.attn("translate", "whole", "--chunk-size", "1", stdin=lines[1] + "\n").stdout
         self.assertEqual(alone, out[1] + "\n")
         scored = self.attn("translate", "whole", "--scores", "--set", "nbest=3", stdin=lines[1] + "\n").stdout
         rows = [line.split("\t") for line in scored.splitlines()]
@@ -85,7 +85,7 @@ class EndToEnd(ProgramTest):
         self.kill_again_and_again("whole", "killed")
 
     def test_killed_again_and_again_in_bf16_on_two_threads(self):
-        # A processor without bf16 stays with fp32.
+        # Processors without bf16 instructions use fp32.
         self.kill_again_and_again("whole-bf16", "killed-bf16", "--set", "train.precision=bf16", threads=2)
 
     def kill_again_and_again(self, whole, killed, *settings, threads=1):
@@ -182,7 +182,7 @@ class EndToEnd(ProgramTest):
         self.assertEqual(before, {p: p.stat().st_mtime_ns for p in (self.path / "whole/checkpoints").rglob("*")})
 
     def test_a_run_out_of_patience_stops_early_and_is_finished(self):
-        # At a rate that changes hardly a float no validation is better for long.
+        # With a learning rate this small, validation soon stops improving.
         self.write("patient.json", {"base": "small.json", "train": {"learning_rate": 1e-12, "patience": 2},
                                     "eval": [{"name": "valid", "kind": "loss", "every": 5},
                                              {"name": "end", "kind": "bleu", "data": "corpus/test", "every": 0, "beam": 1}]})
@@ -276,7 +276,7 @@ class EndToEnd(ProgramTest):
     def test_checkpoints_off_the_schedule_change_no_average(self):
         settings = ["--set", "train.steps=45", "--set", "train.checkpoint_every=10", "--set", "train.keep_last=3"]
         self.attn("train", "small.json", "--run", "calm", *settings)
-        # As many times saved as can be, and going on from a step between two scheduled ones.
+        # Saved as often as possible, and resumed from a step between two scheduled ones.
         often = [*settings, "--set", "train.checkpoint_minutes=1e-9", "--set", "eval.0.every=4"]
         self.attn("train", "small.json", "--run", "busy", *often[2:], "--set", "train.steps=33")
         self.attn("train", "small.json", "--run", "busy", "--resume", *often)
@@ -525,7 +525,7 @@ class EndToEnd(ProgramTest):
 
         def stderr_of(terminal):
             ours, theirs = pty.openpty() if terminal else os.pipe()
-            process = subprocess.Popen([self.program, "translate", "whole", "--window", "1"], cwd=self.path, text=True,
+            process = subprocess.Popen([self.program, "translate", "whole", "--chunk-size", "1"], cwd=self.path, text=True,
                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=theirs)
             os.close(theirs)
             process.stdin.write(line)
@@ -564,7 +564,7 @@ class EndToEnd(ProgramTest):
     def test_a_byte_order_mark_is_no_part_of_the_text(self):
         self.whole_run()
         text = "\n".join((self.path / "corpus/test.en").read_text().splitlines()[:3]) + "\n"
-        for command in (["translate", "whole"], ["translate", "whole", "--window", "1"], ["vocab", "whole", "--encode"]):
+        for command in (["translate", "whole"], ["translate", "whole", "--chunk-size", "1"], ["vocab", "whole", "--encode"]):
             with self.subTest(command=command):
                 plain = self.attn(*command, stdin=text).stdout
                 self.assertEqual(self.attn(*command, stdin="\ufeff" + text).stdout, plain)

@@ -75,7 +75,7 @@ class Parse(ProgramTest):
             word, tags = line.split("\t")
             known[word] = [tag.rsplit(":", 1)[0].lstrip("=") for tag in tags.split()]
         self.assertGreater(len(known), 50)
-        # The first checkpoint of a short run would rather write nonsense.
+        # Unconstrained, the first checkpoint of a short run would output malformed trees.
         trees = self.attn("parse", "tags", "--set", "known_tags=1", "--set", "beam=1",
                           stdin="".join(line + "\n" for line in self.sentences())).stdout
         leaves = re.findall(r"\(([^ ()]+) ([^ ()]+)\)", trees)
@@ -162,9 +162,9 @@ class Parse(ProgramTest):
                          stdin="\n".join(self.sentences()) + "\n")
         self.assertRegex(done.stderr, r"\d+ of 40 outputs were not well-formed trees")
 
-    def test_windows_and_n_best_lists(self):
+    def test_chunks_and_n_best_lists(self):
         line = self.sentences()[0] + "\n"
-        alone = self.attn("parse", "tags", "--window", "1", stdin=line).stdout
+        alone = self.attn("parse", "tags", "--chunk-size", "1", stdin=line).stdout
         together = self.attn("parse", "tags", stdin=line + line).stdout
         self.assertEqual(together, alone + alone)
         rows = [r.split("\t") for r in
@@ -182,7 +182,7 @@ class Parse(ProgramTest):
 
     def test_a_byte_order_mark_is_no_part_of_the_first_word(self):
         lines = "\n".join(self.sentences()[:2]) + "\n"
-        for options in ([], ["--tokenize"], ["--window", "1"]):
+        for options in ([], ["--tokenize"], ["--chunk-size", "1"]):
             self.assertEqual(self.attn("parse", "tags", *options, stdin="\ufeff" + lines).stdout,
                              self.attn("parse", "tags", *options, stdin=lines).stdout)
 

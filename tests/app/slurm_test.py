@@ -109,7 +109,7 @@ def cluster(path):
     user = pwd.getpwnam("munge")
     for item in (munge, munge / "key"):
         os.chown(item, user.pw_uid, user.pw_gid)
-    # munged insists on a socket's folder that others may enter and only its user may write.
+    # munged requires a socket directory that all can enter but only its user can write.
     sockets = pathlib.Path(tempfile.mkdtemp(prefix="attn-munge-", dir="/run"))
     os.chown(sockets, user.pw_uid, user.pw_gid)
     os.chmod(sockets, 0o755)

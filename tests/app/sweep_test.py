@@ -65,7 +65,7 @@ class Sweeps(ProgramTest):
         self.assertNotIn("<script", page)
         result = json.loads((self.path / "whole/E/seed-3/result.json").read_text())
         self.assertGreater(result["flops"], 0)
-        # The vocabulary is one for all rows.
+        # All rows share one vocabulary.
         self.assertEqual(len(list((self.path / "whole/vocabulary").glob("*/source.model"))), 1)
 
     def test_run_again_it_has_nothing_to_do(self):
@@ -115,7 +115,7 @@ class Sweeps(ProgramTest):
         sweep(40)
         self.assertEqual(json.loads((run / "config.json").read_text())["train"]["steps"], 40)
         self.assertIn("1 runs are already finished", sweep(40).stderr)
-        # As long a training as that of the sweep that never stopped, so the same figures.
+        # The training is as long as in the uninterrupted sweep, with the same results.
         self.assertEqual(self.scores("longer")[0], self.whole()[0])
         self.assertIn("finished at step 40; nothing to do", self.attn("train", str(run), "--resume").stderr)
         shorter = self.attn("sweep", "sweep.json", "--run", "longer", "--only", "base", "--seeds", "1",
@@ -182,7 +182,7 @@ class Sweeps(ProgramTest):
         self.assertIn("re-run the same command to resume", error)
         step = max(int(p.name[5:]) for p in run.glob("checkpoints/step-*"))
         self.assertIn(f"stopped at step {step}, checkpoint saved", (self.path / "stopped/base/seed-3.log").read_text())
-        # A sweep that is not through has a report as well.
+        # An unfinished sweep has a report, too.
         self.assertIn("of 400", self.attn("report", "stopped").stdout)
 
     def test_two_processes_do_not_train_one_run(self):
@@ -303,7 +303,7 @@ class Sweeps(ProgramTest):
             (self.path / name / file).write_text(former.replace("a", "o"))
             self.one_line("sweep", f"{name}-sweep.json", "--run", run, code=3,
                           names=(f"base/seed-3 ({place})", "E/seed-3", "restore the texts", "delete"))
-            # All of them are on the same text, so their figures can stand beside each other.
+            # All of them used the same text, so the results are comparable.
             report = self.attn("report", run)
             self.assertEqual(report.stdout.count("texts have changed since"), 1)
             self.assertEqual([row[2] for row in self.scores(run)], ["1", "1"])
@@ -342,7 +342,7 @@ class Sweeps(ProgramTest):
         self.assertIn("started with 3 threads, resuming with 2", note)
         command = [self.program, "train", "threads", "--resume", "--set", "train.steps=12"]
         done = subprocess.run(command, cwd=self.path, capture_output=True, text=True, timeout=300)
-        self.assertIn("resuming with 3 threads, as it was started", done.stderr)
+        self.assertIn("resuming with 3 threads, as at the start of the run", done.stderr)
         self.assertIn("; 3 threads;", done.stderr)
         self.assertNotIn("threads, as", run(16, "--resume", threads=3))
 

@@ -168,7 +168,7 @@ TEST_CASE("an atomic directory without a commit leaves nothing") {
   CHECK(names_in(folder.path()).empty());
 }
 
-TEST_CASE("an atomic directory never takes the place of another") {
+TEST_CASE("an atomic directory does not replace an existing one by default") {
   const TemporaryDirectory folder;
   fs::create_directory(folder / "taken");
   CHECK_THROWS_WITH(AtomicDirectory(folder / "taken"), contains("File exists"));
@@ -179,7 +179,7 @@ TEST_CASE("an atomic directory never takes the place of another") {
   CHECK_THROWS_WITH(AtomicDirectory(folder / "file/below"), contains("Not a directory"));
 }
 
-TEST_CASE("an atomic directory takes the place of another where it is told to") {
+TEST_CASE("an atomic directory replaces an existing one with Existing::replace") {
   const TemporaryDirectory folder;
   fs::create_directory(folder / "final");
   put(folder / "final/old", "1");
@@ -256,7 +256,7 @@ TEST_CASE("a directory that is replaced is there at every moment") {
   CHECK(missing == 0);
 }
 
-TEST_CASE("what a killed replacement left is found, and removed by the next one") {
+TEST_CASE("leftovers of a killed replacement are found and removed by the next one") {
   const TemporaryDirectory folder;
   CHECK_FALSE(interrupted_replacement(folder / "none/final"));
   fs::create_directory(folder / "final.tmp-0123");  // unfinished: nothing to go back to

@@ -177,7 +177,7 @@ TEST_CASE("written values are read back, missing keys keep their defaults") {
   CHECK(read(R"({"inner": {"rate": 3}})").inner.sizes == std::vector<int64_t>{1, 2});
 }
 
-TEST_CASE("an unknown key stops with its path and the nearest right name") {
+TEST_CASE("an unknown key is an error with its path and the nearest name") {
   CHECK_THROWS_WITH(read(R"({"inner": {"rte": 1}})"),
                     contains("inner.rte: unknown key") && contains("did you mean rate?"));
   CHECK_THROWS_WITH(read(R"({"list": [{}, {"qqqqqqqq": 1}]})"),
@@ -194,7 +194,7 @@ TEST_CASE("a wrong type stops with its path, the value and what is wanted") {
   CHECK_THROWS_WITH(read("[]"), contains("expected an object"));
 }
 
-TEST_CASE("an unknown word of an enum stops with the choices") {
+TEST_CASE("an unknown enum value is an error with the choices") {
   CHECK_THROWS_WITH(read(R"({"norm": "pots"})"),
                     contains("norm: \"pots\" is not a choice; did you mean post?"));
   CHECK_THROWS_WITH(read(R"({"norm": "layerwise"})"), contains("one of: post, pre"));
@@ -202,13 +202,13 @@ TEST_CASE("an unknown word of an enum stops with the choices") {
 
 TEST_CASE("broken JSON is reported with line and column, duplicate keys by name") {
   CHECK_THROWS_WITH(parse_json("{\n  \"a\": 1,\n  b\n}", "f.json"), contains("f.json:3:3"));
-  CHECK_THROWS_WITH(parse_json(R"({"a": 1, "a": 2})", "f.json"), contains("\"a\" is a duplicate"));
+  CHECK_THROWS_WITH(parse_json(R"({"a": 1, "a": 2})", "f.json"), contains("duplicate key \"a\""));
   CHECK_NOTHROW(parse_json(R"({"a": {"a": 1}, "b": [{"a": 1}, {"a": 2}]})", "f.json"));
   CHECK_THROWS_AS(parse_json(std::string(100000, '['), "f.json"), ConfigError);
   CHECK_THROWS_AS(parse_json("", "f.json"), ConfigError);
 }
 
-TEST_CASE("--set reaches into objects and arrays and takes bare words as strings") {
+TEST_CASE("--set changes options in objects and arrays and accepts bare words as strings") {
   Json json = parse_json(R"({"list": [{"rate": 1}]})", "f.json");
   set_path(json, "inner.rate=0.25");
   set_path(json, "list.0.rate=7");
@@ -232,10 +232,10 @@ TEST_CASE("--set with an object is a merge patch, read as strictly as a file") {
   set_path(json, "list=[]");
   CHECK(json["list"].empty());
   CHECK_THROWS_WITH(set_path(json, R"(inner={"rate": 4, "rate": 5})"),
-                    contains("--set inner=") && contains("\"rate\" is a duplicate"));
+                    contains("--set inner=") && contains("duplicate key \"rate\""));
 }
 
-TEST_CASE("null is a field's default, of known fields alone") {
+TEST_CASE("null resets a known field to its default") {
   Outer outer;
   outer.name = "other";
   outer.inner.rate = 7;
@@ -293,7 +293,7 @@ TEST_CASE("an option of another alternative stops with the alternatives that hav
                     contains("width: shape disc has no such option (shape box has)"));
 }
 
-TEST_CASE("an unknown key of a union names the alternative and the nearest of its options") {
+TEST_CASE("the error for an unknown key of a union names the alternative and the nearest option") {
   CHECK_THROWS_WITH(
       read_tagged(R"({"scores": [{"evry": 5}]})"),
       contains("scores[0].evry: unknown key (kind loss)") && contains("did you mean every?"));

@@ -123,7 +123,7 @@ TEST_CASE("a resumed log equals an uninterrupted one, wherever the run was kille
   }
 }
 
-TEST_CASE("cutting a log leaves lines alone that it does not understand") {
+TEST_CASE("truncating a log keeps foreign lines") {
   const TemporaryDirectory folder;
   const std::string kept = "not json\n[1]\n{\"step\":\"9\"}\n{\"step\":2.5}\n\n{\"step\":5}\n";
   put(folder / "m", kept + "{\"step\":6}\n{\"step\":1}\n");
@@ -155,7 +155,7 @@ TEST_CASE("a process killed while it logs loses no line that was written") {
   CHECK(lines.back() == R"({"kind":"train","step":50})");
 }
 
-TEST_CASE("a log that cannot be written is an error and keeps whole lines") {
+TEST_CASE("a log that cannot be written is an error and keeps complete lines") {
   const TemporaryDirectory folder;
   CHECK_THROWS_WITH(MetricsLog(folder / "none/m"), contains("No such file or directory"));
   CHECK_THROWS_AS(MetricsLog(folder.path()), DataError);

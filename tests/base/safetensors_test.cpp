@@ -1,5 +1,5 @@
-// The safetensors format: ours against files that Python's safetensors wrote
-// (tools/goldens/safetensors_golden.py), and against damage of every kind.
+// The safetensors format against files written by Python's safetensors
+// (tools/goldens/safetensors_golden.py), and with corrupt files.
 #include "base/safetensors.h"
 
 #include <cstring>
@@ -251,7 +251,7 @@ TEST_CASE("tensors cover the data without gaps and overlaps") {
              contains("\"a\" twice"));
 }
 
-TEST_CASE("a file that cannot be written leaves nothing and says why") {
+TEST_CASE("a file that cannot be written is an error and leaves nothing behind") {
   const TemporaryDirectory folder;
   const std::vector<float> large(100000);
   const std::vector<TensorView> views = {{"w", "F32", {100000}, bytes_of(large)}};

@@ -32,7 +32,7 @@ EncodedCorpus random_corpus(int64_t count, uint64_t seed, uint64_t longest = 30)
   return EncodedCorpus(pairs, vocabularies);
 }
 
-/// The batches of one epoch, beginning where the stream stands, at an epoch's start.
+/// The batches of one epoch. The stream must be at the start of an epoch.
 std::vector<Batch> epoch_of(BatchStream& stream) {
   std::vector<Batch> batches{stream.next()};
   const int64_t epoch = stream.epoch();
@@ -120,7 +120,7 @@ TEST_CASE("no batch is above the budget, nor empty") {
   }
 }
 
-TEST_CASE("a pair beyond the budget is a batch of its own and stops nothing") {
+TEST_CASE("a pair longer than the limit is its own batch") {
   Pairs pairs(20, {{4, 5}, {6}});
   pairs[11].first.assign(500, 7);
   const EncodedCorpus corpus(pairs, vocabularies);

@@ -190,7 +190,7 @@ TEST_CASE("a reader's hash is the file's") {
   }
 }
 
-TEST_CASE("unusable pairs are left out, reported, and the lines stay right") {
+TEST_CASE("invalid pairs are dropped and reported, and line numbers stay correct") {
   Texts texts(300);
   texts.source_lines[4] = "";
   texts.target_lines[10] = "\xff";
@@ -246,7 +246,7 @@ TEST_CASE("a cache that cannot be written is reported with its place") {
   CHECK_THROWS_WITH(load_corpus(texts.request), contains("file/cache"));
 }
 
-TEST_CASE("a full disk is reported with its reason and leaves nothing behind") {
+TEST_CASE("a full disk is an error and leaves no files behind") {
   Texts texts(5000);
   {
     const FileSizeLimit limit(40'000);

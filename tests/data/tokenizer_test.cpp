@@ -81,7 +81,7 @@ TEST_CASE("text survives encoding and decoding with every kind of tokenizer") {
   }
 }
 
-TEST_CASE("identity keeps what tokenized text has of odd characters, nfkc unifies them") {
+TEST_CASE("identity keeps unusual characters of tokenized text, nfkc normalizes them") {
   Text text(TokenizerKind::bpe, 300);
   const std::string odd = "ﬁne ½ ａ &apos;s @-@ „ “ x² …";
   write_text(text.config.train + ".xx", join_lines({odd, odd, "fine a 1⁄2 x2 ..."}));
@@ -114,7 +114,7 @@ TEST_CASE("a joint vocabulary is one object, separate ones learn one side each")
   }
 }
 
-TEST_CASE("a small text yields a smaller vocabulary than asked for, and it is said") {
+TEST_CASE("a small text yields a smaller vocabulary, which is logged") {
   for (const auto kind : all_kinds) {
     const Text text(kind, 37000);
     std::string said;
@@ -163,7 +163,7 @@ TEST_CASE("special tokens written in the text stay ordinary text") {
   }
 }
 
-TEST_CASE("unknown characters, broken encoding and very long lines are encoded all the same") {
+TEST_CASE("unknown characters, invalid UTF-8 and very long lines are encoded") {
   for (const auto kind : all_kinds) {
     const Text text(kind);
     const auto made = make_tokenizers(text.config);
@@ -222,13 +222,13 @@ TEST_CASE("byte pairs from counted words equal byte pairs from the running text 
   CHECK(make_tokenizers(text.config).source->fingerprint() == before.source->fingerprint());
 }
 
-TEST_CASE("a vocabulary that cannot hold the characters is the config's mistake") {
+TEST_CASE("a vocabulary smaller than the number of characters is a ConfigError") {
   const Text text(TokenizerKind::bpe, 5);
   CHECK_THROWS_AS(make_tokenizers(text.config), ConfigError);
   CHECK_THROWS_WITH(make_tokenizers(text.config), contains("data.vocab_size: 5: "));
 }
 
-TEST_CASE("texts that nothing can be learnt from are named") {
+TEST_CASE("errors of unusable training texts name the text") {
   for (const auto kind : all_kinds) {
     CAPTURE(enum_name(kind));
     Text text(kind);
@@ -245,7 +245,8 @@ TEST_CASE("texts that nothing can be learnt from are named") {
   }
 }
 
-TEST_CASE("text of blanks beyond ASCII and the library's own symbols does not end the process") {
+TEST_CASE(
+    "text of non-ASCII spaces and the library's reserved symbols does not abort the process") {
   Text text(TokenizerKind::unigram);
   text.config.normalization = Normalization::nmt_nfkc;
   write_text(text.config.train + ".yy", "");

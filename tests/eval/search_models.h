@@ -158,8 +158,7 @@ inline std::vector<Hypothesis> all_outputs(const Model& model, const SearchConfi
   return out;
 }
 
-/// Textbook beam search that always goes to the limit, with copies of whole prefixes: what stopping
-/// early must not change.
+/// Textbook beam search without early stopping and with copies of whole prefixes, for comparison.
 inline std::vector<Hypothesis> unhurried_search(const Model& model, const SearchConfig& config,
                                                 int64_t sentence, int64_t limit) {
   std::vector<Hypothesis> live(1), finished;

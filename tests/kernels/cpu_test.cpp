@@ -1,6 +1,6 @@
-// The raw kernels against loops written out in double precision, in buffers of exactly the size
-// promised, so that the sanitizers see a step over an edge. Every instruction set that the machine
-// has runs the same cases.
+// Raw kernels against loops in double precision, on buffers of exactly the required size, so that
+// the sanitizers detect accesses out of bounds. All instruction sets that the machine supports run
+// the same cases.
 #include <cmath>
 #include <tuple>
 #include <vector>
@@ -19,7 +19,7 @@ std::vector<float> random_floats(Random& random, int64_t n) {
   return out;
 }
 
-// Every instruction set that the machine has.
+// All instruction sets that the machine supports.
 const cpu::Kernels& each_table() {
   std::vector<const cpu::Kernels*> tables;
   while (const auto* table = cpu::supported(static_cast<int64_t>(tables.size()))) {
@@ -277,7 +277,7 @@ TEST_CASE("dropout draws the same elements whatever part of a tensor it is asked
   CHECK(std::abs(static_cast<double>(dropped) - 250) < 50);
 }
 
-TEST_CASE("a weight in panels gives the product and touches nothing beside its outputs") {
+TEST_CASE("packed weights give the product and write nothing beyond the outputs") {
   const cpu::Kernels& kernels = each_table();
   const auto [rows, inputs, outputs] = GENERATE(std::tuple<int64_t, int64_t, int64_t>{1, 1, 1},
                                                 std::tuple<int64_t, int64_t, int64_t>{5, 16, 32},

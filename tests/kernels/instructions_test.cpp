@@ -9,14 +9,14 @@ using namespace attn;
 using cpu::Isa;
 using testing::contains;
 
-TEST_CASE("without a name the native instruction set is used, and a lesser one may be named") {
+TEST_CASE("the native instruction set is the default, and a lesser one can be selected") {
   CHECK(cpu::isa_named("", Isa::amx).isa == Isa::amx);
   CHECK_FALSE(cpu::isa_named("", Isa::amx).named);
   CHECK(cpu::isa_named("avx2", Isa::avx512).isa == Isa::avx2);
   CHECK(cpu::isa_named("generic", Isa::generic).named);
 }
 
-TEST_CASE("an instruction set that is unknown or missing is an error with what there is") {
+TEST_CASE("an unknown or unsupported instruction set is an error that lists the supported ones") {
   CHECK_THROWS_WITH(cpu::isa_named("sse9", Isa::amx), contains("ATTN_ISA: sse9: expected generic"));
   CHECK_THROWS_WITH(cpu::isa_named("amx", Isa::avx512_bf16),
                     contains("ATTN_ISA: amx: the best that this processor has is avx512_bf16"));

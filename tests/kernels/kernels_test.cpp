@@ -1,4 +1,5 @@
-// Every kernel against the plain operations that define it: values, gradients, rates.
+// Kernels against reference implementations with LibTorch operations: values, gradients, dropout
+// rates.
 #include <ATen/Parallel.h>
 #ifdef __linux__
 #include <dlfcn.h>
@@ -47,7 +48,7 @@ TEST_CASE("the standard library is the system's, not the parts of one that LibTo
 }
 #endif
 
-TEST_CASE("a dropout seed decides the keys of its thread, nested ones too") {
+TEST_CASE("a dropout seed determines the keys of its thread, also in nested scopes") {
   const ComputeScope outer({.dropout_seed = 7});
   const uint64_t first = draw_dropout_key(0.5).key;
   const uint64_t second = draw_dropout_key(0.5).key;
@@ -58,7 +59,7 @@ TEST_CASE("a dropout seed decides the keys of its thread, nested ones too") {
     torch::manual_seed(1);  // has no say
     CHECK(draw_dropout_key(0.5).key == second);
   }
-  CHECK(draw_dropout_key(0.5).key != second);  // the outer one goes on where it stood
+  CHECK(draw_dropout_key(0.5).key != second);  // the outer one continues its sequence
 }
 
 TEST_CASE("residual_norm without dropout equals LayerNorm of the sum, values and gradients") {

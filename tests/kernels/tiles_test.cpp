@@ -1,5 +1,5 @@
-// Products of bf16 tiles against loops in double precision, on buffers of exactly the size
-// promised. Every kind of kernels that the machine has runs the same cases, plain C++ too.
+// Products of bf16 tiles against loops in double precision, on buffers of exactly the required
+// size. All implementations that the machine supports, including plain C++, run the same cases.
 #include "kernels/cpu/tiles.h"
 
 #include <cmath>
@@ -61,7 +61,7 @@ struct Matrix {
   std::vector<uint16_t> narrow, narrow_turned;
 };
 
-// Room for an operand, and a guard behind it.
+// A buffer for an operand, followed by a guard.
 constexpr uint16_t kGuard = 0x1234;
 std::vector<uint16_t> tiles(int64_t lines, int64_t inner) {
   std::vector<uint16_t> room(static_cast<size_t>(tile_count(lines, kTileLines) *
@@ -70,7 +70,7 @@ std::vector<uint16_t> tiles(int64_t lines, int64_t inner) {
   return room;
 }
 
-// Those of every kind that the machine has.
+// The kernels of all implementations that the machine supports.
 const cpu::TileKernels* each_kind() {
   std::vector<const cpu::TileKernels*> all;
   while (const auto* kernels = cpu::supported_tiles(static_cast<int64_t>(all.size()))) {
@@ -89,7 +89,7 @@ TEST_CASE("support of bf16 tiles is reported consistently") {
   CHECK(cpu::supported_tiles(count - 1)->name == std::string("generic"));
 }
 
-TEST_CASE("tiles multiply as matrices do, whatever operand a source becomes") {
+TEST_CASE("tile products equal matrix products for all kinds of operands") {
   const cpu::TileKernels* kernels = each_kind();
   CAPTURE(kernels->name);
   const auto [rows, inner, columns] = GENERATE(std::tuple<int64_t, int64_t, int64_t>{1, 1, 1},
@@ -132,7 +132,7 @@ TEST_CASE("tiles multiply as matrices do, whatever operand a source becomes") {
   CHECK(worst < 1e-5 * static_cast<double>(inner + 1));
 }
 
-TEST_CASE("rows are narrowed, cut at zero if asked, and what is not a number comes through") {
+TEST_CASE("rows are converted to bf16, optionally with ReLU, and NaN propagates") {
   const cpu::TileKernels* kernels = each_kind();
   CAPTURE(kernels->name);
   const int64_t rows = 2, columns = 19;

@@ -1,4 +1,4 @@
-// Tensors that a script of tools/goldens wrote.
+// Golden tensors, written by scripts in tools/goldens.
 #pragma once
 
 #include <cstring>
@@ -13,7 +13,8 @@
 
 namespace attn::testing {
 
-/// The float32 tensors of tests/model/data/`file` whose names begin with `prefix`, by the rest.
+/// The float32 tensors of tests/model/data/`file` whose names begin with `prefix`, keyed by the
+/// rest of the name.
 class Golden {
  public:
   Golden(const std::string& file, std::string prefix)
@@ -30,7 +31,7 @@ class Golden {
   std::string prefix_;
 };
 
-/// Gives a module the golden's "parameter.NAME".
+/// Sets the parameters of a module to the golden values "parameter.NAME".
 inline void fill(torch::nn::Module& module, const Golden& golden) {
   const torch::NoGradGuard no_grad;
   for (auto& parameter : module.named_parameters()) {
@@ -38,7 +39,7 @@ inline void fill(torch::nn::Module& module, const Golden& golden) {
   }
 }
 
-/// Compares a module's gradients with the golden's "gradient.NAME".
+/// Compares the gradients of a module with the golden values "gradient.NAME".
 inline void check_gradients(const torch::nn::Module& module, const Golden& golden) {
   for (const auto& parameter : module.named_parameters()) {
     INFO(parameter.key());

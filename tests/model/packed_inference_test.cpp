@@ -1,4 +1,4 @@
-// The packed path of search against the modules that define it.
+// Packed inference against the reference implementation (the modules).
 #include "model/transformer/packed_inference.h"
 
 #include <algorithm>
@@ -45,7 +45,7 @@ TokenSequences random_source(Random& random) {
   return token_sequences(tokens, lengths);
 }
 
-// The log-probabilities of every class, in a few steps of three rows.
+// Log-probabilities of all classes over a few steps of three rows.
 std::vector<double> log_probs_of(DecodeSession& session) {
   const std::vector<int64_t> rows = {0, 1, 2}, second = {1, 0, 1};
   const std::vector<int32_t> tokens = {1, 1, 1};
@@ -102,7 +102,7 @@ TEST_CASE("packed steps are the model's steps, however rows reorder and end") {
     for (auto& count : second) count = static_cast<int64_t>(random.below(5));
     const StepRows all{parents, tokens, sentences, second};
     CHECK(max_difference(fast->step(all), plain->step(all)) < 5e-5);
-    // Up to 16 rows a sentence, from any parents of the same sentence; one sentence ends.
+    // Up to 16 rows per sentence, with arbitrary parents in the same sentence; one sentence ends.
     std::vector<int64_t> next_parents, next_sentences;
     for (int64_t s = 0; s < 3; ++s) {
       if (s == 1 && step >= 6) continue;

@@ -1,5 +1,5 @@
-// Our layers against PyTorch's own, with the same weights: tools/goldens/pytorch_layers.py wrote
-// what it computes.
+// Layers against PyTorch's own with the same weights. Golden values are from
+// tools/goldens/pytorch_layers.py.
 #include "model/transformer/decoder.h"
 #include "model/transformer/encoder.h"
 #include "tests/model/golden.h"

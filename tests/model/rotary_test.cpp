@@ -1,4 +1,4 @@
-// Rotary positions: tools/goldens/rms_rotary.py wrote what complex numbers make of them.
+// Rotary positions. Golden values are from tools/goldens/rms_rotary.py, which uses complex numbers.
 #include <numeric>
 
 #include "kernels/ops/rotary.h"

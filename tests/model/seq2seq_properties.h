@@ -1,5 +1,5 @@
-// What every architecture must satisfy behind model/seq2seq.h. A new one adds its variants to the
-// list in seq2seq_test.cpp.
+// Properties that every implementation of model/seq2seq.h must satisfy. New architectures add their
+// variants to the list in seq2seq_test.cpp.
 #pragma once
 
 #include <memory>
@@ -20,7 +20,7 @@ struct ModelVariant {
 
 inline const VocabularySizes kPropertySizes{23, 23};
 
-/// A second index for variants that take one: how many of a few tokens came so far.
+/// Second position for variants with one: the number of certain tokens so far.
 inline std::vector<int64_t> second_index(const std::vector<int64_t>& tokens) {
   std::vector<int64_t> out;
   int64_t count = 0;
@@ -92,7 +92,7 @@ inline void check_batch_independence(const ModelVariant& variant) {
   CHECK(max_difference(alone, batch.narrow(0, 2, 3)) < 1e-5);
 }
 
-/// A session's logits are those of teacher forcing, through reorderings and endings.
+/// A session's logits equal those of teacher forcing, with reordered and finished rows.
 inline void check_session(const ModelVariant& variant, const SearchBackend& backend,
                           double tolerance = 2e-5) {
   const auto model = seeded_model(variant.config);
@@ -133,8 +133,8 @@ inline void check_session(const ModelVariant& variant, const SearchBackend& back
   }
 }
 
-/// A replica has the same parameters by name and shape, and gives the same rows once it has the
-/// same values.
+/// A replica has parameters of the same names and shapes, and the same output given the same
+/// values.
 inline void check_replica(const ModelVariant& variant) {
   const auto model = seeded_model(variant.config);
   const auto replica = model->replica();

@@ -1,4 +1,4 @@
-// The properties of seq2seq_properties.h over every architecture and its variants.
+// Tests the properties of seq2seq_properties.h for all architectures and their variants.
 #include "model/seq2seq.h"
 
 #include "kernels/ops/bf16.h"

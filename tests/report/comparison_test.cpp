@@ -40,7 +40,7 @@ std::vector<RunRecord> draws(int64_t count, Random& random) {
   return runs;
 }
 
-// How often a row is called significantly different though nothing sets it apart.
+// Rate of false positives: rows without a true difference that are called significant.
 double false_positives(int64_t of_base, int64_t of_row) {
   constexpr int kSweeps = 20'000;
   Random random(static_cast<uint64_t>(100 * of_base + of_row));

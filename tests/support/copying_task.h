@@ -49,7 +49,7 @@ inline TrainConfig copying_training() {
   return config;
 }
 
-/// A whole training set-up from nothing but seeds.
+/// A complete training set-up, created from seeds.
 struct CopyingTask {
   EncodedCorpus pairs;
   BatchStream stream;

@@ -1,5 +1,4 @@
-// While it lives, this process' files cannot grow beyond some size: a full disk as far as the code
-// under test can tell.
+// RAII limit on the size of files that this process writes, to simulate a full disk.
 #pragma once
 
 #include <sys/resource.h>

@@ -1,4 +1,4 @@
-// Tests that need hardware not every machine has.
+// Skips tests that require certain hardware.
 #pragma once
 
 namespace attn::testing {

@@ -5,7 +5,7 @@
 
 namespace attn::testing {
 
-/// The smallest model with more than one of everything; tests set what they are about.
+/// The smallest model with more than one layer, head etc.; tests change the options they test.
 inline TransformerConfig small_model() {
   TransformerConfig config;
   config.layers = 2;

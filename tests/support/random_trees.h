@@ -1,4 +1,4 @@
-// Random constituency trees and random nonsense, for properties of everything that reads them.
+// Random constituency trees and random symbols, for property tests.
 #pragma once
 
 #include <string>

@@ -1,5 +1,4 @@
-// Public data sets that some machines have. Tests on them are extra: where the folder is absent
-// they say so and end.
+// Public data sets that some machines have. Tests that need them are skipped if they are missing.
 #pragma once
 
 #include <cstdlib>

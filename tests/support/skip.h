@@ -1,4 +1,4 @@
-// Tests of what not every machine has.
+// Skips test cases whose requirements are missing.
 #pragma once
 
 #include <string>

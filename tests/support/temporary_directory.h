@@ -1,4 +1,4 @@
-// An empty directory for one test, gone at its end.
+// A temporary directory that is deleted at the end of the test.
 #pragma once
 
 #include <stdlib.h>

@@ -43,9 +43,9 @@ def broken_links(path):
         name, _, anchor = target.partition("#")
         file = (path.parent / name).resolve() if name else path
         if not file.exists():
-            yield f"{path.relative_to(ROOT)}: {target}: there is no such file"
+            yield f"{path.relative_to(ROOT)}: {target}: no such file"
         elif anchor and file.suffix == ".md" and anchor not in anchors(file):
-            yield f"{path.relative_to(ROOT)}: {target}: there is no such heading"
+            yield f"{path.relative_to(ROOT)}: {target}: no such heading"
 
 
 class Links(unittest.TestCase):

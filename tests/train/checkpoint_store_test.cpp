@@ -162,7 +162,7 @@ TEST_CASE("pruning keeps the last and the best") {
   CHECK_NOTHROW(prune_checkpoints(folder / "none", {}, 1));
 }
 
-TEST_CASE("a checkpoint off the schedule takes no scheduled one's place") {
+TEST_CASE("an unscheduled checkpoint does not displace a scheduled one") {
   const TemporaryDirectory folder;
   const CheckpointSchedule schedule{.every = 10, .end = 45};
   for (const int64_t step : {10, 12, 20, 25, 30, 35, 40, 42, 45}) {
@@ -194,7 +194,7 @@ TEST_CASE("the last scheduled checkpoints are those of an uninterrupted run") {
   CHECK(steps({.every = 1000, .end = 67}) == Steps{67});
 }
 
-TEST_CASE("leftovers of a killed process are removed and nothing else") {
+TEST_CASE("only leftovers of a killed process are removed") {
   const TemporaryDirectory folder;
   CHECK_NOTHROW(remove_checkpoint_leftovers(folder / "none"));
   make_checkpoints(folder.path(), {10});

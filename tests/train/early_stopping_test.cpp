@@ -15,14 +15,14 @@ bool lower(double value, double than) {
 TEST_CASE("the first value is the best, whatever it is; later ones must be better") {
   TrainState state;
   state.step = 10;
-  CHECK(note_validation(state, 100.0, lower));
+  CHECK(record_validation(state, 100.0, lower));
   CHECK(state.best == 100.0);
   CHECK(state.best_step == 10);
   state.step = 20;
-  CHECK_FALSE(note_validation(state, 100.0, lower));
+  CHECK_FALSE(record_validation(state, 100.0, lower));
   CHECK(state.without_better == 1);
   state.step = 30;
-  CHECK(note_validation(state, 99.0, lower));
+  CHECK(record_validation(state, 99.0, lower));
   CHECK(state.best_step == 30);
   CHECK(state.without_better == 0);
 }

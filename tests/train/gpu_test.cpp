@@ -1,4 +1,4 @@
-// What a GPU computes with LibTorch's kernels against what a CPU does with ours.
+// Results on a GPU with LibTorch's kernels against the CPU with this project's kernels.
 #include "kernels/ops/attention.h"
 #include "model/segments.h"
 #include "tests/support/catch.h"
@@ -27,7 +27,7 @@ TrainConfig in_two_batches(Precision precision) {
 
 TEST_CASE("attention on a GPU equals the CPU's, with gradients", "[gpu]") {
   if (!has_gpu()) return;
-  // The last can't do without padding.
+  // The last one requires the padded layout.
   const auto [d_k, d_v] =
       GENERATE(std::pair<int64_t, int64_t>{8, 8}, std::pair<int64_t, int64_t>{64, 64},
                std::pair<int64_t, int64_t>{32, 16}, std::pair<int64_t, int64_t>{5, 7});

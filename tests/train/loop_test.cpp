@@ -14,7 +14,7 @@ namespace {
 
 using Events = std::vector<std::string>;
 
-/// A training that writes down what the loop asks for, as "log 2" for each callback and step.
+/// A training run that records each callback and step of the loop, as "log 2".
 struct Recorded {
   TrainConfig config;
   CopyingTask task;
@@ -24,8 +24,8 @@ struct Recorded {
 
   explicit Recorded(const TrainConfig& train) : config(train), task(train) {
     callbacks.stepped = [](const Throughput&) {};
-    callbacks.log = [this](const TrainingWindow& window) {
-      CHECK(window.step == step());
+    callbacks.log = [this](const TrainingInterval& interval) {
+      CHECK(interval.step == step());
       note("log");
     };
     callbacks.save = [this] { note("save"); };
@@ -36,7 +36,7 @@ struct Recorded {
   int64_t step() const { return task.trainer.state.step; }
   void note(const std::string& what) { events.push_back(what + " " + std::to_string(step())); }
 
-  /// An evaluator that finds these values, one after the other; lower is better.
+  /// An evaluator that returns these values in order; lower is better.
   void add(const std::string& name, int64_t every, std::vector<double> values) {
     callbacks.evaluations.push_back(
         {.every = every,
@@ -86,7 +86,7 @@ TEST_CASE("the last step is logged, saved and evaluated by all, whatever their s
                                   "loss 3", "save 3"});
 }
 
-TEST_CASE("only the first evaluator with a schedule decides what is best") {
+TEST_CASE("only the first evaluator with a schedule selects the best checkpoint") {
   Recorded recorded(training(2));
   recorded.add("end", 0, {1.0});
   recorded.add("first", 1, {5.0, 6.0});

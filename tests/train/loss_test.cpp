@@ -44,7 +44,7 @@ TEST_CASE("the chunked loss equals the definition in all three forms, values and
         Approx(plain.loss.item<double>()).epsilon(1e-5));
 }
 
-TEST_CASE("the chunked loss by LibTorch's operations takes rows of bf16") {
+TEST_CASE("the chunked loss by LibTorch's operations supports bf16 rows") {
   const int64_t excluded = GENERATE(-1, 1);
   torch::manual_seed(5);
   const torch::Tensor x = torch::randn({300, 16}).to(torch::kBFloat16).requires_grad_();

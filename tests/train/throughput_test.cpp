@@ -24,14 +24,14 @@ TEST_CASE("means are over target tokens, and restart with every log line") {
   Throughput throughput({}, 10);
   throughput.add(report(1, 4.0, 30));
   throughput.add(report(2, 2.0, 10));
-  const TrainingWindow first = throughput.take_window();
+  const TrainingInterval first = throughput.take_interval();
   CHECK(first.step == 2);
   CHECK(first.loss == Approx(3.5));
   CHECK(first.perplexity == Approx(std::exp(1.75)));
   CHECK(first.learning_rate == 0.2);
   throughput.add(report(3, 1.0, 5));
-  CHECK(throughput.window().loss == Approx(1.0));
-  CHECK(throughput.window().step == 3);
+  CHECK(throughput.interval().loss == Approx(1.0));
+  CHECK(throughput.interval().step == 3);
 }
 
 TEST_CASE("seconds continue from an earlier process and omit excluded time") {
@@ -43,5 +43,5 @@ TEST_CASE("seconds continue from an earlier process and omit excluded time") {
   throughput.exclude(500.0);
   CHECK(throughput.seconds() < 1000.0);
   throughput.add(report(6, 1.0, 5));
-  CHECK(throughput.window().seconds < 1000.0);
+  CHECK(throughput.interval().seconds < 1000.0);
 }

@@ -49,7 +49,7 @@ TEST_CASE("training on a copying task brings the loss down and the ten-step curv
   CHECK(losses.back() < 0.75 * losses.front());
 }
 
-TEST_CASE("a run saved and taken up again ends with the same bits as one left alone") {
+TEST_CASE("a resumed run is bit-identical to an uninterrupted one") {
   const testing::TemporaryDirectory directory;
   Setup whole;
   for (int i = 0; i < 23; ++i) whole.trainer.step();

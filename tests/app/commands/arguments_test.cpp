@@ -38,24 +38,24 @@ std::string answer(const Words& arguments) {
 }  // namespace
 
 TEST_CASE("--set takes several values") {
-  CHECK(written_out({"config", "a.json", "--set", "x.y=1", "z=[1, 2]", "--explain"}) ==
+  CHECK(expand_shorthands({"config", "a.json", "--set", "x.y=1", "z=[1, 2]", "--explain"}) ==
         Words{"config", "a.json", "--set", "x.y=1", "--set", "z=[1, 2]", "--explain"});
-  CHECK(written_out({"config", "--set", "x=1", "y=2", "a.json"}) ==
+  CHECK(expand_shorthands({"config", "--set", "x=1", "y=2", "a.json"}) ==
         Words{"config", "--set", "x=1", "--set", "y=2", "a.json"});
-  CHECK(written_out({"config", "--set", "x=1", "runs/b=2"}) ==
+  CHECK(expand_shorthands({"config", "--set", "x=1", "runs/b=2"}) ==
         Words{"config", "--set", "x=1", "runs/b=2"});
-  CHECK(written_out({"train", "x=1"}) == Words{"train", "x=1"});
+  CHECK(expand_shorthands({"train", "x=1"}) == Words{"train", "x=1"});
 }
 
 TEST_CASE("help before a command is --help behind it") {
-  CHECK(written_out({"help", "train"}) == Words{"train", "--help"});
-  CHECK(written_out({"help"}) == Words{"--help"});
-  CHECK(written_out({"--threads", "1", "help", "train"}) ==
+  CHECK(expand_shorthands({"help", "train"}) == Words{"train", "--help"});
+  CHECK(expand_shorthands({"help"}) == Words{"--help"});
+  CHECK(expand_shorthands({"--threads", "1", "help", "train"}) ==
         Words{"--threads", "1", "train", "--help"});
-  CHECK(written_out({"train", "help"}) == Words{"train", "help"});
+  CHECK(expand_shorthands({"train", "help"}) == Words{"train", "help"});
 }
 
-TEST_CASE("a misspelt command or flag is answered with the nearest") {
+TEST_CASE("the error for a misspelt command or flag suggests the nearest") {
   CHECK(answer({"trian", "x"}) == "trian: unknown command; did you mean train?");
   CHECK(answer({"--threads", "2", "trian"}) == "trian: unknown command; did you mean train?");
   CHECK(answer({"bench", "stpe"}) == "bench: stpe: unknown command; did you mean step?");
@@ -67,7 +67,7 @@ TEST_CASE("a misspelt command or flag is answered with the nearest") {
   CHECK(answer({"--thread", "3"}) == "--thread: unknown flag; did you mean --threads?");
 }
 
-TEST_CASE("a flag that is an option of the config is answered with its --set") {
+TEST_CASE("the error for a flag that is a config option suggests --set") {
   CHECK(answer({"translate", "r", "--nbest", "5"}) ==
         "translate: --nbest: unknown flag; set the config's option with --set search.nbest=5");
   CHECK(answer({"translate", "--beam-size=5"}) ==

@@ -24,7 +24,7 @@ std::filesystem::path make_folder() {
   return name;
 }
 
-/// A folder that goes when the test does.
+/// A temporary directory of the test.
 struct Folder {
   std::filesystem::path path = make_folder();
   ~Folder() { std::filesystem::remove_all(path); }
@@ -91,7 +91,7 @@ TEST_CASE("hypotheses come from stdin, and several references count") {
   CHECK_THAT(printed.out, contains(" = 100.00 "));
 }
 
-TEST_CASE("line ends of other systems and a missing last one change nothing") {
+TEST_CASE("the score does not depend on line endings") {
   const Folder folder;
   const auto reference = folder.file("r", text);
   const auto windows = folder.file("w", "The cat sat on the mat.\r\nIt rained all day long.");
@@ -128,7 +128,7 @@ TEST_CASE("text that looks tokenized is warned about, on stderr") {
   CHECK(score_bleu({file, file, "--tokenize", "none"}).err.empty());
 }
 
-TEST_CASE("files that can't be scored are named with their line") {
+TEST_CASE("errors of files that cannot be scored have file and line") {
   const Folder folder;
   const auto two = folder.file("two", text);
   const auto three = folder.file("three", text + "One more.\n");
@@ -196,7 +196,7 @@ TEST_CASE("chrF is scored from files and stdin, with its options in name and sig
   CHECK_THAT(json["signature"].get<std::string>(), contains("|space:yes|beta:3|"));
 }
 
-TEST_CASE("chrF's mistakes name option or file and line") {
+TEST_CASE("chrF's errors name the option, or file and line") {
   const Folder folder;
   const auto two = folder.file("two", text), three = folder.file("three", text + "More.\n");
   CHECK_THROWS_WITH(score_chrf({two, three}), contains("three:3: ") && contains("two has no such"));

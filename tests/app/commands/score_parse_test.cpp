@@ -54,7 +54,7 @@ TEST_CASE("parse: with --per-sentence stdout is EVALB's output alone") {
   CHECK_THAT(printed.err, contains("F1|params:default"));
 }
 
-TEST_CASE("parse: JSON is in percent and says the counts") {
+TEST_CASE("parse: JSON has percentages and counts") {
   const Files files(tree + tree + tree, tree + "(S (NP (PRP We)))\n" + "(S\n");
   const Printed printed = files.score({"--json", "--per-sentence", "--by", "label"});
   const auto json = nlohmann::json::parse(printed.out);

@@ -13,7 +13,7 @@ Experiment resolve(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("a key that one side lacks differs, and an array of another length differs as a whole") {
+TEST_CASE("a missing key is a difference, and arrays of different lengths differ as a whole") {
   const Json a = parse_json(R"({"a": {"b": 1, "c": 2}, "list": [1, {"x": 2}], "same": null})", "a");
   const Json b = parse_json(R"({"a": {"b": 1, "d": 2}, "list": [1, {"x": 3}], "same": null})", "b");
   CHECK(changed_paths(a, a).empty());

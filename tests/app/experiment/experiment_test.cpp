@@ -57,7 +57,7 @@ TEST_CASE("base, file and assignments apply in this order, each a merge patch") 
   CHECK_THROWS_WITH(load_experiment(folder / "gone.json"), contains("nowhere.json"));
 }
 
-TEST_CASE("an object that is set is a patch: what it leaves out keeps its value") {
+TEST_CASE("an object in --set is a patch: missing options keep their values") {
   const std::string tiny = R"({"model": {"layers": 1, "d_model": 32, "heads": 2}})";
   const Experiment experiment = resolve(tiny, {R"(model={"heads": 4})"});
   CHECK(experiment.model.get<TransformerConfig>().heads == 4);
@@ -103,7 +103,7 @@ TEST_CASE("a written experiment is read back equal") {
   CHECK(beam(before, 1) == 2);  // unless they say otherwise
   Json written = write_experiment(before);
   CHECK(resolve_experiment(written, "again", ".") == before);
-  // A resolved config still listens to its "search".
+  // Evaluators of a resolved config still inherit from "search".
   const Experiment changed = resolve_experiment(written, "again", ".", {"search.beam=9"});
   CHECK(beam(changed, 0) == 9);
   CHECK(beam(changed, 1) == 2);
@@ -185,7 +185,7 @@ TEST_CASE("an option that the schedule, the tokenizer or the task does not have 
   CHECK_NOTHROW(resolve(R"({"train": {"learning_rate": 0.001}, "data": {"min_frequency": 1}})"));
 }
 
-TEST_CASE("a patch to another schedule leaves the former one's options behind") {
+TEST_CASE("a patch that changes the schedule removes the former one's options") {
   const std::string peak = R"({"train": {"schedule": "inverse_sqrt", "learning_rate": 0.005}})";
   const Experiment paper = resolve(peak, {"train.schedule=paper"});
   CHECK(paper == resolve("{}"));
@@ -237,7 +237,7 @@ TEST_CASE("runtime options are read under present and former names") {
   const std::string plain = R"({"eval": [{"name": "a", "kind": "bleu"}]})";
   check(resolve(plain, {"runtime.attention=reference", "runtime.decoder=modules"}));
   check(resolve(plain, {"model.attention=readable", R"(search={"decoder": "libtorch"})"}));
-  // The last one decides, by whichever name.
+  // The last assignment takes effect, under either name.
   CHECK(resolve(plain, {"search.decoder=libtorch", "runtime.decoder=packed"}).runtime ==
         RuntimeConfig{});
   CHECK(resolve(R"({"runtime": {"decoder": "modules"}})", {"search.decoder=packed"}).runtime ==
@@ -248,7 +248,7 @@ TEST_CASE("runtime options are read under present and former names") {
                     contains("search.weights") && contains("runtime.decoder"));
 }
 
-TEST_CASE("an evaluator's own decoder, which earlier versions had, keeps its meaning") {
+TEST_CASE("an evaluator's own decoder of earlier versions is still supported") {
   const Experiment one = resolve(R"({"eval": [{"name": "a", "kind": "bleu", "decoder": "libtorch"},
                            {"name": "b", "kind": "bleu"}]})",
                                  {"eval.1.decoder=packed"});

@@ -63,10 +63,10 @@ TEST_CASE("a run's checkpoints are selected by @best, @last, @average and @STEP"
   CHECK(find_checkpoint(run.path) == run.run.averaged());
 }
 
-TEST_CASE("a selector of what a run lacks is answered with what it has") {
+TEST_CASE("an error for a missing checkpoint lists the run's checkpoints") {
   const Run run;
   const std::string has = "has @best (step 200), @last (step 300); steps 100, 200, 300";
-  CHECK_THAT(message(run.at("150")), contains("no checkpoint of this step") && contains(has));
+  CHECK_THAT(message(run.at("150")), contains("no checkpoint at this step") && contains(has));
   CHECK_THAT(message(run.at("average")), contains("attn average") && contains(has));
   CHECK_THAT(message(run.at("bets")),
              contains("did you mean " + run.at("best").string() + "?") && contains(has));
@@ -92,7 +92,9 @@ TEST_CASE("a name with '@' is a name where it exists") {
         checkpoint_path(renamed.checkpoints(), 100));
 }
 
-TEST_CASE("the mark of the best checkpoint stands for it, the folder is answered with the run") {
+TEST_CASE(
+    "the best mark selects its checkpoint, and an error for the checkpoint directory names the "
+    "run") {
   const Run run;
   CHECK(find_checkpoint(best_mark(run.run.checkpoints())) == run.step(200));
   for (const fs::path& folder : {run.run.checkpoints(), run.run.checkpoints() / ""}) {

@@ -20,21 +20,21 @@ std::string complaint(const std::string& assignment) {
 }  // namespace
 
 TEST_CASE("an option is found by its name in any section and by what other toolkits call it") {
-  CHECK(option_named("heads") == "model.heads");
-  CHECK(option_named("model.heads") == "model.heads");
-  CHECK(option_named("beam") == "search.beam");
-  CHECK(option_named("beam-size") == "search.beam");
-  CHECK(option_named("lr") == "train.learning_rate");
-  CHECK(option_named("optimizer.lr") == "train.learning_rate");
-  CHECK(option_named("batch_size") == "data.batch_tokens");
-  CHECK(option_named("hidden") == "model.hidden");
-  CHECK(option_named("every") == "eval[].every");
-  CHECK(option_named("heds").empty());
+  CHECK(option_path("heads") == "model.heads");
+  CHECK(option_path("model.heads") == "model.heads");
+  CHECK(option_path("beam") == "search.beam");
+  CHECK(option_path("beam-size") == "search.beam");
+  CHECK(option_path("lr") == "train.learning_rate");
+  CHECK(option_path("optimizer.lr") == "train.learning_rate");
+  CHECK(option_path("batch_size") == "data.batch_tokens");
+  CHECK(option_path("hidden") == "model.hidden");
+  CHECK(option_path("every") == "eval[].every");
+  CHECK(option_path("heds").empty());
   CHECK(nearest_option("heds") == "model.heads");
   CHECK(nearest_option("unheard_of_at_all").empty());
 }
 
-TEST_CASE("an unknown key names the option that was meant, wherever it belongs") {
+TEST_CASE("the error for an unknown key suggests an option of any section") {
   CHECK_THAT(complaint("heads=3"),
              contains("x.json: heads: unknown key; did you mean model.heads?"));
   CHECK_THAT(complaint("hads=3"), contains("did you mean model.heads?"));
@@ -48,13 +48,13 @@ TEST_CASE("an unknown key names the option that was meant, wherever it belongs")
   CHECK_THAT(complaint("unheard_of_at_all=3"), contains("one of: about, seed, data"));
 }
 
-TEST_CASE("every usual name leads to an option that there is") {
+TEST_CASE("every alias names an existing option") {
   for (const char* name :
        {"warmup_steps", "max_steps", "num_layers", "nheads", "clip", "dropout_rate", "lenpen",
         "save_every", "tie_embeddings", "src", "vocab", "random_seed", "d_inner", "compute_type"}) {
-    const std::string option = option_named(name);
+    const std::string option = option_path(name);
     INFO(name);
     CHECK(option != "");
-    CHECK(option_named(option) == option);
+    CHECK(option_path(option) == option);
   }
 }

@@ -4,7 +4,7 @@
 
 using namespace attn;
 
-TEST_CASE("progress has a rate, and time left where the total is known") {
+TEST_CASE("progress has a rate, and the time left if the total is known") {
   CHECK(progress_text("translating", "sentences", 100, 400, 50) ==
         "translating  100/400 sentences  2.0/s  2 min 30 s left");
   CHECK(progress_text("translating", "sentences", 1000, 0, 5) ==

@@ -1,5 +1,4 @@
-// One process trains a run: also where the system's locks don't work, which is what
-// `system_locks = false` stands for.
+// Only one process trains a run, also on file systems without locks (`system_locks = false`).
 #include "app/experiment/run_lock.h"
 
 #include <sys/wait.h>
@@ -43,26 +42,27 @@ TEST_CASE("a run has one holder, which the error names") {
     const RunLock lock(folder / "run");
     CHECK_NOTHROW(lock.require());
     CHECK_THROWS_WITH(RunLock(folder / "run"),
-                      contains("another process trains this run (process " +
+                      contains("another process is training this run (process " +
                                std::to_string(::getpid()) + " on "));
-    CHECK_THROWS_WITH(RunLock(folder / "run", 0.3), contains("another process trains"));
+    CHECK_THROWS_WITH(RunLock(folder / "run", 0.3), contains("another process is training"));
     CHECK_NOTHROW(lock.require());
   }
   CHECK_FALSE(fs::exists(folder / "run/lock.holder"));
   CHECK_NOTHROW(RunLock(folder / "run"));
 }
 
-TEST_CASE("without the system's locks a holder that lives keeps others out") {
+TEST_CASE("without system locks a living holder excludes other processes") {
   const TemporaryDirectory folder;
   {
     const RunLock lock(folder.path(), kWithoutLocks);
-    CHECK_THROWS_WITH(RunLock(folder.path(), kWithoutLocks), contains("another process trains"));
+    CHECK_THROWS_WITH(RunLock(folder.path(), kWithoutLocks),
+                      contains("another process is training"));
     CHECK_NOTHROW(lock.require());
   }
   CHECK(seconds_for(folder.path(), kWithoutLocks) < 5.0);
 }
 
-TEST_CASE("a lock that another machine does not see keeps the heartbeat of its holder") {
+TEST_CASE("a system lock invisible to other machines is backed by a heartbeat") {
   const TemporaryDirectory folder;
   write_foreign_record(folder / "lock.holder", 0);
   std::thread theirs([&] {
@@ -84,7 +84,7 @@ TEST_CASE("a holder without a heartbeat is replaced, and notices it later") {
     const RunLock next(folder.path(),
                        RunLockOptions{.beat = 0.05, .dead_after = 0.3, .system_locks = false});
     CHECK_NOTHROW(next.require());
-    CHECK_THROWS_WITH(asleep.require(), contains("another process trains"));
+    CHECK_THROWS_WITH(asleep.require(), contains("another process is training"));
   }
   write_foreign_record(folder / "lock.holder", 3);
   CHECK(seconds_for(folder.path(), {.beat = 0.05, .dead_after = 0.3}) >= 0.3);

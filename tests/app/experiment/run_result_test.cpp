@@ -56,7 +56,7 @@ TEST_CASE("a torn or foreign line of the metrics is passed over") {
   CHECK(number_at(records[0], "step") == 1.0);
 }
 
-TEST_CASE("an evaluator's result at a step comes from its record, finite figures alone") {
+TEST_CASE("an evaluator's result at a step has the finite values of its record") {
   const testing::TemporaryDirectory run;
   write(run / "metrics.jsonl",
         R"({"kind": "eval", "name": "test", "step": 10, "bleu": 20, "text": "old"})"

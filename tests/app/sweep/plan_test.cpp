@@ -60,7 +60,7 @@ TEST_CASE("null in a row or a grid is a value: the option's default") {
   CHECK(grid.rows[1].experiment.train.clip_norm == 0.0);
   CHECK(grid.rows[1].experiment.model.get<TransformerConfig>().heads == TransformerConfig{}.heads);
   CHECK(grid.rows[2].experiment.train.clip_norm == 2.0);
-  // What all rows set is undone to the default as well, not to the base's value.
+  // null in a row resets an option that all rows set to its default, not to the base's value.
   const SweepPlan both = sweeps.plan(
       R"({"base": "base.json", "set": {"train": {"clip_norm": 3.0}},
           "rows": [{"name": "base"}, {"name": "x", "set": {"train": {"clip_norm": null}}}]})");
@@ -89,7 +89,7 @@ TEST_CASE("patch files lie over the base and under what the rows set") {
   CHECK(plan.rows[1].experiment.model.get<TransformerConfig>().layers == 1);
 }
 
-TEST_CASE("a mistake in any row names the row, the place and the nearest right name") {
+TEST_CASE("an error in any row names the row, the path and the nearest name") {
   const Sweeps sweeps;
   const auto mistake = [&](const std::string& row) { return sweeps.plan(sweeps.rows(row)); };
   CHECK_THROWS_WITH(mistake(R"({"name": "x", "set": {"model": {"heds": 1}}})"),

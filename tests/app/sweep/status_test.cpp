@@ -12,7 +12,7 @@ using namespace attn;
 using testing::contains;
 using testing::Sweeps;
 
-TEST_CASE("a run whose row was changed since is named and not gone on with") {
+TEST_CASE("a run whose row has changed is an error that names the run") {
   const Sweeps sweeps;
   const SweepPlan before =
       sweeps.plan(sweeps.rows(R"({"name": "B1", "set": {"model": {"d_k": 16}}})"));
@@ -21,17 +21,17 @@ TEST_CASE("a run whose row was changed since is named and not gone on with") {
   std::filesystem::create_directories(run.directory);
   write_file_atomically(run.directory / "config.json", write_config(run.experiment).dump());
   CHECK(inspect_run(run).stage == RunStage::begun);
-  CHECK_NOTHROW(refuse_changed(before));
+  CHECK_NOTHROW(check_unchanged(before));
   const SweepPlan after =
       sweeps.plan(sweeps.rows(R"({"name": "B1", "set": {"model": {"d_k": 32}}})"));
   CHECK(inspect_run(after.runs[1]).stage == RunStage::changed);
-  CHECK_THROWS_WITH(refuse_changed(after), contains("B1/seed-5 (model.d_k)"));
+  CHECK_THROWS_WITH(check_unchanged(after), contains("B1/seed-5 (model.d_k)"));
   const SweepPlan longer = sweeps.plan(
       sweeps.rows(R"({"name": "B1", "set": {"model": {"d_k": 16}, "train": {"steps": 200000}}})"));
-  CHECK_NOTHROW(refuse_changed(longer));  // a run that has not finished may become longer
+  CHECK_NOTHROW(check_unchanged(longer));  // a run that has not finished may become longer
 }
 
-TEST_CASE("a run's progress is what its log said last") {
+TEST_CASE("a run's progress is read from the end of its log") {
   const Sweeps sweeps;
   const SweepPlan plan = sweeps.plan(sweeps.rows(R"({"name": "B1"})"));
   const PlannedRun& run = plan.runs[0];
@@ -57,7 +57,7 @@ TEST_CASE("a run's progress is what its log said last") {
   CHECK(run_name(plan, run) == "base/seed-5");
 }
 
-TEST_CASE("a row of another runtime than its run had is the same row, and the change is named") {
+TEST_CASE("a change of runtime options does not change a row and is noted") {
   const Sweeps sweeps;
   const auto plan = [&](const std::string& decoder) {
     return sweeps.plan(
@@ -68,7 +68,7 @@ TEST_CASE("a row of another runtime than its run had is the same row, and the ch
   std::filesystem::create_directories(run.directory);
   write_file_atomically(run.directory / "config.json", write_config(run.experiment).dump());
   CHECK(inspect_run(after.runs[1]).stage == RunStage::begun);
-  CHECK_NOTHROW(refuse_changed(after));
+  CHECK_NOTHROW(check_unchanged(after));
   CHECK(runtime_notes(before).empty());
   CHECK(runtime_notes(after) ==
         std::vector<std::string>{

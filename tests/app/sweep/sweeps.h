@@ -10,7 +10,7 @@
 
 namespace attn::testing {
 
-/// Sweeps over one base config, in a folder of their own.
+/// Sweeps over one base config, in a temporary directory.
 class Sweeps {
  public:
   Sweeps() {

@@ -1,5 +1,5 @@
-// Trees as symbols: both forms come back unchanged, whatever labels and tags are called, and a
-// model's nonsense becomes a tree with exactly the sentence's words.
+// Linearization: both forms are inverted exactly for arbitrary labels and tags, and arbitrary model
+// output is repaired to a tree over exactly the sentence's words.
 #include "data/parsing/linearize.h"
 
 #include <algorithm>
@@ -120,7 +120,7 @@ TEST_CASE("the exact inverse rejects anything but one tree over the words") {
   CHECK_FALSE(exact("DT NN", "a b"));
 }
 
-TEST_CASE("a sequence is a tree up to the depth that the reader takes, its leaf counted") {
+TEST_CASE("a sequence is a tree up to the reader's maximum depth, including the leaf") {
   const auto chain = [](int64_t constituents) {
     Words symbols(static_cast<size_t>(constituents), "S");
     symbols.push_back("NN");
@@ -189,7 +189,7 @@ TEST_CASE("endless opening is repaired without exhausting the stack") {
   CHECK(read_one(write_tree(result.tree)) == result.tree);
 }
 
-TEST_CASE("punctuation without a tag gets the one its word decides") {
+TEST_CASE("punctuation without a tag is tagged by its word") {
   CHECK(write_tree(tag_punctuation(read_one("(S (XX ,) (XX dog) (NN .) (XX -LRB-))"))) ==
         "(S (, ,) (XX dog) (NN .) (-LRB- -LRB-))");
 }

@@ -29,7 +29,7 @@ TEST_CASE("a word has the tags that it was seen with, if it was seen often enoug
   CHECK(dictionary.symbols("never", 1).empty());
 }
 
-TEST_CASE("a tag that a word has only by mistake is left out") {
+TEST_CASE("rare tags of a word, which are annotation errors, are excluded") {
   TagDictionary dictionary;
   for (int i = 0; i < 100; ++i) dictionary.add(Lines{","}, Lines{i == 7 ? "NN" : ","});
   for (int i = 0; i < 100; ++i) dictionary.add(Lines{"run"}, Lines{i % 25 == 7 ? "NN" : "VB"});

@@ -1,5 +1,4 @@
-// Penn brackets: what the reader takes, what it refuses and where it says the fault is, and that
-// files come back as they were.
+// Penn brackets: accepted layouts, errors with their positions, and round trips.
 #include "data/parsing/tree.h"
 
 #include <filesystem>

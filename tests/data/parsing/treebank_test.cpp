@@ -1,4 +1,4 @@
-// Treebanks as parallel text: what is read, left out, mixed and found again.
+// Treebanks as parallel text: reading, dropped trees, silver trees and places of lines.
 #include "data/parsing/treebank.h"
 
 #include <algorithm>
@@ -41,7 +41,7 @@ std::string many(const std::string& word, int count) {
 
 }  // namespace
 
-TEST_CASE("trees are kept under the hash of what was read") {
+TEST_CASE("converted trees are cached by the hash of the bytes read") {
   const TemporaryDirectory directory;
   write_text(directory / "trees", many("word", 30000) + "\n \n");
   TreeReader reader(directory / "trees");
@@ -175,7 +175,7 @@ TEST_CASE("broken files of trees are rejected with their place") {
                   DataError);
 }
 
-TEST_CASE("a parsing config that contradicts itself is rejected") {
+TEST_CASE("an inconsistent parsing config is rejected") {
   DataConfig data = parsing("x");
   CHECK_NOTHROW(data.validate());
   data.shared_vocabulary = true;

@@ -1,6 +1,5 @@
-// The built-in corpus: one translation for each sentence, well-formed trees, splits that do not
-// meet, the same on every platform; and each phenomenon it promises, in sentences whose translation
-// is known.
+// The synthetic corpus: one translation per sentence, well-formed trees, disjoint splits, the same
+// on every platform; and each linguistic phenomenon, in sentences with known translations.
 #include "data/synthetic/grammar.h"
 
 #include <map>
@@ -70,7 +69,7 @@ void count_labels(const Tree& tree, std::map<std::string, int>& counts) {
   for (const Tree& child : tree.children) count_labels(child, counts);
 }
 
-// FNV-1a: a hash whose value the standard library does not choose.
+// FNV-1a: a hash that does not depend on the standard library.
 uint64_t fingerprint(const std::string& text, uint64_t hash) {
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
   return hash;
@@ -150,7 +149,7 @@ TEST_CASE("lengths, casing, punctuation and blanks are as promised") {
   CHECK(total / kSamples < 11);
 }
 
-TEST_CASE("the same seed gives the same pairs, another seed others") {
+TEST_CASE("the same seed gives the same pairs, a different seed different ones") {
   PairGenerator one(5), same(5), other(6), other_stream(5, 1);
   int equal = 0;
   int equal_stream = 0;

@@ -59,7 +59,7 @@ json read_json(const std::filesystem::path& path) {
   return json::parse(in);
 }
 
-/// The folder of shared BLEU data, or nothing where it is absent.
+/// The directory of shared BLEU data; std::nullopt if it is missing.
 std::optional<std::filesystem::path> shared_bleu() {
   const char* given = std::getenv("ATTN_SHARED_DATA");
   const std::filesystem::path folder =
@@ -120,7 +120,7 @@ TEST_CASE("the order of references and of sentences doesn't matter") {
   CHECK(backwards.score == score.score);
 }
 
-TEST_CASE("one reference more never takes a match away") {
+TEST_CASE("an additional reference never reduces the matches") {
   const auto one = bleu_statistics(hypotheses, std::span(references).first(1));
   const auto two = bleu_statistics(hypotheses, references);
   for (size_t i = 0; i < one.size(); ++i) {
@@ -196,7 +196,7 @@ TEST_CASE("effective order scores a text too short for four-grams") {
   CHECK(score_one("of course", {"of course"}, options).score == Approx(100));
 }
 
-TEST_CASE("13a takes punctuation off, but not from numbers, and reads entities") {
+TEST_CASE("13a splits off punctuation, except in numbers, and decodes entities") {
   const auto words = [](const std::string& line) {
     const std::string text = bleu_tokenize(line, BleuTokenizer::v13a);
     std::string joined;

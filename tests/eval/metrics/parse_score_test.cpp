@@ -156,7 +156,7 @@ TEST_CASE("an unlabelled comparison ignores labels alone") {
         100);
 }
 
-TEST_CASE("sentences that EVALB leaves out count as zero in the strict score") {
+TEST_CASE("sentences that EVALB skips count as zero in the strict score") {
   const Lines gold(4, gold_tree);
   const ParseScore result =
       score(gold, {gold_tree, "(S (NP (PRP We)) (VP (VBP ate)))", "", "(S (NP (PRP We))"});
@@ -215,7 +215,7 @@ TEST_CASE("each table adds up to the score") {
   CHECK(result.by_label[0].name == "NP");
 }
 
-TEST_CASE("labels that are equal by EQ_LABEL meet, each in its own row") {
+TEST_CASE("labels equal by EQ_LABEL match, each counted in its own row") {
   const ParseScore result = score({"(S (PRT (RP up)) (VB go))"}, {"(S (ADVP (RP up)) (VB go))"});
   CHECK(result.all.f1() == 100);
   const auto row = std::find_if(result.by_label.begin(), result.by_label.end(),
@@ -224,7 +224,7 @@ TEST_CASE("labels that are equal by EQ_LABEL meet, each in its own row") {
   CHECK(row->counts == BracketCounts{1, 0, 1, 0});
 }
 
-TEST_CASE("gold trees may lie over several lines, and a broken one is named with its place") {
+TEST_CASE("gold trees may span several lines, and errors have their position") {
   const Lines several = {"(S (NP (PRP We))", "   (VP (VBP eat) (NP (NN rice))) (. .))", "",
                          gold_tree};
   const auto gold = gold_parses(several, "gold");

@@ -1,4 +1,4 @@
-// Search over many sentences: the answer must not depend on threads, batches or the decoder's path.
+// Search over many sentences: results must not depend on threads, batches or the decoder.
 #include "eval/search/batched_search.h"
 
 #include <limits>

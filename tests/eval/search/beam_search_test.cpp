@@ -1,5 +1,5 @@
-// Beam search against hand-made distributions whose best outputs are known, or found by trying
-// everything.
+// Beam search on hand-made distributions whose best outputs are known or found by exhaustive
+// search.
 #include "eval/search/beam_search.h"
 
 #include <algorithm>
@@ -107,7 +107,7 @@ TEST_CASE("a beam of 1 is greedy, whatever the penalty") {
   }
 }
 
-TEST_CASE("a batch gives each sentence what it gets alone") {
+TEST_CASE("the result of a sentence does not depend on its batch") {
   std::vector<uint64_t> seeds;
   std::vector<int64_t> lengths;
   for (uint64_t i = 0; i < 17; ++i) {
@@ -185,7 +185,7 @@ TEST_CASE("unfinished output is truncated at the limit and marked") {
 }
 
 TEST_CASE("one finished hypothesis beats all that were cut at the limit") {
-  // eos is all but impossible, and still the only proper end.
+  // eos is very unlikely, but the only way to finish.
   const FunctionModel model([](int64_t, const Tokens& prefix) {
     return prefix.size() == 2 ? std::vector<float>{-30.0F, -0.1F, never}
                               : std::vector<float>{never, -0.1F, -0.2F};

@@ -1,5 +1,5 @@
-// Search that can only write trees: whatever the model wants, every output is well formed over
-// exactly the sentence's words, and among such outputs the best one is found.
+// Constrained search: for any model, every output is a well-formed tree over exactly the sentence's
+// words, and the best such tree is found.
 #include "eval/search/tree_constraint.h"
 
 #include <algorithm>
@@ -178,7 +178,7 @@ TEST_CASE("a model that always prefers one symbol still ends with a tree") {
   }
 }
 
-TEST_CASE("opening ends in time where the limit leaves room for nothing") {
+TEST_CASE("no constituent is opened if the length limit leaves no room") {
   const auto tokenizer = symbols(kTags);
   const int32_t open = 3;
   REQUIRE(tokenizer->piece(open) == "S");
@@ -236,7 +236,7 @@ TEST_CASE("tokens without a counterpart and special tokens are never allowed") {
   CHECK(vocabulary.labels() == LabelSet{"NP", "S", "Y"});
 }
 
-TEST_CASE("a word may be kept to some leaves, whatever the model prefers") {
+TEST_CASE("words can be restricted to given leaves") {
   const auto tokenizer = symbols("S /S DT NN VB");
   const TreeVocabulary vocabulary(*tokenizer, TreeForm::tags);
   CHECK(vocabulary.leaf_mask(std::vector<std::string>{"JJ"}).empty());
@@ -265,7 +265,7 @@ TEST_CASE("a word may be kept to some leaves, whatever the model prefers") {
   CHECK(tags == std::vector<std::string>{"DT", "NN", "VB", "NN"});
 }
 
-TEST_CASE("mass that a mask takes from a group goes to the group's other tokens") {
+TEST_CASE("the probability of masked tokens of a group is redistributed within the group") {
   std::vector<float> logits = {0.5F, 1.0F, -2.0F, 3.0F, 0.0F};
   const std::vector<float> before = logits;
   const uint64_t group = 0b01110, allowed = 0b10111;  // token 3 is forbidden, 1 and 2 take its mass

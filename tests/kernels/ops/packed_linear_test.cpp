@@ -13,7 +13,7 @@ using testing::rounded;
 TEST_CASE("a packed linear layer is torch::linear to its type's rounding") {
   const WeightType type = GENERATE(WeightType::fp32, WeightType::bf16, WeightType::int8);
   if (type == WeightType::bf16 && !testing::machine_has(has_bf16_tiles(), "tiles of bf16")) return;
-  // The last two are worth several threads, the very last one in blocks of inner tiles.
+  // The last two use several threads, the very last one also blocks of inner tiles.
   const auto [rows, inputs, outputs] =
       GENERATE(std::tuple<int64_t, int64_t, int64_t>{1, 1, 1},
                std::tuple<int64_t, int64_t, int64_t>{0, 8, 8},

@@ -1,5 +1,5 @@
-// The norms against PyTorch's: tools/goldens/rms_rotary.py wrote what RMSNorm computes; LayerNorm's
-// goldens are those of whole layers (pytorch_layers_test.cpp).
+// Norms against PyTorch's. Golden values of RMSNorm are from tools/goldens/rms_rotary.py; LayerNorm
+// is tested as part of whole layers (pytorch_layers_test.cpp).
 #include "model/layers/norm.h"
 
 #include "tests/model/golden.h"

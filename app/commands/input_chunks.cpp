@@ -1,4 +1,4 @@
-#include "app/commands/input_windows.h"
+#include "app/commands/input_chunks.h"
 
 #include <unistd.h>
 
@@ -29,8 +29,8 @@ void repair(std::string& line, int64_t number, int64_t& repaired) {
 
 }  // namespace
 
-void for_each_window(int64_t window, const std::string& what,
-                     const std::function<void(std::span<const std::string>)>& answer) {
+void for_each_chunk(int64_t chunk_size, const std::string& what,
+                    const std::function<void(std::span<const std::string>)>& answer) {
   StdinProgress read;
   const ProgressLine progress({.what = what,
                                .unit = "sentences",
@@ -45,7 +45,7 @@ void for_each_window(int64_t window, const std::string& what,
     if (!std::cout) throw DataError("cannot write to standard output");
     lines.clear();
   };
-  const int64_t asked = isatty(STDIN_FILENO) != 0 ? 1 : window;
+  const int64_t asked = isatty(STDIN_FILENO) != 0 ? 1 : chunk_size;
   const auto size = static_cast<size_t>(std::max<int64_t>(asked, 1));
   for (std::string line; next_stdin_line(line, ++number);) {
     read.add(static_cast<int64_t>(line.size()));
