@@ -1,7 +1,10 @@
 #include "app/bench/step.h"
 
+#include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <memory>
+#include <numbers>
 
 #include "app/experiment/checkpoint.h"
 #include "app/experiment/training_cost.h"
@@ -19,9 +22,12 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-constexpr int64_t kInventedPairs = 20'000;
-constexpr int64_t kShortest = 10, kLongest = 40;  // tokens, without EOS
-constexpr int64_t kFirstToken = 4;                // after the special tokens
+constexpr int64_t kSyntheticPairs = 20'000;
+// Log-normal lengths, about those of WMT14 en-de in 37,000 subwords: most sentences are short, a
+// few are long. Targets vary around the length of their source.
+constexpr double kMedianLength = 22.0, kLengthSpread = 0.6, kTargetSpread = 0.2;
+constexpr double kLongest = 200.0;  // tokens, without EOS
+constexpr int64_t kFirstToken = 4;  // after the special tokens
 
 struct Material {
   std::unique_ptr<EncodedCorpus> corpus;
@@ -34,24 +40,33 @@ bool has_text(const DataConfig& data) {
          fs::exists(text_path(data.train, data.target));
 }
 
-std::vector<int32_t> invented_sentence(Random& random, int64_t vocabulary, int64_t length) {
-  const auto range = static_cast<uint64_t>(kLongest - kShortest + 1);
-  std::vector<int32_t> tokens(length > 0 ? static_cast<size_t>(length)
-                                         : static_cast<size_t>(kShortest) + random.below(range));
+double normal(Random& random) {  // Box and Muller
+  const double radius = std::sqrt(-2.0 * std::log(1.0 - random.uniform()));
+  return radius * std::cos(2.0 * std::numbers::pi * random.uniform());
+}
+
+int64_t vary(Random& random, double length, double spread) {
+  return std::llround(std::clamp(length * std::exp(spread * normal(random)), 1.0, kLongest));
+}
+
+std::vector<int32_t> synthetic_sentence(Random& random, int64_t vocabulary, int64_t length) {
+  const auto words = static_cast<uint64_t>(std::max<int64_t>(vocabulary - kFirstToken, 1));
+  std::vector<int32_t> tokens(static_cast<size_t>(length));
   for (int32_t& token : tokens) {
-    token =
-        static_cast<int32_t>(kFirstToken + static_cast<int64_t>(random.below(static_cast<uint64_t>(
-                                               std::max<int64_t>(vocabulary - kFirstToken, 1)))));
+    token = static_cast<int32_t>(kFirstToken + static_cast<int64_t>(random.below(words)));
   }
   return tokens;
 }
 
-Material invented(int64_t vocabulary, int64_t length) {
+Material synthetic(int64_t vocabulary, int64_t length) {
   Random random(1);
   std::vector<std::pair<std::vector<int32_t>, std::vector<int32_t>>> pairs;
-  for (int64_t i = 0; i < kInventedPairs; ++i) {
-    auto source = invented_sentence(random, vocabulary, length);
-    pairs.emplace_back(std::move(source), invented_sentence(random, vocabulary, length));
+  for (int64_t i = 0; i < kSyntheticPairs; ++i) {
+    const int64_t source = length > 0 ? length : vary(random, kMedianLength, kLengthSpread);
+    const int64_t target =
+        length > 0 ? length : vary(random, static_cast<double>(source), kTargetSpread);
+    auto tokens = synthetic_sentence(random, vocabulary, source);
+    pairs.emplace_back(std::move(tokens), synthetic_sentence(random, vocabulary, target));
   }
   const Vocabularies sizes{.source_size = vocabulary,
                            .target_size = vocabulary,
@@ -63,8 +78,8 @@ Material invented(int64_t vocabulary, int64_t length) {
 
 Material material(const DataConfig& data, const StepBenchmarkOptions& options) {
   if (options.synthetic_length > 0 || !has_text(data)) {
-    return invented(options.vocabulary > 0 ? options.vocabulary : data.vocab_size,
-                    options.synthetic_length);
+    return synthetic(options.vocabulary > 0 ? options.vocabulary : data.vocab_size,
+                     options.synthetic_length);
   }
   const DataConfig text = with_training_text(data, options.cache, 1);
   return {.corpus = std::make_unique<EncodedCorpus>(
@@ -127,6 +142,8 @@ StepBenchmark benchmark_step(const Experiment& experiment, const StepBenchmarkOp
   out.parameters = parameter_count(experiment.model, vocabulary);
   out.flops_per_update = epoch * share;
   out.tokens_per_update = static_cast<double>(epoch_tokens) * share;
+  out.tokens_per_pair =
+      static_cast<double>(epoch_tokens) / static_cast<double>(data.corpus->size());
   out.tokens_per_second = static_cast<double>(tokens) / spent.count();
   out.flops_per_second = epoch / static_cast<double>(epoch_tokens) * out.tokens_per_second;
   out.seconds_per_update = out.flops_per_update / out.flops_per_second;

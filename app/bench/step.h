@@ -16,8 +16,8 @@ struct StepBenchmarkOptions {
   std::filesystem::path cache;  ///< for the vocabulary and the encoded corpus; created if missing
   /// Vocabulary of synthetic data; 0: data.vocab_size.
   int64_t vocabulary = 0;
-  /// Sentence length of synthetic data; 0: the real text, or synthetic sentences of 10 to 40 tokens
-  /// if it is missing.
+  /// Sentence length of synthetic data; 0: the real text, or synthetic sentences of log-normal
+  /// lengths (median 22 tokens) if it is missing.
   int64_t synthetic_length = 0;
 };
 

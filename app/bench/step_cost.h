@@ -7,10 +7,11 @@ namespace attn {
 
 /// Cost of training, measured on this machine and scaled to the experiment's batches.
 struct StepBenchmark {
-  bool real_data = false;  ///< false: synthetic pairs of 10 to 40 tokens, since the text is missing
+  bool real_data = false;  ///< false: synthetic pairs, since the text is missing
   int64_t parameters = 0;
   double flops_per_update = 0.0;
   double tokens_per_update = 0.0;  ///< target tokens
+  double tokens_per_pair = 0.0;    ///< target tokens, EOS included
   double flops_per_second = 0.0;
   double tokens_per_second = 0.0;
   double seconds_per_update = 0.0;
@@ -24,6 +25,7 @@ struct StepBenchmark {
     visit("parameters", self.parameters, "trainable parameters");
     visit("flops_per_update", self.flops_per_update, "FLOPs of the matrix products, closed form");
     visit("tokens_per_update", self.tokens_per_update, "target tokens");
+    visit("tokens_per_pair", self.tokens_per_pair, "target tokens of a sentence pair, with EOS");
     visit("flops_per_second", self.flops_per_second, "measured");
     visit("tokens_per_second", self.tokens_per_second, "target tokens, measured");
     visit("seconds_per_update", self.seconds_per_update, "from the measured rate");

@@ -8,13 +8,17 @@
 #include <cmath>
 #include <cstdio>
 #include <iostream>
+#include <map>
 #include <optional>
+#include <tuple>
+#include <utility>
 
 #include "app/experiment/head_widths.h"
 #include "app/experiment/progress.h"
 #include "app/experiment/progress_line.h"
 #include "app/sweep/processes.h"
 #include "app/sweep/row_costs.h"
+#include "app/sweep/schedule.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/format.h"
@@ -95,32 +99,88 @@ int64_t measured_tokens(const PlannedRow& row, const DryRunOptions& options, dou
   return std::clamp(static_cast<int64_t>(fit), kFewest, kMost);
 }
 
+// Starts a program several times at once, with outputs[i] for the i-th, and waits for all. Returns
+// the first one that failed, else the last one.
+std::pair<ProcessEnd, size_t> run_together(const std::vector<std::string>& arguments,
+                                           const std::vector<fs::path>& outputs) {
+  std::map<pid_t, size_t> processes;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    fs::remove(outputs[i]);
+    processes[start_process({.arguments = arguments, .environment = {}, .output = outputs[i]})] = i;
+  }
+  std::pair<ProcessEnd, size_t> result;
+  for (size_t left = outputs.size(); left > 0;) {
+    ProcessEnd end;
+    const auto found = processes.find(wait_for_process(1.0, end));
+    if (found == processes.end()) continue;
+    --left;
+    if (result.first.exit_code == 0) result = {end, found->second};
+  }
+  return result;
+}
+
+StepBenchmark read_step(const fs::path& output) {
+  const std::string text = read_file(output);
+  const size_t begin = text.find('{');
+  if (begin == std::string::npos) throw DataError(output.string() + ": no benchmark: " + text);
+  Json json = parse_json(text.substr(begin), output.string());
+  json.erase("peak_flops");
+  StepBenchmark result;
+  read_config(result, json);
+  return result;
+}
+
+// Measures as many copies of the row at a time as runs will train, since they share caches, memory
+// bandwidth and often a core.
 std::optional<StepBenchmark> measure(const PlannedRow& row, const SweepPlan& plan,
                                      const DryRunOptions& options, const fs::path& scratch,
                                      int64_t batch_tokens, std::string& why) {
-  const fs::path config = scratch / "config.json", output = scratch / "out.json";
+  const fs::path config = scratch / "config.json";
   write_file_atomically(config, write_config(row.experiment).dump());
-  fs::remove(output);
-  const ProcessEnd end = run_process(
-      {.arguments = {program_path().string(), "--device", options.device, "--threads",
-                     std::to_string(std::max<int64_t>(options.threads / options.jobs, 1)), "bench",
-                     "step", config.string(), "--json", "--seconds",
-                     std::to_string(options.seconds), "--cache", (scratch / "cache").string(),
-                     "--batch-tokens", std::to_string(batch_tokens), "--vocabulary",
-                     std::to_string(plan.file.paper_vocabulary)},
-       .environment = {},
-       .output = output});
-  const std::string text = read_file(output);
-  const size_t begin = text.find('{');
-  if (end.exit_code != 0 || begin == std::string::npos) {
+  const auto arguments = [&](double seconds) {
+    return std::vector<std::string>{
+        program_path().string(),
+        "--device",
+        options.device,
+        "--threads",
+        std::to_string(std::max<int64_t>(options.threads / options.jobs, 1)),
+        "bench",
+        "step",
+        config.string(),
+        "--json",
+        "--seconds",
+        std::to_string(seconds),
+        "--cache",
+        (scratch / "cache").string(),
+        "--batch-tokens",
+        std::to_string(batch_tokens),
+        "--vocabulary",
+        std::to_string(plan.file.paper_vocabulary)};
+  };
+  std::vector<fs::path> outputs;
+  for (int64_t i = 0; i < options.jobs; ++i) {
+    outputs.push_back(scratch / ("out." + std::to_string(i) + ".json"));
+  }
+  // The first process alone writes the vocabulary and the encoded text.
+  auto [end, which] = outputs.size() > 1 && !fs::exists(scratch / "cache")
+                          ? run_together(arguments(0.0), {outputs.front()})
+                          : std::pair<ProcessEnd, size_t>{};
+  if (end.exit_code == 0) std::tie(end, which) = run_together(arguments(options.seconds), outputs);
+  if (end.exit_code != 0) {
+    const std::string text = read_file(outputs[which]);
     why = describe(end) + ": " + text.substr(0, text.find_last_not_of('\n') + 1);
     return {};
   }
-  StepBenchmark result;
-  Json json = parse_json(text.substr(begin), output.string());
-  json.erase("peak_flops");
-  read_config(result, json);
-  return result;
+  StepBenchmark mean = read_step(outputs.front());
+  for (size_t i = 1; i < outputs.size(); ++i) {
+    const StepBenchmark other = read_step(outputs[i]);
+    const double share = 1.0 / static_cast<double>(i + 1);
+    const auto average = [&](double& a, double b) { a += share * (b - a); };
+    average(mean.flops_per_second, other.flops_per_second);
+    average(mean.tokens_per_second, other.tokens_per_second);
+    average(mean.seconds_per_update, other.seconds_per_update);
+  }
+  return mean;
 }
 
 std::string params_text(const PlannedRow& row, int64_t vocabulary,
@@ -143,7 +203,7 @@ void print_row(const PlannedRow& row, int64_t vocabulary, const std::optional<Ro
   if (cost) {
     flops = format("%.2g", steps * cost->step.flops_per_update);
     const std::string mark = cost->predicted ? "~" : "";
-    time = mark + duration_text(steps * cost->step.seconds_per_update);
+    time = mark + duration_text(cost->run_seconds(row.experiment.train.steps));
     memory = mark + format("%.1f GB", cost->step.memory / 1e9);
   }
   const std::string paper = row.paper.params_m > 0 ? format("%.0f", row.paper.params_m) : "";
@@ -164,14 +224,13 @@ void print_head_widths(const SweepPlan& plan) {
 
 // Totals over all runs.
 struct Totals {
-  double seconds = 0.0, flops = 0.0;
+  double flops = 0.0;
   bool invented = false;  ///< some text is missing
   std::string measured;   ///< names of rows
   bool predicted = false;
 
   void add(const PlannedRow& row, int64_t runs, const RowCost& cost) {
     const auto updates = static_cast<double>(row.experiment.train.steps * runs);
-    seconds += updates * cost.step.seconds_per_update;
     flops += updates * cost.step.flops_per_update;
     invented |= !cost.step.real_data;
     predicted |= cost.predicted;
@@ -179,12 +238,12 @@ struct Totals {
   }
 };
 
-void print_totals(const SweepPlan& plan, const DryRunOptions& options, const Totals& totals) {
+void print_totals(const SweepPlan& plan, const DryRunOptions& options, const Totals& totals,
+                  double seconds) {
   std::printf("%zu runs", plan.runs.size());
   if (options.measure) {
-    std::printf(", %.2g FLOPs, %s of training with %lld at a time", totals.flops,
-                duration_text(totals.seconds / static_cast<double>(options.jobs)).c_str(),
-                static_cast<long long>(options.jobs));
+    std::printf(", %.2g FLOPs, %s with %lld at a time", totals.flops,
+                duration_text(seconds).c_str(), static_cast<long long>(options.jobs));
   }
   std::printf(", in %s\n", plan.directory.c_str());
   if (totals.predicted) {
@@ -194,7 +253,8 @@ void print_totals(const SweepPlan& plan, const DryRunOptions& options, const Tot
         totals.measured.c_str());
   }
   if (totals.invented) {
-    std::printf("(the training text is missing: estimated from pairs of 10 to 40 tokens)\n");
+    std::printf(
+        "(the training text is missing: estimated from synthetic pairs, median 22 tokens)\n");
   }
   if (plan.file.paper_vocabulary > 0) {
     std::printf("(parameters with a vocabulary of %lld, as in the paper)\n",
@@ -219,6 +279,11 @@ void check_parameters(const SweepPlan& plan) {
 
 namespace {
 
+int64_t vocabulary_of(const SweepPlan& plan, const PlannedRow& row) {
+  return plan.file.paper_vocabulary > 0 ? plan.file.paper_vocabulary
+                                        : row.experiment.data.vocab_size;
+}
+
 // The costs of the selected rows, in the plan's order; std::nullopt for the others.
 std::vector<std::optional<RowCost>> costs_of(const SweepPlan& plan, const DryRunOptions& options,
                                              std::string& failures) {
@@ -229,8 +294,7 @@ std::vector<std::optional<RowCost>> costs_of(const SweepPlan& plan, const DryRun
   for (size_t i = 0; i < plan.rows.size(); ++i) {
     const PlannedRow& row = plan.rows[i];
     if (!row.selected) continue;
-    const int64_t vocabulary = plan.file.paper_vocabulary > 0 ? plan.file.paper_vocabulary
-                                                              : row.experiment.data.vocab_size;
+    const int64_t vocabulary = vocabulary_of(plan, row);
     rows.push_back(i);
     flops.push_back(update_flops(row.experiment, vocabulary));
     parameters.push_back(parameter_count(row.experiment.model, {vocabulary, vocabulary}));
@@ -255,7 +319,17 @@ std::vector<std::optional<RowCost>> costs_of(const SweepPlan& plan, const DryRun
   };
   std::vector<std::optional<RowCost>> out(plan.rows.size());
   auto costs = estimate_costs(flops, parameters, search);
-  for (size_t i = 0; i < rows.size(); ++i) out[rows[i]] = std::move(costs[i]);
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (costs[i]) {
+      constexpr int64_t kEvaluationLines = 1000;  // of a text that is missing
+      const PlannedRow& row = plan.rows[rows[i]];
+      costs[i]->evaluation_seconds =
+          evaluation_flops(row.experiment, vocabulary_of(plan, row), costs[i]->step.tokens_per_pair,
+                           kEvaluationLines) /
+          costs[i]->step.flops_per_second;
+    }
+    out[rows[i]] = std::move(costs[i]);
+  }
   return out;
 }
 
@@ -278,7 +352,12 @@ void dry_run(const SweepPlan& plan, const DryRunOptions& options) {
     }
     print_row(row, plan.file.paper_vocabulary, costs[i]);
   }
-  print_totals(plan, options, totals);
+  std::vector<double> seconds;  // of each run that was measured
+  for (const size_t i : start_order(plan)) {
+    const PlannedRun& run = plan.runs[i];
+    if (costs[run.row]) seconds.push_back(costs[run.row]->run_seconds(run.experiment.train.steps));
+  }
+  print_totals(plan, options, totals, makespan({}, seconds, options.jobs));
   print_head_widths(plan);
   if (!failures.empty()) throw DataError("not measured: " + failures);
   check_parameters(plan);

@@ -8,6 +8,7 @@
 
 #include "app/experiment/progress.h"
 #include "app/experiment/run_result.h"
+#include "app/sweep/schedule.h"
 #include "app/sweep/status.h"
 #include "base/format.h"
 
@@ -28,11 +29,16 @@ Window window() {
 
 }  // namespace
 
-LiveTable::LiveTable(const SweepPlan& plan)
+LiveTable::LiveTable(const SweepPlan& plan, int64_t jobs)
     : plan_(plan),
+      jobs_(jobs),
+      order_(start_order(plan)),
+      finished_seconds_(plan.runs.size(), -1.0),
       states_(plan.runs.size(), "waiting"),
       why_(plan.runs.size()),
-      terminal_(isatty(STDERR_FILENO) != 0) {}
+      terminal_(isatty(STDERR_FILENO) != 0) {
+  for (const PlannedRun& run : plan.runs) flops_.push_back(run_flops(run));
+}
 
 LiveTable::~LiveTable() {
   close();
@@ -90,9 +96,41 @@ std::vector<std::string> LiveTable::lines() const {
   for (size_t i = 0; i < std::min(room, order.size()); ++i) {
     out.push_back(line(order[i]).substr(0, screen.columns - 1));
   }
-  const auto done = std::count(states_.begin(), states_.end(), "finished");
-  out.push_back(format("%lld of %zu runs finished", static_cast<long long>(done), states_.size()));
+  out.push_back(summary());
   return out;
+}
+
+// "3 of 60 runs finished, about 4 h 10 min left", from the FLOPs and the training time so far.
+std::string LiveTable::summary() const {
+  std::vector<double> running, waiting;  // FLOPs left
+  double flops = 0.0, seconds = 0.0;     // done in this sweep so far
+  int64_t finished = 0;
+  for (const size_t i : order_) {
+    const PlannedRun& run = plan_.runs[i];
+    if (states_[i] == "waiting") {
+      waiting.push_back(flops_[i]);
+    } else if (states_[i] == "finished") {
+      ++finished;
+      double& spent = finished_seconds_[i];
+      if (spent < 0) spent = read_progress(run, plan_.metrics).seconds;
+      flops += flops_[i];
+      seconds += spent;
+    } else {
+      const RunProgress progress = read_progress(run, plan_.metrics);
+      const double share = std::min(1.0, static_cast<double>(progress.step) /
+                                             static_cast<double>(run.experiment.train.steps));
+      flops += share * flops_[i];
+      seconds += progress.seconds;
+      if (states_[i] == "running") running.push_back((1.0 - share) * flops_[i]);
+    }
+  }
+  std::string text =
+      format("%lld of %zu runs finished", static_cast<long long>(finished), states_.size());
+  if (flops > 0.0 && (!running.empty() || !waiting.empty())) {
+    const double left = makespan(running, waiting, jobs_) * seconds / flops;
+    text += format(", about %s left", duration_text(left).c_str());
+  }
+  return text;
 }
 
 void LiveTable::erase() {
@@ -109,6 +147,7 @@ void LiveTable::draw() {
     for (size_t i = 0; i < states_.size(); ++i) {
       if (states_[i] == "running") std::cerr << line(i) << std::endl;
     }
+    std::cerr << summary() << std::endl;
     return;
   }
   const std::vector<std::string> now = lines();

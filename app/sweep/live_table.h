@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -11,14 +12,15 @@ namespace attn {
 
 class LiveTable {
  public:
-  explicit LiveTable(const SweepPlan& plan);
+  /// `jobs` runs train at a time.
+  LiveTable(const SweepPlan& plan, int64_t jobs);
   ~LiveTable();
 
   /// Sets the state shown for a run and, if it failed, the reason. For "running" ones the progress
   /// is read from the run's log.
   void set(size_t run, const std::string& state, const std::string& why = "");
   /// On a terminal redraws at most once a second, otherwise prints a line per running run every
-  /// five minutes.
+  /// five minutes, and the time left for the sweep.
   void draw();
   /// Prints a line above the table, on stderr.
   void log(const std::string& line);
@@ -31,9 +33,14 @@ class LiveTable {
   using Clock = std::chrono::steady_clock;
   std::string line(size_t run) const;
   std::vector<std::string> lines() const;
+  std::string summary() const;
   void erase();
 
   const SweepPlan& plan_;
+  int64_t jobs_;
+  std::vector<size_t> order_;                     ///< in which runs start
+  std::vector<double> flops_;                     ///< of each run, for the time left
+  mutable std::vector<double> finished_seconds_;  ///< training time of finished runs; -1: unread
   std::vector<std::string> states_, why_;
   bool terminal_;
   size_t drawn_lines_ = 0;

@@ -81,7 +81,8 @@ std::vector<ExpandedRow> expand(const SweepRow& row) {
     for (const ExpandedRow& before : rows) {
       for (size_t i = 0; i < values.size(); ++i) {
         ExpandedRow one = before;
-        one.row.name += "." + grid_name(path, values[i], i);
+        one.row.name += '.';
+        one.row.name += grid_name(path, values[i], i);
         one.patches.push_back(nested(path, values[i]));
         more.push_back(std::move(one));
         if (more.size() > kMostRuns) {

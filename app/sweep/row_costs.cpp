@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <limits>
 
+#include "base/file.h"
 #include "model/size.h"
 
 namespace attn {
@@ -30,6 +32,29 @@ double update_flops(const Experiment& experiment, int64_t vocabulary) {
   const double pairs = static_cast<double>(experiment.data.batch_tokens) / kTokens *
                        static_cast<double>(experiment.train.accumulate);
   return kTraining * pairs * forward_flops(experiment.model, sizes, {kTokens, kTokens});
+}
+
+double evaluation_flops(const Experiment& experiment, int64_t vocabulary, double tokens_per_line,
+                        int64_t default_lines) {
+  constexpr double kLossPasses = 2.0;  // measured beside training, as are the passes of a search
+  const VocabularySizes sizes{vocabulary, vocabulary};
+  const auto tokens = std::max<int64_t>(std::llround(tokens_per_line), 1);
+  const double line = forward_flops(experiment.model, sizes, {tokens, tokens});
+  double flops = 0.0;
+  for (const EvaluatorConfig& evaluator : experiment.eval) {
+    const std::string text = evaluator.data.empty() ? experiment.data.valid : evaluator.data;
+    const std::filesystem::path path =
+        experiment.data.task == Task::parsing ? text : text_path(text, experiment.data.target);
+    const auto lines = std::filesystem::is_regular_file(path)
+                           ? static_cast<int64_t>(read_lines(path).size())
+                           : default_lines;
+    const auto count = static_cast<double>(lines);
+    const SearchConfig* search = evaluator.search();
+    const double passes = search ? static_cast<double>(search->beam) : kLossPasses;
+    const int64_t times = 1 + (evaluator.every > 0 ? experiment.train.steps / evaluator.every : 0);
+    flops += static_cast<double>(times) * count * passes * line;
+  }
+  return flops;
 }
 
 StepBenchmark predict_cost(double flops, int64_t parameters, std::span<const MeasuredCost> known) {

@@ -16,7 +16,19 @@ namespace attn {
 struct RowCost {
   StepBenchmark step;
   bool predicted = false;
+  double evaluation_seconds = 0.0;  ///< of all evaluations of a run
+
+  /// Training and evaluations of a run of `steps` updates.
+  double run_seconds(int64_t steps) const {
+    return static_cast<double>(steps) * step.seconds_per_update + evaluation_seconds;
+  }
 };
+
+/// FLOPs of all evaluations of a run, in equivalents of training FLOPs, since their rate is lower
+/// than that of large products: a perplexity costs two forward passes, a search one per hypothesis
+/// of its beam. A text that is missing counts as `default_lines` lines.
+double evaluation_flops(const Experiment& experiment, int64_t vocabulary, double tokens_per_line,
+                        int64_t default_lines);
 
 /// FLOPs of one update in closed form, with sentences of 25 tokens, for comparing rows.
 double update_flops(const Experiment& experiment, int64_t vocabulary);

@@ -11,6 +11,7 @@
 #include "app/sweep/live_table.h"
 #include "app/sweep/prepare.h"
 #include "app/sweep/processes.h"
+#include "app/sweep/schedule.h"
 #include "app/sweep/status.h"
 #include "base/error.h"
 
@@ -83,9 +84,9 @@ ProcessRequest training(const PlannedRun& run, int64_t slot, const RunnerOptions
 class Sweep {
  public:
   Sweep(const SweepPlan& plan, const RunnerOptions& options)
-      : plan_(plan), options_(options), table_(plan) {
+      : plan_(plan), options_(options), table_(plan, options.jobs) {
     for (int64_t i = 0; i < options.jobs; ++i) slots_.push_back({.index = i});
-    for (size_t i = 0; i < plan.runs.size(); ++i) {
+    for (const size_t i : start_order(plan)) {
       if (inspect_run(plan.runs[i]).stage == RunStage::finished) {
         ++end_.skipped;
         table_.set(i, "finished");

@@ -5,7 +5,7 @@
     python3 tools/peers/pytorch_step.py RUN --set d_model=512 --set d_ff=2048 --invented 37000
 
 Takes model, text and vocabulary from a run; --set overrides model options, --invented N measures on synthetic pairs of
-10 to 40 random tokens from a vocabulary of N, as `attn bench step` does without text. Uses one product for queries,
+random tokens from a vocabulary of N, with the lengths (log-normal, median 22) of `attn bench step` without text. Uses one product for queries,
 keys and values, scaled_dot_product_attention, tied embeddings, the projection of non-padding positions only, fused Adam
 and batches of similar lengths, padded. Needs torch and sentencepiece; LD_PRELOAD=libtcmalloc_minimal.so.4 keeps freed
 memory as attn does.
@@ -132,8 +132,10 @@ def main():
     start, end, classes = run.pieces.bos_id(), run.pieces.eos_id(), run.pieces.get_piece_size()
     if options.invented:
         classes, rng = options.invented, random.Random(1)
-        sentence = lambda: [rng.randrange(4, classes) for _ in range(rng.randint(10, 40))]
-        pairs = [(sentence(), sentence()) for _ in range(20000)]
+        vary = lambda length, spread: round(min(max(length * rng.lognormvariate(0, spread), 1), 200))
+        sentence = lambda length: [rng.randrange(4, classes) for _ in range(length)]
+        lengths = [vary(22, 0.6) for _ in range(20000)]
+        pairs = [(sentence(length), sentence(vary(length, 0.2))) for length in lengths]
     else:
         prefix = run.data["train"]
         pairs = list(zip(run.tokens(f"{prefix}.{run.data['source']}"), run.tokens(f"{prefix}.{run.data['target']}")))
