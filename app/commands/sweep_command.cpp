@@ -34,6 +34,9 @@ void add_sweep_command(CLI::App& app, Context& context) {
       ->check(CLI::PositiveNumber);
   command->add_option("--jobs", options->jobs, "runs trained in parallel; they share the cores")
       ->capture_default_str();
+  command->add_option("--collect", options->collection,
+                      "directory of finished runs' small files: runs found there count as "
+                      "finished, and runs that finish are added");
   command->add_flag("--dry-run", options->dry_run,
                     "print parameters, FLOPs, time and memory per row; do not train");
   command->add_flag("--no-measure", options->no_measure, "with --dry-run: skip time and memory");

@@ -8,6 +8,7 @@
 #include "app/experiment/failure.h"
 #include "app/experiment/run_result.h"
 #include "app/machine/signals.h"
+#include "app/sweep/collection.h"
 #include "app/sweep/live_table.h"
 #include "app/sweep/prepare.h"
 #include "app/sweep/processes.h"
@@ -147,6 +148,7 @@ class Sweep {
       ++end_.finished;
       table_.set(slot->run, "finished");
       table_.log(name + ": finished  " + table_.results(slot->run));
+      if (!options_.collection.empty()) collect_run(plan_, run, options_.collection);
     } else if (end_.interrupted || was_stopped(end)) {
       table_.set(slot->run, "stopped");
     } else {

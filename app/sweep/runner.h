@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -13,7 +14,8 @@ struct RunnerOptions {
   int64_t jobs = 1;             ///< number of parallel runs; they share the cores
   std::string device = "auto";  ///< --device for the runs
   int64_t cores = 1;
-  int64_t gpus = 0;  ///< assigned to jobs round-robin
+  int64_t gpus = 0;                  ///< assigned to jobs round-robin
+  std::filesystem::path collection;  ///< finished runs are added to it; empty: none
 };
 
 struct FailedRun {

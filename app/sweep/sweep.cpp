@@ -4,6 +4,7 @@
 
 #include "app/experiment/run_result.h"
 #include "app/machine/signals.h"
+#include "app/sweep/collection.h"
 #include "app/sweep/prepare.h"
 #include "app/sweep/report.h"
 #include "app/sweep/slurm.h"
@@ -79,6 +80,11 @@ int sweep(const SweepOptions& options, const Context& context) {
     return 0;
   }
   check_parameters(plan);
+  if (!options.collection.empty()) {
+    if (const int64_t taken = take_collected(plan, options.collection); taken > 0) {
+      std::cerr << taken << " finished runs taken from " << options.collection.string() << "\n";
+    }
+  }
   check_unchanged(plan);
   for (const std::string& note : runtime_notes(plan)) std::cerr << note << "\n";
   catch_stop_signals();
@@ -89,7 +95,10 @@ int sweep(const SweepOptions& options, const Context& context) {
               << "\nwhen its jobs have ended: attn report " << plan.directory.string() << "\n";
     return 0;
   }
-  return end_of(plan, run_sweep(plan, runner_of_machine(context, options.jobs)));
+  RunnerOptions runner = runner_of_machine(context, options.jobs);
+  runner.collection = options.collection;
+  if (!options.collection.empty()) collect_runs(plan, options.collection);
+  return end_of(plan, run_sweep(plan, runner));
 }
 
 }  // namespace attn

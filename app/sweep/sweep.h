@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
 
 #include "app/machine/context.h"
@@ -17,7 +18,8 @@ struct SweepOptions {
   bool dry_run = false, no_measure = false;
   bool slurm = false, no_submit = false;
   int64_t jobs = 1;
-  std::string task;  ///< train only this run of a submitted sweep
+  std::filesystem::path collection;  ///< take finished runs from it and add them to it
+  std::string task;                  ///< train only this run of a submitted sweep
 };
 
 /// Runner options for this machine's device, threads and GPUs, shared by `jobs` runs.

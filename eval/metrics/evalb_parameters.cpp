@@ -100,9 +100,10 @@ class ParameterReader {
     const auto [stop, error] = std::from_chars(text.data(), end, result);
     if (error != std::errc{} || stop != end || result < least || result > most) {
       std::string message = "'";
-      message.append(text, 0, 40).append("' is not an integer of at least ");
-      message += std::to_string(least);
-      fail(most == 1 ? message + " and at most 1" : message);
+      message.append(text, 0, 40);
+      message += most == 1 ? "': expected 0 or 1" : "': expected an integer >= ";
+      if (most != 1) message += std::to_string(least);
+      fail(message);
     }
     return result;
   }

@@ -334,6 +334,33 @@ class Sweeps(ProgramTest):
         self.assertFalse((self.path / "place").exists())
         self.assertEqual(self.scores("moved")[0], self.whole()[0])
 
+    def test_a_collection_moves_finished_runs_to_another_machine(self):
+        scores = self.whole()
+        self.attn("sweep", "sweep.json", "--run", "whole", "--collect", "kept")
+        self.assertEqual(sorted(str(path.relative_to(self.path / "kept")) for path in (self.path / "kept").glob("*/seed-*")),
+                         ["E/seed-3", "base/seed-3", "base/seed-4"])
+        self.assertFalse(list((self.path / "kept").rglob("*.safetensors")))
+        # One run is missing: it is trained, with the same vocabulary, and added.
+        shutil.rmtree(self.path / "kept/E")
+        again = self.attn("sweep", "sweep.json", "--run", "elsewhere", "--collect", "kept")
+        self.assertIn("2 finished runs taken from kept", again.stderr)
+        self.assertNotIn("base/seed-3: training", again.stderr)
+        self.assertIn("E/seed-3: training", again.stderr)
+        self.assertEqual(self.scores("elsewhere"), scores)
+        self.assertTrue((self.path / "kept/E/seed-3/result.json").exists())
+        # Significance tests need the outputs, which are part of a collection.
+        self.assertNotIn("translations are missing", (self.path / "elsewhere/report.md").read_text())
+
+    def test_a_collected_run_of_another_config_is_named(self):
+        self.whole()
+        self.attn("sweep", "sweep.json", "--run", "whole", "--collect", "other")
+        sweep = json.loads(json.dumps(SWEEP))
+        sweep["rows"][1]["set"] = {"model": {"position": "learned"}}
+        self.write("learned.json", sweep)
+        refused = self.attn("sweep", "learned.json", "--run", "learned", "--collect", "other", code=2)
+        self.assertIn("other/E/seed-3: trained with another model.position than row E", refused.stderr)
+        self.assertFalse((self.path / "learned/E/seed-3").exists())
+
     def test_a_resumed_run_keeps_its_number_of_threads(self):
         run = lambda steps, *more, threads: self.attn("train", "base.json", "--run", "threads", *more, "--set",
                                                       f"train.steps={steps}", threads=threads).stderr

@@ -250,7 +250,7 @@ TEST_CASE("parameter files are read strictly") {
       contains("a/p.prm:2: DELETE_LABLE: unknown keyword; did you mean DELETE_LABEL"));
   CHECK_THROWS_WITH(read("EQ_LABEL ADVP"),
                     contains("a/p.prm:1: EQ_LABEL: expected two values, got 1"));
-  CHECK_THROWS_WITH(read("LABELED 2"), contains("'2' is not a whole number"));
+  CHECK_THROWS_WITH(read("LABELED 2"), contains("'2': expected 0 or 1"));
   CHECK_THROWS_AS(read("CUTOFF_LEN ten"), ConfigError);
   CHECK_THROWS_AS(read_evalb_parameters("no/such.prm"), DataError);
 }

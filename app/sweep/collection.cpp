@@ -1,0 +1,93 @@
+#include "app/sweep/collection.h"
+
+#include "app/experiment/resume.h"
+#include "app/experiment/run_result.h"
+#include "app/sweep/status.h"
+#include "base/error.h"
+#include "base/file.h"
+
+namespace attn {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kVocabulary = "vocabulary";
+constexpr const char* kOutputs = "eval";
+
+fs::path place_of(const SweepPlan& plan, const PlannedRun& run, const fs::path& collection) {
+  return collection / plan.rows[run.row].name / run.directory.filename();
+}
+
+// Regular files only, so that a link in a collection copies nothing from elsewhere.
+void copy_file_into(const fs::path& file, const fs::path& folder) {
+  std::error_code error;
+  if (!fs::is_regular_file(fs::symlink_status(file, error))) return;
+  fs::create_directories(folder, error);
+  if (!error) fs::copy_file(file, folder / file.filename(), error);
+  if (error) throw DataError(file.string() + ": cannot be copied: " + error.message());
+}
+
+void copy_files(const fs::path& from, const fs::path& to) {
+  if (!fs::is_directory(from)) return;
+  for (const auto& entry : fs::directory_iterator(from)) copy_file_into(entry.path(), to);
+}
+
+// The small files of a run, atomically: the final name exists only if all were copied.
+void copy_run(const fs::path& from, const fs::path& to) {
+  fs::create_directories(to.parent_path());
+  AtomicDirectory copy(to);
+  const RunDirectory run(from);
+  for (const fs::path& file :
+       {run.config(), run.result(), run.run_file(), run.metrics(), run.log()}) {
+    copy_file_into(file, copy.path());
+  }
+  copy_files(from / kOutputs, copy.path() / kOutputs);
+  copy.commit();
+}
+
+void copy_vocabularies(const fs::path& from, const fs::path& to) {
+  if (!fs::is_directory(from / kVocabulary)) return;
+  for (const auto& entry : fs::directory_iterator(from / kVocabulary)) {
+    const fs::path copied = to / kVocabulary / entry.path().filename();
+    if (!entry.is_directory() || fs::exists(copied)) continue;
+    fs::create_directories(copied.parent_path());
+    AtomicDirectory copy(copied);
+    copy_files(entry.path(), copy.path());
+    copy.commit();
+  }
+}
+
+}  // namespace
+
+int64_t take_collected(const SweepPlan& plan, const fs::path& collection) {
+  int64_t taken = 0;
+  copy_vocabularies(collection, plan.directory);
+  for (const PlannedRun& run : plan.runs) {
+    const fs::path place = place_of(plan, run, collection);
+    if (RunDirectory(run.directory).has_run() || !finished_result(place, run.experiment.train)) {
+      continue;
+    }
+    const std::vector<std::string> changed = row_conflicts(place, run.experiment);
+    if (!changed.empty()) {
+      throw ConfigError(place.string() + ": trained with another " + changed.front() +
+                        " than row " + plan.rows[run.row].name + " of " + plan.source.string() +
+                        " has; rename the row, or remove the run from the collection");
+    }
+    copy_run(place, run.directory);
+    ++taken;
+  }
+  return taken;
+}
+
+void collect_run(const SweepPlan& plan, const PlannedRun& run, const fs::path& collection) {
+  const fs::path place = place_of(plan, run, collection);
+  if (fs::exists(place) || inspect_run(run).stage != RunStage::finished) return;
+  copy_vocabularies(plan.directory, collection);
+  copy_run(run.directory, place);
+}
+
+void collect_runs(const SweepPlan& plan, const fs::path& collection) {
+  for (const PlannedRun& run : plan.runs) collect_run(plan, run, collection);
+}
+
+}  // namespace attn

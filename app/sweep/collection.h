@@ -1,0 +1,28 @@
+// A collection: the small files of finished runs, by which a sweep moves between machines.
+//
+//   COLLECTION/ROW/seed-1/     config.json, result.json, run.json, metrics.jsonl, log.txt, eval/
+//   COLLECTION/vocabulary/     as in the sweep directory
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+
+#include "app/sweep/plan.h"
+
+namespace attn {
+
+/// Copies the vocabularies and the finished runs of a collection into the sweep directory, without
+/// replacing what is there: a run that has begun is resumed instead. Returns the number of runs
+/// copied. Throws ConfigError if a run of the collection was trained with another config than its
+/// row has, and DataError if a file is damaged or cannot be copied.
+int64_t take_collected(const SweepPlan& plan, const std::filesystem::path& collection);
+
+/// Adds a run to the collection if it is finished and not yet there, with its vocabularies.
+/// Checkpoints, weights and caches are not copied. Throws DataError.
+void collect_run(const SweepPlan& plan, const PlannedRun& run,
+                 const std::filesystem::path& collection);
+
+/// The same for all runs of the plan.
+void collect_runs(const SweepPlan& plan, const std::filesystem::path& collection);
+
+}  // namespace attn
