@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/format.h"
 #include "report/page_parts.h"
 #include "report/plot.h"
 #include "report/table.h"
@@ -14,9 +15,14 @@ namespace {
 std::vector<std::string> legend(const SweepResults& results) {
   std::vector<std::string> lines;
   if (!results.evaluators[Metric::loss].empty()) {
-    lines.push_back(
-        "Perplexity is per subword and without label smoothing. All scores are of the weights "
-        "after the last update, without checkpoint averaging.");
+    std::string line = "Perplexity is per subword and without label smoothing. All scores are of ";
+    if (results.averaged > 0) {
+      line += format("the average of the last %lld checkpoints.",
+                     static_cast<long long>(results.averaged));
+    } else {
+      line += "the weights after the last update, without checkpoint averaging.";
+    }
+    lines.push_back(std::move(line));
   }
   lines.push_back(
       "Δ is the difference from the first row; * marks a significant one (p < 0.05). With several "

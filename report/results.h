@@ -62,6 +62,7 @@ struct SweepResults {
   PerMetric<std::string> evaluators;  ///< their names; empty: none
   PerMetric<std::string> signatures;  ///< signatures of scores
   BleuOptions bleu_options;
+  int64_t averaged = 0;            ///< checkpoints averaged before scoring; 0: the last weights
   std::vector<RowRecord> rows;     ///< the first one is the baseline
   std::vector<std::string> notes;  ///< e.g. omitted runs, changed texts
 };

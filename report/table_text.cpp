@@ -123,8 +123,9 @@ std::string to_html(const Table& table) {
   out += "</tr>\n<tr>";
   for (const Table::Column& column : table.columns) {
     out += column.text ? "<th class=\"text\"" : "<th";
-    if (!column.meaning.empty()) out += " title=\"" + html_escaped(column.meaning) + "\"";
-    out += ">" + html_escaped(column.title) + "</th>";
+    if (!column.meaning.empty())
+      out.append(" title=\"").append(html_escaped(column.meaning)) += '"';
+    out.append(">").append(html_escaped(column.title)).append("</th>");
   }
   out += "</tr>\n</thead>\n<tbody>\n";
   for (const auto& row : table.rows) {

@@ -27,6 +27,9 @@ void TrainConfig::validate() const {
   require(checkpoint_every >= 1, "checkpoint_every", checkpoint_every, "must be positive");
   require(checkpoint_minutes >= 0, "checkpoint_minutes", checkpoint_minutes, "must be 0 or more");
   require(keep_last >= 0, "keep_last", keep_last, "must be 0 or more");
+  require(average_last >= 0, "average_last", average_last, "must be 0 or more");
+  require(keep_last == 0 || average_last <= keep_last, "average_last", average_last,
+          "must not exceed keep_last");
 }
 
 }  // namespace attn

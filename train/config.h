@@ -63,6 +63,7 @@ struct TrainConfig {
   int64_t checkpoint_every = 1000;
   double checkpoint_minutes = 0.0;
   int64_t keep_last = 5;
+  int64_t average_last = 0;
 
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit) {
@@ -93,6 +94,10 @@ struct TrainConfig {
           "minutes between extra checkpoints to resume from; 0: none");
     visit("keep_last", self.keep_last,
           "scheduled checkpoints to keep, besides the best and the newest; 0: all");
+    visit(
+        "average_last", self.average_last,
+        "at the end of training, average this many last scheduled checkpoints, or as many as there "
+        "are, and score the average instead of the last weights (section 6.1); 0: do not average");
   }
   bool operator==(const TrainConfig&) const = default;
   /// Throws ConfigError naming the first invalid option.

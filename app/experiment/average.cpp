@@ -1,5 +1,6 @@
 #include "app/experiment/average.h"
 
+#include <algorithm>
 #include <iostream>
 #include <optional>
 #include <vector>
@@ -30,7 +31,8 @@ std::vector<StoredCheckpoint> last_checkpoints(const AverageOptions& options,
   const auto result = read_result(options.run);
   const bool described = ModelDirectory(options.run).has_config();
   const TrainConfig config = load_description(described ? options.run : any.back().path).train;
-  auto all = scheduled_checkpoints(folder, checkpoint_schedule(config, result ? result->step : 0));
+  const int64_t last_step = result ? result->step : options.last_step;
+  auto all = scheduled_checkpoints(folder, checkpoint_schedule(config, last_step));
   if (until) {
     std::erase_if(all, [&](const StoredCheckpoint& one) { return one.step > *until; });
     if (all.empty() || all.back().step != *until) {
@@ -41,14 +43,15 @@ std::vector<StoredCheckpoint> last_checkpoints(const AverageOptions& options,
     }
   }
   const auto there = static_cast<int64_t>(all.size());
-  if (options.last < 1 || options.last > there) {
+  const int64_t last = options.at_most ? std::min(options.last, there) : options.last;
+  if (last < 1 || last > there) {
     throw ConfigError("--last " + std::to_string(options.last) + ": the run has " +
                       std::to_string(there) + " consecutive checkpoints, one every " +
                       std::to_string(config.checkpoint_every) + " steps" +
                       (until ? " up to step " + std::to_string(*until) : "") +
                       " (see train.checkpoint_every and train.keep_last)");
   }
-  all.erase(all.begin(), all.end() - static_cast<std::ptrdiff_t>(options.last));
+  all.erase(all.begin(), all.end() - static_cast<std::ptrdiff_t>(last));
   return all;
 }
 

@@ -10,10 +10,13 @@ struct AverageOptions {
   std::filesystem::path run;     ///< or RUN@STEP: average the checkpoints up to this step
   int64_t last = 5;              ///< number of scheduled checkpoints
   std::filesystem::path output;  ///< empty: RUN/averaged
+  bool at_most = false;          ///< average fewer checkpoints if the run has fewer
+  /// Last step of a run that has ended but has no result.json yet.
+  int64_t last_step = 0;
 };
 
-/// Writes the averaged checkpoint. Throws ConfigError if the run has fewer than `last` checkpoints,
-/// and DataError if the output exists and is not an average.
+/// Writes the averaged checkpoint. Throws ConfigError if the run has fewer than `last` checkpoints
+/// (with `at_most`, none), and DataError if the output exists and is not an average.
 void average(AverageOptions options);
 
 }  // namespace attn

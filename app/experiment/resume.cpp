@@ -18,7 +18,7 @@ constexpr std::string_view kHousekeeping[] = {"about",
                                               "train.keep_last",
                                               "runtime"};
 constexpr std::string_view kLength[] = {"train.steps", "train.patience"};
-constexpr std::string_view kEvaluation[] = {"eval", "search"};
+constexpr std::string_view kEvaluation[] = {"eval", "search", "train.average_last"};
 
 bool is_below(std::string_view path, std::span<const std::string_view> places) {
   return std::any_of(places.begin(), places.end(), [&](std::string_view place) {

@@ -72,7 +72,8 @@ std::vector<Json> read_metrics(const RunDirectory& run) {
 std::map<std::string, EvaluatorResult> results_at(const RunDirectory& run, int64_t step) {
   std::map<std::string, EvaluatorResult> results;
   for (const Json& record : read_metrics(run)) {
-    if (record.value("kind", "") != "eval" || record.value("step", int64_t{-1}) != step ||
+    const std::string kind = record.value("kind", "");
+    if ((kind != "eval" && kind != "average") || record.value("step", int64_t{-1}) != step ||
         !record.contains("name")) {
       continue;
     }

@@ -82,11 +82,12 @@ std::optional<int64_t> recorded_threads(const RunDirectory& run);
 /// The number under `key` of a record; std::nullopt if missing or not finite (written as a string).
 std::optional<double> number_at(const Json& record, const char* key);
 
-/// The records of RUN/metrics.jsonl, oldest first; their "kind" is "train" or "eval". Incomplete or
-/// unknown lines are skipped. Empty without a file. Throws DataError if it cannot be read.
+/// The records of RUN/metrics.jsonl, oldest first; their "kind" is "train", "eval" or "average".
+/// Incomplete or unknown lines are skipped. Empty without a file. Throws DataError if it cannot be
+/// read.
 std::vector<Json> read_metrics(const RunDirectory& run);
 
-/// The evaluators' results at `step`, from the metrics.
+/// The evaluators' results at `step`, from the metrics; of averaged weights if they were scored.
 std::map<std::string, EvaluatorResult> results_at(const RunDirectory& run, int64_t step);
 
 }  // namespace attn

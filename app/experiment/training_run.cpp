@@ -1,7 +1,9 @@
 #include "app/experiment/training_run.h"
 
+#include <chrono>
 #include <sstream>
 
+#include "app/experiment/average.h"
 #include "app/experiment/checkpoint.h"
 #include "app/experiment/failure.h"
 #include "app/experiment/run_result.h"
@@ -236,6 +238,8 @@ LoopCallbacks TrainingRun::callbacks() {
   callbacks.stepped = [this](const Throughput& throughput) { progress_->show(throughput); };
   callbacks.log = [this](const TrainingInterval& interval) { log_interval(interval); };
   for (const auto& evaluator : evaluators_) {
+    // At the end of training the average is scored instead (score_average).
+    if (evaluator->every() == 0 && experiment_.train.average_last > 0) continue;
     callbacks.evaluations.push_back(loop_evaluation(*evaluator));
   }
   callbacks.save = [this] { save(); };
@@ -264,6 +268,7 @@ LoopEvaluation TrainingRun::loop_evaluation(const Evaluator& evaluator) {
 void TrainingRun::write_result() {
   const TrainState& state = trainer_->state;
   if (const auto before = read_result(directory_); before && before->step == state.step) return;
+  if (experiment_.train.average_last > 0) score_average();
   const VocabularySizes& vocabulary = model_->sizes();
   const double updates = static_cast<double>(state.step * experiment_.train.accumulate);
   RunResult result;
@@ -294,15 +299,37 @@ void TrainingRun::log_interval(const TrainingInterval& interval) {
                             {"seconds", interval.seconds}});
 }
 
-void TrainingRun::log_evaluation(const Evaluator& evaluator, const EvaluationResult& result,
-                                 bool best, double seconds) {
-  const std::string& name = evaluator.name();
-  std::vector<MetricField> fields = {{"step", step()}, {"name", name}};
+void TrainingRun::score_average() {
+  average({.run = directory_.path(),
+           .last = experiment_.train.average_last,
+           .at_most = true,
+           .last_step = step()});
+  load_weights(ModelDirectory(directory_.averaged()).weights(), *model_);
+  for (const auto& evaluator : evaluators_) {
+    const auto begin = std::chrono::steady_clock::now();
+    const std::string& name = evaluator->name();
+    const EvaluationResult result = evaluator->run(*model_, directory_.output(name, step()));
+    const double seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    record_evaluation("average", *evaluator, result, seconds);
+    progress_->log("average  " + name + "  " + result.line + "  (" + duration_text(seconds) + ")");
+  }
+}
+
+void TrainingRun::record_evaluation(const char* kind, const Evaluator& evaluator,
+                                    const EvaluationResult& result, double seconds) {
+  std::vector<MetricField> fields = {{"step", step()}, {"name", evaluator.name()}};
   for (const auto& [key, value] : result.values) fields.emplace_back(key, value);
   if (!result.signature.empty()) fields.emplace_back("signature", result.signature);
   fields.emplace_back("text", evaluator.text_key());
   fields.emplace_back("eval_seconds", seconds);
-  metrics_->write("eval", fields);
+  metrics_->write(kind, fields);
+}
+
+void TrainingRun::log_evaluation(const Evaluator& evaluator, const EvaluationResult& result,
+                                 bool best, double seconds) {
+  const std::string& name = evaluator.name();
+  record_evaluation("eval", evaluator, result, seconds);
   progress_->log("step " + std::to_string(step()) + "  " + name + "  " + result.line + "  (" +
                  duration_text(seconds) + (best ? ", best so far)" : ")"));
 }

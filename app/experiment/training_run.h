@@ -37,7 +37,8 @@ class TrainingRun {
 
   /// Whether there are no steps left to train.
   bool finished() const;
-  /// Writes result.json of a finished run unless it exists. Called at the end of `run`.
+  /// Averages and scores checkpoints (train.average_last) and writes result.json of a finished run
+  /// unless it exists. Called at the end of `run`.
   void write_result();
   int64_t step() const { return trainer_->state.step; }
 
@@ -55,8 +56,12 @@ class TrainingRun {
   LoopCallbacks callbacks();
   LoopEvaluation loop_evaluation(const Evaluator& evaluator);
   void log_interval(const TrainingInterval& interval);
+  /// `kind` in the metrics: "eval", or "average" for averaged weights.
+  void record_evaluation(const char* kind, const Evaluator& evaluator,
+                         const EvaluationResult& result, double seconds);
   void log_evaluation(const Evaluator& evaluator, const EvaluationResult& result, bool best,
                       double seconds);
+  void score_average();
   void save();
   void record_first_checkpoint();
 

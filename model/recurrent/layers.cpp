@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <stdexcept>
 
 namespace attn {
 
@@ -89,7 +90,7 @@ torch::Tensor RecurrentLayerImpl::forward(const torch::Tensor& x_NI, const TimeM
                                     /*has_biases=*/true, /*num_layers=*/1, /*dropout=*/0.0,
                                     is_training(), bidirectional_));
   }
-  TORCH_CHECK(false, "unknown cell");
+  throw std::logic_error("unknown cell");
 }
 
 RecurrentState RecurrentLayerImpl::step(const torch::Tensor& x_RI, const RecurrentState& before) {
@@ -103,7 +104,7 @@ RecurrentState RecurrentLayerImpl::step(const torch::Tensor& x_RI, const Recurre
     case RecurrentCell::gru:
       return {torch::gru_cell(x_RI, before.hidden, w[0], w[1], w[2], w[3]), {}};
   }
-  TORCH_CHECK(false, "unknown cell");
+  throw std::logic_error("unknown cell");
 }
 
 RecurrentAttentionLayerImpl::RecurrentAttentionLayerImpl(const RecurrentConfig& config)
