@@ -38,7 +38,8 @@ while IFS= read -r file; do
   case $file in
     *.cpp | *.h | *.cu) sources+=("$file") && files+=("$file") ;;
     tests/*/data/* | tests/data/*.txt) ;; # test data may hold anything
-    *.py | *.sh | *.cmake | *.json | *.md | *CMakeLists.txt | run | data/fetch | .ci/run) files+=("$file") ;;
+    *.py | data/fetch | tools/gpu_check) files+=("$file") ;;
+    *.sh | *.cmake | *.json | *.md | *CMakeLists.txt | run | .ci/run) files+=("$file") ;;
   esac
 done < <(list_files)
 
@@ -88,7 +89,8 @@ prose=()
 for file in "${files[@]}"; do
   case $file in
     tools/lint.sh | CHANGELOG.md | results/* | issues/*) ;;
-    *.cpp | *.h | *.cu | *.py | *.cmake | *CMakeLists.txt | experiments/*.json | run | data/fetch) prose+=("$file") ;;
+    *.py | data/fetch | tools/gpu_check) prose+=("$file") ;;
+    *.cpp | *.h | *.cu | *.cmake | *CMakeLists.txt | experiments/*.json | run) prose+=("$file") ;;
   esac
 done
 forbid "words that the field doesn't use: write option, reference, not significant, re-run the same command to resume, not a
@@ -117,7 +119,7 @@ if command -v python3 >/dev/null 2>&1; then
   for file in "${files[@]}"; do
     case $file in
       *.json) python3 -m json.tool "$file" >/dev/null || complain "$file: not valid JSON" ;;
-      *.py | data/fetch) python3 -c 'import ast, sys; ast.parse(open(sys.argv[1]).read())' "$file" ||
+      *.py | data/fetch | tools/gpu_check) python3 -c 'import ast, sys; ast.parse(open(sys.argv[1]).read())' "$file" ||
         complain "$file: not valid Python" ;;
     esac
   done

@@ -3,12 +3,19 @@
 
     python3 tools/peers/pytorch_step.py RUN [--seconds 8] [--threads 2] [--bf16]
     python3 tools/peers/pytorch_step.py RUN --set d_model=512 --set d_ff=2048 --invented 37000
+    python3 tools/peers/pytorch_step.py --config FILE --invented 37000 --device cuda [--compile]
 
 Takes model, text and vocabulary from a run; --set overrides model options, --invented N measures on synthetic pairs of
-random tokens from a vocabulary of N, with the lengths (log-normal, median 22) of `attn bench step` without text. Uses one product for queries,
-keys and values, scaled_dot_product_attention, tied embeddings, the projection of non-padding positions only, fused Adam
-and batches of similar lengths, padded. Needs torch and sentencepiece; LD_PRELOAD=libtcmalloc_minimal.so.4 keeps freed
+random tokens from a vocabulary of N, with the lengths (log-normal, median 22) of `attn bench step` without text;
+--config takes the output of `attn config` in place of a run. Uses one product for queries, keys and values,
+scaled_dot_product_attention, tied embeddings, the projection of non-padding positions only, fused Adam and batches of
+similar lengths, padded. Needs torch, and sentencepiece for a run; LD_PRELOAD=libtcmalloc_minimal.so.4 keeps freed
 memory as attn does.
+
+On a GPU the batches are padded before the measurement and copied from pinned memory during it, and memory is what the
+allocator reserved at most; the warm-up runs every batch once, within 20 seconds. --compile runs torch.compile over the
+whole step up to the loss, --compile layers over the embedding, each kind of layer and the loss, which compiles in less
+time. Shapes are dynamic; the warm-up ends after five updates in a row without compilation.
 """
 import argparse
 import math
@@ -19,9 +26,10 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from run_files import Run, report
+from run_files import Config, Run, report
 
 IGNORE = -100
+WARM_UP = 20  # seconds on a GPU
 
 
 class Attention(nn.Module):
@@ -115,58 +123,125 @@ def padded(rows, filling):
     return nn.utils.rnn.pad_sequence([torch.tensor(row) for row in rows], batch_first=True, padding_value=filling)
 
 
-def main():
+def smoothed_loss(logits, wanted, smoothing):
+    return F.cross_entropy(logits.float(), wanted, label_smoothing=smoothing)
+
+
+def compile_parts(network):
+    """Compiles what repeats, once for all layers of a kind; returns the loss."""
+    network.embed = torch.compile(network.embed, dynamic=True)
+    for layer in (*network.encoder, *network.decoder):
+        layer.compile(dynamic=True)
+    return torch.compile(smoothed_loss, dynamic=True)
+
+
+def graphs_compiled():
+    from torch._dynamo.utils import counters
+    return counters["stats"]["unique_graphs"]
+
+
+def invented_pairs(classes):
+    rng = random.Random(1)
+    vary = lambda length, spread: round(min(max(length * rng.lognormvariate(0, spread), 1), 200))
+    sentence = lambda length: [rng.randrange(4, classes) for _ in range(length)]
+    lengths = [vary(22, 0.6) for _ in range(20000)]
+    return [(sentence(length), sentence(vary(length, 0.2))) for length in lengths]
+
+
+def read_options():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("run")
+    parser.add_argument("run", nargs="?")
+    parser.add_argument("--config", metavar="FILE", help="resolved config in place of a run, with --invented")
     parser.add_argument("--seconds", type=float, default=8)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--bf16", action="store_true")
+    parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
+    parser.add_argument("--compile", nargs="?", choices=["step", "layers"], const="step", help="use torch.compile")
     parser.add_argument("--set", action="append", default=[], metavar="OPTION=VALUE", help="override a model option")
     parser.add_argument("--invented", type=int, metavar="CLASSES", help="synthetic text with this vocabulary size")
     parser.add_argument("--name", default="plain PyTorch")
     options = parser.parse_args()
+    if (options.run is None) == (options.config is None):
+        parser.error("a run or --config FILE is required, not both")
+    if options.config and not options.invented:
+        parser.error("--config has no text: add --invented CLASSES")
+    if options.device == "cuda" and not torch.cuda.is_available():
+        parser.error("--device cuda: PyTorch finds no GPU (a CPU build, or no driver)")
+    return options
+
+
+def main():
+    options = read_options()
     torch.set_num_threads(options.threads)
     torch.manual_seed(1)
-    run = Run(options.run)
+    on_gpu = options.device == "cuda"
+    run = Config(options.config) if options.config else Run(options.run)
     run.set(options.set)
-    start, end, classes = run.pieces.bos_id(), run.pieces.eos_id(), run.pieces.get_piece_size()
+    start, end = (1, 2) if options.config else (run.pieces.bos_id(), run.pieces.eos_id())
     if options.invented:
-        classes, rng = options.invented, random.Random(1)
-        vary = lambda length, spread: round(min(max(length * rng.lognormvariate(0, spread), 1), 200))
-        sentence = lambda length: [rng.randrange(4, classes) for _ in range(length)]
-        lengths = [vary(22, 0.6) for _ in range(20000)]
-        pairs = [(sentence(length), sentence(vary(length, 0.2))) for length in lengths]
+        classes, pairs = options.invented, invented_pairs(options.invented)
     else:
-        prefix = run.data["train"]
+        classes, prefix = run.pieces.get_piece_size(), run.data["train"]
         pairs = list(zip(run.tokens(f"{prefix}.{run.data['source']}"), run.tokens(f"{prefix}.{run.data['target']}")))
-    network = Transformer(run.model, classes).train()
+    network = Transformer(run.model, classes).train().to(options.device)
     train = run.config["train"]
     adam = torch.optim.Adam(network.parameters(), lr=1e-4, betas=(train["beta1"], train["beta2"]), eps=train["epsilon"],
                             fused=True)
+    loss_of = compile_parts(network) if options.compile == "layers" else smoothed_loss
 
-    def step(ids):
+    def prepare(ids):
         source = padded([pairs[i][0] + [end] for i in ids], IGNORE)
         target = padded([[start] + pairs[i][1] for i in ids], end)
         wanted = padded([pairs[i][1] + [end] for i in ids], IGNORE).flatten()
         kept = (wanted != IGNORE).nonzero().squeeze(1)
+        batch = source, target, kept, wanted[kept]
+        return tuple(tensor.pin_memory() for tensor in batch) if on_gpu else batch
+
+    def forward(source, target, kept, wanted):
+        mask = (source != IGNORE)[:, None, None, :]
+        logits = network(source.clamp(min=0), mask, target, kept)
+        return loss_of(logits, wanted, train["label_smoothing"])
+
+    if options.compile == "step":
+        forward = torch.compile(forward, dynamic=True)
+
+    def step(batch):
+        own = [tensor.to(options.device, non_blocking=True) for tensor in batch]
         adam.zero_grad(set_to_none=True)
-        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=options.bf16):
-            mask = (source != IGNORE)[:, None, None, :]
-            logits = network(source.clamp(min=0), mask, target, kept)
-            loss = F.cross_entropy(logits.float(), wanted[kept], label_smoothing=train["label_smoothing"])
+        with torch.autocast(options.device, dtype=torch.bfloat16, enabled=options.bf16):
+            loss = forward(*own)
         loss.backward()
         adam.step()
-        return kept.numel()
+        return len(batch[-1])
+
+    def now():
+        if on_gpu:
+            torch.cuda.synchronize()
+        return time.perf_counter()
 
     cut = batches(pairs, run.data["batch_tokens"])
-    for ids in cut[:3]:
-        step(ids)
-    tokens, steps, begin = 0, 0, time.perf_counter()
+    batch, seen = lambda i: prepare(cut[i % len(cut)]), 3
+    if on_gpu:  # prepared as by the workers of a DataLoader; its libraries plan for each shape
+        ready, seen = [prepare(ids) for ids in cut], len(cut)
+        batch = lambda i: ready[i % len(ready)]
+    begin, warm, quiet = now(), 0, 0
+    while warm < 3 or (warm < seen and time.perf_counter() - begin < WARM_UP) or (options.compile and quiet < 5):
+        before = graphs_compiled() if options.compile else 0
+        step(batch(warm))
+        warm += 1
+        quiet = quiet + 1 if options.compile and graphs_compiled() == before else 0
+    before, extra = graphs_compiled() if options.compile else 0, dict(warm_up_seconds=now() - begin)
+    tokens, steps, begin = 0, 0, now()
     while time.perf_counter() - begin < options.seconds:
-        tokens += step(cut[(steps + 3) % len(cut)])
+        tokens += step(batch(steps + warm))
         steps += 1
-    rate = tokens / (time.perf_counter() - begin)
-    report(options.name, version=torch.__version__, tokens_per_second=rate, steps=steps)
+    rate = tokens / (now() - begin)
+    if options.compile:
+        graphs = graphs_compiled()
+        extra.update(compiled=options.compile, graphs=graphs, graphs_compiled_late=graphs - before)
+    if on_gpu:
+        extra.update(device=torch.cuda.get_device_name(), memory=torch.cuda.max_memory_reserved())
+    report(options.name, version=torch.__version__, tokens_per_second=rate, steps=steps, **extra)
 
 
 if __name__ == "__main__":

@@ -3,27 +3,23 @@ import json
 import pathlib
 import resource
 
-import sentencepiece
-
 from text_lines import read_lines
 
 
-class Run:
+class Config:
+    """A resolved config: config.json of a run, or the output of `attn config FILE`."""
+
     def __init__(self, path, position="sinusoidal"):
-        self.path = pathlib.Path(path)
-        if (self.path / "averaged").is_dir():
-            self.path = self.path / "averaged"
-        self.config = json.loads((self.path / "config.json").read_text())
+        self.config = json.loads(pathlib.Path(path).read_text())
         self.model, self.data = self.config["model"], self.config["data"]
         plain = dict(norm="post", activation="relu", position=position, embedding_sharing="all")
         widths = {self.model["heads"] * self.model[key] for key in ("d_k", "d_v")}
         if widths != {self.model["d_model"]} or not self.model["bias"]:
             raise SystemExit(f"{path}: only heads × d_k = heads × d_v = d_model with biases is supported")
         other = [f"model.{key} {self.model[key]}" for key, value in plain.items() if self.model[key] != value]
-        if other or not (self.path / "tokenizer.model").exists():
-            raise SystemExit(f"{path}: only the paper's model with {position} positions and a joint vocabulary is "
-                             f"supported: {', '.join(other)}")
-        self.pieces = sentencepiece.SentencePieceProcessor(model_file=str(self.path / "tokenizer.model"))
+        if other:
+            raise SystemExit(f"{path}: only the paper's model with {position} positions is supported: "
+                             f"{', '.join(other)}")
 
     def set(self, assignments):
         """Overrides model options: ["heads=4", …]."""
@@ -36,6 +32,19 @@ class Run:
             except ValueError:
                 raise SystemExit(f"{assignment}: not a number") from None
 
+
+class Run(Config):
+    def __init__(self, path, position="sinusoidal"):
+        import sentencepiece
+        self.path = pathlib.Path(path)
+        if (self.path / "averaged").is_dir():
+            self.path = self.path / "averaged"
+        super().__init__(self.path / "config.json", position)
+        tokenizer = self.path / "tokenizer.model"
+        if not tokenizer.exists():
+            raise SystemExit(f"{path}: only runs with a joint vocabulary are supported: tokenizer.model is missing")
+        self.pieces = sentencepiece.SentencePieceProcessor(model_file=str(tokenizer))
+
     def weights(self):
         """{name: array}; cross-attention was "memory_attention" in earlier versions."""
         from safetensors.numpy import load_file
@@ -47,5 +56,7 @@ class Run:
 
 
 def report(system, **values):
-    values = dict(system=system, **values, memory=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
+    """Prints the values as JSON; memory is that of the process unless they have another."""
+    values = dict(system=system, **values)
+    values.setdefault("memory", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
     print(json.dumps(values), flush=True)
