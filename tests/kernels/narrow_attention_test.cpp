@@ -1,0 +1,90 @@
+// Attention vectorized across heads against the kernels that take one head at a time.
+#include <vector>
+
+#include "base/random.h"
+#include "kernels/cpu/table.h"
+#include "tests/kernels/tables.h"
+#include "tests/support/catch.h"
+
+using namespace attn;
+using testing::each_table;
+using testing::random_floats;
+
+TEST_CASE("attention across narrow heads equals attention head by head, dropout included") {
+  struct Shape {
+    int64_t heads, queries, keys, d_k, d_v;
+    bool causal;
+    double dropout;
+  };
+  const cpu::Kernels& kernels = each_table();
+  const Shape c = GENERATE(Shape{32, 9, 13, 2, 2, false, 0.3}, Shape{16, 21, 21, 4, 4, true, 0.0},
+                           Shape{8, 17, 17, 8, 8, true, 0.1}, Shape{8, 5, 30, 2, 8, false, 0.0},
+                           Shape{6, 11, 11, 4, 3, true, 0.7}, Shape{3, 2, 1, 5, 7, false, 0.0},
+                           Shape{20, 34, 34, 1, 1, true, 0.2}, Shape{2, 19, 19, 15, 9, true, 0.1},
+                           Shape{8, 3, 0, 4, 4, false, 0.0}, Shape{1, 6, 4, 8, 8, true, 0.0});
+  CAPTURE(c.heads, c.queries, c.keys, c.d_k, c.d_v, c.causal, c.dropout, kernels.name);
+  Random random(static_cast<uint64_t>(c.heads * 100 + c.queries));
+  const int64_t key_width = c.heads * c.d_k, value_width = c.heads * c.d_v;
+  // Large scores, so that log-sums are far from zero.
+  auto q = random_floats(random, c.queries * key_width);
+  for (float& x : q) x *= 20.0f;
+  const auto k = random_floats(random, c.keys * key_width),
+             v = random_floats(random, c.keys * value_width),
+             d_out = random_floats(random, c.queries * value_width);
+  cpu::AttentionHead sentence{};
+  sentence.query = q.data(), sentence.key = k.data(), sentence.value = v.data();
+  sentence.query_stride = sentence.key_stride = key_width, sentence.value_stride = value_width;
+  sentence.d_k = c.d_k, sentence.d_v = c.d_v;
+  sentence.queries = c.queries, sentence.keys = c.keys, sentence.causal = c.causal;
+  if (c.dropout > 0) {
+    sentence.dropout = {.key = 77,
+                        .threshold = static_cast<uint32_t>(c.dropout * 4294967296.0),
+                        .scale = static_cast<float>(1 / (1 - c.dropout))};
+  }
+  std::vector<uint64_t> first_index;
+  for (int64_t h = 0; h < c.heads; ++h) first_index.push_back(mix64(static_cast<uint64_t>(h)));
+
+  struct Results {
+    std::vector<float> out, log_sum, dq, dk, dv;
+  };
+  const auto sized = [&] {
+    return Results{std::vector<float>(static_cast<size_t>(c.queries * value_width)),
+                   std::vector<float>(static_cast<size_t>(c.queries * c.heads)),
+                   std::vector<float>(q.size()), std::vector<float>(k.size()),
+                   std::vector<float>(v.size())};
+  };
+  Results together = sized(), apart = sized();
+  {
+    std::vector<float> scratch(
+        static_cast<size_t>(kernels.narrow_attention_scratch(c.keys, c.d_k, c.d_v)));
+    kernels.narrow_attention_forward(sentence, c.heads, first_index.data(), together.out.data(),
+                                     value_width, together.log_sum.data(), c.queries,
+                                     scratch.data());
+    kernels.narrow_attention_backward(sentence, c.heads, first_index.data(),
+                                      {d_out.data(), value_width, together.log_sum.data(),
+                                       together.dq.data(), together.dk.data(), together.dv.data()},
+                                      c.queries, scratch.data());
+  }
+  std::vector<float> scratch(static_cast<size_t>(kernels.attention_scratch(c.keys, c.d_k, c.d_v)));
+  for (int64_t h = 0; h < c.heads; ++h) {
+    cpu::AttentionHead head = sentence;
+    head.query += h * c.d_k, head.key += h * c.d_k, head.value += h * c.d_v;
+    head.first_index = first_index[h];
+    float* log_sum = apart.log_sum.data() + h * c.queries;
+    kernels.attention_forward(head, apart.out.data() + h * c.d_v, value_width, log_sum,
+                              scratch.data());
+    kernels.attention_backward(
+        head,
+        {d_out.data() + h * c.d_v, value_width, log_sum, apart.dq.data() + h * c.d_k,
+         apart.dk.data() + h * c.d_k, apart.dv.data() + h * c.d_v},
+        scratch.data());
+  }
+  const auto check = [](const std::vector<float>& a, const std::vector<float>& b, double margin) {
+    for (size_t i = 0; i < a.size(); ++i) CHECK(a[i] == Approx(b[i]).margin(margin));
+  };
+  check(together.out, apart.out, 5e-6);
+  check(together.log_sum, apart.log_sum, 5e-6);
+  check(together.dq, apart.dq, 1e-5);
+  check(together.dk, apart.dk, 1e-4);
+  check(together.dv, apart.dv, 1e-5);
+}

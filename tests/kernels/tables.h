@@ -1,0 +1,29 @@
+// The kernel tables under test, and random input for them.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/random.h"
+#include "kernels/cpu/table.h"
+#include "tests/support/catch.h"
+
+namespace attn::testing {
+
+/// Uniform in [-1, 1).
+inline std::vector<float> random_floats(Random& random, int64_t n) {
+  std::vector<float> out(static_cast<size_t>(n));
+  for (float& x : out) x = static_cast<float>(2 * random.uniform() - 1);
+  return out;
+}
+
+/// Runs the test case once for every instruction set that the machine supports.
+inline const cpu::Kernels& each_table() {
+  std::vector<const cpu::Kernels*> tables;
+  while (const auto* table = cpu::supported(static_cast<int64_t>(tables.size()))) {
+    tables.push_back(table);
+  }
+  return *GENERATE_COPY(from_range(tables));
+}
+
+}  // namespace attn::testing
