@@ -89,10 +89,13 @@ CorpusReport encode_texts(const CorpusRequest& request, const TextHashes& hashes
   report.target = request.target;
   report.max_length = request.max_length;
   PairReader reader(request.source, request.target);
+  int64_t read = 0;
   std::deque<std::future<EncodedChunk>> under_way;
   while (true) {
     auto texts = read_chunk(reader);
     const bool ended = texts.empty();
+    read += static_cast<int64_t>(texts.size());
+    if (request.progress) request.progress(read);
     if (!ended) {
       under_way.push_back(std::async(std::launch::async, [&request, texts = std::move(texts)] {
         return encode_chunk(texts, request);

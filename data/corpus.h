@@ -113,6 +113,8 @@ struct CorpusRequest {
   /// Number of threads; 0: all cores.
   int64_t threads = 0;
   Log log = {};
+  /// Called with the number of pairs read so far while they are encoded, by the calling thread.
+  std::function<void(int64_t)> progress = {};
   /// Maps a line of the texts to its place in the user's file (CorpusReport::text).
   std::function<std::string(int64_t)> origin = {};
 };

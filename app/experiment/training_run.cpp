@@ -1,11 +1,14 @@
 #include "app/experiment/training_run.h"
 
+#include <atomic>
 #include <chrono>
+#include <optional>
 #include <sstream>
 
 #include "app/experiment/average.h"
 #include "app/experiment/checkpoint.h"
 #include "app/experiment/failure.h"
+#include "app/experiment/progress_line.h"
 #include "app/experiment/run_result.h"
 #include "app/experiment/text_keys.h"
 #include "app/experiment/training_cost.h"
@@ -100,7 +103,10 @@ void TrainingRun::load_data() {
     check_texts(text_path(data.train, data.source), text_path(data.train, data.target));
   }
   const DataConfig once = trained ? data : with_vocabulary_text(experiment_.data, cache);
-  tokenizers_ = trained ? load_tokenizers(directory_) : make_tokenizers(once, log);
+  {
+    const ProgressLine shown({.what = "preparing the tokenizers", .unit = ""}, !trained);
+    tokenizers_ = trained ? load_tokenizers(directory_) : make_tokenizers(once, log);
+  }
   if (!trained && data.task == Task::parsing) {
     const LabelSet labels = vocabulary_labels(*tokenizers_.target, data.tree_form);
     tokenizers_.tags = std::make_shared<const TagDictionary>(
@@ -114,14 +120,24 @@ void TrainingRun::load_data() {
       return training_tree_place(experiment_.data, static_cast<uint64_t>(experiment_.seed), line);
     };
   }
-  corpus_ =
-      std::make_unique<EncodedCorpus>(load_corpus({.source = text_path(data.train, data.source),
-                                                   .target = text_path(data.train, data.target),
-                                                   .tokenizers = tokenizers_,
-                                                   .max_length = data.max_length,
-                                                   .cache_directory = cache,
-                                                   .log = log,
-                                                   .origin = origin}));
+  std::atomic<int64_t> pairs = 0;
+  std::optional<ProgressLine> shown;
+  shown.emplace(ProgressSource{
+      .what = "encoding", .unit = "pairs", .done = [&pairs] { return pairs.load(); }});
+  const Log report = [&](const std::string& line) {
+    if (pairs > 0) shown.reset();  // clears its line first
+    log(line);
+  };
+  corpus_ = std::make_unique<EncodedCorpus>(
+      load_corpus({.source = text_path(data.train, data.source),
+                   .target = text_path(data.train, data.target),
+                   .tokenizers = tokenizers_,
+                   .max_length = data.max_length,
+                   .cache_directory = cache,
+                   .log = report,
+                   .progress = [&pairs](int64_t read) { pairs = read; },
+                   .origin = origin}));
+  shown.reset();
   for (const EvaluatorConfig& config : experiment_.eval) {
     evaluators_.push_back(make_evaluator(config, experiment_.data, tokenizers_, cache));
   }
