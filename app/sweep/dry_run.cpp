@@ -197,7 +197,8 @@ std::string params_text(const PlannedRow& row, int64_t vocabulary,
 }
 
 // One line of the table.
-void print_row(const PlannedRow& row, int64_t vocabulary, const std::optional<RowCost>& cost) {
+void print_row(const PlannedRow& row, int name_width, int64_t vocabulary,
+               const std::optional<RowCost>& cost) {
   const double steps = static_cast<double>(row.experiment.train.steps);
   std::string flops = "?", time = "?", memory = "?";
   if (cost) {
@@ -207,7 +208,7 @@ void print_row(const PlannedRow& row, int64_t vocabulary, const std::optional<Ro
     memory = mark + format("%.1f GB", cost->step.memory / 1e9);
   }
   const std::string paper = row.paper.params_m > 0 ? format("%.0f", row.paper.params_m) : "";
-  std::printf("%-14s %9s %6s %10s %12s %9s  %s%s\n", row.name.c_str(),
+  std::printf("%-*s %9s %6s %10s %12s %9s  %s%s\n", name_width, row.name.c_str(),
               params_text(row, vocabulary, cost).c_str(), paper.c_str(), flops.c_str(),
               time.c_str(), memory.c_str(), differences(row).c_str(),
               row.paper.params_note.empty() ? "" : (" (" + row.paper.params_note + ")").c_str());
@@ -340,8 +341,13 @@ void dry_run(const SweepPlan& plan, const DryRunOptions& options) {
   std::string failures;
   std::vector<std::optional<RowCost>> costs(plan.rows.size());
   if (options.measure) costs = costs_of(plan, options, failures);
-  std::printf("%-14s %9s %6s %10s %12s %9s  %s\n", "row", "params/M", "paper", "FLOPs", "time",
-              "memory", "differs from the first row");
+  size_t longest = 14;
+  for (const PlannedRow& row : plan.rows) {
+    if (row.selected) longest = std::max(longest, row.name.size());
+  }
+  const auto name_width = static_cast<int>(longest);
+  std::printf("%-*s %9s %6s %10s %12s %9s  %s\n", name_width, "row", "params/M", "paper", "FLOPs",
+              "time", "memory", "differs from the first row");
   for (size_t i = 0; i < plan.rows.size(); ++i) {
     const PlannedRow& row = plan.rows[i];
     if (!row.selected) continue;
@@ -350,7 +356,7 @@ void dry_run(const SweepPlan& plan, const DryRunOptions& options) {
                                       [&](const PlannedRun& run) { return run.row == i; });
       totals.add(row, runs, *costs[i]);
     }
-    print_row(row, plan.file.paper_vocabulary, costs[i]);
+    print_row(row, name_width, plan.file.paper_vocabulary, costs[i]);
   }
   std::vector<double> seconds;  // of each run that was measured
   for (const size_t i : start_order(plan)) {
