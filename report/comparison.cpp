@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
-#include <numeric>
 
+#include "base/format.h"
 #include "eval/metrics/bootstrap.h"
+#include "report/rank_correlation.h"
 
 namespace attn {
 namespace {
@@ -40,46 +40,49 @@ std::optional<double> paper_difference(const std::optional<double>& row,
   return *row - *base;
 }
 
-// Probability that |t| is exceeded by chance: the finite series of Abramowitz and Stegun, 26.7.3
-// and 26.7.4.
-double student_t_p_value(double t, int64_t degrees) {
-  const double angle = std::atan(std::abs(t) / std::sqrt(static_cast<double>(degrees)));
-  const double sine = std::sin(angle), cosine = std::cos(angle);
-  const bool odd = degrees % 2 == 1;
-  double term = odd ? cosine : 1.0, sum = 0.0;
-  for (int64_t k = odd ? 1 : 0; k < degrees - 1; k += 2) {
-    sum += term;
-    term *= cosine * cosine * static_cast<double>(k + 1) / static_cast<double>(k + 2);
+// As printed, more than one unit of the last decimal.
+bool prints_a_difference(double difference) {
+  return std::llround(std::abs(difference) * std::pow(10.0, kScoreDecimals)) > 1;
+}
+
+bool below_level(const std::optional<double>& p_value) {
+  return p_value && *p_value < kSignificance;
+}
+
+bool is_significant(const Difference& difference, const MetricFacts& facts) {
+  if (!difference.ours || !prints_a_difference(*difference.ours)) return false;
+  if (!facts.bootstrap) return below_level(difference.holm);
+  if (!difference.joint || difference.joint->p_value >= kSignificance) return false;
+  return below_level(difference.test ? difference.holm : difference.p_sentences);
+}
+
+// Differences from the base and their tests over seeds, without Holm's correction.
+void add_differences(const SweepResults& results, Metric metric, std::vector<RowComparison>& out) {
+  const std::optional<SeedMean>& base = out.front().means[metric];
+  for (size_t i = 1; i < out.size(); ++i) {
+    Difference& difference = out[i].differences[metric];
+    difference.paper = paper_difference(results.rows[i].paper.figures[metric],
+                                        results.rows.front().paper.figures[metric]);
+    const std::optional<SeedMean>& mean = out[i].means[metric];
+    if (!base || !mean) continue;
+    difference.ours = mean->mean - base->mean;
+    difference.test = seed_test(*base, *mean);
   }
-  const double within = odd ? 2 * std::numbers::inv_pi * (angle + sine * sum) : sine * sum;
-  return 1.0 - within;
 }
 
-// The test over seeds; returns `without` if neither row has several seeds.
-bool beyond_seeds(const SeedMean& base, const SeedMean& row, bool without) {
-  const auto p_value = seed_p_value(base, row);
-  return p_value ? *p_value < kSignificance : without;
+void adjust(Metric metric, std::vector<RowComparison>& rows) {
+  std::vector<double> p_values;
+  for (const RowComparison& row : rows) {
+    if (const auto& test = row.differences[metric].test) p_values.push_back(test->p_value);
+  }
+  const std::vector<double> adjusted = holm_adjusted(p_values);
+  auto next = adjusted.begin();
+  for (RowComparison& row : rows) {
+    if (row.differences[metric].test) row.differences[metric].holm = *next++;
+  }
 }
 
-// Expects the bootstrap's p-value to be set already, if there is one.
-void compare_rows(const SweepResults& results, size_t row, const MetricFacts& facts,
-                  std::vector<RowComparison>& out) {
-  const Metric metric = facts.metric;
-  Difference& difference = out[row].differences[metric];
-  difference.paper = paper_difference(results.rows[row].paper.figures[metric],
-                                      results.rows.front().paper.figures[metric]);
-  const auto &base = out.front().means[metric], &mean = out[row].means[metric];
-  if (!base || !mean) return;
-  difference.ours = mean->mean - base->mean;
-  // Identical outputs have p = 0.001 by sacreBLEU's definition: not significant.
-  const bool over_sentences =
-      !facts.bootstrap || (difference.p_value && *difference.p_value < kSignificance);
-  difference.significant =
-      *difference.ours != 0.0 && over_sentences && beyond_seeds(*base, *mean, facts.bootstrap);
-  difference.verdict = judge(difference);
-}
-
-// Paired bootstrap of all rows; only outputs for the same text can be paired.
+// Both bootstraps of all rows; only outputs for the same text can be paired.
 void add_bootstrap(const SweepResults& results, std::vector<RowComparison>& out) {
   const SystemStatistics base = sentences_of(results.rows.front());
   if (base.empty()) return;
@@ -92,38 +95,83 @@ void add_bootstrap(const SweepResults& results, std::vector<RowComparison>& out)
     rows.push_back(i);
   }
   const PairedBootstrap bootstrap = paired_bootstrap(base, systems, results.bleu_options);
+  const auto joint = joint_bootstrap(base, systems, results.bleu_options);
   for (size_t k = 0; k < rows.size(); ++k) {
-    out[rows[k]].differences[Metric::bleu].p_value = bootstrap.systems[k].p_value;
+    Difference& difference = out[rows[k]].differences[Metric::bleu];
+    difference.p_sentences = bootstrap.systems[k].p_value;
+    difference.joint = joint[k];
   }
+}
+
+// "8 (A1, A2)".
+std::string counted(const std::vector<std::string>& names) {
+  std::string text = std::to_string(names.size());
+  for (size_t i = 0; i < names.size(); ++i) {
+    text += i == 0 ? " (" : ", ";
+    text += names[i];
+  }
+  return names.empty() ? text : text + ")";
+}
+
+// Rows by verdict; empty where the paper has no figures.
+std::string agreement(const SweepResults& results, std::span<const RowComparison> comparisons,
+                      Metric metric) {
+  std::vector<std::string> agree, disagree, unclear;
+  for (size_t i = 0; i < comparisons.size(); ++i) {
+    const Verdict verdict = comparisons[i].differences[metric].verdict;
+    if (verdict == Verdict::agrees) agree.push_back(results.rows[i].name);
+    if (verdict == Verdict::disagrees) disagree.push_back(results.rows[i].name);
+    if (verdict == Verdict::unclear) unclear.push_back(results.rows[i].name);
+  }
+  const size_t all = agree.size() + disagree.size() + unclear.size();
+  if (all == 0) return "";
+  return "of " + std::to_string(all) + " rows that differ from the base in the paper, " +
+         counted(agree) + " agree with the paper, " + counted(disagree) + " disagree, " +
+         counted(unclear) + " are inconclusive.";
+}
+
+std::string rank_agreement(std::span<const RowComparison> comparisons, Metric metric) {
+  std::vector<double> ours, paper;
+  for (const RowComparison& row : comparisons) {
+    const Difference& difference = row.differences[metric];
+    if (!difference.ours || !difference.paper) continue;
+    ours.push_back(*difference.ours);
+    // Differences of the paper's rounded figures, equal where they print equal.
+    paper.push_back(std::round(*difference.paper * 1e6));
+  }
+  if (ours.size() < 3) return "";
+  const std::optional<RankCorrelation> found = kendall_tau(ours, paper);
+  if (!found) return "";
+  std::string text = format("Kendall's τ of the differences with the paper's: %.2f (", found->tau);
+  if (found->interval) {
+    text += format("95 %% interval %.2f to %.2f, ", found->interval->low, found->interval->high);
+  }
+  return text + "p " + p_text(found->p_value) +
+         format(", n = %lld).", static_cast<long long>(found->count));
+}
+
+std::string detectable(std::span<const RowComparison> comparisons, const MetricFacts& metric) {
+  std::vector<double> differences;
+  for (const RowComparison& row : comparisons) {
+    if (const auto& test = row.differences[metric.metric].test) {
+      differences.push_back(test->detectable);
+    }
+  }
+  if (differences.empty()) return "";
+  std::sort(differences.begin(), differences.end());
+  const size_t half = differences.size() / 2;
+  const double median = differences.size() % 2 == 1
+                            ? differences[half]
+                            : 0.5 * (differences[half - 1] + differences[half]);
+  return format("smallest difference that these seeds can detect: %.*f %s (median over rows, ",
+                kScoreDecimals, median, metric.title) +
+         "power 0.8 at the level 0.05, before Holm's correction).";
 }
 
 }  // namespace
 
-std::optional<SeedMean> seed_mean(std::span<const double> values) {
-  if (values.empty()) return {};
-  const auto n = static_cast<double>(values.size());
-  SeedMean out{.mean = std::accumulate(values.begin(), values.end(), 0.0) / n,
-               .deviation = {},
-               .seeds = static_cast<int64_t>(values.size())};
-  if (values.size() < 2) return out;
-  double squares = 0.0;
-  for (const double value : values) squares += (value - out.mean) * (value - out.mean);
-  out.deviation = std::sqrt(squares / (n - 1));
-  return out;
-}
-
-std::optional<double> seed_p_value(const SeedMean& a, const SeedMean& b) {
-  const int64_t degrees = a.seeds + b.seeds - 2;
-  if (degrees < 1) return {};
-  const auto squares = [](const SeedMean& of) {
-    const double deviation = of.deviation.value_or(0.0);
-    return deviation * deviation * static_cast<double>(of.seeds - 1);
-  };
-  const double variance = (squares(a) + squares(b)) / static_cast<double>(degrees);
-  const double error = std::sqrt(
-      variance * (1.0 / static_cast<double>(a.seeds) + 1.0 / static_cast<double>(b.seeds)));
-  if (a.mean == b.mean) return 1.0;
-  return student_t_p_value((a.mean - b.mean) / error, degrees);  // without variance t is infinite
+std::string p_text(double p_value) {
+  return p_value < 0.0005 ? "<0.001" : format("%.3f", p_value);
 }
 
 std::string verdict_word(Verdict verdict) {
@@ -149,36 +197,27 @@ std::vector<RowComparison> compare(const SweepResults& results) {
     }
   }
   add_bootstrap(results, out);
-  for (size_t i = 1; i < out.size(); ++i) {
-    for (const MetricFacts& facts : kMetrics) compare_rows(results, i, facts, out);
+  for (const MetricFacts& facts : kMetrics) {
+    add_differences(results, facts.metric, out);
+    adjust(facts.metric, out);
+    for (RowComparison& row : out) {
+      Difference& difference = row.differences[facts.metric];
+      difference.significant = is_significant(difference, facts);
+      difference.verdict = judge(difference);
+    }
   }
   return out;
 }
 
 std::string summary(const SweepResults& results, std::span<const RowComparison> comparisons,
                     const MetricFacts& metric) {
-  std::vector<std::string> agree, disagree, unclear;
-  for (size_t i = 0; i < comparisons.size(); ++i) {
-    const Difference& difference = comparisons[i].differences[metric.metric];
-    if (difference.verdict == Verdict::agrees) agree.push_back(results.rows[i].name);
-    if (difference.verdict == Verdict::disagrees) disagree.push_back(results.rows[i].name);
-    if (difference.verdict == Verdict::unclear) unclear.push_back(results.rows[i].name);
+  std::string text;
+  for (const std::string& part :
+       {agreement(results, comparisons, metric.metric), rank_agreement(comparisons, metric.metric),
+        detectable(comparisons, metric)}) {
+    if (!part.empty()) text += " " + part;
   }
-  const size_t all = agree.size() + disagree.size() + unclear.size();
-  if (all == 0) return "";
-  const auto part = [&](const std::vector<std::string>& names) {
-    std::string text = std::to_string(names.size());
-    for (size_t i = 0; i < names.size(); ++i) {
-      text += i == 0 ? " (" : ", ";
-      text += names[i];
-    }
-    if (!names.empty()) text += ")";
-    return text;
-  };
-  std::string text = std::string(metric.heading) + ": of ";
-  text += std::to_string(all) + " rows that differ from the base in the paper, ";
-  text += part(agree) + " agree with the paper, " + part(disagree) + " disagree, ";
-  return text + part(unclear) + " are inconclusive.";
+  return text.empty() ? "" : std::string(metric.heading) + ":" + text;
 }
 
 }  // namespace attn

@@ -7,25 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "report/joint_bootstrap.h"
 #include "report/results.h"
+#include "report/statistics.h"
 
 namespace attn {
-
-/// Mean over finished seeds, and their sample standard deviation if there are at least two.
-struct SeedMean {
-  double mean = 0.0;
-  std::optional<double> deviation;
-  int64_t seeds = 0;
-};
-std::optional<SeedMean> seed_mean(std::span<const double> values);
-
-/// Two-sided p-value of Student's t for two means over seeds, with the pooled variance and its
-/// degrees of freedom (equal variances assumed). A single seed does not contribute to the variance.
-/// None if neither row has a deviation.
-///
-/// Welch's test allows unequal variances, but does not keep its level with so few seeds (false
-/// positives: 9 % with eight seeds vs. two, 2 % with two vs. two) and is undefined for one seed.
-std::optional<double> seed_p_value(const SeedMean& a, const SeedMean& b);
 
 /// A difference from the base compared with the paper's.
 enum class Verdict {
@@ -36,11 +22,17 @@ enum class Verdict {
 };
 std::string verdict_word(Verdict verdict);
 
+/// With three decimals: "0.042", or "<0.001" instead of 0.000.
+std::string p_text(double p_value);
+
 struct Difference {
-  std::optional<double> ours;     ///< row - base
-  std::optional<double> paper;    ///< the same in the paper
-  std::optional<double> p_value;  ///< paired bootstrap over sentences (MetricFacts::bootstrap)
-  bool significant = false;       ///< see compare()
+  std::optional<double> ours;            ///< row - base
+  std::optional<double> paper;           ///< the same in the paper
+  std::optional<SeedTest> test;          ///< over seeds: interval, p-value, detectable difference
+  std::optional<double> holm;            ///< test's p-value, adjusted for the table's rows
+  std::optional<double> p_sentences;     ///< paired bootstrap over sentences, as sacreBLEU's
+  std::optional<JointDifference> joint;  ///< bootstrap over sentences and seeds
+  bool significant = false;              ///< see compare()
   Verdict verdict = Verdict::none;
 };
 
@@ -49,16 +41,23 @@ struct RowComparison {
   PerMetric<Difference> differences;
 };
 
-/// Significance level.
-inline constexpr double kSignificance = 0.05;
+/// Decimals of means and differences in tables and texts.
+inline constexpr int kScoreDecimals = 2;
 
-/// One entry per row. A difference is significant if Student's t test over seeds is (seed_p_value
-/// below kSignificance), which needs at least two seeds of the base or the row. A metric with a
-/// test over sentences (paired bootstrap, scores averaged over seeds) must pass that test as well;
-/// with one seed each, that test alone decides.
+/// One entry per row. A difference is significant if
+/// - the test over seeds is (seed_test), with its p-value adjusted by Holm's method for the rows
+///   tested in this metric, below kSignificance. It needs at least two seeds of the base or the row
+///   that are not all equal;
+/// - for a metric with a test over sentences (MetricFacts::bootstrap): the bootstrap over sentences
+///   and seeds together is, below kSignificance. Where the test over seeds is impossible, this and
+///   the paired bootstrap over sentences decide, without correction;
+/// - as printed it is more than one unit of the last decimal: 0.00 → 0.01 can be the rounding of
+///   two means.
 std::vector<RowComparison> compare(const SweepResults& results);
 
-/// How many rows agree with the paper, and which; empty where the paper has no figures.
+/// How many rows agree with the paper in sign, and which; the rank correlation of the differences
+/// with the paper's; and the smallest difference that the seeds can detect. Without the parts for
+/// which there are no figures; may be empty.
 std::string summary(const SweepResults& results, std::span<const RowComparison> comparisons,
                     const MetricFacts& metric);
 

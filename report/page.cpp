@@ -25,11 +25,15 @@ std::vector<std::string> legend(const SweepResults& results) {
     lines.push_back(std::move(line));
   }
   lines.push_back(
-      "Δ is the difference from the first row; * marks a significant one (p < 0.05). With several "
-      "seeds of either row the test is Student's t over seeds with pooled variance (all rows are "
-      "assumed to vary equally between seeds); BLEU must also pass paired bootstrap resampling "
-      "over "
-      "sentences.");
+      "Δ is the difference from the first row, with its 95 % confidence interval over seeds. p, "
+      "seeds: Welch's t test where both rows have at least three seeds, otherwise, with several "
+      "seeds of either row, Student's t with pooled variance (the rows are assumed to vary equally "
+      "between seeds). p, Holm: the same adjusted by Holm's method for the rows of the table. p, "
+      "sentences: paired bootstrap over sentences. p, sentences and seeds: bootstrap over both.");
+  lines.push_back(
+      "* marks a significant difference: p, Holm below 0.05, for BLEU also p, sentences and seeds, "
+      "and more than one unit of the last decimal. Where no test over seeds is possible, BLEU is "
+      "tested over sentences, without Holm's correction, and other metrics are not tested.");
   for (const MetricFacts& facts : kMetrics) {
     const std::string& signature = results.signatures[facts.metric];
     if (!signature.empty()) lines.push_back("Signature: " + signature);

@@ -11,12 +11,18 @@
 namespace attn {
 
 struct Table {
+  enum class Shown {
+    everywhere,
+    pages,  ///< in Markdown and HTML: rounded
+    csv     ///< only there: in full precision
+  };
   struct Column {
     std::string key;      ///< for CSV: "bleu_mean"
     std::string title;    ///< "BLEU"
     bool text = false;    ///< left-aligned; numbers are right-aligned
     std::string group;    ///< heading over several columns; empty: none
     std::string meaning;  ///< tooltip
+    Shown shown = Shown::everywhere;
   };
   std::vector<Column> columns;
   std::vector<std::vector<std::string>> rows;
@@ -24,6 +30,7 @@ struct Table {
 
 /// A table in the layout of Table 3: the options that differ between rows (all values for the first
 /// row, only the changed ones for the others), then metrics and parameters, ours and the paper's.
+/// For CSV also all statistics in full precision.
 Table results_table(const SweepResults& results, std::span<const RowComparison> comparisons);
 
 /// Training cost per row as in Table 2: means over finished runs.

@@ -37,9 +37,22 @@ void append_padded(std::string& out, const std::string& text, size_t width, bool
   out += left ? text + blanks : blanks + text;
 }
 
+// The columns of a table that are shown: all but those for the other kind of output.
+Table without(const Table& table, Table::Shown other) {
+  Table out;
+  out.rows.resize(table.rows.size());
+  for (size_t i = 0; i < table.columns.size(); ++i) {
+    if (table.columns[i].shown == other) continue;
+    out.columns.push_back(table.columns[i]);
+    for (size_t k = 0; k < table.rows.size(); ++k) out.rows[k].push_back(table.rows[k][i]);
+  }
+  return out;
+}
+
 }  // namespace
 
-std::string to_markdown(const Table& table) {
+std::string to_markdown(const Table& all) {
+  const Table table = without(all, Table::Shown::csv);
   std::vector<size_t> widths;
   std::vector<std::string> titles;
   for (size_t i = 0; i < table.columns.size(); ++i) {
@@ -70,7 +83,8 @@ std::string to_markdown(const Table& table) {
   return out;
 }
 
-std::string to_csv(const Table& table) {
+std::string to_csv(const Table& all) {
+  const Table table = without(all, Table::Shown::pages);
   std::string out;
   const auto line = [&](const auto& cells, const auto& text) {
     for (size_t i = 0; i < cells.size(); ++i) {
@@ -110,7 +124,8 @@ std::string html_escaped(const std::string& text) {
   return out;
 }
 
-std::string to_html(const Table& table) {
+std::string to_html(const Table& all) {
+  const Table table = without(all, Table::Shown::csv);
   std::string out = "<div class=\"scroll\"><table>\n<thead>\n<tr>";
   for (size_t i = 0; i < table.columns.size();) {
     size_t end = i + 1;

@@ -47,18 +47,19 @@ TEST_CASE("a sweep of parsers shows F1, without the paper's columns") {
   results.evaluators[Metric::bleu].clear();
   results.evaluators[Metric::parse] = "dev";
   results.rows[0].runs[0].figures[Metric::parse] = 80.0;
-  results.rows[0].runs[1].figures[Metric::parse] = 81.0;
+  results.rows[0].runs[1].figures[Metric::parse] = 80.6;
   results.rows[1].runs[0].figures[Metric::parse] = 95.0;
   results.rows[2].runs[0].figures[Metric::parse] = 85.0;
   for (RowRecord& one : results.rows) one.paper = {};
   const auto compared = compare(results);
-  CHECK(compared[0].means[Metric::parse]->mean == Approx(80.5));
-  CHECK(*compared[1].differences[Metric::parse].ours == Approx(14.5));
-  // Two seeds leave one degree of freedom: 12.7 standard errors of 0.87.
+  CHECK(compared[0].means[Metric::parse]->mean == Approx(80.3));
+  CHECK(*compared[1].differences[Metric::parse].ours == Approx(14.7));
+  // Two seeds leave one degree of freedom: 12.7 standard errors of 0.52, 25.5 after correction for
+  // two rows.
   CHECK(compared[1].differences[Metric::parse].significant);
   CHECK_FALSE(compared[2].differences[Metric::parse].significant);
   const std::string markdown = to_markdown(results_table(results, compared));
-  CHECK_THAT(markdown, contains("F1") && contains("80.50 ± 0.71") && contains("+14.50 *"));
+  CHECK_THAT(markdown, contains("F1") && contains("80.30 ± 0.42") && contains("+14.70 *"));
   CHECK(markdown.find("paper") == std::string::npos);
   CHECK_THAT(html_report(results, compared), contains("F1 vs. parameters"));
 }
@@ -97,6 +98,41 @@ TEST_CASE("each metric has the paper's columns where the paper has a figure") {
   const std::string csv = to_csv(results_table(results, compared));
   CHECK_THAT(csv, contains("paper_f1") && contains("+1.4") && contains("agrees"));
   CHECK(csv.find("paper_ppl") == std::string::npos);
+}
+
+TEST_CASE("pages show intervals and p-values, CSV all statistics in full precision") {
+  auto results = sweep({row("base", 5, 25, {run(1, 5, 25), run(2, 5.1, 25.5), run(3, 5.3, 25.1)}),
+                        row("x", 6, 24, {run(1, 6, 24), run(2, 6.2, 24.2), run(3, 6.1, 23.8)}),
+                        row("one", 6, 24, {run(1, 5.2, 25)})});
+  const Table table = results_table(results, compare(results));
+  for (const auto& cells : table.rows) CHECK(cells.size() == table.columns.size());
+  const std::string markdown = to_markdown(table), html = to_html(table), csv = to_csv(table);
+  for (const std::string& page : {markdown, html}) {
+    CHECK_THAT(page, contains("95 % interval") && contains("p, Holm") && contains("p, seeds") &&
+                         contains("p, sentences and seeds"));
+    CHECK_THAT(page, contains("[+0.65, +1.28]"));
+    CHECK(page.find("_detectable") == std::string::npos);
+    CHECK(page.find("0.96666") == std::string::npos);
+  }
+  CHECK_THAT(csv,
+             contains("ppl_detectable") && contains("bleu_p_holm") && contains("bleu_joint_low"));
+  CHECK_THAT(csv, contains("Welch") && contains("pooled") && contains("0.96666666666666"));
+  CHECK(csv.find('[') == std::string::npos);
+  // One seed a row: nothing is tested over seeds.
+  for (RowRecord& one : results.rows) one.runs.resize(1);
+  CHECK(to_markdown(results_table(results, compare(results))).find("interval") ==
+        std::string::npos);
+}
+
+TEST_CASE("parameters have as many decimals as tell the rows apart, four at most") {
+  auto results = sweep(
+      {row("base", 5, 25, {run(1, 5, 25)}), row("x", 6, 24, {run(1, 6, 24)}), row("y", 6, 24, {})});
+  CHECK_THAT(to_markdown(results_table(results, compare(results))), contains(" 1.00 |"));
+  results.rows[1].runs[0].parameters = 1'001'000;
+  CHECK_THAT(to_markdown(results_table(results, compare(results))),
+             contains(" 1.000 |") && contains(" 1.001 |"));
+  results.rows[1].runs[0].parameters = 1'000'001;
+  CHECK_THAT(to_markdown(results_table(results, compare(results))), contains(" 1.0000 |"));
 }
 
 TEST_CASE("CSV and HTML escape what would break them") {

@@ -1,0 +1,66 @@
+#include "report/joint_bootstrap.h"
+
+#include <algorithm>
+
+#include "base/random.h"
+
+namespace attn {
+namespace {
+
+// Mean corpus BLEU of as many runs as there are, drawn with replacement, on these sentences.
+double drawn_score(const SystemStatistics& system, std::span<const uint32_t> sentences,
+                   const BleuOptions& bleu, Random& random) {
+  std::vector<int64_t> times(system.size());
+  for (size_t i = 0; i < system.size(); ++i) ++times[random.below(system.size())];
+  double sum = 0.0;
+  for (size_t i = 0; i < system.size(); ++i) {
+    if (times[i] == 0) continue;
+    BleuStatistics drawn;
+    for (const uint32_t sentence : sentences) drawn += system[i][sentence];
+    sum += static_cast<double>(times[i]) * bleu_from_statistics(drawn, bleu, 1).score;
+  }
+  return sum / static_cast<double>(system.size());
+}
+
+JointDifference described(std::vector<double> differences) {
+  std::sort(differences.begin(), differences.end());
+  const auto from_zero = std::lower_bound(differences.begin(), differences.end(), 0.0);
+  const auto above_zero = std::upper_bound(differences.begin(), differences.end(), 0.0);
+  const auto tail = std::min(above_zero - differences.begin(), differences.end() - from_zero);
+  const size_t cut = differences.size() / 40;
+  return {.p_value = std::min(1.0, 2.0 * static_cast<double>(tail + 1) /
+                                       static_cast<double>(differences.size() + 1)),
+          .interval = {differences[cut], differences[differences.size() - cut - 1]}};
+}
+
+}  // namespace
+
+std::vector<JointDifference> joint_bootstrap(const SystemStatistics& baseline,
+                                             std::span<const SystemStatistics> systems,
+                                             const BleuOptions& bleu,
+                                             const BootstrapOptions& options) {
+  std::vector<size_t> sizes;
+  const auto add_sizes = [&](const SystemStatistics& system) {
+    if (system.empty()) sizes.push_back(0);  // refused by common_sentences
+    for (const auto& run : system) sizes.push_back(run.size());
+  };
+  add_sizes(baseline);
+  for (const SystemStatistics& system : systems) add_sizes(system);
+  std::vector<uint32_t> sentences(common_sentences(sizes));
+  Random random(options.seed);
+  std::vector<std::vector<double>> differences(systems.size());
+  for (int64_t sample = 0; sample < options.samples; ++sample) {
+    for (uint32_t& sentence : sentences) {
+      sentence = static_cast<uint32_t>(random.below(sentences.size()));
+    }
+    const double base = drawn_score(baseline, sentences, bleu, random);
+    for (size_t i = 0; i < systems.size(); ++i) {
+      differences[i].push_back(drawn_score(systems[i], sentences, bleu, random) - base);
+    }
+  }
+  std::vector<JointDifference> out;
+  for (std::vector<double>& of_system : differences) out.push_back(described(std::move(of_system)));
+  return out;
+}
+
+}  // namespace attn

@@ -1,0 +1,190 @@
+#include "report/metric_columns.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/format.h"
+
+namespace attn {
+namespace {
+
+using Shown = Table::Shown;
+
+std::string mean_text(const std::optional<SeedMean>& mean) {
+  if (!mean) return "";
+  std::string text = format("%.*f", kScoreDecimals, mean->mean);
+  if (mean->deviation) text += format(" ± %.*f", kScoreDecimals, *mean->deviation);
+  return text;
+}
+
+std::string difference_text(const Difference& difference) {
+  if (!difference.ours) return "";
+  return signed_number(*difference.ours, kScoreDecimals) + (difference.significant ? " *" : "");
+}
+
+std::string interval_text(const Difference& difference) {
+  if (!difference.test) return "";
+  const auto& [low, high] = difference.test->interval;
+  return format("[%s, %s]", signed_number(low, kScoreDecimals).c_str(),
+                signed_number(high, kScoreDecimals).c_str());
+}
+
+std::string p_or_empty(const std::optional<double>& p_value) {
+  return p_value ? p_text(*p_value) : "";
+}
+
+std::string full(const std::optional<double>& value) {
+  return value ? format("%.17g", *value) : "";
+}
+
+bool any_in_paper(const SweepResults& results, Metric metric) {
+  return std::any_of(results.rows.begin(), results.rows.end(),
+                     [&](const RowRecord& row) { return row.paper.figures[metric].has_value(); });
+}
+
+bool any_tested(std::span<const RowComparison> comparisons, Metric metric) {
+  return std::any_of(comparisons.begin(), comparisons.end(), [&](const RowComparison& row) {
+    return row.differences[metric].test.has_value();
+  });
+}
+
+// The columns of one metric.
+class Columns {
+ public:
+  Columns(const MetricFacts& facts, const std::string& evaluator)
+      : metric_(facts.metric),
+        key_(facts.key),
+        group_(std::string(facts.title) + " (" + evaluator + ")") {}
+
+  // A column filled from a difference.
+  template <class Cell>
+  void add(const std::string& suffix, const char* title, const char* meaning, Cell cell,
+           Shown shown = Shown::everywhere, bool text = false) {
+    columns.push_back({{key_ + suffix, title, text, group_, meaning, shown},
+                       [cell, metric = metric_](const RowRecord&, const RowComparison& row) {
+                         return cell(row.differences[metric]);
+                       }});
+  }
+
+  // A number of the test over seeds, in full.
+  template <class Number>
+  void add_number(const std::string& suffix, const char* meaning, Number number) {
+    const auto cell = [number](const Difference& of) {
+      return of.test ? full(number(*of.test)) : std::string();
+    };
+    add(suffix, "", meaning, cell, Shown::csv);
+  }
+
+  void add_means() {
+    columns.push_back({{key_, group_.substr(0, group_.find(' ')), false, group_,
+                        "mean over seeds ± standard deviation"},
+                       [metric = metric_](const RowRecord&, const RowComparison& row) {
+                         return mean_text(row.means[metric]);
+                       }});
+  }
+
+  void add_tests(bool tested) {
+    add("_diff", "Δ", "difference from the first row; * significant", difference_text);
+    if (!tested) return;
+    add("_interval", "95 % interval", "confidence interval of the difference over seeds",
+        interval_text, Shown::pages);
+    add(
+        "_p_seeds", "p, seeds", "test of the difference over seeds",
+        [](const Difference& of) { return of.test ? p_text(of.test->p_value) : ""; }, Shown::pages);
+    add(
+        "_p_holm", "p, Holm", "p over seeds, adjusted for the rows of the table",
+        [](const Difference& of) { return p_or_empty(of.holm); }, Shown::pages);
+  }
+
+  void add_bootstraps() {
+    add(
+        "_p", "p, sentences", "paired bootstrap over sentences, 1000 resamples",
+        [](const Difference& of) { return p_or_empty(of.p_sentences); }, Shown::pages);
+    add(
+        "_p_joint", "p, sentences and seeds", "bootstrap over sentences and seeds, 1000 resamples",
+        [](const Difference& of) { return of.joint ? p_text(of.joint->p_value) : ""; },
+        Shown::pages);
+  }
+
+  void add_paper(int decimals) {
+    columns.push_back({{"paper_" + key_, "paper", false, group_, "the paper's figure"},
+                       [metric = metric_, decimals](const RowRecord& row, const RowComparison&) {
+                         const auto& figure = row.paper.figures[metric];
+                         return figure ? format("%.*f", decimals, *figure) : "";
+                       }});
+    add("_diff", "paper Δ", "the paper's difference from its base",
+        [decimals](const auto& of) { return of.paper ? signed_number(*of.paper, decimals) : ""; });
+    columns.back().column.key = "paper_" + key_ + "_diff";
+    add(
+        "_verdict", "sign", "whether the difference agrees with the paper or is inconclusive",
+        [](const Difference& of) { return verdict_word(of.verdict); }, Shown::everywhere, true);
+  }
+
+  void add_full(bool bootstrap) {
+    const auto add_mean = [&](const char* suffix, auto number) {
+      columns.push_back({{key_ + suffix, "", false, group_, "", Shown::csv},
+                         [metric = metric_, number](const RowRecord&, const RowComparison& row) {
+                           const auto& mean = row.means[metric];
+                           return mean ? full(number(*mean)) : std::string();
+                         }});
+    };
+    add_mean("_mean", [](const SeedMean& of) { return std::optional(of.mean); });
+    add_mean("_deviation", [](const SeedMean& of) { return of.deviation; });
+    add_mean("_seeds",
+             [](const SeedMean& of) { return std::optional(static_cast<double>(of.seeds)); });
+    add(
+        "_difference", "", "", [](const Difference& of) { return full(of.ours); }, Shown::csv);
+    add_number("_interval_low", "", [](const SeedTest& of) { return of.interval.low; });
+    add_number("_interval_high", "", [](const SeedTest& of) { return of.interval.high; });
+    const auto name = [](const Difference& of) -> std::string {
+      if (!of.test) return "";
+      return of.test->kind == SeedTestKind::welch ? "Welch" : "pooled";
+    };
+    add("_test", "", "", name, Shown::csv, true);
+    add_number("_degrees", "", [](const SeedTest& of) { return of.degrees; });
+    add_number("_p_seeds", "", [](const SeedTest& of) { return of.p_value; });
+    add(
+        "_p_holm", "", "", [](const Difference& of) { return full(of.holm); }, Shown::csv);
+    add_number("_detectable", "", [](const SeedTest& of) { return of.detectable; });
+    if (!bootstrap) return;
+    const auto add_joint = [&](const char* suffix, auto number) {
+      const auto cell = [number](const Difference& of) {
+        return of.joint ? full(number(*of.joint)) : std::string();
+      };
+      add(suffix, "", "", cell, Shown::csv);
+    };
+    add(
+        "_p", "", "", [](const Difference& of) { return full(of.p_sentences); }, Shown::csv);
+    add_joint("_p_joint", [](const JointDifference& of) { return of.p_value; });
+    add_joint("_joint_low", [](const JointDifference& of) { return of.interval.low; });
+    add_joint("_joint_high", [](const JointDifference& of) { return of.interval.high; });
+  }
+
+  std::vector<MetricColumn> columns;
+
+ private:
+  Metric metric_;
+  std::string key_;
+  std::string group_;
+};
+
+}  // namespace
+
+std::vector<MetricColumn> metric_columns(const SweepResults& results,
+                                         std::span<const RowComparison> comparisons) {
+  std::vector<MetricColumn> out;
+  for (const MetricFacts& facts : kMetrics) {
+    const std::string& evaluator = results.evaluators[facts.metric];
+    if (evaluator.empty()) continue;
+    Columns columns(facts, evaluator);
+    columns.add_means();
+    columns.add_tests(any_tested(comparisons, facts.metric));
+    if (facts.bootstrap) columns.add_bootstraps();
+    if (any_in_paper(results, facts.metric)) columns.add_paper(facts.paper_decimals);
+    columns.add_full(facts.bootstrap);
+    for (MetricColumn& column : columns.columns) out.push_back(std::move(column));
+  }
+  return out;
+}
+
+}  // namespace attn
