@@ -16,6 +16,7 @@
 #include "app/experiment/head_widths.h"
 #include "app/experiment/progress.h"
 #include "app/experiment/progress_line.h"
+#include "app/sweep/planned_power.h"
 #include "app/sweep/processes.h"
 #include "app/sweep/row_costs.h"
 #include "app/sweep/schedule.h"
@@ -256,6 +257,9 @@ void print_totals(const SweepPlan& plan, const DryRunOptions& options, const Tot
   if (totals.invented) {
     std::printf(
         "(the training text is missing: estimated from synthetic pairs, median 22 tokens)\n");
+  }
+  if (const std::string power = planned_power(plan); !power.empty()) {
+    std::printf("(%s)\n", power.c_str());
   }
   if (plan.file.paper_vocabulary > 0) {
     std::printf("(parameters with a vocabulary of %lld, as in the paper)\n",

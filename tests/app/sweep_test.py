@@ -204,6 +204,10 @@ class Sweeps(ProgramTest):
         self.assertIn("3 runs", out)
         self.assertNotIn("?", out)
         self.assertFalse((self.path / "dry").exists())
+        self.assertRegex(out, r"with 2 seeds of the base and 1 of a row, a difference of [\d.]+ standard deviations")
+        self.whole()
+        again = self.attn("sweep", "sweep.json", "--run", "whole", "--dry-run", "--no-measure").stdout
+        self.assertRegex(again, r": [\d.]+ PPL, [\d.]+ BLEU by the 2 finished seeds of the base")
 
     def corpus(self, name, wrong=False):
         """A copy of the corpus under another name, its training target cut short or not; returns the config."""
