@@ -42,7 +42,7 @@ std::optional<double> paper_difference(const std::optional<double>& row,
 
 // As printed, more than one unit of the last decimal.
 bool prints_a_difference(double difference) {
-  return std::llround(std::abs(difference) * std::pow(10.0, kScoreDecimals)) > 1;
+  return std::round(std::abs(difference) * std::pow(10.0, kScoreDecimals)) > 1.0;
 }
 
 bool below_level(const std::optional<double>& p_value) {
@@ -134,7 +134,7 @@ std::string rank_agreement(std::span<const RowComparison> comparisons, Metric me
   std::vector<double> ours, paper;
   for (const RowComparison& row : comparisons) {
     const Difference& difference = row.differences[metric];
-    if (!difference.ours || !difference.paper) continue;
+    if (!difference.ours || !difference.paper || !std::isfinite(*difference.ours)) continue;
     ours.push_back(*difference.ours);
     // Differences of the paper's rounded figures, equal where they print equal.
     paper.push_back(std::round(*difference.paper * 1e6));

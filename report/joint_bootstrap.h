@@ -27,7 +27,8 @@ struct JointDifference {
 /// run per system only sentences vary. With few runs the deviation between seeds is underestimated
 /// by √((n - 1) / n), which a t test over seeds is not.
 ///
-/// Throws DataError if a system has no run, or if the numbers of sentences differ or are 0.
+/// options.samples > 0. Throws DataError if a system has no run, or if the numbers of sentences
+/// differ or are 0.
 std::vector<JointDifference> joint_bootstrap(const SystemStatistics& baseline,
                                              std::span<const SystemStatistics> systems,
                                              const BleuOptions& bleu = {},

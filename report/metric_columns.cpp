@@ -33,7 +33,7 @@ std::string p_or_empty(const std::optional<double>& p_value) {
   return p_value ? p_text(*p_value) : "";
 }
 
-std::string full(const std::optional<double>& value) {
+std::string in_full(const std::optional<double>& value) {
   return value ? format("%.17g", *value) : "";
 }
 
@@ -70,7 +70,7 @@ class Columns {
   template <class Number>
   void add_number(const std::string& suffix, const char* meaning, Number number) {
     const auto cell = [number](const Difference& of) {
-      return of.test ? full(number(*of.test)) : std::string();
+      return of.test ? in_full(number(*of.test)) : std::string();
     };
     add(suffix, "", meaning, cell, Shown::csv);
   }
@@ -125,7 +125,7 @@ class Columns {
       columns.push_back({{key_ + suffix, "", false, group_, "", Shown::csv},
                          [metric = metric_, number](const RowRecord&, const RowComparison& row) {
                            const auto& mean = row.means[metric];
-                           return mean ? full(number(*mean)) : std::string();
+                           return mean ? in_full(number(*mean)) : std::string();
                          }});
     };
     add_mean("_mean", [](const SeedMean& of) { return std::optional(of.mean); });
@@ -133,7 +133,7 @@ class Columns {
     add_mean("_seeds",
              [](const SeedMean& of) { return std::optional(static_cast<double>(of.seeds)); });
     add(
-        "_difference", "", "", [](const Difference& of) { return full(of.ours); }, Shown::csv);
+        "_difference", "", "", [](const Difference& of) { return in_full(of.ours); }, Shown::csv);
     add_number("_interval_low", "", [](const SeedTest& of) { return of.interval.low; });
     add_number("_interval_high", "", [](const SeedTest& of) { return of.interval.high; });
     const auto name = [](const Difference& of) -> std::string {
@@ -144,17 +144,17 @@ class Columns {
     add_number("_degrees", "", [](const SeedTest& of) { return of.degrees; });
     add_number("_p_seeds", "", [](const SeedTest& of) { return of.p_value; });
     add(
-        "_p_holm", "", "", [](const Difference& of) { return full(of.holm); }, Shown::csv);
+        "_p_holm", "", "", [](const Difference& of) { return in_full(of.holm); }, Shown::csv);
     add_number("_detectable", "", [](const SeedTest& of) { return of.detectable; });
     if (!bootstrap) return;
     const auto add_joint = [&](const char* suffix, auto number) {
       const auto cell = [number](const Difference& of) {
-        return of.joint ? full(number(*of.joint)) : std::string();
+        return of.joint ? in_full(number(*of.joint)) : std::string();
       };
       add(suffix, "", "", cell, Shown::csv);
     };
     add(
-        "_p", "", "", [](const Difference& of) { return full(of.p_sentences); }, Shown::csv);
+        "_p", "", "", [](const Difference& of) { return in_full(of.p_sentences); }, Shown::csv);
     add_joint("_p_joint", [](const JointDifference& of) { return of.p_value; });
     add_joint("_joint_low", [](const JointDifference& of) { return of.interval.low; });
     add_joint("_joint_high", [](const JointDifference& of) { return of.interval.high; });

@@ -169,7 +169,7 @@ std::optional<SeedTest> welch_test(const SeedMean& base, const SeedMean& row) {
   const double of_base = squared(base.deviation) / static_cast<double>(base.seeds);
   const double of_row = squared(row.deviation) / static_cast<double>(row.seeds);
   const double variance = of_base + of_row;
-  if (!(variance > 0.0)) return {};
+  if (!(variance > 0.0) || !std::isfinite(variance + row.mean - base.mean)) return {};
   // As shares of the variance, since squares of small variances would underflow.
   const double base_share = of_base / variance, row_share = of_row / variance;
   const double degrees = 1.0 / (base_share * base_share / static_cast<double>(base.seeds - 1) +
@@ -185,7 +185,7 @@ std::optional<SeedTest> pooled_test(const SeedMean& base, const SeedMean& row) {
   const double error =
       std::sqrt(squares / degrees *
                 (1.0 / static_cast<double>(base.seeds) + 1.0 / static_cast<double>(row.seeds)));
-  if (!(error > 0.0)) return {};
+  if (!(error > 0.0) || !std::isfinite(error + row.mean - base.mean)) return {};
   return tested(SeedTestKind::pooled, row.mean - base.mean, error, degrees);
 }
 

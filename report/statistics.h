@@ -54,11 +54,12 @@ struct SeedTest {
   double detectable = 0.0;
 };
 
-/// None unless both rows have at least two seeds and one of them a deviation above 0.
+/// None unless both rows have at least two seeds and one of them a deviation above 0, and for means
+/// that are not finite.
 std::optional<SeedTest> welch_test(const SeedMean& base, const SeedMean& row);
 
 /// A single seed does not contribute to the variance. None if no row has two seeds, or if all of
-/// them are equal: then there is no estimate of how seeds vary.
+/// them are equal: then there is no estimate of how seeds vary. None for means that are not finite.
 std::optional<SeedTest> pooled_test(const SeedMean& base, const SeedMean& row);
 
 /// welch_test if both rows have at least three seeds, otherwise pooled_test.

@@ -8,10 +8,6 @@
 namespace attn {
 namespace {
 
-std::string number(double value, int decimals) {
-  return format("%.*f", decimals, value);
-}
-
 std::string full(double value) {
   return format("%.17g", value);
 }
@@ -19,7 +15,7 @@ std::string full(double value) {
 }  // namespace
 
 std::string signed_number(double value, int decimals) {
-  const std::string digits = number(std::abs(value), decimals);
+  const std::string digits = format("%.*f", decimals, std::abs(value));
   if (digits.find_first_not_of("0.") == std::string::npos) return digits;
   return (value < 0 ? "−" : "+") + digits;
 }

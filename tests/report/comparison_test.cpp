@@ -138,6 +138,20 @@ TEST_CASE("0.00 → 0.01 is not significant, whatever the p-value") {
   CHECK(!compared[1].differences[Metric::loss].significant);
 }
 
+TEST_CASE("a row that diverged is not tested, and the others are") {
+  auto results = sweep({row("base", 5, 25, {run(1, 5.0, 25), run(2, 5.1, 25), run(3, 4.9, 25)}),
+                        row("nan", 6, 24, {run(1, std::nan(""), 25)}),
+                        row("inf", 7, 24, {run(1, INFINITY, 25), run(2, INFINITY, 25)}),
+                        row("far", 8, 24, {run(1, 8.0, 25)}), row("near", 9, 24, {run(1, 5, 25)}),
+                        row("also", 9, 24, {run(1, 9, 25)})});
+  const auto compared = compare(results);
+  CHECK(!compared[1].differences[Metric::loss].test);
+  CHECK(!compared[2].differences[Metric::loss].test);
+  CHECK(!compared[1].differences[Metric::loss].significant);
+  CHECK(compared[3].differences[Metric::loss].significant);
+  CHECK_THAT(summary(results, compared, kMetrics.front()), contains("n = 3)"));
+}
+
 TEST_CASE("a single lucky sentence does not make BLEU significant") {
   auto results = sweep({row("base", 0, 25, {run(1, 5, 0)}), row("lucky", 0, 24, {run(1, 5, 0.5)})});
   results.rows[0].runs[0].sentences = sentences(0);

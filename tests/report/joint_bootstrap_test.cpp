@@ -1,5 +1,8 @@
 #include "report/joint_bootstrap.h"
 
+#include <cmath>
+#include <vector>
+
 #include "base/error.h"
 #include "tests/report/sentences.h"
 #include "tests/support/catch.h"
@@ -36,6 +39,33 @@ TEST_CASE("seeds that vary as much as the difference take its significance back"
   CHECK(joint(spread, row).p_value > 0.05);
   const auto width = [](const Interval& interval) { return interval.high - interval.low; };
   CHECK(width(joint(spread, row).interval) > 2 * width(joint({sentences(200)}, row).interval));
+}
+
+TEST_CASE("the interval is as wide as the variances of sentences and of seeds make it") {
+  // With sentences that are right or wrong as a whole BLEU is 100 times the share of right ones: a
+  // mean over sentences and runs, whose bootstrap variance is known.
+  const SystemStatistics base = {sentences(200)};
+  SystemStatistics system;
+  for (size_t right = 240; right < 304; right += 8) system.push_back(sentences(right));
+  const auto runs = static_cast<double>(system.size());
+  const auto count = static_cast<double>(base[0].size());
+  const auto right = [](const BleuStatistics& of) { return of.counts[0] > 0 ? 100.0 : 0.0; };
+  std::vector<double> of_sentences, of_runs(system.size());
+  for (size_t i = 0; i < base[0].size(); ++i) {
+    double mean = 0.0;
+    for (size_t k = 0; k < system.size(); ++k) {
+      mean += right(system[k][i]) / runs;
+      of_runs[k] += right(system[k][i]) / count;
+    }
+    of_sentences.push_back(mean - right(base[0][i]));
+  }
+  const SeedMean sentence = *seed_mean(of_sentences), run = *seed_mean(of_runs);
+  const double seeds_variance = std::pow(*run.deviation, 2) * (runs - 1) / runs / runs;
+  const double variance = std::pow(*sentence.deviation, 2) / count + seeds_variance;
+  CHECK(seeds_variance > 0.1 * variance);
+  const Interval found = joint(base, system, {.samples = 4000, .seed = 3}).interval;
+  CHECK(0.5 * (found.low + found.high) == Approx(sentence.mean).margin(0.3));
+  CHECK(found.high - found.low == Approx(2 * 1.96 * std::sqrt(variance)).epsilon(0.08));
 }
 
 TEST_CASE("a single lucky sentence is not significant") {
