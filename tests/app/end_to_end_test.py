@@ -293,19 +293,19 @@ class EndToEnd(ProgramTest):
 
     def test_the_average_of_the_last_checkpoints_is_scored_at_the_end(self):
         settings = ["--set", "train.steps=20", "--set", "train.checkpoint_every=5", "--set", "train.keep_last=3"]
-        self.attn("train", "small.json", "--run", "plain", *settings)
-        self.attn("train", "small.json", "--run", "mean", *settings, "--set", "train.average_last=3")
-        self.attn("average", "plain", "--last", "3")
-        averaged = [(self.path / run / "averaged/model.safetensors").read_bytes() for run in ("plain", "mean")]
+        self.attn("train", "small.json", "--run", "last_scored", *settings)
+        self.attn("train", "small.json", "--run", "mean_scored", *settings, "--set", "train.average_last=3")
+        self.attn("average", "last_scored", "--last", "3")
+        averaged = [(self.path / run / "averaged/model.safetensors").read_bytes() for run in ("last_scored", "mean_scored")]
         self.assertEqual(averaged[0], averaged[1])
-        scores = {run: json.loads((self.path / run / "result.json").read_text())["results"] for run in ("plain", "mean")}
-        self.assertNotEqual(scores["mean"]["valid"]["values"]["ppl"], scores["plain"]["valid"]["values"]["ppl"])
-        again = json.loads(self.attn("eval", "plain/averaged", "--json").stdout)
-        self.assertAlmostEqual(scores["mean"]["valid"]["values"]["ppl"], again["valid"]["ppl"], places=6)
+        scores = {run: json.loads((self.path / run / "result.json").read_text())["results"] for run in ("last_scored", "mean_scored")}
+        self.assertNotEqual(scores["mean_scored"]["valid"]["values"]["ppl"], scores["last_scored"]["valid"]["values"]["ppl"])
+        again = json.loads(self.attn("eval", "last_scored/averaged", "--json").stdout)
+        self.assertAlmostEqual(scores["mean_scored"]["valid"]["values"]["ppl"], again["valid"]["ppl"], places=6)
         # The curve holds the weights in training; the average has records of its own.
-        records = [json.loads(line) for line in (self.path / "mean/metrics.jsonl").read_text().splitlines()]
-        self.assertEqual([r["name"] for r in records if r["kind"] == "average"], sorted(scores["mean"], reverse=True))
-        self.one_line("train", "small.json", "--run", "none", *settings, "--set", "train.average_last=4", code=2,
+        records = [json.loads(line) for line in (self.path / "mean_scored/metrics.jsonl").read_text().splitlines()]
+        self.assertEqual([r["name"] for r in records if r["kind"] == "average"], sorted(scores["mean_scored"], reverse=True))
+        self.one_line("train", "small.json", "--run", "none_scored", *settings, "--set", "train.average_last=4", code=2,
                       names=["train.average_last", "4", "keep_last"])
 
     def test_a_run_that_lost_its_checkpoints_is_left_as_it_is(self):
