@@ -40,10 +40,10 @@ static inline int64_t heads_in(const HeadLanes& lanes) {
   return least(lanes.per_slot, lanes.heads - lanes.first);
 }
 
-// Keys and values, their gradients, blocks of queries and outputs with gradients, and three blocks
-// of weights, all in vectors.
+// Keys and values, their gradients, blocks of queries, their gradients and outputs, and three
+// blocks of weights, all in vectors.
 static int64_t narrow_attention_scratch(int64_t keys, int64_t d_k, int64_t d_v) {
-  return (2 * keys * (d_k + d_v) + 2 * kBlock * (d_k + d_v) + 3 * kBlock * keys) * kLanes;
+  return (2 * keys * (d_k + d_v) + kBlock * (2 * d_k + d_v) + 3 * kBlock * keys) * kLanes;
 }
 
 // A row of [heads * width] floats to `width` vectors, the same in every slot.
@@ -324,7 +324,7 @@ static void narrow_attention_backward(const AttentionHead& sentence, int64_t hea
   float* queries = d_values + all * d_v * kLanes;
   float* d_queries = queries + kBlock * d_k * kLanes;
   float* d_outputs = d_queries + kBlock * d_k * kLanes;
-  float* weights = d_outputs + 2 * kBlock * d_v * kLanes;
+  float* weights = d_outputs + kBlock * d_v * kLanes;
   float* dropped = weights + kBlock * all * kLanes;
   float* scores = dropped + kBlock * all * kLanes;
   const float scale = inverse_root(d_k);
