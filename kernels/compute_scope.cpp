@@ -2,7 +2,7 @@
 
 #include <ATen/autocast_mode.h>
 
-#include "kernels/cpu/tiles.h"
+#include "kernels/ops/linear.h"
 
 namespace attn {
 namespace {
@@ -18,10 +18,14 @@ ComputeScope::ComputeScope(const Options& options)
       outer_autocast_type_(at::autocast::get_autocast_dtype(device_.type())) {
   if (options.dropout_seed) random_.emplace(*options.dropout_seed);
   const bool bf16 = options.precision == Precision::bf16;
-  const bool tiles = bf16 && device_.is_cpu() && cpu::tile_kernels() != nullptr;
-  if (tiles) {
-    TORCH_CHECK(options.bf16_weights != nullptr, "ComputeScope: bf16 tiles require bf16_weights");
-    bf16_weights_ = options.bf16_weights;
+  const bool packed = device_.is_cpu() && has_packed_products(options.precision);
+  const bool tiles = bf16 && packed;
+  TORCH_CHECK(!tiles || options.packed_weights != nullptr,
+              "ComputeScope: bf16 tiles require packed_weights");
+  if (packed && options.packed_weights != nullptr) {
+    TORCH_CHECK(options.packed_weights->precision() == options.precision,
+                "ComputeScope: weights packed for another precision");
+    packed_weights_ = options.packed_weights;
   }
   set_autocast(bf16 && !tiles, bf16 && !tiles ? at::kBFloat16 : outer_autocast_type_);
   innermost = this;
@@ -40,8 +44,8 @@ void ComputeScope::set_autocast(bool enabled, torch::ScalarType type) const {
   at::autocast::set_autocast_dtype(device, type);
 }
 
-Bf16Weights* ComputeScope::bf16_weights() {
-  return innermost ? innermost->bf16_weights_ : nullptr;
+PackedWeights* ComputeScope::packed_weights() {
+  return innermost ? innermost->packed_weights_ : nullptr;
 }
 
 Random* ComputeScope::dropout() {

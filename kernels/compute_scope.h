@@ -1,4 +1,4 @@
-// Thread-local compute state: precision of products, bf16 weights and the dropout generator.
+// Thread-local compute state: precision of products, packed weights and the dropout generator.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace attn {
 
-class Bf16Weights;
+class PackedWeights;
 
 /// RAII guard that sets the compute state of this thread; training and search open one around a
 /// model's forward pass. An inner scope replaces the outer one entirely until it ends. Without a
@@ -23,8 +23,9 @@ class ComputeScope {
     /// without bf16 instructions only emulate (train/precision.h).
     Precision precision = Precision::fp32;
     torch::Device device = torch::kCPU;
-    /// Weights as bf16 tiles; must outlive the scope. Ignored without tiles.
-    Bf16Weights* bf16_weights = nullptr;
+    /// Weights packed for products of this precision (kernels/ops/linear.h), which then replace
+    /// LibTorch's; must outlive the scope. Ignored where has_packed_products() is false.
+    PackedWeights* packed_weights = nullptr;
     /// Seed of the dropout masks, per thread for reproducibility. Without it they come from torch's
     /// default CPU generator, which all threads share. On a GPU dropout uses LibTorch's generator.
     std::optional<uint64_t> dropout_seed = {};
@@ -35,8 +36,8 @@ class ComputeScope {
   ComputeScope(const ComputeScope&) = delete;
   ComputeScope& operator=(const ComputeScope&) = delete;
 
-  /// bf16 weights of this thread's innermost scope; null if products are LibTorch's.
-  static Bf16Weights* bf16_weights();
+  /// Packed weights of this thread's innermost scope; null if products are LibTorch's.
+  static PackedWeights* packed_weights();
   /// Dropout generator of this thread's innermost scope; null for torch's.
   static Random* dropout();
   /// The autocast type on `device`, if autocast is enabled.
@@ -47,7 +48,7 @@ class ComputeScope {
 
   ComputeScope* outer_;
   torch::Device device_;
-  Bf16Weights* bf16_weights_ = nullptr;
+  PackedWeights* packed_weights_ = nullptr;
   std::optional<Random> random_;
   bool outer_autocast_;
   torch::ScalarType outer_autocast_type_;

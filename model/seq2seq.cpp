@@ -3,7 +3,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "kernels/ops/bf16.h"
+#include "kernels/ops/linear.h"
 
 namespace attn {
 

@@ -20,6 +20,7 @@ BatchGradient::BatchGradient(Seq2SeqModel& model, FlatParameters& parameters, Pr
     : model_(model),
       parameters_(parameters),
       precision_(effective_precision(precision, model.device())),
+      packed_weights_(precision_),
       targets_(targets) {
   const int64_t others = model.device().is_cpu() ? at::get_num_threads() - 1 : 0;
   if (others * parameters.gradients.numel() > kMostReplicated) return;
@@ -37,14 +38,14 @@ void BatchGradient::zero() {
     replica.used = false;
   }
   losses_.clear();
-  bf16_weights_.refresh();
+  packed_weights_.refresh();
 }
 
 LossSums BatchGradient::forward(Seq2SeqModel& model, const Batch& part, uint64_t seed) {
   const torch::Device device = model.device();
   const ComputeScope scope({.precision = precision_,
                             .device = device,
-                            .bf16_weights = &bf16_weights_,
+                            .packed_weights = &packed_weights_,
                             .dropout_seed = seed});
   const auto rows = [&](const TokenRows& from) {
     return token_sequences(from.tokens, from.lengths, device, from.second);

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "data/batch.h"
-#include "kernels/ops/bf16.h"
+#include "kernels/ops/linear.h"
 #include "model/seq2seq.h"
 #include "train/config.h"
 #include "train/flat_parameters.h"
@@ -54,7 +54,7 @@ class BatchGradient {
   Seq2SeqModel& model_;
   FlatParameters& parameters_;
   Precision precision_;
-  Bf16Weights bf16_weights_;
+  PackedWeights packed_weights_;
   cpu::SmoothedTargets targets_;
   std::vector<Replica> replicas_;  // number of threads - 1, or none
   std::vector<LossSums> losses_;   // since zero()

@@ -7,7 +7,7 @@
 #include "app/machine/device.h"
 #include "base/error.h"
 #include "kernels/compute_scope.h"
-#include "kernels/ops/bf16.h"
+#include "kernels/ops/linear.h"
 #include "model/transformer/transformer.h"
 #include "train/adam.h"
 #include "train/loss.h"
@@ -80,13 +80,13 @@ std::vector<LayerTime> benchmark_layers(const Experiment& experiment,
   const auto targets =
       smoothed_targets(experiment.train.smoothing, experiment.train.label_smoothing, classes);
   const int64_t layers = config->layers;
-  Bf16Weights bf16_weights;
   const Precision products = effective_precision(experiment.train.precision, device);
+  PackedWeights packed_weights(products);
   const auto time = [&](const char* name, int64_t count,
                         const std::function<torch::Tensor()>& forward) {
     return time_part(name, count, options.seconds, device, [&] {
       const ComputeScope scope(
-          {.precision = products, .device = device, .bf16_weights = &bf16_weights});
+          {.precision = products, .device = device, .packed_weights = &packed_weights});
       return forward();
     });
   };

@@ -27,6 +27,13 @@ struct EnumNames<cpu::Isa> {
   });
 };
 
+// The values of ATTN_PRODUCTS.
+template <>
+struct EnumNames<cpu::Products> {
+  static constexpr auto values = std::to_array<EnumName<cpu::Products>>(
+      {{cpu::Products::panels, "panels"}, {cpu::Products::libtorch, "libtorch"}});
+};
+
 namespace cpu {
 namespace {
 
@@ -62,6 +69,15 @@ Isa detect() {
 #endif
 }
 
+bool is_intel() {
+#ifdef ATTN_X86_KERNELS
+  __builtin_cpu_init();
+  return __builtin_cpu_is("intel");
+#else
+  return false;
+#endif
+}
+
 }  // namespace
 
 Isa native_isa() {
@@ -85,6 +101,25 @@ ChosenIsa chosen_isa() {
   static const ChosenIsa chosen = [] {
     const char* name = std::getenv("ATTN_ISA");
     return isa_named(name != nullptr ? name : "", native_isa());
+  }();
+  return chosen;
+}
+
+Products products_named(const std::string& name, Isa isa, bool intel) {
+  if (name.empty()) {
+    return isa >= Isa::avx2 && !intel ? Products::panels : Products::libtorch;
+  }
+  const auto& all = EnumNames<Products>::values;
+  const auto named =
+      std::find_if(all.begin(), all.end(), [&](const auto& entry) { return entry.name == name; });
+  require(named != all.end(), "ATTN_PRODUCTS", name, "expected panels or libtorch");
+  return named->value;
+}
+
+Products chosen_products() {
+  static const Products chosen = [] {
+    const char* name = std::getenv("ATTN_PRODUCTS");
+    return products_named(name != nullptr ? name : "", chosen_isa().isa, is_intel());
   }();
   return chosen;
 }

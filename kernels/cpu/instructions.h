@@ -25,4 +25,18 @@ ChosenIsa isa_named(const std::string& name, Isa native);
 /// The instruction set of the environment variable ATTN_ISA, which is read once.
 ChosenIsa chosen_isa();
 
+/// What computes the float32 products of training.
+enum class Products {
+  panels,   ///< this project's kernels: PanelProduct in kernels/cpu/table.h
+  libtorch  ///< LibTorch's (MKL on x86)
+};
+
+/// The products `name` (panels or libtorch); empty: panels where they are faster than LibTorch's,
+/// which is on processors with AVX2 or AVX-512 that are not Intel's: MKL only runs AVX2 code there.
+/// Throws ConfigError for other names.
+Products products_named(const std::string& name, Isa isa, bool intel);
+
+/// The products of the environment variable ATTN_PRODUCTS, which is read once.
+Products chosen_products();
+
 }  // namespace attn::cpu

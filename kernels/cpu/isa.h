@@ -32,6 +32,7 @@ const Kernels& table() {
                                      kPanel,
                                      panels_of,
                                      pack_panels,
+                                     pack_columns,
                                      words_of,
                                      pack_int8_panels,
                                      multiply_panels};

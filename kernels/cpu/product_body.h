@@ -1,14 +1,36 @@
-// y = x Wᵀ + b for the few rows of a decoding step. Part of body.h. W is packed once into panels of
-// kPanel outputs, [inputs][kPanel] each, so that the inner loop reads it sequentially and a weight
-// is loaded once for up to kTileRows rows, whose sums stay in registers. int8 weights are converted
-// to float when loaded and the sums scaled at the end: a quarter of the memory traffic.
+// Products y = x R + b: linear layers in training and in the decoding steps of search. Part of
+// body.h. R (a weight, or its transpose) is packed into panels of kPanel columns, [inputs][kPanel]
+// each, so that the inner loop reads it sequentially and an element is loaded once for up to
+// kTileRows rows, whose sums stay in registers. int8 weights are converted to float when loaded and
+// the sums scaled at the end: a quarter of the memory traffic.
 
+// A tile's sums and the operands of one step fill the registers. Wider vectors than a register
+// would be compiled into memory operations.
 #ifdef __AVX512F__
-static const int kTileRows = 12, kTileVectors = 2;
+#define ATTN_REGISTER 64
+static const int kTileRows = 12;
+#elif defined(__AVX2__)
+#define ATTN_REGISTER 32
+static const int kTileRows = 6;
 #else
-static const int kTileRows = 6, kTileVectors = 1;
+#define ATTN_REGISTER 16
+static const int kTileRows = 6;
 #endif
-static const int64_t kPanel = kTileVectors * kLanes;
+static const int kTileVectors = 2;
+
+typedef float Register __attribute__((vector_size(ATTN_REGISTER)));
+typedef float UnalignedRegister __attribute__((vector_size(ATTN_REGISTER), aligned(4), may_alias));
+typedef int32_t RegisterWords __attribute__((vector_size(ATTN_REGISTER)));
+static const int64_t kWidth = ATTN_REGISTER / sizeof(float);
+#undef ATTN_REGISTER
+static const int64_t kPanel = kTileVectors * kWidth;
+
+static inline Register load_register(const float* p) {
+  return *reinterpret_cast<const UnalignedRegister*>(p);
+}
+static inline void store_register(float* p, Register v) {
+  *reinterpret_cast<UnalignedRegister*>(p) = v;
+}
 
 static const int kWordInputs = 4;  // int8 weights per word
 
@@ -26,6 +48,24 @@ static void pack_panels(const float* weight, int64_t outputs, int64_t inputs, fl
       for (int64_t o = 0; o < kPanel; ++o) {
         *panels++ = o0 + o < outputs ? weight[(o0 + o) * inputs + i] : 0.0f;
       }
+    }
+  }
+}
+
+// The same for a right operand that is stored as [inputs, columns].
+static void pack_columns(const float* rows, int64_t stride, int64_t inputs, int64_t columns,
+                         float* panels) {
+  for (int64_t c0 = 0; c0 < columns; c0 += kPanel) {
+    const int64_t count = least(kPanel, columns - c0);
+    const float* from = rows + c0;
+    for (int64_t i = 0; i < inputs; ++i, from += stride, panels += kPanel) {
+      if (count == kPanel) {
+#pragma GCC unroll 4
+        for (int v = 0; v < kTileVectors; ++v)
+          store_register(panels + v * kWidth, load_register(from + v * kWidth));
+        continue;
+      }
+      for (int64_t c = 0; c < kPanel; ++c) panels[c] = c < count ? from[c] : 0.0f;
     }
   }
 }
@@ -66,83 +106,88 @@ static void pack_int8_panels(const float* weight, int64_t outputs, int64_t input
 }
 
 // sums[r] += x[r][i] w, with w the weights of input i.
-template <int kRows>
+template <int kRows, bool kTransposed>
 static inline void add_input(const PanelProduct& p, const float* x, int64_t i,
-                             const Vector (&w)[kTileVectors], Vector (&sums)[kRows][kTileVectors]) {
+                             const Register (&w)[kTileVectors],
+                             Register (&sums)[kRows][kTileVectors]) {
 #pragma GCC unroll 16
   for (int r = 0; r < kRows; ++r) {
 #pragma GCC unroll 4
-    for (int v = 0; v < kTileVectors; ++v) sums[r][v] += x[r * p.x_stride + i] * w[v];
+    for (int v = 0; v < kTileVectors; ++v) {
+      sums[r][v] += (kTransposed ? x[i * p.x_stride + r] : x[r * p.x_stride + i]) * w[v];
+    }
   }
 }
 
-template <int kRows>
+template <int kRows, bool kTransposed>
 static inline void add_products(const PanelProduct& p, const float* x, const float* panel,
-                                Vector (&sums)[kRows][kTileVectors]) {
+                                Register (&sums)[kRows][kTileVectors]) {
   for (int64_t i = 0; i < p.inputs; ++i) {
-    Vector w[kTileVectors];
+    Register w[kTileVectors];
 #pragma GCC unroll 4
-    for (int v = 0; v < kTileVectors; ++v) w[v] = load(panel + i * kPanel + v * kLanes);
-    add_input(p, x, i, w, sums);
+    for (int v = 0; v < kTileVectors; ++v) w[v] = load_register(panel + i * kPanel + v * kWidth);
+    add_input<kRows, kTransposed>(p, x, i, w, sums);
   }
 }
 
 // The weights of word input `k`.
-static inline Vector widened(Lanes words, int k) {
-  return __builtin_convertvector((words << (24 - 8 * k)) >> 24, Vector);
+static inline Register widened(RegisterWords words, int k) {
+  return __builtin_convertvector((words << (24 - 8 * k)) >> 24, Register);
 }
 
-template <int kRows>
+template <int kRows, bool kTransposed>
 static inline void add_products(const PanelProduct& p, const float* x, const uint32_t* panel,
-                                Vector (&sums)[kRows][kTileVectors]) {
+                                Register (&sums)[kRows][kTileVectors]) {
   for (int64_t i0 = 0; i0 < p.inputs; i0 += kWordInputs, panel += kPanel) {
-    Lanes words[kTileVectors];
+    RegisterWords words[kTileVectors];
     __builtin_memcpy(&words, panel, sizeof words);
     const int64_t count = least(kWordInputs, p.inputs - i0);
 #pragma GCC unroll 4
     for (int k = 0; k < kWordInputs; ++k) {
       if (k >= count) break;
-      Vector w[kTileVectors];
+      Register w[kTileVectors];
 #pragma GCC unroll 4
       for (int v = 0; v < kTileVectors; ++v) w[v] = widened(words[v], k);
-      add_input(p, x, i0 + k, w, sums);
+      add_input<kRows, kTransposed>(p, x, i0 + k, w, sums);
     }
   }
 }
 
-template <int kRows, class Weight>
+template <int kRows, bool kTransposed, class Weight>
 static inline void product_tile(const PanelProduct& p, const Weight* panel, int64_t row,
                                 int64_t output) {
-  const float* x = p.x + row * p.x_stride;
-  Vector sums[kRows][kTileVectors] = {};
-  add_products(p, x, panel, sums);
+  const float* x = p.x + (kTransposed ? row : row * p.x_stride);
+  Register sums[kRows][kTileVectors] = {};
+  add_products<kRows, kTransposed>(p, x, panel, sums);
   const int64_t count = least(kPanel, p.outputs - output);
 #pragma GCC unroll 16
   for (int r = 0; r < kRows; ++r) {
     float* y = p.y + (row + r) * p.y_stride + output;
 #pragma GCC unroll 4
     for (int v = 0; v < kTileVectors; ++v) {
-      Vector sum = sums[r][v];
-      if (p.scales) sum *= load(p.scales + output + v * kLanes);
-      float edge[kLanes];  // the last panel may exceed the outputs
-      const int64_t here = least(kLanes, count - v * kLanes);
-      if (here == kLanes) {
-        if (p.bias) sum += load(p.bias + output + v * kLanes);
-        if (p.relu) sum = sum < 0.0f ? Vector{} : sum;  // propagates NaN
-        store(y + v * kLanes, sum);
+      Register sum = sums[r][v];
+      if (p.scales) sum *= load_register(p.scales + output + v * kWidth);
+      float edge[kWidth];  // the last panel may exceed the outputs
+      const int64_t here = least(kWidth, count - v * kWidth);
+      if (here == kWidth) {
+        if (p.bias) sum += load_register(p.bias + output + v * kWidth);
+        if (p.add) sum += load_register(y + v * kWidth);
+        if (p.relu) sum = sum < 0.0f ? Register{} : sum;  // propagates NaN
+        store_register(y + v * kWidth, sum);
         continue;
       }
-      store(edge, sum);
+      store_register(edge, sum);
       for (int64_t o = 0; o < here; ++o) {
-        const float z = edge[o] + (p.bias ? p.bias[output + v * kLanes + o] : 0.0f);
-        y[v * kLanes + o] = p.relu && z < 0.0f ? 0.0f : z;
+        const float z = edge[o] + (p.bias ? p.bias[output + v * kWidth + o] : 0.0f) +
+                        (p.add ? y[v * kWidth + o] : 0.0f);
+        y[v * kWidth + o] = p.relu && z < 0.0f ? 0.0f : z;
       }
     }
   }
 }
 
 // `size` is that of a panel.
-template <class Weight>
+template <bool kTransposed, class Weight>
 static void multiply(const PanelProduct& p, const Weight* panels, int64_t size, int64_t first_panel,
                      int64_t last_panel) {
   for (int64_t n = first_panel; n < last_panel; ++n) {
@@ -150,13 +195,13 @@ static void multiply(const PanelProduct& p, const Weight* panels, int64_t size, 
     const int64_t output = n * kPanel;
     int64_t row = 0;
     for (; row + kTileRows <= p.rows; row += kTileRows) {
-      product_tile<kTileRows>(p, panel, row, output);
+      product_tile<kTileRows, kTransposed>(p, panel, row, output);
     }
     // clang-format off
     switch (p.rows - row) {
-#define ATTN_TILE(count)                                                         \
-      case count:                                                                \
-        product_tile<(count < kTileRows) ? count : 1>(p, panel, row, output);    \
+#define ATTN_TILE(count)                                                                   \
+      case count:                                                                          \
+        product_tile<(count < kTileRows) ? count : 1, kTransposed>(p, panel, row, output); \
         break
       ATTN_TILE(1);
       ATTN_TILE(2);
@@ -179,8 +224,10 @@ static void multiply(const PanelProduct& p, const Weight* panels, int64_t size, 
 
 static void multiply_panels(const PanelProduct& p, int64_t first_panel, int64_t last_panel) {
   if (p.int8_panels) {
-    multiply(p, p.int8_panels, kPanel * words_of(p.inputs), first_panel, last_panel);
+    multiply<false>(p, p.int8_panels, kPanel * words_of(p.inputs), first_panel, last_panel);
+  } else if (p.transposed) {
+    multiply<true>(p, p.panels, kPanel * p.inputs, first_panel, last_panel);
   } else {
-    multiply(p, p.panels, kPanel * p.inputs, first_panel, last_panel);
+    multiply<false>(p, p.panels, kPanel * p.inputs, first_panel, last_panel);
   }
 }

@@ -72,8 +72,8 @@ struct SmoothedTargets {
   int64_t excluded;           ///< a class that gets none of it (OpenNMT's ignore_index); -1: none
 };
 
-/// Rows of x times a weight packed in panels (float or int8, the other is null); row strides in
-/// floats.
+/// y = x times a matrix packed in panels (float or int8, the other is null), plus a bias; row
+/// strides in floats.
 struct PanelProduct {
   const float* x;
   int64_t x_stride;
@@ -85,6 +85,8 @@ struct PanelProduct {
   int64_t y_stride;
   int64_t rows, inputs, outputs;
   bool relu;
+  bool transposed = false;  ///< x is stored as [inputs, rows]; not with int8_panels
+  bool add = false;         ///< adds to y
 };
 
 struct Kernels {
@@ -126,6 +128,9 @@ struct Kernels {
   int64_t panel_outputs;
   int64_t (*panels)(int64_t outputs);
   void (*pack_panels)(const float* weight, int64_t outputs, int64_t inputs, float* panels);
+  /// The same for a matrix that is stored as [inputs, outputs], `stride` floats between rows.
+  void (*pack_columns)(const float* rows, int64_t stride, int64_t inputs, int64_t outputs,
+                       float* panels);
   /// Symmetric int8 quantization per output, four inputs to a word: int8_words(inputs) ×
   /// panel_outputs words per panel. A scale is the largest absolute weight / 127; panels ×
   /// panel_outputs of them.

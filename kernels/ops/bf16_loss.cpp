@@ -8,10 +8,10 @@
 #include <limits>
 
 #include "kernels/compute_scope.h"
-#include "kernels/ops/bf16.h"
 #include "kernels/ops/bf16_loss.h"
 #include "kernels/ops/bf16_products.h"
 #include "kernels/ops/gradient_target.h"
+#include "kernels/ops/linear.h"
 
 namespace attn {
 namespace {
@@ -24,7 +24,7 @@ constexpr int64_t kRows = 256, kClasses = 256;
 // Saved for backward.
 struct LossState : torch::CustomClassHolder {
   torch::Tensor weight, targets_N, x_tiles;
-  std::shared_ptr<const Bf16Weight> operand;
+  std::shared_ptr<const PackedWeight> operand;
   cpu::SmoothedTargets targets{};
   std::vector<float> log_sums;
 
@@ -201,7 +201,7 @@ LossSums smoothed_loss(const torch::Tensor& x_ND, const torch::Tensor& weight_VD
   state->weight = weight_VD;
   state->targets_N = targets_N;
   state->targets = targets;
-  state->operand = ComputeScope::bf16_weights()->of(weight_VD);
+  state->operand = ComputeScope::packed_weights()->of(weight_VD);
   state->x_tiles = tiles(x_ND.size(0), x_ND.size(1));
   cpu::tile_kernels()->left(source(x_ND, 0, x_ND.size(0)), data(state->x_tiles));
   const variable_list sums = Bf16Loss::apply(x_ND, weight_VD, state);

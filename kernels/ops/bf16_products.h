@@ -1,8 +1,6 @@
 // Shared by linear() and the loss: tile operands and blocked products. Internal to kernels/.
 #pragma once
 
-#include <span>
-
 #include "kernels/cpu/tiles.h"
 #include "kernels/libtorch.h"
 
@@ -57,13 +55,5 @@ inline void multiply_columns(const uint16_t* left, const torch::Tensor& operand,
                                  .add = add,
                                  .bias = bias});
 }
-
-struct WeightGradient {
-  torch::Tensor dy;  ///< [N, O]
-  float* sum;        ///< [O, I]
-};
-
-/// sum += dyᵀ x for each weight; x [N, I].
-void add_weight_gradients(const torch::Tensor& x, std::span<const WeightGradient> weights);
 
 }  // namespace attn::bf16

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "kernels/cpu/table.h"
-#include "kernels/ops/bf16.h"
 #include "kernels/ops/bf16_products.h"
+#include "kernels/ops/linear.h"
 
 namespace attn {
 namespace {

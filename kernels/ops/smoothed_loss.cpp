@@ -5,8 +5,9 @@
 #include <algorithm>
 
 #include "kernels/compute_scope.h"
-#include "kernels/ops/bf16.h"
 #include "kernels/ops/bf16_loss.h"
+#include "kernels/ops/fp32_products.h"
+#include "kernels/ops/linear.h"
 
 namespace attn {
 namespace {
@@ -86,6 +87,9 @@ Sums sums_of(const torch::Tensor& x, const torch::Tensor& weight, const torch::T
     sums.dw = torch::zeros(weight.sizes(), weight.options());
   }
   const auto chunk_loss = kernel ? loss_by_kernel : loss_by_libtorch;
+  const std::shared_ptr<const PackedWeight> packed =
+      kernel && ComputeScope::packed_weights() ? ComputeScope::packed_weights()->of(weight)
+                                               : nullptr;
   const int64_t step = chunk_rows(weight.size(0), x.device());
   torch::Tensor buffer;
   for (int64_t begin = 0; begin < x.size(0); begin += step) {
@@ -93,10 +97,19 @@ Sums sums_of(const torch::Tensor& x, const torch::Tensor& weight, const torch::T
     const torch::Tensor part = x.narrow(0, begin, rows);
     if (!buffer.defined()) buffer = torch::empty({rows, weight.size(0)}, x.options());
     torch::Tensor logits = buffer.narrow(0, 0, rows);
-    torch::mm_out(logits, part, w.t());
+    if (packed) {
+      fp32::multiply_rows(part, packed->forward, {}, /*relu=*/false, /*add=*/false, logits);
+    } else {
+      torch::mm_out(logits, part, w.t());
+    }
     chunk_loss(logits, targets_N.narrow(0, begin, rows), targets, gradient, sums.losses);
     if (!gradient) continue;
     torch::Tensor dx = sums.dx.narrow(0, begin, rows);
+    if (packed) {
+      fp32::multiply_rows(logits, packed->backward, {}, /*relu=*/false, /*add=*/false, dx);
+      fp32::add_weight_gradient(logits, part, sums.dw.data_ptr<float>());
+      continue;
+    }
     torch::mm_out(dx, logits, w);
     if (narrow) {
       sums.dw.add_(torch::mm(logits.t(), part));
@@ -171,7 +184,10 @@ LossSums chunked_smoothed_loss(const torch::Tensor& x_ND, const torch::Tensor& w
                 "smoothed_loss: a target is outside the ", classes, " classes");
   }
   const torch::Tensor x = x_ND.contiguous(), indices = targets_N.contiguous();
-  if (ComputeScope::bf16_weights()) return bf16::smoothed_loss(x, weight_VD, indices, targets);
+  const PackedWeights* packed = ComputeScope::packed_weights();
+  if (packed && packed->precision() == Precision::bf16) {
+    return bf16::smoothed_loss(x, weight_VD, indices, targets);
+  }
   return loss_in_chunks(x, weight_VD.contiguous(), indices, targets, true);
 }
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "kernels/libtorch.h"
-#include "kernels/ops/bf16.h"
+#include "kernels/ops/linear.h"
 #include "model/layers/layer.h"
 
 namespace attn {

@@ -109,9 +109,8 @@ PackedInference::PackedInference(std::shared_ptr<TransformerImpl> of, WeightType
   if (const auto& norm = model->decoder->final_norm) {
     final_norm = copied(norm);
   }
-  if (weights == WeightType::bf16) {
-    memory_weights = std::make_unique<Bf16Weights>(/*gradients=*/false);
-  }
+  const Precision precision = weights == WeightType::bf16 ? Precision::bf16 : Precision::fp32;
+  memory_weights = std::make_unique<PackedWeights>(precision, /*gradients=*/false);
 }
 
 namespace {
@@ -127,9 +126,8 @@ class PackedSession : public DecodeSession {
         d_v_(model_->config().d_v),
         memory_(source.segments) {
     const torch::NoGradGuard no_grad;
-    const ComputeScope scope(
-        {.precision = decoder.memory_weights ? Precision::bf16 : Precision::fp32,
-         .bf16_weights = decoder.memory_weights.get()});
+    const ComputeScope scope({.precision = decoder.memory_weights->precision(),
+                              .packed_weights = decoder.memory_weights.get()});
     const torch::Tensor encoded_ND = model_->encode(source).rows_MD;
     for (const auto& layer : *model_->decoder->layers) {
       remember(layer->as<DecoderLayer>()->cross_attention->project(encoded_ND));

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "kernels/libtorch.h"
-#include "kernels/ops/bf16.h"
+#include "kernels/ops/linear.h"
 #include "kernels/ops/packed_linear.h"
 #include "kernels/ops/residual_norm.h"
 #include "model/seq2seq.h"
@@ -37,8 +37,8 @@ class PackedInference : public InferenceModel {
   std::vector<Layer> layers;
   std::optional<NormParameters> final_norm;
   PackedLinear projection;
-  /// bf16 weights of the encoder and of the cross-attention keys and values; null: float32.
-  std::unique_ptr<Bf16Weights> memory_weights;
+  /// Weights of the encoder and of the cross-attention keys and values.
+  std::unique_ptr<PackedWeights> memory_weights;
 };
 
 }  // namespace attn

@@ -195,16 +195,25 @@ TEST_CASE("packed weights give the product and write nothing beyond the outputs"
                                                 std::tuple<int64_t, int64_t, int64_t>{31, 128, 100},
                                                 std::tuple<int64_t, int64_t, int64_t>{0, 8, 8});
   const bool with_bias = GENERATE(true, false), relu = GENERATE(true, false);
-  CAPTURE(rows, inputs, outputs, with_bias, relu);
+  const bool transposed = GENERATE(false, true), add = GENERATE(false, true);
+  CAPTURE(rows, inputs, outputs, with_bias, relu, transposed, add);
   Random random(8);
-  const auto x = random_floats(random, rows * (inputs + 3)),
+  // x is stored as [rows, inputs + 3] or as [inputs, rows + 3]; w as [outputs, inputs], and as
+  // [inputs, outputs + 1].
+  const int64_t x_stride = (transposed ? rows : inputs) + 3, turned_stride = outputs + 1;
+  const auto x = random_floats(random, (transposed ? inputs : rows) * x_stride),
              w = random_floats(random, outputs * inputs), bias = random_floats(random, outputs);
-  std::vector<float> panels(
-      static_cast<size_t>(kernels.panels(outputs) * kernels.panel_outputs * inputs));
+  const auto size = static_cast<size_t>(kernels.panels(outputs) * kernels.panel_outputs * inputs);
+  std::vector<float> panels(size), same(size), turned(static_cast<size_t>(inputs * turned_stride));
   kernels.pack_panels(w.data(), outputs, inputs, panels.data());
+  for (int64_t o = 0; o < outputs; ++o) {
+    for (int64_t i = 0; i < inputs; ++i) turned[i * turned_stride + o] = w[o * inputs + i];
+  }
+  kernels.pack_columns(turned.data(), turned_stride, inputs, outputs, same.data());
+  CHECK(same == panels);
   std::vector<float> y(static_cast<size_t>(rows * (outputs + 2)), 7.0f);
   const cpu::PanelProduct product{.x = x.data(),
-                                  .x_stride = inputs + 3,
+                                  .x_stride = x_stride,
                                   .panels = panels.data(),
                                   .int8_panels = nullptr,
                                   .scales = nullptr,
@@ -214,15 +223,18 @@ TEST_CASE("packed weights give the product and write nothing beyond the outputs"
                                   .rows = rows,
                                   .inputs = inputs,
                                   .outputs = outputs,
-                                  .relu = relu};
+                                  .relu = relu,
+                                  .transposed = transposed,
+                                  .add = add};
   const int64_t half = kernels.panels(outputs) / 2;
   kernels.multiply_panels(product, 0, half);
   kernels.multiply_panels(product, half, kernels.panels(outputs));
   for (int64_t r = 0; r < rows; ++r) {
     for (int64_t o = 0; o < outputs; ++o) {
-      double sum = with_bias ? bias[o] : 0.0;
+      double sum = (with_bias ? bias[o] : 0.0) + (add ? 7.0 : 0.0);
       for (int64_t i = 0; i < inputs; ++i) {
-        sum += x[r * (inputs + 3) + i] * static_cast<double>(w[o * inputs + i]);
+        sum += (transposed ? x[i * x_stride + r] : x[r * x_stride + i]) *
+               static_cast<double>(w[o * inputs + i]);
       }
       if (relu) sum = std::max(sum, 0.0);
       CHECK(y[r * (outputs + 2) + o] == Approx(sum).margin(1e-5));

@@ -34,3 +34,14 @@ TEST_CASE("the kernels in use are the best of those supported, up to what ATTN_I
   const bool bf16 = cpu::native_isa() >= Isa::avx512_bf16;
   CHECK(cpu::tile_kernels() == (bf16 ? cpu::supported_tiles(0) : nullptr));
 }
+
+TEST_CASE("products run on panels where LibTorch's stay below the processor's instruction set") {
+  using cpu::Products;
+  CHECK(cpu::products_named("", Isa::avx512, /*intel=*/false) == Products::panels);
+  CHECK(cpu::products_named("", Isa::avx512, /*intel=*/true) == Products::libtorch);
+  CHECK(cpu::products_named("", Isa::generic, /*intel=*/false) == Products::libtorch);
+  CHECK(cpu::products_named("libtorch", Isa::avx512, /*intel=*/false) == Products::libtorch);
+  CHECK(cpu::products_named("panels", Isa::generic, /*intel=*/true) == Products::panels);
+  CHECK_THROWS_WITH(cpu::products_named("mkl", Isa::amx, true),
+                    contains("ATTN_PRODUCTS: mkl: expected panels or libtorch"));
+}

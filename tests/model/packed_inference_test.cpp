@@ -146,8 +146,8 @@ TEST_CASE("search in bf16 is the model in bf16, its encoder and its decoder") {
   const PackedInference exact(model.ptr(), WeightType::fp32), small(model.ptr(), WeightType::bf16);
   const auto of_exact = log_probs_of(*exact.start(source)),
              of_small = log_probs_of(*small.start(source));
-  Bf16Weights weights;
-  const ComputeScope scope({.precision = Precision::bf16, .bf16_weights = &weights});
+  PackedWeights weights(Precision::bf16);
+  const ComputeScope scope({.precision = Precision::bf16, .packed_weights = &weights});
   const auto of_plain = log_probs_of(*ModuleInference(model.ptr()).start(source));
   // Sums in another order may round an operand the other way now and then. Half of the model in
   // float32 would be half as far off as all of it.

@@ -1,7 +1,7 @@
 // Tests the properties of seq2seq_properties.h for all architectures and their variants.
 #include "model/seq2seq.h"
 
-#include "kernels/ops/bf16.h"
+#include "kernels/ops/linear.h"
 #include "tests/model/seq2seq_properties.h"
 #include "tests/support/hardware.h"
 #include "tests/support/models.h"

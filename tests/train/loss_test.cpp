@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "kernels/compute_scope.h"
-#include "kernels/ops/bf16.h"
+#include "kernels/ops/linear.h"
 #include "tests/support/catch.h"
 #include "tests/support/hardware.h"
 #include "tests/support/tensors.h"
@@ -102,11 +102,12 @@ TEST_CASE("a loss that overflows is reported as not finite, not hidden") {
   CHECK(!std::isfinite(sums.loss.item<double>()));
 }
 
-TEST_CASE("the loss on bf16 tiles equals the definition on rounded operands") {
-  if (!testing::machine_has(has_bf16_tiles(), "tiles of bf16")) return;
+TEST_CASE("the loss on packed weights equals the definition on rounded operands") {
+  const Precision precision = GENERATE(Precision::fp32, Precision::bf16);
+  if (!testing::machine_has(has_packed_products(precision), "packed products")) return;
   const Smoothing form = GENERATE(Smoothing::wrong, Smoothing::wrong_no_pad, Smoothing::all);
   const int64_t classes = GENERATE(11, 1000), threads = GENERATE(1, 2);
-  CAPTURE(enum_name(form), classes, threads);
+  CAPTURE(enum_name(precision), enum_name(form), classes, threads);
   torch::manual_seed(5);
   const int before = torch::get_num_threads();
   torch::set_num_threads(static_cast<int>(threads));
@@ -120,16 +121,17 @@ TEST_CASE("the loss on bf16 tiles equals the definition on rounded operands") {
   const torch::Tensor dx = x.grad().clone(), dw = w.grad().clone();
   x.mutable_grad() = torch::Tensor();
   w.mutable_grad() = torch::ones_like(w);  // is added to
-  Bf16Weights weights;
+  PackedWeights weights(precision);
   {
-    const ComputeScope scope({.precision = Precision::bf16, .bf16_weights = &weights});
+    const ComputeScope scope({.precision = precision, .packed_weights = &weights});
     const LossSums fast = chunked_smoothed_loss(x, w, targets, q);
     CHECK(fast.loss.item<double>() == Approx(plain.loss.item<double>()).epsilon(1e-5));
     CHECK(fast.nll.item<double>() == Approx(plain.nll.item<double>()).epsilon(1e-5));
     (fast.loss * 0.5).backward();
   }
-  // The gradient of the logits is rounded to 8 bits before its products.
-  CHECK(max_difference(dx, x.grad()) < 1e-2 * dx.abs().max().item<double>());
-  CHECK(max_difference(dw + 1, w.grad()) < 1e-2 * dw.abs().max().item<double>());
+  // In bf16 the gradient of the logits is rounded to 8 bits before its products.
+  const double tolerance = precision == Precision::bf16 ? 1e-2 : 1e-5;
+  CHECK(max_difference(dx, x.grad()) < tolerance * dx.abs().max().item<double>());
+  CHECK(max_difference(dw + 1, w.grad()) < tolerance * (dw + 1).abs().max().item<double>());
   torch::set_num_threads(before);
 }

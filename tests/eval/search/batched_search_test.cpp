@@ -8,7 +8,7 @@
 #include "data/word_vocabulary.h"
 #include "eval/tasks/parser.h"
 #include "eval/tasks/translator.h"
-#include "kernels/ops/bf16.h"
+#include "kernels/ops/linear.h"
 #include "tests/support/catch.h"
 #include "tests/support/hardware.h"
 #include "tests/support/models.h"

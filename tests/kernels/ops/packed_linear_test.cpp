@@ -1,7 +1,7 @@
 // Linear layers packed for search against torch::linear, in each type of weight.
 #include "kernels/ops/packed_linear.h"
 
-#include "kernels/ops/bf16.h"
+#include "kernels/ops/linear.h"
 #include "tests/support/catch.h"
 #include "tests/support/hardware.h"
 #include "tests/support/tensors.h"

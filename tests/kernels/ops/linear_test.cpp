@@ -1,5 +1,5 @@
-// linear() in bf16 tiles against LibTorch's on operands that were rounded to bf16 before.
-#include "kernels/ops/bf16.h"
+// linear() on packed weights against LibTorch's, in bf16 on operands that were rounded before.
+#include "kernels/ops/linear.h"
 
 #include "kernels/compute_scope.h"
 #include "tests/support/catch.h"
@@ -16,6 +16,20 @@ torch::Tensor leaf(torch::Tensor x) {
   return x.detach().requires_grad_();
 }
 
+// A precision that this machine computes itself.
+Precision each_precision() {
+  return GENERATE(Precision::fp32, Precision::bf16);
+}
+
+bool is_packed(Precision precision) {
+  return testing::machine_has(has_packed_products(precision),
+                              precision == Precision::bf16 ? "tiles of bf16" : "panels");
+}
+
+torch::Tensor rounded_to(const torch::Tensor& x, Precision precision) {
+  return precision == Precision::bf16 ? rounded(x) : x.detach().clone();
+}
+
 double scale(const torch::Tensor& x) {
   return std::max(1.0, x.abs().max().item<double>());
 }
@@ -28,8 +42,9 @@ TEST_CASE("outside a scope linear() is torch::linear") {
   CHECK(torch::equal(linear_relu(x, {w, b}), torch::relu(torch::linear(x, w, b))));
 }
 
-TEST_CASE("a linear layer in bf16 tiles: values, gradients and accumulation") {
-  if (!testing::machine_has(has_bf16_tiles(), "tiles of bf16")) return;
+TEST_CASE("a linear layer on packed weights: values, gradients and accumulation") {
+  const Precision precision = each_precision();
+  if (!is_packed(precision)) return;
   torch::manual_seed(2);
   const auto [rows, inputs, outputs] =
       GENERATE(std::tuple<int64_t, int64_t, int64_t>{1, 1, 1},
@@ -37,21 +52,23 @@ TEST_CASE("a linear layer in bf16 tiles: values, gradients and accumulation") {
                std::tuple<int64_t, int64_t, int64_t>{1500, 33, 65},
                std::tuple<int64_t, int64_t, int64_t>{600, 1100, 31});
   const bool has_bias = GENERATE(true, false), narrow = GENERATE(false, true);
-  CAPTURE(rows, inputs, outputs, has_bias, narrow);
+  if (narrow && precision == Precision::fp32) return;
+  CAPTURE(enum_name(precision), rows, inputs, outputs, has_bias, narrow);
   const torch::Tensor x = leaf(torch::randn({rows, inputs})),
                       w = leaf(torch::randn({outputs, inputs})),
                       b = has_bias ? leaf(torch::randn({outputs})) : torch::Tensor();
   const torch::Tensor upstream = rounded(torch::randn({rows, outputs}));
-  const torch::Tensor plain_x = leaf(rounded(x)), plain_w = leaf(rounded(w));
+  const torch::Tensor plain_x = leaf(rounded_to(x, precision)),
+                      plain_w = leaf(rounded_to(w, precision));
   const torch::Tensor plain_b = has_bias ? leaf(b) : torch::Tensor();
   const torch::Tensor plain = torch::linear(plain_x, plain_w, plain_b);
   plain.backward(upstream);
 
-  Bf16Weights weights;
+  PackedWeights weights(precision);
   torch::Tensor y;
   w.mutable_grad() = torch::ones_like(w);  // the bias has none yet
   {
-    const ComputeScope scope({.precision = Precision::bf16, .bf16_weights = &weights});
+    const ComputeScope scope({.precision = precision, .packed_weights = &weights});
     y = linear(narrow ? x.to(torch::kBFloat16) : x, {w, b});
   }
   y.backward(upstream);
@@ -65,30 +82,33 @@ TEST_CASE("a linear layer in bf16 tiles: values, gradients and accumulation") {
   }
 }
 
-TEST_CASE("relu in bf16 tiles: gradients pass where the sum was above zero") {
-  if (!testing::machine_has(has_bf16_tiles(), "tiles of bf16")) return;
+TEST_CASE("relu on packed weights: gradients pass where the sum was above zero") {
+  const Precision precision = each_precision();
+  if (!is_packed(precision)) return;
   torch::manual_seed(3);
   const torch::Tensor x = leaf(rounded(torch::randn({700, 48}))),
                       w = leaf(rounded(torch::randn({90, 48}))), b = leaf(torch::randn({90}));
   const torch::Tensor upstream = rounded(torch::randn({700, 90}));
   const torch::Tensor plain_x = leaf(x), plain_w = leaf(w), plain_b = leaf(b);
   torch::relu(torch::linear(plain_x, plain_w, plain_b)).backward(upstream);
-  Bf16Weights weights;
+  PackedWeights weights(precision);
   torch::Tensor y;
   {
-    const ComputeScope scope({.precision = Precision::bf16, .bf16_weights = &weights});
+    const ComputeScope scope({.precision = precision, .packed_weights = &weights});
     y = linear_relu(x, {w, b});
   }
-  CHECK(y.scalar_type() == torch::kBFloat16);
-  CHECK(y.min().item<float>() == 0.0f);
-  y.backward(upstream.to(torch::kBFloat16));
+  const auto type = precision == Precision::bf16 ? torch::kBFloat16 : torch::kFloat32;
+  CHECK(y.scalar_type() == type);
+  CHECK(y.to(torch::kFloat32).min().item<float>() == 0.0f);
+  y.backward(upstream.to(type));
   CHECK(max_difference(x.grad(), plain_x.grad()) < 1e-5 * scale(plain_x.grad()));
   CHECK(max_difference(w.grad(), plain_w.grad()) < 1e-5 * scale(plain_w.grad()));
   CHECK(max_difference(b.grad(), plain_b.grad()) < 1e-5 * scale(plain_b.grad()));
 }
 
 TEST_CASE("linear_all equals separate linear layers, also where one result is not used") {
-  if (!testing::machine_has(has_bf16_tiles(), "tiles of bf16")) return;
+  const Precision precision = each_precision();
+  if (!is_packed(precision)) return;
   torch::manual_seed(4);
   const bool all_used = GENERATE(true, false);
   const torch::Tensor x = leaf(torch::randn({300, 40}));
@@ -96,8 +116,8 @@ TEST_CASE("linear_all equals separate linear layers, also where one result is no
   for (const int64_t outputs : {30, 70, 40}) {
     layers.push_back({leaf(torch::randn({outputs, 40})), leaf(torch::randn({outputs}))});
   }
-  Bf16Weights weights;
-  const ComputeScope scope({.precision = Precision::bf16, .bf16_weights = &weights});
+  PackedWeights weights(precision);
+  const ComputeScope scope({.precision = precision, .packed_weights = &weights});
   std::vector<torch::Tensor> sums;
   for (const bool together : {true, false}) {
     const auto ys = together
@@ -126,12 +146,13 @@ TEST_CASE("linear_all equals separate linear layers, also where one result is no
 
 TEST_CASE(
     "what is not asked for is left alone: frozen weights, gradients of x alone, no gradients") {
-  if (!testing::machine_has(has_bf16_tiles(), "tiles of bf16")) return;
+  const Precision precision = each_precision();
+  if (!is_packed(precision)) return;
   const torch::Tensor x = leaf(torch::randn({20, 8}));
   const torch::Tensor frozen = torch::randn({5, 8}), b = leaf(torch::randn({5}));
   frozen.mutable_grad() = torch::zeros_like(frozen);
-  Bf16Weights weights;
-  const ComputeScope scope({.precision = Precision::bf16, .bf16_weights = &weights});
+  PackedWeights weights(precision);
+  const ComputeScope scope({.precision = precision, .packed_weights = &weights});
   linear(x, {frozen, b}).sum().backward();
   CHECK(frozen.grad().abs().max().item<float>() == 0.0f);
   CHECK(b.grad().min().item<float>() == 20.0f);
@@ -145,14 +166,15 @@ TEST_CASE(
 }
 
 TEST_CASE("operands follow their weights after refresh, and scopes nest") {
-  if (!testing::machine_has(has_bf16_tiles(), "tiles of bf16")) return;
+  const Precision precision = each_precision();
+  if (!is_packed(precision)) return;
   const torch::Tensor x = torch::ones({2, 4}), w = torch::ones({3, 4});
-  Bf16Weights weights, others;
-  const ComputeScope scope({.precision = Precision::bf16, .bf16_weights = &weights});
+  PackedWeights weights(precision), others(precision);
+  const ComputeScope scope({.precision = precision, .packed_weights = &weights});
   CHECK(linear(x, {w, {}})[0][0].item<float>() == 4.0f);
   w.fill_(2.0f);
   {
-    const ComputeScope inner({.precision = Precision::bf16, .bf16_weights = &others});
+    const ComputeScope inner({.precision = precision, .packed_weights = &others});
     CHECK(linear(x, {w, {}})[0][0].item<float>() == 8.0f);
   }
   CHECK(linear(x, {w, {}})[0][0].item<float>() == 4.0f);  // as it was when first met

@@ -1,0 +1,49 @@
+// Shared by linear() and the loss: float32 operands in panels and blocked products. Internal to
+// kernels/.
+#pragma once
+
+#include <ATen/Parallel.h>
+
+#include <algorithm>
+
+#include "kernels/cpu/table.h"
+#include "kernels/libtorch.h"
+
+namespace attn::fp32 {
+
+/// Room for a right operand [inner, columns] as panels: [panels, inner, columns of a panel].
+inline torch::Tensor panels(int64_t inner, int64_t columns) {
+  const auto& kernels = cpu::kernels();
+  return torch::empty({kernels.panels(columns), inner, kernels.panel_outputs});
+}
+
+/// Rows of a left operand that stay in L2 while all panels pass.
+inline int64_t rows_of_block(int64_t width) {
+  constexpr int64_t kElements = int64_t{1} << 16, kRows = 96;
+  return std::max(kRows, kElements / std::max<int64_t>(width, 1) / kRows * kRows);
+}
+
+/// The product of all rows with all panels, in blocks of rows on torch's threads.
+inline void multiply(const cpu::PanelProduct& product) {
+  const auto& kernels = cpu::kernels();
+  const int64_t block = rows_of_block(product.inputs), panels = kernels.panels(product.outputs);
+  at::parallel_for(0, (product.rows + block - 1) / block, 1, [&](int64_t first, int64_t last) {
+    for (int64_t b = first; b < last; ++b) {
+      cpu::PanelProduct part = product;
+      const int64_t row = b * block;
+      part.rows = std::min(block, product.rows - row);
+      part.x += part.transposed ? row : row * part.x_stride;
+      part.y += row * part.y_stride;
+      kernels.multiply_panels(part, 0, panels);
+    }
+  });
+}
+
+/// y = x times the operand `right` of packed weights, plus a bias if there is one; [N, outputs].
+void multiply_rows(const torch::Tensor& x, const torch::Tensor& right, const torch::Tensor& bias,
+                   bool relu, bool add, torch::Tensor& y);
+
+/// sum[o] += Σ_n dy[n][o] x[n] for dy [N, O] and x [N, I]; sum [O, I].
+void add_weight_gradient(const torch::Tensor& dy, const torch::Tensor& x, float* sum);
+
+}  // namespace attn::fp32
