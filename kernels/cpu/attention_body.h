@@ -1,29 +1,13 @@
 // Attention of one sentence and head. Keys are transposed once, so that a vector holds scores of
 // neighbouring keys; values and gradients are vectorized along the head dimension. Part of body.h.
 
-// GCC's and Clang's vector extension: 16 floats in as many registers as needed.
-typedef float Vector __attribute__((vector_size(64)));
-typedef float UnalignedVector __attribute__((vector_size(64), aligned(4), may_alias));
-typedef int32_t Lanes __attribute__((vector_size(64)));
-
-static const int64_t kLanes = 16;
 // Queries per block: a loaded vector of keys or values serves four queries, and four independent
-// sums hide the latency of additions.
+// sums hide the latency of additions; twice as many where a processor adds two vectors per cycle.
+#ifdef __AVX512F__
 static const int64_t kBlock = 4;
-
-static inline Vector load(const float* p) {
-  return *reinterpret_cast<const UnalignedVector*>(p);
-}
-static inline void store(float* p, Vector v) {
-  *reinterpret_cast<UnalignedVector*>(p) = v;
-}
-
-static inline int64_t round_up(int64_t n) {
-  return (n + kLanes - 1) / kLanes * kLanes;
-}
-static inline int64_t least(int64_t a, int64_t b) {
-  return a < b ? a : b;
-}
+#else
+static const int64_t kBlock = 8;
+#endif
 
 // Transposed keys and values (padded to whole vectors), and three blocks of score rows.
 static int64_t attention_scratch(int64_t keys, int64_t d_k, int64_t d_v) {
@@ -34,17 +18,17 @@ static int64_t attention_scratch(int64_t keys, int64_t d_k, int64_t d_v) {
 template <int S>
 static inline void exchange(Vector* rows) {
   Lanes low, high;
-  for (int l = 0; l < 16; ++l) {
-    low[l] = (l & S) == 0 ? l : 16 + l - S;
-    high[l] = (l & S) == 0 ? l + S : 16 + l;
+  for (int l = 0; l < kLanes; ++l) {
+    low[l] = (l & S) == 0 ? l : kLanes + l - S;
+    high[l] = (l & S) == 0 ? l + S : kLanes + l;
   }
-  for (int r = 0; r < 16; ++r) {
+  for (int r = 0; r < kLanes; ++r) {
     if ((r & S) != 0) continue;
     const Vector a = rows[r], b = rows[r + S];
 #ifdef __clang__  // no variable shuffle, but this compiles to one
-    for (int l = 0; l < 16; ++l) {
-      rows[r][l] = low[l] < 16 ? a[low[l]] : b[low[l] - 16];
-      rows[r + S][l] = high[l] < 16 ? a[high[l]] : b[high[l] - 16];
+    for (int l = 0; l < kLanes; ++l) {
+      rows[r][l] = low[l] < kLanes ? a[low[l]] : b[low[l] - kLanes];
+      rows[r + S][l] = high[l] < kLanes ? a[high[l]] : b[high[l] - kLanes];
     }
 #else
     rows[r] = __builtin_shuffle(a, b, low);
@@ -60,14 +44,14 @@ static void transpose(const float* in, int64_t stride, int64_t keys, int64_t wid
     const int64_t count = least(kLanes, keys - j0);
     int64_t c0 = 0;
     for (; c0 + kLanes <= width; c0 += kLanes) {
-      Vector rows[16];
+      Vector rows[kLanes];
       for (int64_t j = 0; j < kLanes; ++j) {
         rows[j] = j < count ? load(in + (j0 + j) * stride + c0) : Vector{};
       }
       exchange<1>(rows);
       exchange<2>(rows);
-      exchange<4>(rows);
-      exchange<8>(rows);
+      if constexpr (kLanes > 4) exchange<4>(rows);
+      if constexpr (kLanes > 8) exchange<8>(rows);
       for (int64_t c = 0; c < kLanes; ++c) store(out + (c0 + c) * padded + j0, rows[c]);
     }
     for (int64_t c = c0; c < width; ++c) {

@@ -3,6 +3,7 @@
 // instances, and could pick one with unsupported instructions. The order of the parts matters.
 // clang-format off
 #include "kernels/cpu/math_body.h"
+#include "kernels/cpu/vector_body.h"
 #include "kernels/cpu/attention_body.h"
 #include "kernels/cpu/narrow_attention_body.h"
 #include "kernels/cpu/norm_body.h"

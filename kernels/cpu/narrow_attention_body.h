@@ -1,12 +1,12 @@
 // Attention of one sentence with narrow heads: a vector holds one value of several heads, so that
 // scores, softmax and sums need no reduction within a vector however narrow a head is. Fewer than
-// 16 heads share a vector with those of neighbouring queries ("slots"). Part of body.h.
+// kLanes heads share a vector with those of neighbouring queries ("slots"). Part of body.h.
 
 // Which head and slot a lane belongs to: lane l is head first + l % per_slot of slot l / per_slot.
 // Lanes of heads that do not exist compute with zeros and are not written.
 struct HeadLanes {
   int64_t heads;     ///< of the model
-  int64_t per_slot;  ///< a power of two of at most 16
+  int64_t per_slot;  ///< a power of two of at most kLanes
   int64_t slots;     ///< queries per vector
   int64_t first;     ///< the first head of the group
 };

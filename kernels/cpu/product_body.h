@@ -4,33 +4,14 @@
 // kTileRows rows, whose sums stay in registers. int8 weights are converted to float when loaded and
 // the sums scaled at the end: a quarter of the memory traffic.
 
-// A tile's sums and the operands of one step fill the registers. Wider vectors than a register
-// would be compiled into memory operations.
+// A tile's sums and the operands of one step fill the registers.
 #ifdef __AVX512F__
-#define ATTN_REGISTER 64
 static const int kTileRows = 12;
-#elif defined(__AVX2__)
-#define ATTN_REGISTER 32
-static const int kTileRows = 6;
 #else
-#define ATTN_REGISTER 16
 static const int kTileRows = 6;
 #endif
 static const int kTileVectors = 2;
-
-typedef float Register __attribute__((vector_size(ATTN_REGISTER)));
-typedef float UnalignedRegister __attribute__((vector_size(ATTN_REGISTER), aligned(4), may_alias));
-typedef int32_t RegisterWords __attribute__((vector_size(ATTN_REGISTER)));
-static const int64_t kWidth = ATTN_REGISTER / sizeof(float);
-#undef ATTN_REGISTER
-static const int64_t kPanel = kTileVectors * kWidth;
-
-static inline Register load_register(const float* p) {
-  return *reinterpret_cast<const UnalignedRegister*>(p);
-}
-static inline void store_register(float* p, Register v) {
-  *reinterpret_cast<UnalignedRegister*>(p) = v;
-}
+static const int64_t kPanel = kTileVectors * kLanes;
 
 static const int kWordInputs = 4;  // int8 weights per word
 
@@ -61,8 +42,7 @@ static void pack_columns(const float* rows, int64_t stride, int64_t inputs, int6
     for (int64_t i = 0; i < inputs; ++i, from += stride, panels += kPanel) {
       if (count == kPanel) {
 #pragma GCC unroll 4
-        for (int v = 0; v < kTileVectors; ++v)
-          store_register(panels + v * kWidth, load_register(from + v * kWidth));
+        for (int v = 0; v < kTileVectors; ++v) store(panels + v * kLanes, load(from + v * kLanes));
         continue;
       }
       for (int64_t c = 0; c < kPanel; ++c) panels[c] = c < count ? from[c] : 0.0f;
@@ -108,8 +88,7 @@ static void pack_int8_panels(const float* weight, int64_t outputs, int64_t input
 // sums[r] += x[r][i] w, with w the weights of input i.
 template <int kRows, bool kTransposed>
 static inline void add_input(const PanelProduct& p, const float* x, int64_t i,
-                             const Register (&w)[kTileVectors],
-                             Register (&sums)[kRows][kTileVectors]) {
+                             const Vector (&w)[kTileVectors], Vector (&sums)[kRows][kTileVectors]) {
 #pragma GCC unroll 16
   for (int r = 0; r < kRows; ++r) {
 #pragma GCC unroll 4
@@ -121,31 +100,31 @@ static inline void add_input(const PanelProduct& p, const float* x, int64_t i,
 
 template <int kRows, bool kTransposed>
 static inline void add_products(const PanelProduct& p, const float* x, const float* panel,
-                                Register (&sums)[kRows][kTileVectors]) {
+                                Vector (&sums)[kRows][kTileVectors]) {
   for (int64_t i = 0; i < p.inputs; ++i) {
-    Register w[kTileVectors];
+    Vector w[kTileVectors];
 #pragma GCC unroll 4
-    for (int v = 0; v < kTileVectors; ++v) w[v] = load_register(panel + i * kPanel + v * kWidth);
+    for (int v = 0; v < kTileVectors; ++v) w[v] = load(panel + i * kPanel + v * kLanes);
     add_input<kRows, kTransposed>(p, x, i, w, sums);
   }
 }
 
 // The weights of word input `k`.
-static inline Register widened(RegisterWords words, int k) {
-  return __builtin_convertvector((words << (24 - 8 * k)) >> 24, Register);
+static inline Vector widened(Lanes words, int k) {
+  return __builtin_convertvector((words << (24 - 8 * k)) >> 24, Vector);
 }
 
 template <int kRows, bool kTransposed>
 static inline void add_products(const PanelProduct& p, const float* x, const uint32_t* panel,
-                                Register (&sums)[kRows][kTileVectors]) {
+                                Vector (&sums)[kRows][kTileVectors]) {
   for (int64_t i0 = 0; i0 < p.inputs; i0 += kWordInputs, panel += kPanel) {
-    RegisterWords words[kTileVectors];
+    Lanes words[kTileVectors];
     __builtin_memcpy(&words, panel, sizeof words);
     const int64_t count = least(kWordInputs, p.inputs - i0);
 #pragma GCC unroll 4
     for (int k = 0; k < kWordInputs; ++k) {
       if (k >= count) break;
-      Register w[kTileVectors];
+      Vector w[kTileVectors];
 #pragma GCC unroll 4
       for (int v = 0; v < kTileVectors; ++v) w[v] = widened(words[v], k);
       add_input<kRows, kTransposed>(p, x, i0 + k, w, sums);
@@ -157,7 +136,7 @@ template <int kRows, bool kTransposed, class Weight>
 static inline void product_tile(const PanelProduct& p, const Weight* panel, int64_t row,
                                 int64_t output) {
   const float* x = p.x + (kTransposed ? row : row * p.x_stride);
-  Register sums[kRows][kTileVectors] = {};
+  Vector sums[kRows][kTileVectors] = {};
   add_products<kRows, kTransposed>(p, x, panel, sums);
   const int64_t count = least(kPanel, p.outputs - output);
 #pragma GCC unroll 16
@@ -165,22 +144,22 @@ static inline void product_tile(const PanelProduct& p, const Weight* panel, int6
     float* y = p.y + (row + r) * p.y_stride + output;
 #pragma GCC unroll 4
     for (int v = 0; v < kTileVectors; ++v) {
-      Register sum = sums[r][v];
-      if (p.scales) sum *= load_register(p.scales + output + v * kWidth);
-      float edge[kWidth];  // the last panel may exceed the outputs
-      const int64_t here = least(kWidth, count - v * kWidth);
-      if (here == kWidth) {
-        if (p.bias) sum += load_register(p.bias + output + v * kWidth);
-        if (p.add) sum += load_register(y + v * kWidth);
-        if (p.relu) sum = sum < 0.0f ? Register{} : sum;  // propagates NaN
-        store_register(y + v * kWidth, sum);
+      Vector sum = sums[r][v];
+      if (p.scales) sum *= load(p.scales + output + v * kLanes);
+      float edge[kLanes];  // the last panel may exceed the outputs
+      const int64_t here = least(kLanes, count - v * kLanes);
+      if (here == kLanes) {
+        if (p.bias) sum += load(p.bias + output + v * kLanes);
+        if (p.add) sum += load(y + v * kLanes);
+        if (p.relu) sum = sum < 0.0f ? Vector{} : sum;  // propagates NaN
+        store(y + v * kLanes, sum);
         continue;
       }
-      store_register(edge, sum);
+      store(edge, sum);
       for (int64_t o = 0; o < here; ++o) {
-        const float z = edge[o] + (p.bias ? p.bias[output + v * kWidth + o] : 0.0f) +
-                        (p.add ? y[v * kWidth + o] : 0.0f);
-        y[v * kWidth + o] = p.relu && z < 0.0f ? 0.0f : z;
+        const float z = edge[o] + (p.bias ? p.bias[output + v * kLanes + o] : 0.0f) +
+                        (p.add ? y[v * kLanes + o] : 0.0f);
+        y[v * kLanes + o] = p.relu && z < 0.0f ? 0.0f : z;
       }
     }
   }
