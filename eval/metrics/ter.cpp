@@ -1,0 +1,317 @@
+#include "eval/metrics/ter.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <optional>
+#include <tuple>
+#include <unordered_map>
+
+#include "base/error.h"
+#include "base/format.h"
+#include "base/unicode.h"
+
+namespace attn {
+namespace {
+
+using Words = std::vector<uint32_t>;
+
+// Tercom's limits, and sacreBLEU's on the shifts that are tried.
+constexpr int64_t kLongestShift = 10, kFarthestShift = 50, kBeamWidth = 25, kMostCandidates = 1000;
+constexpr int64_t kInfinity = 10'000'000'000'000'000;
+
+enum class Edit : char { none, substitute, insert, erase, unknown };
+
+/// Edit distance near the diagonal, between a changing hypothesis and a reference.
+class EditDistance {
+ public:
+  EditDistance(std::span<const uint32_t> reference, size_t hypothesis)
+      : reference_(reference), rows_(hypothesis + 1), columns_(reference.size() + 1) {
+    cost_.resize(rows_ * columns_);
+    edit_.resize(rows_ * columns_);
+  }
+
+  /// Fills the matrix of a hypothesis of the given length.
+  int64_t operator()(std::span<const uint32_t> hypothesis) {
+    std::ranges::fill(cost_, kInfinity);
+    std::ranges::fill(edit_, Edit::unknown);
+    for (size_t j = 0; j < columns_; ++j) {
+      cost_[j] = static_cast<int64_t>(j);
+      edit_[j] = Edit::insert;
+    }
+    const double ratio = hypothesis.empty() ? 1.0
+                                            : static_cast<double>(reference_.size()) /
+                                                  static_cast<double>(hypothesis.size());
+    const auto width = static_cast<int64_t>(
+        kBeamWidth < ratio / 2 ? std::ceil(ratio / 2 + kBeamWidth) : kBeamWidth);
+    const auto columns = static_cast<int64_t>(columns_);
+    for (size_t i = 1; i < rows_; ++i) {
+      const auto diagonal = static_cast<int64_t>(std::floor(static_cast<double>(i) * ratio));
+      const int64_t begin = std::max<int64_t>(0, diagonal - width);
+      const int64_t end = i + 1 == rows_ ? columns : std::min(columns, diagonal + width);
+      for (int64_t j = begin; j < end; ++j) fill(i, static_cast<size_t>(j), hypothesis[i - 1]);
+    }
+    return cost_.back();
+  }
+
+  /// The edits from the last hypothesis to the reference, in order.
+  std::vector<Edit> trace() const {
+    std::vector<Edit> edits;
+    for (size_t i = rows_ - 1, j = columns_ - 1; i > 0 || j > 0;) {
+      const Edit edit = edit_[i * columns_ + j];
+      edits.push_back(edit);
+      if (edit != Edit::insert) --i;
+      if (edit != Edit::erase) --j;
+    }
+    std::ranges::reverse(edits);
+    return edits;
+  }
+
+ private:
+  /// Ties prefer substitution, then deletion, then insertion.
+  void fill(size_t i, size_t j, uint32_t word) {
+    const size_t at = i * columns_ + j, above = at - columns_;
+    const auto take = [&](int64_t cost, Edit edit) {
+      if (cost >= cost_[at]) return;
+      cost_[at] = cost;
+      edit_[at] = edit;
+    };
+    if (j == 0) {
+      cost_[at] = cost_[above] + 1;
+      edit_[at] = Edit::erase;
+      return;
+    }
+    const bool same = word == reference_[j - 1];
+    take(cost_[above - 1] + (same ? 0 : 1), same ? Edit::none : Edit::substitute);
+    take(cost_[above] + 1, Edit::erase);
+    take(cost_[at - 1] + 1, Edit::insert);
+  }
+
+  std::span<const uint32_t> reference_;
+  size_t rows_, columns_;
+  std::vector<int64_t> cost_;  // [rows × columns]
+  std::vector<Edit> edit_;
+};
+
+/// Which words are wrong, and where each reference word belongs in the hypothesis (-1: before it).
+struct Alignment {
+  std::vector<int64_t> position;  // of each reference word
+  std::vector<bool> hypothesis_wrong, reference_wrong;
+
+  explicit Alignment(const std::vector<Edit>& trace) {
+    int64_t at = -1;
+    for (const Edit edit : trace) {
+      const bool wrong = edit != Edit::none;
+      if (edit != Edit::insert) {
+        ++at;
+        hypothesis_wrong.push_back(wrong);
+      }
+      if (edit == Edit::erase) continue;
+      position.push_back(at);
+      reference_wrong.push_back(wrong);
+    }
+  }
+};
+
+bool any_of(const std::vector<bool>& flags, int64_t begin, int64_t length) {
+  const auto first = flags.begin() + begin;
+  return std::find(first, first + length, true) != first + length;
+}
+
+/// Moves the `length` words from `start` in front of the word at `target`.
+Words shifted(const Words& words, int64_t start, int64_t length, int64_t target) {
+  Words out = words;
+  const auto begin = out.begin();
+  if (target < start) {
+    std::rotate(begin + target, begin + start, begin + start + length);
+  } else if (target > start + length) {
+    std::rotate(begin + start, begin + start + length, begin + target);
+  } else {  // within the words themselves: they move by target - start
+    const auto end = std::min<int64_t>(length + target, static_cast<int64_t>(words.size()));
+    std::rotate(begin + start, begin + start + length, begin + end);
+  }
+  return out;
+}
+
+/// A shift, ranked as Tercom does: by gain, then longest, then earliest source and target.
+struct Shift {
+  int64_t gain, length, start, target;
+
+  auto rank() const { return std::tuple(gain, length, -start, -target); }
+};
+
+/// Searches the shift that reduces the edit distance most.
+class ShiftSearch {
+ public:
+  ShiftSearch(const Words& hypothesis, std::span<const uint32_t> reference, EditDistance& distance)
+      : hypothesis_(hypothesis),
+        reference_(reference),
+        distance_(distance),
+        before_(distance(hypothesis)),
+        alignment_(distance.trace()) {}
+
+  /// `tried`: candidates tried so far, for the limit.
+  std::optional<Shift> best(int64_t& tried) {
+    const auto rows = static_cast<int64_t>(hypothesis_.size());
+    const auto columns = static_cast<int64_t>(reference_.size());
+    for (int64_t i = 0; i < rows; ++i) {
+      for (int64_t j = std::max<int64_t>(0, i - kFarthestShift);
+           j < std::min(columns, i + kFarthestShift + 1); ++j) {
+        const int64_t longest = std::min({kLongestShift, rows - i, columns - j});
+        for (int64_t length = 1; length <= longest; ++length) {
+          if (hypothesis_[static_cast<size_t>(i + length - 1)] !=
+              reference_[static_cast<size_t>(j + length - 1)]) {
+            break;
+          }
+          if (!try_pair(i, j, length, tried)) continue;
+          if (tried >= kMostCandidates) return best_;
+        }
+      }
+    }
+    return best_;
+  }
+
+ private:
+  /// Tries to move hypothesis words to where equal reference words are; false if they stay.
+  bool try_pair(int64_t start, int64_t in_reference, int64_t length, int64_t& tried) {
+    if (!any_of(alignment_.hypothesis_wrong, start, length)) return false;
+    if (!any_of(alignment_.reference_wrong, in_reference, length)) return false;
+    const auto position = [&](int64_t j) { return alignment_.position[static_cast<size_t>(j)]; };
+    const int64_t now = position(in_reference);
+    if (start <= now && now < start + length) return false;
+    int64_t previous = -1;
+    for (int64_t offset = -1; offset < length; ++offset) {
+      const int64_t j = in_reference + offset;
+      const int64_t target = j < 0 ? 0 : position(j) + 1;
+      if (target == previous) continue;
+      previous = target;
+      const int64_t after = distance_(shifted(hypothesis_, start, length, target));
+      const Shift shift{before_ - after, length, start, target};
+      ++tried;
+      if (!best_ || shift.rank() > best_->rank()) best_ = shift;
+    }
+    return true;
+  }
+
+  const Words& hypothesis_;
+  std::span<const uint32_t> reference_;
+  EditDistance& distance_;
+  int64_t before_;
+  Alignment alignment_;
+  std::optional<Shift> best_;
+};
+
+Words number_words(const std::string& text, std::unordered_map<std::string, uint32_t>& known) {
+  Words numbers;
+  for (const std::string_view word : split_whitespace(text)) {
+    const auto next = static_cast<uint32_t>(known.size());
+    numbers.push_back(known.try_emplace(std::string(word), next).first->second);
+  }
+  return numbers;
+}
+
+void require_reference(size_t references) {
+  if (references == 0) throw DataError("TER: expected at least one reference");
+}
+
+}  // namespace
+
+int64_t translation_edits(std::span<const uint32_t> hypothesis,
+                          std::span<const uint32_t> reference) {
+  if (reference.empty()) return static_cast<int64_t>(hypothesis.size());
+  Words words(hypothesis.begin(), hypothesis.end());
+  EditDistance distance(reference, words.size());
+  int64_t shifts = 0, tried = 0;
+  while (true) {
+    const auto shift = ShiftSearch(words, reference, distance).best(tried);
+    if (tried >= kMostCandidates || !shift || shift->gain <= 0) break;
+    words = shifted(words, shift->start, shift->length, shift->target);
+    ++shifts;
+  }
+  return shifts + distance(words);
+}
+
+TerStatistics& TerStatistics::operator+=(const TerStatistics& other) {
+  edits += other.edits;
+  ref_length += other.ref_length;
+  return *this;
+}
+
+TerStatistics sentence_ter_statistics(std::string_view hypothesis,
+                                      std::span<const std::string> references,
+                                      const TerOptions& options) {
+  require_reference(references.size());
+  std::unordered_map<std::string, uint32_t> known;
+  const Words words = number_words(ter_tokenize(hypothesis, options), known);
+  TerStatistics statistics{.edits = static_cast<double>(kInfinity)};
+  for (const std::string& line : references) {
+    const Words reference = number_words(ter_tokenize(line, options), known);
+    statistics.edits =
+        std::min(statistics.edits, static_cast<double>(translation_edits(words, reference)));
+    statistics.ref_length += static_cast<double>(reference.size());
+  }
+  statistics.ref_length /= static_cast<double>(references.size());
+  return statistics;
+}
+
+std::vector<TerStatistics> ter_statistics(std::span<const std::string> hypotheses,
+                                          std::span<const std::vector<std::string>> references,
+                                          const TerOptions& options) {
+  require_reference(references.size());
+  for (size_t r = 0; r < references.size(); ++r) {
+    if (references[r].size() == hypotheses.size()) continue;
+    throw DataError("TER: " + std::to_string(hypotheses.size()) + " hypotheses but " +
+                    std::to_string(references[r].size()) + " sentences in reference " +
+                    std::to_string(r + 1) + "; they must match line by line");
+  }
+  std::vector<TerStatistics> all;
+  std::vector<std::string> of_sentence(references.size());
+  for (size_t i = 0; i < hypotheses.size(); ++i) {
+    for (size_t r = 0; r < references.size(); ++r) of_sentence[r] = references[r][i];
+    all.push_back(sentence_ter_statistics(hypotheses[i], of_sentence, options));
+  }
+  return all;
+}
+
+TerStatistics sum_of(std::span<const TerStatistics> sentences) {
+  TerStatistics sum;
+  for (const TerStatistics& sentence : sentences) sum += sentence;
+  return sum;
+}
+
+TerScore ter_from_statistics(const TerStatistics& statistics, const TerOptions& options,
+                             int64_t references) {
+  const auto& [edits, length] = statistics;
+  const double rate = length > 0 ? edits / length : edits > 0 ? 1.0 : 0.0;
+  return {.score = 100 * rate,
+          .edits = edits,
+          .ref_length = length,
+          .signature = ter_signature(options, references)};
+}
+
+TerScore corpus_ter(std::span<const std::string> hypotheses,
+                    std::span<const std::vector<std::string>> references,
+                    const TerOptions& options) {
+  return ter_from_statistics(sum_of(ter_statistics(hypotheses, references, options)), options,
+                             static_cast<int64_t>(references.size()));
+}
+
+TerScore sentence_ter(std::string_view hypothesis, std::span<const std::string> references,
+                      const TerOptions& options) {
+  return ter_from_statistics(sentence_ter_statistics(hypothesis, references, options), options,
+                             static_cast<int64_t>(references.size()));
+}
+
+std::string ter_signature(const TerOptions& options, int64_t references) {
+  const auto yes = [](bool value) { return value ? "yes" : "no"; };
+  return "nrefs:" + std::to_string(references) +
+         "|case:" + (options.case_sensitive ? "mixed" : "lc") +
+         "|tok:tercom|norm:" + yes(options.normalized) + "|punct:" + yes(!options.no_punct) +
+         "|asian:" + yes(options.asian_support) + "|version:attn-" ATTN_VERSION;
+}
+
+std::string format_ter(const TerScore& score) {
+  return "TER|" + score.signature + format(" = %.2f", score.score);
+}
+
+}  // namespace attn

@@ -1,0 +1,70 @@
+// Translation edit rate (Snover et al., 2006), identical to sacreBLEU 2.x, which follows Tercom.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "eval/metrics/ter_tokenize.h"
+
+namespace attn {
+
+/// Sufficient statistics: those of a corpus are the sums over its sentences.
+struct TerStatistics {
+  double edits = 0;       ///< against the reference that needs the fewest: shifts and word edits
+  double ref_length = 0;  ///< mean length of the references
+
+  TerStatistics& operator+=(const TerStatistics& other);
+  bool operator==(const TerStatistics&) const = default;
+};
+
+struct TerScore {
+  double score = 0;  ///< percent of the reference length; 0 is best, above 100 is possible
+  double edits = 0;
+  double ref_length = 0;
+  std::string signature;
+};
+
+/// Edits that turn the hypothesis into the reference: insertions, deletions, substitutions and
+/// shifts of up to 10 words over up to 50 positions, found greedily by Tercom's rules. Words are
+/// numbers; equal words are equal numbers.
+int64_t translation_edits(std::span<const uint32_t> hypothesis,
+                          std::span<const uint32_t> reference);
+
+/// Statistics of one sentence. Throws DataError without a reference.
+TerStatistics sentence_ter_statistics(std::string_view hypothesis,
+                                      std::span<const std::string> references,
+                                      const TerOptions& options = {});
+
+/// Statistics of each sentence; `references[r][i]` is the r-th reference of `hypotheses[i]`.
+/// Throws DataError without a reference, or if the numbers of sentences differ.
+std::vector<TerStatistics> ter_statistics(std::span<const std::string> hypotheses,
+                                          std::span<const std::vector<std::string>> references,
+                                          const TerOptions& options = {});
+
+/// Statistics of the corpus.
+TerStatistics sum_of(std::span<const TerStatistics> sentences);
+
+/// 100 × edits / ref_length; 100 for a text against empty references, 0 if both are empty.
+/// `references`: number per sentence, for the signature.
+TerScore ter_from_statistics(const TerStatistics& statistics, const TerOptions& options,
+                             int64_t references);
+
+/// TER of a corpus. Throws as ter_statistics.
+TerScore corpus_ter(std::span<const std::string> hypotheses,
+                    std::span<const std::vector<std::string>> references,
+                    const TerOptions& options = {});
+
+/// TER of one sentence.
+TerScore sentence_ter(std::string_view hypothesis, std::span<const std::string> references,
+                      const TerOptions& options = {});
+
+/// "nrefs:1|case:lc|tok:tercom|norm:no|punct:yes|asian:no|version:attn-0.1.0", in sacreBLEU's form.
+std::string ter_signature(const TerOptions& options, int64_t references);
+
+/// "TER|SIGNATURE = 45.67".
+std::string format_ter(const TerScore& score);
+
+}  // namespace attn
