@@ -9,6 +9,7 @@
 
 #include "eval/search/search_count.h"
 #include "eval/search/session_decoder.h"
+#include "eval/search/session_sampler.h"
 
 namespace attn {
 namespace {
@@ -27,15 +28,30 @@ std::vector<size_t> by_length(Sources sources) {
 }
 
 // Length limit of a sentence's output, EOS included; independent of its batch.
-int64_t limit_of(const Seq2SeqModel& model, const BatchedSearch& how, size_t sentence,
+int64_t limit_of(const Ensemble& models, const BatchedSearch& how, size_t sentence,
                  int64_t source_length) {
   int64_t limit = output_limit(source_length, how.search);
-  if (const auto positions = model.max_length()) limit = std::min(limit, *positions);
+  if (const auto positions = models.max_length()) limit = std::min(limit, *positions);
   const int64_t least = how.least_limits.empty() ? 1 : how.least_limits.at(sentence);
   return std::max(limit, least);
 }
 
-void search_batch(const Seq2SeqModel& model, const Tokenizers& tokenizers, Sources sources,
+std::vector<std::vector<Hypothesis>> search_session(
+    CountedSession session, TokenConstraint* constraint, std::span<const int64_t> inputs,
+    const BatchedSearch& how, const SearchBatch& batch, const Tokenizer& target) {
+  if (how.search.method == SearchMethod::beam) {
+    SessionDecoder decoder(std::move(session), constraint);
+    return beam_search(decoder, inputs, how.search, target.bos(), target.eos());
+  }
+  std::vector<uint64_t> streams;
+  for (const size_t i : batch.members) {
+    streams.push_back(static_cast<uint64_t>(how.first_sentence) + i);
+  }
+  SessionSampler sampler(std::move(session), constraint, how.search);
+  return sample_search(sampler, inputs, streams, how.search, target.bos(), target.eos());
+}
+
+void search_batch(const Ensemble& models, const Tokenizers& tokenizers, Sources sources,
                   const BatchedSearch& how, SearchBatch batch,
                   std::vector<std::vector<Hypothesis>>& out) {
   std::vector<int64_t> tokens, lengths, inputs;
@@ -44,15 +60,14 @@ void search_batch(const Seq2SeqModel& model, const Tokenizers& tokenizers, Sourc
     tokens.insert(tokens.end(), sources[i].begin(), sources[i].end());
     tokens.push_back(tokenizers.source->eos());
     lengths.push_back(length + 1);
-    batch.limits.push_back(limit_of(model, how, i, length));
+    batch.limits.push_back(limit_of(models, how, i, length));
     inputs.push_back(batch.limits.back() - how.search.extra_length);
   }
   const auto constraint = how.constraint ? how.constraint(batch) : nullptr;
-  const TokenSequences source = token_sequences(tokens, lengths, model.device());
-  SessionDecoder decoder(how.inference->start(source), constraint.get(),
-                         tokenizers.target_counter.get());
-  const Tokenizer& target = *tokenizers.target;
-  auto found = beam_search(decoder, inputs, how.search, target.bos(), target.eos());
+  const TokenSequences source = token_sequences(tokens, lengths, models.device());
+  CountedSession session(how.inference->start(source), tokenizers.target_counter.get());
+  auto found =
+      search_session(std::move(session), constraint.get(), inputs, how, batch, *tokenizers.target);
   for (size_t b = 0; b < batch.members.size(); ++b) out[batch.members[b]] = std::move(found[b]);
   searched_sentences += static_cast<int64_t>(batch.members.size());
 }
@@ -68,7 +83,8 @@ std::vector<SearchBatch> batches_of(Sources sources, const BatchedSearch& how, i
   std::vector<SearchBatch> batches;
   for (int64_t begin = 0; begin < count;) {
     const auto longest = static_cast<int64_t>(sources[order[begin]].size()) + 1;
-    const int64_t fit = std::max<int64_t>(1, how.batch_tokens / (longest * how.search.beam));
+    const int64_t fit =
+        std::max<int64_t>(1, how.batch_tokens / (longest * how.search.hypotheses()));
     const int64_t end = std::min({count, begin + fit, begin + share});
     batches.emplace_back().members.assign(order.begin() + begin, order.begin() + end);
     begin = end;
@@ -78,19 +94,19 @@ std::vector<SearchBatch> batches_of(Sources sources, const BatchedSearch& how, i
 
 }  // namespace
 
-std::vector<std::vector<Hypothesis>> batched_search(Seq2SeqModel& model,
+std::vector<std::vector<Hypothesis>> batched_search(const Ensemble& models,
                                                     const Tokenizers& tokenizers,
                                                     std::span<const std::vector<int32_t>> sources,
                                                     const BatchedSearch& how) {
-  model.eval();
+  models.eval();
   std::vector<std::vector<Hypothesis>> out(sources.size());
-  const int64_t threads = model.device().is_cpu() ? at::get_num_threads() : 1;
+  const int64_t threads = models.device().is_cpu() ? at::get_num_threads() : 1;
   std::vector<SearchBatch> batches = batches_of(sources, how, threads);
   std::atomic<size_t> next = 0;  // work queue, long batches first
   const auto work = [&](int64_t, int64_t) {
     const torch::NoGradGuard no_grad;
     for (size_t i = next++; i < batches.size(); i = next++) {
-      search_batch(model, tokenizers, sources, how, std::move(batches[i]), out);
+      search_batch(models, tokenizers, sources, how, std::move(batches[i]), out);
     }
   };
   if (batches.size() == 1) {

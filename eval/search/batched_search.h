@@ -1,4 +1,4 @@
-// Beam search over many sentences: sorted by length, batched, and returned in the original order.
+// Search over many sentences: sorted by length, batched, and returned in the original order.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 #include "data/tokenizer.h"
 #include "eval/search/beam_search.h"
+#include "eval/search/ensemble.h"
 #include "eval/search/token_constraint.h"
-#include "model/seq2seq.h"
 
 namespace attn {
 
@@ -22,9 +22,12 @@ struct SearchBatch {
 
 struct BatchedSearch {
   SearchConfig search;
-  /// The model, prepared for search (Seq2SeqModel::inference).
+  /// The models, prepared for search (Ensemble::inference).
   std::shared_ptr<const InferenceModel> inference;
-  int64_t batch_tokens = 2048;  ///< maximum of sentences × longest source × beam in a batch
+  /// Maximum of sentences × longest source × hypotheses in a batch.
+  int64_t batch_tokens = 2048;
+  /// Index of the first source in the whole input, which determines its samples.
+  int64_t first_sentence = 0;
   /// Lower bounds of the length limits per sentence, EOS included; may be empty.
   std::vector<int64_t> least_limits;
   /// Creates the constraint of a batch, on any thread; empty: no constraint.
@@ -32,9 +35,10 @@ struct BatchedSearch {
 };
 
 /// n-best hypotheses of every source (tokens without EOS), in order; none for an empty source. On a
-/// CPU torch's threads search separate batches. Sets the model to evaluation mode. Outputs are
-/// limited to the model's positions; the limit of a sentence does not depend on its batch.
-std::vector<std::vector<Hypothesis>> batched_search(Seq2SeqModel& model,
+/// CPU torch's threads search separate batches. Sets the models to evaluation mode. Outputs are
+/// limited to the models' positions; the limit of a sentence does not depend on its batch, nor do
+/// its samples, up to rounding.
+std::vector<std::vector<Hypothesis>> batched_search(const Ensemble& models,
                                                     const Tokenizers& tokenizers,
                                                     std::span<const std::vector<int32_t>> sources,
                                                     const BatchedSearch& how);

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <stdexcept>
+#include <utility>
 
 namespace attn {
 namespace {
@@ -17,7 +19,7 @@ struct Node {
 
 /// An active hypothesis.
 struct Row {
-  int64_t sentence;
+  int64_t group;
   int64_t node;
   double log_prob;
 };
@@ -27,6 +29,7 @@ struct Option {
   int64_t row;
   int32_t token;
   double log_prob;
+  double rank;  ///< log_prob, less the penalty of diverse search
 };
 
 struct Ended {
@@ -35,14 +38,15 @@ struct Ended {
   double score;
 };
 
-struct Sentence {
+/// A beam: one for each sentence, or several in diverse search.
+struct Group {
   int64_t limit;
   std::vector<Ended> finished;    // sorted best first
-  std::vector<Ended> unfinished;  // of equal length, sorted best first; set when the sentence ends
+  std::vector<Ended> unfinished;  // of equal length, sorted best first; set when the search ends
 };
 
 bool better(const Option& a, const Option& b) {
-  if (a.log_prob != b.log_prob) return a.log_prob > b.log_prob;
+  if (a.rank != b.rank) return a.rank > b.rank;
   if (a.row != b.row) return a.row < b.row;
   return a.token < b.token;
 }
@@ -56,11 +60,12 @@ class Search {
 
  private:
   void advance(int64_t length);
+  int64_t sentence_of(const Row& row) const { return row.group / groups_per_sentence_; }
   void collect_options(int64_t begin, int64_t end);
-  void extend(int64_t begin, int64_t end, int64_t length);
-  void add_finished(Sentence& sentence, const Ended& ended) const;
-  bool nothing_better_can_come(const Sentence& sentence, double best_log_prob,
-                               int64_t length) const;
+  double penalty(int32_t token) const;
+  void extend(int64_t begin, int64_t end, int64_t group, int64_t length);
+  void add_finished(Group& group, const Ended& ended) const;
+  bool nothing_better_can_come(const Group& group, double best_log_prob, int64_t length) const;
   void push_row(const Row& row, int64_t parent, int32_t token);
   void drop_rows_from(size_t count);
   Ended ended(int64_t node, double log_prob, int64_t length) const;
@@ -69,15 +74,19 @@ class Search {
   StepDecoder& decoder_;
   const SearchConfig& config_;
   const int32_t eos_;
-  const int64_t beam_;
+  const int64_t groups_per_sentence_;
+  const int64_t beam_;     // of a group
+  const int64_t nbest_;    // of a group
+  const int64_t per_row_;  // candidates
   const bool first_finished_;
-  std::vector<Sentence> sentences_;
+  std::vector<Group> groups_;
   std::vector<Node> nodes_;
   // Rows of this and of the next step.
   std::vector<Row> rows_, next_rows_;
   std::vector<int64_t> parents_, row_sentences_;
   std::vector<int32_t> tokens_;
   std::vector<Option> options_;
+  std::vector<int32_t> taken_;  // tokens of the sentence's earlier groups at this step
   Candidates candidates_;
 };
 
@@ -86,19 +95,24 @@ Search::Search(StepDecoder& decoder, std::span<const int64_t> source_lengths,
     : decoder_(decoder),
       config_(config),
       eos_(eos),
-      beam_(config.beam),
-      first_finished_(config.stop == StopRule::first_finished || config.beam == 1) {
+      groups_per_sentence_(config.groups),
+      beam_(config.beam / config.groups),
+      nbest_(std::min(config.nbest, beam_)),
+      // In diverse search penalties can displace as many as there are tokens of other groups.
+      per_row_(2 * beam_ + (config.beam - beam_)),
+      first_finished_(config.stop == StopRule::first_finished || beam_ == 1) {
   for (const int64_t length : source_lengths) {
-    const auto sentence = static_cast<int64_t>(sentences_.size());
-    sentences_.push_back({output_limit(length, config), {}, {}});
-    push_row({sentence, -1, 0.0}, sentence, bos);
+    const auto first = static_cast<int64_t>(groups_.size());
+    groups_.resize(groups_.size() + static_cast<size_t>(groups_per_sentence_),
+                   {output_limit(length, config), {}, {}});
+    push_row({first, -1, 0.0}, first / groups_per_sentence_, bos);
   }
   rows_.swap(next_rows_);
 }
 
 void Search::run() {
   for (int64_t length = 1; !rows_.empty(); ++length) {
-    decoder_.step(parents_, tokens_, row_sentences_, 2 * beam_, candidates_);
+    decoder_.step(parents_, tokens_, row_sentences_, per_row_, candidates_);
     const size_t wanted =
         rows_.size() * static_cast<size_t>(std::max<int64_t>(candidates_.per_row, 0));
     if (wanted == 0 || candidates_.tokens.size() != wanted ||
@@ -117,14 +131,26 @@ void Search::advance(int64_t length) {
   row_sentences_.clear();
   const auto count = static_cast<int64_t>(rows_.size());
   for (int64_t begin = 0, end = 0; begin < count; begin = end) {
-    while (end < count && rows_[end].sentence == rows_[begin].sentence) ++end;
-    collect_options(begin, end);
-    extend(begin, end, length);
+    const int64_t group = rows_[begin].group;
+    while (end < count && rows_[end].group == group) ++end;
+    if (begin == 0 || sentence_of(rows_[begin - 1]) != sentence_of(rows_[begin])) taken_.clear();
+    // All groups of a sentence start from its first row.
+    const int64_t last = length == 1 ? group + groups_per_sentence_ - 1 : group;
+    for (int64_t g = group; g <= last; ++g) {
+      collect_options(begin, end);
+      extend(begin, end, g, length);
+    }
   }
   rows_.swap(next_rows_);
 }
 
-/// The 2 × beam best continuations of a sentence, best first. The comparison also drops NaN, which
+/// Hamming diversity: the number of times that earlier groups have chosen the token at this step.
+double Search::penalty(int32_t token) const {
+  if (taken_.empty()) return 0.0;
+  return config_.diversity * static_cast<double>(std::count(taken_.begin(), taken_.end(), token));
+}
+
+/// The 2 × beam best continuations of a group, best first. The comparison also drops NaN, which
 /// would break sorting; -inf is a forbidden token.
 void Search::collect_options(int64_t begin, int64_t end) {
   options_.clear();
@@ -132,7 +158,8 @@ void Search::collect_options(int64_t begin, int64_t end) {
     for (int64_t k = row * candidates_.per_row; k < (row + 1) * candidates_.per_row; ++k) {
       const double log_prob = rows_[row].log_prob + candidates_.log_probs[k];
       if (log_prob > -std::numeric_limits<double>::infinity()) {
-        options_.push_back({row, candidates_.tokens[k], log_prob});
+        const int32_t token = candidates_.tokens[k];
+        options_.push_back({row, token, log_prob, log_prob - penalty(token)});
       }
     }
   }
@@ -142,10 +169,9 @@ void Search::collect_options(int64_t begin, int64_t end) {
   options_.resize(kept);
 }
 
-/// Finishes or extends the rows begin .. end - 1 of one sentence by `options_`.
-void Search::extend(int64_t begin, int64_t end, int64_t length) {
-  const int64_t index = rows_[begin].sentence;
-  Sentence& sentence = sentences_[index];
+/// Finishes or extends the rows begin .. end - 1 of one group by `options_`.
+void Search::extend(int64_t begin, int64_t end, int64_t index, int64_t length) {
+  Group& group = groups_[index];
   const size_t before = next_rows_.size();
   int64_t rank = 0, taken = 0;
   for (const Option& option : options_) {
@@ -153,32 +179,34 @@ void Search::extend(int64_t begin, int64_t end, int64_t length) {
     const bool among_best = rank++ < beam_;
     if (option.token == eos_) {
       if (among_best || !first_finished_) {
-        add_finished(sentence, ended(row.node, option.log_prob, length));
+        add_finished(group, ended(row.node, option.log_prob, length));
       }
     } else if (taken < beam_) {
       ++taken;
       const auto node = static_cast<int64_t>(nodes_.size());
       nodes_.push_back({row.node, option.token});
-      if (length < sentence.limit) {
+      if (groups_per_sentence_ > 1) taken_.push_back(option.token);
+      if (length < group.limit) {
         push_row({index, node, option.log_prob}, option.row, option.token);
       } else {
-        sentence.unfinished.push_back(ended(node, option.log_prob, length));
+        group.unfinished.push_back(ended(node, option.log_prob, length));
       }
     }
   }
   if (options_.empty()) {  // no allowed continuation (or NaN everywhere)
     for (int64_t row = begin; row < end; ++row) {
-      sentence.unfinished.push_back(ended(rows_[row].node, rows_[row].log_prob, length - 1));
+      group.unfinished.push_back(ended(rows_[row].node, rows_[row].log_prob, length - 1));
     }
   }
-  if (next_rows_.size() > before &&
-      nothing_better_can_come(sentence, next_rows_[before].log_prob, length)) {
-    drop_rows_from(before);
-  }
+  if (next_rows_.size() == before) return;
+  // The first row is the best but in diverse search.
+  double best = next_rows_[before].log_prob;
+  for (size_t i = before; i < next_rows_.size(); ++i) best = std::max(best, next_rows_[i].log_prob);
+  if (nothing_better_can_come(group, best, length)) drop_rows_from(before);
 }
 
-void Search::add_finished(Sentence& sentence, const Ended& ended) const {
-  auto& finished = sentence.finished;
+void Search::add_finished(Group& group, const Ended& ended) const {
+  auto& finished = group.finished;
   const bool full = static_cast<int64_t>(finished.size()) == beam_;
   if (full && first_finished_) return;
   const auto place =
@@ -191,21 +219,21 @@ void Search::add_finished(Sentence& sentence, const Ended& ended) const {
 /// log p can only decrease, so the best score an active hypothesis can reach is log_prob / penalty
 /// at the most favourable length. The penalty is monotonic: that is the next length or the limit,
 /// depending on the sign of α.
-bool Search::nothing_better_can_come(const Sentence& sentence, double best_log_prob,
+bool Search::nothing_better_can_come(const Group& group, double best_log_prob,
                                      int64_t length) const {
-  const auto count = static_cast<int64_t>(sentence.finished.size());
+  const auto count = static_cast<int64_t>(group.finished.size());
   if (first_finished_) return count == beam_;
-  if (count < config_.nbest) return false;
+  if (count < nbest_) return false;
   const double bound = std::max(best_log_prob / length_penalty(config_, length + 1),
-                                best_log_prob / length_penalty(config_, sentence.limit));
-  return sentence.finished[config_.nbest - 1].score >= bound;
+                                best_log_prob / length_penalty(config_, group.limit));
+  return group.finished[nbest_ - 1].score >= bound;
 }
 
 void Search::push_row(const Row& row, int64_t parent, int32_t token) {
   next_rows_.push_back(row);
   parents_.push_back(parent);
   tokens_.push_back(token);
-  row_sentences_.push_back(row.sentence);
+  row_sentences_.push_back(sentence_of(row));
 }
 
 void Search::drop_rows_from(size_t count) {
@@ -228,13 +256,29 @@ Hypothesis Search::hypothesis(const Ended& ended, bool finished) const {
   return result;
 }
 
-std::vector<Hypothesis> Search::hypotheses(int64_t index) const {
-  const Sentence& sentence = sentences_[index];
-  const bool any_finished = !sentence.finished.empty();
-  const auto& all = any_finished ? sentence.finished : sentence.unfinished;
-  const auto count = std::min(static_cast<int64_t>(all.size()), config_.nbest);
+/// The best of each group, then the second of each, and so on; then sorted by score. Groups may
+/// have found the same hypothesis.
+std::vector<Hypothesis> Search::hypotheses(int64_t sentence) const {
+  const std::span groups(groups_.data() + sentence * groups_per_sentence_,
+                         static_cast<size_t>(groups_per_sentence_));
+  const bool any_finished =
+      std::ranges::any_of(groups, [](const Group& group) { return !group.finished.empty(); });
   std::vector<Hypothesis> result;
-  for (int64_t i = 0; i < count; ++i) result.push_back(hypothesis(all[i], any_finished));
+  bool more = true;
+  for (size_t rank = 0; more; ++rank) {
+    more = false;
+    for (const Group& group : groups) {
+      const auto& all = any_finished ? group.finished : group.unfinished;
+      if (rank >= all.size() || static_cast<int64_t>(result.size()) == config_.nbest) continue;
+      more = true;
+      Hypothesis next = hypothesis(all[rank], any_finished);
+      const bool known =
+          groups.size() > 1 &&
+          std::ranges::find(result, next.tokens, &Hypothesis::tokens) != result.end();
+      if (!known) result.push_back(std::move(next));
+    }
+  }
+  std::ranges::stable_sort(result, std::ranges::greater(), &Hypothesis::score);
   return result;
 }
 

@@ -51,6 +51,12 @@ int64_t output_limit(int64_t source_length, const SearchConfig& config);
 /// so at least `beam` stay active. Ties are ordered by row, then by token, so results do not depend
 /// on the batch. Throws ConfigError for an invalid config and std::invalid_argument for candidates
 /// of the wrong size.
+///
+/// With config.groups > 1 it is diverse beam search (Vijayakumar et al., 2018): each group is a
+/// beam of its own, of beam / groups hypotheses. At each step the groups choose in order, and a
+/// token costs config.diversity for each hypothesis of an earlier group that it has just extended.
+/// Scores are those of the model, without this penalty. The n-best list has the best of each group
+/// first.
 std::vector<std::vector<Hypothesis>> beam_search(StepDecoder& decoder,
                                                  std::span<const int64_t> source_lengths,
                                                  const SearchConfig& config, int32_t bos,

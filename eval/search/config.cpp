@@ -5,6 +5,35 @@
 #include "base/check.h"
 
 namespace attn {
+namespace {
+
+void validate_sampling(const SearchConfig& config) {
+  const SearchConfig defaults;
+  require(config.samples >= 1 && config.samples <= 10000, "samples", config.samples,
+          "must be from 1 to 10000");
+  require(config.temperature > 0 && config.temperature <= 100, "temperature", config.temperature,
+          "must be above 0 and at most 100; for the likeliest output use method beam");
+  require(config.top_k >= 0, "top_k", config.top_k, "must be 0 or more");
+  require(config.top_p > 0 && config.top_p <= 1, "top_p", config.top_p,
+          "must be above 0 and at most 1");
+  require(config.seed >= 0, "seed", config.seed, "must be 0 or more");
+  if (config.method == SearchMethod::sample) {
+    require(config.groups == 1, "groups", config.groups, "requires method beam");
+    require(config.known_tags == 0 || !config.constrained, "known_tags", config.known_tags,
+            "requires method beam");
+    require(config.nbest <= config.samples, "nbest", config.nbest, "must be at most samples");
+    return;
+  }
+  constexpr const char* kNeeds = "requires method sample";
+  require(config.samples == defaults.samples, "samples", config.samples, kNeeds);
+  require(config.temperature == defaults.temperature, "temperature", config.temperature, kNeeds);
+  require(config.top_k == defaults.top_k, "top_k", config.top_k, kNeeds);
+  require(config.top_p == defaults.top_p, "top_p", config.top_p, kNeeds);
+  require(config.seed == defaults.seed, "seed", config.seed, kNeeds);
+  require(config.nbest <= config.beam, "nbest", config.nbest, "must be at most beam");
+}
+
+}  // namespace
 
 void SearchConfig::validate() const {
   require(beam >= 1 && beam <= 10000, "beam", beam, "must be from 1 to 10000");
@@ -13,7 +42,13 @@ void SearchConfig::validate() const {
           "must be from 0 to 1000000");
   require(nbest >= 1, "nbest", nbest, "must be positive");
   require(known_tags >= 0, "known_tags", known_tags, "must be 0 or more");
-  require(nbest <= beam, "nbest", nbest, "must be at most beam");
+  require(groups >= 1 && beam % groups == 0, "groups", groups, "must divide beam");
+  require(diversity >= 0 && diversity <= 1000, "diversity", diversity, "must be from 0 to 1000");
+  require(groups > 1 || diversity == SearchConfig{}.diversity, "diversity", diversity,
+          "requires groups above 1");
+  validate_sampling(*this);
+  require(mbr == RiskUtility::none || hypotheses() > 1, "mbr", enum_name(mbr),
+          "requires several hypotheses: beam or samples above 1");
   require(weights == WeightType::fp32 || decoder == StepPath::packed, "weights", enum_name(weights),
           "requires runtime.decoder packed");
 }

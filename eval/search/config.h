@@ -1,4 +1,4 @@
-// Options of beam search; the defaults are the paper's (section 6.1).
+// Options of search; the defaults are the paper's beam search (section 6.1).
 #pragma once
 
 #include <cstdint>
@@ -23,6 +23,40 @@ enum class StopRule {
                   ///< fairseq; faster
 };
 
+/// How outputs are found.
+enum class SearchMethod {
+  beam,   ///< beam search, or with `groups` > 1 diverse beam search
+  sample  ///< random samples from the model's distribution
+};
+/// Minimum-Bayes-risk decoding (Kumar and Byrne, 2004): the output is the hypothesis whose expected
+/// utility, with the other hypotheses as references, is highest.
+enum class RiskUtility {
+  none,  ///< by score
+  chrf,  ///< sentence chrF2
+  bleu   ///< sentence BLEU
+};
+/// How an ensemble averages the distributions of its members.
+enum class EnsembleMean {
+  probability,     ///< arithmetic mean of the probabilities
+  log_probability  ///< mean of the log-probabilities, normalized (geometric mean)
+};
+
+template <>
+struct EnumNames<SearchMethod> {
+  static constexpr auto values = std::to_array<EnumName<SearchMethod>>(
+      {{SearchMethod::beam, "beam"}, {SearchMethod::sample, "sample"}});
+};
+template <>
+struct EnumNames<RiskUtility> {
+  static constexpr auto values = std::to_array<EnumName<RiskUtility>>(
+      {{RiskUtility::none, "none"}, {RiskUtility::chrf, "chrf"}, {RiskUtility::bleu, "bleu"}});
+};
+template <>
+struct EnumNames<EnsembleMean> {
+  static constexpr auto values =
+      std::to_array<EnumName<EnsembleMean>>({{EnsembleMean::probability, "probability"},
+                                             {EnsembleMean::log_probability, "log_probability"}});
+};
 template <>
 struct EnumNames<LengthPenalty> {
   static constexpr auto values =
@@ -49,6 +83,16 @@ struct SearchConfig {
   int64_t known_tags = 0;
   StepPath decoder = StepPath::packed;  ///< not an option: RuntimeConfig sets it
   WeightType weights = WeightType::fp32;
+  EnsembleMean ensemble = EnsembleMean::probability;
+  SearchMethod method = SearchMethod::beam;
+  int64_t groups = 1;
+  double diversity = 0.5;
+  int64_t samples = 1;
+  double temperature = 1.0;
+  int64_t top_k = 0;
+  double top_p = 1.0;
+  int64_t seed = 1;
+  RiskUtility mbr = RiskUtility::none;
 
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit) {
@@ -72,9 +116,32 @@ struct SearchConfig {
     visit("weights", self.weights,
           "precision of the weights in search, with the packed decoder: fp32, bf16 (encoder and "
           "decoder, needs AVX-512 BF16 or AMX) or int8 (decoder)");
+    visit("ensemble", self.ensemble,
+          "several models: mean of their probabilities (probability), or of their "
+          "log-probabilities, normalized (log_probability)");
+    visit("method", self.method, "beam: beam search; sample: random samples");
+    visit("groups", self.groups,
+          "diverse beam search: groups of beam / groups hypotheses that avoid each other's tokens; "
+          "1: ordinary beam search");
+    visit("diversity", self.diversity,
+          "groups > 1: penalty on a token for each earlier group's hypothesis that has it at the "
+          "same position");
+    visit("samples", self.samples, "method sample: outputs drawn per sentence; nbest are returned");
+    visit("temperature", self.temperature,
+          "method sample: divisor of the logits; below 1 favours likely tokens");
+    visit("top_k", self.top_k, "method sample: draw from the k likeliest tokens; 0: from all");
+    visit("top_p", self.top_p,
+          "method sample: draw from the fewest likeliest tokens with this probability together; 1: "
+          "from all");
+    visit("seed", self.seed, "method sample: random seed");
+    visit("mbr", self.mbr,
+          "minimum-Bayes-risk choice among the hypotheses of the beam or the samples, by chrf or "
+          "bleu; none: by score");
   }
   bool operator==(const SearchConfig&) const = default;
   SearchBackend backend() const { return {.path = decoder, .weights = weights}; }
+  /// Hypotheses per sentence among which nbest are chosen.
+  int64_t hypotheses() const { return method == SearchMethod::sample ? samples : beam; }
   /// Throws ConfigError naming the first invalid option.
   void validate() const;
 };

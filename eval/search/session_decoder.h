@@ -11,21 +11,32 @@
 
 namespace attn {
 
-/// Selects candidates from a session's logits, with an optional constraint and an optional counter
-/// for the second position of rows. Both must outlive this.
+/// A session that also counts tokens for the second position of rows, if there is a counter, which
+/// must outlive this.
+class CountedSession {
+ public:
+  explicit CountedSession(std::unique_ptr<DecodeSession> session,
+                          const TokenCounter* counter = nullptr);
+  /// As DecodeSession::step; fills in rows.second, valid until the next call.
+  torch::Tensor step(StepRows& rows);
+
+ private:
+  std::unique_ptr<DecodeSession> session_;
+  const TokenCounter* counter_;
+  std::vector<int64_t> counts_;  // per row; empty before the first step
+};
+
+/// Selects candidates from a session's logits, with an optional constraint, which must outlive
+/// this.
 class SessionDecoder : public StepDecoder {
  public:
-  explicit SessionDecoder(std::unique_ptr<DecodeSession> session,
-                          TokenConstraint* constraint = nullptr,
-                          const TokenCounter* counter = nullptr);
+  explicit SessionDecoder(CountedSession session, TokenConstraint* constraint = nullptr);
   void step(std::span<const int64_t> parents, std::span<const int32_t> tokens,
             std::span<const int64_t> sentences, int64_t candidates, Candidates& out) override;
 
  private:
-  std::unique_ptr<DecodeSession> session_;
+  CountedSession session_;
   TokenConstraint* constraint_;
-  const TokenCounter* counter_;
-  std::vector<int64_t> counts_;  // per row; empty before the first step
 };
 
 }  // namespace attn
