@@ -25,7 +25,7 @@ MetricCurve& curve_of(SingleRun& run, const Experiment& experiment, const std::s
         *std::find_if(kMetrics.begin(), kMetrics.end(),
                       [&](const MetricFacts& other) { return other.metric == config.kind(); });
     if (facts.key == metric) run.curves.back().title = facts.name;
-    run.curves.back().lower_is_better = config.kind() == Metric::loss;
+    run.curves.back().lower_is_better = facts.lower_is_better;
   }
   return run.curves.back();
 }

@@ -10,10 +10,9 @@
 
 #include "data/config.h"
 #include "data/tokenizer.h"
+#include "eval/search/ensemble.h"
 
 namespace attn {
-
-class Seq2SeqModel;
 
 /// Result of an evaluation. Keys of `values` are without the evaluator's name.
 struct EvaluationResult {
@@ -48,10 +47,12 @@ class Evaluator {
 
   /// Throws all errors of run() that do not depend on the weights; called before training.
   virtual void check(const Seq2SeqModel& model) const = 0;
-  /// Whether `value` is better; by default: higher.
+  /// Whether `value` is better than `than`; by default: higher.
   virtual bool better(double value, double than) const { return value > than; }
-  /// Evaluates the model; writes translations or trees to `output`, unless it is empty.
-  virtual EvaluationResult run(Seq2SeqModel& model, const std::filesystem::path& output) const = 0;
+  /// Evaluates a model or an ensemble; writes translations or trees to `output`, unless it is
+  /// empty.
+  virtual EvaluationResult run(const Ensemble& models,
+                               const std::filesystem::path& output) const = 0;
 
  protected:
   explicit Evaluator(const EvaluatorInput& input)

@@ -10,18 +10,22 @@
 #include "data/config.h"
 #include "eval/tasks/bleu_evaluator.h"
 #include "eval/tasks/chrf_evaluator.h"
+#include "eval/tasks/contrastive_evaluator.h"
 #include "eval/tasks/loss_evaluator.h"
 #include "eval/tasks/parse_evaluator.h"
+#include "eval/tasks/ter_evaluator.h"
 
 namespace attn {
 
 /// In the order of EvaluatorConfig's alternatives, and of report columns.
-enum class EvaluatorKind { loss, chrf, bleu, parse };
+enum class EvaluatorKind { loss, contrastive, ter, chrf, bleu, parse };
 
 template <>
 struct EnumNames<EvaluatorKind> {
   static constexpr auto values =
       std::to_array<EnumName<EvaluatorKind>>({{EvaluatorKind::loss, "loss"},
+                                              {EvaluatorKind::contrastive, "contrastive"},
+                                              {EvaluatorKind::ter, "ter"},
                                               {EvaluatorKind::chrf, "chrf"},
                                               {EvaluatorKind::bleu, "bleu"},
                                               {EvaluatorKind::parse, "parse"}});
@@ -31,7 +35,8 @@ struct EnumNames<EvaluatorKind> {
 /// (std::nullopt: any), its `metric`, the `files()` that it reads besides the text, and make().
 struct EvaluatorConfig {
   static constexpr const char* kTag = "kind";
-  using Options = std::variant<LossEvaluation, ChrfEvaluation, BleuEvaluation, ParseEvaluation>;
+  using Options = std::variant<LossEvaluation, ContrastiveEvaluation, TerEvaluation, ChrfEvaluation,
+                               BleuEvaluation, ParseEvaluation>;
 
   std::string name = "valid";
   std::string data;
@@ -53,7 +58,9 @@ struct EvaluatorConfig {
   static void fields(Self& self, Visit&& visit) {
     visit("name", self.name, "name of the evaluator, used for its results and files");
     EvaluatorKind kind = self.kind();
-    visit("kind", kind, "metric: loss is perplexity, the others score the output of beam search");
+    visit("kind", kind,
+          "metric: loss is perplexity, contrastive compares given translations, the others score "
+          "the output of search");
     if constexpr (!std::is_const_v<Self>) self.set_kind(kind);
     visit("data", self.data, "text to evaluate on, given like data.train; empty: data.valid");
     visit("every", self.every, "steps between evaluations; 0: only at the end of training");

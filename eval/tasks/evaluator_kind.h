@@ -17,6 +17,7 @@ struct EvaluatorMetric {
   const char* meaning;
   int paper_decimals;  ///< decimals in the paper
   bool bootstrap;      ///< whether to run paired bootstrap resampling (BLEU only)
+  bool lower_is_better = false;
 };
 
 }  // namespace attn

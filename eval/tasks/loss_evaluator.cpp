@@ -23,11 +23,11 @@ struct LossReport {
 };
 
 // Adds to `sums`, {nll, correct tokens} in float64 on the device, without synchronization.
-void add_rows(Seq2SeqModel& model, const torch::Tensor& x_ND, const torch::Tensor& targets_N,
-              torch::Tensor& sums) {
-  for (int64_t begin = 0; begin < x_ND.size(0); begin += kChunk) {
-    const int64_t rows = std::min(kChunk, x_ND.size(0) - begin);
-    const torch::Tensor logits = model.project(x_ND.narrow(0, begin, rows)).to(torch::kFloat32);
+void add_rows(const Ensemble& models, std::span<const torch::Tensor> x_ND,
+              const torch::Tensor& targets_N, torch::Tensor& sums) {
+  for (int64_t begin = 0; begin < targets_N.size(0); begin += kChunk) {
+    const int64_t rows = std::min(kChunk, targets_N.size(0) - begin);
+    const torch::Tensor logits = models.project(x_ND, begin, rows);
     const torch::Tensor targets = targets_N.narrow(0, begin, rows);
     const torch::Tensor at_target = logits.gather(1, targets.unsqueeze(1)).squeeze(1);
     sums.add_(torch::stack({(logits.logsumexp(1) - at_target).sum(torch::kFloat64),
@@ -35,11 +35,11 @@ void add_rows(Seq2SeqModel& model, const torch::Tensor& x_ND, const torch::Tenso
   }
 }
 
-// Evaluates every batch in float32. Sets the model to evaluation mode.
-LossReport evaluate_loss(Seq2SeqModel& model, std::span<const Batch> batches) {
+// Evaluates every batch in float32. Sets the models to evaluation mode.
+LossReport evaluate_loss(const Ensemble& models, std::span<const Batch> batches) {
   const torch::NoGradGuard no_grad;
-  model.eval();
-  const torch::Device device = model.device();
+  models.eval();
+  const torch::Device device = models.device();
   LossReport report;
   int64_t tokens = 0;
   torch::Tensor sums = torch::zeros({2}, torch::TensorOptions(device).dtype(torch::kFloat64));
@@ -50,7 +50,7 @@ LossReport evaluate_loss(Seq2SeqModel& model, std::span<const Batch> batches) {
                                                   device, batch.target_in.second);
     const torch::Tensor targets_N =
         int64_tensor(std::span<const int64_t>(batch.target_out.tokens), device);
-    add_rows(model, model.forward(source, target), targets_N, sums);
+    add_rows(models, models.forward(source, target), targets_N, sums);
     tokens += batch.target_tokens;
   }
   if (tokens > 0) {
@@ -108,8 +108,8 @@ class LossEvaluator final : public Evaluator {
 
   bool better(double value, double than) const override { return value < than; }
 
-  EvaluationResult run(Seq2SeqModel& model, const std::filesystem::path&) const override {
-    const LossReport report = evaluate_loss(model, batches_);
+  EvaluationResult run(const Ensemble& models, const std::filesystem::path&) const override {
+    const LossReport report = evaluate_loss(models, batches_);
     return {.values = {{"ppl", report.perplexity},
                        {"nll", report.nll},
                        {"accuracy", report.accuracy},

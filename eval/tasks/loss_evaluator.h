@@ -14,7 +14,7 @@ namespace attn {
 struct LossEvaluation {
   static constexpr std::optional<Task> task = std::nullopt;  ///< any task
   static constexpr EvaluatorMetric metric = {
-      "ppl", "PPL", "perplexity", "Perplexity", "perplexity per subword", 2, false};
+      "ppl", "PPL", "perplexity", "Perplexity", "perplexity per subword", 2, false, true};
 
   template <class Self, class Visit>
   static void fields(Self&, Visit&&) {}

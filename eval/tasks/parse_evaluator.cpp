@@ -33,10 +33,10 @@ class ParseEvaluator final : public Evaluator {
     model.require_backend(search_.backend());
   }
 
-  EvaluationResult run(Seq2SeqModel& model, const std::filesystem::path& output) const override {
+  EvaluationResult run(const Ensemble& models, const std::filesystem::path& output) const override {
     std::vector<std::vector<std::string>> sentences;
     for (const Tree& tree : gold_trees_) sentences.push_back(tree_words(tree));
-    Parser parser(model, tokenizers_, tree_form_, search_);
+    Parser parser(models, tokenizers_, tree_form_, search_);
     std::vector<Tree> trees;
     std::string text;
     for (auto& nbest : parser.parse(sentences)) {

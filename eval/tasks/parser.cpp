@@ -15,20 +15,20 @@ void require_known_tags(const SearchConfig& search, const Tokenizers& tokenizers
                   ": the run has no tags.txt (tags seen in training); set it to 0");
 }
 
-Parser::Parser(Seq2SeqModel& model, Tokenizers tokenizers, TreeForm form,
-               const SearchConfig& search, ParserLimits limits)
-    : model_(model),
+Parser::Parser(Ensemble models, Tokenizers tokenizers, TreeForm form, const SearchConfig& search,
+               ParserLimits limits)
+    : models_(std::move(models)),
       tokenizers_(std::move(tokenizers)),
       vocabulary_(*tokenizers_.target, form),
       search_(search),
       limits_(limits) {
   search_.validate();
-  if (const auto positions = model_.max_length()) {
+  if (const auto positions = models_.max_length()) {
     limits_.max_source = std::min(limits_.max_source, *positions - 1);
     limits_.max_words = std::clamp<int64_t>(*positions - 3, 1, limits_.max_words);
   }
   require_known_tags(search_, tokenizers_);
-  inference_ = model_.inference(search_.backend());
+  inference_ = models_.inference(search_);
 }
 
 Parser::Input Parser::prepare(const std::vector<std::string>& sentence) {
@@ -78,8 +78,12 @@ Parse Parser::build(const Input& input, const Hypothesis& hypothesis) const {
 std::vector<std::vector<Parse>> Parser::parse(std::span<const std::vector<std::string>> sentences) {
   std::vector<Input> inputs;
   std::vector<std::vector<int32_t>> sources;
-  BatchedSearch how{
-      .search = search_, .inference = inference_, .batch_tokens = limits_.batch_tokens};
+  BatchedSearch how{.search = search_,
+                    .inference = inference_,
+                    .batch_tokens = limits_.batch_tokens,
+                    .first_sentence = counts_.sentences,
+                    .least_limits = {},
+                    .constraint = {}};
   for (const auto& sentence : sentences) {
     inputs.push_back(prepare(sentence));
     sources.push_back(inputs.back().tokens);
@@ -97,7 +101,7 @@ std::vector<std::vector<Parse>> Parser::parse(std::span<const std::vector<std::s
                                               std::move(leaves));
     };
   }
-  auto found = batched_search(model_, tokenizers_, sources, how);
+  auto found = batched_search(models_, tokenizers_, sources, how);
   std::vector<std::vector<Parse>> out(sentences.size());
   for (size_t i = 0; i < sentences.size(); ++i) {
     // The source was empty: no words, or words without tokens.

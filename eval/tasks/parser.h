@@ -1,4 +1,4 @@
-// Parsing pipeline: tokenizer, encoder, beam search, tree.
+// Parsing pipeline: tokenizer, encoder, search, tree.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 #include "data/tokenizer.h"
 #include "eval/search/beam_search.h"
 #include "eval/search/config.h"
+#include "eval/search/ensemble.h"
 #include "eval/search/tree_constraint.h"
-#include "model/seq2seq.h"
 
 namespace attn {
 
@@ -25,7 +25,7 @@ struct Parse {
 
 /// Limits of batches and inputs.
 struct ParserLimits {
-  int64_t batch_tokens = 4096;  ///< maximum of sentences × longest source × beam per batch
+  int64_t batch_tokens = 4096;  ///< maximum of sentences × longest source × hypotheses per batch
   int64_t max_source = 1024;    ///< in tokens; longer sentences are truncated
   int64_t max_words = 512;      ///< further words are attached to the root, tagged XX
 };
@@ -42,10 +42,10 @@ void require_known_tags(const SearchConfig& search, const Tokenizers& tokenizers
 
 class Parser {
  public:
-  /// Uses the current weights of the model, which must outlive this. `form`: of the training trees.
-  /// Throws ConfigError for an invalid search config and DataError for a target vocabulary without
-  /// tree symbols.
-  Parser(Seq2SeqModel& model, Tokenizers tokenizers, TreeForm form, const SearchConfig& search,
+  /// Uses the current weights of the models, which must outlive this. `form`: of the training
+  /// trees. Throws ConfigError for an invalid search config and DataError for a target vocabulary
+  /// without tree symbols.
+  Parser(Ensemble models, Tokenizers tokenizers, TreeForm form, const SearchConfig& search,
          ParserLimits limits = {});
 
   /// Exactly search.nbest trees per sentence, in order; missing ones are flat, with score -inf.
@@ -67,7 +67,7 @@ class Parser {
   std::vector<TokenMask> known_leaves(const std::vector<std::string>& words) const;
   Parse build(const Input& input, const Hypothesis& hypothesis) const;
 
-  Seq2SeqModel& model_;
+  Ensemble models_;
   Tokenizers tokenizers_;
   TreeVocabulary vocabulary_;
   SearchConfig search_;

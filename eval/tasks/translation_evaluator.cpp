@@ -23,9 +23,9 @@ void TranslationEvaluator::check(const Seq2SeqModel& model) const {
   model.require_backend(search_.backend());
 }
 
-EvaluationResult TranslationEvaluator::run(Seq2SeqModel& model,
+EvaluationResult TranslationEvaluator::run(const Ensemble& models,
                                            const std::filesystem::path& output) const {
-  Translator translator(model, tokenizers_, search_);
+  Translator translator(models, tokenizers_, search_);
   std::vector<std::string> hypotheses;
   std::string text;
   for (const auto& nbest : translator.translate(sources_)) {

@@ -13,7 +13,7 @@ namespace attn {
 class TranslationEvaluator : public Evaluator {
  public:
   void check(const Seq2SeqModel& model) const override;
-  EvaluationResult run(Seq2SeqModel& model, const std::filesystem::path& output) const override;
+  EvaluationResult run(const Ensemble& models, const std::filesystem::path& output) const override;
 
  protected:
   /// Throws DataError unless source and target text have the same number of lines, more than 0.

@@ -1,8 +1,11 @@
 #include "eval/tasks/translator.h"
 
+#include <ATen/Parallel.h>
+
 #include <algorithm>
 
 #include "eval/search/batched_search.h"
+#include "eval/tasks/minimum_bayes_risk.h"
 
 namespace attn {
 namespace {
@@ -16,14 +19,17 @@ std::string on_one_line(std::string text) {
 
 }  // namespace
 
-Translator::Translator(Seq2SeqModel& model, Tokenizers tokenizers, SearchConfig search,
+Translator::Translator(Ensemble models, Tokenizers tokenizers, SearchConfig search,
                        TranslatorLimits limits)
-    : model_(model), tokenizers_(std::move(tokenizers)), search_(search), limits_(limits) {
+    : models_(std::move(models)),
+      tokenizers_(std::move(tokenizers)),
+      search_(search),
+      limits_(limits) {
   search_.validate();
-  if (const auto positions = model_.max_length()) {
+  if (const auto positions = models_.max_length()) {
     limits_.max_source = std::min(limits_.max_source, *positions - 1);
   }
-  inference_ = model_.inference(search_.backend());
+  inference_ = models_.inference(search_);
 }
 
 std::vector<std::vector<int32_t>> Translator::encode(std::span<const std::string> lines) {
@@ -39,22 +45,44 @@ std::vector<std::vector<int32_t>> Translator::encode(std::span<const std::string
   return sources;
 }
 
+/// The nbest best of the hypotheses found, by score or by expected utility.
+std::vector<Translation> Translator::chosen(std::vector<Hypothesis> found) const {
+  fill_nbest(found, search_.nbest);
+  std::vector<Translation> out;
+  for (const Hypothesis& hypothesis : found) {
+    out.push_back({.text = on_one_line(tokenizers_.target->decode(hypothesis.tokens)),
+                   .score = hypothesis.score,
+                   .log_prob = hypothesis.log_prob,
+                   .finished = hypothesis.finished});
+  }
+  if (search_.mbr != RiskUtility::none) rank_by_expected_utility(out, search_.mbr);
+  out.resize(static_cast<size_t>(search_.nbest));
+  return out;
+}
+
 std::vector<std::vector<Translation>> Translator::translate(std::span<const std::string> lines) {
   const std::vector<std::vector<int32_t>> sources = encode(lines);
-  auto found = batched_search(
-      model_, tokenizers_, sources,
-      {.search = search_, .inference = inference_, .batch_tokens = limits_.batch_tokens});
+  SearchConfig search = search_;
+  if (search.mbr != RiskUtility::none) search.nbest = search.hypotheses();
+  auto found = batched_search(models_, tokenizers_, sources,
+                              {.search = search,
+                               .inference = inference_,
+                               .batch_tokens = limits_.batch_tokens,
+                               .first_sentence = lines_,
+                               .least_limits = {},
+                               .constraint = {}});
+  lines_ += static_cast<int64_t>(lines.size());
   std::vector<std::vector<Translation>> out(lines.size());
-  for (size_t i = 0; i < lines.size(); ++i) {
-    if (sources[i].empty()) found[i] = {Hypothesis{.finished = true}};
-    fill_nbest(found[i], search_.nbest);
-    for (const Hypothesis& hypothesis : found[i]) {
-      out[i].push_back({.text = on_one_line(tokenizers_.target->decode(hypothesis.tokens)),
-                        .score = hypothesis.score,
-                        .log_prob = hypothesis.log_prob,
-                        .finished = hypothesis.finished});
+  const auto choose = [&](int64_t begin, int64_t end) {
+    for (auto i = static_cast<size_t>(begin); i < static_cast<size_t>(end); ++i) {
+      if (sources[i].empty()) found[i] = {Hypothesis{.finished = true}};
+      out[i] = chosen(std::move(found[i]));
     }
-  }
+  };
+  // The utilities of all pairs take as long as search.
+  const bool parallel = search_.mbr != RiskUtility::none;
+  const auto count = static_cast<int64_t>(lines.size());
+  parallel ? at::parallel_for(0, count, 4, choose) : choose(0, count);
   return out;
 }
 

@@ -1,4 +1,4 @@
-// Translation pipeline: tokenizer, encoder, beam search, tokenizer.
+// Translation pipeline: tokenizer, encoder, search, tokenizer.
 #pragma once
 
 #include <memory>
@@ -8,33 +8,33 @@
 
 #include "data/tokenizer.h"
 #include "eval/search/beam_search.h"
-#include "model/seq2seq.h"
+#include "eval/search/ensemble.h"
 
 namespace attn {
 
 struct Translation {
   std::string text;
-  double score = 0.0;  ///< length-penalized log-probability
+  double score = 0.0;  ///< length-penalized log-probability, or with search.mbr expected utility
   double log_prob = 0.0;
   bool finished = false;  ///< false: truncated at the length limit
 };
 
 /// Limits of batches and inputs.
 struct TranslatorLimits {
-  int64_t batch_tokens = 2048;  ///< maximum of sentences × longest source × beam per batch
+  int64_t batch_tokens = 2048;  ///< maximum of sentences × longest source × hypotheses per batch
   int64_t max_source = 1024;    ///< in tokens; longer sentences are truncated
 };
 
 class Translator {
  public:
-  /// Uses the current weights of the model, which must outlive this. translate() sets it to
+  /// Uses the current weights of the models, which must outlive this. translate() sets them to
   /// evaluation mode.
-  Translator(Seq2SeqModel& model, Tokenizers tokenizers, SearchConfig search,
+  Translator(Ensemble models, Tokenizers tokenizers, SearchConfig search,
              TranslatorLimits limits = {});
 
   /// Exactly search.nbest translations per line, in order; missing ones are empty with score -inf.
   /// Lines are batched by length. A blank line gives an empty translation. No translation contains
-  /// a line end.
+  /// a line end. Samples depend on the number of the line among all lines so far.
   std::vector<std::vector<Translation>> translate(std::span<const std::string> lines);
 
   const TranslatorLimits& limits() const { return limits_; }
@@ -43,13 +43,14 @@ class Translator {
 
  private:
   std::vector<std::vector<int32_t>> encode(std::span<const std::string> lines);
+  std::vector<Translation> chosen(std::vector<Hypothesis> found) const;
 
-  Seq2SeqModel& model_;
+  Ensemble models_;
   Tokenizers tokenizers_;
   SearchConfig search_;
   TranslatorLimits limits_;
   std::shared_ptr<const InferenceModel> inference_;
-  int64_t cut_lines_ = 0;
+  int64_t lines_ = 0, cut_lines_ = 0;
 };
 
 }  // namespace attn

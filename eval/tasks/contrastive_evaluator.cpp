@@ -1,0 +1,92 @@
+#include "eval/tasks/contrastive_evaluator.h"
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/format.h"
+#include "data/lines.h"
+#include "eval/tasks/evaluator.h"
+#include "eval/tasks/forced_decoding.h"
+
+namespace attn {
+namespace {
+
+std::vector<std::string> split_tabs(const std::string& line) {
+  std::vector<std::string> parts;
+  for (size_t begin = 0; begin <= line.size();) {
+    const size_t end = std::min(line.find('\t', begin), line.size());
+    parts.push_back(line.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
+}
+
+class ContrastiveEvaluator final : public Evaluator {
+ public:
+  ContrastiveEvaluator(const EvaluatorInput& input, const ContrastiveEvaluation& options)
+      : Evaluator(input), tokenizers_(input.tokenizers), per_token_(options.per_token) {
+    const std::string source = text_path(input.text, input.data.source);
+    const std::string target = text_path(input.text, input.data.target);
+    const auto sources = read_lines(source), rights = read_lines(target);
+    const auto wrongs = read_lines(options.wrong);
+    if (sources.empty() || rights.size() != sources.size() || wrongs.size() != sources.size()) {
+      throw DataError(source + " has " + std::to_string(sources.size()) + " lines, " + target +
+                      " " + std::to_string(rights.size()) + ", " + options.wrong + " " +
+                      std::to_string(wrongs.size()) + "; expected the same number, at least 1");
+    }
+    for (size_t i = 0; i < sources.size(); ++i) {
+      first_.push_back(pairs_.size());
+      pairs_.push_back(forced_pair(tokenizers_, sources[i], rights[i]));
+      places_.push_back(target + ":" + std::to_string(i + 1));
+      for (const std::string& wrong : split_tabs(wrongs[i])) {
+        pairs_.push_back(forced_pair(tokenizers_, sources[i], wrong));
+        places_.push_back(options.wrong + ":" + std::to_string(i + 1));
+        if (pairs_.back().target != pairs_[first_.back()].target) continue;
+        throw DataError(places_.back() + ": the wrong translation equals the reference");
+      }
+    }
+    first_.push_back(pairs_.size());
+  }
+
+  void check(const Seq2SeqModel& model) const override { require_fit(model.max_length()); }
+
+  EvaluationResult run(const Ensemble& models, const std::filesystem::path&) const override {
+    require_fit(models.max_length());
+    const auto log_probs = forced_log_probs(models, tokenizers_, pairs_);
+    const auto value = [&](size_t pair) {
+      const double sum = total_log_prob(log_probs[pair]);
+      return per_token_ ? sum / static_cast<double>(log_probs[pair].size()) : sum;
+    };
+    const size_t sentences = first_.size() - 1;
+    size_t right = 0;
+    for (size_t i = 0; i < sentences; ++i) {
+      bool best = true;
+      for (size_t k = first_[i] + 1; k < first_[i + 1]; ++k) best &= value(k) < value(first_[i]);
+      right += best;
+    }
+    const double accuracy = 100.0 * static_cast<double>(right) / static_cast<double>(sentences);
+    return {.values = {{"contrastive", accuracy}},
+            .line = format("contrastive accuracy %.2f %% (%zu of %zu sentences)", accuracy, right,
+                           sentences),
+            .signature = "",
+            .decisive = accuracy};
+  }
+
+ private:
+  void require_fit(std::optional<int64_t> positions) const {
+    for (size_t i = 0; i < pairs_.size(); ++i) require_fits(pairs_[i], positions, places_[i]);
+  }
+
+  Tokenizers tokenizers_;
+  bool per_token_;
+  std::vector<ForcedPair> pairs_;    // of each sentence the reference, then the wrong translations
+  std::vector<std::string> places_;  // of each pair, for messages
+  std::vector<size_t> first_;        // pair of each sentence, and the end
+};
+
+}  // namespace
+
+std::unique_ptr<Evaluator> ContrastiveEvaluation::make(const EvaluatorInput& input) const {
+  return std::make_unique<ContrastiveEvaluator>(input, *this);
+}
+
+}  // namespace attn

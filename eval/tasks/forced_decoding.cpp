@@ -1,0 +1,113 @@
+#include "eval/tasks/forced_decoding.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/error.h"
+#include "data/token_counter.h"
+
+namespace attn {
+namespace {
+
+constexpr int64_t kRowsAtOnce = 512;  // rows of logits at a time
+
+/// Tokens of a batch, end to end.
+struct Sequences {
+  std::vector<int64_t> tokens, lengths, second;
+
+  void add(int64_t token) { tokens.push_back(token); }
+  void add(const std::vector<int32_t>& more) {
+    tokens.insert(tokens.end(), more.begin(), more.end());
+  }
+  /// Ends a sequence of `length` tokens.
+  void end(int64_t length, const TokenCounter* counter = nullptr) {
+    lengths.push_back(length);
+    if (counter == nullptr) return;
+    counter->append(std::span(tokens).last(static_cast<size_t>(length)), second);
+  }
+  TokenSequences sent(torch::Device device) const {
+    return token_sequences(tokens, lengths, device, second);
+  }
+};
+
+void decode_batch(const Ensemble& models, const Tokenizers& tokenizers,
+                  std::span<const ForcedPair> pairs, std::span<const size_t> members,
+                  std::vector<std::vector<float>>& out) {
+  Sequences source, target_in;
+  std::vector<int64_t> targets;
+  for (const size_t i : members) {
+    const auto& [from, to] = pairs[i];
+    source.add(from);
+    source.add(tokenizers.source->eos());
+    source.end(static_cast<int64_t>(from.size()) + 1);
+    target_in.add(tokenizers.target->bos());
+    target_in.add(to);
+    target_in.end(static_cast<int64_t>(to.size()) + 1, tokenizers.target_counter.get());
+    targets.insert(targets.end(), to.begin(), to.end());
+    targets.push_back(tokenizers.target->eos());
+  }
+  const torch::Device device = models.device();
+  const auto rows_ND = models.forward(source.sent(device), target_in.sent(device));
+  const torch::Tensor targets_N = int64_tensor(std::span<const int64_t>(targets), device);
+  std::vector<torch::Tensor> chunks;
+  for (int64_t begin = 0; begin < targets_N.size(0); begin += kRowsAtOnce) {
+    const int64_t count = std::min(kRowsAtOnce, targets_N.size(0) - begin);
+    const torch::Tensor log_probs = models.project(rows_ND, begin, count).log_softmax(-1);
+    const torch::Tensor chosen = targets_N.narrow(0, begin, count).unsqueeze(1);
+    chunks.push_back(log_probs.gather(1, chosen).squeeze(1));
+  }
+  const torch::Tensor all_N = torch::cat(chunks).cpu();
+  const float* at = all_N.const_data_ptr<float>();
+  for (const size_t i : members) {
+    const float* end = at + pairs[i].target.size() + 1;
+    out[i].assign(at, end);
+    at = end;
+  }
+}
+
+}  // namespace
+
+ForcedPair forced_pair(const Tokenizers& tokenizers, const std::string& source,
+                       const std::string& target) {
+  return {tokenizers.source->encode(source), tokenizers.target->encode(target)};
+}
+
+void require_fits(const ForcedPair& pair, std::optional<int64_t> positions,
+                  const std::string& place) {
+  const auto longest = static_cast<int64_t>(std::max(pair.source.size(), pair.target.size())) + 1;
+  if (!positions || longest <= *positions) return;
+  throw DataError(place + ": " + std::to_string(longest) +
+                  " tokens with EOS, but the model has only " + std::to_string(*positions) +
+                  " positions (model.max_positions); shorten the line");
+}
+
+std::vector<std::vector<float>> forced_log_probs(const Ensemble& models,
+                                                 const Tokenizers& tokenizers,
+                                                 std::span<const ForcedPair> pairs,
+                                                 int64_t batch_tokens) {
+  const torch::NoGradGuard no_grad;
+  models.eval();
+  std::vector<size_t> order(pairs.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::stable_sort(order, std::ranges::less(), [&](size_t i) {
+    return std::pair(pairs[i].target.size(), pairs[i].source.size());
+  });
+  std::vector<std::vector<float>> out(pairs.size());
+  for (size_t begin = 0; begin < order.size();) {
+    size_t end = begin;
+    for (int64_t tokens = 0; end < order.size(); ++end) {
+      const ForcedPair& pair = pairs[order[end]];
+      tokens += static_cast<int64_t>(std::max(pair.source.size(), pair.target.size())) + 1;
+      if (tokens > batch_tokens && end > begin) break;
+    }
+    decode_batch(models, tokenizers, pairs, std::span(order).subspan(begin, end - begin), out);
+    begin = end;
+  }
+  return out;
+}
+
+double total_log_prob(std::span<const float> log_probs) {
+  return std::accumulate(log_probs.begin(), log_probs.end(), 0.0);
+}
+
+}  // namespace attn

@@ -1,0 +1,40 @@
+// Forced decoding: log-probabilities of given translations.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "data/tokenizer.h"
+#include "eval/search/ensemble.h"
+
+namespace attn {
+
+/// A source and a target to be scored, in tokens without BOS and EOS.
+struct ForcedPair {
+  std::vector<int32_t> source, target;
+};
+
+/// Encodes a source and a target line.
+ForcedPair forced_pair(const Tokenizers& tokenizers, const std::string& source,
+                       const std::string& target);
+
+/// Throws DataError, starting with `place`, if a side is too long for the models' positions
+/// (Ensemble::max_length).
+void require_fits(const ForcedPair& pair, std::optional<int64_t> positions,
+                  const std::string& place);
+
+/// For each pair log p of every target token given the source and the tokens before; the last one
+/// is EOS. In float32, in batches of at most `batch_tokens` target tokens (or one pair), by length.
+/// Sets the models to evaluation mode. Results do not depend on the batch, up to rounding.
+std::vector<std::vector<float>> forced_log_probs(const Ensemble& models,
+                                                 const Tokenizers& tokenizers,
+                                                 std::span<const ForcedPair> pairs,
+                                                 int64_t batch_tokens = 2048);
+
+/// Σ log p of a target.
+double total_log_prob(std::span<const float> log_probs);
+
+}  // namespace attn

@@ -1,0 +1,40 @@
+// The evaluator "ter": search, then translation edit rate against the target text.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "data/config.h"
+#include "eval/metrics/ter.h"
+#include "eval/search/config.h"
+#include "eval/tasks/evaluator_kind.h"
+
+namespace attn {
+
+struct TerEvaluation {
+  static constexpr std::optional<Task> task = Task::translation;
+  static constexpr EvaluatorMetric metric = {"ter",          "TER", "TER", "TER",
+                                             "TER, percent", 1,     false, true};
+
+  TerOptions ter;
+  SearchConfig search;
+
+  template <class Self, class Visit>
+  static void fields(Self& self, Visit&& visit) {
+    visit("case_sensitive", self.ter.case_sensitive, "do not lowercase before scoring");
+    visit("normalized", self.ter.normalized,
+          "tokenize punctuation and XML entities as Tercom does");
+    visit("no_punct", self.ter.no_punct, "remove punctuation");
+    visit("asian_support", self.ter.asian_support,
+          "with normalized or no_punct: also Chinese and Japanese characters and punctuation");
+    SearchConfig::fields(self.search, visit);
+  }
+  bool operator==(const TerEvaluation&) const = default;
+  void validate() const { search.validate(); }
+  std::vector<std::filesystem::path> files() const { return {}; }
+  std::unique_ptr<Evaluator> make(const EvaluatorInput& input) const;
+};
+
+}  // namespace attn
