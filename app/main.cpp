@@ -11,10 +11,12 @@
 #include "app/commands/arguments.h"
 #include "app/commands/average_command.h"
 #include "app/commands/bench_command.h"
+#include "app/commands/completion_command.h"
 #include "app/commands/config_command.h"
 #include "app/commands/demo_command.h"
 #include "app/commands/evaluate_command.h"
 #include "app/commands/generate_command.h"
+#include "app/commands/logprob_command.h"
 #include "app/commands/parse_command.h"
 #include "app/commands/report_command.h"
 #include "app/commands/score_command.h"
@@ -67,6 +69,7 @@ int run(int argc, char** argv) {
   add_train_command(app, context);
   add_translate_command(app, context);
   add_parse_command(app, context);
+  add_logprob_command(app, context);
   add_evaluate_command(app, context);
   add_score_command(app);
   add_average_command(app);
@@ -76,6 +79,7 @@ int run(int argc, char** argv) {
   add_config_command(app);
   add_vocab_command(app);
   add_generate_command(app);
+  add_completion_command(app);
   std::vector<std::string> arguments = expand_shorthands({argv + 1, argv + argc});
   check_arguments(app, arguments);
   try {

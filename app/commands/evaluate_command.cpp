@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "app/experiment/checkpoint.h"
+#include "app/experiment/loaded_ensemble.h"
 #include "app/experiment/progress_line.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -17,7 +17,7 @@ namespace attn {
 namespace {
 
 struct EvalOptions {
-  std::filesystem::path run;
+  std::vector<std::filesystem::path> runs;
   std::vector<std::string> assignments;
   std::filesystem::path output;
   bool json = false;
@@ -31,33 +31,34 @@ int64_t sentences_of(const EvaluatorConfig& config, const DataConfig& data) {
   return std::filesystem::exists(text) ? static_cast<int64_t>(read_lines(text).size()) : 0;
 }
 
-EvaluationResult run_evaluator(const EvaluatorConfig& config, LoadedModel& loaded,
+EvaluationResult run_evaluator(const EvaluatorConfig& config, const LoadedEnsemble& loaded,
                                const EvalOptions& options, const std::filesystem::path& cache) {
-  const DataConfig& data = loaded.experiment.data;
+  const DataConfig& data = loaded.experiment().data;
   const int64_t before = searched_sentences, all = sentences_of(config, data);
   const ProgressLine progress({.what = config.name,
                                .unit = "sentences",
                                .done = [&] { return searched_sentences - before; },
                                .total = [&] { return all; }});
   const auto evaluator = make_evaluator(config, data, loaded.tokenizers, cache);
-  return evaluator->run(*loaded.model, options.output.empty()
+  return evaluator->run(loaded.models, options.output.empty()
                                            ? std::filesystem::path()
                                            : options.output / (config.name + ".txt"));
 }
 
 void evaluate(const EvalOptions& options, const Context& context) {
-  LoadedModel loaded = load_model(options.run, context.device, options.assignments);
-  const Experiment& experiment = loaded.experiment;
+  const LoadedEnsemble loaded = load_ensemble(options.runs, context.device, options.assignments);
+  const Experiment& experiment = loaded.experiment();
   if (experiment.eval.empty()) {
-    throw ConfigError(options.run.string() +
+    throw ConfigError(options.runs.front().string() +
                       ": the config has no evaluators; add one with --set "
                       "'eval=[{\"name\": \"valid\", \"kind\": \"loss\"}]'");
   }
-  std::cerr << "evaluating " << loaded.directory.path().string() << "\n";
+  std::cerr << "evaluating " << loaded.description() << "\n";
   Json all = Json::object();
   // A temporary cache, since the run may be read-only; never committed, so it is removed.
   const AtomicDirectory scratch(std::filesystem::temp_directory_path() / "attn-eval");
-  const bool own_cache = experiment.data.cache != load_description(loaded.directory).data.cache;
+  const bool own_cache =
+      experiment.data.cache != load_description(loaded.members.front().directory).data.cache;
   const std::filesystem::path cache =
       own_cache ? std::filesystem::path(experiment.data.cache) : scratch.path();
   for (const EvaluatorConfig& config : experiment.eval) {
@@ -77,9 +78,14 @@ void add_evaluate_command(CLI::App& app, const Context& context) {
   CLI::App* command =
       app.add_subcommand("eval", "Run the evaluators of the config on a run or checkpoint");
   command->footer(
-      "Prints one line per evaluator: its name, scores and signature.\n"
+      "Prints one line per evaluator: its name, scores and signature. Several runs are evaluated "
+      "as "
+      "an\nensemble, with the evaluators and the text of the first.\n"
       "Example: attn eval runs/tiny/averaged --set search.beam=5 --json");
-  command->add_option("run", options->run, kModelArgument)->required();
+  command
+      ->add_option("runs", options->runs,
+                   std::string(kModelArgument) + "; several: an ensemble, with equal vocabularies")
+      ->required();
   command->add_option("--set", options->assignments, "override an option, path=value")
       ->allow_extra_args(false);
   command->add_option("--output", options->output, "directory for the outputs (default: not kept)");

@@ -3,11 +3,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
 #include <iostream>
 #include <vector>
 
+#include "app/commands/input_progress.h"
 #include "app/commands/stdin_lines.h"
-#include "app/commands/stdin_progress.h"
 #include "app/experiment/progress_line.h"
 #include "base/error.h"
 #include "base/utf8.h"
@@ -16,10 +19,10 @@
 namespace attn {
 namespace {
 
-void repair(std::string& line, int64_t number, int64_t& repaired) {
+void repair(std::string& line, const std::string& name, int64_t number, int64_t& repaired) {
   if (!find_invalid_utf8(line)) return;
   if (repaired++ == 0) {
-    std::cerr << "standard input:" << number
+    std::cerr << name << ":" << number
               << ": invalid UTF-8; invalid bytes are read as U+FFFD, here and in later lines\n";
   }
   std::string clean;
@@ -27,32 +30,48 @@ void repair(std::string& line, int64_t number, int64_t& repaired) {
   line = clean;
 }
 
+std::ifstream opened(const std::filesystem::path& file) {
+  std::ifstream in;
+  if (file.empty()) return in;
+  errno = 0;
+  in.open(file, std::ios::binary);
+  if (!in || std::filesystem::is_directory(file)) {
+    throw DataError(file.string() + ": cannot be read" +
+                    (errno == 0 ? "" : std::string(": ") + std::strerror(errno)));
+  }
+  return in;
+}
+
 }  // namespace
 
-void for_each_chunk(int64_t chunk_size, const std::string& what,
+void for_each_chunk(const ChunkedInput& input, OutputFile& output,
                     const std::function<void(std::span<const std::string>)>& answer) {
-  StdinProgress read;
-  const ProgressLine progress({.what = what,
+  const bool is_stdin = input.file.empty();
+  const std::string name = is_stdin ? "standard input" : input.file.string();
+  std::ifstream file = opened(input.file);
+  std::istream& in = is_stdin ? std::cin : file;
+  InputProgress read(input.file);
+  const ProgressLine progress({.what = input.what,
                                .unit = "sentences",
                                .done = [] { return searched_sentences.load(); },
                                .total = [&] { return read.all_lines(); }},
-                              output_is_hidden());
+                              !output.is_stdout() || output_is_hidden());
   std::vector<std::string> lines;
   int64_t number = 0, repaired = 0;
   const auto flush = [&] {
     answer(lines);
-    std::cout.flush();
-    if (!std::cout) throw DataError("cannot write to standard output");
+    output.flush();
     lines.clear();
   };
-  const int64_t asked = isatty(STDIN_FILENO) != 0 ? 1 : chunk_size;
+  const int64_t asked = is_stdin && isatty(STDIN_FILENO) != 0 ? 1 : input.chunk_size;
   const auto size = static_cast<size_t>(std::max<int64_t>(asked, 1));
-  for (std::string line; next_stdin_line(line, ++number);) {
+  for (std::string line; next_line(in, line, ++number);) {
     read.add(static_cast<int64_t>(line.size()));
-    repair(line, number, repaired);
+    repair(line, name, number, repaired);
     lines.push_back(line);
     if (lines.size() >= size) flush();
   }
+  if (in.bad()) throw DataError(name + ":" + std::to_string(number) + ": cannot be read");
   if (!lines.empty()) flush();
 }
 

@@ -1,20 +1,28 @@
-// Reads standard input in chunks, for translate and parse.
+// Reads an input in chunks, for translate and parse.
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <span>
 #include <string>
 
+#include "app/commands/output_file.h"
+
 namespace attn {
 
-/// Calls `answer` with chunks of up to `chunk_size` lines of standard input, and flushes standard
-/// output after each call. Within a chunk, lines of similar length share a batch. If standard input
-/// is a terminal, a chunk is one line. Invalid UTF-8 is replaced by U+FFFD, with a warning, so that
-/// output lines stay aligned with the input. Shows a progress line starting with `what`
-/// ("translating") unless standard output is a terminal. Throws DataError if standard output cannot
-/// be written.
-void for_each_chunk(int64_t chunk_size, const std::string& what,
+struct ChunkedInput {
+  std::filesystem::path file;  ///< empty: standard input
+  int64_t chunk_size = 1024;   ///< lines
+  std::string what;            ///< for the progress line: "translating"
+};
+
+/// Calls `answer` with chunks of lines of the input, and flushes the output after each call. Within
+/// a chunk, lines of similar length share a batch. If the input is a terminal, a chunk is one line.
+/// Invalid UTF-8 is replaced by U+FFFD, with a warning, so that output lines stay aligned with the
+/// input. Shows a progress line unless the output is a terminal. Throws DataError if the input
+/// cannot be read or the output cannot be written.
+void for_each_chunk(const ChunkedInput& input, OutputFile& output,
                     const std::function<void(std::span<const std::string>)>& answer);
 
 }  // namespace attn

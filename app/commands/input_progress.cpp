@@ -1,4 +1,4 @@
-#include "app/commands/stdin_progress.h"
+#include "app/commands/input_progress.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -8,19 +8,21 @@
 
 namespace attn {
 
-StdinProgress::StdinProgress() {
+InputProgress::InputProgress(const std::filesystem::path& file) {
   struct stat status {};
-  if (::fstat(STDIN_FILENO, &status) != 0 || !S_ISREG(status.st_mode)) return;
-  const auto at = static_cast<int64_t>(::lseek(STDIN_FILENO, 0, SEEK_CUR));
+  const bool is_stdin = file.empty();
+  const int found = is_stdin ? ::fstat(STDIN_FILENO, &status) : ::stat(file.c_str(), &status);
+  if (found != 0 || !S_ISREG(status.st_mode)) return;
+  const auto at = is_stdin ? static_cast<int64_t>(::lseek(STDIN_FILENO, 0, SEEK_CUR)) : 0;
   size_ = std::max<int64_t>(static_cast<int64_t>(status.st_size) - std::max<int64_t>(at, 0), 0);
 }
 
-void StdinProgress::add(int64_t bytes) {
+void InputProgress::add(int64_t bytes) {
   bytes_ += bytes + 1;
   ++lines_;
 }
 
-int64_t StdinProgress::all_lines() const {
+int64_t InputProgress::all_lines() const {
   const int64_t bytes = bytes_, lines = lines_;
   if (size_ == 0 || bytes == 0) return 0;
   if (bytes >= size_) return lines;

@@ -1,15 +1,17 @@
-// Counts how much of standard input has been read, for progress lines.
+// Counts how much of an input has been read, for progress lines.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
+#include <filesystem>
 
 namespace attn {
 
 /// Lines and bytes read so far. The counts may be read from other threads.
-class StdinProgress {
+class InputProgress {
  public:
-  StdinProgress();
+  /// Of a file, or of standard input if `file` is empty.
+  explicit InputProgress(const std::filesystem::path& file = {});
   /// Counts one line of `bytes` bytes, without its line ending.
   void add(int64_t bytes);
   int64_t lines() const { return lines_; }

@@ -8,7 +8,8 @@
 
 #include "app/commands/input_chunks.h"
 #include "app/commands/nbest_list.h"
-#include "app/experiment/checkpoint.h"
+#include "app/commands/search_flags.h"
+#include "app/experiment/loaded_ensemble.h"
 #include "base/error.h"
 #include "base/format.h"
 #include "data/parsing/penn_tokenize.h"
@@ -20,14 +21,10 @@ namespace attn {
 namespace {
 
 struct ParseOptions {
-  std::filesystem::path run;
-  std::vector<std::string> assignments;
+  SearchFlags search = {.chunk_size = 512};
   bool tokenize = false;
   bool indent = false;
   bool draw = false;
-  bool scores = false;
-  bool nbest_list = false;
-  int64_t chunk_size = 512;
 };
 
 std::vector<std::string> words_of(const std::string& line, bool tokenize) {
@@ -43,21 +40,21 @@ std::vector<std::string> words_of(const std::string& line, bool tokenize) {
   return words;
 }
 
-void print(const std::vector<Parse>& nbest, size_t line, const ParseOptions& options) {
+void print(const std::vector<Parse>& nbest, size_t line, const ParseOptions& options,
+           std::ostream& out) {
   for (const Parse& parse : nbest) {
-    if (options.nbest_list) {
+    if (options.search.nbest_list) {
       if (!std::isfinite(parse.score)) continue;  // padding: search found fewer
-      std::cout << nbest_list_line(line - 1, write_tree(parse.tree), parse.log_prob, parse.score)
-                << '\n';
+      out << nbest_list_line(line - 1, write_tree(parse.tree), parse.log_prob, parse.score) << '\n';
       continue;
     }
-    if (options.scores) {
-      std::cout << format("%zu\t%.6f\t%.6f\t", line, parse.score, parse.log_prob);
+    if (options.search.scores) {
+      out << format("%zu\t%.6f\t%.6f\t", line, parse.score, parse.log_prob);
     }
-    std::cout << (options.draw     ? draw_tree(parse.tree)
-                  : options.indent ? format_tree(parse.tree) + "\n"
-                                   : write_tree(parse.tree))
-              << '\n';
+    out << (options.draw     ? draw_tree(parse.tree)
+            : options.indent ? format_tree(parse.tree) + "\n"
+                             : write_tree(parse.tree))
+        << '\n';
   }
 }
 
@@ -77,21 +74,30 @@ void report(const Parser& parser, bool constrained) {
 }
 
 void parse(const ParseOptions& options, const Context& context) {
-  LoadedModel loaded = load_model_to_search(options.run, context.device, options.assignments);
-  const DataConfig& data = loaded.experiment.data;
+  const SearchFlags& flags = options.search;
+  const LoadedEnsemble loaded =
+      load_ensemble_to_search(flags.runs, context.device, flags.assignments());
+  const DataConfig& data = loaded.experiment().data;
   if (data.task != Task::parsing) {
-    throw ConfigError(options.run.string() +
+    throw ConfigError(flags.runs.front().string() +
                       ": a translator (data.task translation); use attn translate");
   }
-  const SearchConfig& config = loaded.experiment.search;
-  std::cerr << "parsing with " << loaded.directory.path().string() << "\n";
-  Parser parser(*loaded.model, loaded.tokenizers, data.tree_form, config);
+  const SearchConfig& config = loaded.experiment().search;
+  std::cerr << "parsing with " << loaded.description() << "\n";
+  Parser parser(loaded.models, loaded.tokenizers, data.tree_form, config);
+  OutputFile output(flags.output);
   size_t printed = 0;
-  for_each_chunk(options.chunk_size, "parsing", [&](std::span<const std::string> lines) {
-    std::vector<std::vector<std::string>> sentences;
-    for (const std::string& line : lines) sentences.push_back(words_of(line, options.tokenize));
-    for (const auto& nbest : parser.parse(sentences)) print(nbest, ++printed, options);
-  });
+  for_each_chunk({.file = flags.input, .chunk_size = flags.chunk_size, .what = "parsing"}, output,
+                 [&](std::span<const std::string> lines) {
+                   std::vector<std::vector<std::string>> sentences;
+                   for (const std::string& line : lines) {
+                     sentences.push_back(words_of(line, options.tokenize));
+                   }
+                   for (const auto& nbest : parser.parse(sentences)) {
+                     print(nbest, ++printed, options, output.stream());
+                   }
+                 });
+  output.commit();
   report(parser, config.constrained);
 }
 
@@ -100,33 +106,22 @@ void parse(const ParseOptions& options, const Context& context) {
 void add_parse_command(CLI::App& app, const Context& context) {
   auto options = std::make_shared<ParseOptions>();
   CLI::App* command = app.add_subcommand(
-      "parse", "Parse standard input into constituency trees, one sentence per line");
+      "parse", "Parse a file or standard input into constituency trees, one sentence per line");
   command->footer(
       "Prints one bracketed tree per input line, \"()\" for an empty line. The input is tokenized, "
       "words\nseparated by white space, unless --tokenize is given; round brackets are escaped. "
       "With nbest > 1\nit prints exactly nbest trees per sentence; if search finds fewer, the last "
-      "ones are flat with\nscore -inf. --nbest-list omits these.\n"
+      "ones are flat with\nscore -inf. --nbest-list omits these. Several runs are an ensemble.\n"
       "Examples:\n"
       "  attn parse runs/craft < sentences > trees\n"
+      "  attn parse runs/craft/seed-1 runs/craft/seed-2 --input sentences --output trees\n"
       "  echo \"It isn't raining.\" | attn parse runs/craft --tokenize --draw");
-  command->add_option("run", options->run, kModelArgument)->required();
-  command
-      ->add_option("--set", options->assignments,
-                   "override an option of search or runtime: beam=5, constrained=false")
-      ->allow_extra_args(false);
+  CLI::Option* list = add_search_flags(command, options->search, "beam=5, constrained=false");
   command->add_flag("--tokenize", options->tokenize, "tokenize raw text as the Penn Treebank does");
   CLI::Option* indent =
       command->add_flag("--indent", options->indent, "print trees indented, over several lines");
   CLI::Option* draw = command->add_flag("--draw", options->draw, "draw the trees");
-  CLI::Option* scores = command->add_flag(
-      "--scores", options->scores, "prefix each tree with line number, score and log-probability");
-  command->add_flag("--nbest-list", options->nbest_list, kNbestListHelp)
-      ->excludes(scores)
-      ->excludes(indent)
-      ->excludes(draw);
-  command->add_option("--chunk-size", options->chunk_size,
-                      "input lines per chunk, batched by length (default: 512; terminal: 1)");
-  command->add_option("--window", options->chunk_size, "former name of --chunk-size")->group("");
+  list->excludes(indent)->excludes(draw);
   command->callback([options, &context] { parse(*options, context); });
 }
 

@@ -7,11 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "app/commands/score_metric.h"
 #include "app/commands/score_text.h"
-#include "base/error.h"
-#include "base/json_config.h"
 #include "eval/metrics/bleu.h"
-#include "eval/metrics/bootstrap.h"
 
 namespace attn {
 namespace {
@@ -23,39 +21,10 @@ struct ScoreBleuArguments {
   std::string smoothing{enum_name(BleuOptions{}.smoothing)};
   std::optional<double> smoothing_value;
   bool lowercase = false;
-  std::string baseline;
-  bool confidence = false;
   bool effective_order = false;
   bool force = false;
-  bool json = false;
+  ScoreReport report;
 };
-
-/// The enum value of a name checked by the command line.
-template <class E>
-E enum_value(const std::string& name) {
-  for (const auto& entry : EnumNames<E>::values) {
-    if (entry.name == name) return entry.value;
-  }
-  throw ConfigError(name + ": not a choice");
-}
-
-Json to_json(const BleuScore& score) {
-  return {{"score", score.score},
-          {"precisions", score.precisions},
-          {"bp", score.bp},
-          {"hyp_length", score.hyp_length},
-          {"ref_length", score.ref_length},
-          {"signature", score.signature}};
-}
-
-void warn_if_tokenized(const TextFile& hypotheses, const BleuOptions& options) {
-  const bool expects_raw =
-      options.tokenizer == BleuTokenizer::v13a || options.tokenizer == BleuTokenizer::intl;
-  if (!expects_raw || !looks_tokenized(hypotheses.lines)) return;
-  std::cerr << "warning: " << hypotheses.name
-            << ": 100 lines or more end in \" .\", so the text looks tokenized; detokenize it, or "
-               "use --tokenize none, or --force to suppress this warning\n";
-}
 
 BleuOptions bleu_options(const ScoreBleuArguments& arguments) {
   BleuOptions options;
@@ -68,43 +37,12 @@ BleuOptions bleu_options(const ScoreBleuArguments& arguments) {
   return options;
 }
 
-/// Confidence intervals, and the paired test if there is a baseline.
-PairedBootstrap resample(const TextFile& hypotheses, const SystemStatistics& system,
-                         const ScoreBleuArguments& arguments,
-                         std::span<const std::vector<std::string>> references,
-                         const BleuOptions& options) {
-  if (arguments.baseline.empty()) return paired_bootstrap(system, {}, options);
-  const TextFile baseline = read_text(arguments.baseline, false);
-  check_same_length(hypotheses, baseline);
-  return paired_bootstrap({bleu_statistics(baseline.lines, references, options)},
-                          std::span(&system, 1), options);
-}
-
-void print_json(const BleuScore& score, const std::optional<PairedBootstrap>& resampled) {
-  Json json = to_json(score);
-  if (resampled) add_resampled(json, *resampled);
-  std::cout << json.dump(2) << "\n";
-}
-
-void print_text(const BleuScore& score, const std::optional<PairedBootstrap>& resampled) {
-  std::cout << format_bleu(score) << "\n";
-  if (resampled) print_resampled(*resampled);
-}
-
 void score_bleu(const ScoreBleuArguments& arguments) {
   const BleuOptions options = bleu_options(arguments);
-  const auto [hypotheses, references] =
-      read_scored_text(arguments.hypothesis, arguments.references);
-  if (!arguments.force) warn_if_tokenized(hypotheses, options);
-
-  const SystemStatistics system = {bleu_statistics(hypotheses.lines, references, options)};
-  const BleuScore score = bleu_from_statistics(sum_of(system.front()), options,
-                                               static_cast<int64_t>(references.size()));
-  std::optional<PairedBootstrap> resampled;
-  if (arguments.confidence || !arguments.baseline.empty()) {
-    resampled = resample(hypotheses, system, arguments, references, options);
-  }
-  arguments.json ? print_json(score, resampled) : print_text(score, resampled);
+  const ScoredText text = read_scored_text(arguments.hypothesis, arguments.references);
+  if (!arguments.force) warn_if_tokenized(text.hypotheses, options);
+  const NamedMetric metric{"bleu", bleu_metric(options)};
+  print_scores(std::span(&metric, 1), text, arguments.report);
 }
 
 }  // namespace
@@ -135,12 +73,8 @@ void add_score_bleu_command(CLI::App& score) {
   bleu->add_flag("--lowercase", arguments->lowercase, "Ignore case");
   bleu->add_flag("--effective-order", arguments->effective_order,
                  "Ignore n-gram orders longer than the text");
-  bleu->add_option("--baseline", arguments->baseline,
-                   "Output of a baseline: paired bootstrap test (sacreBLEU --paired-bs)");
-  bleu->add_flag("--confidence", arguments->confidence,
-                 "95 % confidence interval, 1000 bootstrap resamples (sacreBLEU --confidence)");
   bleu->add_flag("--force", arguments->force, "No warning about text that looks tokenized");
-  bleu->add_flag("--json", arguments->json, "Print JSON in full precision");
+  add_report_options(bleu, arguments->report);
   bleu->callback([arguments] { score_bleu(*arguments); });
 }
 

@@ -5,7 +5,7 @@
 
 namespace attn {
 
-/// Adds the subcommand `score` with `bleu`, `chrf` and `parse` under it.
+/// Adds the subcommand `score` with a subcommand for each metric.
 void add_score_command(CLI::App& app);
 
 }  // namespace attn

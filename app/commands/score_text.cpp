@@ -51,6 +51,15 @@ ScoredText read_scored_text(const std::string& hypothesis,
   return text;
 }
 
+void warn_if_tokenized(const TextFile& hypotheses, const BleuOptions& options) {
+  const bool expects_raw =
+      options.tokenizer == BleuTokenizer::v13a || options.tokenizer == BleuTokenizer::intl;
+  if (!expects_raw || !looks_tokenized(hypotheses.lines)) return;
+  std::cerr << "warning: " << hypotheses.name
+            << ": 100 lines or more end in \" .\", so the text looks tokenized; detokenize it, or "
+               "use --tokenize none, or --force to suppress this warning\n";
+}
+
 void add_resampled(Json& json, const PairedBootstrap& resampled) {
   const BootstrapScore& baseline = resampled.baseline;
   if (resampled.systems.empty()) {

@@ -1,11 +1,14 @@
-// Shared by `attn score bleu` and `chrf`: reading files, and printing bootstrap results.
+// Shared by `attn score bleu`, `chrf`, `ter` and `text`: reading files, and printing bootstrap
+// results.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "base/json_config.h"
+#include "eval/metrics/bleu.h"
 #include "eval/metrics/bootstrap.h"
 
 namespace attn {
@@ -31,6 +34,18 @@ void check_same_length(const TextFile& hypotheses, const TextFile& reference);
 /// Reads all files. Throws as read_text and check_same_length, and for an empty text.
 ScoredText read_scored_text(const std::string& hypothesis,
                             const std::vector<std::string>& references);
+
+/// Warns on stderr if text that looks tokenized would be tokenized again.
+void warn_if_tokenized(const TextFile& hypotheses, const BleuOptions& options);
+
+/// The enum value of a name checked by the command line.
+template <class E>
+E enum_value(const std::string& name) {
+  for (const auto& entry : EnumNames<E>::values) {
+    if (entry.name == name) return entry.value;
+  }
+  throw ConfigError(name + ": not a choice");
+}
 
 /// Adds the confidence interval and, given a baseline, its score and the p-value to a JSON score.
 void add_resampled(Json& json, const PairedBootstrap& resampled);

@@ -8,11 +8,15 @@
 
 namespace attn {
 
-bool next_stdin_line(std::string& line, int64_t number) {
-  if (!std::getline(std::cin, line)) return false;
+bool next_line(std::istream& in, std::string& line, int64_t number) {
+  if (!std::getline(in, line)) return false;
   if (line.ends_with('\r')) line.pop_back();
   if (number == 1) drop_byte_order_mark(line);
   return true;
+}
+
+bool next_stdin_line(std::string& line, int64_t number) {
+  return next_line(std::cin, line, number);
 }
 
 std::vector<std::string> read_stdin_lines() {

@@ -1,14 +1,18 @@
-// Standard input as lines.
+// Standard input, and other streams, as lines.
 #pragma once
 
 #include <cstdint>
+#include <istream>
 #include <string>
 #include <vector>
 
 namespace attn {
 
-/// Reads the next line of standard input, without the line ending ("\n" or "\r\n") and, for the
-/// first line (`number` 1), without a byte order mark. Returns false at the end of the input.
+/// Reads the next line of a stream, without the line ending ("\n" or "\r\n") and, for the first
+/// line (`number` 1), without a byte order mark. Returns false at the end of the input.
+bool next_line(std::istream& in, std::string& line, int64_t number);
+
+/// The same for standard input.
 bool next_stdin_line(std::string& line, int64_t number);
 
 /// Reads all lines in the same way. Throws DataError for more than 4 GiB, since a pipe may be

@@ -4,8 +4,8 @@
 #include <memory>
 #include <string>
 
+#include "app/commands/input_progress.h"
 #include "app/commands/stdin_lines.h"
-#include "app/commands/stdin_progress.h"
 #include "app/experiment/checkpoint.h"
 #include "app/experiment/progress_line.h"
 #include "data/tokenizer.h"
@@ -36,7 +36,7 @@ void vocab(const VocabOptions& options) {
     return;
   }
   int64_t number = 0;
-  StdinProgress read;
+  InputProgress read;
   const ProgressLine progress({.what = "encoding",
                                .unit = "lines",
                                .done = [&] { return read.lines(); },

@@ -1,0 +1,130 @@
+#include "app/commands/logprob_command.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/commands/output_file.h"
+#include "app/commands/score_text.h"
+#include "app/experiment/loaded_ensemble.h"
+#include "app/experiment/progress_line.h"
+#include "base/error.h"
+#include "base/format.h"
+#include "eval/tasks/forced_decoding.h"
+
+namespace attn {
+namespace {
+
+constexpr size_t kLinesAtOnce = 1024;  // lines
+
+struct LogprobOptions {
+  std::vector<std::filesystem::path> runs;
+  std::vector<std::string> assignments;
+  std::string source, target;
+  std::filesystem::path output;
+  bool json = false;
+};
+
+void print(const ForcedPair& pair, const std::vector<float>& log_probs, const Tokenizer& target,
+           bool json, std::ostream& out) {
+  const double sum = total_log_prob(log_probs);
+  if (!json) {
+    out << format("%.6f\t%zu\n", sum, log_probs.size());
+    return;
+  }
+  Json pieces = Json::array();
+  for (const int32_t token : pair.target) pieces.push_back(target.piece(token));
+  pieces.push_back(target.piece(target.eos()));
+  // Pieces of a byte-level vocabulary need not be valid UTF-8, JSON must be.
+  constexpr auto replace = Json::error_handler_t::replace;
+  const Json line = {{"log_prob", sum}, {"tokens", pieces}, {"token_log_probs", log_probs}};
+  out << line.dump(-1, ' ', false, replace) << '\n';
+}
+
+void logprob(const LogprobOptions& options, const Context& context) {
+  const LoadedEnsemble loaded =
+      load_ensemble_to_search(options.runs, context.device, options.assignments);
+  if (loaded.experiment().data.task != Task::translation) {
+    throw ConfigError(options.runs.front().string() +
+                      ": a parser (data.task parsing); logprob "
+                      "scores translations");
+  }
+  const TextFile source = read_text(options.source, false);
+  const TextFile target = read_text(options.target, true);
+  check_same_length(source, target);
+  std::cerr << "scoring with " << loaded.description() << "\n";
+  OutputFile output(options.output);
+  const size_t lines = source.lines.size();
+  std::atomic<int64_t> done = 0;
+  double sum = 0.0;
+  size_t tokens = 0;
+  {
+    const ProgressLine progress({.what = "scoring",
+                                 .unit = "sentences",
+                                 .done = [&] { return done.load(); },
+                                 .total = [&] { return static_cast<int64_t>(lines); }},
+                                !output.is_stdout() || output_is_hidden());
+    for (size_t begin = 0; begin < lines; begin += kLinesAtOnce) {
+      std::vector<ForcedPair> pairs;
+      for (size_t i = begin; i < std::min(begin + kLinesAtOnce, lines); ++i) {
+        pairs.push_back(forced_pair(loaded.tokenizers, source.lines[i], target.lines[i]));
+        require_fits(pairs.back(), loaded.models.max_length(),
+                     target.name + ":" + std::to_string(i + 1));
+      }
+      const auto log_probs = forced_log_probs(loaded.models, loaded.tokenizers, pairs);
+      for (size_t i = 0; i < pairs.size(); ++i) {
+        print(pairs[i], log_probs[i], *loaded.tokenizers.target, options.json, output.stream());
+        sum += total_log_prob(log_probs[i]);
+        tokens += log_probs[i].size();
+      }
+      output.flush();
+      done += static_cast<int64_t>(pairs.size());
+    }
+  }
+  output.commit();
+  std::cerr << format("%zu sentences, %zu tokens, log-probability %.4f, perplexity %.4f\n", lines,
+                      tokens, sum,
+                      std::exp(-sum / static_cast<double>(std::max<size_t>(tokens, 1))));
+}
+
+}  // namespace
+
+void add_logprob_command(CLI::App& app, const Context& context) {
+  auto options = std::make_shared<LogprobOptions>();
+  CLI::App* command = app.add_subcommand(
+      "logprob", "Log-probabilities of given translations, per sentence and token");
+  command->footer(
+      "Prints for each line pair log p(target | source) in nats and the number of target tokens, "
+      "EOS "
+      "included,\nseparated by a tab. --json prints an object per line: log_prob, tokens, "
+      "token_log_probs (the last one is EOS).\nSeveral runs are an ensemble. An evaluator of kind "
+      "contrastive compares right with wrong translations.\n"
+      "Examples:\n"
+      "  attn logprob runs/tiny --source test.en --target test.de\n"
+      "  attn translate runs/tiny < test.en | attn logprob runs/other --source test.en --target - "
+      "--json");
+  command
+      ->add_option("runs", options->runs,
+                   std::string(kModelArgument) + "; several: an ensemble, with equal vocabularies")
+      ->required();
+  command->add_option("-s,--source", options->source, "source text, one sentence per line")
+      ->required();
+  command
+      ->add_option("-t,--target", options->target,
+                   "translations, line by line; - is standard input")
+      ->required();
+  command->add_option("-o,--output", options->output,
+                      "output file, FILE.partial until it is complete (default: standard output)");
+  command
+      ->add_option("--set", options->assignments,
+                   "override an option of runtime or search.ensemble")
+      ->allow_extra_args(false);
+  command->add_flag("--json", options->json, "one JSON object per line, with all tokens");
+  command->callback([options, &context] { logprob(*options, context); });
+}
+
+}  // namespace attn

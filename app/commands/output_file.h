@@ -1,0 +1,33 @@
+// The output of a command that writes as it goes: a file, or standard output.
+#pragma once
+
+#include <filesystem>
+#include <fstream>
+#include <ostream>
+
+namespace attn {
+
+/// Until commit() the lines are in PATH.partial, where an interrupted command leaves them; an
+/// existing file is replaced at the end.
+class OutputFile {
+ public:
+  /// Empty: standard output. Throws DataError if the file cannot be created.
+  explicit OutputFile(std::filesystem::path path = {});
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+
+  bool is_stdout() const { return path_.empty(); }
+  std::ostream& stream();
+  /// Throws DataError if the output could not be written.
+  void flush();
+  /// Flushes and gives the file its name. Throws DataError.
+  void commit();
+
+ private:
+  std::filesystem::path partial() const;
+
+  std::filesystem::path path_;
+  std::ofstream file_;
+};
+
+}  // namespace attn

@@ -1,0 +1,43 @@
+#include "app/commands/search_flags.h"
+
+#include "app/commands/nbest_list.h"
+#include "app/experiment/find_checkpoint.h"
+#include "base/format.h"
+
+namespace attn {
+
+std::vector<std::string> SearchFlags::assignments() const {
+  std::vector<std::string> all = settings;
+  if (beam) all.push_back("search.beam=" + std::to_string(*beam));
+  if (nbest) all.push_back("search.nbest=" + std::to_string(*nbest));
+  if (alpha) all.push_back("search.alpha=" + format("%.17g", *alpha));
+  return all;
+}
+
+CLI::Option* add_search_flags(CLI::App* command, SearchFlags& flags, const std::string& example) {
+  command
+      ->add_option("runs", flags.runs,
+                   std::string(kModelArgument) + "; several: an ensemble, with equal vocabularies")
+      ->required();
+  command->add_option("-i,--input", flags.input, "input file (default: standard input)");
+  command->add_option("-o,--output", flags.output,
+                      "output file, FILE.partial until it is complete (default: standard output)");
+  command->add_option("--beam", flags.beam, "beam size: --set beam=");
+  command->add_option("--nbest", flags.nbest, "size of the n-best list: --set nbest=");
+  command->add_option("--alpha", flags.alpha, "length penalty: --set alpha=");
+  command
+      ->add_option("--set", flags.settings, "override an option of search or runtime: " + example)
+      ->allow_extra_args(false);
+  CLI::Option* scores = command->add_flag(
+      "--scores", flags.scores, "prefix each output with line number, score and log-probability");
+  CLI::Option* list =
+      command->add_flag("--nbest-list", flags.nbest_list, kNbestListHelp)->excludes(scores);
+  command->add_option(
+      "--chunk-size", flags.chunk_size,
+      format("input lines per chunk, batched by length (default: %lld; terminal: 1)",
+             static_cast<long long>(flags.chunk_size)));
+  command->add_option("--window", flags.chunk_size, "former name of --chunk-size")->group("");
+  return list;
+}
+
+}  // namespace attn

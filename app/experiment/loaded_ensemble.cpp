@@ -1,0 +1,100 @@
+#include "app/experiment/loaded_ensemble.h"
+
+#include <utility>
+
+#include "base/error.h"
+
+namespace attn {
+namespace {
+
+[[noreturn]] void differ(const LoadedModel& first, const LoadedModel& other,
+                         const std::string& how) {
+  throw ConfigError(first.directory.path().string() + " and " + other.directory.path().string() +
+                    ": " + how);
+}
+
+// The pieces and their order; the segmentation of the first run's tokenizer is used for all.
+void require_same_vocabulary(const LoadedModel& first, const LoadedModel& other, const char* side,
+                             const Tokenizer& ours, const Tokenizer& theirs) {
+  const std::string remedy = "; the members of an ensemble must share their vocabularies (data." +
+                             std::string(side) + "_model)";
+  if (ours.size() != theirs.size()) {
+    differ(first, other,
+           std::string(side) + " vocabularies of " + std::to_string(ours.size()) + " and " +
+               std::to_string(theirs.size()) + " tokens" + remedy);
+  }
+  if (ours.serialized() == theirs.serialized()) return;
+  for (int64_t id = 0; id < ours.size(); ++id) {
+    if (ours.piece(id) == theirs.piece(id)) continue;
+    differ(first, other,
+           "different " + std::string(side) + " vocabularies: token " + std::to_string(id) +
+               " is \"" + ours.piece(id) + "\" and \"" + theirs.piece(id) + "\"" + remedy);
+  }
+  if (ours.bos() != theirs.bos() || ours.eos() != theirs.eos()) {
+    differ(first, other,
+           "different BOS or EOS in the " + std::string(side) + " vocabulary" + remedy);
+  }
+}
+
+void require_compatible(const LoadedModel& first, const LoadedModel& other) {
+  const DataConfig &ours = first.experiment.data, &theirs = other.experiment.data;
+  if (ours.task != theirs.task) {
+    differ(first, other,
+           "data.task " + std::string(enum_name(ours.task)) + " and " +
+               std::string(enum_name(theirs.task)) + "; an ensemble needs one task");
+  }
+  if (ours.task == Task::parsing && ours.tree_form != theirs.tree_form) {
+    differ(first, other,
+           "data.tree_form " + std::string(enum_name(ours.tree_form)) + " and " +
+               std::string(enum_name(theirs.tree_form)) + "; an ensemble needs one form of trees");
+  }
+  require_same_vocabulary(first, other, "source", *first.tokenizers.source,
+                          *other.tokenizers.source);
+  require_same_vocabulary(first, other, "target", *first.tokenizers.target,
+                          *other.tokenizers.target);
+}
+
+LoadedEnsemble combined(std::vector<LoadedModel> members) {
+  const LoadedModel& first = members.front();
+  Tokenizers tokenizers = first.tokenizers;
+  std::vector<Seq2SeqModel*> models;
+  for (const LoadedModel& member : members) {
+    require_compatible(first, member);
+    // For members with model.word_positions; others do not use the second position.
+    if (!tokenizers.target_counter) tokenizers.target_counter = member.tokenizers.target_counter;
+    models.push_back(member.model.get());
+  }
+  Ensemble ensemble(std::move(models), first.experiment.search.ensemble);
+  return {.members = std::move(members),
+          .tokenizers = std::move(tokenizers),
+          .models = std::move(ensemble)};
+}
+
+}  // namespace
+
+std::string LoadedEnsemble::description() const {
+  std::string list;
+  for (const LoadedModel& member : members) {
+    list += (list.empty() ? "" : ", ") + member.directory.path().string();
+  }
+  return members.size() == 1 ? list : std::to_string(members.size()) + " models: " + list;
+}
+
+LoadedEnsemble load_ensemble(std::span<const std::filesystem::path> paths, torch::Device device,
+                             const std::vector<std::string>& assignments) {
+  std::vector<LoadedModel> members;
+  for (const auto& path : paths) members.push_back(load_model(path, device, assignments));
+  return combined(std::move(members));
+}
+
+LoadedEnsemble load_ensemble_to_search(std::span<const std::filesystem::path> paths,
+                                       torch::Device device,
+                                       const std::vector<std::string>& assignments) {
+  std::vector<LoadedModel> members;
+  for (const auto& path : paths) {
+    members.push_back(load_model_to_search(path, device, assignments));
+  }
+  return combined(std::move(members));
+}
+
+}  // namespace attn

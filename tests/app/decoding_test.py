@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+"""The real binary: ensembles, sampling, forced decoding, the metrics of text, files in and out.
+
+    python3 tests/app/decoding_test.py path/to/attn
+
+Standard library alone. Every case works in a temporary directory.
+"""
+import csv
+import json
+import math
+
+from program import ProgramTest, main
+
+CONFIG = {
+    "data": {"train": "corpus/train", "valid": "corpus/valid", "source": "en", "target": "de",
+             "vocab_size": 300, "batch_tokens": 512, "cache": "cache"},
+    "model": {"layers": 1, "d_model": 32, "d_ff": 64, "heads": 2, "d_k": 16, "d_v": 16},
+    "train": {"steps": 40, "schedule": "inverse_sqrt", "learning_rate": 0.005, "warmup": 10},
+    "search": {"beam": 2},
+}
+
+
+class Decoding(ProgramTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.attn("generate", "corpus", "--train", "600", "--valid", "20", "--test", "20")
+        cls.write("small.json", CONFIG)
+        cls.attn("train", "small.json", "--run", "one", "--set", "seed=1")
+        cls.attn("train", "small.json", "--run", "two", "--set", "seed=2")
+        cls.attn("train", "small.json", "--run", "gru", "--set", "model.architecture=recurrent", "model.d_model=32",
+                 "model.hidden=32", "train.steps=5")
+        cls.source = (cls.path / "corpus/test.en").read_text()
+        cls.lines = cls.source.splitlines()
+
+    def translate(self, *arguments, stdin=None, **options):
+        return self.attn("translate", *arguments, stdin=self.source if stdin is None else stdin, **options).stdout
+
+    def test_a_run_twice_is_the_run_and_others_are_combined(self):
+        single = self.translate("one")
+        self.assertEqual(self.translate("one", "one"), single)
+        self.assertEqual(self.translate("one", "one", "--set", "ensemble=log_probability"), single)
+        mixed = self.translate("one", "two", "gru", "--scores")
+        self.assertEqual(len(mixed.splitlines()), len(self.lines))
+        evaluator = 'eval=[{"name": "valid", "kind": "loss"}]'
+        loss = lambda *runs: json.loads(self.attn("eval", *runs, "--set", evaluator, "--json").stdout)["valid"]["nll"]
+        one, two = loss("one"), loss("two")
+        self.assertAlmostEqual(loss("one", "one"), one, places=5)
+        self.assertLess(loss("one", "two"), (one + two) / 2)  # by Jensen's inequality
+
+    def test_other_vocabularies_and_tasks_are_errors_that_name_both_runs(self):
+        self.attn("train", "small.json", "--run", "other", "--set", "data.vocab_size=250", "train.steps=1")
+        self.one_line("translate", "one", "other", code=2, names=["one", "other", "source vocabularies", "300", "250"])
+
+    def test_forced_decoding_scores_as_search(self):
+        scored = self.translate("one", "two", "--scores")
+        rows = [line.split("\t") for line in scored.splitlines()]
+        self.write("out.de", "".join(row[3] + "\n" for row in rows))
+        lines = self.attn("logprob", "one", "two", "--source", "corpus/test.en", "--target", "out.de", "--json").stdout
+        same = 0
+        for row, line in zip(rows, lines.splitlines(), strict=True):
+            found = json.loads(line)
+            self.assertAlmostEqual(sum(found["token_log_probs"]), found["log_prob"], places=3)
+            self.assertEqual(len(found["tokens"]), len(found["token_log_probs"]))
+            same += math.isclose(found["log_prob"], float(row[2]), abs_tol=1e-3)
+        self.assertGreater(same, len(rows) * 0.8)  # others end at the limit, or are segmented otherwise
+        self.one_line("logprob", "one", "--source", "corpus/test.en", "--target", "corpus/valid.de.short", code=2,
+                      names=["corpus/valid.de.short"])
+
+    def test_samples_do_not_depend_on_chunks_and_threads(self):
+        how = ("--nbest", "3", "--set", "method=sample", "samples=3", "top_p=0.9", "temperature=0.8", "seed=7")
+        whole = self.translate("one", *how)
+        self.assertEqual(self.translate("one", *how, "--chunk-size", "3"), whole)
+        self.assertEqual(self.translate("one", *how, threads=2), whole)
+        self.assertNotEqual(self.translate("one", *how[:-1], "seed=8"), whole)
+        self.assertEqual(len(whole.splitlines()), 3 * len(self.lines))
+
+    def test_minimum_risk_chooses_among_the_hypotheses(self):
+        candidates = self.translate("one", "--beam", "4", "--nbest", "4").splitlines()
+        for utility in ("chrf", "bleu"):
+            chosen = self.translate("one", "--beam", "4", "--set", f"mbr={utility}").splitlines()
+            self.assertEqual(len(chosen), len(self.lines))
+            for i, line in enumerate(chosen):
+                self.assertIn(line, candidates[4 * i:4 * i + 4])
+        self.one_line("translate", "one", "--set", "mbr=ter", code=2, names=["mbr", "chrf", "bleu"])
+
+    def test_diverse_search_finds_other_translations(self):
+        plain = self.translate("one", "--beam", "4", "--nbest", "4").splitlines()
+        diverse = self.translate("one", "--beam", "4", "--nbest", "4", "--set", "groups=4", "diversity=5").splitlines()
+        starts = lambda out: sum(len({line.split(" ")[0] for line in out[i:i + 4]}) for i in range(0, len(out), 4))
+        self.assertGreater(starts(diverse), starts(plain))
+
+    def test_files_in_and_out_and_flags_for_common_options(self):
+        out = self.translate("one", "--beam", "3", "--alpha", "1.5", "--nbest", "2")
+        self.assertEqual(out, self.translate("one", "--set", "beam=3", "alpha=1.5", "nbest=2"))
+        done = self.attn("translate", "one", "--input", "corpus/test.en", "--output", "file.de", "--beam", "3",
+                         "--alpha", "1.5", "--nbest", "2")
+        self.assertEqual(done.stdout, "")
+        self.assertEqual((self.path / "file.de").read_text(), out)
+        self.assertFalse((self.path / "file.de.partial").exists())
+        self.one_line("translate", "one", "--input", "missing.en", code=2, names=["missing.en", "cannot be read"])
+        self.one_line("translate", "one", "--output", "no/such/folder", code=2, names=["no/such/folder.partial"])
+        self.one_line("translate", "one", "--beam", "0", code=2, names=["search.beam", "0"])
+
+    def test_contrastive_accuracy_and_ter_as_evaluators(self):
+        right = (self.path / "corpus/valid.de").read_text().splitlines()
+        wrong = [" ".join(reversed(line.split())) + "\t" + line + " " + line for line in right]
+        self.write("wrong.de", "\n".join(wrong) + "\n")
+        evaluators = [{"name": "pairs", "kind": "contrastive", "wrong": "wrong.de"},
+                      {"name": "mean", "kind": "contrastive", "wrong": "wrong.de", "per_token": True},
+                      {"name": "edits", "kind": "ter"}]
+        found = json.loads(self.attn("eval", "one", "--set", "eval=" + json.dumps(evaluators), "--output", "outputs",
+                                     "--json").stdout)
+        self.assertGreater(found["pairs"]["contrastive"], 60)
+        self.assertGreaterEqual(found["mean"]["contrastive"], 0)
+        scored = json.loads(self.attn("score", "ter", "outputs/edits.txt", "corpus/valid.de", "--json").stdout)
+        self.assertEqual(found["edits"]["ter"], scored["score"])
+        self.assertEqual(found["edits"]["signature"], scored["signature"])
+        self.write("wrong.de", "\n".join(right) + "\n")
+        self.one_line("eval", "one", "--set", "eval=" + json.dumps(evaluators), code=2,
+                      names=["wrong.de:1", "equals the reference"])
+
+    def test_several_metrics_in_one_call_and_triples(self):
+        base, system = self.translate("gru"), self.translate("one")
+        self.write("base.de", base)
+        self.write("out.de", system)
+        files = ("out.de", "corpus/test.de")
+        both = json.loads(self.attn("score", "text", *files, "--metrics", "bleu,chrf++,ter", "--tokenize", "none",
+                                    "--baseline", "base.de", "--json").stdout)
+        self.assertEqual(list(both), ["bleu", "chrf++", "ter"])
+        alone = {"bleu": ("bleu", "--tokenize", "none"), "chrf++": ("chrf", "--word-order", "2"), "ter": ("ter",)}
+        for metric, (command, *options) in alone.items():
+            found = json.loads(self.attn("score", command, *files, *options, "--baseline", "base.de", "--json").stdout)
+            self.assertEqual(found, both[metric])
+            self.assertIn("p_value", found)
+        text = self.attn("score", "text", *files, "--force").stdout.splitlines()
+        self.assertEqual([line.split("|")[0] for line in text], ["BLEU", "chrF2", "TER"])
+        lines = self.attn("score", "triples", "corpus/test.en", *files).stdout.splitlines()
+        triples = [json.loads(line) for line in lines]
+        self.assertEqual([triple["src"] for triple in triples], self.lines)
+        self.assertEqual([triple["mt"] for triple in triples], system.splitlines())
+        self.attn("score", "triples", "corpus/test.en", *files, "--format", "csv", "--output", "triples.csv")
+        with open(self.path / "triples.csv", newline="", encoding="utf8") as file:
+            self.assertEqual(list(csv.DictReader(file)), triples)
+
+
+if __name__ == "__main__":
+    main()
