@@ -144,13 +144,15 @@ Experiment read_merged(Json merged, const std::string& name) {
   return experiment;
 }
 
-// Checks the options of search that only apply to parsing.
+// Checks the options of search that only apply to one task.
 void require_for_task(const SearchConfig& search, Task task, const std::string& place) {
   const bool parsing = task == Task::parsing;
   require(parsing || search.constrained, place + ".constrained", "false",
           "requires data.task parsing");
   require(parsing || search.known_tags == 0, place + ".known_tags", search.known_tags,
           "requires data.task parsing");
+  require(!parsing || search.mbr == RiskUtility::none, place + ".mbr", enum_name(search.mbr),
+          "requires data.task translation");
 }
 
 // Removes options without effect that earlier versions accepted.

@@ -64,7 +64,7 @@ class Decoding(ProgramTest):
             self.assertEqual(len(found["tokens"]), len(found["token_log_probs"]))
             same += math.isclose(found["log_prob"], float(row[2]), abs_tol=1e-3)
         self.assertGreater(same, len(rows) * 0.8)  # others end at the limit, or are segmented otherwise
-        self.one_line("logprob", "one", "--source", "corpus/test.en", "--target", "corpus/valid.de.short", code=2,
+        self.one_line("logprob", "one", "--source", "corpus/test.en", "--target", "corpus/valid.de.short", code=3,
                       names=["corpus/valid.de.short"])
 
     def test_samples_do_not_depend_on_chunks_and_threads(self):
@@ -98,8 +98,8 @@ class Decoding(ProgramTest):
         self.assertEqual(done.stdout, "")
         self.assertEqual((self.path / "file.de").read_text(), out)
         self.assertFalse((self.path / "file.de.partial").exists())
-        self.one_line("translate", "one", "--input", "missing.en", code=2, names=["missing.en", "cannot be read"])
-        self.one_line("translate", "one", "--output", "no/such/folder", code=2, names=["no/such/folder.partial"])
+        self.one_line("translate", "one", "--input", "missing.en", code=3, names=["missing.en", "cannot be read"])
+        self.one_line("translate", "one", "--output", "no/such/folder", code=3, names=["no/such/folder.partial"])
         self.one_line("translate", "one", "--beam", "0", code=2, names=["search.beam", "0"])
 
     def test_contrastive_accuracy_and_ter_as_evaluators(self):
@@ -117,7 +117,7 @@ class Decoding(ProgramTest):
         self.assertEqual(found["edits"]["ter"], scored["score"])
         self.assertEqual(found["edits"]["signature"], scored["signature"])
         self.write("wrong.de", "\n".join(right) + "\n")
-        self.one_line("eval", "one", "--set", "eval=" + json.dumps(evaluators), code=2,
+        self.one_line("eval", "one", "--set", "eval=" + json.dumps(evaluators), code=3,
                       names=["wrong.de:1", "equals the reference"])
 
     def test_several_metrics_in_one_call_and_triples(self):

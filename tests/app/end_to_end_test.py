@@ -239,8 +239,8 @@ class EndToEnd(ProgramTest):
         self.write("misplaced.json", {"base": "small.json", "rows": [{"name": "base", "model": {"heads": 4}}]})
         cases = [(["config", "small.json", "--set", "heads=3"], ["did you mean model.heads?"]),
                  (["translate", "whole", "--set", "model.heads=3"], ["options of search and runtime"]),
-                 (["translate", "whole", "--nbest", "5"], ["--set search.nbest=5"]),
-                 (["translate", "--nbest", "5", "whole"], ["--set search.nbest=5"]),
+                 (["translate", "whole", "--penalty", "none"], ["--set search.penalty=none"]),
+                 (["translate", "--penalty", "none", "whole"], ["--set search.penalty=none"]),
                  (["trian", "small.json"], ["did you mean train?"]),
                  (["train", "small.json", "--resum"], ["did you mean --resume?"]),
                  (["train"], ["train: config is required", "attn train --help"]),
