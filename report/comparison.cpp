@@ -151,20 +151,10 @@ std::string rank_agreement(std::span<const RowComparison> comparisons, Metric me
 }
 
 std::string detectable(std::span<const RowComparison> comparisons, const MetricFacts& metric) {
-  std::vector<double> differences;
-  for (const RowComparison& row : comparisons) {
-    if (const auto& test = row.differences[metric.metric].test) {
-      differences.push_back(test->detectable);
-    }
-  }
-  if (differences.empty()) return "";
-  std::sort(differences.begin(), differences.end());
-  const size_t half = differences.size() / 2;
-  const double median = differences.size() % 2 == 1
-                            ? differences[half]
-                            : 0.5 * (differences[half - 1] + differences[half]);
+  const std::optional<double> median = median_detectable(comparisons, metric.metric);
+  if (!median) return "";
   return format("smallest difference that these seeds can detect: %.*f %s (median over rows, ",
-                kScoreDecimals, median, metric.title) +
+                kScoreDecimals, *median, metric.title) +
          "power 0.8 at the level 0.05, before Holm's correction).";
 }
 
@@ -172,6 +162,13 @@ std::string detectable(std::span<const RowComparison> comparisons, const MetricF
 
 std::string p_text(double p_value) {
   return p_value < 0.0005 ? "<0.001" : format("%.3f", p_value);
+}
+
+std::string mean_text(const std::optional<SeedMean>& mean) {
+  if (!mean) return "";
+  std::string text = format("%.*f", kScoreDecimals, mean->mean);
+  if (mean->deviation) text += format(" ± %.*f", kScoreDecimals, *mean->deviation);
+  return text;
 }
 
 std::string verdict_word(Verdict verdict) {
@@ -207,6 +204,21 @@ std::vector<RowComparison> compare(const SweepResults& results) {
     }
   }
   return out;
+}
+
+std::optional<double> median_detectable(std::span<const RowComparison> comparisons,
+                                        Metric metric) {
+  std::vector<double> differences;
+  for (const RowComparison& row : comparisons) {
+    if (const auto& test = row.differences[metric].test) {
+      differences.push_back(test->detectable);
+    }
+  }
+  if (differences.empty()) return {};
+  std::sort(differences.begin(), differences.end());
+  const size_t half = differences.size() / 2;
+  return differences.size() % 2 == 1 ? differences[half]
+                                     : 0.5 * (differences[half - 1] + differences[half]);
 }
 
 std::string summary(const SweepResults& results, std::span<const RowComparison> comparisons,

@@ -25,6 +25,9 @@ std::string verdict_word(Verdict verdict);
 /// With three decimals: "0.042", or "<0.001" instead of 0.000.
 std::string p_text(double p_value);
 
+/// "35.90 ± 0.31", with the standard deviation over seeds; "" without a mean.
+std::string mean_text(const std::optional<SeedMean>& mean);
+
 struct Difference {
   std::optional<double> ours;            ///< row - base
   std::optional<double> paper;           ///< the same in the paper
@@ -54,6 +57,10 @@ inline constexpr int kScoreDecimals = 2;
 /// - as printed it is more than one unit of the last decimal: 0.00 → 0.01 can be the rounding of
 ///   two means.
 std::vector<RowComparison> compare(const SweepResults& results);
+
+/// The smallest true difference that the tests over seeds find with probability kPower, before
+/// Holm's correction: the median over rows. None without a test.
+std::optional<double> median_detectable(std::span<const RowComparison> comparisons, Metric metric);
 
 /// How many rows agree with the paper in sign, and which; the rank correlation of the differences
 /// with the paper's; and the smallest difference that the seeds can detect. Without the parts for

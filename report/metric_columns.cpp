@@ -10,13 +10,6 @@ namespace {
 
 using Shown = Table::Shown;
 
-std::string mean_text(const std::optional<SeedMean>& mean) {
-  if (!mean) return "";
-  std::string text = format("%.*f", kScoreDecimals, mean->mean);
-  if (mean->deviation) text += format(" ± %.*f", kScoreDecimals, *mean->deviation);
-  return text;
-}
-
 std::string difference_text(const Difference& difference) {
   if (!difference.ours) return "";
   return signed_number(*difference.ours, kScoreDecimals) + (difference.significant ? " *" : "");

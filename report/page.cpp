@@ -1,11 +1,12 @@
 #include "report/page.h"
 
-#include <algorithm>
-#include <cmath>
+#include <set>
+#include <vector>
 
 #include "base/format.h"
+#include "report/answer.h"
 #include "report/page_parts.h"
-#include "report/plot.h"
+#include "report/page_plots.h"
 #include "report/table.h"
 
 namespace attn {
@@ -41,114 +42,106 @@ std::vector<std::string> legend(const SweepResults& results) {
   return lines;
 }
 
-// Metrics in reverse order: perplexity last.
-std::vector<MetricFacts> by_interest() {
-  return {kMetrics.rbegin(), kMetrics.rend()};
-}
-
 std::vector<std::string> summaries(const SweepResults& results,
                                    std::span<const RowComparison> comparisons) {
   std::vector<std::string> lines;
-  for (const MetricFacts& facts : by_interest()) {
+  for (const MetricFacts& facts : metrics_by_interest(results)) {
     const std::string text = summary(results, comparisons, facts);
     if (!text.empty()) lines.push_back(text);
   }
   return lines;
 }
 
-// Rows with the same letter share a colour: A1 to A4, B1 and B2, …
-int colour_of(const SweepResults& results, size_t row) {
-  std::vector<std::string> families;
-  for (size_t i = 0; i <= row; ++i) {
-    const std::string& name = results.rows[i].name;
-    const size_t digits = name.find_first_of("0123456789=");
-    const std::string family = name.substr(0, digits == 0 ? 1 : digits);
-    const auto found = std::find(families.begin(), families.end(), family);
-    if (i == row) return static_cast<int>(found - families.begin()) % kPlotColours;
-    if (found == families.end()) families.push_back(family);
-  }
-  return 0;
+// One entry of the key: a drawing of 22 × 12 pixels and its meaning.
+std::string key_entry(const char* drawing, const std::string& meaning) {
+  return std::string("<li><svg viewBox=\"0 0 22 12\" aria-hidden=\"true\">") + drawing + "</svg>" +
+         html_escaped(meaning) + "</li>\n";
 }
 
-Plot learning_curves(const SweepResults& results) {
-  Plot plot{.title = "Learning curves",
-            .x = {"updates", false},
-            .y = {"perplexity (" + results.evaluators[Metric::loss] + ")", true}};
-  for (size_t i = 0; i < results.rows.size(); ++i) {
-    for (const RunRecord& run : results.rows[i].runs) {
-      if (run.curve.empty()) continue;
-      PlotLine line{.label = results.rows[i].name, .colour = colour_of(results, i), .points = {}};
-      for (const CurvePoint& point : run.curve) {
-        line.points.emplace_back(static_cast<double>(point.step), point.ppl);
-      }
-      plot.lines.push_back(std::move(line));
-      break;  // only the first seed, for readability
+// What the marks of the forest plot mean; only those that occur.
+std::string forest_key(const Forest& forest) {
+  bool paper = false, interval = false;
+  std::set<Colour> filled;
+  bool hollow = false;
+  for (const Forest::Panel& panel : forest.panels) {
+    for (const Forest::Cell& cell : panel.cells) {
+      paper |= cell.paper.has_value();
+      interval |= cell.interval.has_value();
+      hollow |= cell.ours && !cell.significant;
+      if (cell.significant) filled.insert(cell.colour);
     }
   }
-  return plot;
+  const auto dot = [](const char* style, const char* colour) {
+    return format("<circle class=\"%s\" style=\"--c:var(--%s)\" cx=\"11\" cy=\"6\" r=\"4.2\"/>", style,
+                  colour);
+  };
+  std::string out;
+  if (filled.contains("accent")) {
+    out += key_entry(dot("mark", "accent").c_str(),
+                     paper ? "significant, with the paper's sign" : "significant difference");
+  }
+  if (filled.contains("contrary")) {
+    out += key_entry(dot("mark", "contrary").c_str(), "significant, against the paper's sign");
+  }
+  if (filled.contains("ink")) {
+    out += key_entry(dot("mark", "ink").c_str(), "significant, no difference in the paper");
+  }
+  if (hollow) out += key_entry(dot("hollow", "faint").c_str(), "not significant");
+  if (interval) {
+    out += key_entry(
+        "<line class=\"interval\" style=\"--c:var(--faint)\" x1=\"0\" y1=\"6\" x2=\"22\" y2=\"6\"/>",
+        "95 % interval");
+  }
+  if (paper) {
+    out += key_entry("<path class=\"paper\" d=\"M11 1L16 6L11 11L6 6Z\"/>", "the paper's difference");
+  }
+  return "<ul class=\"key\">\n" + out + "</ul>\n";
 }
 
-Plot against_paper(const SweepResults& results, std::span<const RowComparison> comparisons,
-                   const MetricFacts& facts) {
-  const std::string metric = facts.name;
-  Plot plot{.title = "Δ " + metric + " from the base: ours vs. the paper's",
-            .x = {"the paper's Δ " + metric, false},
-            .y = {"our Δ " + metric, false},
-            .zero_lines = true};
-  for (size_t i = 1; i < results.rows.size(); ++i) {
-    const Difference& difference = comparisons[i].differences[facts.metric];
-    if (!difference.ours || !difference.paper) continue;
-    plot.points.push_back({.label = results.rows[i].name,
-                           .colour = colour_of(results, i),
-                           .x = *difference.paper,
-                           .y = *difference.ours,
-                           .error = {},
-                           .hollow = !difference.significant});
+std::string forest_figure(const Forest& all) {
+  if (all.panels.empty()) return "";
+  std::string wide, narrow;
+  for (size_t k = 0; k < all.panels.size(); k += 2) {  // two side by side
+    Forest pair{.rows = all.rows, .panels = {all.panels[k]}};
+    if (k + 1 < all.panels.size()) pair.panels.push_back(all.panels[k + 1]);
+    wide += wide_forest(pair);
   }
-  return plot;
+  for (const Forest::Panel& panel : all.panels) narrow += narrow_forest(all, panel);
+  return "<figure class=\"forest\">\n" + forest_key(all) + "<div class=\"side\">" + wide +
+         "</div>\n<div class=\"stacked\">" + narrow + "</div>\n</figure>\n";
 }
 
-enum class Cost { parameters, flops };
-
-Plot quality_against(const SweepResults& results, std::span<const RowComparison> comparisons,
-                     Cost cost) {
-  const bool parameters = cost == Cost::parameters;
-  MetricFacts facts = kMetrics.front();
-  for (const MetricFacts& other : by_interest()) {
-    if (results.evaluators[other.metric].empty()) continue;
-    facts = other;
-    break;
-  }
-  const std::string metric = facts.heading, name = results.evaluators[facts.metric];
-  Plot plot{.title = metric + " vs. " + (parameters ? "parameters" : "training FLOPs"),
-            .x = {parameters ? "parameters, millions" : "training FLOPs", true},
-            .y = {metric + " (" + name + ")", false}};
-  for (size_t i = 0; i < results.rows.size(); ++i) {
-    const auto& mean = comparisons[i].means[facts.metric];
-    if (!mean) continue;
-    for (const RunRecord& run : results.rows[i].runs) {
-      if (!run.finished) continue;
-      plot.points.push_back(
-          {.label = results.rows[i].name,
-           .colour = colour_of(results, i),
-           .x = parameters ? static_cast<double>(run.parameters) / 1e6 : run.flops,
-           .y = mean->mean,
-           .error = mean->deviation,
-           .hollow = false});
-      break;
-    }
-  }
-  return plot;
+std::string curve_section(const SweepResults& results, std::span<const RowGroup> groups) {
+  const std::string grid = panel_grid(learning_curves(results, groups));
+  if (grid.empty()) return "";
+  return section("Learning curves",
+                 "Perplexity of the evaluator " + results.evaluators[Metric::loss] +
+                     ", lower is better: mean over seeds, with the range of the seeds as a band. "
+                     "In each plot in grey: " +
+                     results.rows.front().name + ".") +
+         grid;
 }
 
-std::string row_legend(const SweepResults& results) {
-  std::string items;
-  for (const RowRecord& row : results.rows) {
-    if (row.about.empty()) continue;
-    items += "<li><b>" + html_escaped(row.name) + "</b> " + html_escaped(row.about) + "</li>\n";
-  }
-  return items.empty() ? ""
-                       : "<details><summary>Rows</summary>\n<ul>" + items + "</ul></details>\n";
+std::string option_section(const SweepResults& results, std::span<const RowComparison> comparisons,
+                           std::span<const RowGroup> groups) {
+  const std::string grid = panel_grid(option_plots(results, comparisons, groups));
+  if (grid.empty()) return "";
+  return section("By option", "Means over seeds; bars: one standard deviation.") + grid;
+}
+
+std::string cost_section(const SweepResults& results, std::span<const RowComparison> comparisons,
+                         std::span<const RowGroup> groups) {
+  Plot plot = cost_plot(results, comparisons, groups);
+  plot.width = 380;
+  const std::string narrow = to_svg(plot);
+  plot.width = 860;
+  plot.height = 420;
+  if (narrow.empty()) return "";
+  return section("Score and cost",
+                 "Means over seeds; bars: one standard deviation. FLOPs of the whole training, in "
+                 "closed form. Rows of a group share a colour.") +
+         "<figure class=\"single\"><div class=\"side\">" + to_svg(plot) +
+         "</div><div class=\"stacked\">" + narrow + "</div></figure>\n";
 }
 
 }  // namespace
@@ -165,24 +158,18 @@ std::string markdown_report(const SweepResults& results,
 }
 
 std::string html_report(const SweepResults& results, std::span<const RowComparison> comparisons) {
+  const std::vector<RowGroup> groups = row_groups(results);
   std::string out = page_head(results.title, results.about);
-  out += paragraphs(summaries(results, comparisons), "");
-  out += to_html(results_table(results, comparisons));
-  out += paragraphs(legend(results), "faint") + paragraphs(results.notes, "");
-  out += row_legend(results);
-  out += figure(learning_curves(results),
-                "Validation perplexity of each row's first seed; lower is better. Rows of the same "
-                "letter share a colour.");
-  const char* caption =
-      "Each row's difference from the first one. Filled: significant; hollow: not significant. In "
-      "the lower left and upper right quadrants the signs agree.";
-  for (const MetricFacts& facts : by_interest()) {
-    out += figure(against_paper(results, comparisons, facts), caption);
-  }
-  out += figure(quality_against(results, comparisons, Cost::parameters),
-                "Mean over seeds; error bars: one standard deviation.");
-  out += figure(quality_against(results, comparisons, Cost::flops),
-                "FLOPs of the whole training, in closed form.");
+  out += paragraphs({answer(results, comparisons)}, "answer");
+  const std::string state = progress(results);
+  if (!state.empty()) out += paragraphs({state}, "progress");
+  out += forest_figure(differences_forest(results, comparisons, groups));
+  out += section("Results", "") + to_html(results_table(results, comparisons));
+  out += paragraphs(results.notes, "small") + paragraphs(summaries(results, comparisons), "small");
+  out += "<details><summary>Columns and tests</summary>\n" + paragraphs(legend(results), "small") +
+         "</details>\n";
+  out += curve_section(results, groups) + option_section(results, comparisons, groups) +
+         cost_section(results, comparisons, groups);
   return out + html_end(results);
 }
 

@@ -1,4 +1,4 @@
-// Self-contained SVG plots.
+// Plots of lines and points, as SVG.
 #pragma once
 
 #include <optional>
@@ -6,44 +6,51 @@
 #include <utility>
 #include <vector>
 
+#include "report/statistics.h"
+#include "report/svg.h"
+
 namespace attn {
 
 struct PlotAxis {
   std::string label;  ///< with unit
   bool logarithmic = false;
+  /// What is shown; what lies beyond is cut off and marked with its value. Empty: all. x: always
+  /// all.
+  std::optional<Interval> range;
+  std::vector<double> ticks;  ///< empty: round numbers
 };
 
 struct PlotLine {
-  std::string label;  ///< at the end of the line
-  int colour = 0;     ///< index into the page's palette, 0 to kPlotColours - 1
+  struct Band {
+    double x = 0.0, low = 0.0, high = 0.0;
+  };
+  std::string label;  ///< at the right, level with the line's end; empty: none
+  std::string hover;
+  Colour colour = "ink";
   std::vector<std::pair<double, double>> points;
+  std::vector<Band> band;  ///< shaded, around the line
 };
 
 struct PlotPoint {
-  std::string label;
-  int colour = 0;
+  std::string label;  ///< beside the point, if there is room; empty: none
+  std::string hover;
+  Colour colour = "ink";
   double x = 0.0, y = 0.0;
   std::optional<double> error;  ///< half the length of the error bar
-  bool hollow = false;          ///< not significant
+  bool hollow = false;
 };
-
-inline constexpr int kPlotColours = 8;
 
 struct Plot {
-  std::string title;
+  std::string description;  ///< for screen readers
   PlotAxis x, y;
-  std::vector<PlotLine> lines;
-  std::vector<PlotPoint> points;
-  bool zero_lines = false;  ///< draws the lines x = 0 and y = 0
+  std::vector<PlotLine> lines;    ///< later ones above earlier ones
+  std::vector<PlotPoint> points;  ///< earlier ones get labels first
+  double width = 380.0, height = 250.0;
 };
 
-/// The plot in a box of width × height pixels; text has a fixed size, so small screens need their
-/// own plot. Colours are the CSS variables --c0 … --c7, --ink and --faint. Points that are not
-/// finite, or not positive on a logarithmic axis, are skipped; a plot without points is "".
-std::string to_svg(const Plot& plot, double width, double height);
-
-/// Ticks of an axis: round numbers that cover [low, high] (1, 2 or 5 times a power of ten; on a
-/// logarithmic axis also 3 and 7 times), from two to about `most`.
-std::vector<double> axis_ticks(double low, double high, bool logarithmic, int most);
+/// Text has the size of the page's, so that the page should show the plot at about its width.
+/// Points that are not finite, or not positive on a logarithmic axis, are skipped; a plot without
+/// points is "".
+std::string to_svg(const Plot& plot);
 
 }  // namespace attn

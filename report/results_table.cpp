@@ -3,6 +3,7 @@
 
 #include "base/format.h"
 #include "report/metric_columns.h"
+#include "report/row_groups.h"
 #include "report/table.h"
 
 namespace attn {
@@ -37,13 +38,6 @@ std::vector<Option> options_of(const SweepResults& results) {
   return options;
 }
 
-std::string value_of(const RowRecord& row, const std::string& path) {
-  const auto found = row.values.find(path);
-  std::string text = found == row.values.end() ? "" : found->second;
-  if (text.size() > 1 && text.front() == '"') text = text.substr(1, text.size() - 2);
-  return text.size() <= 40 ? text : text.substr(0, 37) + "…";
-}
-
 // Changed options without a column: "position learned".
 std::string others(const RowRecord& row) {
   std::string text;
@@ -52,7 +46,7 @@ std::string others(const RowRecord& row) {
                                     [&](const Option& option) { return path == option.path; });
     if (column || path == "seed") continue;
     text += text.empty() ? "" : ", ";
-    text += path.substr(path.find('.') + 1) + " " + value_of(row, path);
+    text += option_name(path) + " " + option_value(row, path);
   }
   return text;
 }
@@ -88,9 +82,9 @@ std::string state_of(const RowRecord& row) {
   return text;
 }
 
-// As few decimals, of two to four, as tell different numbers apart.
+// As few decimals, of two to six, as tell different numbers of parameters apart: six are exact.
 int parameter_decimals(const std::vector<double>& millions) {
-  for (int decimals = 2; decimals < 4; ++decimals) {
+  for (int decimals = 2; decimals < 6; ++decimals) {
     const bool told_apart = std::all_of(millions.begin(), millions.end(), [&](double a) {
       return std::all_of(millions.begin(), millions.end(), [&](double b) {
         return a == b || number(a, decimals) != number(b, decimals);
@@ -98,7 +92,7 @@ int parameter_decimals(const std::vector<double>& millions) {
     });
     if (told_apart) return decimals;
   }
-  return 4;
+  return 6;
 }
 
 }  // namespace
@@ -135,7 +129,7 @@ Table results_table(const SweepResults& results, std::span<const RowComparison> 
     const RowRecord& row = results.rows[i];
     std::vector<std::string> cells = {row.name};
     for (const Option& option : options) {
-      cells.push_back(i == 0 || changes(row, option.path) ? value_of(row, option.path) : "");
+      cells.push_back(i == 0 || changes(row, option.path) ? option_value(row, option.path) : "");
     }
     if (other) cells.push_back(others(row));
     for (const MetricColumn& column : metrics) cells.push_back(column.cell(row, comparisons[i]));
@@ -143,6 +137,7 @@ Table results_table(const SweepResults& results, std::span<const RowComparison> 
     if (paper) cells.push_back(optional_text(row.paper.params_m, 0));
     if (unfinished) cells.push_back(state_of(row));
     table.rows.push_back(std::move(cells));
+    table.meanings.push_back(row_hover(row));
   }
   return table;
 }

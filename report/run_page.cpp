@@ -1,13 +1,21 @@
 #include "report/run_page.h"
 
 #include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <optional>
+#include <tuple>
 
 #include "base/format.h"
 #include "report/page_parts.h"
+#include "report/page_plots.h"
 #include "report/plot.h"
+#include "report/scale.h"
 
 namespace attn {
 namespace {
+
+constexpr const char* kPerplexity = kMetrics.front().name;
 
 const RunRecord& record_of(const SingleRun& run) {
   return run.results.rows.front().runs.front();
@@ -25,38 +33,106 @@ std::pair<int64_t, double> best_of(const MetricCurve& curve) {
       });
 }
 
-PlotLine line_of(const MetricCurve& curve, int colour) {
-  PlotLine line{.label = curve.evaluator, .colour = colour % kPlotColours, .points = {}};
+bool is_plotted(const MetricCurve& curve) {
+  return !curve.title.empty() && curve.values.size() >= 2;
+}
+
+PlotLine line_of(const MetricCurve& curve, size_t index) {
+  PlotLine line{.label = curve.evaluator,
+                .hover = curve.evaluator + ": " + curve.title,
+                .colour = categorical_colour(index),
+                .points = {},
+                .band = {}};
   for (const auto& [step, value] : curve.values) {
     line.points.emplace_back(static_cast<double>(step), value);
   }
   return line;
 }
 
+// The best value of a curve, marked where it isn't the last one.
+void mark_best(Plot& plot, const MetricCurve& curve, const Colour& colour) {
+  const auto [step, value] = best_of(curve);
+  if (step == curve.values.back().first) return;
+  const std::string text = format("best %.2f", value);
+  plot.points.push_back({.label = text,
+                         .hover = text + " at step " + std::to_string(step),
+                         .colour = colour,
+                         .x = static_cast<double>(step),
+                         .y = value,
+                         .error = {},
+                         .hollow = true});
+}
+
+// The first evaluations of perplexity are many times the last ones: shows what is below three times
+// the best.
+std::optional<Interval> late_range(const Plot& plot) {
+  constexpr double kTimesBest = 3.0;
+  Interval all{INFINITY, 0.0};
+  for (const PlotLine& line : plot.lines) {
+    for (const auto& [step, ppl] : line.points) {
+      if (!std::isfinite(ppl) || ppl <= 0) continue;
+      all = {std::min(all.low, ppl), std::max(all.high, ppl)};
+    }
+  }
+  if (!(all.low < all.high)) return {};
+  return Interval{all.low, std::min(all.high, kTimesBest * all.low)};
+}
+
+PlotPanel& panel_of(std::vector<PlotPanel>& panels, const MetricCurve& curve) {
+  for (PlotPanel& panel : panels) {
+    if (panel.heading == curve.title) return panel;
+  }
+  Plot plot{.description = curve.title + " by updates",
+            .x = {"updates", false, {}, {}},
+            .y = {curve.title, curve.lower_is_better, {}, {}},
+            .lines = {},
+            .points = {}};
+  panels.push_back({.heading = curve.title, .words = {}, .plot = std::move(plot)});
+  return panels.back();
+}
+
 // A plot per main metric of the evaluators; that of perplexity also shows training perplexity.
-std::vector<Plot> plots_of(const SingleRun& run) {
-  std::vector<Plot> plots;
+std::vector<PlotPanel> plots_of(const SingleRun& run) {
+  constexpr double kWidth = 560, kHeight = 320;
+  std::vector<PlotPanel> panels;
   if (!run.training.empty()) {
-    plots.push_back({.title = "perplexity", .x = {"updates", false}, .y = {"perplexity", true}});
-    PlotLine line{.label = "training", .colour = 0, .points = {}};
+    const MetricCurve training{"training", "ppl", kPerplexity, true, {}};
+    PlotLine line = line_of(training, 0);
+    line.colour = "base";
     for (const CurvePoint& point : run.training) {
       line.points.emplace_back(static_cast<double>(point.step), point.ppl);
     }
-    plots.back().lines.push_back(std::move(line));
+    panel_of(panels, training).plot.lines.push_back(std::move(line));
   }
   for (const MetricCurve& curve : run.curves) {
-    if (curve.title.empty() || curve.values.size() < 2) continue;
-    auto plot = std::find_if(plots.begin(), plots.end(),
-                             [&](const Plot& other) { return other.title == curve.title; });
-    if (plot == plots.end()) {
-      plots.push_back({.title = curve.title,
-                       .x = {"updates", false},
-                       .y = {curve.title, curve.lower_is_better}});
-      plot = plots.end() - 1;
-    }
-    plot->lines.push_back(line_of(curve, static_cast<int>(plot->lines.size()) + 1));
+    if (!is_plotted(curve)) continue;
+    Plot& plot = panel_of(panels, curve).plot;
+    PlotLine line = line_of(curve, plot.lines.size());
+    mark_best(plot, curve, line.colour);
+    plot.lines.push_back(std::move(line));
   }
-  return plots;
+  for (PlotPanel& panel : panels) {
+    Plot& plot = panel.plot;
+    if (plot.y.logarithmic) plot.y.range = late_range(plot);
+    if (panels.size() == 1) std::tie(plot.width, plot.height) = std::pair(kWidth, kHeight);
+    panel.heading[0] = static_cast<char>(std::toupper(panel.heading[0]));
+  }
+  return panels;
+}
+
+// "BLEU 41.07 (test), perplexity 5.23 (valid), after 2,100 updates."
+std::string last_scores(const SingleRun& run) {
+  std::string text;
+  int64_t step = 0;
+  for (const MetricCurve& curve : run.curves) {
+    if (curve.title.empty() || curve.values.empty()) continue;
+    step = std::max(step, curve.values.back().first);
+    text.append(text.empty() ? "" : ", ").append(curve.title);
+    text += format(" %.2f (%s)", curve.values.back().second, curve.evaluator.c_str());
+  }
+  if (text.empty()) return "No evaluation yet.";
+  text[0] = static_cast<char>(std::toupper(text[0]));
+  return text + ", after " + tick_text(static_cast<double>(step)) + " updates.";
 }
 
 }  // namespace
@@ -115,16 +191,17 @@ std::string markdown_report(const SingleRun& run) {
 std::string html_report(const SingleRun& run) {
   const SweepResults& results = run.results;
   std::string out = page_head(results.title, results.about);
-  out += paragraphs({state_of(run)}, "") + paragraphs(results.notes, "");
-  out += "<h2>Scores</h2>\n" + to_html(scores_table(run));
-  for (Plot& plot : plots_of(run)) {
-    const bool training = plot.lines.front().label == "training";
-    if (!plot.title.empty()) plot.title[0] = static_cast<char>(std::toupper(plot.title[0]));
-    out += figure(plot, training ? "Training perplexity is the mean since the previous log line, "
-                                   "with dropout; evaluators run without."
-                                 : "");
+  out += paragraphs({last_scores(run)}, "answer");
+  out += paragraphs({state_of(run)}, record_of(run).finished ? "small" : "progress");
+  out += paragraphs(results.notes, "small");
+  const std::string plots = panel_grid(plots_of(run));
+  if (!plots.empty()) {
+    out += plots;
+    out += paragraphs({"Training perplexity is the mean since the previous log line, with dropout; "
+                       "evaluators run without."},
+                      "caption");
   }
-  return out + html_end(results);
+  return out + section("Scores", "") + to_html(scores_table(run)) + html_end(results);
 }
 
 }  // namespace attn

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "base/format.h"
 #include "report/table.h"
 
 namespace attn {
@@ -41,12 +42,45 @@ void append_padded(std::string& out, const std::string& text, size_t width, bool
 Table without(const Table& table, Table::Shown other) {
   Table out;
   out.rows.resize(table.rows.size());
+  out.meanings = table.meanings;
   for (size_t i = 0; i < table.columns.size(); ++i) {
     if (table.columns[i].shown == other) continue;
     out.columns.push_back(table.columns[i]);
     for (size_t k = 0; k < table.rows.size(); ++k) out.rows[k].push_back(table.rows[k][i]);
   }
   return out;
+}
+
+// Whether a column is the first of its group of columns, or the first after one.
+bool begins_group(const Table& table, size_t column) {
+  return column > 0 && table.columns[column].group != table.columns[column - 1].group;
+}
+
+std::string cell_class(const Table& table, size_t column) {
+  std::string names = table.columns[column].text ? "text" : "";
+  if (begins_group(table, column)) names += names.empty() ? "first" : " first";
+  return names.empty() ? "" : format(" class=\"%s\"", names.c_str());
+}
+
+// The row of headings over several columns; "" if there are none.
+std::string html_groups(const Table& table) {
+  std::string out;
+  bool any = false;
+  for (size_t i = 0; i < table.columns.size();) {
+    size_t end = i + 1;
+    const std::string& group = table.columns[i].group;
+    while (!group.empty() && end < table.columns.size() && table.columns[end].group == group) ++end;
+    if (group.empty()) {
+      out.append("<th").append(cell_class(table, i)).append("></th>");
+    } else {
+      any = true;
+      out += format("<th colspan=\"%zu\" class=\"group%s\">", end - i,
+                    begins_group(table, i) ? " first" : "");
+      out.append(html_escaped(group)).append("</th>");
+    }
+    i = end;
+  }
+  return any ? format("<tr>%s</tr>\n", out.c_str()) : "";
 }
 
 }  // namespace
@@ -126,29 +160,27 @@ std::string html_escaped(const std::string& text) {
 
 std::string to_html(const Table& all) {
   const Table table = without(all, Table::Shown::csv);
-  std::string out = "<div class=\"scroll\"><table>\n<thead>\n<tr>";
-  for (size_t i = 0; i < table.columns.size();) {
-    size_t end = i + 1;
-    const std::string& group = table.columns[i].group;
-    while (!group.empty() && end < table.columns.size() && table.columns[end].group == group) ++end;
-    out += "<th colspan=\"" + std::to_string(end - i) + "\"" +
-           (group.empty() ? ">" : " class=\"group\">") + html_escaped(group) + "</th>";
-    i = end;
-  }
-  out += "</tr>\n<tr>";
-  for (const Table::Column& column : table.columns) {
-    out += column.text ? "<th class=\"text\"" : "<th";
-    if (!column.meaning.empty())
-      out.append(" title=\"").append(html_escaped(column.meaning)) += '"';
+  std::string out = "<div class=\"scroll\" tabindex=\"0\"><table>\n<thead>\n" + html_groups(table);
+  out += "<tr>";
+  for (size_t i = 0; i < table.columns.size(); ++i) {
+    const Table::Column& column = table.columns[i];
+    out.append("<th").append(cell_class(table, i));
+    if (!column.meaning.empty()) {
+      out.append(" title=\"").append(html_escaped(column.meaning)).append("\"");
+    }
     out.append(">").append(html_escaped(column.title)).append("</th>");
   }
   out += "</tr>\n</thead>\n<tbody>\n";
-  for (const auto& row : table.rows) {
-    out += "<tr>";
+  for (size_t k = 0; k < table.rows.size(); ++k) {
+    const std::vector<std::string>& row = table.rows[k];
+    const std::string meaning = k < table.meanings.size() ? table.meanings[k] : "";
+    out += "<tr";
+    if (!meaning.empty()) out.append(" title=\"").append(html_escaped(meaning)).append("\"");
+    out += ">";
     for (size_t i = 0; i < row.size(); ++i) {
       const char* tag = i == 0 ? "th" : "td";
-      out += std::string("<") + tag + (table.columns[i].text ? " class=\"text\">" : ">") +
-             html_escaped(row[i]) + "</" + tag + ">";
+      out.append("<").append(tag).append(cell_class(table, i)).append(">");
+      out.append(html_escaped(row[i])).append("</").append(tag).append(">");
     }
     out += "</tr>\n";
   }

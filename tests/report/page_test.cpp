@@ -1,27 +1,166 @@
 #include "report/page.h"
 
+#include <cmath>
 #include <string>
 
 #include "report/comparison.h"
+#include "report/table.h"
+#include "tests/report/pages.h"
 #include "tests/report/sweeps.h"
 #include "tests/support/catch.h"
 
 using namespace attn;
+using testing::check_page;
 using testing::contains;
+using testing::count_of;
 using testing::row;
 using testing::run;
 using testing::sweep;
 
-TEST_CASE("the page is self-contained and shows all tables and plots") {
-  auto results =
-      sweep({row("base", 5, 25, {run(1, 5, 25)}), row("A1", 5.3, 24, {run(1, 5.2, 24.5)})});
-  const auto compared = compare(results);
-  const std::string page = html_report(results, compared);
-  CHECK(page.find("http") == std::string::npos);
-  CHECK(page.find("<script") == std::string::npos);
-  for (const char* part : {"Learning curves", "ours vs. the paper", "vs. parameters",
-                           "vs. training FLOPs", "Training cost", "Reproduce"}) {
+namespace {
+
+std::string page_of(const SweepResults& results) {
+  const std::string page = html_report(results, compare(results));
+  check_page(page);
+  return page;
+}
+
+RowRecord without_paper(RowRecord record) {
+  record.paper = {};
+  return record;
+}
+
+SweepResults two_rows() {
+  return sweep({row("base", 5, 25, {run(1, 5, 25), run(2, 5.1, 25.3), run(3, 5.05, 25.1)}),
+                row("A1", 5.3, 24, {run(1, 6, 20), run(2, 6.1, 20.3), run(3, 6.05, 20.1)})});
+}
+
+}  // namespace
+
+TEST_CASE("a page begins with the answer and the differences, then the table and curves") {
+  SweepResults results = two_rows();
+  results.rows[1].about = "one head";
+  const std::string page = page_of(results);
+  const char* parts[] = {"<h1>a sweep</h1>", "A1 differs significantly from base in BLEU",
+                         "The paper&#39;s sign holds for 1 of 1 in BLEU and 1 of 1 in perplexity",
+                         "class=\"forest\"", ">one head<", "<h2>Results</h2>",
+                         "<h2>Learning curves</h2>", "<h2>Training cost</h2>", "Reproduce"};
+  size_t at = 0;
+  for (const char* part : parts) {
+    INFO(part);
+    at = page.find(part, at);
+    REQUIRE(at != std::string::npos);
+  }
+  CHECK_THAT(page, contains("−5.00") && contains("−1.0") && contains("class=\"band\""));
+  // The paper's differences are in the forest plot, and in no other.
+  CHECK(page.find("ours vs. the paper") == std::string::npos);
+  CHECK_THAT(markdown_report(results, compare(results)), contains("| base") && contains("| A1"));
+}
+
+TEST_CASE("names and descriptions are escaped everywhere on a page") {
+  SweepResults results = two_rows();
+  results.title = "<b>T</b>";
+  results.about = "1 < 2 & \"x\"";
+  results.rows[1].name = "A<i>";
+  results.rows[1].about = "\"><u>";
+  results.rows[1].changed = {"model.x"};
+  results.rows[1].values["model.x"] = "\"<s>\"";
+  results.evaluators[Metric::bleu] = "<em>";
+  results.notes = {"<mark>"};
+  results.command = "attn sweep <q>";
+  const std::string page = page_of(results);
+  for (const char* tag : {"<b>", "<i>", "<u>", "<s>", "<em>", "<mark>", "<q>"}) {
+    INFO(tag);
+    CHECK(page.find(tag) == std::string::npos);
+  }
+  CHECK_THAT(page, contains("A&lt;i&gt;") && contains("&quot;&gt;&lt;u&gt;"));
+}
+
+TEST_CASE("single seeds have no bands, and no test over seeds") {
+  SweepResults results = two_rows();
+  for (RowRecord& record : results.rows) record.runs.resize(1);
+  const std::string page = page_of(results);
+  CHECK(page.find("class=\"band\"") == std::string::npos);
+  CHECK(page.find("class=\"interval\" style") == std::string::npos);
+}
+
+TEST_CASE("without figures of the paper the page shows what the seeds can detect") {
+  SweepResults results = two_rows();
+  for (RowRecord& record : results.rows) record = without_paper(std::move(record));
+  const std::string page = page_of(results);
+  CHECK_THAT(page, contains("These seeds can detect differences of"));
+  CHECK(page.find("class=\"paper\"") == std::string::npos);
+  CHECK(page.find("paper&#39;s") == std::string::npos);
+}
+
+TEST_CASE("one row has its scores and its learning curve, and no differences") {
+  SweepResults results = two_rows();
+  results.rows.resize(1);
+  const std::string page = page_of(results);
+  CHECK_THAT(page, contains("base has BLEU 25.13 ± 0.15, perplexity 5.05 ± 0.05"));
+  CHECK(page.find("class=\"forest\"") == std::string::npos);
+  CHECK(count_of(page, "<h3>") == 1);
+  results.rows[0].runs.clear();
+  CHECK_THAT(page_of(results), contains("No result yet.") && contains("1 row has not been run."));
+}
+
+TEST_CASE("failed and unfinished rows are on the page with their states") {
+  SweepResults results = two_rows();
+  RunRecord failed = run(1, 0, 0), running = run(1, 0, 0);
+  for (RunRecord* record : {&failed, &running}) {
+    record->finished = false;
+    record->figures = {};
+    record->curve = {{100, 50.0}, {200, NAN}, {300, INFINITY}};
+  }
+  failed.state = "failed at step 300";
+  running.state = "at step 300 of 800";
+  results.rows.push_back(row("A2", 5, 25, {failed}));
+  results.rows.push_back(row("A3", 5, 25, {running}));
+  results.rows.push_back(row("A4", 5, 25, {}));
+  const std::string page = page_of(results);
+  CHECK_THAT(page, contains("Of 8 runs, 1 has failed, 1 is unfinished. 1 row has not been run."));
+  for (const char* part : {">failed<", ">unfinished<", ">not run<", "seed 1 failed at step 300"}) {
     CHECK_THAT(page, contains(part));
   }
-  CHECK_THAT(markdown_report(results, compared), contains("| base") && contains("| A1"));
+}
+
+TEST_CASE("scores that are not finite or identical do not spoil a page") {
+  SweepResults results = two_rows();
+  results.rows[1].runs[0].figures[Metric::loss] = NAN;
+  results.rows[1].runs[1].figures[Metric::loss] = INFINITY;
+  results.rows[1].runs[0].curve = {{100, NAN}, {200, -1.0}, {300, 0.0}};
+  page_of(results);
+  results = two_rows();
+  results.rows[1].runs = results.rows[0].runs;
+  CHECK_THAT(page_of(results), contains("A1 does not differ significantly from base"));
+}
+
+TEST_CASE("sixty rows are all in the plot and in the table, in panels of seven curves at most") {
+  SweepResults results = sweep({row("base", 0, 0, {run(1, 5, 25)})});
+  for (int k = 0; k < 60; ++k) {
+    const double x = k;
+    std::string name = "rate.learning_rate=";
+    name += std::to_string(1000 + k);
+    results.rows.push_back(row(name, 0, 0, {run(1, 5 + 0.01 * x, 25 - 0.1 * x)}));
+    results.rows.back().changed = {"train.learning_rate"};
+    results.rows.back().values["train.learning_rate"] = std::to_string(1000 + k);
+  }
+  for (RowRecord& record : results.rows) record.paper = {};
+  const std::string page = page_of(results);
+  for (const RowRecord& record : results.rows) {
+    INFO(record.name);
+    CHECK_THAT(page, contains(">" + record.name + "</th>"));
+    CHECK(count_of(page, record.name + "</text>") <= 3);
+  }
+  CHECK(count_of(page, "<g class=\"row\">") == 60 + 2 * 60);  // side by side; one by one
+  CHECK_THAT(page, contains("(9 of 9)") && contains("BLEU against learning_rate"));
+}
+
+TEST_CASE("a table has the rows' meanings for the pointer, and lines between groups of columns") {
+  SweepResults results = two_rows();
+  results.rows[1].about = "one head";
+  const std::string html = to_html(results_table(results, compare(results)));
+  CHECK_THAT(html, contains("<tr title=\"A1: one head\">"));
+  CHECK(count_of(html, "class=\"group first\"") == 2);
+  CHECK(to_csv(results_table(results, compare(results))).find("one head") == std::string::npos);
 }

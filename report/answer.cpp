@@ -1,0 +1,233 @@
+#include "report/answer.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/format.h"
+#include "report/row_groups.h"
+#include "report/svg.h"
+#include "report/table.h"
+
+namespace attn {
+namespace {
+
+constexpr size_t kMostNames = 4;
+constexpr double kMostWords = 30.0;  // em, about 50 characters
+
+std::string count_of(size_t count, const char* one, const char* several) {
+  return std::to_string(count) + " " + (count == 1 ? one : several);
+}
+
+// Rows compared in a metric.
+struct Compared {
+  MetricFacts facts;
+  std::vector<size_t> rows, significant;
+  std::vector<size_t> agree, disagree, unclear;  // as the paper
+};
+
+Compared look_at(std::span<const RowComparison> comparisons, const MetricFacts& facts) {
+  Compared found{.facts = facts, .rows = {}, .significant = {}, .agree = {}, .disagree = {},
+                 .unclear = {}};
+  for (size_t i = 1; i < comparisons.size(); ++i) {
+    const Difference& difference = comparisons[i].differences[facts.metric];
+    if (!difference.ours || !std::isfinite(*difference.ours)) continue;
+    found.rows.push_back(i);
+    if (difference.significant) found.significant.push_back(i);
+    if (difference.verdict == Verdict::agrees) found.agree.push_back(i);
+    if (difference.verdict == Verdict::disagrees) found.disagree.push_back(i);
+    if (difference.verdict == Verdict::unclear) found.unclear.push_back(i);
+  }
+  return found;
+}
+
+// The first metric with compared rows, and perplexity where it is another one.
+std::vector<Compared> compared_metrics(const SweepResults& results,
+                                       std::span<const RowComparison> comparisons) {
+  std::vector<Compared> all;
+  for (const MetricFacts& facts : metrics_by_interest(results)) {
+    Compared found = look_at(comparisons, facts);
+    if (!found.rows.empty()) all.push_back(std::move(found));
+  }
+  if (all.size() > 2) all.erase(all.begin() + 1, all.end() - 1);
+  return all;
+}
+
+// "C5 (twice d_model, +1.20)".
+std::string named(const SweepResults& results, std::span<const RowComparison> comparisons,
+                  const MetricFacts& facts, size_t row) {
+  const std::string words = fitted_text(row_words(results.rows[row]), kMostWords, 1.0);
+  return results.rows[row].name + " (" + (words.empty() ? words : words + ", ") +
+         signed_number(*comparisons[row].differences[facts.metric].ours, kScoreDecimals) + ")";
+}
+
+// "; best is C5 (…), worst D2 (…)": the extremes of the significant differences.
+std::string extremes(const SweepResults& results, std::span<const RowComparison> comparisons,
+                     const Compared& found) {
+  const bool lower = found.facts.metric == Metric::loss;
+  std::optional<size_t> best, worst;
+  const auto gain = [&](size_t row) {
+    const double ours = *comparisons[row].differences[found.facts.metric].ours;
+    return lower ? -ours : ours;
+  };
+  for (const size_t row : found.significant) {
+    if (gain(row) > 0 && (!best || gain(row) > gain(*best))) best = row;
+    if (gain(row) < 0 && (!worst || gain(row) < gain(*worst))) worst = row;
+  }
+  std::string text;
+  if (best) text += "; best is " + named(results, comparisons, found.facts, *best);
+  if (worst) {
+    text += best ? ", worst " : "; worst is ";
+    text += named(results, comparisons, found.facts, *worst);
+  }
+  return text;
+}
+
+// "3 of the 19 rows differ", "A1 does not differ".
+std::string how_many_differ(const SweepResults& results, const Compared& found) {
+  if (found.rows.size() == 1) {
+    return results.rows[found.rows.front()].name +
+           (found.significant.empty() ? " does not differ" : " differs");
+  }
+  if (found.significant.empty()) return format("None of the %zu rows differs", found.rows.size());
+  return format("%zu of the %zu rows %s", found.significant.size(), found.rows.size(),
+                found.significant.size() == 1 ? "differs" : "differ");
+}
+
+// ", 10", of a second metric after how_many_differ.
+std::string how_many_more(const Compared& first, const Compared& second) {
+  const bool none = second.significant.empty();
+  if (first.rows.size() > 1) {
+    return none ? ", none" : format(", %zu", second.significant.size());
+  }
+  if (first.significant.empty()) return none ? ", nor" : ", but does";
+  return none ? ", but not" : " and";
+}
+
+std::string differing(const SweepResults& results, std::span<const RowComparison> comparisons,
+                      const std::vector<Compared>& metrics) {
+  const Compared& first = metrics.front();
+  const auto in_metric = [&](const Compared& of) {
+    return std::string(" in ") + of.facts.name + " (" +
+           mean_text(comparisons.front().means[of.facts.metric]) + ")";
+  };
+  std::string text = how_many_differ(results, first) + " significantly from " +
+                     results.rows.front().name + in_metric(first);
+  if (metrics.size() > 1) text += how_many_more(first, metrics[1]) + in_metric(metrics[1]);
+  const bool one_row = first.rows.size() == 1;
+  if (!one_row) {
+    text += extremes(results, comparisons, first.significant.empty() ? metrics.back() : first);
+  }
+  return text + ".";
+}
+
+// "4 of 18 in BLEU and 7 of 18 in perplexity".
+std::string signs(const std::vector<Compared>& metrics, std::vector<size_t> Compared::*which) {
+  std::string text;
+  for (const Compared& found : metrics) {
+    const size_t all = found.agree.size() + found.disagree.size() + found.unclear.size();
+    if (all == 0) continue;
+    text += format("%s%zu of %zu in %s", text.empty() ? "" : " and ", (found.*which).size(), all,
+                   found.facts.name);
+  }
+  return text;
+}
+
+// " (big; A3, C3)".
+std::string names_of(const SweepResults& results, const std::vector<Compared>& metrics) {
+  std::vector<size_t> rows;
+  for (const Compared& found : metrics) {
+    rows.insert(rows.end(), found.disagree.begin(), found.disagree.end());
+  }
+  std::sort(rows.begin(), rows.end());
+  rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
+  std::string text;
+  for (size_t i = 0; i < rows.size() && i < kMostNames; ++i) {
+    text += (i == 0 ? " (" : ", ") + results.rows[rows[i]].name;
+  }
+  if (rows.size() > kMostNames) text += " …";
+  return text.empty() ? "" : text + ")";
+}
+
+std::string against_the_paper(const SweepResults& results, const std::vector<Compared>& metrics) {
+  const std::string agree = signs(metrics, &Compared::agree);
+  if (agree.empty()) return "";
+  return " The paper's sign holds for " + agree + ", and is reversed for " +
+         signs(metrics, &Compared::disagree) + names_of(results, metrics) +
+         "; the others are inconclusive.";
+}
+
+std::string detectable_sentence(std::span<const RowComparison> comparisons,
+                                const std::vector<Compared>& metrics) {
+  std::string text;
+  for (const Compared& found : metrics) {
+    const auto difference = median_detectable(comparisons, found.facts.metric);
+    if (!difference) continue;
+    text += text.empty() ? " These seeds can detect differences of " : " and ";
+    text += format("%.*f in %s", kScoreDecimals, *difference, found.facts.name);
+  }
+  return text.empty() ? " With these seeds nothing can be tested over seeds."
+                      : text + " or more (power 0.8).";
+}
+
+}  // namespace
+
+std::vector<MetricFacts> metrics_by_interest(const SweepResults& results) {
+  std::vector<MetricFacts> metrics(kMetrics.rbegin(), kMetrics.rend());
+  std::erase_if(metrics, [&](const MetricFacts& facts) {
+    return results.evaluators[facts.metric].empty();
+  });
+  return metrics;
+}
+
+std::string answer(const SweepResults& results, std::span<const RowComparison> comparisons) {
+  if (comparisons.empty()) return "";
+  const std::vector<Compared> metrics = compared_metrics(results, comparisons);
+  if (!metrics.empty()) {
+    const std::string paper = against_the_paper(results, metrics);
+    return differing(results, comparisons, metrics) +
+           (paper.empty() ? detectable_sentence(comparisons, metrics) : paper);
+  }
+  std::string scores;
+  for (const MetricFacts& facts : metrics_by_interest(results)) {
+    const std::string mean = mean_text(comparisons.front().means[facts.metric]);
+    if (mean.empty()) continue;
+    scores.append(scores.empty() ? "" : ", ").append(facts.name).append(" ").append(mean);
+  }
+  if (scores.empty()) return "No result yet.";
+  return results.rows.front().name + " has " + scores + "; there is no other row to compare yet.";
+}
+
+std::string missing_state(const RowRecord& row) {
+  if (row.runs.empty()) return "not run";
+  bool failed = false;
+  for (const RunRecord& run : row.runs) {
+    if (run.finished) return "";
+    failed |= run.state.starts_with("failed");
+  }
+  return failed ? "failed" : "unfinished";
+}
+
+std::string progress(const SweepResults& results) {
+  size_t runs = 0, failed = 0, unfinished = 0, none = 0;
+  for (const RowRecord& row : results.rows) {
+    none += row.runs.empty();
+    for (const RunRecord& run : row.runs) {
+      ++runs;
+      if (run.finished) continue;
+      ++(run.state.starts_with("failed") ? failed : unfinished);
+    }
+  }
+  std::vector<std::string> parts;
+  if (failed > 0) parts.push_back(count_of(failed, "has failed", "have failed"));
+  if (unfinished > 0) parts.push_back(count_of(unfinished, "is unfinished", "are unfinished"));
+  std::string text;
+  for (const std::string& part : parts) {
+    text += text.empty() ? format("Of %s, ", count_of(runs, "run", "runs").c_str()) : ", ";
+    text += part;
+  }
+  if (!text.empty()) text += ". ";
+  if (none > 0) text += count_of(none, "row has", "rows have") + " not been run.";
+  return text;
+}
+
+}  // namespace attn
