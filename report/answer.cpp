@@ -26,8 +26,8 @@ struct Compared {
 };
 
 Compared look_at(std::span<const RowComparison> comparisons, const MetricFacts& facts) {
-  Compared found{.facts = facts, .rows = {}, .significant = {}, .agree = {}, .disagree = {},
-                 .unclear = {}};
+  Compared found{
+      .facts = facts, .rows = {}, .significant = {}, .agree = {}, .disagree = {}, .unclear = {}};
   for (size_t i = 1; i < comparisons.size(); ++i) {
     const Difference& difference = comparisons[i].differences[facts.metric];
     if (!difference.ours || !std::isfinite(*difference.ours)) continue;
@@ -173,9 +173,8 @@ std::string detectable_sentence(std::span<const RowComparison> comparisons,
 
 std::vector<MetricFacts> metrics_by_interest(const SweepResults& results) {
   std::vector<MetricFacts> metrics(kMetrics.rbegin(), kMetrics.rend());
-  std::erase_if(metrics, [&](const MetricFacts& facts) {
-    return results.evaluators[facts.metric].empty();
-  });
+  std::erase_if(metrics,
+                [&](const MetricFacts& facts) { return results.evaluators[facts.metric].empty(); });
   return metrics;
 }
 

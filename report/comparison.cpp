@@ -206,8 +206,7 @@ std::vector<RowComparison> compare(const SweepResults& results) {
   return out;
 }
 
-std::optional<double> median_detectable(std::span<const RowComparison> comparisons,
-                                        Metric metric) {
+std::optional<double> median_detectable(std::span<const RowComparison> comparisons, Metric metric) {
   std::vector<double> differences;
   for (const RowComparison& row : comparisons) {
     if (const auto& test = row.differences[metric].test) {

@@ -44,9 +44,8 @@ std::vector<std::string> changed_paths_of(const SweepResults& results, const Row
 
 bool varies(const SweepResults& results, const RowGroup& group, const std::string& path) {
   const std::string first = option_value(results.rows[group.rows.front()], path);
-  return std::any_of(group.rows.begin(), group.rows.end(), [&](size_t row) {
-    return option_value(results.rows[row], path) != first;
-  });
+  return std::any_of(group.rows.begin(), group.rows.end(),
+                     [&](size_t row) { return option_value(results.rows[row], path) != first; });
 }
 
 // The parts "heads=4" of a grid row's name, without that of one option.

@@ -72,8 +72,8 @@ std::string forest_key(const Forest& forest) {
     }
   }
   const auto dot = [](const char* style, const char* colour) {
-    return format("<circle class=\"%s\" style=\"--c:var(--%s)\" cx=\"11\" cy=\"6\" r=\"4.2\"/>", style,
-                  colour);
+    return format("<circle class=\"%s\" style=\"--c:var(--%s)\" cx=\"11\" cy=\"6\" r=\"4.2\"/>",
+                  style, colour);
   };
   std::string out;
   if (filled.contains("accent")) {
@@ -89,13 +89,15 @@ std::string forest_key(const Forest& forest) {
   if (hollow) out += key_entry(dot("hollow", "faint").c_str(), "not significant");
   if (interval) {
     out += key_entry(
-        "<line class=\"interval\" style=\"--c:var(--faint)\" x1=\"0\" y1=\"6\" x2=\"22\" y2=\"6\"/>",
+        "<line class=\"interval\" style=\"--c:var(--faint)\" x1=\"0\" y1=\"6\" x2=\"22\" "
+        "y2=\"6\"/>",
         "95 % interval");
   }
   if (paper) {
-    out += key_entry("<path class=\"paper\" d=\"M11 1L16 6L11 11L6 6Z\"/>", "the paper's difference");
+    out +=
+        key_entry("<path class=\"paper\" d=\"M11 1L16 6L11 11L6 6Z\"/>", "the paper's difference");
   }
-  return "<ul class=\"key\">\n" + out + "</ul>\n";
+  return format("<ul class=\"key\">\n%s</ul>\n", out.c_str());
 }
 
 std::string forest_figure(const Forest& all) {

@@ -12,9 +12,8 @@ namespace {
 // Columns of the provenance with the same text in all rows of a table of several rows.
 bool is_shared(const Table& table, size_t column) {
   return table.rows.size() > 1 &&
-         std::all_of(table.rows.begin(), table.rows.end(), [&](const auto& row) {
-           return row[column] == table.rows.front()[column];
-         });
+         std::all_of(table.rows.begin(), table.rows.end(),
+                     [&](const auto& row) { return row[column] == table.rows.front()[column]; });
 }
 
 std::string provenance(const SweepResults& results) {
@@ -73,7 +72,8 @@ std::string panel_grid(std::span<const PlotPanel> panels) {
 std::string paragraphs(const std::vector<std::string>& lines, const char* style) {
   std::string out;
   for (const std::string& line : lines) {
-    out += std::string("<p class=\"") + style + "\">" + html_escaped(line) + "</p>\n";
+    out += format("<p class=\"%s\">", style);
+    out.append(html_escaped(line)).append("</p>\n");
   }
   return out;
 }

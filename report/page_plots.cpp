@@ -57,8 +57,8 @@ std::string hover_text(const MetricFacts& facts, const Forest::Cell& cell,
 
 // One row's mean curve over its seeds, with the range of the seeds.
 PlotLine curve_of(const RowRecord& row, const std::string& label, const Colour& colour) {
-  PlotLine line{.label = label, .hover = row_hover(row), .colour = colour, .points = {},
-                .band = {}};
+  PlotLine line{
+      .label = label, .hover = row_hover(row), .colour = colour, .points = {}, .band = {}};
   const bool any_finished = std::any_of(row.runs.begin(), row.runs.end(),
                                         [](const RunRecord& run) { return run.finished; });
   std::map<int64_t, std::vector<double>> values;  // by step
@@ -165,8 +165,8 @@ PlotPoint point_of(const RowRecord& row, const SeedMean& mean, double x, const M
 PlotPanel option_plot(const SweepResults& results, std::span<const RowComparison> comparisons,
                       const RowGroup& group, const NumericGrid& grid, const MetricFacts& facts) {
   const std::string option = option_name(grid.path);
-  PlotPanel panel{.heading = group.name, .words = std::string(facts.name) + " against " + option,
-                  .plot = {}};
+  PlotPanel panel{
+      .heading = group.name, .words = std::string(facts.name) + " against " + option, .plot = {}};
   Plot& plot = panel.plot;
   plot.description = panel.words;
   plot.y.label = std::string(facts.heading) + ", " + results.evaluators[facts.metric];
@@ -175,8 +175,8 @@ PlotPanel option_plot(const SweepResults& results, std::span<const RowComparison
   for (size_t k = 0; k < grid.series.size(); ++k) {
     const NumericGrid::Series& series = grid.series[k];
     const Colour colour = grid.series.size() == 1 ? "accent" : categorical_colour(k);
-    PlotLine line{.label = series.label, .hover = series.label, .colour = colour, .points = {},
-                  .band = {}};
+    PlotLine line{
+        .label = series.label, .hover = series.label, .colour = colour, .points = {}, .band = {}};
     for (const auto& [value, row] : series.entries) {
       const auto& mean = comparisons[row].means[facts.metric];
       if (!mean) continue;
@@ -215,14 +215,14 @@ Forest differences_forest(const SweepResults& results, std::span<const RowCompar
     }
   }
   for (const MetricFacts& facts : metrics_by_interest(results)) {
-    Forest::Panel panel{.metric = facts.name,
-                        .title = std::string(facts.heading) + ", " +
-                                 results.evaluators[facts.metric],
-                        .base = results.rows.front().name + " " +
-                                mean_text(comparisons.front().means[facts.metric]),
-                        .lower_is_better = facts.metric == Metric::loss,
-                        .paper_decimals = facts.paper_decimals,
-                        .cells = {}};
+    Forest::Panel panel{
+        .metric = facts.name,
+        .title = std::string(facts.heading) + ", " + results.evaluators[facts.metric],
+        .base =
+            results.rows.front().name + " " + mean_text(comparisons.front().means[facts.metric]),
+        .lower_is_better = facts.metric == Metric::loss,
+        .paper_decimals = facts.paper_decimals,
+        .cells = {}};
     for (size_t i = 0; i < rows.size(); ++i) {
       const Difference& difference = comparisons[rows[i]].differences[facts.metric];
       panel.cells.push_back(forest_cell(results.rows[rows[i]], difference));
@@ -245,7 +245,8 @@ std::vector<PlotPanel> learning_curves(const SweepResults& results,
   for (const RowGroup& group : groups) {
     for (RowGroup& panel : panels_of(group)) shown.push_back(std::move(panel));
   }
-  if (shown.empty()) shown.push_back({.name = results.rows.front().name, .options = {}, .rows = {}});
+  if (shown.empty())
+    shown.push_back({.name = results.rows.front().name, .options = {}, .rows = {}});
   for (const RowGroup& group : shown) {
     PlotPanel panel{.heading = group.name, .words = group.options, .plot = {}};
     panel.plot.description = "learning curves: " + group.name;

@@ -70,7 +70,8 @@ svg .title { font-size: 14px; font-weight: 600; fill: var(--ink); }
 svg .name, svg .number { font-size: 12px; fill: var(--c); font-weight: 600; }
 svg .name { paint-order: stroke; stroke: var(--paper); stroke-width: 3px; stroke-linejoin: round; }
 svg .number { font-weight: 400; } svg .strong { font-weight: 700; }
-svg .words { fill: var(--faint); }
+svg .row text { paint-order: stroke; stroke: var(--paper); stroke-width: 4px;
+  stroke-linejoin: round; }
 svg .grid { stroke: var(--rule); } svg .axis { stroke: var(--axis); }
 svg .zero { stroke: var(--ink); stroke-width: 1.2; }
 svg .line { fill: none; stroke: var(--c); stroke-width: 1.7; stroke-linejoin: round; }
@@ -83,11 +84,11 @@ svg .mark, svg .hollow { stroke: var(--c); stroke-width: 1.6; fill: var(--c); }
 svg .hollow { fill: var(--paper); }
 svg .paper { fill: var(--paper); fill-opacity: 0.6; stroke: var(--ink); stroke-width: 1.1; }
 svg .touch { fill: transparent; } svg .row:hover .touch { fill: var(--shade); }
-svg .row:hover .name { stroke: var(--shade); }
+svg .row:hover text { stroke: var(--shade); }
 @media (max-width: 1000px) { .side { display: none; } .stacked { display: grid; } }
 @media (max-width: 640px) { body { padding: 18px 15px 48px; } h2 { margin-top: 40px; }
   .answer { font-size: 1.05rem; }
-  th:first-child { max-width: 34vw; white-space: normal; overflow-wrap: anywhere; } }
+  th:first-child { max-width: 38vw; overflow: hidden; text-overflow: ellipsis; } }
 @page { size: A4 landscape; margin: 12mm; }
 @media print {
   body { max-width: none; padding: 0; font-size: 12px; }

@@ -72,7 +72,7 @@ std::optional<std::pair<double, double>> end_of(const PlotLine& line, const Plot
 Axes make_axes(const Plot& plot, const Interval& x, const Interval& y) {
   Axes axes;
   axes.y = make_scale(plot.y.range.value_or(y), plot.y.logarithmic, plot.height - kBottom, kTop);
-  const int most = std::clamp(static_cast<int>((axes.y.from - axes.y.to) / 36), 2, 8);
+  const int most = std::clamp(static_cast<int>((axes.y.from - axes.y.to) / 30), 2, 8);
   axes.y_ticks = plot.y.ticks.empty()
                      ? axis_ticks(axes.y.low, axes.y.high, plot.y.logarithmic, most)
                      : plot.y.ticks;
@@ -83,12 +83,11 @@ Axes make_axes(const Plot& plot, const Interval& x, const Interval& y) {
   for (const PlotLine& line : plot.lines) {
     const auto end = end_of(line, plot);
     if (!end || line.label.empty()) continue;
-    right =
-        std::max(right, kGap + 2 + text_width(end_label(line, end->second, axes.y), kText));
+    right = std::max(right, kGap + 2 + text_width(end_label(line, end->second, axes.y), kText));
   }
   right = std::min(right, plot.width * 0.4);
   axes.x = make_scale(x, plot.x.logarithmic, left, plot.width - right);
-  if (!plot.lines.empty() && x.high > x.low) {  // lines begin and end at the plot's edges
+  if (plot.points.empty() && x.high > x.low) {  // lines begin and end at the plot's edges
     axes.x.low = x.low;
     axes.x.high = x.high;
   }
@@ -192,8 +191,7 @@ void draw_beyond(Svg& svg, const PlotPoint& point, const Axes& axes, PointLabels
   const bool above = point.y > axes.y.high;
   const double x = axes.x.at(point.x), edge = above ? axes.y.to : axes.y.from;
   svg.arrow(x, edge, 0, above ? -1 : 1, "mark", point.colour);
-  const std::string text =
-      (point.label.empty() ? "" : point.label + " ") + value_text(point.y);
+  const std::string text = (point.label.empty() ? "" : point.label + " ") + value_text(point.y);
   const double y = edge + (above ? 6 : -6);
   labels.block({x - kRadius, y - 6, 2 * kRadius, 12});
   if (const auto box = labels.place(x, y, text_width(text, kText), kText)) {
@@ -201,9 +199,38 @@ void draw_beyond(Svg& svg, const PlotPoint& point, const Axes& axes, PointLabels
   }
 }
 
+// Keeps labels away from lines and error bars.
+void block_lines(PointLabels& labels, const Plot& plot, const Axes& axes) {
+  constexpr double kStep = 6.0;  // pixels
+  for (const PlotLine& line : plot.lines) {
+    for (size_t i = 1; i < line.points.size(); ++i) {
+      const auto& [x1, y1] = line.points[i - 1];
+      const auto& [x2, y2] = line.points[i];
+      if (!drawable(x1, plot.x.logarithmic) || !drawable(y1, plot.y.logarithmic) ||
+          !drawable(x2, plot.x.logarithmic) || !drawable(y2, plot.y.logarithmic)) {
+        continue;
+      }
+      const double fx = axes.x.at(x1), fy = axes.y.at(y1);
+      const double dx = axes.x.at(x2) - fx, dy = axes.y.at(y2) - fy;
+      const double steps = std::clamp(std::ceil(std::hypot(dx, dy) / kStep), 1.0, 400.0);
+      for (double k = 0; k <= steps; ++k) {
+        labels.block({fx + dx * k / steps - 2, fy + dy * k / steps - 2, 4, 4});
+      }
+    }
+  }
+  for (const PlotPoint& point : plot.points) {
+    if (!point.error || !drawable(point.x, plot.x.logarithmic)) continue;
+    const double low = point.y - *point.error, high = point.y + *point.error;
+    if (!drawable(low, plot.y.logarithmic) || !drawable(high, plot.y.logarithmic)) continue;
+    const double top = axes.y.at(high);
+    labels.block({axes.x.at(point.x) - 1, top, 2, axes.y.at(low) - top});
+  }
+}
+
 void draw_points(Svg& svg, const Plot& plot, const Axes& axes) {
-  PointLabels labels({axes.x.from, axes.y.to - kLine, plot.width - axes.x.from,
-                      axes.y.from - axes.y.to + kLine});
+  PointLabels labels(
+      {axes.x.from, axes.y.to - kLine, plot.width - axes.x.from, axes.y.from - axes.y.to + kLine});
+  block_lines(labels, plot, axes);
   std::vector<const PlotPoint*> shown;
   for (const PlotPoint& point : plot.points) {
     if (!drawable(point.x, plot.x.logarithmic) || !drawable(point.y, plot.y.logarithmic)) continue;

@@ -46,7 +46,7 @@ std::string others(const RowRecord& row) {
                                     [&](const Option& option) { return path == option.path; });
     if (column || path == "seed") continue;
     text += text.empty() ? "" : ", ";
-    text += option_name(path) + " " + option_value(row, path);
+    text.append(option_name(path)).append(" ").append(option_value(row, path));
   }
   return text;
 }

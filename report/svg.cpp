@@ -96,8 +96,7 @@ void Svg::rectangle(double x, double y, double width, double height, const char*
   out_ += format(" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>\n", x, y, width, height);
 }
 
-void Svg::arrow(double x, double y, double dx, double dy, const char* style,
-                const Colour& colour) {
+void Svg::arrow(double x, double y, double dx, double dy, const char* style, const Colour& colour) {
   constexpr double kLength = 9.0, kHalf = 5.0;
   path(format("M%.1f %.1fL%.1f %.1fL%.1f %.1fZ", x, y, x - kLength * dx - kHalf * dy,
               y - kLength * dy - kHalf * dx, x - kLength * dx + kHalf * dy,

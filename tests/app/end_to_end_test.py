@@ -474,7 +474,7 @@ class EndToEnd(ProgramTest):
             self.assertIn(part, report)
         self.assertEqual((self.path / "reported/report.md").read_text(), report)
         page = (self.path / "reported/report.html").read_text()
-        self.assertEqual(page.count("<svg"), 2)  # perplexity, wide and narrow
+        self.assertEqual(page.count("<figure>"), 1)  # perplexity
         self.assertIn(">training<", page)
         self.assertNotIn("<script", page)
         metrics = [json.loads(line) for line in (self.path / "reported/metrics.jsonl").read_text().splitlines()]

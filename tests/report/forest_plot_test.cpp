@@ -18,8 +18,8 @@ Forest forest_of(const std::vector<double>& differences) {
     std::string name = "row";
     name += std::to_string(i);
     forest.rows.push_back({.name = name, .words = "a row", .hover = "what it is"});
-    panel.cells.push_back({.ours = differences[i],
-                           .interval = Interval{differences[i] - 0.5, differences[i] + 0.5}});
+    panel.cells.push_back(
+        {.ours = differences[i], .interval = Interval{differences[i] - 0.5, differences[i] + 0.5}});
   }
   forest.panels = {panel};
   return forest;

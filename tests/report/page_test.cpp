@@ -41,10 +41,15 @@ TEST_CASE("a page begins with the answer and the differences, then the table and
   SweepResults results = two_rows();
   results.rows[1].about = "one head";
   const std::string page = page_of(results);
-  const char* parts[] = {"<h1>a sweep</h1>", "A1 differs significantly from base in BLEU",
+  const char* parts[] = {"<h1>a sweep</h1>",
+                         "A1 differs significantly from base in BLEU",
                          "The paper&#39;s sign holds for 1 of 1 in BLEU and 1 of 1 in perplexity",
-                         "class=\"forest\"", ">one head<", "<h2>Results</h2>",
-                         "<h2>Learning curves</h2>", "<h2>Training cost</h2>", "Reproduce"};
+                         "class=\"forest\"",
+                         ">one head<",
+                         "<h2>Results</h2>",
+                         "<h2>Learning curves</h2>",
+                         "<h2>Training cost</h2>",
+                         "Reproduce"};
   size_t at = 0;
   for (const char* part : parts) {
     INFO(part);

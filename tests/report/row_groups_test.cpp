@@ -38,15 +38,14 @@ std::vector<std::string> names_of(const SweepResults& results) {
 }  // namespace
 
 TEST_CASE("rows are grouped by the letters of Table 3, by grid, or by what they change") {
-  const auto results = sweep({changed("base", {}), changed("A1", {{"model.heads", "1"}}),
-                              changed("B1", {{"model.d_k", "16"}}),
-                              changed("A2", {{"model.heads", "4"}}),
-                              changed("big", {{"model.d_ff", "1024"}, {"model.d_k", "32"}}),
-                              changed("width.d_ff=128", {{"model.d_ff", "128"}}),
-                              changed("width.d_ff=512", {{"model.d_ff", "512"}}),
-                              changed("rotary", {{"model.position", "\"rotary\""}}),
-                              changed("learned", {{"model.position", "\"learned\""}}),
-                              changed("same", {})});
+  const auto results =
+      sweep({changed("base", {}), changed("A1", {{"model.heads", "1"}}),
+             changed("B1", {{"model.d_k", "16"}}), changed("A2", {{"model.heads", "4"}}),
+             changed("big", {{"model.d_ff", "1024"}, {"model.d_k", "32"}}),
+             changed("width.d_ff=128", {{"model.d_ff", "128"}}),
+             changed("width.d_ff=512", {{"model.d_ff", "512"}}),
+             changed("rotary", {{"model.position", "\"rotary\""}}),
+             changed("learned", {{"model.position", "\"learned\""}}), changed("same", {})});
   CHECK(names_of(results) == std::vector<std::string>{"A: A1 A2", "B: B1", "big: big",
                                                       "width: width.d_ff=128 width.d_ff=512",
                                                       "position: rotary learned", "same: same"});
