@@ -41,15 +41,16 @@ TEST_CASE("a page begins with the answer and the differences, then the table and
   SweepResults results = two_rows();
   results.rows[1].about = "one head";
   const std::string page = page_of(results);
-  const char* parts[] = {"<h1>a sweep</h1>",
-                         "A1 differs significantly from base in BLEU",
-                         "The paper&#39;s sign holds for 1 of 1 in BLEU and 1 of 1 in perplexity",
-                         "class=\"forest\"",
-                         ">one head<",
-                         "<h2>Results</h2>",
-                         "<h2>Learning curves</h2>",
-                         "<h2>Training cost</h2>",
-                         "Reproduce"};
+  const char* parts[] = {
+      "<h1>a sweep</h1>",
+      "A1 does not differ significantly from base in BLEU (25.13 ± 0.15), but does in perplexity",
+      "The paper&#39;s sign holds for 0 of 1 in BLEU and 1 of 1 in perplexity",
+      "class=\"forest\"",
+      ">one head<",
+      "<h2>Results</h2>",
+      "<h2>Learning curves</h2>",
+      "<h2>Training cost</h2>",
+      "Reproduce"};
   size_t at = 0;
   for (const char* part : parts) {
     INFO(part);
@@ -155,7 +156,6 @@ TEST_CASE("sixty rows are all in the plot and in the table, in panels of seven c
   for (const RowRecord& record : results.rows) {
     INFO(record.name);
     CHECK_THAT(page, contains(">" + record.name + "</th>"));
-    CHECK(count_of(page, record.name + "</text>") <= 3);
   }
   CHECK(count_of(page, "<g class=\"row\">") == 60 + 2 * 60);  // side by side; one by one
   CHECK_THAT(page, contains("(9 of 9)") && contains("BLEU against learning_rate"));
