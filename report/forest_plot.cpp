@@ -84,7 +84,7 @@ void draw_axis(Svg& svg, const Forest::Panel& panel, const Scale& scale, const L
   for (const double tick : axis_ticks(scale.low, scale.high, false, most)) {
     const double x = scale.at(tick);
     svg.line(x, top, x, bottom, tick == 0 ? "zero" : "grid");
-    const std::string text = (tick > 0 ? "+" : "") + tick_text(tick);
+    const std::string text = format(tick > 0 ? "+%s" : "%s", tick_text(tick).c_str());
     const double half = text_width(text, kSmall) / 2;
     svg.text(std::clamp(x, half, layout.width - half), bottom + 14, "middle", "tick", text);
   }
