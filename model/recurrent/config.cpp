@@ -14,6 +14,9 @@ void RecurrentConfig::validate() const {
   between("d_model", d_model, kWidest, "must be positive");
   between("hidden", hidden, kWidest, "must be positive");
   between("d_attention", d_attention, kWidest, "must be positive");
+  require(!residual || encoder_layers > 2 || decoder_layers > 2, "residual", "true",
+          "begins with the third layer of a side: requires encoder_layers or decoder_layers of at "
+          "least 3");
   require(dropout >= 0.0 && dropout < 1.0, "dropout", dropout, "must be at least 0 and below 1");
 }
 

@@ -113,7 +113,7 @@ RecurrentAttentionLayerImpl::RecurrentAttentionLayerImpl(const RecurrentConfig& 
     return Linear(torch::nn::LinearOptions(in, out).bias(false));
   };
   query = register_module("query", linear(config.hidden, config.d_attention));
-  key = register_module("key", linear(2 * config.hidden, config.d_attention));
+  key = register_module("key", linear(config.memory_width(), config.d_attention));
   if (kind_ == RecurrentAttention::additive) {
     score_weight = register_parameter("score_weight", torch::empty({config.d_attention}));
     const double bound = 1 / std::sqrt(static_cast<double>(config.d_attention));

@@ -12,56 +12,47 @@ int64_t cell_weights(const RecurrentConfig& c, int64_t inputs) {
   return gates(c) * c.hidden * (inputs + c.hidden);
 }
 
-int64_t cell_parameters(const RecurrentConfig& c, int64_t inputs) {
-  return cell_weights(c, inputs) + 2 * gates(c) * c.hidden;
+// Weights of an encoder layer, in its one or two directions.
+int64_t encoder_weights(const RecurrentConfig& c, int64_t layer) {
+  return (c.bidirectional(layer) ? 2 : 1) * cell_weights(c, c.encoder_inputs(layer));
 }
 
-int64_t context(const RecurrentConfig& c) {
-  return 2 * c.hidden;  // both directions of the encoder
-}
-
-// Input width of an encoder or decoder layer.
-int64_t encoder_inputs(const RecurrentConfig& c, int64_t layer) {
-  return layer == 0 ? c.d_model : context(c);
-}
-int64_t decoder_inputs(const RecurrentConfig& c, int64_t layer) {
-  return layer == 0 ? c.d_model : c.hidden + context(c);
-}
-
-// Input width of the output layer: top state, context, embedding.
-int64_t output_inputs(const RecurrentConfig& c) {
-  return c.hidden + context(c) + c.d_model;
+int64_t bias_parameters(const RecurrentConfig& c) {
+  return 2 * gates(c) * c.hidden;
 }
 
 }  // namespace
 
 int64_t parameter_count(const RecurrentConfig& c, const VocabularySizes& sizes) {
   int64_t sum = embedding_rows(c.embedding_sharing, sizes) * c.d_model;
-  for (int64_t i = 0; i < c.encoder_layers; ++i)
-    sum += 2 * cell_parameters(c, encoder_inputs(c, i));
-  for (int64_t i = 0; i < c.decoder_layers; ++i) sum += cell_parameters(c, decoder_inputs(c, i));
-  sum += c.decoder_layers * (context(c) + 1) * c.hidden;         // initial states
-  sum += c.hidden * c.d_attention + context(c) * c.d_attention;  // query and key
+  for (int64_t i = 0; i < c.encoder_layers; ++i) {
+    sum += encoder_weights(c, i) + (c.bidirectional(i) ? 2 : 1) * bias_parameters(c);
+  }
+  for (int64_t i = 0; i < c.decoder_layers; ++i) {
+    sum += cell_weights(c, c.decoder_inputs(i)) + bias_parameters(c);
+  }
+  const int64_t memory = c.memory_width();
+  sum += c.decoder_layers * (memory + 1) * c.hidden;  // initial states
+  sum += (c.hidden + memory) * c.d_attention;         // query and key
   if (c.attention == RecurrentAttention::additive) sum += c.d_attention;
-  return sum + (output_inputs(c) + 1) * c.d_model;
+  return sum + (c.output_inputs() + 1) * c.d_model;
 }
 
 double forward_flops(const RecurrentConfig& c, const VocabularySizes& sizes,
                      const PairLengths& lengths) {
   const auto s = static_cast<double>(lengths.source), t = static_cast<double>(lengths.target);
   const auto number = [](int64_t n) { return static_cast<double>(n); };
-  double source = number(context(c) * c.d_attention);  // keys, for each source position
+  const int64_t memory = c.memory_width();
+  double source = number(memory * c.d_attention);  // keys, for each source position
   double target =
-      number(c.hidden * c.d_attention + output_inputs(c) * c.d_model + c.d_model * sizes.target);
-  for (int64_t i = 0; i < c.encoder_layers; ++i) {
-    source += number(2 * cell_weights(c, encoder_inputs(c, i)));
-  }
+      number(c.hidden * c.d_attention + c.output_inputs() * c.d_model + c.d_model * sizes.target);
+  for (int64_t i = 0; i < c.encoder_layers; ++i) source += number(encoder_weights(c, i));
   for (int64_t i = 0; i < c.decoder_layers; ++i) {
-    target += number(cell_weights(c, decoder_inputs(c, i)));
+    target += number(cell_weights(c, c.decoder_inputs(i)));
   }
-  const double pair = number(c.d_attention + context(c));  // a score and a weighted value
-  return 2 * (s * source + t * target + s * t * pair +
-              number(c.decoder_layers * context(c) * c.hidden));
+  const double pair = number(c.d_attention + memory);  // a score and a weighted value
+  return 2 *
+         (s * source + t * target + s * t * pair + number(c.decoder_layers * memory * c.hidden));
 }
 
 }  // namespace attn

@@ -1,0 +1,44 @@
+// Search with the modules of training: the reference implementation, and all that a new
+// architecture needs.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "model/seq2seq.h"
+
+namespace attn {
+
+/// Uses the weights of `Model` without copies. A Model has a type State and, beside the interface
+/// of Seq2SeqModel, `State start(const Memory&)` and `torch::Tensor step(State&, const StepRows&)`,
+/// which returns the rows [R, D] of the output layer's input. It must be in evaluation mode.
+template <class Model>
+class StepInference : public InferenceModel {
+ public:
+  explicit StepInference(std::shared_ptr<Model> model) : model_(std::move(model)) {}
+
+  std::unique_ptr<DecodeSession> start(const TokenSequences& source) const override {
+    const torch::NoGradGuard no_grad;
+    return std::make_unique<Session>(model_, source);
+  }
+
+ private:
+  class Session : public DecodeSession {
+   public:
+    Session(std::shared_ptr<Model> model, const TokenSequences& source)
+        : model_(std::move(model)), state_(model_->start(model_->encode(source))) {}
+
+    torch::Tensor step(const StepRows& rows) override {
+      const torch::NoGradGuard no_grad;
+      return model_->project(model_->step(state_, rows));
+    }
+
+   private:
+    std::shared_ptr<Model> model_;
+    typename Model::State state_;
+  };
+
+  std::shared_ptr<Model> model_;
+};
+
+}  // namespace attn
