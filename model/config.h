@@ -8,6 +8,8 @@
 #include <variant>
 
 #include "base/enum_names.h"
+#include "model/bytenet/config.h"
+#include "model/convolutional/config.h"
 #include "model/recurrent/config.h"
 #include "model/transformer/config.h"
 #include "model/vocabulary.h"
@@ -15,12 +17,15 @@
 namespace attn {
 
 /// In the order of ModelConfig's alternatives.
-enum class Architecture { transformer, recurrent };
+enum class Architecture { transformer, recurrent, convolutional, bytenet };
 
 template <>
 struct EnumNames<Architecture> {
-  static constexpr auto values = std::to_array<EnumName<Architecture>>(
-      {{Architecture::transformer, "transformer"}, {Architecture::recurrent, "recurrent"}});
+  static constexpr auto values =
+      std::to_array<EnumName<Architecture>>({{Architecture::transformer, "transformer"},
+                                             {Architecture::recurrent, "recurrent"},
+                                             {Architecture::convolutional, "convolutional"},
+                                             {Architecture::bytenet, "bytenet"}});
 };
 
 /// A union tagged by "architecture", by default the Transformer. Each alternative is a config
@@ -28,7 +33,8 @@ struct EnumNames<Architecture> {
 struct ModelConfig {
   static constexpr const char* kTag = "architecture";
   static constexpr bool kTagReplaces = true;
-  using Options = std::variant<TransformerConfig, RecurrentConfig>;
+  using Options =
+      std::variant<TransformerConfig, RecurrentConfig, ConvolutionalConfig, ByteNetConfig>;
 
   Options options;
 

@@ -1,5 +1,7 @@
 #include "model/size.h"
 
+#include "model/bytenet/size.h"
+#include "model/convolutional/size.h"
 #include "model/recurrent/size.h"
 #include "model/transformer/size.h"
 

@@ -57,7 +57,55 @@ void add_recurrent(std::vector<ModelVariant>& list) {
   add("dot", [](Config& c) { c.attention = RecurrentAttention::dot; });
   add("deep", [](Config& c) { c.encoder_layers = 2, c.decoder_layers = 3; });
   add("one layer", [](Config& c) { c.decoder_layers = 1; });
+  add("gnmt", [](Config& c) {
+    c.encoder_layers = 4, c.decoder_layers = 4, c.residual = true;
+    c.encoder_directions = RecurrentDirections::bottom;
+  });
+  add("all bidirectional with residuals",
+      [](Config& c) { c.encoder_layers = 3, c.cell = RecurrentCell::gru, c.residual = true; });
+  add("forward encoder", [](Config& c) { c.encoder_directions = RecurrentDirections::forward; });
+  add("gnmt with the context fed", [](Config& c) { c.input_feeding = true; });
+  add("luong", [](Config& c) { c.decoder = RecurrentDecoder::luong; });
+  add("luong with input feeding", [](Config& c) {
+    c.decoder = RecurrentDecoder::luong, c.input_feeding = true;
+    c.attention = RecurrentAttention::dot, c.encoder_directions = RecurrentDirections::forward;
+  });
+  add("luong, deep gru with input feeding", [](Config& c) {
+    c.decoder = RecurrentDecoder::luong, c.input_feeding = true, c.residual = true;
+    c.cell = RecurrentCell::gru, c.decoder_layers = 3;
+  });
   add("two matrices", [](Config& c) { c.embedding_sharing = EmbeddingSharing::decoder; });
+  add("three matrices", [](Config& c) { c.embedding_sharing = EmbeddingSharing::none; });
+}
+
+void add_convolutional(std::vector<ModelVariant>& list) {
+  using Config = ConvolutionalConfig;
+  const auto add = [&](const char* name, auto change) {
+    Config config{.d_model = 12,
+                  .encoder = {{.layers = 2, .width = 10, .kernel = 3}},
+                  .decoder = {{.layers = 2, .width = 14, .kernel = 3}},
+                  .max_positions = 32};
+    change(config);
+    list.push_back({std::string("convolutional, ") + name, config});
+  };
+  add("equal widths", [](Config&) {});
+  add("stacks of several widths and kernels", [](Config& c) {
+    c.encoder = {{2, 10, 3}, {1, 16, 5}, {1, 8, 1}};
+    c.decoder = {{1, 10, 4}, {2, 6, 2}, {1, 12, 1}};
+  });
+  add("two matrices", [](Config& c) { c.embedding_sharing = EmbeddingSharing::decoder; });
+  add("three matrices", [](Config& c) { c.embedding_sharing = EmbeddingSharing::none; });
+}
+
+void add_bytenets(std::vector<ModelVariant>& list) {
+  using Config = ByteNetConfig;
+  const auto add = [&](const char* name, auto change) {
+    Config config{.d_model = 12, .hidden = 6, .repeats = 2, .dilations = {1, 2}};
+    change(config);
+    list.push_back({std::string("bytenet, ") + name, config});
+  };
+  add("usual", [](Config&) {});
+  add("wide kernel, not unfolded", [](Config& c) { c.kernel = 5, c.length_factor = 1.0; });
   add("three matrices", [](Config& c) { c.embedding_sharing = EmbeddingSharing::none; });
 }
 
@@ -65,6 +113,8 @@ std::vector<ModelVariant> variants() {
   std::vector<ModelVariant> list;
   add_transformers(list);
   add_recurrent(list);
+  add_convolutional(list);
+  add_bytenets(list);
   return list;
 }
 

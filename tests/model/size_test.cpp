@@ -53,6 +53,23 @@ TEST_CASE("FLOPs are those that PyTorch's counter sees, less the masked position
   }
 }
 
+TEST_CASE("FLOPs of the other architectures are those that PyTorch's counter sees") {
+  const auto path =
+      std::filesystem::path(testing::kSourceDir) / "tests/model/data/flops_architectures.json";
+  const Json cases = parse_json(read_file(path), path.string());
+  REQUIRE(cases.size() == 10);
+  for (const Json& one : cases) {
+    INFO(one["model"].dump());
+    const auto number = [&](const char* key) { return one[key].get<int64_t>(); };
+    ModelConfig config;
+    read_config(config, one["model"]);
+    config.validate();
+    const VocabularySizes sizes{number("vocabulary"), number("vocabulary")};
+    CHECK(forward_flops(config, sizes, {number("source"), number("target")}) ==
+          Approx(number("forward")).epsilon(1e-12));
+  }
+}
+
 TEST_CASE("errors of the model config name the option") {
   TransformerConfig config;
   config.d_model = 0;

@@ -54,7 +54,8 @@ TEST_CASE("a product of shifted rows is LibTorch's convolution of each sentence"
       const int64_t left = shape.causal ? reach : reach / 2;
       const torch::Tensor expected =
           torch::conv1d(torch::constant_pad_nd(sentence, {left, reach - left}),
-                        weight_OKD.transpose(1, 2), {}, 1, 0, shape.dilation)
+                        weight_OKD.transpose(1, 2), torch::Tensor(), at::IntArrayRef{1},
+                        at::IntArrayRef{0}, at::IntArrayRef{shape.dilation})
               .squeeze(0)
               .t();
       CHECK(max_difference(out.narrow(0, rows.offset(b), rows.length(b)), expected) < 1e-5);

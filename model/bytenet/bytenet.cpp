@@ -1,0 +1,129 @@
+#include "model/bytenet/bytenet.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "base/check.h"
+#include "kernels/ops/embedding.h"
+#include "model/step_inference.h"
+
+namespace attn {
+namespace {
+
+/// The rows of `memory` at positions[r] of sentences[r]; zeros beyond a sentence's end.
+torch::Tensor rows_at(const Memory& memory, std::span<const int64_t> sentences,
+                      std::span<const int64_t> positions) {
+  const Segments& segments = memory.segments;
+  std::vector<int64_t> index;
+  for (size_t r = 0; r < sentences.size(); ++r) {
+    const bool inside = positions[r] < segments.length(sentences[r]);
+    index.push_back(inside ? segments.offset(sentences[r]) + positions[r] : segments.rows());
+  }
+  const torch::Tensor& rows = memory.rows_MD;
+  return torch::cat({rows, torch::zeros({1, rows.size(1)}, rows.options())})
+      .index_select(0, int64_tensor(std::span<const int64_t>(index), rows.device()));
+}
+
+}  // namespace
+
+ByteNetImpl::ByteNetImpl(const ByteNetConfig& config, const VocabularySizes& sizes)
+    : Seq2SeqModel(sizes),
+      embeddings(*this, validated(config).embedding_sharing, sizes, config.d_model),
+      config_(config) {
+  embedding_dropout_ = register_module("embedding_dropout", Dropout(config.dropout));
+  add_blocks("encoder_", /*causal=*/false, encoder_blocks);
+  encoder_norm = register_module("encoder_norm", NormLayer(NormKind::layer, config.d_model));
+  join = register_module("join", Linear(config.kernel * 2 * config.d_model, config.d_model));
+  add_blocks("decoder_", /*causal=*/true, decoder_blocks);
+  decoder_norm = register_module("decoder_norm", NormLayer(NormKind::layer, config.d_model));
+  embeddings.reset_parameters();
+  reset_layers(*this);
+}
+
+void ByteNetImpl::add_blocks(const char* name, bool causal, std::vector<ByteNetBlock>& blocks) {
+  for (int64_t repeat = 0; repeat < config_.repeats; ++repeat) {
+    for (const int64_t dilation : config_.dilations) {
+      blocks.push_back(register_module(name + std::to_string(blocks.size()),
+                                       ByteNetBlock(config_, dilation, causal)));
+    }
+  }
+}
+
+torch::Tensor ByteNetImpl::embed(const torch::Tensor& weight_VD, const torch::Tensor& tokens_N) {
+  // Scaled to unit variance, as in the Transformer.
+  return embedding_dropout_(
+      scaled_embedding(weight_VD, tokens_N, std::sqrt(static_cast<double>(config_.d_model))));
+}
+
+Memory ByteNetImpl::encode(const TokenSequences& source) {
+  const Segments& rows = source.segments;
+  std::vector<int64_t> lengths, slots;
+  int64_t offset = 0;
+  for (int64_t b = 0; b < rows.count(); ++b) {
+    for (int64_t i = 0; i < rows.length(b); ++i) slots.push_back(offset + i);
+    lengths.push_back(config_.unfolded_length(rows.length(b)));
+    offset += lengths.back();
+  }
+  const Segments unfolded(lengths, device());
+  const torch::Tensor embedded = embed(embeddings.of_source(), source.tokens_N);
+  torch::Tensor x =
+      torch::zeros({unfolded.rows(), config_.d_model}, embedded.options())
+          .index_copy(0, int64_tensor(std::span<const int64_t>(slots), device()), embedded);
+  for (auto& block : encoder_blocks) x = block(x, unfolded);
+  return {encoder_norm(x), unfolded};
+}
+
+torch::Tensor ByteNetImpl::decode(const TokenSequences& target_in, const Memory& memory) {
+  const Segments& rows = target_in.segments;
+  std::vector<int64_t> sentences, positions;
+  for (int64_t b = 0; b < rows.count(); ++b) {
+    for (int64_t i = 0; i < rows.length(b); ++i) {
+      sentences.push_back(b);
+      positions.push_back(i);
+    }
+  }
+  const torch::Tensor joined_N2D = torch::cat(
+      {rows_at(memory, sentences, positions), embed(embeddings.of_target(), target_in.tokens_N)},
+      1);
+  torch::Tensor x =
+      join(shifted_rows(joined_N2D, rows, {.kernel = config_.kernel, .causal = true}));
+  for (auto& block : decoder_blocks) x = block(x, rows);
+  return decoder_norm(x);
+}
+
+ByteNetImpl::State ByteNetImpl::start(const Memory& memory) {
+  int64_t span = config_.kernel - 1;
+  for (const auto& block : decoder_blocks) span = std::max(span, block->past());
+  return {.memory = memory,
+          .ancestors = StepAncestors(span),
+          .join_inputs = {},
+          .block_inputs = std::vector<StepInputs>(decoder_blocks.size())};
+}
+
+torch::Tensor ByteNetImpl::step(State& state, const StepRows& rows) {
+  state.ancestors.advance(rows.parents, device());
+  const std::vector<int64_t> positions(rows.sentences.size(), state.ancestors.steps() - 1);
+  const torch::Tensor joined_R2D =
+      torch::cat({rows_at(state.memory, rows.sentences, positions),
+                  embed(embeddings.of_target(), int64_tensor(rows.tokens, device()))},
+                 1);
+  torch::Tensor x = join(state.join_inputs.window(joined_R2D, state.ancestors,
+                                                  {.kernel = config_.kernel, .causal = true}));
+  for (size_t i = 0; i < decoder_blocks.size(); ++i) {
+    x = decoder_blocks[i]->step(x, state.block_inputs[i], state.ancestors);
+  }
+  return decoder_norm(x);
+}
+
+std::shared_ptr<const InferenceModel> ByteNetImpl::inference(const SearchBackend& backend) {
+  require_backend(backend);
+  return std::make_shared<StepInference<ByteNetImpl>>(
+      std::static_pointer_cast<ByteNetImpl>(shared_from_this()));
+}
+
+std::shared_ptr<Seq2SeqModel> ByteNetImpl::replica() const {
+  return std::make_shared<ByteNetImpl>(config_, sizes());
+}
+
+}  // namespace attn

@@ -1,0 +1,57 @@
+// ByteNet (Kalchbrenner et al. 2016): dilated convolutions, and a decoder over the encoder output
+// position by position instead of attention. The encoder runs over the source, lengthened by zeros
+// (dynamic unfolding); target position t reads encoder position t and the tokens before t.
+// Differences to the paper: subwords, layer normalization and dropout as in Tensor2Tensor's
+// version, from which the first decoder layer is, and a last norm before the projection.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "kernels/libtorch.h"
+#include "model/bytenet/block.h"
+#include "model/bytenet/config.h"
+#include "model/layers/embedding_matrices.h"
+#include "model/seq2seq.h"
+
+namespace attn {
+
+class ByteNetImpl : public Seq2SeqModel {
+ public:
+  /// Parameters are initialized from torch's default generator.
+  ByteNetImpl(const ByteNetConfig& config, const VocabularySizes& sizes);
+
+  /// The memory's sentences have the unfolded lengths.
+  Memory encode(const TokenSequences& source) override;
+  torch::Tensor decode(const TokenSequences& target_in, const Memory& memory) override;
+  OutputLayer output_layer() const override { return {embeddings.of_output()}; }
+  std::shared_ptr<const InferenceModel> inference(const SearchBackend& backend) override;
+  std::shared_ptr<Seq2SeqModel> replica() const override;
+  int64_t width() const override { return config_.d_model; }
+
+  /// State of incremental decoding: the last inputs of each convolution.
+  struct State {
+    Memory memory;
+    StepAncestors ancestors;
+    StepInputs join_inputs;
+    std::vector<StepInputs> block_inputs;
+  };
+  State start(const Memory& memory);
+  /// One decoding step: the pre-softmax rows [R, D].
+  torch::Tensor step(State& state, const StepRows& rows);
+
+  EmbeddingMatrices embeddings;
+  std::vector<ByteNetBlock> encoder_blocks, decoder_blocks;
+  Linear join = nullptr;  ///< over encoder output and target embeddings: [D, kernel · 2 D]
+  NormLayer encoder_norm = nullptr, decoder_norm = nullptr;  ///< of the last blocks' sums
+
+ private:
+  void add_blocks(const char* name, bool causal, std::vector<ByteNetBlock>& blocks);
+  torch::Tensor embed(const torch::Tensor& weight_VD, const torch::Tensor& tokens_N);
+
+  ByteNetConfig config_;
+  Dropout embedding_dropout_ = nullptr;
+};
+TORCH_MODULE(ByteNet);
+
+}  // namespace attn

@@ -1,0 +1,46 @@
+// The options of ByteNet (Kalchbrenner et al. 2016) over subwords.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "model/vocabulary.h"
+
+namespace attn {
+
+struct ByteNetConfig {
+  int64_t d_model = 256;
+  int64_t hidden = 128;
+  int64_t kernel = 3;
+  int64_t repeats = 4;
+  std::vector<int64_t> dilations = {1, 2, 4, 8};
+  double length_factor = 1.5;
+  double dropout = 0.2;
+  EmbeddingSharing embedding_sharing = EmbeddingSharing::all;
+
+  template <class Self, class Visit>
+  static void fields(Self& self, Visit&& visit) {
+    visit("d_model", self.d_model, "width of the embeddings and between the residual blocks");
+    visit("hidden", self.hidden, "width of the convolutions inside the blocks; the paper: half");
+    visit("kernel", self.kernel, "positions that a convolution reads; odd");
+    visit("repeats", self.repeats, "how often encoder and decoder repeat the dilations");
+    visit("dilations", self.dilations,
+          "a residual block for each: the distance between the positions of its convolution");
+    visit("length_factor", self.length_factor,
+          "length of the encoder output over that of the source; later target positions read none "
+          "of it");
+    visit("dropout", self.dropout, "dropout on embeddings and on the output of each block");
+    visit("embedding_sharing", self.embedding_sharing,
+          "which of source embedding, target embedding and output projection share one matrix");
+  }
+  bool operator==(const ByteNetConfig&) const = default;
+  /// Throws ConfigError naming the first invalid option.
+  void validate() const;
+  std::optional<int64_t> max_length() const { return {}; }
+  bool counts_words() const { return false; }
+  /// Positions of the encoder output for a source sentence of this length.
+  int64_t unfolded_length(int64_t source) const;
+};
+
+}  // namespace attn

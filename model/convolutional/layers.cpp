@@ -1,0 +1,74 @@
+#include "model/convolutional/layers.h"
+
+#include <cmath>
+
+#include "kernels/ops/attention.h"
+
+namespace attn {
+namespace {
+
+const double kHalfRoot = std::sqrt(0.5);
+
+// Without dropout or gates behind a layer, so that its outputs have the variance of its inputs.
+WeightNormLinear plain_linear(int64_t in, int64_t out) {
+  return WeightNormLinear(in, out, std::pow(static_cast<double>(in), -0.5));
+}
+
+}  // namespace
+
+torch::Tensor scaled_sum(const torch::Tensor& a, const torch::Tensor& b) {
+  return (a + b) * kHalfRoot;
+}
+
+GatedConvolutionImpl::GatedConvolutionImpl(const ConvolutionLayerShape& shape, bool causal,
+                                           double probability)
+    : shape_{.kernel = shape.kernel, .causal = causal} {
+  dropout = register_module("dropout", Dropout(probability));
+  const int64_t inputs = shape.kernel * shape.inputs;
+  // Appendix A: a gate halves the standard deviation, dropout divides the variance by 1 - p.
+  const double deviation = std::sqrt(4 * (1 - probability) / static_cast<double>(inputs));
+  product = register_module("product", WeightNormLinear(inputs, 2 * shape.width, deviation));
+  if (shape.inputs != shape.width) {
+    projection = register_module("projection", plain_linear(shape.inputs, shape.width));
+  }
+}
+
+torch::Tensor GatedConvolutionImpl::gated(const torch::Tensor& window) {
+  return torch::glu(product(window), 1);
+}
+
+torch::Tensor GatedConvolutionImpl::forward(const torch::Tensor& x_ND, const Segments& rows) {
+  return gated(shifted_rows(dropout(x_ND), rows, shape_));
+}
+
+torch::Tensor GatedConvolutionImpl::step(const torch::Tensor& x_RD, StepInputs& inputs,
+                                         const StepAncestors& ancestors) {
+  return gated(inputs.window(x_RD, ancestors, shape_));
+}
+
+torch::Tensor GatedConvolutionImpl::residual(const torch::Tensor& x_ND) {
+  return projection ? projection(x_ND) : x_ND;
+}
+
+ConvolutionalAttentionImpl::ConvolutionalAttentionImpl(int64_t width, int64_t d_model) {
+  in = register_module("in", plain_linear(width, d_model));
+  out = register_module("out", plain_linear(d_model, width));
+}
+
+torch::Tensor ConvolutionalAttentionImpl::forward(const torch::Tensor& states_NC,
+                                                  const torch::Tensor& embedded_ND,
+                                                  const Segments& rows,
+                                                  const ConvolutionalMemory& memory) {
+  // One head without the factor 1/√d_k of packed_attention.
+  const double scale = kHalfRoot * std::sqrt(static_cast<double>(embedded_ND.size(1)));
+  const torch::Tensor contexts_ND =
+      packed_attention((in(states_NC) + embedded_ND) * scale, memory.keys_MD, memory.values_MD,
+                       {.heads = 1,
+                        .query_offsets = rows.offsets(),
+                        .key_offsets = memory.segments.offsets(),
+                        .query_starts = rows.device_offsets(),
+                        .key_starts = memory.segments.device_offsets()});
+  return scaled_sum(out(contexts_ND), states_NC);
+}
+
+}  // namespace attn
