@@ -43,6 +43,13 @@ struct RunRecord {
 struct PaperRecord {
   PerMetric<std::optional<double>> figures;
   std::optional<double> params_m;
+  std::optional<double> flops;  ///< of training
+};
+
+/// A system that is only published.
+struct PublishedRecord {
+  std::string name;
+  PaperRecord paper;
 };
 
 struct RowRecord {
@@ -62,9 +69,10 @@ struct SweepResults {
   PerMetric<std::string> evaluators;  ///< their names; empty: none
   PerMetric<std::string> signatures;  ///< signatures of scores
   BleuOptions bleu_options;
-  int64_t averaged = 0;            ///< checkpoints averaged before scoring; 0: the last weights
-  std::vector<RowRecord> rows;     ///< the first one is the baseline
-  std::vector<std::string> notes;  ///< e.g. omitted runs, changed texts
+  int64_t averaged = 0;         ///< checkpoints averaged before scoring; 0: the last weights
+  std::vector<RowRecord> rows;  ///< the first one is the baseline
+  std::vector<PublishedRecord> published;  ///< for the table of costs
+  std::vector<std::string> notes;          ///< e.g. omitted runs, changed texts
 };
 
 }  // namespace attn

@@ -142,6 +142,16 @@ Table results_table(const SweepResults& results, std::span<const RowComparison> 
   return table;
 }
 
+namespace {
+
+// The published BLEU and FLOPs of a system, as the last cells of its row.
+void add_published(const PaperRecord& paper, std::vector<std::string>& cells) {
+  cells.push_back(optional_text(paper.figures[Metric::bleu], 2));
+  cells.push_back(paper.flops ? format("%.1e", *paper.flops) : "");
+}
+
+}  // namespace
+
 Table cost_table(const SweepResults& results) {
   Table table;
   table.columns = {{"row", "row", true, "", ""},
@@ -151,6 +161,14 @@ Table cost_table(const SweepResults& results) {
                    {"gflops_per_second", "GFLOP/s", false, "", ""},
                    {"peak_share", "of peak", false, "", "of this machine's peak matrix product"},
                    {"memory_gb", "memory, GB", false, "", "peak, resident or GPU"}};
+  const bool published = !results.published.empty() ||
+                         std::any_of(results.rows.begin(), results.rows.end(),
+                                     [](const RowRecord& row) { return row.paper.flops; });
+  const size_t own = table.columns.size();
+  if (published) {
+    table.columns.push_back({"paper_bleu", "BLEU", false, "published", "not on this data"});
+    table.columns.push_back({"paper_flops", "FLOPs", false, "published", "peak FLOP/s × time"});
+  }
   for (const RowRecord& row : results.rows) {
     const double flops = mean_of(row, [](const RunRecord& run) { return run.flops; });
     const double seconds = mean_of(row, [](const RunRecord& run) { return run.seconds; });
@@ -165,6 +183,13 @@ Table cost_table(const SweepResults& results) {
                           if_known(speed, number(speed, 0)), if_known(rate, number(rate / 1e9, 0)),
                           if_known(share, number(100 * share, 0) + " %"),
                           if_known(memory, number(memory / 1e9, 2))});
+    if (published) add_published(row.paper, table.rows.back());
+  }
+  for (const PublishedRecord& system : results.published) {
+    std::vector<std::string> cells(own);
+    cells.front() = system.name;
+    add_published(system.paper, cells);
+    table.rows.push_back(std::move(cells));
   }
   return table;
 }

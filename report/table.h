@@ -34,7 +34,8 @@ struct Table {
 /// For CSV also all statistics in full precision.
 Table results_table(const SweepResults& results, std::span<const RowComparison> comparisons);
 
-/// Training cost per row as in Table 2: means over finished runs.
+/// Training cost per row as in Table 2: means over finished runs, and published BLEU and FLOPs
+/// where there are some, below the rows also those of systems that are only published.
 Table cost_table(const SweepResults& results);
 
 /// Provenance, one line per run.

@@ -23,6 +23,7 @@ struct PaperFigures {
   PerMetric<double> figures;
   double params_m = 0.0;
   std::string params_note;
+  double flops = 0.0;
 
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit) {
@@ -32,6 +33,7 @@ struct PaperFigures {
     visit("params_m", self.params_m, "parameters in millions; checked if paper_vocabulary is set");
     visit("params_note", self.params_note,
           "why the parameters differ from the paper's; disables the check");
+    visit("flops", self.flops, "training FLOPs, for the table of costs");
   }
   bool operator==(const PaperFigures&) const = default;
 };
@@ -58,6 +60,19 @@ struct SweepRow {
     visit("paper", self.paper, "the paper's results, for the report");
   }
   bool operator==(const SweepRow&) const = default;
+};
+
+/// A system that is not trained, for the table of costs.
+struct PublishedSystem {
+  std::string name;
+  PaperFigures paper;
+
+  template <class Self, class Visit>
+  static void fields(Self& self, Visit&& visit) {
+    visit("name", self.name, "name of the system");
+    visit("paper", self.paper, "its published results");
+  }
+  bool operator==(const PublishedSystem&) const = default;
 };
 
 /// The evaluators of the report, by metric; empty: the first one of the kind.
@@ -111,6 +126,7 @@ struct SweepFile {
   int64_t paper_vocabulary = 0;
   SweepMetrics metrics;
   std::vector<SweepRow> rows;
+  std::vector<PublishedSystem> published;
   SlurmConfig slurm;
 
   template <class Self, class Visit>
@@ -125,6 +141,8 @@ struct SweepFile {
           "vocabulary size at which parameters are checked against the paper's; 0: no check");
     visit("metrics", self.metrics, "evaluators to report");
     visit("rows", self.rows, "rows; the first one is the baseline of the comparison");
+    visit("published", self.published,
+          "systems with published results only, below the rows in the report's table of costs");
     visit("slurm", self.slurm, "resources of the Slurm job array");
   }
   bool operator==(const SweepFile&) const = default;

@@ -81,6 +81,7 @@ Json describe(const SweepPlan& plan) {
   }
   return {{"source", plan.source.string()},
           {"about", plan.file.about},
+          {"published", write_config(plan.file).at("published")},
           {"metrics", write_config(plan.metrics)},
           {"rows", rows}};
 }

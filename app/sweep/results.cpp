@@ -31,7 +31,8 @@ std::optional<double> positive(double value) {
 PaperRecord paper_of(const Json& json, const std::string& place) {
   PaperFigures figures;
   read_config(figures, json, place);
-  PaperRecord paper{.figures = {}, .params_m = positive(figures.params_m)};
+  PaperRecord paper{
+      .figures = {}, .params_m = positive(figures.params_m), .flops = positive(figures.flops)};
   for (const MetricFacts& facts : kMetrics) {
     paper.figures[facts.metric] = positive(figures.figures[facts.metric]);
   }
@@ -333,6 +334,12 @@ SweepResults collect_results(const fs::path& directory) {
     TextCheck texts(directory);
     for (const Json& row : plan.at("rows")) {
       out.rows.push_back(read_row(row, directory, collector, texts, out));
+    }
+    if (const auto published = plan.find("published"); published != plan.end()) {
+      for (const Json& one : *published) {  // sweeps of earlier versions have none
+        out.published.push_back(
+            {one.at("name").get<std::string>(), paper_of(one.at("paper"), "published")});
+      }
     }
     texts.mark(out);
   } catch (const Json::exception& error) {

@@ -136,6 +136,24 @@ TEST_CASE("parameters have as many decimals as tell the rows apart, six at most"
              contains(" 1.000000 |") && contains(" 1.000001 |"));
 }
 
+TEST_CASE("the table of costs has published FLOPs, also of systems that were not trained") {
+  auto results = sweep({row("base", 5, 25, {run(1, 5, 25)}), row("A1", 5.3, 24, {})});
+  const size_t own = cost_table(results).columns.size();
+  results.rows[0].paper.flops = 3.3e18;
+  PublishedRecord system{"Deep-Att", {.figures = {}, .params_m = {}, .flops = 1.0e20}};
+  system.paper.figures[Metric::bleu] = 39.2;
+  results.published = {system};
+  const Table table = cost_table(results);
+  REQUIRE(table.columns.size() == own + 2);
+  REQUIRE(table.rows.size() == 3);
+  for (const auto& cells : table.rows) CHECK(cells.size() == table.columns.size());
+  CHECK(table.rows[0].back() == "3.3e+18");
+  CHECK(table.rows[1].back().empty());
+  CHECK(table.rows[2].front() == "Deep-Att");
+  CHECK(table.rows[2][own] == "39.20");
+  CHECK(table.rows[2].back() == "1.0e+20");
+}
+
 TEST_CASE("CSV and HTML escape what would break them") {
   Table table;
   table.columns = {{"a", "a", true, "", ""}, {"b", "b", false, "", ""}};

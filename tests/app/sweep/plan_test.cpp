@@ -148,7 +148,9 @@ TEST_CASE("the shipped sweeps and presets can be read") {
     request.file = std::filesystem::path(testing::kSourceDir) / name;
     CHECK(plan_sweep(request).rows.size() == 20);
   }
-  for (const char* name : {"paper", "tensor2tensor-v3", "fairseq"}) {
+  for (const char* name :
+       {"paper", "tensor2tensor-v3", "fairseq", "fairseq-lstm_wiseman_iwslt", "fairseq-fconv_iwslt",
+        "nmtpytorch-multi30k", "gnmt", "convs2s-wmt", "bytenet"}) {
     const auto file = std::filesystem::path(testing::kSourceDir) / "experiments/presets" /
                       (std::string(name) + ".json");
     CHECK_NOTHROW(load_experiment(file));
