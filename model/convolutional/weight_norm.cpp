@@ -1,6 +1,6 @@
 #include "model/convolutional/weight_norm.h"
 
-#include "kernels/ops/bf16.h"
+#include "kernels/ops/linear.h"
 
 namespace attn {
 
