@@ -131,15 +131,38 @@ ATTN_APART static void add_outer(const float* weights, int64_t padded, const Row
   }
 }
 
-// Number of unmasked keys of a query; largest for the last query of a block.
-static inline int64_t visible(const AttentionHead& head, int64_t query) {
-  return head.causal && query + 1 < head.keys ? query + 1 : head.keys;
+// The unmasked keys [begin, end) of a query; both ends never fall from one query to the next.
+struct KeyRange {
+  int64_t begin, end;
+};
+static inline KeyRange visible(const AttentionHead& head, int64_t query) {
+  KeyRange range = {0, head.keys};
+  if (head.causal) range.end = least(query + 1, head.keys);
+  if (head.window == 0) return range;
+  if (!head.causal) range.end = least(query + head.window / 2 + 1, head.keys);
+  const int64_t before = head.causal ? head.window - 1 : head.window / 2;
+  if (query > before) range.begin = least(query - before, range.end);
+  return range;
 }
 
-static void drop_weights(const AttentionHead& head, int64_t query, int64_t n, const float* in,
-                         float* out) {
+// Those of a block of queries: its score rows begin there, so that the work and the memory touched
+// grow with the window, not with the sentence. `begin` is a multiple of `step`.
+static inline KeyRange visible_to_block(const AttentionHead& head, int64_t first, int64_t count,
+                                        int64_t step = 1) {
+  return {visible(head, first).begin / step * step, visible(head, first + count - 1).end};
+}
+
+// The keys of a query, counted from the first key of its block.
+static inline KeyRange visible_in(const KeyRange& block, const AttentionHead& head, int64_t query) {
+  const KeyRange range = visible(head, query);
+  return {range.begin - block.begin, range.end - block.begin};
+}
+
+// `n` weights from key `begin` on.
+static void drop_weights(const AttentionHead& head, int64_t query, int64_t begin, int64_t n,
+                         const float* in, float* out) {
   const DropoutHalves key =
-      halves(head.dropout, head.first_index + static_cast<uint64_t>(query * head.keys));
+      halves(head.dropout, head.first_index + static_cast<uint64_t>(query * head.keys + begin));
   for (int64_t j = 0; j < n; ++j) {
     out[j] = in[j] * dropout_factor(key.first + static_cast<uint32_t>(j), key.low, key.high,
                                     head.dropout.threshold, head.dropout.scale);
@@ -156,14 +179,16 @@ static inline float inverse_root(int64_t d_k) {
 
 // Score rows are padded to whole vectors with zero weight, so that no loop has a scalar tail (most
 // of the work of a short sentence).
-static inline void hide_tail(float* scores, int64_t n) {
-  for (int64_t j = n; j < round_up(n); ++j) scores[j] = -__builtin_inff();
+static inline void hide_others(float* scores, const KeyRange& keys) {
+  for (int64_t j = 0; j < keys.begin; ++j) scores[j] = -__builtin_inff();
+  for (int64_t j = keys.end; j < round_up(keys.end); ++j) scores[j] = -__builtin_inff();
 }
 
-// Scores to weights, in place, zero up to the next whole vector; returns log Σ exp. n > 0.
-ATTN_APART static float softmax(float* scores, int64_t n) {
-  hide_tail(scores, n);
-  const int64_t whole = round_up(n);
+// Scores to weights, in place, zero outside of `keys` up to the next whole vector; returns log Σ
+// exp. There is at least one key.
+ATTN_APART static float softmax(float* scores, const KeyRange& keys) {
+  hide_others(scores, keys);
+  const int64_t whole = round_up(keys.end);
   float lanes[kLanes];
   for (int64_t l = 0; l < kLanes; ++l) lanes[l] = scores[l];
   for (int64_t j = kLanes; j < whole; j += kLanes) {
@@ -201,20 +226,23 @@ static inline void attend(const AttentionHead& head, const float* keys, float* o
   const float scale = inverse_root(head.d_k);
   for (int64_t i0 = 0; i0 < head.queries; i0 += kBlock) {
     const int64_t count = least(kBlock, head.queries - i0);
-    const int64_t most = visible(head, i0 + count - 1);
+    const KeyRange block = visible_to_block(head, i0, count, kLanes);
+    const int64_t most = block.end - block.begin;
     const RowBlock queries =
         block_of(head.query + i0 * head.query_stride, head.query_stride, count);
-    multiply(queries, scale, keys, padded, head.d_k, most, weights);
+    multiply(queries, scale, keys + block.begin, padded, head.d_k, most, weights);
     for (int64_t q = 0; q < count; ++q) {
-      const int64_t n = visible(head, i0 + q);
+      const KeyRange own = visible_in(block, head, i0 + q);
       float* row = weights + q * padded;
-      const float sum = n > 0 ? softmax(row, n) : 0.0f;  // no keys: zero output
+      const float sum = own.end > own.begin ? softmax(row, own) : 0.0f;  // no keys: zero output
       if (log_sum) log_sum[i0 + q] = sum;
-      clear(row, round_up(n), most);
-      if (head.dropout.threshold != 0) drop_weights(head, i0 + q, n, row, row);
+      clear(row, round_up(own.end), most);
+      if (head.dropout.threshold != 0) {
+        drop_weights(head, i0 + q, block.begin, own.end, row, row);
+      }
     }
-    weighted_rows(weights, padded, head.value, head.value_stride, most, head.d_v, count,
-                  output + i0 * output_stride, output_stride);
+    weighted_rows(weights, padded, head.value + block.begin * head.value_stride, head.value_stride,
+                  most, head.d_v, count, output + i0 * output_stride, output_stride);
   }
 }
 
@@ -232,10 +260,11 @@ static void attention_transposed(const AttentionHead& head, const float* transpo
 
 // Backward of softmax and dropout for one query: gradients of the dropped weights (in `scores`) to
 // gradients of the scores.
-ATTN_APART static void backward_row(const AttentionHead& head, int64_t query, int64_t most,
+ATTN_APART static void backward_row(const AttentionHead& head, int64_t query, const KeyRange& block,
                                     float log_sum, float* weights, float* dropped, float* scores) {
-  const int64_t n = visible(head, query), whole = round_up(n);
-  hide_tail(weights, n);
+  const KeyRange own = visible_in(block, head, query);
+  const int64_t n = own.end, whole = round_up(n), most = block.end - block.begin;
+  hide_others(weights, own);
   for (int64_t j = 0; j < whole; j += kLanes) {
     for (int64_t l = 0; l < kLanes; ++l) {
       weights[j + l] = exp_of(weights[j + l] - log_sum);
@@ -243,8 +272,8 @@ ATTN_APART static void backward_row(const AttentionHead& head, int64_t query, in
     }
   }
   if (head.dropout.threshold != 0) {
-    drop_weights(head, query, n, weights, dropped);
-    drop_weights(head, query, n, scores, scores);
+    drop_weights(head, query, block.begin, n, weights, dropped);
+    drop_weights(head, query, block.begin, n, scores, scores);
   }
   float lanes[kLanes] = {};
   for (int64_t j = 0; j < whole; j += kLanes) {
@@ -276,25 +305,29 @@ static void attention_backward(const AttentionHead& head, const AttentionGradien
   const float scale = inverse_root(head.d_k);
   for (int64_t i0 = 0; i0 < head.queries; i0 += kBlock) {
     const int64_t count = least(kBlock, head.queries - i0);
-    const int64_t most = visible(head, i0 + count - 1);
+    const KeyRange block = visible_to_block(head, i0, count, kLanes);
+    const int64_t most = block.end - block.begin;
+    const int64_t key_at = block.begin * head.key_stride,
+                  value_at = block.begin * head.value_stride;
     const RowBlock queries =
         block_of(head.query + i0 * head.query_stride, head.query_stride, count);
     const RowBlock d_out =
         block_of(gradients.output + i0 * gradients.output_stride, gradients.output_stride, count);
-    multiply(queries, scale, keys, padded, head.d_k, most, weights);
-    multiply(d_out, 1.0f, values, padded, head.d_v, most, scores);
+    multiply(queries, scale, keys + block.begin, padded, head.d_k, most, weights);
+    multiply(d_out, 1.0f, values + block.begin, padded, head.d_v, most, scores);
     for (int64_t q = 0; q < count; ++q) {
-      backward_row(head, i0 + q, most, gradients.log_sum[i0 + q], weights + q * padded,
+      backward_row(head, i0 + q, block, gradients.log_sum[i0 + q], weights + q * padded,
                    dropped + q * padded, scores + q * padded);
     }
     for (int64_t q = count; q < kBlock; ++q) {  // missing rows add nothing
       clear(scores + q * padded, 0, most);
       clear(dropped + q * padded, 0, most);
     }
-    weighted_rows(scores, padded, head.key, head.key_stride, most, head.d_k, count,
+    weighted_rows(scores, padded, head.key + key_at, head.key_stride, most, head.d_k, count,
                   gradients.query + i0 * head.query_stride, head.query_stride);
-    add_outer(scores, padded, queries, most, head.d_k, gradients.key, head.key_stride);
-    add_outer(dropped, padded, d_out, most, head.d_v, gradients.value, head.value_stride);
+    add_outer(scores, padded, queries, most, head.d_k, gradients.key + key_at, head.key_stride);
+    add_outer(dropped, padded, d_out, most, head.d_v, gradients.value + value_at,
+              head.value_stride);
   }
 }
 

@@ -170,24 +170,28 @@ ATTN_APART static void lane_outer(const float* weights, const float* block, int6
   });
 }
 
-// One vector of queries: what its lanes may see, and their dropout counters.
+// One vector of queries: what its lanes may see, and their dropout counters. Keys count from the
+// first one of the block.
 struct QueryLanes {
-  int64_t keys;         ///< visible to the last slot
-  int32_t visible[16];  ///< keys that a lane may see
+  int64_t keys;                    ///< visible to the last slot
+  int32_t begin[16], visible[16];  ///< keys that a lane may see
   uint32_t low[16], first[16], high;
 };
 
 static QueryLanes query_lanes(const AttentionHead& sentence, const uint64_t* first_index,
-                              const HeadLanes& lanes, int64_t query) {
+                              const HeadLanes& lanes, int64_t query, const KeyRange& block) {
   QueryLanes out;
   out.high = 0;
   const int64_t present = heads_in(lanes);
   for (int64_t l = 0; l < kLanes; ++l) {
     const int64_t i = least(query + l / lanes.per_slot, sentence.queries - 1);
     const int64_t h = least(l % lanes.per_slot, present - 1);
-    out.visible[l] = static_cast<int32_t>(visible(sentence, i));
-    const DropoutHalves key = halves(
-        sentence.dropout, first_index[lanes.first + h] + static_cast<uint64_t>(i * sentence.keys));
+    const KeyRange own = visible_in(block, sentence, i);
+    out.begin[l] = static_cast<int32_t>(own.begin);
+    out.visible[l] = static_cast<int32_t>(own.end);
+    const DropoutHalves key =
+        halves(sentence.dropout, first_index[lanes.first + h] +
+                                     static_cast<uint64_t>(i * sentence.keys + block.begin));
     out.low[l] = key.low;
     out.first[l] = key.first;
     out.high = key.high;
@@ -196,7 +200,12 @@ static QueryLanes query_lanes(const AttentionHead& sentence, const uint64_t* fir
   return out;
 }
 
-static inline void hide_future(const QueryLanes& query, float* scores) {
+static inline void hide_others(const QueryLanes& query, float* scores) {
+  for (int64_t j = 0; j < query.begin[kLanes - 1]; ++j) {
+    for (int64_t l = 0; l < kLanes; ++l) {
+      if (j < query.begin[l]) scores[j * kLanes + l] = -__builtin_inff();
+    }
+  }
   for (int64_t j = query.visible[0]; j < query.keys; ++j) {
     for (int64_t l = 0; l < kLanes; ++l) {
       if (j >= query.visible[l]) scores[j * kLanes + l] = -__builtin_inff();
@@ -225,7 +234,7 @@ static inline void exponentials(float* x, int64_t count, Vector shift) {
 // Scores to weights in place, zero from query.keys to n; sets log Σ exp by lane.
 ATTN_APART static void lane_softmax(const QueryLanes& query, int64_t n, float* scores,
                                     float* log_sum) {
-  hide_future(query, scores);
+  hide_others(query, scores);
   const int64_t count = query.keys * kLanes;
   float largest[kLanes], sum[kLanes], inverse[kLanes];
   for (int64_t l = 0; l < kLanes; ++l) largest[l] = scores[l];
@@ -250,7 +259,7 @@ ATTN_APART static void lane_softmax(const QueryLanes& query, int64_t n, float* s
 ATTN_APART static void lane_backward(const AttentionHead& sentence, const QueryLanes& query,
                                      int64_t n, const float* log_sum, float* weights,
                                      float* dropped, float* scores) {
-  hide_future(query, weights);
+  hide_others(query, weights);
   const int64_t count = query.keys * kLanes;
   exponentials(weights, count, load(log_sum));
   if (sentence.dropout.threshold != 0) {
@@ -288,12 +297,15 @@ static void narrow_attention_forward(const AttentionHead& sentence, int64_t head
     spread_rows(lanes, sentence.value, sentence.value_stride, all, d_v, values);
     for (int64_t i0 = 0; i0 < sentence.queries; i0 += step) {
       const int64_t count = least(step, sentence.queries - i0);
-      const int64_t n = visible(sentence, i0 + count - 1);
+      const KeyRange block = visible_to_block(sentence, i0, count);
+      const int64_t n = block.end - block.begin;
+      const int64_t key_at = block.begin * d_k * kLanes, value_at = block.begin * d_v * kLanes;
       gather_rows(lanes, sentence.query + i0 * sentence.query_stride, sentence.query_stride, count,
                   d_k, queries);
-      lane_products(queries, scale, keys, d_k, n, all, weights);
+      lane_products(queries, scale, keys + key_at, d_k, n, all, weights);
       for (int64_t q = 0; q < kBlock && q * lanes.slots < count; ++q) {
-        const QueryLanes query = query_lanes(sentence, first_index, lanes, i0 + q * lanes.slots);
+        const QueryLanes query =
+            query_lanes(sentence, first_index, lanes, i0 + q * lanes.slots, block);
         float* row = weights + q * all * kLanes;
         float sums[kLanes] = {};  // no keys: zero output
         if (n > 0) lane_softmax(query, n, row, sums);
@@ -305,7 +317,7 @@ static void narrow_attention_forward(const AttentionHead& sentence, int64_t head
           }
         }
       }
-      lane_sums(weights, values, d_v, n, all, outputs);
+      lane_sums(weights, values + value_at, d_v, n, all, outputs);
       scatter_rows(lanes, outputs, count, d_v, output + i0 * output_stride, output_stride);
     }
   }
@@ -336,13 +348,15 @@ static void narrow_attention_backward(const AttentionHead& sentence, int64_t hea
     clear(d_keys, 0, all * (d_k + d_v) * kLanes);
     for (int64_t i0 = 0; i0 < sentence.queries; i0 += step) {
       const int64_t count = least(step, sentence.queries - i0);
-      const int64_t n = visible(sentence, i0 + count - 1);
+      const KeyRange block = visible_to_block(sentence, i0, count);
+      const int64_t n = block.end - block.begin;
+      const int64_t key_at = block.begin * d_k * kLanes, value_at = block.begin * d_v * kLanes;
       gather_rows(lanes, sentence.query + i0 * sentence.query_stride, sentence.query_stride, count,
                   d_k, queries);
       gather_rows(lanes, gradients.output + i0 * gradients.output_stride, gradients.output_stride,
                   count, d_v, d_outputs);
-      lane_products(queries, scale, keys, d_k, n, all, weights);
-      lane_products(d_outputs, 1.0f, values, d_v, n, all, scores);
+      lane_products(queries, scale, keys + key_at, d_k, n, all, weights);
+      lane_products(d_outputs, 1.0f, values + value_at, d_v, n, all, scores);
       for (int64_t q = 0; q < kBlock; ++q) {
         const int64_t i = i0 + q * lanes.slots, at = q * all * kLanes;
         if (i >= sentence.queries) {  // missing rows add nothing
@@ -358,14 +372,14 @@ static void narrow_attention_backward(const AttentionHead& sentence, int64_t hea
                         ? gradients.log_sum[(lanes.first + h) * log_sum_stride + row]
                         : 100.0f;
         }
-        lane_backward(sentence, query_lanes(sentence, first_index, lanes, i), n, sums, weights + at,
-                      dropped + at, scores + at);
+        lane_backward(sentence, query_lanes(sentence, first_index, lanes, i, block), n, sums,
+                      weights + at, dropped + at, scores + at);
       }
-      lane_sums(scores, keys, d_k, n, all, d_queries);
+      lane_sums(scores, keys + key_at, d_k, n, all, d_queries);
       scatter_rows(lanes, d_queries, count, d_k, gradients.query + i0 * sentence.query_stride,
                    sentence.query_stride);
-      lane_outer(scores, queries, d_k, n, all, d_keys);
-      lane_outer(dropped, d_outputs, d_v, n, all, d_values);
+      lane_outer(scores, queries, d_k, n, all, d_keys + key_at);
+      lane_outer(dropped, d_outputs, d_v, n, all, d_values + value_at);
     }
     add_slots(lanes, d_keys, all, d_k, gradients.key, sentence.key_stride);
     add_slots(lanes, d_values, all, d_v, gradients.value, sentence.value_stride);

@@ -24,6 +24,9 @@ struct AttentionHead {
   int64_t queries, keys;  ///< L and M
   int64_t d_k, d_v;
   bool causal;
+  /// Restricts query i to the keys (i - window, i] if causal, else to |i - j| <= window / 2; 0: no
+  /// restriction.
+  int64_t window;
   DropoutKey dropout;
   uint64_t first_index;  ///< counter of the head's first weight
 };

@@ -19,6 +19,7 @@ struct Layout {
   std::vector<int64_t> query_offsets, key_offsets;
   int64_t heads = 0;
   bool causal = false;
+  int64_t window = 0;
   cpu::DropoutKey dropout;
 
   int64_t sentences() const { return static_cast<int64_t>(query_offsets.size()) - 1; }
@@ -53,6 +54,7 @@ cpu::AttentionHead head_of(const Layout& layout, const torch::Tensor& queries,
   out.d_k = d_k;
   out.d_v = d_v;
   out.causal = layout.causal;
+  out.window = layout.window;
   out.dropout = layout.dropout;
   out.first_index = first_index(layout, sentence, head);
   return out;
@@ -192,8 +194,9 @@ bool requires_gradient(const torch::Tensor& queries, const torch::Tensor& keys,
 bool supports_ragged_lengths(const torch::Tensor& queries, const torch::Tensor& keys,
                              const torch::Tensor& values, const PackedAttention& options) {
   return queries.is_cuda() && options.query_starts.defined() && options.key_starts.defined() &&
-         options.dropout == 0.0 && queries.size(1) / options.heads % 8 == 0 &&
-         values.size(1) / options.heads % 8 == 0 && !has_empty_sentence(options.key_offsets) &&
+         options.window == 0 && options.dropout == 0.0 &&
+         queries.size(1) / options.heads % 8 == 0 && values.size(1) / options.heads % 8 == 0 &&
+         !has_empty_sentence(options.key_offsets) &&
          !(requires_gradient(queries, keys, values) && has_empty_sentence(options.query_offsets));
 }
 
@@ -232,6 +235,11 @@ torch::Tensor padded_attention(const torch::Tensor& queries, const torch::Tensor
   if (options.causal) {
     allowed = allowed & torch::ones({longest_query, longest_key}, allowed.options()).tril();
   }
+  if (options.window > 0) {
+    const int64_t before = options.causal ? options.window - 1 : options.window / 2;
+    const torch::Tensor all = torch::ones({longest_query, longest_key}, allowed.options());
+    allowed = allowed & all.triu(-before) & all.tril(before);
+  }
   // A padding query may attend to no key; it gets its first key, and its output is dropped below.
   const torch::Tensor none = ~allowed.any(-1, true);
   torch::Tensor first = torch::zeros({1, 1, 1, longest_key}, allowed.options());
@@ -253,6 +261,8 @@ torch::Tensor packed_attention(const torch::Tensor& queries, const torch::Tensor
                   values.size(1) % options.heads == 0,
               "attention: queries ", queries.sizes(), ", keys ", keys.sizes(), ", values ",
               values.sizes(), ", ", options.heads, " heads");
+  TORCH_CHECK(options.window == 0 || std::ranges::equal(options.query_offsets, options.key_offsets),
+              "attention: a window is for self-attention");
   if (supports_ragged_lengths(queries, keys, values, options)) {
     return ragged_attention(queries, keys, values, options);
   }
@@ -262,6 +272,7 @@ torch::Tensor packed_attention(const torch::Tensor& queries, const torch::Tensor
   layout->key_offsets.assign(options.key_offsets.begin(), options.key_offsets.end());
   layout->heads = options.heads;
   layout->causal = options.causal;
+  layout->window = options.window;
   layout->dropout = draw_dropout_key(options.dropout);
   const auto widen = [](const torch::Tensor& x) { return x.to(torch::kFloat32).contiguous(); };
   return CpuAttention::apply(widen(queries), widen(keys), widen(values),

@@ -15,6 +15,10 @@ struct PackedAttention {
       query_offsets;  ///< sentence b owns query rows [offsets[b], offsets[b + 1])
   std::span<const int64_t> key_offsets;  ///< and these rows of keys and values
   bool causal = false;
+  /// Restricted self-attention: position i attends to the last `window` positions up to itself if
+  /// causal, else to |i - j| <= window / 2; 0: to all. The cost on a CPU grows with it, not with
+  /// the length of the sentence.
+  int64_t window = 0;
   double dropout = 0.0;  ///< on the weights; 0 outside training
   /// cu_seqlens on the GPU: the offsets as int32, [B + 1] each. If undefined, the padded layout is
   /// used.
@@ -25,8 +29,8 @@ struct PackedAttention {
 /// H·d_k], keys [M, H·d_k], values [M, H·d_v] to [N, H·d_v]. On a CPU a kernel that computes in
 /// float32 (bf16 input gives float32 output); on a GPU LibTorch's memory-efficient kernel for
 /// ragged lengths (cu_seqlens), or padded_attention where that is not supported (dropout, head
-/// widths that are not a multiple of 8, sentences without keys). Differentiable. Tolerance against
-/// the reference: 1e-5 in float32 on a CPU, 1e-4 on a GPU.
+/// widths that are not a multiple of 8, sentences without keys, a window). Differentiable.
+/// Tolerance against the reference: 1e-5 in float32 on a CPU, 1e-4 on a GPU.
 torch::Tensor packed_attention(const torch::Tensor& queries, const torch::Tensor& keys,
                                const torch::Tensor& values, const PackedAttention& options);
 

@@ -31,6 +31,11 @@ torch::Tensor AttentionSpec::mask() const {
   if (causal) {
     mask = mask & torch::ones({queries.longest(), keys.longest()}, mask.options()).tril();
   }
+  if (window > 0) {
+    const int64_t before = causal ? window - 1 : window / 2;
+    const torch::Tensor all = torch::ones({queries.longest(), keys.longest()}, mask.options());
+    mask = mask & all.triu(-before) & all.tril(before);
+  }
   return mask;
 }
 
@@ -93,6 +98,7 @@ torch::Tensor MultiHeadAttentionImpl::attend_projected(const torch::Tensor& proj
                                     .query_offsets = spec.queries.offsets(),
                                     .key_offsets = spec.keys.offsets(),
                                     .causal = spec.causal,
+                                    .window = spec.window,
                                     .dropout = weights_dropout->probability(),
                                     .query_starts = spec.queries.device_offsets(),
                                     .key_starts = spec.keys.device_offsets()}));

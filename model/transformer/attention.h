@@ -20,6 +20,9 @@ struct AttentionSpec {
   const Segments& queries;
   const Segments& keys;
   bool causal = false;
+  /// Restricted self-attention (section 4): |i - j| <= window / 2, or the last `window` positions,
+  /// itself included, if causal; 0: all.
+  int64_t window = 0;
   PositionInScores position = {};
 
   /// The mask of the padded layout, [B, 1, L, M] bool: true = may attend.

@@ -19,17 +19,24 @@ namespace {
 struct Case {
   int64_t queries, keys, d_k, d_v;
   bool causal;
+  int64_t window = 0;
 };
+
+bool sees(const Case& c, int64_t query, int64_t key) {
+  if (c.causal && key > query) return false;
+  if (c.window == 0) return true;
+  return c.causal ? query - key < c.window : std::abs(query - key) <= c.window / 2;
+}
 
 // Weights of every query, and with them everything else.
 std::vector<std::vector<double>> weights_of(const Case& c, const std::vector<float>& q,
                                             const std::vector<float>& k) {
   std::vector<std::vector<double>> rows;
   for (int64_t i = 0; i < c.queries; ++i) {
-    const int64_t n = c.causal ? std::min(i + 1, c.keys) : c.keys;
     std::vector<double> row(static_cast<size_t>(c.keys), 0.0);
     double sum = 0;
-    for (int64_t j = 0; j < n; ++j) {
+    for (int64_t j = 0; j < c.keys; ++j) {
+      if (!sees(c, i, j)) continue;
       double dot = 0;
       for (int64_t x = 0; x < c.d_k; ++x)
         dot += q[i * c.d_k + x] * static_cast<double>(k[j * c.d_k + x]);
@@ -46,11 +53,13 @@ std::vector<std::vector<double>> weights_of(const Case& c, const std::vector<flo
 
 TEST_CASE("attention forward and backward agree with the formula for all shapes") {
   const cpu::Kernels& kernels = each_table();
-  const Case c =
-      GENERATE(Case{1, 1, 16, 16, false}, Case{5, 17, 32, 32, false}, Case{16, 16, 32, 32, true},
-               Case{7, 7, 5, 3, true}, Case{3, 40, 64, 24, false}, Case{33, 33, 16, 64, true},
-               Case{4, 0, 8, 8, false});
-  CAPTURE(c.queries, c.keys, c.d_k, c.d_v, c.causal, kernels.name);
+  const Case c = GENERATE(
+      Case{1, 1, 16, 16, false}, Case{5, 17, 32, 32, false}, Case{16, 16, 32, 32, true},
+      Case{7, 7, 5, 3, true}, Case{3, 40, 64, 24, false}, Case{33, 33, 16, 64, true},
+      Case{4, 0, 8, 8, false}, Case{21, 21, 5, 3, true, 1}, Case{70, 70, 16, 24, true, 7},
+      Case{50, 50, 32, 16, true, 33}, Case{45, 45, 16, 16, false, 1}, Case{70, 70, 8, 20, false, 6},
+      Case{90, 90, 16, 16, false, 40}, Case{9, 9, 16, 16, false, 30});
+  CAPTURE(c.queries, c.keys, c.d_k, c.d_v, c.causal, c.window, kernels.name);
   Random random(static_cast<uint64_t>(c.queries * 100 + c.keys));
   const auto q = random_floats(random, c.queries * c.d_k),
              k = random_floats(random, c.keys * c.d_k), v = random_floats(random, c.keys * c.d_v),
@@ -59,7 +68,7 @@ TEST_CASE("attention forward and backward agree with the formula for all shapes"
   head.query = q.data(), head.key = k.data(), head.value = v.data();
   head.query_stride = head.key_stride = head.d_k = c.d_k;
   head.value_stride = head.d_v = c.d_v;
-  head.queries = c.queries, head.keys = c.keys, head.causal = c.causal;
+  head.queries = c.queries, head.keys = c.keys, head.causal = c.causal, head.window = c.window;
   std::vector<float> out(static_cast<size_t>(c.queries * c.d_v)),
       log_sum(static_cast<size_t>(c.queries)),
       scratch(static_cast<size_t>(kernels.attention_scratch(c.keys, c.d_k, c.d_v)));

@@ -15,14 +15,18 @@ TEST_CASE("attention across narrow heads equals attention head by head, dropout 
     int64_t heads, queries, keys, d_k, d_v;
     bool causal;
     double dropout;
+    int64_t window = 0;
   };
   const cpu::Kernels& kernels = each_table();
-  const Shape c = GENERATE(Shape{32, 9, 13, 2, 2, false, 0.3}, Shape{16, 21, 21, 4, 4, true, 0.0},
-                           Shape{8, 17, 17, 8, 8, true, 0.1}, Shape{8, 5, 30, 2, 8, false, 0.0},
-                           Shape{6, 11, 11, 4, 3, true, 0.7}, Shape{3, 2, 1, 5, 7, false, 0.0},
-                           Shape{20, 34, 34, 1, 1, true, 0.2}, Shape{2, 19, 19, 15, 9, true, 0.1},
-                           Shape{8, 3, 0, 4, 4, false, 0.0}, Shape{1, 6, 4, 8, 8, true, 0.0});
-  CAPTURE(c.heads, c.queries, c.keys, c.d_k, c.d_v, c.causal, c.dropout, kernels.name);
+  const Shape c =
+      GENERATE(Shape{32, 9, 13, 2, 2, false, 0.3}, Shape{16, 21, 21, 4, 4, true, 0.0},
+               Shape{8, 17, 17, 8, 8, true, 0.1}, Shape{8, 5, 30, 2, 8, false, 0.0},
+               Shape{6, 11, 11, 4, 3, true, 0.7}, Shape{3, 2, 1, 5, 7, false, 0.0},
+               Shape{20, 34, 34, 1, 1, true, 0.2}, Shape{2, 19, 19, 15, 9, true, 0.1},
+               Shape{8, 3, 0, 4, 4, false, 0.0}, Shape{1, 6, 4, 8, 8, true, 0.0},
+               Shape{8, 41, 41, 8, 8, true, 0.2, 6}, Shape{6, 37, 37, 4, 3, false, 0.2, 9},
+               Shape{2, 50, 50, 2, 2, true, 0.0, 1}, Shape{32, 9, 9, 2, 2, false, 0.1, 1});
+  CAPTURE(c.heads, c.queries, c.keys, c.d_k, c.d_v, c.causal, c.dropout, c.window, kernels.name);
   Random random(static_cast<uint64_t>(c.heads * 100 + c.queries));
   const int64_t key_width = c.heads * c.d_k, value_width = c.heads * c.d_v;
   // Large scores, so that log-sums are far from zero.
@@ -36,6 +40,7 @@ TEST_CASE("attention across narrow heads equals attention head by head, dropout 
   sentence.query_stride = sentence.key_stride = key_width, sentence.value_stride = value_width;
   sentence.d_k = c.d_k, sentence.d_v = c.d_v;
   sentence.queries = c.queries, sentence.keys = c.keys, sentence.causal = c.causal;
+  sentence.window = c.window;
   if (c.dropout > 0) {
     sentence.dropout = {.key = 77,
                         .threshold = static_cast<uint32_t>(c.dropout * 4294967296.0),

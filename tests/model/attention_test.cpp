@@ -83,21 +83,24 @@ TEST_CASE("the kernels equal the reference, forward and backward") {
   const auto [heads, d_k, d_v] =
       GENERATE(std::make_tuple(2, 8, 8), std::make_tuple(1, 16, 16), std::make_tuple(3, 32, 16),
                std::make_tuple(2, 64, 64), std::make_tuple(4, 5, 7));
-  const bool causal = GENERATE(false, true);
-  CAPTURE(heads, d_k, d_v, causal);
+  const auto [causal, window] =
+      GENERATE(std::make_tuple(false, 0), std::make_tuple(true, 0), std::make_tuple(false, 5),
+               std::make_tuple(true, 1), std::make_tuple(true, 6));
+  CAPTURE(heads, d_k, d_v, causal, window);
   torch::manual_seed(3);
   const Segments source(std::vector<int64_t>{5, 1, 33, 17}),
       target(std::vector<int64_t>{4, 2, 31, 16});
-  const Segments& keys = causal ? target : source;
+  const bool self = causal || window > 0;
+  const Segments& keys = self ? target : source;
   const torch::Tensor x = torch::randn({target.rows(), 12});
-  const torch::Tensor memory = causal ? x : torch::randn({keys.rows(), 12});
+  const torch::Tensor memory = self ? x : torch::randn({keys.rows(), 12});
   const torch::Tensor upstream = torch::randn({target.rows(), 12});
   std::vector<torch::Tensor> outputs, gradients[2];
   for (const AttentionPath path : {AttentionPath::reference, AttentionPath::kernels}) {
     auto module = attention(small(heads, d_k, d_v), path);
     const torch::Tensor in = x.clone().requires_grad_(), mem = memory.clone().requires_grad_();
-    const torch::Tensor out =
-        module->forward(in, mem, {.queries = target, .keys = keys, .causal = causal});
+    const torch::Tensor out = module->forward(
+        in, mem, {.queries = target, .keys = keys, .causal = causal, .window = window});
     out.backward(upstream);
     outputs.push_back(out);
     auto& list = gradients[outputs.size() - 1];
@@ -155,10 +158,12 @@ TEST_CASE("sentences of a batch do not see each other") {
 }
 
 TEST_CASE("LibTorch's kernel over the padded layout is the same attention, gradients too") {
-  const bool causal = GENERATE(false, true);
+  const auto [causal, window] = GENERATE(std::make_tuple(false, 0), std::make_tuple(true, 0),
+                                         std::make_tuple(false, 4), std::make_tuple(true, 3));
   torch::manual_seed(9);
   const std::vector<int64_t> queries = {0, 4, 5, 12},
-                             keys = causal ? queries : std::vector<int64_t>{0, 3, 3, 20};
+                             keys =
+                                 causal || window > 0 ? queries : std::vector<int64_t>{0, 3, 3, 20};
   const int64_t heads = 2, d_k = 5, d_v = 7;
   const torch::Tensor upstream = torch::randn({queries.back(), heads * d_v});
   const torch::Tensor q = torch::randn({queries.back(), heads * d_k}),
@@ -168,9 +173,12 @@ TEST_CASE("LibTorch's kernel over the padded layout is the same attention, gradi
   for (const auto& attend : {packed_attention, padded_attention}) {
     const std::vector<torch::Tensor> in = {q.clone().requires_grad_(), k.clone().requires_grad_(),
                                            v.clone().requires_grad_()};
-    const torch::Tensor out =
-        attend(in[0], in[1], in[2],
-               {.heads = heads, .query_offsets = queries, .key_offsets = keys, .causal = causal});
+    const torch::Tensor out = attend(in[0], in[1], in[2],
+                                     {.heads = heads,
+                                      .query_offsets = queries,
+                                      .key_offsets = keys,
+                                      .causal = causal,
+                                      .window = window});
     out.backward(upstream);
     results.push_back({out, in[0].grad(), in[1].grad(), in[2].grad()});
   }
