@@ -119,6 +119,9 @@ def read_vocabulary(text):
 
 def load_checkpoint(checkpoint):
     config = json.loads(Path(checkpoint, "config.json").read_text(encoding="utf8"))["model"]
+    for side in ("encoder_mixer", "decoder_mixer"):
+        if (kind := config.get(side, {}).get("kind", "attention")) != "attention":
+            sys.exit(f"model.{side}.kind: {kind}: only attention is implemented here")
     return Transformer(load(Path(checkpoint, "model.safetensors")), config)
 
 

@@ -82,7 +82,7 @@ std::vector<LayerTime> benchmark_layers(const Experiment& experiment,
   const int64_t layers = config->layers;
   const Precision products = effective_precision(experiment.train.precision, device);
   PackedWeights packed_weights(products);
-  const auto time = [&](const char* name, int64_t count,
+  const auto time = [&](const std::string& name, int64_t count,
                         const std::function<torch::Tensor()>& forward) {
     return time_part(name, count, options.seconds, device, [&] {
       const ComputeScope scope(
@@ -90,26 +90,34 @@ std::vector<LayerTime> benchmark_layers(const Experiment& experiment,
       return forward();
     });
   };
+  const auto time_mixer = [&](const std::string& side, const MixerConfig& mixer, TokenMixer& layer,
+                              const AttentionSpec& spec) {
+    const std::string kind(mixer.kind == Mixer::attention ? "self-attention"
+                                                          : enum_name(mixer.kind));
+    if (mixer.kind == Mixer::none) return LayerTime{.name = side + " " + kind};
+    return time(side + " " + kind, layers, [&] { return layer.mix(x_ND, spec); });
+  };
+  const int64_t mixers = (config->encoder_mixer.kind != Mixer::none ? 1 : 0) +
+                         (config->decoder_mixer.kind != Mixer::none ? 1 : 0);
   std::vector<LayerTime> out = {
       time("embedding", 2,
            [&] {
              return model->target_embedding(model->embeddings.of_target(), tokens_N,
                                             rows.positions(), rows.longest());
            }),
-      time("encoder self-attention", layers,
-           [&] { return encoder.self_attention(x_ND, x_ND, all); }),
-      time("decoder self-attention", layers,
-           [&] { return decoder.self_attention(x_ND, x_ND, causal); }),
+      time_mixer("encoder", config->encoder_mixer, encoder.mixer, all),
+      time_mixer("decoder", config->decoder_mixer, decoder.mixer, causal),
       time("cross-attention", layers,
            [&] { return decoder.cross_attention(x_ND, memory_ND, all); }),
       time("feed-forward", 2 * layers, [&] { return encoder.feed_forward(x_ND); }),
-      time("residual and norm", 5 * layers,
+      time("residual and norm", (3 + mixers) * layers,
            [&] {
              return encoder.feed_forward_sublayer->forward(
                  x_ND, [&](const torch::Tensor&) { return memory_ND; });
            }),
       time("projection and loss", 1,
            [&] { return output_loss(*model, x_ND, tokens_N, targets).loss; })};
+  std::erase_if(out, [](const LayerTime& part) { return part.count == 0; });
   std::vector<double> updates;
   for (int i = 0; i < 5; ++i) {
     const auto start = Clock::now();

@@ -6,11 +6,11 @@
 #include <optional>
 
 #include "base/enum_names.h"
+#include "model/layers/recurrent_cell.h"
 #include "model/vocabulary.h"
 
 namespace attn {
 
-enum class RecurrentCell { lstm, gru };
 enum class RecurrentAttention {
   additive,  ///< vᵀ tanh(W q + U k): Bahdanau et al. 2015
   dot        ///< (W q)ᵀ (U k): Luong et al. 2015's "general"
@@ -28,11 +28,6 @@ enum class RecurrentDecoder {
   luong  ///< from the last layer; the context enters the attentional vector (Luong et al. 2015)
 };
 
-template <>
-struct EnumNames<RecurrentCell> {
-  static constexpr auto values = std::to_array<EnumName<RecurrentCell>>(
-      {{RecurrentCell::lstm, "lstm"}, {RecurrentCell::gru, "gru"}});
-};
 template <>
 struct EnumNames<RecurrentAttention> {
   static constexpr auto values = std::to_array<EnumName<RecurrentAttention>>(

@@ -169,10 +169,7 @@ RecurrentImpl::State RecurrentImpl::start(const Memory& memory) {
 
 torch::Tensor RecurrentImpl::step(State& state, const StepRows& rows) {
   const torch::Tensor parents_R = int64_tensor(rows.parents, device());
-  for (RecurrentState& layer : state.layers) {
-    layer.hidden = layer.hidden.index_select(0, parents_R);
-    if (layer.cell.defined()) layer.cell = layer.cell.index_select(0, parents_R);
-  }
+  for (RecurrentState& layer : state.layers) layer.reorder(parents_R);
   const torch::Tensor embedded_RD =
       embed(embeddings.of_target(), int64_tensor(rows.tokens, device()));
   const torch::Tensor sentences_R = int64_tensor(rows.sentences, device());

@@ -12,6 +12,7 @@
 #include "kernels/libtorch.h"
 #include "model/layers/embedding_matrices.h"
 #include "model/layers/linear.h"
+#include "model/layers/recurrence.h"
 #include "model/recurrent/config.h"
 #include "model/recurrent/layers.h"
 #include "model/seq2seq.h"

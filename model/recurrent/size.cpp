@@ -3,13 +3,8 @@
 namespace attn {
 namespace {
 
-int64_t gates(const RecurrentConfig& c) {
-  return c.cell == RecurrentCell::lstm ? 4 : 3;
-}
-
-// Weights of one direction of a layer, without the two biases.
 int64_t cell_weights(const RecurrentConfig& c, int64_t inputs) {
-  return gates(c) * c.hidden * (inputs + c.hidden);
+  return cell_weights(c.cell, inputs, c.hidden);
 }
 
 // Weights of an encoder layer, in its one or two directions.
@@ -17,8 +12,8 @@ int64_t encoder_weights(const RecurrentConfig& c, int64_t layer) {
   return (c.bidirectional(layer) ? 2 : 1) * cell_weights(c, c.encoder_inputs(layer));
 }
 
-int64_t bias_parameters(const RecurrentConfig& c) {
-  return 2 * gates(c) * c.hidden;
+int64_t with_biases(const RecurrentConfig& c, int64_t inputs) {
+  return cell_parameters(c.cell, inputs, c.hidden);
 }
 
 }  // namespace
@@ -26,10 +21,10 @@ int64_t bias_parameters(const RecurrentConfig& c) {
 int64_t parameter_count(const RecurrentConfig& c, const VocabularySizes& sizes) {
   int64_t sum = embedding_rows(c.embedding_sharing, sizes) * c.d_model;
   for (int64_t i = 0; i < c.encoder_layers; ++i) {
-    sum += encoder_weights(c, i) + (c.bidirectional(i) ? 2 : 1) * bias_parameters(c);
+    sum += (c.bidirectional(i) ? 2 : 1) * with_biases(c, c.encoder_inputs(i));
   }
   for (int64_t i = 0; i < c.decoder_layers; ++i) {
-    sum += cell_weights(c, c.decoder_inputs(i)) + bias_parameters(c);
+    sum += with_biases(c, c.decoder_inputs(i));
   }
   const int64_t memory = c.memory_width();
   sum += c.decoder_layers * (memory + 1) * c.hidden;  // initial states

@@ -25,6 +25,8 @@ void TransformerConfig::validate() const {
   require_size("heads", heads);
   require_size("d_k", d_k);
   require_size("d_v", d_v);
+  encoder_mixer.validate("encoder_mixer", layers, d_model);
+  decoder_mixer.validate("decoder_mixer", layers);
   require_size("max_positions", max_positions);
   require_probability("dropout", dropout);
   require_probability("attention_dropout", attention_dropout);
@@ -35,6 +37,9 @@ void TransformerConfig::validate() const {
           "must be even with sinusoidal positions");
   require(position != Position::rotary || d_k % 2 == 0, "d_k", d_k,
           "must be even with rotary positions");
+  require(
+      position != Position::rotary || encoder_mixer.is_attention() || decoder_mixer.is_attention(),
+      "position", "rotary", "requires self-attention in encoder_mixer or decoder_mixer");
   require(!word_positions || (position != Position::none && position != Position::rotary),
           "word_positions", "true",
           "requires a position encoding that is added to the embeddings (model.position)");

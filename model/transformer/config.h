@@ -7,6 +7,7 @@
 
 #include "base/enum_names.h"
 #include "model/layers/norm_kind.h"
+#include "model/transformer/mixer_config.h"
 #include "model/vocabulary.h"
 
 namespace attn {
@@ -59,6 +60,8 @@ struct TransformerConfig {
   int64_t heads = 8;
   int64_t d_k = 64;
   int64_t d_v = 64;
+  EncoderMixerConfig encoder_mixer;
+  MixerConfig decoder_mixer;
   double dropout = 0.1;
   double attention_dropout = 0.0;
   double activation_dropout = 0.0;
@@ -80,6 +83,8 @@ struct TransformerConfig {
     visit("heads", self.heads, "h: number of attention heads");
     visit("d_k", self.d_k, "dimension of queries and keys per head; \"auto\": d_model / heads");
     visit("d_v", self.d_v, "dimension of values per head; \"auto\": d_model / heads");
+    visit("encoder_mixer", self.encoder_mixer, "token mixer of the encoder's layers");
+    visit("decoder_mixer", self.decoder_mixer, "token mixer of the decoder's layers");
     visit("dropout", self.dropout,
           "P_drop: dropout on sub-layer outputs and on embeddings + positions");
     visit("attention_dropout", self.attention_dropout,

@@ -2,9 +2,8 @@
 
 namespace attn {
 
-DecoderLayerImpl::DecoderLayerImpl(const TransformerConfig& config) {
-  self_attention = register_module("self_attention", MultiHeadAttention(config));
-  self_attention_sublayer = register_module("self_attention_sublayer", Sublayer(config));
+DecoderLayerImpl::DecoderLayerImpl(const TransformerConfig& config, int64_t layer)
+    : mixer(TokenMixer::of_decoder(*this, config, layer)) {
   cross_attention = register_module("cross_attention", MultiHeadAttention(config));
   cross_attention_sublayer = register_module("cross_attention_sublayer", Sublayer(config));
   feed_forward = register_module("feed_forward", PositionwiseFeedForward(config));
@@ -13,8 +12,7 @@ DecoderLayerImpl::DecoderLayerImpl(const TransformerConfig& config) {
 
 torch::Tensor DecoderLayerImpl::forward(torch::Tensor x_ND, const torch::Tensor& memory_MD,
                                         const AttentionSpec& self, const AttentionSpec& cross) {
-  x_ND = self_attention_sublayer->forward(
-      x_ND, [&](const torch::Tensor& x) { return self_attention(x, x, self); });
+  x_ND = mixer.forward(x_ND, self);
   x_ND = cross_attention_sublayer->forward(
       x_ND, [&](const torch::Tensor& x) { return cross_attention(x, memory_MD, cross); });
   return feed_forward_sublayer->forward(x_ND,
@@ -23,10 +21,7 @@ torch::Tensor DecoderLayerImpl::forward(torch::Tensor x_ND, const torch::Tensor&
 
 torch::Tensor DecoderLayerImpl::step(torch::Tensor x_RD, DecoderState& state, size_t layer,
                                      const AttentionSpec& cross, const PositionInScores& position) {
-  x_RD = self_attention_sublayer->forward(x_RD, [&](const torch::Tensor& x) {
-    state.kv_cache[layer].push_back(self_attention->project(x, position.rotation));
-    return self_attention->attend_to_cache(x, state.kv_cache[layer], state.backpointers, position);
-  });
+  x_RD = mixer.step(x_RD, state.mixers[layer], state.backpointers, position);
   x_RD = cross_attention_sublayer->forward(x_RD, [&](const torch::Tensor& x) {
     return cross_attention->attend(x, state.cross_kv[layer], cross);
   });
@@ -36,7 +31,7 @@ torch::Tensor DecoderLayerImpl::step(torch::Tensor x_RD, DecoderState& state, si
 
 DecoderImpl::DecoderImpl(const TransformerConfig& config) {
   register_module("layers", layers);
-  for (int64_t i = 0; i < config.layers; ++i) layers->push_back(DecoderLayer(config));
+  for (int64_t i = 0; i < config.layers; ++i) layers->push_back(DecoderLayer(config, i));
   if (config.norm == Norm::pre) final_norm = register_module("final_norm", make_norm(config));
 }
 
@@ -53,7 +48,7 @@ DecoderState DecoderImpl::start(const torch::Tensor& memory_MD, const Segments& 
   for (const auto& layer : *layers) {
     state.cross_kv.push_back(layer->as<DecoderLayer>()->cross_attention->project(memory_MD));
   }
-  state.kv_cache.resize(layers->size());
+  state.mixers.resize(layers->size());
   return state;
 }
 

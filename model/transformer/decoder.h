@@ -9,17 +9,17 @@
 #include "model/transformer/attention.h"
 #include "model/transformer/config.h"
 #include "model/transformer/feed_forward.h"
+#include "model/transformer/mixer.h"
 #include "model/transformer/sublayer.h"
 
 namespace attn {
 
-/// The state of incremental decoding: the KV cache, and back-pointers into it, so that nothing is
-/// copied when beams reorder.
+/// The state of incremental decoding: what each layer keeps of earlier positions, and back-pointers
+/// into it, so that nothing is copied when beams reorder.
 struct DecoderState {
   Segments memory;                   ///< of the encoder's output
   std::vector<KeysValues> cross_kv;  ///< of cross-attention, per layer: [M, H·K]
-  /// Of self-attention, per layer and position: [R of that step, H·K].
-  std::vector<std::vector<KeysValues>> kv_cache;
+  std::vector<MixerState> mixers;    ///< per layer
   /// Per position: for each present row, the row of that step that it continues.
   std::vector<std::vector<int32_t>> backpointers;
   std::vector<int64_t> rows_of_sentence;  ///< present rows of each sentence; 0: it is finished
@@ -29,18 +29,19 @@ struct DecoderState {
 
 class DecoderLayerImpl : public torch::nn::Module {
  public:
-  explicit DecoderLayerImpl(const TransformerConfig& config);
+  /// `layer`: its number, from 0.
+  DecoderLayerImpl(const TransformerConfig& config, int64_t layer);
   /// [N, D] to [N, D]; `self` is causal, `cross` is from target rows to memory rows.
   torch::Tensor forward(torch::Tensor x_ND, const torch::Tensor& memory_MD,
                         const AttentionSpec& self, const AttentionSpec& cross);
-  /// One decoding step: [R, D] to [R, D]; appends to `state.kv_cache[layer]`.
+  /// One decoding step: [R, D] to [R, D]; appends to `state.mixers[layer]`.
   torch::Tensor step(torch::Tensor x_RD, DecoderState& state, size_t layer,
                      const AttentionSpec& cross, const PositionInScores& position);
 
-  MultiHeadAttention self_attention = nullptr, cross_attention = nullptr;
+  TokenMixer mixer;
+  MultiHeadAttention cross_attention = nullptr;
   PositionwiseFeedForward feed_forward = nullptr;
-  Sublayer self_attention_sublayer = nullptr, cross_attention_sublayer = nullptr,
-           feed_forward_sublayer = nullptr;
+  Sublayer cross_attention_sublayer = nullptr, feed_forward_sublayer = nullptr;
 };
 TORCH_MODULE(DecoderLayer);
 
@@ -49,7 +50,7 @@ class DecoderImpl : public torch::nn::Module {
   explicit DecoderImpl(const TransformerConfig& config);
   torch::Tensor forward(torch::Tensor x_ND, const torch::Tensor& memory_MD,
                         const AttentionSpec& self, const AttentionSpec& cross);
-  /// Projects the memory for cross-attention; the KV cache is empty.
+  /// Projects the memory for cross-attention; the states of the mixers are empty.
   DecoderState start(const torch::Tensor& memory_MD, const Segments& memory);
   /// x_RD: the new position's embedded rows, which `state.backpointers` and `rows_of_sentence`
   /// already describe.

@@ -6,19 +6,21 @@
 #include "model/transformer/attention.h"
 #include "model/transformer/config.h"
 #include "model/transformer/feed_forward.h"
+#include "model/transformer/mixer.h"
 #include "model/transformer/sublayer.h"
 
 namespace attn {
 
 class EncoderLayerImpl : public torch::nn::Module {
  public:
-  explicit EncoderLayerImpl(const TransformerConfig& config);
+  /// `layer`: its number, from 0.
+  EncoderLayerImpl(const TransformerConfig& config, int64_t layer);
   /// [N, D] to [N, D].
   torch::Tensor forward(torch::Tensor x_ND, const AttentionSpec& self);
 
-  MultiHeadAttention self_attention = nullptr;
+  TokenMixer mixer;
   PositionwiseFeedForward feed_forward = nullptr;
-  Sublayer self_attention_sublayer = nullptr, feed_forward_sublayer = nullptr;
+  Sublayer feed_forward_sublayer = nullptr;
 };
 TORCH_MODULE(EncoderLayer);
 

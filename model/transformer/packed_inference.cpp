@@ -3,6 +3,7 @@
 #include <ATen/Parallel.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "kernels/compute_scope.h"
 #include "kernels/cpu/table.h"
@@ -36,14 +37,14 @@ PackedLinear packed(std::initializer_list<Linear> linears, WeightType type) {
 }
 
 PackedInference::Layer packed(const DecoderLayer& layer, WeightType type) {
-  const MultiHeadAttention &self = layer->self_attention, &cross = layer->cross_attention;
+  const MultiHeadAttention &self = layer->mixer.self_attention, &cross = layer->cross_attention;
   return {.self_project = packed({self->query, self->key, self->value}, type),
           .self_output = packed(self->output, type),
           .cross_query = packed(cross->query, type),
           .cross_output = packed(cross->output, type),
           .inner = packed(layer->feed_forward->inner, type),
           .outer = packed(layer->feed_forward->outer, type),
-          .self_norm = copied(layer->self_attention_sublayer->norm),
+          .self_norm = copied(layer->mixer.sublayer->norm),
           .cross_norm = copied(layer->cross_attention_sublayer->norm),
           .feed_forward_norm = copied(layer->feed_forward_sublayer->norm)};
 }
@@ -74,6 +75,8 @@ bool is_known(TransformerConfig config) {
   config.d_k = paper.d_k;
   config.d_v = paper.d_v;
   config.bias = paper.bias;
+  config.encoder_mixer = paper.encoder_mixer;  // the encoder runs by its modules
+  if (config.decoder_mixer.is_attention()) config.decoder_mixer = paper.decoder_mixer;
   config.norm = paper.norm;
   config.norm_kind = paper.norm_kind;
   config.embedding_sharing = paper.embedding_sharing;
@@ -115,6 +118,12 @@ PackedInference::PackedInference(std::shared_ptr<TransformerImpl> of, WeightType
 
 namespace {
 
+// Positions that self-attention sees.
+int64_t window_of(const MixerConfig& mixer) {
+  return mixer.kind == Mixer::restricted_attention ? mixer.window
+                                                   : std::numeric_limits<int64_t>::max();
+}
+
 class PackedSession : public DecodeSession {
  public:
   PackedSession(const PackedInference& decoder, const TokenSequences& source)
@@ -124,6 +133,7 @@ class PackedSession : public DecodeSession {
         heads_(model_->config().heads),
         d_k_(model_->config().d_k),
         d_v_(model_->config().d_v),
+        window_(window_of(model_->config().decoder_mixer)),
         memory_(source.segments) {
     const torch::NoGradGuard no_grad;
     const ComputeScope scope({.precision = decoder.memory_weights->precision(),
@@ -166,7 +176,7 @@ class PackedSession : public DecodeSession {
 
   const PackedInference& decoder_;
   std::shared_ptr<TransformerImpl> model_;
-  int64_t d_model_, heads_, d_k_, d_v_;
+  int64_t d_model_, heads_, d_k_, d_v_, window_;
   Segments memory_;
   std::vector<LayerMemory> memories_;
   std::vector<int64_t> key_offsets_;  // of each sentence's first head in LayerMemory::keys
@@ -226,14 +236,15 @@ void PackedSession::rotate_rows(const Rotation& rotation, float* block, int64_t 
 void PackedSession::attend_to_cache(size_t layer, int64_t rows, float* out) {
   const KvCache& cache = caches_[layer];
   const int64_t width = heads_ * (2 * d_k_ + d_v_);
+  const int64_t steps = std::min(position_ + 1, window_), first = position_ + 1 - steps;
   at::parallel_for(0, rows, kRowsAThread, [&](int64_t begin, int64_t end) {
-    std::vector<float> weights(static_cast<size_t>(position_ + 1));
+    std::vector<float> weights(static_cast<size_t>(steps));
     for (int64_t r = begin; r < end; ++r) {
       cpu::kernels().step_attention({.query = cache.blocks.back().data() + r * width,
-                                     .keys = cache.keys.data(),
-                                     .values = cache.values.data(),
-                                     .rows = past_[r].data(),
-                                     .steps = position_ + 1,
+                                     .keys = cache.keys.data() + first,
+                                     .values = cache.values.data() + first,
+                                     .rows = past_[r].data() + first,
+                                     .steps = steps,
                                      .key_stride = width,
                                      .value_stride = width,
                                      .heads = heads_,

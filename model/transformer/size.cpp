@@ -1,27 +1,28 @@
 #include "model/transformer/size.h"
 
+#include "model/transformer/mixer_cost.h"
+
 namespace attn {
 namespace {
 
-int64_t linear(int64_t in, int64_t out, bool bias) {
-  return in * out + (bias ? out : 0);
-}
-
-int64_t attention_parameters(const TransformerConfig& c) {
-  return 2 * linear(c.d_model, c.heads * c.d_k, c.bias) +
-         linear(c.d_model, c.heads * c.d_v, c.bias) + linear(c.heads * c.d_v, c.d_model, c.bias);
-}
-
 int64_t feed_forward_parameters(const TransformerConfig& c) {
-  return linear(c.d_model, c.d_ff, true) + linear(c.d_ff, c.d_model, true);
+  return linear_parameters(c.d_model, c.d_ff, true) + linear_parameters(c.d_ff, c.d_model, true);
+}
+
+// With the norm of its sub-layer.
+int64_t mixer_sublayer_parameters(const TransformerConfig& c, const SideMixer& mixer) {
+  if (mixer.config.kind == Mixer::none) return 0;
+  return mixer_parameters(c, mixer) + norm_parameters(c.norm_kind, c.d_model);
 }
 
 }  // namespace
 
 int64_t parameter_count(const TransformerConfig& c, const VocabularySizes& vocabulary) {
   const int64_t norm = norm_parameters(c.norm_kind, c.d_model);
-  const int64_t encoder_layer = attention_parameters(c) + feed_forward_parameters(c) + 2 * norm;
-  const int64_t decoder_layer = 2 * attention_parameters(c) + feed_forward_parameters(c) + 3 * norm;
+  const int64_t encoder_layer =
+      mixer_sublayer_parameters(c, encoder_mixer(c)) + feed_forward_parameters(c) + norm;
+  const int64_t decoder_layer = mixer_sublayer_parameters(c, decoder_mixer(c)) +
+                                attention_parameters(c) + feed_forward_parameters(c) + 2 * norm;
   const int64_t final_norms = c.norm == Norm::pre ? 2 * norm : 0;
   const int64_t tables = c.position == Position::learned ? 2 + (c.word_positions ? 1 : 0) : 0;
   const int64_t positions = tables * c.max_positions * c.d_model;
@@ -39,10 +40,8 @@ double forward_flops(const TransformerConfig& c, const VocabularySizes& vocabula
   const double keys_and_values = d * keys + d * values;     // per memory position
   const double feed_forward = 2 * d * static_cast<double>(c.d_ff);
   const double per_score = keys + values;  // Q Kᵀ and the weighted sum, all heads
-  const double encoder =
-      s * (queries_and_output + keys_and_values + feed_forward) + s * s * per_score;
-  const double decoder = t * (queries_and_output + keys_and_values + feed_forward) +
-                         t * (t + 1) / 2 * per_score +  // masked self-attention
+  const double encoder = mixer_products(c, encoder_mixer(c), lengths.source) + s * feed_forward;
+  const double decoder = mixer_products(c, decoder_mixer(c), lengths.target) + t * feed_forward +
                          t * queries_and_output + s * keys_and_values + t * s * per_score;
   const double output = t * d * static_cast<double>(vocabulary.target);
   return 2 * (static_cast<double>(c.layers) * (encoder + decoder) + output);

@@ -8,7 +8,7 @@ namespace attn {
 
 int64_t parameter_count(const TransformerConfig& config, const VocabularySizes& sizes);
 
-/// Causal self-attention counts unmasked positions only: t (t + 1) / 2.
+/// Causal and restricted self-attention count unmasked positions only: t (t + 1) / 2.
 double forward_flops(const TransformerConfig& config, const VocabularySizes& sizes,
                      const PairLengths& lengths);
 

@@ -45,6 +45,52 @@ void add_transformers(std::vector<ModelVariant>& list) {
   add("reference attention", [](Config& c) { c.attention = AttentionPath::reference; });
 }
 
+// Table 1's layer types in both stacks, and stacks that differ.
+void add_mixers(std::vector<ModelVariant>& list) {
+  const auto add = [&](const char* name, auto change) {
+    TransformerConfig config = testing::small_model();
+    change(config);
+    const bool mixes = config.decoder_mixer.kind != Mixer::none;
+    list.push_back({std::string("mixer, ") + name, config, mixes});
+  };
+  const auto both = [&](const char* name, const MixerConfig& mixer) {
+    add(name, [&](TransformerConfig& c) {
+      static_cast<MixerConfig&>(c.encoder_mixer) = mixer;
+      c.decoder_mixer = mixer;
+    });
+  };
+  using Config = TransformerConfig;
+  const MixerConfig window{.kind = Mixer::restricted_attention, .window = 2};
+  both("restricted attention", window);
+  both("wide window", {.kind = Mixer::restricted_attention, .window = 50});
+  add("restricted reference attention", [&](Config& c) {
+    c.attention = AttentionPath::reference;
+    c.decoder_mixer = window;
+    c.encoder_mixer.kind = Mixer::restricted_attention;
+    c.encoder_mixer.window = 3;
+  });
+  add("restricted rotary attention",
+      [&](Config& c) { c.decoder_mixer = window, c.position = Position::rotary; });
+  both("convolution", {.kind = Mixer::convolution});
+  both("gated convolution", {.kind = Mixer::convolution, .gated = true});
+  both("dilated convolution", {.kind = Mixer::convolution, .dilation = 2});
+  add("even kernel in the decoder",
+      [](Config& c) { c.decoder_mixer = {.kind = Mixer::convolution, .kernel = 2}; });
+  both("lstm", {.kind = Mixer::recurrence});
+  both("gru", {.kind = Mixer::recurrence, .cell = RecurrentCell::gru});
+  add("unidirectional encoder", [](Config& c) {
+    c.encoder_mixer.kind = Mixer::recurrence;
+    c.encoder_mixer.bidirectional = false;
+  });
+  both("none", {.kind = Mixer::none});
+  add("none in the encoder", [](Config& c) { c.encoder_mixer.kind = Mixer::none; });
+  add("pre-norm convolution", [](Config& c) {
+    c.norm = Norm::pre;
+    c.encoder_mixer.kind = Mixer::convolution;
+    c.decoder_mixer.kind = Mixer::recurrence;
+  });
+}
+
 void add_recurrent(std::vector<ModelVariant>& list) {
   using Config = RecurrentConfig;
   const auto add = [&](const char* name, auto change) {
@@ -112,6 +158,7 @@ void add_bytenets(std::vector<ModelVariant>& list) {
 std::vector<ModelVariant> variants() {
   std::vector<ModelVariant> list;
   add_transformers(list);
+  add_mixers(list);
   add_recurrent(list);
   add_convolutional(list);
   add_bytenets(list);

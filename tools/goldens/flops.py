@@ -4,8 +4,8 @@
     pip install torch==2.13.0 && python3 tools/goldens/flops.py [OUT]
 
 The model is the paper's equations written out in matrix products, forward and backward, on one sentence pair; the
-counter (torch.utils.flop_counter) counts them as they run. It counts masked positions too, so `causal` says how many of
-the forward operations fall on them: 2 · layers · heads · (d_k + d_v) · (T² − T (T + 1) / 2).
+counter (torch.utils.flop_counter) counts them as they run. It counts masked positions too, so `masked` says how many of
+the forward operations fall on them: 2 · layers · heads · (d_k + d_v) for each masked pair of positions.
 """
 
 import argparse
@@ -21,6 +21,17 @@ CASES = [
     {"layers": 2, "d_model": 64, "d_ff": 96, "heads": 4, "d_k": 8, "d_v": 24, "vocabulary": 200, "source": 11, "target": 13},
     {"layers": 3, "d_model": 48, "d_ff": 200, "heads": 1, "d_k": 48, "d_v": 16, "vocabulary": 50, "source": 1, "target": 9},
 ]
+SMALL = {"layers": 2, "d_model": 24, "d_ff": 40, "heads": 3, "d_k": 8, "d_v": 6, "vocabulary": 60, "source": 12, "target": 10}
+MIXERS = [
+    ({"kind": "restricted_attention", "window": 5}, {"kind": "restricted_attention", "window": 4}),
+    ({"kind": "restricted_attention", "window": 40}, {"kind": "restricted_attention", "window": 40}),
+    ({"kind": "convolution", "kernel": 5}, {"kind": "convolution", "kernel": 4, "gated": True}),
+    ({"kind": "convolution", "kernel": 3, "dilation": 2}, {"kind": "convolution", "kernel": 3, "dilation": 2}),
+    ({"kind": "recurrence", "cell": "lstm"}, {"kind": "recurrence", "cell": "lstm"}),
+    ({"kind": "recurrence", "cell": "gru", "bidirectional": False}, {"kind": "recurrence", "cell": "gru"}),
+    ({"kind": "none"}, {"kind": "none"}),
+]
+CASES += [{**SMALL, "encoder_mixer": encoder, "decoder_mixer": decoder} for encoder, decoder in MIXERS]
 
 
 def weight(*shape):
@@ -43,19 +54,76 @@ class Attention:
         return torch.bmm(weights, v).transpose(0, 1).flatten(1) @ self.o
 
 
+class Convolution:
+    def __init__(self, c, mixer, layer, causal):
+        kernel, outputs = mixer["kernel"], (2 if mixer.get("gated") else 1) * c["d_model"]
+        self.w, self.gated = weight(outputs, c["d_model"], kernel), mixer.get("gated")
+        self.distance = mixer.get("dilation", 1) ** layer
+        reach = (kernel - 1) * self.distance
+        self.padding = (reach, 0) if causal else (reach // 2, reach // 2)
+
+    def __call__(self, x, _):
+        y = F.conv1d(F.pad(x.t()[None], self.padding), self.w, dilation=self.distance)[0].t()
+        return F.glu(y) if self.gated else y
+
+
+class Recurrence:
+    def __init__(self, c, mixer, bidirectional):
+        d = c["d_model"]
+        self.hidden, self.gates = (d // 2 if bidirectional else d), (4 if mixer["cell"] == "lstm" else 3)
+        size = self.gates * self.hidden
+        self.directions = [(weight(d, size), weight(self.hidden, size)) for _ in range(2 if bidirectional else 1)]
+
+    def run(self, x, w, u):
+        """The products of a cell; its gates cost nothing here, so one form stands for both cells."""
+        h, states = weight(1, self.hidden), []
+        for row in x.unbind():
+            h = (row[None] @ w + h @ u).unflatten(1, (self.gates, -1)).tanh().sum(1)
+            states.append(h)
+        return torch.cat(states)
+
+    def __call__(self, x, _):
+        outputs = [self.run(x, *self.directions[0])]
+        if len(self.directions) == 2:
+            outputs.append(self.run(x.flip(0), *self.directions[1]).flip(0))
+        return torch.cat(outputs, 1)
+
+
+def mixer_of(c, side, layer):
+    mixer = c.get(side + "_mixer", {"kind": "attention"})
+    if mixer["kind"] == "convolution":
+        return Convolution(c, mixer, layer, side == "decoder")
+    if mixer["kind"] == "recurrence":
+        return Recurrence(c, mixer, side == "encoder" and mixer.get("bidirectional", True))
+    if mixer["kind"] == "none":
+        return lambda x, _: 0
+    return Attention(c)
+
+
+def masked_pairs(c, side, length):
+    mixer = c.get(side + "_mixer", {"kind": "attention"})
+    window = mixer.get("window", 2 * length)
+    pairs = [(i, j) for i in range(length) for j in range(length)]
+    if "attention" not in mixer["kind"]:
+        return 0
+    if side == "encoder":
+        return sum(abs(i - j) > window // 2 for i, j in pairs)
+    return sum(j > i or i - j >= window for i, j in pairs)
+
+
 def training_step(c):
     embedding = weight(c["vocabulary"], c["d_model"])
     feed_forward = lambda x, w1, w2: F.relu(x @ w1) @ w2
     networks = lambda: (weight(c["d_model"], c["d_ff"]), weight(c["d_ff"], c["d_model"]))
     source = torch.randint(c["vocabulary"], (c["source"],))
     target = torch.randint(c["vocabulary"], (c["target"],))
-    encoder = [(Attention(c), networks()) for _ in range(c["layers"])]
-    decoder = [(Attention(c), Attention(c), networks()) for _ in range(c["layers"])]
+    encoder = [(mixer_of(c, "encoder", i), networks()) for i in range(c["layers"])]
+    decoder = [(mixer_of(c, "decoder", i), Attention(c), networks()) for i in range(c["layers"])]
 
     def forward():
         x, y = embedding[source], embedding[target]
-        for attention, w in encoder:
-            x = x + attention(x, x)
+        for own, w in encoder:
+            x = x + own(x, x)
             x = x + feed_forward(x, *w)
         for own, cross, w in decoder:
             y = y + own(y, y)
@@ -80,9 +148,9 @@ def main():
     for c in CASES:
         torch.manual_seed(1)
         forward, training = training_step(c)
-        t = c["target"]
-        causal = 2 * c["layers"] * c["heads"] * (c["d_k"] + c["d_v"]) * (t * t - t * (t + 1) // 2)
-        rows.append({**c, "forward": forward, "training": training, "causal": causal})
+        pairs = masked_pairs(c, "encoder", c["source"]) + masked_pairs(c, "decoder", c["target"])
+        masked = 2 * c["layers"] * c["heads"] * (c["d_k"] + c["d_v"]) * pairs
+        rows.append({**c, "forward": forward, "training": training, "masked": masked})
     out.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
 
 

@@ -1,0 +1,128 @@
+#include "model/transformer/mixer_cost.h"
+
+#include <algorithm>
+
+namespace attn {
+namespace {
+
+// 1 + 2 + … + reach, then `reach` for every further one of `count`.
+double ramp(int64_t reach, int64_t count) {
+  const auto n = static_cast<double>(std::min(reach, count));
+  return n * (n + 1) / 2 + (static_cast<double>(count) - n) * n;
+}
+
+// Pairs of a query and a key that it may see.
+double visible_pairs(const SideMixer& mixer, int64_t length) {
+  const auto n = static_cast<double>(length);
+  const int64_t window = mixer.config.window;
+  const bool restricted = mixer.config.kind == Mixer::restricted_attention;
+  if (mixer.causal) return ramp(restricted ? window : length, length);
+  if (!restricted) return n * n;
+  return n + 2 * ramp(window / 2, length - 1);
+}
+
+int64_t outputs(const TransformerConfig& c, const SideMixer& mixer) {
+  return (mixer.config.gated ? 2 : 1) * c.d_model;
+}
+
+// Positions that one layer carries information forward.
+int64_t reach(const SideMixer& mixer, int64_t layer) {
+  const MixerConfig& config = mixer.config;
+  if (config.kind == Mixer::restricted_attention) {
+    return mixer.causal ? config.window - 1 : config.window / 2;
+  }
+  const int64_t taps = mixer.causal ? config.kernel - 1 : config.kernel / 2;
+  return taps * config.distance(layer);
+}
+
+}  // namespace
+
+SideMixer encoder_mixer(const TransformerConfig& config) {
+  return {.config = config.encoder_mixer,
+          .causal = false,
+          .bidirectional = config.encoder_mixer.bidirectional};
+}
+
+SideMixer decoder_mixer(const TransformerConfig& config) {
+  return {.config = config.decoder_mixer, .causal = true, .bidirectional = false};
+}
+
+int64_t attention_parameters(const TransformerConfig& c) {
+  return 2 * linear_parameters(c.d_model, c.heads * c.d_k, c.bias) +
+         linear_parameters(c.d_model, c.heads * c.d_v, c.bias) +
+         linear_parameters(c.heads * c.d_v, c.d_model, c.bias);
+}
+
+int64_t mixer_parameters(const TransformerConfig& c, const SideMixer& mixer) {
+  const int64_t d = c.d_model;
+  switch (mixer.config.kind) {
+    case Mixer::attention:
+    case Mixer::restricted_attention:
+      return attention_parameters(c);
+    case Mixer::convolution:
+      return linear_parameters(mixer.config.kernel * d, outputs(c, mixer), true);
+    case Mixer::recurrence:
+      return mixer.bidirectional ? 2 * cell_parameters(mixer.config.cell, d, d / 2)
+                                 : cell_parameters(mixer.config.cell, d, d);
+    case Mixer::none:
+      break;
+  }
+  return 0;
+}
+
+double mixer_products(const TransformerConfig& c, const SideMixer& mixer, int64_t length) {
+  const auto number = [](int64_t n) { return static_cast<double>(n); };
+  const int64_t d = c.d_model, heads = c.heads * (c.d_k + c.d_v);
+  switch (mixer.config.kind) {
+    case Mixer::attention:
+    case Mixer::restricted_attention:
+      return number(length) * number(2 * d * heads) + visible_pairs(mixer, length) * number(heads);
+    case Mixer::convolution:
+      return number(length) * number(mixer.config.kernel * d * outputs(c, mixer));
+    case Mixer::recurrence:
+      return number(length) * number(mixer.bidirectional
+                                         ? 2 * cell_weights(mixer.config.cell, d, d / 2)
+                                         : cell_weights(mixer.config.cell, d, d));
+    case Mixer::none:
+      break;
+  }
+  return 0.0;
+}
+
+int64_t sequential_operations(const SideMixer& mixer, int64_t length) {
+  switch (mixer.config.kind) {
+    case Mixer::attention:
+    case Mixer::restricted_attention:
+    case Mixer::convolution:
+      return 1;
+    case Mixer::recurrence:
+      return length;
+    case Mixer::none:
+      break;
+  }
+  return 0;
+}
+
+std::optional<int64_t> path_length(const SideMixer& mixer, int64_t length) {
+  switch (mixer.config.kind) {
+    case Mixer::attention:
+      return 1;
+    case Mixer::recurrence:
+      return length;
+    case Mixer::restricted_attention:
+    case Mixer::convolution: {
+      int64_t layers = 0;
+      for (int64_t position = 0; position < length - 1; ++layers) {
+        const int64_t step = reach(mixer, layers);
+        if (step == 0) return {};
+        position += step;
+      }
+      return layers;
+    }
+    case Mixer::none:
+      break;
+  }
+  return {};
+}
+
+}  // namespace attn
