@@ -8,6 +8,7 @@
 #include "app/bench/layers.h"
 #include "app/bench/search.h"
 #include "app/bench/step.h"
+#include "app/bench/table1.h"
 #include "app/experiment/checkpoint.h"
 #include "app/machine/device.h"
 #include "app/machine/peak.h"
@@ -24,6 +25,7 @@ struct BenchOptions {
   std::vector<std::string> assignments;
   StepBenchmarkOptions step;
   LayersBenchmarkOptions layers;
+  Table1Options table1;
   std::filesystem::path text;
   std::vector<int64_t> at_once = {1, 32, 1000};
   double seconds = 10.0;
@@ -88,6 +90,36 @@ void bench_layers(const BenchOptions& options, torch::Device device) {
   }
 }
 
+void bench_table1(const BenchOptions& options, torch::Device device) {
+  const Experiment experiment = load_experiment(options.config, options.assignments);
+  const auto* model = std::get_if<TransformerConfig>(&experiment.model.options);
+  if (model == nullptr) {
+    throw ConfigError("model.architecture: bench table1 supports the transformer only");
+  }
+  if (!device.is_cpu()) throw ConfigError("--device: bench table1 measures on the CPU only");
+  const Precision precision = effective_precision(experiment.train.precision, device);
+  const std::vector<Table1Point> points = benchmark_table1(options.table1, precision);
+  if (!options.json) {
+    std::cout << table1_formulas(options.table1, *model, options.layers.length)
+              << table1_times(options.table1, points);
+    return;
+  }
+  Json json = Json::array();
+  const std::vector<LayerType> types = layer_types(options.table1);
+  for (const Table1Point& point : points) {
+    const LayerType& type = types[point.type];
+    json.push_back(
+        {{"layer", type.name},
+         {"length", point.length},
+         {"width", point.width},
+         {"tokens", options.table1.tokens},
+         {"forward", point.forward},
+         {"backward", point.backward},
+         {"products", mixer_products(table1_model(type, point.width), type.mixer, point.length)}});
+  }
+  std::cout << json.dump(2) << "\n";
+}
+
 void bench_search(const BenchOptions& options, torch::Device device) {
   LoadedModel loaded = load_model(options.config, device, options.assignments);
   const Experiment& experiment = loaded.experiment;
@@ -139,6 +171,7 @@ void add_bench_command(CLI::App& app, const Context& context) {
   command->footer(
       "Examples:\n"
       "  attn bench step experiments/multi30k/tiny.json\n"
+      "  attn bench table1 experiments/multi30k/tiny.json --widths 64,512\n"
       "  attn bench search runs/tiny corpora/multi30k/test_2016_flickr.en\n"
       "  attn bench peak");
   CLI::App* step = command->add_subcommand("step", "One training step: tokens/s, FLOP/s, memory");
@@ -173,6 +206,32 @@ void add_bench_command(CLI::App& app, const Context& context) {
                      "vocabulary size (default: data.vocab_size)");
   layers->add_flag("--json", options->json, "print JSON in full precision");
   layers->callback([options, &context] { bench_layers(*options, context.device); });
+  CLI::App* table1 = command->add_subcommand(
+      "table1",
+      "The paper's Table 1: cost of layer types by sentence length and width, one thread");
+  table1->add_option("config", options->config, "config file: model and precision")->required();
+  table1->add_option("--set", options->assignments, "override an option, path=value")
+      ->allow_extra_args(false);
+  table1->add_option("--length", options->layers.length, "n of the values of the formulas")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  const auto numbers = [&](const char* name, std::vector<int64_t>& values, const char* meaning) {
+    table1->add_option(name, values, meaning)
+        ->delimiter(',')
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
+  };
+  numbers("--lengths", options->table1.lengths, "n: tokens of a sentence");
+  numbers("--widths", options->table1.widths, "d: width of the layer, with heads of 64");
+  numbers("--windows", options->table1.windows, "r of restricted self-attention");
+  numbers("--kernels", options->table1.kernels, "k of convolutions, odd");
+  table1->add_option("--tokens", options->table1.tokens, "positions of a batch")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  table1->add_option("--seconds", options->table1.seconds, "seconds of measurement per point")
+      ->capture_default_str();
+  table1->add_flag("--json", options->json, "print the points as JSON in full precision");
+  table1->callback([options, &context] { bench_table1(*options, context.device); });
   CLI::App* search =
       command->add_subcommand("search", "Beam search of a trained translator: sentences/s");
   search->add_option("run", options->config, kModelArgument)->required();
