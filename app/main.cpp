@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "app/commands/agree_command.h"
 #include "app/commands/arguments.h"
 #include "app/commands/average_command.h"
 #include "app/commands/bench_command.h"
@@ -72,6 +73,7 @@ int run(int argc, char** argv) {
   add_logprob_command(app, context);
   add_evaluate_command(app, context);
   add_score_command(app);
+  add_agree_command(app);
   add_average_command(app);
   add_sweep_command(app, context);
   add_report_command(app);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "data/source_features.h"
+
 namespace attn {
 namespace {
 
@@ -14,6 +16,19 @@ void append(TokenRows& rows, const TokenView& tokens, std::optional<int64_t> sta
   rows.lengths.push_back(tokens.size() + 1);
 }
 
+void copy_features(const TokenRows& from, int64_t begin, int64_t length, TokenRows& to) {
+  const auto end_of = [&](int64_t row) {
+    return row < 0 ? 0 : from.feature_ends[static_cast<size_t>(row)];
+  };
+  const int64_t first = end_of(begin - 1);
+  const auto there = static_cast<int64_t>(to.features.size());
+  to.features.insert(to.features.end(), from.features.begin() + first,
+                     from.features.begin() + end_of(begin + length - 1));
+  for (int64_t row = begin; row < begin + length; ++row) {
+    to.feature_ends.push_back(end_of(row) - first + there);
+  }
+}
+
 void copy(const TokenRows& from, int64_t begin, int64_t length, TokenRows& to) {
   const auto first = from.tokens.begin() + begin;
   to.tokens.insert(to.tokens.end(), first, first + length);
@@ -21,6 +36,7 @@ void copy(const TokenRows& from, int64_t begin, int64_t length, TokenRows& to) {
     const auto second = from.second.begin() + begin;
     to.second.insert(to.second.end(), second, second + length);
   }
+  if (!from.feature_ends.empty()) copy_features(from, begin, length, to);
   to.lengths.push_back(length);
 }
 
@@ -65,6 +81,9 @@ Batch make_batch(const EncodedCorpus& corpus, std::span<const uint32_t> ids) {
   Batch batch;
   for (const uint32_t id : ids) {
     append(batch.source, corpus.source(id), {}, vocabularies.source_eos);
+    if (vocabularies.source_features > 0) {
+      append_features(corpus.features(id).to_vector(), batch.source);
+    }
     append(batch.target_in, corpus.target(id), vocabularies.target_bos, {});
     if (const TokenCounter* counter = corpus.target_counter()) {
       const auto length = static_cast<size_t>(batch.target_in.lengths.back());

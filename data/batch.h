@@ -15,6 +15,9 @@ struct TokenRows {
   std::vector<int64_t> lengths;
   /// The second index of each token (data/token_counter.h); empty if there is none.
   std::vector<int64_t> second = {};
+  /// Source rows only: the features of all tokens (data/source_features.h), and where those of each
+  /// token end; both empty if there are none.
+  std::vector<int64_t> features = {}, feature_ends = {};
   int64_t longest() const;  ///< 0 without sentences
   bool operator==(const TokenRows&) const = default;
 };

@@ -116,6 +116,15 @@ void BatchStream::plan_chunk() {
       .shuffle(std::span(batches_));
 }
 
+// A function of the seed and the position, so that a restored stream draws the same numbers.
+uint64_t BatchStream::place_seed() const {
+  uint64_t seed = mix64(options_.seed ^ 0x776f726473);  // "words"
+  for (const int64_t part : {position_.epoch, position_.chunk, position_.batch}) {
+    seed = mix64(seed + static_cast<uint64_t>(part) + 1);
+  }
+  return seed;
+}
+
 Batch BatchStream::next() {
   if (position_.batch == chunk_batches()) {
     position_.batch = 0;
@@ -127,7 +136,10 @@ Batch BatchStream::next() {
     plan_chunk();
   }
   const Range range = batches_[static_cast<size_t>(position_.batch++)];
-  return make_batch(*corpus_, std::span(sorted_).subspan(range.begin, range.end - range.begin));
+  Batch batch =
+      make_batch(*corpus_, std::span(sorted_).subspan(range.begin, range.end - range.begin));
+  if (options_.word_dropout) options_.word_dropout->apply(batch, place_seed());
+  return batch;
 }
 
 void BatchStream::restore(const StreamPosition& position) {

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "data/batch.h"
 #include "data/corpus.h"
+#include "data/word_dropout.h"
 
 namespace attn {
 
@@ -26,6 +28,8 @@ struct StreamOptions {
   /// Pairs sorted together (Marian's maxi-batch). Smaller chunks are more random, larger ones need
   /// less padding.
   int64_t chunk_pairs = 1'000'000;
+  /// Applied to each batch, at random by seed and position; null: none.
+  std::shared_ptr<const WordDropout> word_dropout = nullptr;
 };
 
 /// Infinite stream of batches; each pair occurs exactly once per epoch.
@@ -59,6 +63,7 @@ class BatchStream {
   Range chunk_range(int64_t chunk) const;
   void shuffle_epoch();
   void plan_chunk();
+  uint64_t place_seed() const;
 
   const EncodedCorpus* corpus_;
   StreamOptions options_;

@@ -1,5 +1,6 @@
 #include "data/config.h"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "base/check.h"
@@ -34,6 +35,11 @@ void DataConfig::validate() const {
           "requires data.task parsing");
   require(silver_ratio >= 0 && silver_ratio <= 1000, "data.silver_ratio", silver_ratio,
           "must be from 0 to 1000");
+  require_sources();
+  require(!word_pieces || (word_pieces >= 100 && word_pieces <= 100'000), "data.word_pieces",
+          word_pieces, "must be 0 or from 100 to 100000");
+  require(word_dropout >= 0 && word_dropout <= 1000, "data.word_dropout", word_dropout,
+          "must be from 0 to 1000");
   require(character_coverage > 0 && character_coverage <= 1, "data.character_coverage",
           character_coverage, "must be above 0 and at most 1");
   require(min_frequency >= 1, "data.min_frequency", min_frequency, "must be at least 1");
@@ -41,6 +47,26 @@ void DataConfig::validate() const {
   require(max_length <= most, "data.max_length", max_length, "must be at most 2^30");
   require(batch_tokens > 0, "data.batch_tokens", batch_tokens, "must be positive");
   require(batch_tokens <= most, "data.batch_tokens", batch_tokens, "must be at most 2^30");
+}
+
+void DataConfig::require_sources() const {
+  const auto require_word = [](const std::string& place, const std::string& word) {
+    const bool plain = std::ranges::all_of(
+        word, [](char c) { return static_cast<unsigned char>(c) > ' ' && c != '\x7f'; });
+    require(plain && word.size() <= 100, place, "\"" + word + "\"",
+            "must be a word of at most 100 bytes");
+  };
+  require_word("data.tag", tag);
+  for (size_t i = 0; i < sources.size(); ++i) {
+    const TextSource& one = sources[i];
+    const std::string place = "data.sources[" + std::to_string(i) + "].";
+    require(!one.text.empty(), place + "text", "\"\"", "give the path of the text");
+    require(one.ratio >= 0 && one.ratio <= 1000, place + "ratio", one.ratio,
+            "must be from 0 to 1000");
+    require_word(place + "tag", one.tag);
+    require(one.tag.empty() == tag.empty(), place + "tag", "\"" + one.tag + "\"",
+            tag.empty() ? "requires data.tag, the tag of data.train" : "must be set, as data.tag is");
+  }
 }
 
 void DataConfig::require_texts() const {
@@ -51,6 +77,7 @@ void DataConfig::require_texts() const {
     require_file("data.train", train);
     if (!valid.empty()) require_file("data.valid", valid);
     for (const std::string& path : silver) require_file("data.silver", path);
+    for (const TextSource& one : sources) require_file("data.sources", one.text);
     return;
   }
   require(!source.empty(), "data.source", "\"\"", "give the source language, such as \"en\"");
@@ -58,6 +85,9 @@ void DataConfig::require_texts() const {
   for (const std::string& language : {source, target}) {
     require_file("data.train", text_path(train, language));
     if (!valid.empty()) require_file("data.valid", text_path(valid, language));
+    for (const TextSource& one : sources) {
+      require_file("data.sources", text_path(one.text, language));
+    }
   }
 }
 

@@ -22,13 +22,14 @@ struct EnumNames<Task> {
 };
 
 /// Linearization of trees: data/parsing/linearize.h.
-enum class TreeForm { tags, xx };
+enum class TreeForm { tags, xx, in_order };
 
 template <>
 struct EnumNames<TreeForm> {
   static constexpr auto values = std::to_array<EnumName<TreeForm>>({
       {TreeForm::tags, "tags"},
       {TreeForm::xx, "xx"},
+      {TreeForm::in_order, "in_order"},
   });
 };
 
@@ -54,6 +55,23 @@ struct EnumNames<Normalization> {
       {Normalization::nmt_nfkc, "nmt_nfkc"},
       {Normalization::nfkc, "nfkc"},
   });
+};
+
+/// A further training text: a treebank, or parallel text.
+struct TextSource {
+  std::string text;
+  std::string tag;
+  double ratio = 0.0;
+
+  template <class Self, class Visit>
+  static void fields(Self& self, Visit&& visit) {
+    visit("text", self.text, "the text, given like data.train");
+    visit("tag", self.tag, "tag of its sentences; required if data.tag is set");
+    visit("ratio", self.ratio,
+          "sentences of this text per sentence of data.train, by repeating the smaller one; 0: "
+          "every sentence once");
+  }
+  bool operator==(const TextSource&) const = default;
 };
 
 /// The "data" object of an experiment: a union tagged by `task` and `tokenizer`. The name of a text
@@ -84,6 +102,11 @@ struct DataConfig {
   bool drop_functions = true;
   std::vector<std::string> silver;
   double silver_ratio = 0.0;
+  std::vector<TextSource> sources;
+  std::string tag;
+  bool word_classes = false;
+  int64_t word_pieces = 0;
+  double word_dropout = 0.0;
 
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit) {
@@ -107,6 +130,15 @@ struct DataConfig {
       visit("min_frequency", self.min_frequency, "words seen less often become <unk>");
       visit("unknown_classes", self.unknown_classes,
             "unknown words get one of several <unk> tokens, by word shape and suffix");
+      visit("word_classes", self.word_classes,
+            "not in the paper: the encoder input also has the embeddings of every word's classes "
+            "by shape and suffix");
+      visit("word_pieces", self.word_pieces,
+            "not in the paper: the encoder input also has the embeddings of every word's subword "
+            "pieces, from a BPE vocabulary of this size (Suzuki et al. 2018: 1,000); 0: none");
+      visit("word_dropout", self.word_dropout,
+            "not in the paper: z > 0 replaces a source word of count c by its unknown token with "
+            "probability z / (z + c) in training");
     } else {
       visit("character_coverage", self.character_coverage,
             "SentencePiece's character_coverage: share of the characters that get a token");
@@ -117,10 +149,15 @@ struct DataConfig {
     visit("batch_tokens", self.batch_tokens,
           "batch size in tokens: sentences × longest side, EOS included");
     visit("cache", self.cache, "directory of the encoded corpora; empty: the run directory");
+    visit("sources", self.sources, "further training texts: a list of {text, tag, ratio}");
+    visit("tag", self.tag,
+          "tag of data.train, data.silver and, unless chosen otherwise, of the text to evaluate or "
+          "search; the encoder input gets its embedding. Empty: no tags");
     if (self.task == Task::parsing) {
       visit(
           "tree_form", self.tree_form,
-          "linearization with part-of-speech tags, or with XX for every tag (Vinyals et al. 2015)");
+          "linearization with part-of-speech tags, with XX for every tag (Vinyals et al. 2015), or "
+          "with tags and each label after its first child (in_order)");
       visit("drop_traces", self.drop_traces, "remove traces (-NONE- leaves) from the trees");
       visit("drop_functions", self.drop_functions,
             "remove function tags and indices: NP-SBJ-1 becomes NP");
@@ -133,9 +170,14 @@ struct DataConfig {
 
   /// Throws ConfigError for the first invalid option. Does not access files.
   void validate() const;
+  /// Whether the encoder input has embeddings besides the token's (data/source_features.h).
+  bool has_features() const { return !tag.empty() || word_classes || word_pieces > 0; }
   /// For training: throws ConfigError unless the training text and, for translation, both languages
   /// are set, and DataError for the first missing file.
   void require_texts() const;
+
+ private:
+  void require_sources() const;
 };
 
 /// The path of one side: `prefix` + "." + `language`.

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "data/corpus_file.h"
+#include "data/source_features.h"
 
 namespace attn {
 namespace {
@@ -21,7 +22,13 @@ constexpr size_t chunk_pairs = 2048;
 struct EncodedPair {
   std::vector<int32_t> source;
   std::vector<int32_t> target;
+  std::vector<int32_t> features;
   int64_t line;
+};
+
+/// A pair of lines, and its tag if the request has a file of tags.
+struct TaggedPair : TextPair {
+  std::string tag;
 };
 
 /// A chunk of pairs, encoded by one thread.
@@ -30,7 +37,7 @@ struct EncodedChunk {
   CorpusReport notes;
 };
 
-EncodedChunk encode_chunk(const std::vector<TextPair>& texts, const CorpusRequest& request) {
+EncodedChunk encode_chunk(const std::vector<TaggedPair>& texts, const CorpusRequest& request) {
   EncodedChunk chunk;
   const auto note = [&](PairProblem problem, int64_t line, bool in_source, bool in_target) {
     if (!in_source && !in_target) return false;
@@ -40,15 +47,22 @@ EncodedChunk encode_chunk(const std::vector<TextPair>& texts, const CorpusReques
   const auto overlong = [&](const std::vector<int32_t>& tokens) {
     return request.max_length > 0 && static_cast<int64_t>(tokens.size()) + 1 > request.max_length;
   };
-  for (const TextPair& text : texts) {
+  const SourceFeatures* features = request.tokenizers.features.get();
+  for (const TaggedPair& text : texts) {
     ++chunk.notes.lines;
     if (record_problem(text, chunk.notes)) continue;
-    EncodedPair pair{request.tokenizers.source->encode(text.source),
-                     request.tokenizers.target->encode(text.target), text.line};
+    EncodedPair pair{.source = request.tokenizers.source->encode(text.source),
+                     .target = request.tokenizers.target->encode(text.target),
+                     .features = {},
+                     .line = text.line};
     // A line of invisible characters may yield no tokens.
     if (note(PairProblem::empty, pair.line, pair.source.empty(), pair.target.empty())) continue;
     if (note(PairProblem::overlong, pair.line, overlong(pair.source), overlong(pair.target))) {
       continue;
+    }
+    if (features != nullptr) {
+      pair.features =
+          features->encode(text.source, static_cast<int64_t>(pair.source.size()), text.tag);
     }
     chunk.pairs.push_back(std::move(pair));
   }
@@ -64,13 +78,29 @@ void merge(CorpusReport& into, const CorpusReport& from) {
   }
 }
 
-std::vector<TextPair> read_chunk(PairReader& reader) {
-  std::vector<TextPair> texts;
-  for (TextPair pair; texts.size() < chunk_pairs && reader.next(pair);) {
-    texts.push_back(std::move(pair));
+/// Reads the lines of both texts and of the file of tags, if there is one.
+class TaggedReader {
+ public:
+  explicit TaggedReader(const CorpusRequest& request) : pairs_(request.source, request.target) {
+    if (!request.tags.empty()) tags_.emplace(request.tags);
   }
-  return texts;
-}
+
+  std::vector<TaggedPair> read_chunk() {
+    std::vector<TaggedPair> texts;
+    for (TaggedPair pair; texts.size() < chunk_pairs && pairs_.next(pair);) {
+      if (tags_ && !tags_->next(pair.tag)) {
+        throw DataError(tags_->path().string() + ": fewer lines than the text has");
+      }
+      texts.push_back(std::move(pair));
+    }
+    return texts;
+  }
+  const PairReader& pairs() const { return pairs_; }
+
+ private:
+  PairReader pairs_;
+  std::optional<LineReader> tags_;
+};
 
 /// Content hashes of the two files.
 struct TextHashes {
@@ -88,11 +118,11 @@ CorpusReport encode_texts(const CorpusRequest& request, const TextHashes& hashes
   report.source = request.source;
   report.target = request.target;
   report.max_length = request.max_length;
-  PairReader reader(request.source, request.target);
+  TaggedReader reader(request);
   int64_t read = 0;
   std::deque<std::future<EncodedChunk>> under_way;
   while (true) {
-    auto texts = read_chunk(reader);
+    auto texts = reader.read_chunk();
     const bool ended = texts.empty();
     read += static_cast<int64_t>(texts.size());
     if (request.progress) request.progress(read);
@@ -104,14 +134,16 @@ CorpusReport encode_texts(const CorpusRequest& request, const TextHashes& hashes
     while (!under_way.empty() && (ended || static_cast<int64_t>(under_way.size()) > wanted)) {
       const EncodedChunk chunk = under_way.front().get();
       under_way.pop_front();
-      for (const auto& pair : chunk.pairs) writer.add(pair.source, pair.target, pair.line);
+      for (const auto& pair : chunk.pairs) {
+        writer.add(pair.source, pair.target, pair.line, pair.features);
+      }
       merge(report, chunk.notes);
       file.check();  // reports a full disk at once
     }
     if (ended) break;
   }
-  require_same_hash(request.source, hashes.source, reader.source_hash());
-  require_same_hash(request.target, hashes.target, reader.target_hash());
+  require_same_hash(request.source, hashes.source, reader.pairs().source_hash());
+  require_same_hash(request.target, hashes.target, reader.pairs().target_hash());
   return report;
 }
 
@@ -123,6 +155,8 @@ uint64_t corpus_key(const CorpusRequest& request, const TextHashes& hashes) {
   hasher.update(request.tokenizers.source->fingerprint());
   hasher.update(request.tokenizers.target->fingerprint());
   hasher.update(static_cast<uint64_t>(request.max_length));
+  if (request.tokenizers.features) hasher.update(request.tokenizers.features->fingerprint());
+  if (!request.tags.empty()) hasher.update(hash_file(request.tags));
   return hasher.digest();
 }
 
@@ -169,7 +203,8 @@ std::optional<EncodedCorpus> open_cache(const std::filesystem::path& path, uint6
 
 Vocabularies vocabularies_of(const Tokenizers& tokenizers) {
   return {tokenizers.source->size(), tokenizers.target->size(), tokenizers.source->eos(),
-          tokenizers.target->bos(), tokenizers.target->eos()};
+          tokenizers.target->bos(), tokenizers.target->eos(),
+          tokenizers.features ? tokenizers.features->size() : 0};
 }
 
 EncodedCorpus::EncodedCorpus(const std::filesystem::path& cache) : storage_(MappedFile(cache)) {
@@ -201,6 +236,7 @@ void EncodedCorpus::index(const std::string& name) {
   offsets_ = parts.offsets;
   lines_ = parts.lines;
   pairs_ = static_cast<int64_t>(parts.header.pairs);
+  sequences_ = static_cast<int64_t>(parts.header.sequences());
   wide_ = parts.header.token_bytes == 4;
   vocabularies_ = parts.header.vocabularies();
   report_ = parts.header.report();

@@ -57,11 +57,13 @@ class EncodedCorpus {
                 const Vocabularies& vocabularies);
 
   int64_t size() const { return pairs_; }
-  TokenView source(int64_t i) const { return view(2 * i); }
-  TokenView target(int64_t i) const { return view(2 * i + 1); }
+  TokenView source(int64_t i) const { return view(sequences_ * i); }
+  TokenView target(int64_t i) const { return view(sequences_ * i + 1); }
+  /// SourceFeatures::encode of the source; only if the vocabularies have source features.
+  TokenView features(int64_t i) const { return view(sequences_ * i + 2); }
   /// In tokens, without BOS and EOS.
-  int64_t source_length(int64_t i) const { return length(2 * i); }
-  int64_t target_length(int64_t i) const { return length(2 * i + 1); }
+  int64_t source_length(int64_t i) const { return length(sequences_ * i); }
+  int64_t target_length(int64_t i) const { return length(sequences_ * i + 1); }
   /// Line number of pair i in the texts, from 1.
   int64_t line(int64_t i) const { return static_cast<int64_t>(lines_[static_cast<size_t>(i)]); }
   const Vocabularies& vocabularies() const { return vocabularies_; }
@@ -93,6 +95,7 @@ class EncodedCorpus {
   std::span<const uint64_t> offsets_;
   std::span<const uint64_t> lines_;
   int64_t pairs_ = 0;
+  int64_t sequences_ = 2;  // of a pair
   bool wide_ = false;
   Vocabularies vocabularies_;
   CorpusReport report_;
@@ -104,6 +107,8 @@ class EncodedCorpus {
 struct CorpusRequest {
   std::filesystem::path source;
   std::filesystem::path target;
+  /// The tag of each line; empty: that of the tokenizers' features.
+  std::filesystem::path tags = {};
   Tokenizers tokenizers;
   /// Pairs with more tokens on either side, EOS included, are dropped; 0: no limit (validation
   /// text).
@@ -119,7 +124,7 @@ struct CorpusRequest {
   std::function<std::string(int64_t)> origin = {};
 };
 
-/// Checks and encodes the texts, or opens the cache of an earlier call with the same texts,
+/// Checks and encodes the texts, with the features of the tokenizers if any, or opens the cache of an earlier call with the same texts,
 /// tokenizers and limit. An invalid cache is rebuilt. Logs the report. Throws DataError like
 /// check_texts.
 EncodedCorpus load_corpus(const CorpusRequest& request);

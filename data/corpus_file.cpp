@@ -29,14 +29,14 @@ bool sizes_fit(const CorpusHeader& header, uint64_t file_bytes) {
   if (header.pairs > file_bytes / 24 || header.tokens > file_bytes / header.token_bytes)
     return false;
   return file_bytes == sizeof(CorpusHeader) + token_section_bytes(header) +
-                           8 * (2 * header.pairs + 1) + 8 * header.pairs;
+                           8 * (header.sequences() * header.pairs + 1) + 8 * header.pairs;
 }
 
 /// Whether special tokens are in their vocabularies and ids fit into a token.
 bool vocabularies_fit(const CorpusHeader& header) {
   const uint64_t most = header.token_bytes == 2 ? uint64_t{1} << 16 : uint64_t{1} << 31;
   return header.source_size <= most && header.target_size <= most &&
-         header.source_eos < header.source_size && header.target_bos < header.target_size &&
+         header.source_features < most && header.source_eos < header.source_size && header.target_bos < header.target_size &&
          header.target_eos < header.target_size;
 }
 
@@ -49,8 +49,8 @@ bool offsets_rise(std::span<const uint64_t> offsets, uint64_t tokens) {
   return true;
 }
 
-/// Whether all tokens are in their vocabularies. `limits`: sizes of the source and target
-/// vocabulary. If they are equal, the maximum of all tokens suffices, which is faster.
+/// Whether all tokens are in their vocabularies. The maximum of all tokens often suffices, which is
+/// faster.
 template <class Token>
 bool tokens_fit(const Token* tokens, const CorpusParts& parts) {
   // A negative token is a large unsigned one.
@@ -63,12 +63,28 @@ bool tokens_fit(const Token* tokens, const CorpusParts& parts) {
     return uint64_t{largest};
   };
   const CorpusHeader& header = parts.header;
-  const uint64_t smaller = std::min(header.source_size, header.target_size);
-  if (header.tokens == 0 || most(0, header.tokens) < smaller) return true;
+  const std::array<uint64_t, 3> limits = {header.source_size, header.target_size,
+                                          header.source_features + 1};
+  const uint64_t smallest = *std::min_element(
+      limits.begin(), limits.begin() + static_cast<int64_t>(header.sequences()));
+  if (header.tokens == 0 || most(0, header.tokens) < smallest) return true;
   for (size_t i = 0; i + 1 < parts.offsets.size(); ++i) {
-    const uint64_t limit = i % 2 == 0 ? header.source_size : header.target_size;
+    const uint64_t limit = limits[i % header.sequences()];
     if (parts.offsets[i] == parts.offsets[i + 1]) continue;
     if (most(parts.offsets[i], parts.offsets[i + 1]) >= limit) return false;
+  }
+  return true;
+}
+
+/// Whether the features of each pair have an end mark for each source token and for EOS.
+template <class Token>
+bool features_fit(const Token* tokens, const CorpusParts& parts) {
+  if (parts.header.source_features == 0) return true;
+  const auto offsets = parts.offsets;
+  for (size_t i = 0; i + 3 < offsets.size(); i += 3) {
+    const Token *begin = tokens + offsets[i + 2], *end = tokens + offsets[i + 3];
+    const auto marks = static_cast<uint64_t>(std::count(begin, end, Token{0}));
+    if (begin == end || *(end - 1) != 0 || marks != offsets[i + 1] - offsets[i] + 1) return false;
   }
   return true;
 }
@@ -87,7 +103,7 @@ uint64_t CorpusHeader::hash() const {
 Vocabularies CorpusHeader::vocabularies() const {
   return {static_cast<int64_t>(source_size), static_cast<int64_t>(target_size),
           static_cast<int64_t>(source_eos), static_cast<int64_t>(target_bos),
-          static_cast<int64_t>(target_eos)};
+          static_cast<int64_t>(target_eos), static_cast<int64_t>(source_features)};
 }
 
 void CorpusHeader::set(const Vocabularies& vocabularies) {
@@ -96,7 +112,9 @@ void CorpusHeader::set(const Vocabularies& vocabularies) {
   source_eos = static_cast<uint64_t>(vocabularies.source_eos);
   target_bos = static_cast<uint64_t>(vocabularies.target_bos);
   target_eos = static_cast<uint64_t>(vocabularies.target_eos);
-  token_bytes = std::max(source_size, target_size) <= uint64_t{1} << 16 ? 2 : 4;
+  source_features = static_cast<uint64_t>(vocabularies.source_features);
+  token_bytes =
+      std::max({source_size, target_size, source_features + 1}) <= uint64_t{1} << 16 ? 2 : 4;
 }
 
 CorpusReport CorpusHeader::report() const {
@@ -143,12 +161,18 @@ CorpusParts parse_corpus(std::span<const std::byte> bytes, const std::string& na
         "corrupt corpus cache (content)");
   parts.tokens = bytes.data() + sizeof header;
   const auto* index = reinterpret_cast<const uint64_t*>(parts.tokens + token_section_bytes(header));
-  parts.offsets = {index, 2 * header.pairs + 1};
+  parts.offsets = {index, header.sequences() * header.pairs + 1};
   parts.lines = {index + parts.offsets.size(), header.pairs};
   check(offsets_rise(parts.offsets, header.tokens), "corrupt corpus cache (index)");
-  check(header.token_bytes == 2 ? tokens_fit(reinterpret_cast<const uint16_t*>(parts.tokens), parts)
-                                : tokens_fit(reinterpret_cast<const int32_t*>(parts.tokens), parts),
-        "corrupt corpus cache (tokens outside the vocabulary)");
+  const auto check_tokens = [&](const auto* tokens) {
+    check(tokens_fit(tokens, parts), "corrupt corpus cache (tokens outside the vocabulary)");
+    check(features_fit(tokens, parts), "corrupt corpus cache (features)");
+  };
+  if (header.token_bytes == 2) {
+    check_tokens(reinterpret_cast<const uint16_t*>(parts.tokens));
+  } else {
+    check_tokens(reinterpret_cast<const int32_t*>(parts.tokens));
+  }
   return parts;
 }
 
@@ -183,9 +207,10 @@ void CorpusWriter::put_tokens(std::span<const int32_t> tokens, uint64_t vocabula
 }
 
 void CorpusWriter::add(std::span<const int32_t> source, std::span<const int32_t> target,
-                       int64_t line) {
+                       int64_t line, std::span<const int32_t> features) {
   put_tokens(source, header_.source_size);
   put_tokens(target, header_.target_size);
+  if (header_.source_features > 0) put_tokens(features, header_.source_features + 1);
   lines_.push_back(static_cast<uint64_t>(line));
   ++header_.pairs;
 }

@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "data/sentencepiece.h"
+#include "data/source_features.h"
 #include "data/word_vocabulary.h"
 
 namespace attn {
@@ -77,6 +78,7 @@ Tokenizers make_tokenizers(const DataConfig& config, const Log& log) {
     made.target = make(config.target_model, std::vector{target},
                        config.task == Task::parsing ? symbols_config(config) : config);
   }
+  if (config.has_features()) made.features = learn_features(config, source);
   return made;
 }
 

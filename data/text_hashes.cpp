@@ -43,10 +43,19 @@ std::optional<Stamp> stamp_of(const fs::path& path) {
 
 std::vector<fs::path> training_files(const DataConfig& data) {
   if (data.task == Task::translation) {
-    return {text_path(data.train, data.source), text_path(data.train, data.target)};
+    std::vector<fs::path> files;
+    const auto add = [&](const std::string& text) {
+      for (const auto& language : {data.source, data.target}) {
+        files.push_back(text_path(text, language));
+      }
+    };
+    add(data.train);
+    for (const TextSource& one : data.sources) add(one.text);
+    return files;
   }
   std::vector<fs::path> files = {data.train};
   files.insert(files.end(), data.silver.begin(), data.silver.end());
+  for (const TextSource& one : data.sources) files.emplace_back(one.text);
   return files;
 }
 

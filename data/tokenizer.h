@@ -38,6 +38,11 @@ class Tokenizer {
   virtual int32_t eos() const = 0;
   virtual int32_t unk() const = 0;
 
+  /// Occurrences of the token in the text from which the vocabulary was made; 0: not recorded.
+  virtual int64_t count(int64_t /*id*/) const { return 0; }
+  /// The token that encode() yields for this token's text if it is not in the vocabulary.
+  virtual int32_t unknown_form(int64_t /*id*/) const { return unk(); }
+
   /// The bytes of the tokenizer file, as read by `parse_tokenizer`.
   virtual const std::string& serialized() const = 0;
 
@@ -50,6 +55,7 @@ class Tokenizer {
 std::unique_ptr<Tokenizer> parse_tokenizer(std::string bytes, const std::string& name);
 std::unique_ptr<Tokenizer> load_tokenizer(const std::filesystem::path& path);
 
+class SourceFeatures;
 class TagDictionary;
 class TokenCounter;
 
@@ -61,6 +67,8 @@ struct Tokenizers {
   std::shared_ptr<const TagDictionary> tags = nullptr;
   /// Counter for the second position of target rows; null: the model has none.
   std::shared_ptr<const TokenCounter> target_counter = nullptr;
+  /// Further indices of source tokens; null: the model has none.
+  std::shared_ptr<const SourceFeatures> features = nullptr;
 };
 
 /// Loads the tokenizers that the config names and trains the others on the training text,

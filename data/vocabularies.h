@@ -12,6 +12,7 @@ struct Vocabularies {
   int64_t source_eos = 0;
   int64_t target_bos = 0;
   int64_t target_eos = 0;
+  int64_t source_features = 0;  ///< 0: none
   bool operator==(const Vocabularies&) const = default;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <stdexcept>
 #include <unordered_map>
 
@@ -25,10 +26,14 @@ using TextMap = std::unordered_map<std::string, Value, TextHash, std::equal_to<>
 
 class WordVocabulary : public Tokenizer {
  public:
-  explicit WordVocabulary(std::vector<std::string> words) : words_(std::move(words)) {
+  /// `counts`: of each word, 0 if not recorded.
+  WordVocabulary(std::vector<std::string> words, std::vector<int64_t> counts)
+      : words_(std::move(words)), counts_(std::move(counts)) {
     for (size_t i = 0; i < words_.size(); ++i) {
       const auto id = static_cast<int32_t>(i);
-      serialized_ += words_[i] + "\n";
+      serialized_ += words_[i];
+      if (counts_[i] > 0) serialized_ += "\t" + std::to_string(counts_[i]);
+      serialized_ += "\n";
       const auto special = std::find(special_tokens.begin(), special_tokens.end(), words_[i]);
       if (special != special_tokens.end()) {
         special_ids_[static_cast<size_t>(special - special_tokens.begin())] = id;
@@ -72,6 +77,11 @@ class WordVocabulary : public Tokenizer {
   int32_t unk() const override { return special_ids_[0]; }
   int32_t bos() const override { return special_ids_[1]; }
   int32_t eos() const override { return special_ids_[2]; }
+  int64_t count(int64_t id) const override { return counts_.at(static_cast<size_t>(id)); }
+  int32_t unknown_form(int64_t id) const override {
+    const std::string& word = words_.at(static_cast<size_t>(id));
+    return ids_.contains(word) ? unknown(word) : static_cast<int32_t>(id);
+  }
   const std::string& serialized() const override { return serialized_; }
 
  private:
@@ -84,14 +94,20 @@ class WordVocabulary : public Tokenizer {
   }
 
   std::vector<std::string> words_;
+  std::vector<int64_t> counts_;
   TextMap<int32_t> ids_;  // without special tokens and classes, which text must not produce
   TextMap<int32_t> classes_;
   std::array<int32_t, 3> special_ids_{};
   std::string serialized_;
 };
 
+struct CountedWord {
+  std::string_view word;
+  int64_t count = 0;
+};
+
 /// The word in a line of a word list. After a tab, a count must follow.
-std::string_view word_of(std::string_view line, const std::string& place) {
+CountedWord word_of(std::string_view line, const std::string& place) {
   if (find_invalid_utf8(line)) throw DataError(place + ": not valid UTF-8; expected a word list");
   const size_t tab = line.find('\t');
   const std::string_view word = line.substr(0, tab);
@@ -99,13 +115,16 @@ std::string_view word_of(std::string_view line, const std::string& place) {
   if (word.find(' ') != std::string_view::npos) {
     throw DataError(place + ": white space in a word; expected \"word\" or \"word<TAB>count\"");
   }
+  CountedWord counted{word};
   if (tab != std::string_view::npos) {
     const std::string_view count = line.substr(tab + 1);
-    if (count.empty() || count.find_first_not_of("0123456789") != std::string_view::npos) {
+    const char* end = count.data() + count.size();
+    const auto read = std::from_chars(count.data(), end, counted.count);
+    if (read.ec != std::errc{} || read.ptr != end || counted.count < 0) {
       throw DataError(place + ": '" + std::string(count.substr(0, 40)) + "' is not a count");
     }
   }
-  return word;
+  return counted;
 }
 
 // Minimum count of a class: rarer classes are too rare to train their embedding.
@@ -190,6 +209,7 @@ std::string learn_word_vocabulary(std::span<const std::filesystem::path> texts, 
 
 std::unique_ptr<Tokenizer> parse_word_vocabulary(std::string_view text, const std::string& name) {
   std::vector<std::string> words;
+  std::vector<int64_t> counts;
   std::unordered_map<std::string_view, int64_t> lines;
   int64_t number = 0;
   text = without_byte_order_mark(text);
@@ -199,21 +219,23 @@ std::unique_ptr<Tokenizer> parse_word_vocabulary(std::string_view text, const st
     text.remove_prefix(std::min(end + 1, text.size()));
     if (line.ends_with('\r')) line.remove_suffix(1);
     const std::string place = name + ":" + std::to_string(++number);
-    const std::string_view word = word_of(line, place);
+    const auto [word, count] = word_of(line, place);
     const auto [earlier, fresh] = lines.emplace(word, number);
     if (!fresh) {
       throw DataError(place + ": duplicate word '" + std::string(word) + "', first on line " +
                       std::to_string(earlier->second));
     }
     words.emplace_back(word);
+    counts.push_back(count);
   }
   std::vector<std::string> missing;
   for (const std::string_view special : special_tokens) {
     if (!lines.contains(special)) missing.emplace_back(special);
   }
   words.insert(words.begin(), missing.begin(), missing.end());
+  counts.insert(counts.begin(), missing.size(), 0);
   if (words.size() <= special_tokens.size()) throw DataError(name + ": the word list has no words");
-  return std::make_unique<WordVocabulary>(std::move(words));
+  return std::make_unique<WordVocabulary>(std::move(words), std::move(counts));
 }
 
 }  // namespace attn

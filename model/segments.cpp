@@ -58,4 +58,14 @@ TokenSequences token_sequences(std::span<const int64_t> tokens, std::span<const 
           second.empty() ? torch::Tensor() : int64_tensor(second, device)};
 }
 
+RowFeatures row_features(std::span<const int64_t> ids, std::span<const int64_t> ends,
+                         torch::Device device) {
+  std::vector<int64_t> offsets = {0};
+  offsets.insert(offsets.end(), ends.begin(), ends.end());
+  TORCH_CHECK(std::is_sorted(offsets.begin(), offsets.end()) &&
+                  offsets.back() == static_cast<int64_t>(ids.size()),
+              "features: the ends of the rows do not rise to ", ids.size());
+  return {int64_tensor(ids, device), int64_tensor(std::span<const int64_t>(offsets), device)};
+}
+
 }  // namespace attn

@@ -67,6 +67,13 @@ torch::Tensor int64_tensor(std::span<const T> values, torch::Device device) {
   return sent_tensor<int64_t>(values, device);
 }
 
+/// Further indices of the rows: row n has ids_F[offsets_N1[n]] to ids_F[offsets_N1[n + 1] - 1].
+/// Undefined tensors: none.
+struct RowFeatures {
+  torch::Tensor ids_F;       ///< int64
+  torch::Tensor offsets_N1;  ///< [N + 1] int64
+};
+
 /// Tokens of several sentences as ragged rows.
 struct TokenSequences {
   torch::Tensor tokens_N;  ///< int64
@@ -74,6 +81,8 @@ struct TokenSequences {
   /// [N] int64, a second position index (model.word_positions), less than the longest sentence;
   /// undefined if the model does not use one.
   torch::Tensor second_N = {};
+  /// Of source rows, for a model with VocabularySizes::source_features.
+  RowFeatures features = {};
 };
 
 /// Copies concatenated tokens, and their second index if any, to `device`. TORCH_CHECKs that the
@@ -81,5 +90,10 @@ struct TokenSequences {
 TokenSequences token_sequences(std::span<const int64_t> tokens, std::span<const int64_t> lengths,
                                torch::Device device = torch::kCPU,
                                std::span<const int64_t> second = {});
+
+/// The features of consecutive rows on `device`; those of row n end at ends[n]. TORCH_CHECKs that
+/// the ends rise to the number of ids.
+RowFeatures row_features(std::span<const int64_t> ids, std::span<const int64_t> ends,
+                         torch::Device device = torch::kCPU);
 
 }  // namespace attn

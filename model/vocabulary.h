@@ -12,6 +12,8 @@ namespace attn {
 struct VocabularySizes {
   int64_t source = 0;
   int64_t target = 0;
+  /// Further indices of source tokens, which have embeddings of their own; 0: none.
+  int64_t source_features = 0;
 };
 
 /// Section 3.4: which of source embedding, target embedding and pre-softmax projection share one
@@ -34,11 +36,11 @@ struct EnumNames<EmbeddingSharing> {
 inline int64_t embedding_rows(EmbeddingSharing sharing, const VocabularySizes& sizes) {
   switch (sharing) {
     case EmbeddingSharing::all:
-      return sizes.target;
+      return sizes.target + sizes.source_features;
     case EmbeddingSharing::decoder:
-      return sizes.source + sizes.target;
+      return sizes.source + sizes.target + sizes.source_features;
     case EmbeddingSharing::none:
-      return sizes.source + 2 * sizes.target;
+      return sizes.source + 2 * sizes.target + sizes.source_features;
   }
   return 0;
 }

@@ -48,7 +48,11 @@ LossSums BatchGradient::forward(Seq2SeqModel& model, const Batch& part, uint64_t
                             .packed_weights = &packed_weights_,
                             .dropout_seed = seed});
   const auto rows = [&](const TokenRows& from) {
-    return token_sequences(from.tokens, from.lengths, device, from.second);
+    TokenSequences to = token_sequences(from.tokens, from.lengths, device, from.second);
+    if (!from.feature_ends.empty()) {
+      to.features = row_features(from.features, from.feature_ends, device);
+    }
+    return to;
   };
   model.train();
   // Copied before the model's kernels are queued, for which it would wait.

@@ -124,6 +124,47 @@ void load_weights(const std::filesystem::path& path, torch::nn::Module& model) {
   }
 }
 
+WeightsLoaded load_fitting_weights(const std::filesystem::path& path, torch::nn::Module& model,
+                                   const InitialWeights& initial) {
+  const SafetensorsFile file(path);
+  WeightsLoaded result;
+  std::set<std::string> known;
+  for (auto& parameter : model.named_parameters()) {
+    const std::string& name = parameter.key();
+    known.insert(name);
+    ++result.parameters;
+    const TensorView* view = file.find(name);
+    if (view == nullptr) view = file.find(renamed(name, kPresentName, kFormerName));
+    if (view == nullptr || initial.excluded.contains(name)) {
+      result.notes.push_back(name + (view == nullptr ? ": not in the checkpoint; initialized"
+                                                     : ": of another vocabulary; initialized"));
+      continue;
+    }
+    torch::Tensor into = parameter.value();
+    const auto shape = into.sizes().vec();
+    const bool longer = initial.extended.contains(name) && view->shape.size() == 2 &&
+                        view->shape[1] == shape[1] && view->shape[0] < shape[0];
+    if (view->shape != shape && !longer) {
+      result.notes.push_back(name + ": " + shape_text(view->shape) + " in the checkpoint, " +
+                             shape_text(shape) + " here; initialized");
+      continue;
+    }
+    if (longer) {
+      result.notes.push_back(name + ": the first " + std::to_string(view->shape[0]) + " of " +
+                             std::to_string(shape[0]) + " rows loaded, the others initialized");
+      into = into.narrow(0, 0, view->shape[0]);
+    }
+    copy_into(into, *view, path);
+    ++result.loaded;
+  }
+  for (const TensorView& view : file.tensors()) {
+    if (!known.contains(present_name(view.name))) {
+      result.notes.push_back(view.name + ": not in this model; ignored");
+    }
+  }
+  return result;
+}
+
 void average_weights(const std::vector<std::filesystem::path>& inputs,
                      const std::filesystem::path& out) {
   if (inputs.empty()) throw DataError("no checkpoint to average");

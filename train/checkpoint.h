@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,26 @@ void save_weights(const std::filesystem::path& path, const torch::nn::Module& mo
 /// have exactly these parameters. Throws DataError naming the first tensor that is missing, unknown
 /// or has a different shape or type.
 void load_weights(const std::filesystem::path& path, torch::nn::Module& model);
+
+/// Parameters that another model's weights don't fit by name and shape alone.
+struct InitialWeights {
+  /// Not loaded: they belong to another vocabulary.
+  std::set<std::string> excluded;
+  /// Matrices that may have more rows than the file: the first ones are loaded.
+  std::set<std::string> extended;
+};
+
+struct WeightsLoaded {
+  int64_t parameters = 0;  ///< of the model
+  int64_t loaded = 0;      ///< of these, completely or the first rows
+  /// One line for each parameter or tensor that does not fit.
+  std::vector<std::string> notes;
+};
+
+/// Reads the weights of a checkpoint into a model that may differ from it: what fits is loaded, all
+/// else stays. Throws DataError for an invalid file.
+WeightsLoaded load_fitting_weights(const std::filesystem::path& path, torch::nn::Module& model,
+                                   const InitialWeights& initial);
 
 /// Checkpoint averaging (section 6.1): writes the mean of the weights to `out`. Throws DataError if
 /// names or shapes differ, or without inputs.

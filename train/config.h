@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "base/enum_names.h"
 #include "kernels/precision.h"
@@ -64,6 +65,7 @@ struct TrainConfig {
   double checkpoint_minutes = 0.0;
   int64_t keep_last = 5;
   int64_t average_last = 0;
+  std::string init_from;
 
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit) {
@@ -98,6 +100,9 @@ struct TrainConfig {
         "average_last", self.average_last,
         "at the end of training, average this many last scheduled checkpoints, or as many as there "
         "are, and score the average instead of the last weights (section 6.1); 0: do not average");
+    visit("init_from", self.init_from,
+          "run or checkpoint (RUN@best, …) whose weights training starts from, with its "
+          "vocabularies unless data names others (fine-tuning); empty: random weights");
   }
   bool operator==(const TrainConfig&) const = default;
   /// Throws ConfigError naming the first invalid option.

@@ -12,7 +12,9 @@
 #include "base/random.h"
 #include "data/batches.h"
 #include "data/corpus.h"
+#include "data/mixture.h"
 #include "data/parsing/treebank.h"
+#include "data/source_features.h"
 #include "model/size.h"
 #include "train/trainer.h"
 
@@ -82,10 +84,12 @@ Material material(const DataConfig& data, const StepBenchmarkOptions& options) {
                      options.synthetic_length);
   }
   const DataConfig text = with_training_text(data, options.cache, 1);
+  const Tokenizers tokenizers = make_tokenizers(with_vocabulary_text(data, options.cache));
   return {.corpus = std::make_unique<EncodedCorpus>(
               load_corpus({.source = text_path(text.train, text.source),
                            .target = text_path(text.train, text.target),
-                           .tokenizers = make_tokenizers(with_vocabulary_text(data, options.cache)),
+                           .tags = tags_file(text),
+                           .tokenizers = with_tag(tokenizers, data.tag, "data.tag"),
                            .max_length = data.max_length,
                            .cache_directory = options.cache})),
           .real = true};
@@ -102,7 +106,7 @@ StepBenchmark benchmark_step(const Experiment& experiment, const StepBenchmarkOp
                              torch::Device device) {
   const Material data = material(experiment.data, options);
   const Vocabularies& known = data.corpus->vocabularies();
-  const VocabularySizes vocabulary{known.source_size, known.target_size};
+  const VocabularySizes vocabulary{known.source_size, known.target_size, known.source_features};
   const int64_t wanted = experiment.data.batch_tokens;
   const int64_t measured = std::min(wanted, options.batch_tokens);
   const auto seed = static_cast<uint64_t>(experiment.seed);

@@ -15,6 +15,7 @@
 #include "data/parsing/penn_tokenize.h"
 #include "data/parsing/tree.h"
 #include "data/parsing/tree_drawing.h"
+#include "data/source_features.h"
 #include "eval/tasks/parser.h"
 
 namespace attn {
@@ -75,12 +76,15 @@ void report(const Parser& parser, bool constrained) {
 
 void parse(const ParseOptions& options, const Context& context) {
   const SearchFlags& flags = options.search;
-  const LoadedEnsemble loaded =
+  LoadedEnsemble loaded =
       load_ensemble_to_search(flags.runs, context.device, flags.assignments());
   const DataConfig& data = loaded.experiment().data;
   if (data.task != Task::parsing) {
     throw ConfigError(flags.runs.front().string() +
                       ": a translator (data.task translation); use attn translate");
+  }
+  if (!flags.tag.empty()) {
+    loaded.tokenizers = with_tag(std::move(loaded.tokenizers), flags.tag, "--tag");
   }
   const SearchConfig& config = loaded.experiment().search;
   std::cerr << "parsing with " << loaded.description() << "\n";

@@ -28,6 +28,7 @@ CLI::Option* add_search_flags(CLI::App* command, SearchFlags& flags, const std::
   command
       ->add_option("--set", flags.settings, "override an option of search or runtime: " + example)
       ->allow_extra_args(false);
+  command->add_option("--tag", flags.tag, kTagHelp);
   CLI::Option* scores = command->add_flag(
       "--scores", flags.scores, "prefix each output with line number, score and log-probability");
   CLI::Option* list =

@@ -12,6 +12,7 @@
 #include "app/experiment/loaded_ensemble.h"
 #include "base/error.h"
 #include "base/format.h"
+#include "data/source_features.h"
 #include "eval/tasks/translator.h"
 
 namespace attn {
@@ -34,11 +35,14 @@ void print(const std::vector<Translation>& nbest, size_t line, const SearchFlags
 }
 
 void translate(const SearchFlags& flags, const Context& context) {
-  const LoadedEnsemble loaded =
+  LoadedEnsemble loaded =
       load_ensemble_to_search(flags.runs, context.device, flags.assignments());
   if (loaded.experiment().data.task != Task::translation) {
     throw ConfigError(flags.runs.front().string() +
                       ": a parser (data.task parsing); use attn parse");
+  }
+  if (!flags.tag.empty()) {
+    loaded.tokenizers = with_tag(std::move(loaded.tokenizers), flags.tag, "--tag");
   }
   std::cerr << "translating with " << loaded.description() << "\n";
   Translator translator(loaded.models, loaded.tokenizers, loaded.experiment().search);

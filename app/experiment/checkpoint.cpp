@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "data/parsing/tag_dictionary.h"
 #include "data/parsing/treebank.h"
+#include "data/source_features.h"
 #include "data/token_counter.h"
 #include "train/checkpoint.h"
 #include "train/checkpoint_store.h"
@@ -57,6 +58,17 @@ std::vector<std::string> search_assignments(std::vector<std::string> assignments
   return assignments;
 }
 
+// The features that save_description wrote; null if there are none.
+std::shared_ptr<const SourceFeatures> load_features(const ModelDirectory& directory) {
+  const fs::path names = directory.features(), pieces = directory.pieces();
+  if (!fs::exists(names)) return nullptr;
+  std::shared_ptr<const Tokenizer> loaded;
+  if (fs::exists(pieces)) loaded = load_tokenizer(pieces);
+  return std::make_shared<const SourceFeatures>(
+      parse_feature_names(read_file(names, kLargestTags), names.string()), std::move(loaded),
+      names.string());
+}
+
 // The model of a checkpoint with the runtime options of `experiment`.
 LoadedModel load_with(const ModelDirectory& directory, Experiment experiment,
                       torch::Device device) {
@@ -65,9 +77,12 @@ LoadedModel load_with(const ModelDirectory& directory, Experiment experiment,
   trained.runtime = loaded.experiment.runtime;
   loaded.tokenizers = load_tokenizers(directory);
   set_target_counter(trained, loaded.tokenizers);
+  require_features(trained.data, loaded.tokenizers, directory.path().string());
   loaded.model = make_model(trained, loaded.tokenizers, device);
   load_weights(directory.weights(), *loaded.model);
   loaded.model->eval();
+  loaded.tokenizers =
+      with_tag(std::move(loaded.tokenizers), loaded.experiment.data.tag, "data.tag");
   return loaded;
 }
 
@@ -82,22 +97,43 @@ void save_description(const ModelDirectory& directory, const Experiment& experim
     write_file_atomically(directory.target_tokenizer(), tokenizers.target->serialized());
   }
   if (tokenizers.tags) write_file_atomically(directory.tags(), tokenizers.tags->serialized());
+  if (const SourceFeatures* features = tokenizers.features.get()) {
+    if (features->pieces()) {
+      write_file_atomically(directory.pieces(), features->pieces()->serialized());
+    }
+    write_file_atomically(directory.features(), features->serialized());
+  }
   // Last: its existence implies that of the others.
   write_file_atomically(directory.config(), write_experiment(experiment).dump(2) + "\n");
 }
 
 Tokenizers load_tokenizers(const ModelDirectory& directory) {
+  Tokenizers loaded;
   if (fs::exists(directory.shared_tokenizer())) {
-    const std::shared_ptr<const Tokenizer> shared = load_tokenizer(directory.shared_tokenizer());
-    return {shared, shared};
+    loaded.source = loaded.target = load_tokenizer(directory.shared_tokenizer());
+  } else {
+    loaded.source = load_tokenizer(directory.source_tokenizer());
+    loaded.target = load_tokenizer(directory.target_tokenizer());
   }
-  Tokenizers loaded{load_tokenizer(directory.source_tokenizer()),
-                    load_tokenizer(directory.target_tokenizer())};
+  loaded.features = load_features(directory);
   if (const fs::path tags = directory.tags(); fs::exists(tags)) {
     loaded.tags = std::make_shared<const TagDictionary>(
         parse_tag_dictionary(read_file(tags, kLargestTags), tags.string()));
   }
   return loaded;
+}
+
+void require_features(const DataConfig& data, const Tokenizers& tokenizers,
+                      const std::string& place) {
+  const SourceFeatures* features = tokenizers.features.get();
+  if (!data.has_features() && features == nullptr) return;
+  const bool complete = data.has_features() && features != nullptr &&
+                        data.word_classes == !features->names().classes.empty() &&
+                        (data.word_pieces > 0) == (features->pieces() != nullptr);
+  if (complete) return;
+  throw DataError(place +
+                  ": features.txt and pieces.model do not match data.word_classes, "
+                  "data.word_pieces and data.tag of config.json; restore the files");
 }
 
 void set_target_counter(const Experiment& experiment, Tokenizers& tokenizers) {
@@ -114,7 +150,8 @@ void set_target_counter(const Experiment& experiment, Tokenizers& tokenizers) {
 
 std::shared_ptr<Seq2SeqModel> make_model(const Experiment& experiment, const Tokenizers& tokenizers,
                                          torch::Device device) {
-  const VocabularySizes sizes{tokenizers.source->size(), tokenizers.target->size()};
+  const VocabularySizes sizes{tokenizers.source->size(), tokenizers.target->size(),
+                              tokenizers.features ? tokenizers.features->size() : 0};
   auto model = make_model(with_runtime(experiment.model, experiment.runtime), sizes);
   model->to(device);
   return model;

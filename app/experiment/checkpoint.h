@@ -24,6 +24,11 @@ void save_description(const ModelDirectory& directory, const Experiment& experim
 /// Loads the tokenizers that save_description wrote. Throws ConfigError or DataError.
 Tokenizers load_tokenizers(const ModelDirectory& directory);
 
+/// Throws DataError starting with `place` unless the tokenizers have the features that the options
+/// ask for, and no others.
+void require_features(const DataConfig& data, const Tokenizers& tokenizers,
+                      const std::string& place);
+
 /// Sets the tokens counted by the second target position, for a model with model.word_positions.
 /// Throws DataError if the vocabulary has no such tokens.
 void set_target_counter(const Experiment& experiment, Tokenizers& tokenizers);

@@ -12,6 +12,10 @@ inline constexpr const char* kModelArgument =
     "run, RUN@best, RUN@last, RUN@average, RUN@STEP, or checkpoint directory; for a run: the "
     "average if it exists, else the best checkpoint, else the last";
 
+/// Help text of the option --tag.
+inline constexpr const char* kTagHelp =
+    "tag of the sentences, one of data.tag and data.sources (default: data.tag)";
+
 /// A path such as "runs/base@best", split at the '@'.
 struct CheckpointSelector {
   std::filesystem::path run;

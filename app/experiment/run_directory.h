@@ -4,6 +4,7 @@
 //   RUN/config.json                    the resolved experiment
 //   RUN/tokenizer.model                or source.model and target.model, as in each checkpoint
 //   RUN/tags.txt                       parsing: the tags of words in training
+//   RUN/features.txt, RUN/pieces.model   the features of source tokens, if there are any
 //   RUN/run.json                       command line, commit, versions, hardware, data hashes
 //   RUN/log.txt, RUN/metrics.jsonl     log and metrics
 //   RUN/result.json                    final results
@@ -43,6 +44,8 @@ class ModelDirectory {
   std::filesystem::path source_tokenizer() const { return path_ / "source.model"; }
   std::filesystem::path target_tokenizer() const { return path_ / "target.model"; }
   std::filesystem::path tags() const { return path_ / "tags.txt"; }
+  std::filesystem::path features() const { return path_ / "features.txt"; }
+  std::filesystem::path pieces() const { return path_ / "pieces.model"; }
   std::filesystem::path weights() const;
   std::filesystem::path training_state() const;
 

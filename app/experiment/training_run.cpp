@@ -10,6 +10,7 @@
 #include "app/experiment/failure.h"
 #include "app/experiment/progress_line.h"
 #include "app/experiment/run_result.h"
+#include "app/experiment/run_tokenizers.h"
 #include "app/experiment/text_keys.h"
 #include "app/experiment/training_cost.h"
 #include "app/machine/device.h"
@@ -20,7 +21,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "data/corpus_check.h"
-#include "data/parsing/tag_dictionary.h"
+#include "data/mixture.h"
 #include "data/parsing/treebank.h"
 #include "eval/tasks/make_evaluator.h"
 #include "model/size.h"
@@ -73,20 +74,31 @@ void TrainingRun::prepare(bool resume) {
   for (const auto& evaluator : evaluators_) evaluator->check(*model_);
   // Saved only after all texts are valid, so that a corrected text gets a new tokenizer.
   if (!directory_.has_trained()) save_description(directory_, experiment_, tokenizers_);
+  const double z = experiment_.data.word_dropout;
+  const auto word_dropout = [&] {
+    return z > 0 ? std::make_shared<const WordDropout>(*tokenizers_.source, z) : nullptr;
+  };
   stream_ = std::make_unique<BatchStream>(
       *corpus_, StreamOptions{.batch_tokens = experiment_.data.batch_tokens,
-                              .seed = static_cast<uint64_t>(experiment_.seed)});
+                              .seed = static_cast<uint64_t>(experiment_.seed),
+                              .word_dropout = word_dropout()});
   const Tokenizer& target = *tokenizers_.target;
   trainer_ =
       std::make_unique<Trainer>(experiment_.train, static_cast<uint64_t>(experiment_.seed), *model_,
                                 *stream_, target.bos() == target.eos() ? -1 : target.bos());
   restore(resume);
+  load_initial_weights();
   metrics_ = std::make_unique<MetricsLog>(directory_.metrics());
   write_run_info();
 }
 
 bool TrainingRun::finished() const {
   return is_finished(trainer_->state, experiment_.train);
+}
+
+void TrainingRun::load_initial_weights() {
+  if (!initial_ || step() > 0) return;
+  for (const std::string& line : initial_->load_into(*model_, tokenizers_)) progress_->log(line);
 }
 
 void TrainingRun::load_data() {
@@ -98,26 +110,17 @@ void TrainingRun::load_data() {
   TextHashes hashes;
   texts_ = training_keys(experiment_.data, hashes);
   // A trained run keeps its tokenizers, even if the text has changed.
-  const bool trained = directory_.has_trained();
-  if (!trained) {
-    check_texts(text_path(data.train, data.source), text_path(data.train, data.target));
+  if (directory_.has_trained()) {
+    tokenizers_ = stored_tokenizers(directory_, experiment_);
+  } else {
+    const std::string& from = experiment_.train.init_from;
+    if (!from.empty()) initial_ = std::make_unique<InitialModel>(from);
+    tokenizers_ = training_tokenizers(experiment_, data, initial_.get(), cache, log);
   }
-  const DataConfig once = trained ? data : with_vocabulary_text(experiment_.data, cache);
-  {
-    const ProgressLine shown({.what = "preparing the tokenizers", .unit = ""}, !trained);
-    tokenizers_ = trained ? load_tokenizers(directory_) : make_tokenizers(once, log);
-  }
-  if (!trained && data.task == Task::parsing) {
-    const LabelSet labels = vocabulary_labels(*tokenizers_.target, data.tree_form);
-    tokenizers_.tags = std::make_shared<const TagDictionary>(
-        learn_tags(text_path(once.train, once.source), text_path(once.train, once.target),
-                   data.tree_form, labels));
-  }
-  set_target_counter(experiment_, tokenizers_);
   std::function<std::string(int64_t)> origin;
-  if (data.task == Task::parsing) {
+  if (data.train != experiment_.data.train) {
     origin = [this](int64_t line) {
-      return training_tree_place(experiment_.data, static_cast<uint64_t>(experiment_.seed), line);
+      return training_place(experiment_.data, static_cast<uint64_t>(experiment_.seed), line);
     };
   }
   std::atomic<int64_t> pairs = 0;
@@ -131,6 +134,7 @@ void TrainingRun::load_data() {
   corpus_ = std::make_unique<EncodedCorpus>(
       load_corpus({.source = text_path(data.train, data.source),
                    .target = text_path(data.train, data.target),
+                   .tags = tags_file(data),
                    .tokenizers = tokenizers_,
                    .max_length = data.max_length,
                    .cache_directory = cache,

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "app/experiment/experiment.h"
+#include "app/experiment/initial_model.h"
 #include "app/experiment/progress.h"
 #include "app/experiment/run_directory.h"
 #include "app/experiment/run_lock.h"
@@ -49,6 +50,7 @@ class TrainingRun {
   void write_run_info();
   void require_same_text(const Json& begun) const;
   void load_data();
+  void load_initial_weights();
   void restore(bool resume);
   void rename_corrupt_checkpoints(int64_t newest_valid);
   void check_memory();
@@ -70,6 +72,7 @@ class TrainingRun {
   Context context_;
   RunLock lock_;
   Tokenizers tokenizers_;
+  std::unique_ptr<InitialModel> initial_;  // train.init_from, before the first update
   std::unique_ptr<EncodedCorpus> corpus_;
   std::unique_ptr<BatchStream> stream_;
   std::vector<std::unique_ptr<Evaluator>> evaluators_;

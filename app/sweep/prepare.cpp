@@ -23,6 +23,7 @@ std::string vocabulary_key(const DataConfig& data, TextHashes& hashes) {
   text.source_model = text.target_model = "";
   key.train = training_keys(text, hashes)["train"];
   key.silver = std::vector<std::string>(data.silver.size());
+  for (TextSource& source : key.sources) source.text.clear();
   key.valid = defaults.valid;
   key.max_length = defaults.max_length;
   key.batch_tokens = defaults.batch_tokens;

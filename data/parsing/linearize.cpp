@@ -33,10 +33,16 @@ class Writer {
       return;
     }
     const bool xx = form_ == TreeForm::xx;
-    symbols.push_back(xx                     ? marked('(', tree.label)
-                      : is_plain(tree.label) ? tree.label
-                                             : marked('+', tree.label));
-    for (const Tree& child : tree.children) write(child);
+    const std::string open = xx                     ? marked('(', tree.label)
+                             : is_plain(tree.label) ? tree.label
+                                                    : marked('+', tree.label);
+    // In order: after the first child. An empty constituent has none, and its label comes first.
+    const bool after = form_ == TreeForm::in_order && !tree.children.empty();
+    if (!after) symbols.push_back(open);
+    for (size_t i = 0; i < tree.children.size(); ++i) {
+      write(tree.children[i]);
+      if (after && i == 0) symbols.push_back(open);
+    }
     symbols.push_back(marked(xx ? ')' : '/', tree.label));
   }
 
@@ -58,16 +64,27 @@ class Builder {
  public:
   Builder(std::span<const std::string> words) : words_(words), open_(1) {}
 
-  void open(const std::string& label) { open_.push_back(tree_node(label, {})); }
+  void open(const std::string& label) { open_.push_back({tree_node(label, {}), 0, 0}); }
+
+  /// Opens a constituent whose first child is the last node of the innermost open one.
+  void wrap(const std::string& label) {
+    std::vector<Tree>& children = open_.back().tree.children;
+    Tree last = std::move(children.back());
+    children.pop_back();
+    const int64_t height = open_.back().last_height;
+    open(label);
+    add(std::move(last), height);
+  }
+  bool can_wrap() const { return !open_.back().tree.children.empty(); }
 
   void leaf(const std::string& tag) {
-    if (words_left()) open_.back().children.push_back(tree_leaf(tag, words_[next_++]));
+    if (words_left()) add(tree_leaf(tag, words_[next_++]), 1);
   }
 
   void close() {
-    Tree done = std::move(open_.back());
+    Open done = std::move(open_.back());
     open_.pop_back();
-    open_.back().children.push_back(std::move(done));
+    add(std::move(done.tree), done.height + 1);
   }
 
   void close_to(size_t depth) {
@@ -76,16 +93,18 @@ class Builder {
 
   /// Number of open constituents.
   size_t depth() const { return open_.size() - 1; }
+  /// Levels of the tree, from the outermost open constituent to the deepest node of the innermost.
+  int64_t levels() const { return static_cast<int64_t>(depth()) + open_.back().height; }
   /// Depth of the innermost open constituent with this label; std::nullopt if there is none.
   std::optional<size_t> find(std::string_view label) const {
     for (size_t i = depth(); i > 0; --i) {
-      if (open_[i].label == label) return i;
+      if (open_[i].tree.label == label) return i;
     }
     return {};
   }
   bool words_left() const { return next_ < words_.size(); }
-  std::vector<Tree>& top() { return open_.front().children; }
-  Tree& outermost() { return open_[1]; }
+  std::vector<Tree>& top() { return open_.front().tree.children; }
+  Tree& outermost() { return open_[1].tree; }
 
   /// Appends the remaining words to `tree`.
   void finish_words(Tree& tree) {
@@ -93,13 +112,26 @@ class Builder {
   }
 
  private:
+  struct Open {
+    Tree tree;
+    int64_t height = 0;       ///< levels of its highest child
+    int64_t last_height = 0;  ///< of its last one
+  };
+
+  void add(Tree node, int64_t height) {
+    Open& parent = open_.back();
+    parent.tree.children.push_back(std::move(node));
+    parent.height = std::max(parent.height, height);
+    parent.last_height = height;
+  }
+
   std::span<const std::string> words_;
   size_t next_ = 0;
-  std::vector<Tree> open_;
+  std::vector<Open> open_;
 };
 
 LabelSet with_closed(LabelSet labels, std::span<const std::string> symbols, TreeForm form) {
-  if (form == TreeForm::tags) labels.merge(closed_labels(symbols, form));
+  if (form != TreeForm::xx) labels.merge(closed_labels(symbols, form));
   return labels;
 }
 
@@ -114,6 +146,15 @@ bool remove_empty(Tree& tree) {
   return tree.children.empty();
 }
 
+// Opens a constituent unless the tree gets too deep, or has no node to begin it with.
+void open_or_wrap(Builder& builder, const std::string& label, TreeForm form) {
+  if (form != TreeForm::in_order) {
+    if (builder.depth() < kMostOpen) builder.open(label);
+  } else if (builder.can_wrap() && builder.levels() < static_cast<int64_t>(kMostOpen)) {
+    builder.wrap(label);
+  }
+}
+
 Tree repair(std::span<const std::string> symbols, std::span<const std::string> words, TreeForm form,
             const LabelSet& labels) {
   Builder builder(words);
@@ -123,7 +164,7 @@ Tree repair(std::span<const std::string> symbols, std::span<const std::string> w
     if (symbol->kind == TreeSymbol::Kind::leaf) {
       builder.leaf(symbol->label);
     } else if (symbol->kind == TreeSymbol::Kind::open) {
-      if (builder.depth() < kMostOpen) builder.open(symbol->label);
+      open_or_wrap(builder, symbol->label, form);
     } else if (const auto depth = builder.find(symbol->label)) {
       builder.close_to(*depth - 1);
     }
@@ -196,24 +237,38 @@ LabelSet closed_labels(std::span<const std::string> symbols, TreeForm form) {
 std::optional<Tree> delinearize(std::span<const std::string> symbols,
                                 std::span<const std::string> words, TreeForm form,
                                 const LabelSet& labels) {
+  using Kind = TreeSymbol::Kind;
+  const bool in_order = form == TreeForm::in_order;
   const LabelSet all = with_closed(labels, symbols, form);
   Builder builder(words);
+  std::optional<Kind> before;
   for (const std::string& text : symbols) {
     const auto symbol = read_symbol(text, form, all);
-    // Invalid: symbols after a complete tree, and leaves without a word.
-    if (!symbol || !builder.top().empty()) return {};
-    if (symbol->kind == TreeSymbol::Kind::leaf) {
-      if (!builder.words_left() || builder.depth() >= static_cast<size_t>(kMaxTreeDepth)) return {};
-      builder.leaf(symbol->label);
-    } else if (symbol->kind == TreeSymbol::Kind::open) {
-      if (builder.depth() >= static_cast<size_t>(kMaxTreeDepth)) return {};
-      builder.open(symbol->label);
-    } else {
-      if (builder.depth() == 0 || builder.find(symbol->label) != builder.depth()) return {};
-      builder.close();
+    if (!symbol) return {};
+    // In order, a complete tree may become the first child of another one.
+    const bool wraps = in_order && symbol->kind == Kind::open;
+    if (!builder.top().empty() && !wraps) return {};
+    switch (symbol->kind) {
+      case Kind::leaf:
+        if (!builder.words_left() || builder.depth() >= static_cast<size_t>(kMaxTreeDepth)) {
+          return {};
+        }
+        builder.leaf(symbol->label);
+        break;
+      case Kind::open:
+        if (builder.levels() >= kMaxTreeDepth) return {};
+        // Two labels in a row: the first child of the first one is complete before it.
+        if (wraps && (!builder.can_wrap() || before == Kind::open)) return {};
+        wraps ? builder.wrap(symbol->label) : builder.open(symbol->label);
+        break;
+      case Kind::close:
+        if (builder.depth() == 0 || builder.find(symbol->label) != builder.depth()) return {};
+        builder.close();
+        break;
     }
+    before = symbol->kind;
   }
-  if (builder.depth() > 0 || builder.top().empty() || builder.words_left()) return {};
+  if (builder.depth() > 0 || builder.top().size() != 1 || builder.words_left()) return {};
   return std::move(builder.top().front());
 }
 

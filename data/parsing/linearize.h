@@ -1,10 +1,12 @@
 // Linearization of constituency trees for sequence models (section 6.3; Vinyals et al. 2015), and
 // its inverse given the words.
 //
-//   tags   S NP DT NN /NP VP VBZ /VP /S     a leaf is its part-of-speech tag
-//   xx     (S (NP XX XX )NP (VP XX )VP )S   a leaf is XX; tags are not kept
+//   tags       S NP DT NN /NP VP VBZ /VP /S     a leaf is its part-of-speech tag
+//   xx         (S (NP XX XX )NP (VP XX )VP )S   a leaf is XX; tags are not kept
+//   in_order   DT NP NN /NP S VBZ VP /VP /S     tags; a label follows its first child (Liu and Zhang
+//                                               2017; Fernández-González and Gómez-Rodríguez 2020)
 //
-// Neither form contains the words: the i-th leaf is the i-th word of the sentence.
+// No form contains the words: the i-th leaf is the i-th word of the sentence.
 #pragma once
 
 #include <optional>
@@ -30,13 +32,13 @@ void collect_labels(const Tree& tree, LabelSet& labels);
 
 /// A parsed symbol.
 struct TreeSymbol {
-  enum class Kind { open, close, leaf };
+  enum class Kind { open, close, leaf };  ///< in_order: "open" takes the last node as first child
   Kind kind;
   std::string label;  ///< of the constituent; of a leaf its tag
   bool operator==(const TreeSymbol&) const = default;
 };
 
-/// Parses one symbol. In the form `tags` a plain "NP" opens a constituent if NP is among `labels`,
+/// Parses one symbol. In the forms `tags` and `in_order` a plain "NP" opens a constituent if NP is among `labels`,
 /// otherwise it is a tag; the form `xx` is unambiguous. std::nullopt if the text is not a symbol of
 /// the form.
 std::optional<TreeSymbol> read_symbol(std::string_view text, TreeForm form, const LabelSet& labels);
@@ -66,8 +68,9 @@ struct RebuiltTree {
 /// `delinearize` for arbitrary model output: always a tree with exactly these words, without empty
 /// constituents. Malformed sequences are repaired:
 ///
-/// 1. An opening symbol opens a constituent. A leaf takes the next word, and is skipped if no word
-///    is left. A closing symbol closes the innermost open constituent with its label and all inside
+/// 1. An opening symbol opens a constituent; in the form in_order the last node of the innermost
+///    open constituent becomes its first child, and it is skipped if there is none. A leaf takes the next word,
+///    and is skipped if no word is left. A closing symbol closes the innermost open constituent with its label and all inside
 ///    it, and is skipped if there is none. Other tokens are skipped.
 /// 2. At the end, the remaining words become leaves, tagged XX, of the outermost open constituent,
 ///    or of the last top-level one if none is open. Then all constituents are closed.

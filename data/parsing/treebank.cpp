@@ -7,8 +7,10 @@
 
 #include "base/error.h"
 #include "base/hash.h"
-#include "base/random.h"
+#include "base/utf8.h"
 #include "data/corpus_file.h"
+#include "data/mixture.h"
+#include "data/word_vocabulary.h"
 
 namespace attn {
 namespace {
@@ -17,7 +19,7 @@ namespace fs = std::filesystem;
 
 // Maximum size of one tree, so that an unclosed bracket does not exhaust the memory.
 constexpr size_t kMostTreeBytes = size_t{1} << 24;
-constexpr uint64_t kVersion = 2;
+constexpr uint64_t kVersion = 3;
 
 std::string joined(const std::vector<std::string>& parts) {
   std::string line;
@@ -28,41 +30,23 @@ std::string joined(const std::vector<std::string>& parts) {
   return line;
 }
 
-/// A file of trees and how often each tree is repeated.
-struct Source {
-  fs::path path;
-  double times = 1.0;
-  uint64_t hash = hash_file(path);
-};
-
-/// The seed, or 0 if no tree is repeated: the text then does not depend on it.
-uint64_t copies_seed(const std::vector<Source>& sources, uint64_t seed) {
-  return std::ranges::all_of(sources, [](const Source& one) { return one.times == 1.0; }) ? 0
-                                                                                          : seed;
-}
-
-Random copies_random(const std::vector<Source>& sources, uint64_t seed) {
-  return {copies_seed(sources, seed), 0x7472656573};  // "trees"
-}
-
-/// The number of copies of the next tree.
-int64_t copies_of(const Source& source, Random& random) {
-  return static_cast<int64_t>(source.times + random.uniform());
-}
-
-/// Writes the two text files; they get their final names when both are complete.
+/// Writes the text files, with tags if there are any; they get their final names when all are
+/// complete.
 class TreeTextWriter {
  public:
-  TreeTextWriter(const std::string& prefix, TreeForm form, const LabelSet& labels)
+  TreeTextWriter(const std::string& prefix, TreeForm form, const LabelSet& labels, bool tagged)
       : form_(form),
         labels_(labels),
         words_(text_path(prefix, kWordsSuffix)),
-        symbols_(text_path(prefix, kSymbolsSuffix)) {}
+        symbols_(text_path(prefix, kSymbolsSuffix)) {
+    if (tagged) tags_.emplace(text_path(prefix, kTagsSuffix));
+  }
 
-  void add(const Source& source, const TreeOptions& options, Random& random) {
-    TreeReader reader(source.path, options);
+  void add(const MixturePart& part, uint64_t hash, const TreeOptions& options,
+           CopyCounts& counts) {
+    TreeReader reader(part.text, options);
     for (Tree tree; reader.next(tree);) {
-      const int64_t copies = copies_of(source, random);
+      const int64_t copies = counts.next(part);
       tree = bare_tree(std::move(tree));
       const auto words = tree_words(tree);
       if (words.empty() || copies == 0) continue;
@@ -71,14 +55,16 @@ class TreeTextWriter {
       for (int64_t i = 0; i < copies; ++i) {
         words_.stream() << word_line;
         symbols_.stream() << symbol_line;
+        if (tags_) tags_->stream() << part.tag << '\n';
       }
     }
-    require_same_hash(source.path, source.hash, reader.hash());
+    require_same_hash(part.text, hash, reader.hash());
     words_.check();
     symbols_.check();
   }
 
   void commit() {
+    if (tags_) tags_->commit();
     words_.commit();
     symbols_.commit();
   }
@@ -87,21 +73,26 @@ class TreeTextWriter {
   TreeForm form_;
   const LabelSet& labels_;
   NewFile words_, symbols_;
+  std::optional<NewFile> tags_;
 };
 
 /// Writes the text unless it exists.
-std::string make_text(const std::vector<Source>& sources, const DataConfig& data,
-                      const LabelSet& labels, const fs::path& cache, uint64_t seed) {
+std::string make_text(const std::vector<MixturePart>& parts, const DataConfig& data,
+                      const LabelSet& labels, const fs::path& cache, uint64_t seed, bool tagged) {
+  CopyCounts counts(parts, seed);
   Hasher key;
   key.update(kVersion);
-  key.update(copies_seed(sources, seed));
+  key.update(counts.seed());
   key.update(static_cast<uint64_t>(data.tree_form));
   key.update(static_cast<uint64_t>(data.drop_traces) * 2 +
              static_cast<uint64_t>(data.drop_functions));
   for (const std::string& label : labels) key.update(hash_text(label));
-  for (const Source& source : sources) {
-    key.update(source.hash);
-    key.update(static_cast<uint64_t>(std::llround(source.times * 1e6)));
+  std::vector<uint64_t> hashes;
+  for (const MixturePart& part : parts) {
+    hashes.push_back(hash_file(part.text));
+    key.update(hashes.back());
+    key.update(static_cast<uint64_t>(std::llround(part.times * 1e6)));
+    if (tagged) key.update(hash_text(part.tag));
   }
   std::string prefix = (cache / "trees-").string();
   prefix += to_hex(key.digest());
@@ -110,27 +101,37 @@ std::string make_text(const std::vector<Source>& sources, const DataConfig& data
   std::error_code error;
   fs::create_directories(cache, error);
   if (error) throw DataError(cache.string() + ": cannot be created: " + error.message());
-  TreeTextWriter writer(prefix, data.tree_form, labels);
-  Random random = copies_random(sources, seed);
-  for (const Source& source : sources) writer.add(source, tree_options(data), random);
+  TreeTextWriter writer(prefix, data.tree_form, labels, tagged);
+  for (size_t i = 0; i < parts.size(); ++i) {
+    writer.add(parts[i], hashes[i], tree_options(data), counts);
+  }
   writer.commit();
   return prefix;
 }
 
 /// Adds the labels of a file; returns the number of its trees that have words.
 int64_t survey(const fs::path& path, const TreeOptions& options, LabelSet& labels, const Log& log) {
-  int64_t used = 0, wordless = 0;
+  int64_t used = 0, wordless = 0, broken = 0, first_broken = 0;
   TreeReader reader(path, options);
   for (Tree tree; reader.next(tree);) {
     tree = bare_tree(std::move(tree));
-    if (tree_words(tree).empty()) {
+    const std::vector<std::string> words = tree_words(tree);
+    if (words.empty()) {
       ++wordless;
       continue;
     }
     ++used;
+    if (std::ranges::any_of(words, [](auto& word) { return find_invalid_utf8(word).has_value(); })) {
+      if (broken++ == 0) first_broken = reader.line();
+    }
     collect_labels(tree, labels);
   }
   if (used == 0) throw DataError(path.string() + ": contains no tree with words");
+  if (broken * 100 > used) {  // fewer are dropped with a message, as in other texts
+    throw DataError(path.string() + ":" + std::to_string(first_broken) + ": not valid UTF-8, as " +
+                    std::to_string(broken) + " of " + std::to_string(used) +
+                    " trees; convert the treebank, for example with iconv");
+  }
   if (log) {
     std::string line = path.string() + ": " + std::to_string(used) + " trees";
     if (wordless > 0) line += "; dropped: " + std::to_string(wordless) + " without words";
@@ -139,41 +140,25 @@ int64_t survey(const fs::path& path, const TreeOptions& options, LabelSet& label
   return used;
 }
 
-/// The trees of data.train and data.silver.
-struct Trees {
+/// The treebanks of the config with their numbers of trees, and all their labels.
+struct Mixture {
+  std::vector<MixturePart> parts;
   LabelSet labels;
-  int64_t gold = 0, silver = 0;
 };
 
-Trees survey(const DataConfig& data, const Log& log) {
-  Trees trees;
-  trees.gold = survey(data.train, tree_options(data), trees.labels, log);
-  for (const std::string& path : data.silver) {
-    trees.silver += survey(path, tree_options(data), trees.labels, log);
+Mixture survey(const DataConfig& data, const Log& log) {
+  Mixture mixture{mixture_parts(data), {}};
+  for (MixturePart& part : mixture.parts) {
+    part.sentences = survey(part.text, tree_options(data), mixture.labels, log);
   }
-  return trees;
+  return mixture;
 }
 
-/// Mean number of copies of each gold tree and of each silver tree.
-std::pair<double, double> times_of(const Trees& trees, const DataConfig& data) {
-  if (trees.silver == 0 || data.silver_ratio <= 0) return {1.0, 1.0};
-  const double wanted = data.silver_ratio * static_cast<double>(trees.gold);
-  const double ratio = static_cast<double>(trees.silver) / wanted;
-  if (ratio > 1) return {ratio, 1.0};
-  return {1.0, 1 / ratio};
-}
-
-std::vector<Source> sources_of(const DataConfig& data, double gold_times, double silver_times) {
-  std::vector<Source> sources = {{data.train, gold_times}};
-  for (const std::string& path : data.silver) sources.push_back({path, silver_times});
-  return sources;
-}
-
-/// The config with `train` changed to the text with these numbers of copies.
-DataConfig with_text(const DataConfig& data, const LabelSet& labels, double gold_times,
-                     double silver_times, const fs::path& cache, uint64_t seed) {
+/// The config with `train` changed to the text of the mixture.
+DataConfig with_text(const DataConfig& data, const Mixture& mixture, const fs::path& cache,
+                     uint64_t seed, bool tagged) {
   DataConfig text = data;
-  text.train = make_text(sources_of(data, gold_times, silver_times), data, labels, cache, seed);
+  text.train = make_text(mixture.parts, data, mixture.labels, cache, seed, tagged);
   text.source = kWordsSuffix;
   text.target = kSymbolsSuffix;
   return text;
@@ -275,42 +260,52 @@ std::vector<int32_t> leaf_tokens(const Tokenizer& symbols, TreeForm form) {
   return leaves;
 }
 
-DataConfig with_training_text(const DataConfig& data, const fs::path& cache, uint64_t seed,
-                              const Log& log) {
-  if (data.task == Task::translation) return data;
-  const Trees trees = survey(data, log);
-  const auto [gold_times, silver_times] = times_of(trees, data);
-  if (log && trees.silver > 0 && data.silver_ratio > 0) {
-    log("each gold tree is used " + std::to_string(gold_times) + " times, each silver one " +
-        std::to_string(silver_times) + " times on average (data.silver_ratio)");
+void require_known_symbols(const fs::path& text, const Tokenizer& symbols) {
+  LineReader reader(text);
+  for (std::string line; reader.next(line);) {
+    for_each_word(line, [&](std::string_view symbol) {
+      if (symbols.encode(symbol) != std::vector<int32_t>{symbols.unk()}) return;
+      throw DataError("the vocabulary of tree symbols lacks '" + std::string(symbol) +
+                      "' of the training trees (data.target_model, train.init_from); use a "
+                      "vocabulary made from these trees, too");
+    });
   }
-  return with_text(data, trees.labels, gold_times, silver_times, cache, seed);
 }
 
-std::string training_tree_place(const DataConfig& data, uint64_t seed, int64_t line) {
-  const auto [gold_times, silver_times] = times_of(survey(data, {}), data);
-  const std::vector<Source> sources = sources_of(data, gold_times, silver_times);
-  Random random = copies_random(sources, seed);
+DataConfig with_training_text(const DataConfig& data, const fs::path& cache, uint64_t seed,
+                              const Log& log) {
+  if (data.task == Task::translation) return mixed_pairs(data, cache, seed, true, log);
+  Mixture mixture = survey(data, log);
+  set_times(mixture.parts);
+  log_times(mixture.parts, log);
+  return with_text(data, mixture, cache, seed, !data.tag.empty());
+}
+
+std::string training_place(const DataConfig& data, uint64_t seed, int64_t line) {
+  if (data.task == Task::translation) return mixed_pair_place(data, seed, line);
+  Mixture mixture = survey(data, {});
+  set_times(mixture.parts);
+  CopyCounts counts(mixture.parts, seed);
   int64_t at = 0;
-  for (const Source& source : sources) {
-    TreeReader reader(source.path, tree_options(data));
+  for (const MixturePart& part : mixture.parts) {
+    TreeReader reader(part.text, tree_options(data));
     for (Tree tree; reader.next(tree);) {
-      const int64_t copies = copies_of(source, random);
+      const int64_t copies = counts.next(part);
       if (!tree_words(bare_tree(std::move(tree))).empty()) at += copies;
-      if (at >= line) return source.path.string() + ":" + std::to_string(reader.line());
+      if (at >= line) return part.text + ":" + std::to_string(reader.line());
     }
   }
   throw DataError(data.train + ": the trees have changed since they were encoded");
 }
 
 DataConfig with_vocabulary_text(const DataConfig& data, const fs::path& cache) {
-  if (data.task == Task::translation) return data;
-  return with_text(data, survey(data, {}).labels, 1.0, 1.0, cache, 0);
+  if (data.task == Task::translation) return mixed_pairs(data, cache, 0, false);
+  return with_text(data, survey(data, {}), cache, 0, false);
 }
 
 std::string tree_text(const fs::path& trees, const DataConfig& data, const LabelSet& labels,
                       const fs::path& cache) {
-  return make_text({{trees, 1.0}}, data, labels, cache, 0);
+  return make_text({{.text = trees.string()}}, data, labels, cache, 0, false);
 }
 
 }  // namespace attn

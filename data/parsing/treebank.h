@@ -61,24 +61,28 @@ std::vector<std::optional<TreeSymbol>> vocabulary_symbols(const Tokenizer& symbo
 /// The tokens that are leaves, i.e. stand for a word each.
 std::vector<int32_t> leaf_tokens(const Tokenizer& symbols, TreeForm form);
 
+/// Throws DataError for the first symbol of a text that is not in the vocabulary.
+void require_known_symbols(const std::filesystem::path& text, const Tokenizer& symbols);
+
 /// File name suffixes of the two texts.
 inline constexpr const char* kWordsSuffix = "words";
 inline constexpr const char* kSymbolsSuffix = "symbols";
 
-/// For translation returns the config. For parsing, writes data.train and data.silver as parallel
-/// text to the cache directory, unless an earlier call did, and returns the config with `train`
-/// changed to it. Trees without words are dropped. With data.silver_ratio = r > 0 there are r
-/// silver trees per gold tree: each tree of the smaller set is repeated n times on average,
-/// floor(n) or floor(n) + 1 times, at random by `seed`. Throws ConfigError or DataError.
+/// The training text as two files: for translation mixed_pairs (data/mixture.h), for parsing
+/// data.train, data.silver and data.sources as parallel text. Writes it to the cache directory,
+/// unless an earlier call did, and returns the config with `train` changed to it. Trees without
+/// words are dropped. With ratios (data.silver_ratio, data.sources) trees are repeated n times on
+/// average, floor(n) or floor(n) + 1 times, at random by `seed`. With tags (data.tag) there is a
+/// file of them (tags_file). Throws ConfigError or DataError.
 DataConfig with_training_text(const DataConfig& data, const std::filesystem::path& cache,
                               uint64_t seed, const Log& log = {});
 
-/// The place in the treebank, "wsj.mrg:12", of the tree on a line (from 1) of with_training_text's
-/// text. Reads the treebanks. Throws ConfigError or DataError.
-std::string training_tree_place(const DataConfig& data, uint64_t seed, int64_t line);
+/// The place, "wsj.mrg:12", in the user's text of a line (from 1) of with_training_text's text.
+/// Reads the texts. Throws ConfigError or DataError.
+std::string training_place(const DataConfig& data, uint64_t seed, int64_t line);
 
-/// The same without repetitions (data.silver_ratio), for training vocabularies and tag
-/// dictionaries. Repeating trees must not change word counts.
+/// The same without repetitions and tags, for training vocabularies and tag dictionaries. Repeating
+/// sentences must not change word counts.
 DataConfig with_vocabulary_text(const DataConfig& data, const std::filesystem::path& cache);
 
 /// Converts one file of trees in the same way, for validation, and returns the prefix of the text.

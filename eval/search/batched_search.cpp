@@ -7,6 +7,7 @@
 #include <limits>
 #include <string>
 
+#include "data/source_features.h"
 #include "eval/search/search_count.h"
 #include "eval/search/session_decoder.h"
 #include "eval/search/session_sampler.h"
@@ -55,16 +56,21 @@ void search_batch(const Ensemble& models, const Tokenizers& tokenizers, Sources 
                   const BatchedSearch& how, SearchBatch batch,
                   std::vector<std::vector<Hypothesis>>& out) {
   std::vector<int64_t> tokens, lengths, inputs;
+  TokenRows features;
   for (const size_t i : batch.members) {
     const auto length = static_cast<int64_t>(sources[i].size());
     tokens.insert(tokens.end(), sources[i].begin(), sources[i].end());
     tokens.push_back(tokenizers.source->eos());
     lengths.push_back(length + 1);
+    if (!how.features.empty()) append_features(how.features.at(i), features);
     batch.limits.push_back(limit_of(models, how, i, length));
     inputs.push_back(batch.limits.back() - how.search.extra_length);
   }
   const auto constraint = how.constraint ? how.constraint(batch) : nullptr;
-  const TokenSequences source = token_sequences(tokens, lengths, models.device());
+  TokenSequences source = token_sequences(tokens, lengths, models.device());
+  if (!how.features.empty()) {
+    source.features = row_features(features.features, features.feature_ends, models.device());
+  }
   CountedSession session(how.inference->start(source), tokenizers.target_counter.get());
   auto found =
       search_session(std::move(session), constraint.get(), inputs, how, batch, *tokenizers.target);

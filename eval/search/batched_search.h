@@ -28,10 +28,12 @@ struct BatchedSearch {
   int64_t batch_tokens = 2048;
   /// Index of the first source in the whole input, which determines its samples.
   int64_t first_sentence = 0;
+  /// The features of each source (SourceFeatures::encode); empty: none.
+  std::vector<std::vector<int32_t>> features = {};
   /// Lower bounds of the length limits per sentence, EOS included; may be empty.
-  std::vector<int64_t> least_limits;
+  std::vector<int64_t> least_limits = {};
   /// Creates the constraint of a batch, on any thread; empty: no constraint.
-  std::function<std::unique_ptr<TokenConstraint>(const SearchBatch&)> constraint;
+  std::function<std::unique_ptr<TokenConstraint>(const SearchBatch&)> constraint = {};
 };
 
 /// n-best hypotheses of every source (tokens without EOS), in order; none for an empty source. On a

@@ -66,6 +66,7 @@ void TreeVocabulary::make_masks(int32_t eos) {
   const TokenMask none((meanings_.size() + 63) / 64, 0);
   end_ = leaves_ = none;
   set(end_, eos);
+  end_or_open_ = end_;
   for (const auto& [symbol, token] : leaf_tokens_) set(leaves_, token);
   masks_.assign(4 * (labels_.size() + 1), none);
   for (int32_t token = 0; token < static_cast<int32_t>(meanings_.size()); ++token) {
@@ -77,6 +78,7 @@ void TreeVocabulary::make_masks(int32_t eos) {
                                                  : static_cast<int32_t>(i / 4) == label + 1;
       if (allowed) set(masks_[i], token);
     }
+    if (*kind == Kind::open) set(end_or_open_, token);
   }
 }
 
@@ -114,29 +116,37 @@ TreeConstraint::TreeConstraint(const TreeVocabulary& vocabulary, std::vector<int
 TreeConstraint::State TreeConstraint::advance(State state, int32_t token) {
   const auto kind = vocabulary_.kind(token);
   if (!kind) return state;  // never allowed
+  state.begun = true;
+  state.labelled = *kind == Kind::open;
   if (*kind == Kind::open) {
-    brackets_.push_back({state.bracket, vocabulary_.label(token)});
+    brackets_.push_back({state.bracket, vocabulary_.label(token), state.height});
     state.bracket = static_cast<int64_t>(brackets_.size()) - 1;
+    state.height = state.last;  // in order, the last node is the first child
     ++state.depth;
     ++state.opened;
     return state;
   }
-  state.opened = 0;
+  if (*kind == Kind::leaf || vocabulary_.form() != TreeForm::in_order) state.opened = 0;
   if (*kind == Kind::leaf) {
     --state.leaves_left;
+    state.last = 1;
+    state.height = std::max(state.height, state.last);
   } else {
-    state.bracket = brackets_[static_cast<size_t>(state.bracket)].parent;
+    const Bracket& closed = brackets_[static_cast<size_t>(state.bracket)];
+    state.last = state.height + 1;
+    state.height = std::max(closed.height, state.last);
+    state.bracket = closed.parent;
     --state.depth;
   }
-  state.done = state.depth == 0;
   return state;
 }
 
 /// `room`: remaining tokens up to the limit, at least the leaves of the remaining words, the
 /// closings of open constituents and EOS. One more constituent takes two.
-const TokenMask& TreeConstraint::allowed(const State& state, int64_t room, bool begun) const {
-  if (state.done) return vocabulary_.end_mask();
-  if (!begun) {
+const TokenMask& TreeConstraint::allowed(const State& state, int64_t room) const {
+  if (vocabulary_.form() == TreeForm::in_order) return allowed_in_order(state, room);
+  if (state.begun && state.depth == 0) return vocabulary_.end_mask();
+  if (!state.begun) {
     const bool fits = room >= state.leaves_left + 3;
     return vocabulary_.mask(fits, state.leaves_left == 1, -1);
   }
@@ -146,6 +156,25 @@ const TokenMask& TreeConstraint::allowed(const State& state, int64_t room, bool 
       words_left && state.opened < most_opened && state.depth < most_depth && room >= needed + 2;
   const bool close = state.opened == 0 && (state.depth > 1 || !words_left);
   return vocabulary_.mask(open, words_left,
+                          close ? brackets_[static_cast<size_t>(state.bracket)].label : -1);
+}
+
+/// A constituent takes the last complete node as its first child: it can be opened after a leaf or a
+/// closing, and must be if words are left but nothing is open. `room` as above.
+const TokenMask& TreeConstraint::allowed_in_order(const State& state, int64_t room) const {
+  const int64_t words = state.leaves_left, depth = state.depth;
+  if (!state.begun) return vocabulary_.mask(false, true, -1);
+  const bool more = state.opened < most_opened;
+  const bool open = !state.labelled && more && depth + state.last < most_depth &&
+                    room >= words + depth + 3;
+  if (depth == 0) {
+    if (words > 0) return vocabulary_.mask(true, false, -1);
+    return open ? vocabulary_.end_or_open_mask() : vocabulary_.end_mask();
+  }
+  // After the outermost closing the words that are left need another constituent.
+  const bool close =
+      depth > 1 || words == 0 || (more && state.height + 1 < most_depth && room >= words + 4);
+  return vocabulary_.mask(open, words > 0,
                           close ? brackets_[static_cast<size_t>(state.bracket)].label : -1);
 }
 
@@ -180,7 +209,7 @@ std::span<const uint64_t* const> TreeConstraint::step(std::span<const int64_t> p
     next_.push_back(written_ == 0
                         ? State{.leaves_left = words_.at(sentence)}
                         : advance(states_.at(static_cast<size_t>(parents[row])), tokens[row]));
-    const TokenMask& mask = allowed(next_.back(), limits_[sentence] - written_, written_ > 0);
+    const TokenMask& mask = allowed(next_.back(), limits_[sentence] - written_);
     masks_.push_back(narrowed(mask, sentence, next_.back().leaves_left, row));
   }
   states_.swap(next_);

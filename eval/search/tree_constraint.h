@@ -33,6 +33,8 @@ class TreeVocabulary {
   /// `closing`: the label that may be closed; -1: none.
   const TokenMask& mask(bool open, bool leaf, int32_t closing) const;
   const TokenMask& end_mask() const { return end_; }
+  /// EOS and all openings.
+  const TokenMask& end_or_open_mask() const { return end_or_open_; }
   /// The mask of the given leaves; empty if none is in the vocabulary.
   TokenMask leaf_mask(std::span<const std::string> symbols) const;
   /// All leaves.
@@ -49,7 +51,7 @@ class TreeVocabulary {
   LabelSet labels_;
   std::vector<Meaning> meanings_;
   std::vector<TokenMask> masks_;
-  TokenMask end_, leaves_;
+  TokenMask end_, end_or_open_, leaves_;
   std::map<std::string, int32_t, std::less<>> leaf_tokens_;
 };
 
@@ -60,7 +62,8 @@ constexpr int64_t shortest_tree(int64_t words) {
 
 /// Finished outputs are well-formed trees with one leaf per word and no empty constituents, at most
 /// `most_opened` constituents opened between two leaves (which bounds unary chains) and at most
-/// `most_depth` open at a time. The length limit always leaves room to close open constituents.
+/// `most_depth` open at a time; with the form in_order, which opens a constituent after its first
+/// child, between two leaves and levels of the tree. The length limit always leaves room to close open constituents.
 class TreeConstraint : public TokenConstraint {
  public:
   /// At most 8 occur in 21,000 trees of three corpora.
@@ -85,17 +88,22 @@ class TreeConstraint : public TokenConstraint {
     int64_t bracket = -1;  ///< innermost open constituent, in brackets_
     int64_t leaves_left = 0;
     int32_t depth = 0;   ///< constituents open
-    int32_t opened = 0;  ///< opened since the last leaf or closing
-    bool done = false;
+    int32_t opened = 0;  ///< opened since the last leaf or closing; in order: the last leaf
+    int32_t height = 0;  ///< levels of the highest child of the innermost open constituent
+    int32_t last = 0;    ///< of its last child
+    bool begun = false;
+    bool labelled = false;  ///< the last symbol opened a constituent
   };
   /// Stack of open constituents, shared between rows as a tree.
   struct Bracket {
     int64_t parent;
     int32_t label;
+    int32_t height;  ///< State::height outside of it
   };
 
   State advance(State state, int32_t token);
-  const TokenMask& allowed(const State& state, int64_t room, bool begun) const;
+  const TokenMask& allowed(const State& state, int64_t room) const;
+  const TokenMask& allowed_in_order(const State& state, int64_t room) const;
   const uint64_t* narrowed(const TokenMask& mask, size_t sentence, int64_t leaves_left, size_t row);
 
   const TreeVocabulary& vocabulary_;

@@ -40,6 +40,7 @@ struct EvaluatorConfig {
 
   std::string name = "valid";
   std::string data;
+  std::string tag;
   int64_t every = 1000;
   Options options;
 
@@ -63,6 +64,7 @@ struct EvaluatorConfig {
           "the output of search");
     if constexpr (!std::is_const_v<Self>) self.set_kind(kind);
     visit("data", self.data, "text to evaluate on, given like data.train; empty: data.valid");
+    visit("tag", self.tag, "tag of the text (data.sources); empty: data.tag");
     visit("every", self.every, "steps between evaluations; 0: only at the end of training");
     std::visit([&](auto& chosen) { chosen.fields(chosen, visit); }, self.options);
   }

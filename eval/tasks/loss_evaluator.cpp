@@ -44,8 +44,10 @@ LossReport evaluate_loss(const Ensemble& models, std::span<const Batch> batches)
   int64_t tokens = 0;
   torch::Tensor sums = torch::zeros({2}, torch::TensorOptions(device).dtype(torch::kFloat64));
   for (const Batch& batch : batches) {
-    const TokenSequences source =
-        token_sequences(batch.source.tokens, batch.source.lengths, device);
+    TokenSequences source = token_sequences(batch.source.tokens, batch.source.lengths, device);
+    if (!batch.source.feature_ends.empty()) {
+      source.features = row_features(batch.source.features, batch.source.feature_ends, device);
+    }
     const TokenSequences target = token_sequences(batch.target_in.tokens, batch.target_in.lengths,
                                                   device, batch.target_in.second);
     const torch::Tensor targets_N =

@@ -1,6 +1,7 @@
 #include "eval/tasks/make_evaluator.h"
 
 #include "base/error.h"
+#include "data/source_features.h"
 #include "data/text_hashes.h"
 #include "eval/tasks/evaluation_key.h"
 
@@ -13,13 +14,15 @@ std::unique_ptr<Evaluator> make_evaluator(const EvaluatorConfig& config, const D
   if (text.empty()) {
     throw ConfigError("eval: " + config.name + ": set its data, or data.valid");
   }
+  const Tokenizers tagged = with_tag(tokenizers, config.tag.empty() ? data.tag : config.tag,
+                                     "eval: " + config.name + ".tag");
   TextHashes hashes;
   const EvaluatorInput input{.name = config.name,
                              .every = config.every,
                              .text = text,
                              .text_key = evaluation_key(config, data, hashes),
                              .data = data,
-                             .tokenizers = tokenizers,
+                             .tokenizers = tagged,
                              .cache = cache};
   return std::visit([&](const auto& chosen) { return chosen.make(input); }, config.options);
 }

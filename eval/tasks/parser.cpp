@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "data/parsing/tag_dictionary.h"
 #include "data/parsing/treebank.h"
+#include "data/source_features.h"
 #include "eval/search/batched_search.h"
 
 namespace attn {
@@ -42,6 +43,10 @@ Parser::Input Parser::prepare(const std::vector<std::string>& sentence) {
     line += word;
   }
   input.tokens = tokenizers_.source->encode(line);
+  if (const SourceFeatures* features = tokenizers_.features.get()) {
+    input.features = cut_features(
+        features->encode(line, static_cast<int64_t>(input.tokens.size())), limits_.max_source);
+  }
   const bool long_source = static_cast<int64_t>(input.tokens.size()) > limits_.max_source;
   if (long_source) input.tokens.resize(static_cast<size_t>(limits_.max_source));
   counts_.cut += long_source || !input.rest.empty();
@@ -49,7 +54,7 @@ Parser::Input Parser::prepare(const std::vector<std::string>& sentence) {
 }
 
 bool Parser::knows_tags() const {
-  return search_.known_tags > 0 && tokenizers_.tags && vocabulary_.form() == TreeForm::tags;
+  return search_.known_tags > 0 && tokenizers_.tags && vocabulary_.form() != TreeForm::xx;
 }
 
 std::vector<TokenMask> Parser::known_leaves(const std::vector<std::string>& words) const {
@@ -87,6 +92,7 @@ std::vector<std::vector<Parse>> Parser::parse(std::span<const std::vector<std::s
   for (const auto& sentence : sentences) {
     inputs.push_back(prepare(sentence));
     sources.push_back(inputs.back().tokens);
+    if (tokenizers_.features) how.features.push_back(inputs.back().features);
     how.least_limits.push_back(shortest_tree(static_cast<int64_t>(inputs.back().words.size())));
   }
   if (search_.constrained) {

@@ -60,6 +60,7 @@ class Parser {
   struct Input {
     std::vector<std::string> words, rest;
     std::vector<int32_t> tokens;
+    std::vector<int32_t> features;  ///< SourceFeatures::encode, if the model has any
   };
   Input prepare(const std::vector<std::string>& sentence);
   bool knows_tags() const;

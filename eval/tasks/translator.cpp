@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "data/source_features.h"
 #include "eval/search/batched_search.h"
 #include "eval/tasks/minimum_bayes_risk.h"
 
@@ -32,11 +33,17 @@ Translator::Translator(Ensemble models, Tokenizers tokenizers, SearchConfig sear
   inference_ = models_.inference(search_);
 }
 
-std::vector<std::vector<int32_t>> Translator::encode(std::span<const std::string> lines) {
+std::vector<std::vector<int32_t>> Translator::encode(std::span<const std::string> lines,
+                                                     BatchedSearch& how) {
   std::vector<std::vector<int32_t>> sources;
   for (const std::string& line : lines) {
     sources.push_back(tokenizers_.source->encode(line));
     auto& tokens = sources.back();
+    if (const SourceFeatures* features = tokenizers_.features.get()) {
+      how.features.push_back(
+          cut_features(features->encode(line, static_cast<int64_t>(tokens.size())),
+                       limits_.max_source));
+    }
     if (static_cast<int64_t>(tokens.size()) > limits_.max_source) {
       tokens.resize(static_cast<size_t>(limits_.max_source));
       ++cut_lines_;
@@ -61,16 +68,14 @@ std::vector<Translation> Translator::chosen(std::vector<Hypothesis> found) const
 }
 
 std::vector<std::vector<Translation>> Translator::translate(std::span<const std::string> lines) {
-  const std::vector<std::vector<int32_t>> sources = encode(lines);
   SearchConfig search = search_;
   if (search.mbr != RiskUtility::none) search.nbest = search.hypotheses();
-  auto found = batched_search(models_, tokenizers_, sources,
-                              {.search = search,
-                               .inference = inference_,
-                               .batch_tokens = limits_.batch_tokens,
-                               .first_sentence = lines_,
-                               .least_limits = {},
-                               .constraint = {}});
+  BatchedSearch how{.search = search,
+                    .inference = inference_,
+                    .batch_tokens = limits_.batch_tokens,
+                    .first_sentence = lines_};
+  const std::vector<std::vector<int32_t>> sources = encode(lines, how);
+  auto found = batched_search(models_, tokenizers_, sources, how);
   lines_ += static_cast<int64_t>(lines.size());
   std::vector<std::vector<Translation>> out(lines.size());
   const auto choose = [&](int64_t begin, int64_t end) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "data/tokenizer.h"
+#include "eval/search/batched_search.h"
 #include "eval/search/beam_search.h"
 #include "eval/search/ensemble.h"
 
@@ -42,7 +43,8 @@ class Translator {
   int64_t cut_lines() const { return cut_lines_; }
 
  private:
-  std::vector<std::vector<int32_t>> encode(std::span<const std::string> lines);
+  /// Sets the features of `how`, too.
+  std::vector<std::vector<int32_t>> encode(std::span<const std::string> lines, BatchedSearch& how);
   std::vector<Translation> chosen(std::vector<Hypothesis> found) const;
 
   Ensemble models_;

@@ -46,7 +46,68 @@ class ScaledEmbedding : public torch::autograd::Function<ScaledEmbedding> {
   }
 };
 
+class ScaledEmbeddingSum : public torch::autograd::Function<ScaledEmbeddingSum> {
+ public:
+  static torch::Tensor forward(AutogradContext* context, const torch::Tensor& weight,
+                               const torch::Tensor& ids, const torch::Tensor& offsets,
+                               double scale) {
+    auto holder = c10::make_intrusive<Weight>();
+    holder->weight = weight;
+    context->saved_data["weight"] = c10::IValue::make_capsule(std::move(holder));
+    context->saved_data["scale"] = scale;
+    context->save_for_backward({ids, offsets});
+    const torch::Tensor table = weight.contiguous();
+    const torch::Tensor sums = torch::zeros({offsets.numel() - 1, weight.size(1)}, table.options());
+    for_each_id(ids, offsets, sums, table, [&](float* row, const float* embedding, int64_t width) {
+      for (int64_t c = 0; c < width; ++c) row[c] += static_cast<float>(scale) * embedding[c];
+    });
+    return sums;
+  }
+
+  static variable_list backward(AutogradContext* context, variable_list gradients) {
+    const variable_list saved = context->get_saved_variables();
+    const auto holder = context->saved_data["weight"].toCapsule();
+    const GradientTarget target(static_cast<const Weight&>(*holder).weight);
+    const auto scale = static_cast<float>(context->saved_data["scale"].toDouble());
+    for_each_id(saved[0], saved[1], gradients[0].contiguous(), target.into,
+                [&](const float* row, float* sum, int64_t width) {
+                  for (int64_t c = 0; c < width; ++c) sum[c] += scale * row[c];
+                });
+    return {target.to_return, torch::Tensor(), torch::Tensor(), torch::Tensor()};
+  }
+
+ private:
+  /// Calls visit(row of `rows`, row of `table`, width) for each id of each row, in order.
+  template <class Visit>
+  static void for_each_id(const torch::Tensor& ids, const torch::Tensor& offsets,
+                          const torch::Tensor& rows, const torch::Tensor& table, Visit&& visit) {
+    const int64_t width = table.size(1), count = table.size(0);
+    const torch::Tensor all = ids.contiguous(), bounds = offsets.contiguous();
+    const auto* id = all.const_data_ptr<int64_t>();
+    const auto* bound = bounds.const_data_ptr<int64_t>();
+    auto *row = rows.data_ptr<float>(), *first = table.data_ptr<float>();
+    for (int64_t n = 0; n + 1 < bounds.numel(); ++n, row += width) {
+      for (int64_t i = bound[n]; i < bound[n + 1]; ++i) {
+        TORCH_CHECK_INDEX(id[i] >= 0 && id[i] < count, "feature ", id[i], " of ", count);
+        visit(row, first + id[i] * width, width);
+      }
+    }
+  }
+};
+
 }  // namespace
+
+torch::Tensor scaled_embedding_sum(const torch::Tensor& weight_VD, const torch::Tensor& ids_F,
+                                   const torch::Tensor& offsets_N1, double scale) {
+  if (runs_on_cpu_kernels(weight_VD)) {
+    return ScaledEmbeddingSum::apply(weight_VD, ids_F, offsets_N1, scale);
+  }
+  return std::get<0>(torch::embedding_bag(weight_VD, ids_F, offsets_N1,
+                                          /*scale_grad_by_freq=*/false, /*mode=*/0,
+                                          /*sparse=*/false, /*per_sample_weights=*/{},
+                                          /*include_last_offset=*/true)) *
+         scale;
+}
 
 torch::Tensor scaled_embedding(const torch::Tensor& weight_VD, const torch::Tensor& tokens_N,
                                double scale) {

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/check.h"
+#include "kernels/ops/embedding.h"
 
 namespace attn {
 
@@ -26,11 +27,20 @@ EmbeddingMatrices::EmbeddingMatrices(torch::nn::Module& owner, EmbeddingSharing 
       target = matrix("target_weight", sizes.target);
       break;
   }
+  if (sizes.source_features > 0) feature = matrix("feature_weight", sizes.source_features);
+}
+
+torch::Tensor EmbeddingMatrices::features_of(const TokenSequences& rows, double scale) const {
+  if (!feature.defined()) return {};
+  const RowFeatures& features = rows.features;
+  TORCH_CHECK(features.ids_F.defined() && features.offsets_N1.numel() == rows.tokens_N.numel() + 1,
+              "the model has source features, the rows have none");
+  return scaled_embedding_sum(feature, features.ids_F, features.offsets_N1, scale);
 }
 
 void EmbeddingMatrices::reset_parameters() {
   const torch::NoGradGuard no_grad;
-  for (torch::Tensor* matrix : {&shared, &projection, &source, &target}) {
+  for (torch::Tensor* matrix : {&shared, &projection, &source, &target, &feature}) {
     if (!matrix->defined()) continue;
     matrix->normal_(0.0, std::pow(static_cast<double>(matrix->size(1)), -0.5));
   }

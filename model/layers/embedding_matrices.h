@@ -1,7 +1,9 @@
-// Section 3.4: the embedding matrices and the pre-softmax projection, shared or separate.
+// Section 3.4: the embedding matrices and the pre-softmax projection, shared or separate. Not in the
+// paper: embeddings of further indices of source tokens.
 #pragma once
 
 #include "kernels/libtorch.h"
+#include "model/segments.h"
 #include "model/vocabulary.h"
 
 namespace attn {
@@ -17,9 +19,14 @@ struct EmbeddingMatrices {
   torch::Tensor source;      ///< "source_weight" [source V, D]; sharing = decoder or none
   torch::Tensor target;      ///< "target_weight" [target V, D]; sharing = decoder or none
   torch::Tensor projection;  ///< "projection_weight" [target V, D]; sharing = none
+  torch::Tensor feature;     ///< "feature_weight" [source features, D]; only if there are any
 
   /// Normal with standard deviation D^-0.5, so that embeddings scaled by √D have unit variance.
   void reset_parameters();
+
+  /// scale times the sum of the feature embeddings of every source row, [N, D]; undefined without
+  /// features. TORCH_CHECKs that the rows have features.
+  torch::Tensor features_of(const TokenSequences& rows, double scale) const;
 
   const torch::Tensor& of_source() const { return shared.defined() ? shared : source; }
   const torch::Tensor& of_target() const { return shared.defined() ? shared : target; }

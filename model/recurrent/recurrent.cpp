@@ -37,15 +37,22 @@ torch::Tensor RecurrentImpl::dropped(const torch::Tensor& x) const {
   return fast_dropout(x, is_training() ? config_.dropout : 0.0);
 }
 
+double RecurrentImpl::embedding_scale() const {
+  // To unit variance, as in the Transformer.
+  return std::sqrt(static_cast<double>(config_.d_model));
+}
+
 torch::Tensor RecurrentImpl::embed(const torch::Tensor& weight_VD, const torch::Tensor& tokens_N) {
-  // Scaled to unit variance, as in the Transformer.
-  return dropped(
-      scaled_embedding(weight_VD, tokens_N, std::sqrt(static_cast<double>(config_.d_model))));
+  return dropped(scaled_embedding(weight_VD, tokens_N, embedding_scale()));
 }
 
 Memory RecurrentImpl::encode(const TokenSequences& source) {
   const TimeMajor time(source.segments);
-  torch::Tensor x = time.from_rows(embed(embeddings.of_source(), source.tokens_N));
+  torch::Tensor embedded_ND =
+      scaled_embedding(embeddings.of_source(), source.tokens_N, embedding_scale());
+  const torch::Tensor features_ND = embeddings.features_of(source, embedding_scale());
+  if (features_ND.defined()) embedded_ND = embedded_ND + features_ND;
+  torch::Tensor x = time.from_rows(dropped(embedded_ND));
   for (size_t i = 0; i < encoder_layers.size(); ++i) {
     const torch::Tensor out = encoder_layers[i](x, time);
     x = dropped(config_.has_residual(static_cast<int64_t>(i)) ? out + x : out);

@@ -61,6 +61,7 @@ class RecurrentImpl : public Seq2SeqModel {
     torch::Tensor state, context;
   };
 
+  double embedding_scale() const;
   torch::Tensor embed(const torch::Tensor& weight_VD, const torch::Tensor& tokens_N);
   torch::Tensor dropped(const torch::Tensor& x) const;
   /// Initial state of each decoder layer, [B, hidden].

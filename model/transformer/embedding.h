@@ -15,10 +15,14 @@ class EmbeddingImpl : public torch::nn::Module {
   EmbeddingImpl(const TransformerConfig& config, bool word_positions);
 
   /// tokens_N and positions_N (int64) to [N, D]; positions are less than `longest`. second_N:
-  /// second position index, less than `longest`; only with word positions.
+  /// second position index, less than `longest`; only with word positions. added_ND: added to the
+  /// scaled token embeddings, if defined.
   torch::Tensor forward(const torch::Tensor& weight_VD, const torch::Tensor& tokens_N,
                         const torch::Tensor& positions_N, int64_t longest,
-                        const torch::Tensor& second_N = {});
+                        const torch::Tensor& second_N = {}, const torch::Tensor& added_ND = {});
+
+  /// √d_model, the factor of embeddings.
+  double scale() const { return scale_; }
 
   PositionEncoding position = nullptr;
   PositionEncoding word_position = nullptr;  ///< only with word positions

@@ -196,14 +196,14 @@ class Parse(ProgramTest):
         said = self.attn("train", "parse.json", "--run", "silver", "--set", "train.steps=2", "--set", "eval=[]",
                          "--set", 'data.silver=["silver.ptb"]', "--set", "data.silver_ratio=0.5").stderr
         self.assertIn("silver.ptb: 40 trees", said)
-        self.assertIn("each silver one 15.0", said)
+        self.assertIn("sentence of silver.ptb is used 15.0", said)
 
     def test_repeated_gold_trees_count_once_in_vocabulary_and_tags(self):
         gold = (self.path / "corpus/train.ptb").read_text().splitlines()[:20]
         self.write("few.ptb", "\n".join([*gold, "(TOP (INTJ (UH hapax)))"]) + "\n")
         sets = ["--set", "data.train=few.ptb", "--set", 'data.silver=["corpus/train.ptb"]', "--set", "data.silver_ratio=3"]
         said = self.attn("train", "parse.json", "--run", "repeated", "--set", "train.steps=2", "--set", "eval=[]", *sets).stderr
-        self.assertIn("each gold tree is used 19.0", said)
+        self.assertIn("sentence of few.ptb is used 19.0", said)
         pieces = [line.split("\t")[1] for line in self.attn("vocab", "repeated").stdout.splitlines()]
         self.assertGreater(len(pieces), 20)
         self.assertNotIn("hapax", pieces)

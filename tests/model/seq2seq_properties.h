@@ -134,6 +134,34 @@ inline void check_session(const ModelVariant& variant, const SearchBackend& back
   }
 }
 
+/// Source features add the sum of their embeddings to every row: two features of one row are worth
+/// one feature with the sum of both embeddings, and rows without features stay as they are.
+inline void check_features(const ModelVariant& variant) {
+  VocabularySizes sizes = kPropertySizes;
+  sizes.source_features = 4;
+  torch::manual_seed(1);
+  const auto model = make_model(variant.config, sizes);
+  model->eval();
+  int64_t count = 0;
+  for (const auto& parameter : model->parameters()) count += parameter.numel();
+  CHECK(count == parameter_count(variant.config, sizes));
+  const torch::NoGradGuard no_grad;
+  torch::Tensor table = model->named_parameters()["feature_weight"];
+  table[3] = table[0] + table[2];
+  const auto encoded = [&](const std::vector<int64_t>& ids, const std::vector<int64_t>& ends) {
+    TokenSequences source = sequences({{4, 5, 6}});
+    source.features = row_features(ids, ends);
+    return model->encode(source).rows_MD;
+  };
+  const torch::Tensor both = encoded({0, 2, 1}, {2, 2, 3}), sum = encoded({3, 1}, {1, 1, 2});
+  CHECK(max_difference(both, sum) < 1e-5);
+  CHECK(max_difference(both, encoded({0, 1}, {1, 1, 2})) > 1e-4);
+  CHECK_THROWS(model->encode(sequences({{4, 5, 6}})));
+  table.zero_();
+  const torch::Tensor without = encoded({}, {0, 0, 0});
+  CHECK(max_difference(encoded({0, 2, 1}, {2, 2, 3}), without) == 0.0);
+}
+
 /// A replica has parameters of the same names and shapes, and the same output given the same
 /// values.
 inline void check_replica(const ModelVariant& variant) {

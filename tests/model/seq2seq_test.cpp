@@ -199,6 +199,10 @@ TEST_CASE("fast inference equals teacher forcing, through reorderings and ending
   });
 }
 
+TEST_CASE("source features add the sum of their embeddings") {
+  over_variants(testing::check_features);
+}
+
 TEST_CASE("a replica is the same model over other memory") {
   over_variants(testing::check_replica);
 }

@@ -104,6 +104,45 @@ TEST_CASE("weights of another model are rejected with the tensor's name and both
   CHECK_THROWS_AS(load_weights(path, *more), DataError);
 }
 
+TEST_CASE("a model that differs takes the weights that fit and names the others") {
+  const testing::TemporaryDirectory directory;
+  const auto path = directory.path() / "model.safetensors";
+  auto from = two_layers();
+  save_weights(path, *from);
+  const auto loaded = [&](torch::nn::Sequential into, const InitialWeights& initial) {
+    const auto before = into->named_parameters()["1.weight"].detach().clone();
+    const WeightsLoaded result = load_fitting_weights(path, *into, initial);
+    return std::tuple(result, into, before);
+  };
+  {
+    const auto [result, same, before] = loaded(two_layers(), {});
+    CHECK(result.loaded == 4);
+    CHECK(result.notes.empty());
+    CHECK(torch::equal(same->named_parameters()["1.weight"], from->named_parameters()["1.weight"]));
+  }
+  {  // a wider layer: its own and the next one's weights differ in shape
+    const auto [result, wider, before] = loaded(two_layers(5), {.extended = {"0.weight"}});
+    CHECK(result.loaded == 2);  // the first rows of 0.weight, and 1.bias
+    REQUIRE(result.notes.size() == 3);
+    CHECK(result.notes[0] == "0.weight: the first 4 of 5 rows loaded, the others initialized");
+    CHECK_THAT(result.notes[1], contains("0.bias: [4] in the checkpoint, [5] here"));
+    CHECK(torch::equal(wider->named_parameters()["0.weight"].narrow(0, 0, 4),
+                       from->named_parameters()["0.weight"]));
+    CHECK(torch::equal(wider->named_parameters()["1.weight"], before));
+  }
+  {
+    const auto [result, other, before] = loaded(two_layers(), {.excluded = {"1.weight"}});
+    CHECK(result.loaded == 3);
+    CHECK(result.notes == std::vector<std::string>{"1.weight: of another vocabulary; initialized"});
+    CHECK(torch::equal(other->named_parameters()["1.weight"], before));
+  }
+  auto more = two_layers();
+  more->push_back(torch::nn::Linear(2, 2));
+  CHECK(load_fitting_weights(path, *more, {}).notes.size() == 2);
+  torch::nn::Sequential fewer(torch::nn::Linear(3, 4));
+  CHECK_THAT(load_fitting_weights(path, *fewer, {}).notes.at(0), contains("not in this model"));
+}
+
 TEST_CASE("a truncated or missing weights file is one clear error") {
   const testing::TemporaryDirectory directory;
   const auto path = directory.path() / "model.safetensors";

@@ -40,11 +40,18 @@ Tree without_tags(Tree tree) {
   return tree;
 }
 
-/// Whether both forms give the tree back, `labels` being those of the corpus.
+// In order, an empty constituent has no first child.
+bool has_empty(const Tree& tree) {
+  return drop_empty(tree) != tree;
+}
+
+/// Whether all forms give the tree back, `labels` being those of the corpus.
 bool comes_back(const Tree& tree, const LabelSet& labels) {
   const Words words = tree_words(tree);
   return delinearize(linearize(tree, TreeForm::tags, labels), words, TreeForm::tags, labels) ==
              tree &&
+         (has_empty(tree) || delinearize(linearize(tree, TreeForm::in_order, labels), words,
+                                         TreeForm::in_order, labels) == tree) &&
          delinearize(linearize(tree, TreeForm::xx, labels), words, TreeForm::xx, labels) ==
              without_tags(tree);
 }
@@ -62,6 +69,7 @@ const std::string kDog = "(S (NP (DT the) (NN dog)) (VP (VBZ barks)))";
 
 TEST_CASE("the two forms are written as the literature has them") {
   CHECK(join(linearize(read_one(kDog), TreeForm::tags)) == "S NP DT NN /NP VP VBZ /VP /S");
+  CHECK(join(linearize(read_one(kDog), TreeForm::in_order)) == "DT NP NN /NP S VBZ VP /VP /S");
   CHECK(join(linearize(read_one(kDog), TreeForm::xx)) == "(S (NP XX XX )NP (VP XX )VP )S");
 }
 
@@ -172,7 +180,7 @@ TEST_CASE(
     Words sequence, words;
     for (uint64_t n = random.below(30); n > 0; --n) sequence.push_back(pick(symbols, random));
     for (uint64_t n = 1 + random.below(8); n > 0; --n) words.push_back("w" + std::to_string(n));
-    for (const TreeForm form : {TreeForm::tags, TreeForm::xx}) {
+    for (const TreeForm form : {TreeForm::tags, TreeForm::xx, TreeForm::in_order}) {
       const RebuiltTree result = rebuild_tree(sequence, words, form, {"S", "NP"});
       CAPTURE(join(sequence), write_tree(result.tree));
       REQUIRE(tree_words(result.tree) == words);
@@ -208,4 +216,26 @@ TEST_CASE("every tree of the shared corpora round-trips in both forms", "[slow]"
     CHECK(std::ranges::count_if(trees,
                                 [&](const Tree& tree) { return !comes_back(tree, labels); }) == 0);
   }
+}
+
+TEST_CASE("in order, a sequence that is no tree is rejected") {
+  const auto fits = [](const std::string& symbols, const std::string& words) {
+    return delinearize(split(symbols), split(words), TreeForm::in_order, {"S", "NP"}).has_value();
+  };
+  CHECK(fits("DT NP NN /NP S VB /S", "a b c"));
+  CHECK(fits("NN NP /NP S /S", "a"));
+  CHECK(fits("NN", "a"));
+  CHECK_FALSE(fits("NP NN /NP", "a"));        // nothing to begin with
+  CHECK_FALSE(fits("NN S NP /NP /S", "a"));   // NP takes the first child of S: it comes before S
+  CHECK_FALSE(fits("NN NN S /S", "a b"));     // two nodes without a constituent
+  CHECK_FALSE(fits("NN S /S NN", "a b"));
+  CHECK_FALSE(fits("NN S", "a"));
+  CHECK_FALSE(fits("NN S /NP", "a"));
+  CHECK_FALSE(fits("NN S /S", "a b"));
+  Words chain = {"NN"};  // the tree grows upwards, nothing is open for long
+  for (int64_t i = 0; i < kMaxTreeDepth; ++i) chain.insert(chain.end(), {"S", "/S"});
+  CHECK_FALSE(delinearize(chain, Words{"a"}, TreeForm::in_order, {"S"}));
+  CHECK(tree_words(rebuild_tree(chain, Words{"a"}, TreeForm::in_order, {"S"}).tree) == Words{"a"});
+  chain.resize(chain.size() - 2);
+  CHECK(delinearize(chain, Words{"a"}, TreeForm::in_order, {"S"}));
 }

@@ -58,7 +58,7 @@ TEST_CASE("a line of the training text is found again in its treebank") {
   data.silver_ratio = GENERATE(0.0, 1.5, 40.0);
   const auto words = lines_of(with_training_text(data, folder / "cache", 3), kWordsSuffix);
   for (size_t i = 0; i < words.size(); ++i) {
-    const std::string place = training_tree_place(data, 3, static_cast<int64_t>(i) + 1);
+    const std::string place = training_place(data, 3, static_cast<int64_t>(i) + 1);
     INFO(words[i]);
     if (words[i] == "gold1") CHECK(place == data.train + ":1");
     if (words[i] == "gold2") CHECK(place == data.train + ":4");
@@ -146,7 +146,7 @@ TEST_CASE("repeated trees count once in vocabularies and tag dictionaries") {
     const DataConfig once = with_vocabulary_text(data, folder / "cache");
     CHECK(lines_of(once, kWordsSuffix).size() == 312);
     const Tokenizers made = make_tokenizers(once);
-    CHECK(made.source->serialized() == "<unk>\n<s>\n</s>\nboth\ntwice\n");
+    CHECK(made.source->serialized() == "<unk>\n<s>\n</s>\nboth\t2\ntwice\t2\n");
     const TagDictionary tags =
         learn_tags(text_path(once.train, kWordsSuffix), text_path(once.train, kSymbolsSuffix),
                    once.tree_form, vocabulary_labels(*made.target, once.tree_form));

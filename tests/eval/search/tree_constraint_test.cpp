@@ -112,12 +112,12 @@ const std::string kTags = "S NP /S /NP =NP DT NN X /Y";
 const std::string kXx = "(S (NP )S )NP XX";
 
 /// All outputs of at most `limit` tokens that are trees, with their scores.
-void enumerate_trees(const Model& model, const Tokenizer& tokenizer, const SearchConfig& config,
-                     int64_t words, int64_t limit, const Hypothesis& prefix,
+void enumerate_trees(const Model& model, const Tokenizer& tokenizer, TreeForm form,
+                     const SearchConfig& config, int64_t words, int64_t limit, const Hypothesis& prefix,
                      std::vector<Hypothesis>& out) {
   const auto log_probs = model.log_probs(0, prefix.tokens);
   const auto length = static_cast<int64_t>(prefix.tokens.size()) + 1;
-  const auto tree = delinearize(pieces(tokenizer, prefix.tokens), some_words(words), TreeForm::xx);
+  const auto tree = delinearize(pieces(tokenizer, prefix.tokens), some_words(words), form);
   if (tree && !empty_somewhere(*tree)) {
     out.push_back({prefix.tokens, prefix.log_prob + log_probs[kEos], 0.0, true});
     out.back().score = out.back().log_prob / length_penalty(config, length);
@@ -127,15 +127,15 @@ void enumerate_trees(const Model& model, const Tokenizer& tokenizer, const Searc
     Hypothesis next = prefix;
     next.log_prob += log_probs[static_cast<size_t>(token)];
     next.tokens.push_back(token);
-    enumerate_trees(model, tokenizer, config, words, limit, next, out);
+    enumerate_trees(model, tokenizer, form, config, words, limit, next, out);
   }
 }
 
 }  // namespace
 
 TEST_CASE("random models write well-formed trees over exactly the words") {
-  for (const TreeForm form : {TreeForm::tags, TreeForm::xx}) {
-    const auto tokenizer = symbols(form == TreeForm::tags ? kTags : kXx);
+  for (const TreeForm form : {TreeForm::tags, TreeForm::xx, TreeForm::in_order}) {
+    const auto tokenizer = symbols(form == TreeForm::xx ? kXx : kTags);
     for (uint64_t seed = 1; seed <= 60; ++seed) {
       const std::vector<int64_t> words = {1, 2, 3, 7, 15};
       RandomModel model({seed, seed + 1, seed + 2, seed + 3, seed + 4});
@@ -163,16 +163,17 @@ TEST_CASE("random models write well-formed trees over exactly the words") {
 
 TEST_CASE("a model that always prefers one symbol still ends with a tree") {
   const auto tokenizer = symbols(kTags);
+  const TreeForm form = GENERATE(TreeForm::tags, TreeForm::in_order);
   for (int32_t favourite = 0; favourite < tokenizer->size(); ++favourite) {
     const Stubborn model(favourite, tokenizer->size());
     for (const int64_t words : {1, 2, 40}) {
       for (const int64_t extra : {3, 4, 5, 50, 300}) {
         CAPTURE(tokenizer->piece(favourite), words, extra);
         const SearchConfig config{.beam = 2, .extra_length = extra};
-        const auto found = constrained(model, *tokenizer, TreeForm::tags, {words}, config);
+        const auto found = constrained(model, *tokenizer, form, {words}, config);
         REQUIRE(found[0].front().finished);
-        REQUIRE(delinearize(pieces(*tokenizer, found[0].front().tokens), some_words(words),
-                            TreeForm::tags));
+        REQUIRE(
+            delinearize(pieces(*tokenizer, found[0].front().tokens), some_words(words), form));
       }
     }
   }
@@ -191,15 +192,16 @@ TEST_CASE("no constituent is opened if the length limit leaves no room") {
 }
 
 TEST_CASE("a wide constrained beam finds the best of all trees") {
-  const auto tokenizer = symbols(kXx);
+  const TreeForm form = GENERATE(TreeForm::xx, TreeForm::in_order);
+  const auto tokenizer = symbols(form == TreeForm::xx ? kXx : "S /S NN");
   for (uint64_t seed = 1; seed <= 12; ++seed) {
     RandomModel model({seed});
     model.vocabulary = tokenizer->size();
     for (const int64_t words : {1, 2, 3}) {
       const SearchConfig config{.beam = 4000, .alpha = 0.3, .extra_length = 4, .nbest = 5};
-      const auto found = constrained(model, *tokenizer, TreeForm::xx, {words}, config);
+      const auto found = constrained(model, *tokenizer, form, {words}, config);
       std::vector<Hypothesis> all;
-      enumerate_trees(model, *tokenizer, config, words, words + 4, {}, all);
+      enumerate_trees(model, *tokenizer, form, config, words, words + 4, {}, all);
       sort_by_score(all);
       CAPTURE(seed, words);
       REQUIRE(all.size() >= found[0].size());

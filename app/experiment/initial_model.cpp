@@ -1,0 +1,91 @@
+#include "app/experiment/initial_model.h"
+
+#include "app/experiment/checkpoint.h"
+#include "app/experiment/find_checkpoint.h"
+#include "base/error.h"
+#include "train/checkpoint.h"
+
+namespace attn {
+namespace {
+
+constexpr size_t kMostNotes = 12;
+
+/// The error of finding or reading the checkpoint, with the name of the option.
+template <class Work>
+auto naming_the_option(Work work) {
+  try {
+    return work();
+  } catch (const ConfigError& error) {
+    throw ConfigError(std::string("train.init_from: ") + error.what());
+  } catch (const DataError& error) {
+    throw DataError(std::string("train.init_from: ") + error.what());
+  }
+}
+
+}  // namespace
+
+InitialModel::InitialModel(const std::string& path)
+    : directory_(naming_the_option([&] { return find_checkpoint(path); })),
+      tokenizers_(naming_the_option([&] { return load_tokenizers(directory_); })) {}
+
+DataConfig InitialModel::with_vocabularies(DataConfig data) const {
+  const bool shared = tokenizers_.source == tokenizers_.target;
+  if (data.source_model.empty() && data.target_model.empty() && shared != data.shared_vocabulary) {
+    throw ConfigError("train.init_from: " + directory_.path().string() + ": its vocabulary is " +
+                      (shared ? "" : "not ") + "shared, unlike data.shared_vocabulary");
+  }
+  if (data.source_model.empty()) {
+    data.source_model =
+        (shared ? directory_.shared_tokenizer() : directory_.source_tokenizer()).string();
+  }
+  if (data.target_model.empty() && !data.shared_vocabulary) {
+    data.target_model =
+        (shared ? directory_.shared_tokenizer() : directory_.target_tokenizer()).string();
+  }
+  if (features(data)) {
+    data.word_classes = false;
+    data.word_pieces = 0;
+    data.tag.clear();
+  }
+  return data;
+}
+
+std::shared_ptr<const SourceFeatures> InitialModel::features(const DataConfig& data) const {
+  const SourceFeatures* known = tokenizers_.features.get();
+  const bool same = known != nullptr && data.has_features() &&
+                    data.word_classes == !known->names().classes.empty() &&
+                    (data.word_pieces > 0) == (known->pieces() != nullptr);
+  return same ? known->with_more_tags(tags_of(data)) : nullptr;
+}
+
+std::vector<std::string> InitialModel::load_into(Seq2SeqModel& model,
+                                                 const Tokenizers& tokenizers) const {
+  InitialWeights initial{.excluded = {}, .extended = {"feature_weight"}};
+  if (tokenizers.source->fingerprint() != tokenizers_.source->fingerprint()) {
+    initial.excluded.insert({"source_weight", "shared_weight"});
+  }
+  if (tokenizers.target->fingerprint() != tokenizers_.target->fingerprint()) {
+    initial.excluded.insert({"target_weight", "projection_weight", "shared_weight"});
+  }
+  const SourceFeatures *mine = tokenizers.features.get(), *its = tokenizers_.features.get();
+  const bool prefix = mine != nullptr && its != nullptr &&
+                      its->with_more_tags(mine->names().tags)->fingerprint() ==
+                          mine->with_more_tags({})->fingerprint();
+  if (!prefix) initial.excluded.insert("feature_weight");
+  const WeightsLoaded result = load_fitting_weights(directory_.weights(), model, initial);
+  const std::string name = "train.init_from: " + directory_.path().string();
+  if (result.loaded == 0) {
+    throw ConfigError(name + ": none of its weights fits the model; set the same model options");
+  }
+  std::vector<std::string> lines = {name + ": loaded " + std::to_string(result.loaded) + " of " +
+                                    std::to_string(result.parameters) + " parameters"};
+  for (size_t i = 0; i < std::min(result.notes.size(), kMostNotes); ++i) {
+    lines.push_back("  " + result.notes[i]);
+  }
+  if (result.notes.size() > kMostNotes) {
+    lines.push_back("  … and " + std::to_string(result.notes.size() - kMostNotes) + " more");
+  }
+  return lines;
+}
+
+}  // namespace attn

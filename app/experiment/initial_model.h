@@ -1,0 +1,40 @@
+// Fine-tuning: training that starts from the weights and vocabularies of a checkpoint
+// (train.init_from).
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/experiment/run_directory.h"
+#include "data/config.h"
+#include "data/source_features.h"
+#include "data/tokenizer.h"
+#include "model/seq2seq.h"
+
+namespace attn {
+
+class InitialModel {
+ public:
+  /// Finds the checkpoint (find_checkpoint) and loads its vocabularies. Throws ConfigError or
+  /// DataError.
+  explicit InitialModel(const std::string& path);
+
+  /// The config with the checkpoint's vocabularies where it names none, and without the options of
+  /// features that `features` takes from the checkpoint. Throws ConfigError if one of the two
+  /// shares the vocabulary of both sides and the other does not.
+  DataConfig with_vocabularies(DataConfig data) const;
+  /// The checkpoint's features, extended by the tags of the config; null if the config has none, or
+  /// the checkpoint has no features of the same kinds.
+  std::shared_ptr<const SourceFeatures> features(const DataConfig& data) const;
+
+  /// Loads the weights that fit the model with these tokenizers. Returns lines for the log. Throws
+  /// ConfigError if nothing fits.
+  std::vector<std::string> load_into(Seq2SeqModel& model, const Tokenizers& tokenizers) const;
+
+ private:
+  ModelDirectory directory_;
+  Tokenizers tokenizers_;
+};
+
+}  // namespace attn

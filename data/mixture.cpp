@@ -1,0 +1,155 @@
+#include "data/mixture.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <system_error>
+
+#include "base/error.h"
+#include "base/hash.h"
+#include "data/corpus_check.h"
+#include "data/corpus_file.h"
+
+namespace attn {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr uint64_t kVersion = 1;
+
+PairReader reader_of(const MixturePart& part, const DataConfig& data) {
+  return {text_path(part.text, data.source), text_path(part.text, data.target)};
+}
+
+/// The parts with their numbers of pairs and times.
+std::vector<MixturePart> counted_parts(const DataConfig& data, bool repeated) {
+  std::vector<MixturePart> parts = mixture_parts(data);
+  for (MixturePart& part : parts) {
+    PairReader reader = reader_of(part, data);
+    for (TextPair pair; reader.next(pair);) ++part.sentences;
+    if (part.sentences == 0) {
+      throw DataError("'" + text_path(part.text, data.source) + "' is empty");
+    }
+  }
+  if (repeated) set_times(parts);
+  return parts;
+}
+
+void write_mixture(const std::vector<MixturePart>& parts, const DataConfig& data,
+                   const std::string& prefix, uint64_t seed, bool tagged) {
+  NewFile source(text_path(prefix, data.source)), target(text_path(prefix, data.target)),
+      tags(text_path(prefix, kTagsSuffix));
+  CopyCounts copies(parts, seed);
+  for (const MixturePart& part : parts) {
+    PairReader reader = reader_of(part, data);
+    for (TextPair pair; reader.next(pair);) {
+      for (int64_t i = copies.next(part); i > 0; --i) {
+        source.stream() << pair.source << '\n';
+        target.stream() << pair.target << '\n';
+        tags.stream() << part.tag << '\n';
+      }
+    }
+    source.check();
+    target.check();
+  }
+  if (tagged) tags.commit();
+  source.commit();
+  target.commit();
+}
+
+}  // namespace
+
+std::vector<MixturePart> mixture_parts(const DataConfig& data) {
+  std::vector<MixturePart> parts = {{.text = data.train, .tag = data.tag}};
+  for (const std::string& path : data.silver) {
+    parts.push_back({.text = path, .tag = data.tag, .group = 1, .ratio = data.silver_ratio});
+  }
+  for (const TextSource& source : data.sources) {
+    parts.push_back({.text = source.text,
+                     .tag = source.tag,
+                     .group = parts.back().group + 2,
+                     .ratio = source.ratio});
+  }
+  return parts;
+}
+
+void set_times(std::vector<MixturePart>& parts) {
+  std::map<int64_t, double> sizes;
+  for (const MixturePart& part : parts) sizes[part.group] += static_cast<double>(part.sentences);
+  const double first = sizes[0];
+  double times = 1.0;  // of group 0, so that no group is used less than once
+  for (const MixturePart& part : parts) {
+    if (part.ratio > 0) times = std::max(times, sizes[part.group] / (part.ratio * first));
+  }
+  for (MixturePart& part : parts) {
+    if (part.group == 0) {
+      part.times = times;
+    } else if (part.ratio > 0) {
+      part.times = std::max(1.0, times * part.ratio * first / sizes[part.group]);
+    }
+  }
+}
+
+void log_times(std::span<const MixturePart> parts, const Log& log) {
+  if (!log) return;
+  for (const MixturePart& part : parts) {
+    if (part.times == 1.0) continue;
+    log("each sentence of " + part.text + " is used " + std::to_string(part.times) +
+        " times on average (ratios of data.silver and data.sources)");
+  }
+}
+
+CopyCounts::CopyCounts(std::span<const MixturePart> parts, uint64_t seed)
+    : seed_(std::ranges::all_of(parts, [](const MixturePart& one) { return one.times == 1.0; })
+                ? 0
+                : seed),
+      random_(seed_, 0x7472656573) {}  // "trees"
+
+fs::path tags_file(const DataConfig& text) {
+  const bool mixed = text.task == Task::parsing || !text.sources.empty();
+  return text.tag.empty() || !mixed ? "" : text_path(text.train, kTagsSuffix);
+}
+
+DataConfig mixed_pairs(const DataConfig& data, const fs::path& cache, uint64_t seed, bool repeated,
+                       const Log& log) {
+  if (data.sources.empty()) return data;
+  const std::vector<MixturePart> parts = counted_parts(data, repeated);
+  log_times(parts, log);
+  const bool tagged = repeated && !data.tag.empty();
+  Hasher key;
+  key.update(kVersion);
+  key.update(CopyCounts(parts, seed).seed());
+  for (const MixturePart& part : parts) {
+    for (const std::string& language : {data.source, data.target}) {
+      key.update(hash_file(text_path(part.text, language)));
+    }
+    key.update(static_cast<uint64_t>(std::llround(part.times * 1e6)));
+    if (tagged) key.update(hash_text(part.tag));
+  }
+  DataConfig text = data;
+  text.train = (cache / "mixture-").string() + to_hex(key.digest());
+  if (fs::exists(text_path(text.train, data.source)) &&
+      fs::exists(text_path(text.train, data.target))) {
+    return text;
+  }
+  std::error_code error;
+  fs::create_directories(cache, error);
+  if (error) throw DataError(cache.string() + ": cannot be created: " + error.message());
+  write_mixture(parts, data, text.train, seed, tagged);
+  return text;
+}
+
+std::string mixed_pair_place(const DataConfig& data, uint64_t seed, int64_t line) {
+  const std::vector<MixturePart> parts = counted_parts(data, true);
+  CopyCounts copies(parts, seed);
+  int64_t at = 0;
+  for (const MixturePart& part : parts) {
+    for (int64_t i = 1; i <= part.sentences; ++i) {
+      at += copies.next(part);
+      if (at >= line) return text_path(part.text, data.source) + ":" + std::to_string(i);
+    }
+  }
+  throw DataError(data.train + ": the texts have changed since they were encoded");
+}
+
+}  // namespace attn

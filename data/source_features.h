@@ -1,0 +1,89 @@
+// Further indices of source tokens, whose embeddings the encoder input adds to the token's: the
+// tag of the sentence's text (data.tag), and the classes and subword pieces of the word
+// (data.word_classes, data.word_pieces; Suzuki et al. 2018). An added embedding, other than a first
+// token, needs no place in the vocabulary or the sentence, so that every kind of tokenizer has
+// tags, and words and tokens stay aligned.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "data/batch.h"
+#include "data/tokenizer.h"
+
+namespace attn {
+
+/// The vocabulary of features and the features of text. Immutable and thread-safe. Ids: classes,
+/// pieces, tags, so that further tags change no other id.
+class SourceFeatures {
+ public:
+  /// What the feature ids stand for, in their order within a kind.
+  struct Names {
+    std::vector<std::string> classes;  ///< of words, data/unknown_words.h
+    std::vector<std::string> tags;
+  };
+
+  /// `pieces`: segments words; null: no pieces. Throws DataError starting with `name` for an empty
+  /// or duplicate name.
+  SourceFeatures(Names names, std::shared_ptr<const Tokenizer> pieces, const std::string& name);
+
+  /// Features of this vocabulary are 0 to size() - 1.
+  int64_t size() const;
+  const Names& names() const { return names_; }
+  const std::shared_ptr<const Tokenizer>& pieces() const { return pieces_; }
+
+  /// A copy whose sentences have this tag. Throws ConfigError with the known tags if it has none of
+  /// this name (or, with tags, if it is empty); `option` is for the message.
+  std::shared_ptr<const SourceFeatures> with_tag(std::string_view tag,
+                                                 std::string_view option) const;
+  /// A copy that also knows these tags.
+  std::shared_ptr<const SourceFeatures> with_more_tags(std::span<const std::string> tags) const;
+
+  /// The features of a sentence of `tokens` tokens and EOS: for each of these rows its features + 1,
+  /// ended by 0. With classes or pieces the tokens must be words. `tag`: of the sentence; empty: of
+  /// with_tag. Throws std::invalid_argument if the text has another number of words.
+  std::vector<int32_t> encode(std::string_view text, int64_t tokens,
+                              std::string_view tag = {}) const;
+
+  /// The bytes of the two files: names, one "class<TAB>NAME" or "tag<TAB>NAME" line each, and the
+  /// model of the pieces (empty: none).
+  std::string serialized() const;
+  /// Of all contents, and the tag of with_tag.
+  uint64_t fingerprint() const;
+
+ private:
+  int32_t tag_id(std::string_view tag) const;
+  void append_word(std::string_view word, std::vector<int32_t>& out) const;
+
+  Names names_;
+  std::shared_ptr<const Tokenizer> pieces_;
+  std::unordered_map<std::string, int32_t> class_ids_, tag_ids_;
+  std::string tag_;  // of with_tag
+};
+
+/// Features as the options ask for, from the source side of the training text.
+std::shared_ptr<const SourceFeatures> learn_features(const DataConfig& config,
+                                                     const std::filesystem::path& source);
+
+/// Reads the output of `serialized`. Throws DataError with name:line.
+SourceFeatures::Names parse_feature_names(std::string_view text, const std::string& name);
+
+/// The tags of the config, without duplicates.
+std::vector<std::string> tags_of(const DataConfig& config);
+
+/// The tokenizers with sentences of this tag (SourceFeatures::with_tag). Throws ConfigError if
+/// there is a tag but no features.
+Tokenizers with_tag(Tokenizers tokenizers, std::string_view tag, std::string_view option);
+
+/// The output of `encode` limited to the first `tokens` tokens, and EOS.
+std::vector<int32_t> cut_features(std::span<const int32_t> features, int64_t tokens);
+
+/// Appends the output of `encode` to the rows of a batch.
+void append_features(std::span<const int32_t> features, TokenRows& rows);
+
+}  // namespace attn

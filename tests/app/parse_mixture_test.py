@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+"""Parsers of several treebanks: tags, word features and dropout, fine-tuning, agreement, broken treebanks.
+
+    python3 tests/app/parse_mixture_test.py path/to/attn
+
+Standard library alone, in a temporary directory.
+"""
+import json
+
+from program import ProgramTest, main
+
+CONFIG = {
+    "seed": 3,
+    "data": {"task": "parsing", "train": "corpus/train.ptb", "valid": "corpus/valid.ptb", "tokenizer": "words",
+             "shared_vocabulary": False, "unknown_classes": True, "word_classes": True, "word_pieces": 200,
+             "word_dropout": 0.8, "tag": "one", "batch_tokens": 400, "tree_form": "in_order",
+             "sources": [{"text": "more/train.ptb", "tag": "two", "ratio": 0.5}]},
+    "model": {"layers": 1, "d_model": 16, "d_ff": 32, "heads": 2, "d_k": 8, "d_v": 8, "word_positions": True,
+              "embedding_sharing": "decoder"},
+    "train": {"steps": 30, "schedule": "inverse_sqrt", "learning_rate": 0.01, "warmup": 10, "log_every": 10,
+              "checkpoint_every": 15},
+    "search": {"beam": 2, "extra_length": 60, "known_tags": 1},
+    "eval": [{"name": "one", "kind": "loss", "every": 15},
+             {"name": "two", "kind": "loss", "every": 15, "tag": "two"}],
+}
+
+
+class ParseMixture(ProgramTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        for folder, seed in (("corpus", 1), ("more", 2)):
+            cls.attn("generate", folder, "--train", "300", "--valid", "20", "--test", "20", "--seed", str(seed))
+        cls.write("mixture.json", CONFIG)
+        cls.said = cls.attn("--threads", "1", "train", "mixture.json", "--run", "whole").stderr
+
+    def weights(self, run, step=30):
+        return (self.path / run / f"checkpoints/step-{step:08d}/model.safetensors").read_bytes()
+
+    def sentences(self):
+        return (self.path / "corpus/test.en").read_text()
+
+    def test_texts_come_in_their_ratio_and_tags_are_chosen_by_name(self):
+        self.assertIn("sentence of corpus/train.ptb is used 2.0", self.said)
+        metrics = [json.loads(line) for line in (self.path / "whole/metrics.jsonl").read_text().splitlines()]
+        values = {m["name"]: m["ppl"] for m in metrics if m["type"] == "eval" and m["step"] == 30}
+        self.assertNotEqual(values["one"], values["two"])
+        trees = {tag: self.attn("parse", "whole@last", *tag, "--scores", stdin=self.sentences()).stdout
+                 for tag in ((), ("--tag", "one"), ("--tag", "two"))}
+        self.assertEqual(trees[()], trees[("--tag", "one")])
+        self.assertNotEqual(trees[()], trees[("--tag", "two")])
+        self.one_line("parse", "whole@last", "--tag", "three", code=2, names=["--tag", "three", "one, two"])
+        self.one_line("train", "mixture.json", "--run", "bad", "--set", "data.tag=", code=2,
+                      names=["data.sources[0].tag", "data.tag"])
+        self.one_line("train", "mixture.json", "--run", "bad", "--set", 'data.sources=[{"text": "more/train.ptb"}]',
+                      code=2, names=["data.sources[0].tag", "data.tag"])
+
+    def test_a_run_that_was_stopped_ends_with_the_same_bits(self):
+        self.attn("--threads", "1", "train", "mixture.json", "--run", "halved", "--set", "train.steps=15")
+        self.attn("--threads", "1", "train", "halved", "--resume", "--set", "train.steps=30")
+        self.assertEqual(self.weights("halved"), self.weights("whole"))
+
+    def test_fine_tuning_starts_from_the_weights_and_says_what_did_not_fit(self):
+        said = self.attn("train", "mixture.json", "--run", "tuned", "--set", "train.init_from=whole@last",
+                         "--set", "train.steps=1", "--set", "train.learning_rate=1e-9",
+                         "--set", 'data.sources=[{"text": "more/train.ptb", "tag": "web"}]').stderr
+        self.assertIn("feature_weight: the first", said)
+        loss = [m["ppl"] for m in map(json.loads, (self.path / "tuned/metrics.jsonl").read_text().splitlines())
+                if m["type"] == "train"]
+        first = [m["ppl"] for m in map(json.loads, (self.path / "whole/metrics.jsonl").read_text().splitlines())
+                 if m["type"] == "train"][0]
+        self.assertLess(loss[0], first / 2)
+        said = self.attn("train", "mixture.json", "--run", "wider", "--set", "train.init_from=whole",
+                         "--set", "train.steps=1", "--set", "model.d_ff=40").stderr
+        self.assertIn("feed_forward.inner.weight: [32, 16] in the checkpoint, [40, 16] here", said)
+        self.one_line("train", "mixture.json", "--run", "bad", "--set", "train.init_from=nowhere", code=3,
+                      names=["train.init_from", "nowhere"])
+
+    def test_trees_on_which_two_parses_agree_are_kept(self):
+        one = self.attn("parse", "whole@last", stdin=self.sentences()).stdout
+        two = self.attn("parse", "whole@last", "--set", "beam=5", "--tag", "two", stdin=self.sentences()).stdout
+        self.write("one.ptb", one)
+        self.write("two.ptb", two)
+        done = self.attn("agree", "one.ptb", "two.ptb")
+        equal = [a for a, b in zip(one.splitlines(), two.splitlines()) if a == b]
+        self.assertEqual(done.stdout.splitlines(), equal)
+        self.assertIn(f"kept {len(equal)} of 20 sentences", done.stderr)
+        self.assertEqual(self.attn("agree", "one.ptb", "two.ptb", "--min-f1", "0").stdout, one)
+        self.write("short.ptb", one.split("\n", 1)[1])
+        self.one_line("agree", "one.ptb", "short.ptb", code=3, names=["line 1", "words"])
+        self.write("shorter.ptb", "".join(one.splitlines(keepends=True)[:-1]))
+        self.one_line("agree", "one.ptb", "shorter.ptb", code=3, names=["one.ptb 20", "shorter.ptb 19"])
+
+    def test_broken_treebanks_are_one_clear_line(self):
+        good = (self.path / "corpus/train.ptb").read_text().splitlines()[:80]
+        cases = {"unbalanced.ptb": ("\n".join([*good[:56], good[56][:-1], *good[57:]]) + "\n", "unbalanced.ptb:57:1"),
+                 "closed.ptb": ("\n".join([*good[:56], good[56] + ")", *good[57:]]) + "\n", "closed.ptb:57:"),
+                 "words.ptb": ("just words\n", "words.ptb:1:1"), "empty.ptb": ("", "empty.ptb")}
+        for name, (text, place) in cases.items():
+            with self.subTest(name=name):
+                self.write(name, text)
+                self.one_line("train", "mixture.json", "--run", "bad", "--set",
+                              json.dumps([{"text": name, "tag": "x"}]).join(["data.sources=", ""]), code=3, names=[place])
+        latin = "\n".join(good).replace("the", "th\u00e9").encode("latin-1") + b"\n"
+        (self.path / "latin.ptb").write_bytes(latin)
+        self.one_line("train", "mixture.json", "--run", "bad", "--set", "data.train=latin.ptb", code=3,
+                      names=["latin.ptb:", "UTF-8", "iconv"])
+        self.write("long.ptb", "\n".join([*good, "(TOP (S %s))" % " ".join(["(NN word)"] * 10000), "(TOP ())"]) + "\n")
+        said = self.attn("train", "mixture.json", "--run", "long", "--set", "data.train=long.ptb",
+                         "--set", "train.steps=1", "--set", "eval=[]").stderr
+        self.assertIn("long.ptb: 81 trees; dropped: 1 without words", said)
+        self.assertIn("long.ptb:81", said)  # the place of the overlong line
+        tree = self.attn("parse", "whole@last", stdin="word " * 10000 + "\n").stdout
+        self.assertEqual(tree.count(" word)"), 10000)
+
+
+if __name__ == "__main__":
+    main()
