@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <optional>
 
-#include "data/source_features.h"
-
 namespace attn {
 namespace {
 
@@ -41,6 +39,16 @@ void copy(const TokenRows& from, int64_t begin, int64_t length, TokenRows& to) {
 }
 
 }  // namespace
+
+void append_features(std::span<const int32_t> features, TokenRows& rows) {
+  for (const int32_t id : features) {
+    if (id > 0) {
+      rows.features.push_back(id - 1);
+    } else {
+      rows.feature_ends.push_back(static_cast<int64_t>(rows.features.size()));
+    }
+  }
+}
 
 int64_t TokenRows::longest() const {
   return lengths.empty() ? 0 : *std::max_element(lengths.begin(), lengths.end());

@@ -22,6 +22,9 @@ struct TokenRows {
   bool operator==(const TokenRows&) const = default;
 };
 
+/// Appends the features of a sentence, SourceFeatures::encode, to its rows.
+void append_features(std::span<const int32_t> features, TokenRows& rows);
+
 /// A batch of sentence pairs.
 struct Batch {
   /// Source tokens and EOS.

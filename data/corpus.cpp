@@ -202,9 +202,9 @@ std::optional<EncodedCorpus> open_cache(const std::filesystem::path& path, uint6
 }  // namespace
 
 Vocabularies vocabularies_of(const Tokenizers& tokenizers) {
-  return {tokenizers.source->size(), tokenizers.target->size(), tokenizers.source->eos(),
-          tokenizers.target->bos(), tokenizers.target->eos(),
-          tokenizers.features ? tokenizers.features->size() : 0};
+  return {tokenizers.source->size(), tokenizers.target->size(),
+          tokenizers.source->eos(),  tokenizers.target->bos(),
+          tokenizers.target->eos(),  tokenizers.features ? tokenizers.features->size() : 0};
 }
 
 EncodedCorpus::EncodedCorpus(const std::filesystem::path& cache) : storage_(MappedFile(cache)) {

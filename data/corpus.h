@@ -124,9 +124,9 @@ struct CorpusRequest {
   std::function<std::string(int64_t)> origin = {};
 };
 
-/// Checks and encodes the texts, with the features of the tokenizers if any, or opens the cache of an earlier call with the same texts,
-/// tokenizers and limit. An invalid cache is rebuilt. Logs the report. Throws DataError like
-/// check_texts.
+/// Checks and encodes the texts, with the features of the tokenizers if any, or opens the cache of
+/// an earlier call with the same texts, tokenizers and limit. An invalid cache is rebuilt. Logs the
+/// report. Throws DataError like check_texts.
 EncodedCorpus load_corpus(const CorpusRequest& request);
 
 }  // namespace attn

@@ -36,8 +36,8 @@ bool sizes_fit(const CorpusHeader& header, uint64_t file_bytes) {
 bool vocabularies_fit(const CorpusHeader& header) {
   const uint64_t most = header.token_bytes == 2 ? uint64_t{1} << 16 : uint64_t{1} << 31;
   return header.source_size <= most && header.target_size <= most &&
-         header.source_features < most && header.source_eos < header.source_size && header.target_bos < header.target_size &&
-         header.target_eos < header.target_size;
+         header.source_features < most && header.source_eos < header.source_size &&
+         header.target_bos < header.target_size && header.target_eos < header.target_size;
 }
 
 bool offsets_rise(std::span<const uint64_t> offsets, uint64_t tokens) {
@@ -65,8 +65,8 @@ bool tokens_fit(const Token* tokens, const CorpusParts& parts) {
   const CorpusHeader& header = parts.header;
   const std::array<uint64_t, 3> limits = {header.source_size, header.target_size,
                                           header.source_features + 1};
-  const uint64_t smallest = *std::min_element(
-      limits.begin(), limits.begin() + static_cast<int64_t>(header.sequences()));
+  const uint64_t smallest =
+      *std::min_element(limits.begin(), limits.begin() + static_cast<int64_t>(header.sequences()));
   if (header.tokens == 0 || most(0, header.tokens) < smallest) return true;
   for (size_t i = 0; i + 1 < parts.offsets.size(); ++i) {
     const uint64_t limit = limits[i % header.sequences()];
@@ -102,8 +102,8 @@ uint64_t CorpusHeader::hash() const {
 
 Vocabularies CorpusHeader::vocabularies() const {
   return {static_cast<int64_t>(source_size), static_cast<int64_t>(target_size),
-          static_cast<int64_t>(source_eos), static_cast<int64_t>(target_bos),
-          static_cast<int64_t>(target_eos), static_cast<int64_t>(source_features)};
+          static_cast<int64_t>(source_eos),  static_cast<int64_t>(target_bos),
+          static_cast<int64_t>(target_eos),  static_cast<int64_t>(source_features)};
 }
 
 void CorpusHeader::set(const Vocabularies& vocabularies) {

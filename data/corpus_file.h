@@ -1,5 +1,6 @@
 // The cache file of an encoded corpus: a header, the tokens of all pairs (source, target and, with
-// source features, those: source, target, features, source, …) and an index. Numbers are in native byte order, which the magic number identifies.
+// source features, those: source, target, features, source, …) and an index. Numbers are in native
+// byte order, which the magic number identifies.
 #pragma once
 
 #include <array>

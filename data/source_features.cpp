@@ -26,7 +26,8 @@ std::unordered_map<std::string, int32_t> numbered(const std::vector<std::string>
   for (const std::string& name : names) {
     const auto id = static_cast<int32_t>(first + static_cast<int64_t>(ids.size()));
     if (name.empty()) throw DataError(place + ": an empty name of a feature");
-    if (!ids.emplace(name, id).second) throw DataError(place + ": duplicate feature '" + name + "'");
+    if (!ids.emplace(name, id).second)
+      throw DataError(place + ": duplicate feature '" + name + "'");
   }
   return ids;
 }
@@ -224,16 +225,6 @@ std::vector<int32_t> cut_features(std::span<const int32_t> features, int64_t tok
   out.insert(out.end(), features.begin() + static_cast<int64_t>(ends[ends.size() - 2]),
              features.end());
   return out;
-}
-
-void append_features(std::span<const int32_t> features, TokenRows& rows) {
-  for (const int32_t id : features) {
-    if (id > 0) {
-      rows.features.push_back(id - 1);
-    } else {
-      rows.feature_ends.push_back(static_cast<int64_t>(rows.features.size()));
-    }
-  }
 }
 
 }  // namespace attn

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <span>
 #include <string>
@@ -13,7 +14,6 @@
 #include <unordered_map>
 #include <vector>
 
-#include "data/batch.h"
 #include "data/tokenizer.h"
 
 namespace attn {
@@ -44,9 +44,9 @@ class SourceFeatures {
   /// A copy that also knows these tags.
   std::shared_ptr<const SourceFeatures> with_more_tags(std::span<const std::string> tags) const;
 
-  /// The features of a sentence of `tokens` tokens and EOS: for each of these rows its features + 1,
-  /// ended by 0. With classes or pieces the tokens must be words. `tag`: of the sentence; empty: of
-  /// with_tag. Throws std::invalid_argument if the text has another number of words.
+  /// The features of a sentence of `tokens` tokens and EOS: for each of these rows its features +
+  /// 1, ended by 0. With classes or pieces the tokens must be words. `tag`: of the sentence; empty:
+  /// of with_tag. Throws std::invalid_argument if the text has another number of words.
   std::vector<int32_t> encode(std::string_view text, int64_t tokens,
                               std::string_view tag = {}) const;
 
@@ -82,8 +82,5 @@ Tokenizers with_tag(Tokenizers tokenizers, std::string_view tag, std::string_vie
 
 /// The output of `encode` limited to the first `tokens` tokens, and EOS.
 std::vector<int32_t> cut_features(std::span<const int32_t> features, int64_t tokens);
-
-/// Appends the output of `encode` to the rows of a batch.
-void append_features(std::span<const int32_t> features, TokenRows& rows);
 
 }  // namespace attn

@@ -32,7 +32,8 @@ def f1(matched, gold, test):
 def main():
     if len(sys.argv) != 3:
         sys.exit(__doc__)
-    known = set(read(Path(sys.argv[2], "source.model")).split("\n"))
+    lines = read(Path(sys.argv[2], "source.model")).split("\n")
+    known = {line.split("\t")[0] for line in lines}
     scores = json.load(sys.stdin)["per_sentence"]
     words = list(gold_words(sys.argv[1]))
     if len(words) != len(scores):

@@ -97,11 +97,9 @@ void add_agree_command(CLI::App& app) {
                    "keep trees whose labelled brackets have at least this F1 in percent with each "
                    "other file, whatever the tags (default: equal trees, tags included)")
       ->check(CLI::Range(0.0, 100.0));
-  command
-      ->add_option("--min-words", options->agreement.least_words, "least number of words")
+  command->add_option("--min-words", options->agreement.least_words, "least number of words")
       ->capture_default_str();
-  command
-      ->add_option("--max-words", options->agreement.most_words, "largest number of words")
+  command->add_option("--max-words", options->agreement.most_words, "largest number of words")
       ->capture_default_str();
   command->callback([options] { agree(*options); });
 }

@@ -35,8 +35,7 @@ Tokenizers stored_tokenizers(const ModelDirectory& run, const Experiment& experi
 }
 
 Tokenizers training_tokenizers(const Experiment& experiment, const DataConfig& text,
-                               const InitialModel* initial, const fs::path& cache,
-                               const Log& log) {
+                               const InitialModel* initial, const fs::path& cache, const Log& log) {
   const DataConfig& data = experiment.data;
   check_texts(text_path(text.train, text.source), text_path(text.train, text.target));
   DataConfig once = with_vocabulary_text(data, cache);

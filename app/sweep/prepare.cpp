@@ -14,6 +14,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Without source features, which each run learns itself.
+DataConfig without_features(DataConfig data) {
+  data.tag.clear();
+  data.word_classes = false;
+  data.word_pieces = 0;
+  data.word_dropout = 0.0;
+  return data;
+}
+
 // The options that determine a vocabulary: with hashes of the texts instead of paths, and unrelated
 // options at their defaults.
 std::string vocabulary_key(const DataConfig& data, TextHashes& hashes) {
@@ -23,7 +32,8 @@ std::string vocabulary_key(const DataConfig& data, TextHashes& hashes) {
   text.source_model = text.target_model = "";
   key.train = training_keys(text, hashes)["train"];
   key.silver = std::vector<std::string>(data.silver.size());
-  for (TextSource& source : key.sources) source.text.clear();
+  key.sources = std::vector<TextSource>(data.sources.size());
+  key = without_features(key);
   key.valid = defaults.valid;
   key.max_length = defaults.max_length;
   key.batch_tokens = defaults.batch_tokens;
@@ -36,7 +46,7 @@ void learn_into(const fs::path& folder, const DataConfig& data, const Log& log) 
   const fs::path cache = folder.parent_path().parent_path() / "cache";
   const DataConfig text = with_training_text(data, cache, 1, log);
   check_texts(text_path(text.train, text.source), text_path(text.train, text.target));
-  const Tokenizers made = make_tokenizers(with_vocabulary_text(data, cache), log);
+  const Tokenizers made = make_tokenizers(without_features(with_vocabulary_text(data, cache)), log);
   AtomicDirectory directory(folder);
   const ModelDirectory both(directory.path());
   write_file_atomically(both.source_tokenizer(), made.source->serialized());

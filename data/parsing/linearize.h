@@ -3,7 +3,8 @@
 //
 //   tags       S NP DT NN /NP VP VBZ /VP /S     a leaf is its part-of-speech tag
 //   xx         (S (NP XX XX )NP (VP XX )VP )S   a leaf is XX; tags are not kept
-//   in_order   DT NP NN /NP S VBZ VP /VP /S     tags; a label follows its first child (Liu and Zhang
+//   in_order   DT NP NN /NP S VBZ VP /VP /S     tags; a label follows its first child (Liu and
+//   Zhang
 //                                               2017; Fernández-González and Gómez-Rodríguez 2020)
 //
 // No form contains the words: the i-th leaf is the i-th word of the sentence.
@@ -38,9 +39,9 @@ struct TreeSymbol {
   bool operator==(const TreeSymbol&) const = default;
 };
 
-/// Parses one symbol. In the forms `tags` and `in_order` a plain "NP" opens a constituent if NP is among `labels`,
-/// otherwise it is a tag; the form `xx` is unambiguous. std::nullopt if the text is not a symbol of
-/// the form.
+/// Parses one symbol. In the forms `tags` and `in_order` a plain "NP" opens a constituent if NP is
+/// among `labels`, otherwise it is a tag; the form `xx` is unambiguous. std::nullopt if the text is
+/// not a symbol of the form.
 std::optional<TreeSymbol> read_symbol(std::string_view text, TreeForm form, const LabelSet& labels);
 
 /// The symbols of a tree. `labels` are the constituent labels of the whole corpus (those of the
@@ -69,9 +70,10 @@ struct RebuiltTree {
 /// constituents. Malformed sequences are repaired:
 ///
 /// 1. An opening symbol opens a constituent; in the form in_order the last node of the innermost
-///    open constituent becomes its first child, and it is skipped if there is none. A leaf takes the next word,
-///    and is skipped if no word is left. A closing symbol closes the innermost open constituent with its label and all inside
-///    it, and is skipped if there is none. Other tokens are skipped.
+///    open constituent becomes its first child, and it is skipped if there is none. A leaf takes
+///    the next word, and is skipped if no word is left. A closing symbol closes the innermost open
+///    constituent with its label and all inside it, and is skipped if there is none. Other tokens
+///    are skipped.
 /// 2. At the end, the remaining words become leaves, tagged XX, of the outermost open constituent,
 ///    or of the last top-level one if none is open. Then all constituents are closed.
 /// 3. Constituents without words are removed.

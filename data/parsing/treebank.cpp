@@ -42,8 +42,7 @@ class TreeTextWriter {
     if (tagged) tags_.emplace(text_path(prefix, kTagsSuffix));
   }
 
-  void add(const MixturePart& part, uint64_t hash, const TreeOptions& options,
-           CopyCounts& counts) {
+  void add(const MixturePart& part, uint64_t hash, const TreeOptions& options, CopyCounts& counts) {
     TreeReader reader(part.text, options);
     for (Tree tree; reader.next(tree);) {
       const int64_t copies = counts.next(part);
@@ -121,7 +120,8 @@ int64_t survey(const fs::path& path, const TreeOptions& options, LabelSet& label
       continue;
     }
     ++used;
-    if (std::ranges::any_of(words, [](auto& word) { return find_invalid_utf8(word).has_value(); })) {
+    if (std::ranges::any_of(words,
+                            [](auto& word) { return find_invalid_utf8(word).has_value(); })) {
       if (broken++ == 0) first_broken = reader.line();
     }
     collect_labels(tree, labels);

@@ -24,8 +24,8 @@ struct AgreementOptions {
   int64_t most_words = 1000;
 };
 
-/// Whether parses of one sentence agree. The trees must have the same words and at least one; throws
-/// DataError otherwise (without a place).
+/// Whether parses of one sentence agree. The trees must have the same words and at least one;
+/// throws DataError otherwise (without a place).
 bool parses_agree(std::span<const Tree> parses, const AgreementOptions& options);
 
 }  // namespace attn

@@ -7,7 +7,7 @@
 #include <limits>
 #include <string>
 
-#include "data/source_features.h"
+#include "data/batch.h"
 #include "eval/search/search_count.h"
 #include "eval/search/session_decoder.h"
 #include "eval/search/session_sampler.h"

@@ -159,14 +159,14 @@ const TokenMask& TreeConstraint::allowed(const State& state, int64_t room) const
                           close ? brackets_[static_cast<size_t>(state.bracket)].label : -1);
 }
 
-/// A constituent takes the last complete node as its first child: it can be opened after a leaf or a
-/// closing, and must be if words are left but nothing is open. `room` as above.
+/// A constituent takes the last complete node as its first child: it can be opened after a leaf or
+/// a closing, and must be if words are left but nothing is open. `room` as above.
 const TokenMask& TreeConstraint::allowed_in_order(const State& state, int64_t room) const {
   const int64_t words = state.leaves_left, depth = state.depth;
   if (!state.begun) return vocabulary_.mask(false, true, -1);
   const bool more = state.opened < most_opened;
-  const bool open = !state.labelled && more && depth + state.last < most_depth &&
-                    room >= words + depth + 3;
+  const bool open =
+      !state.labelled && more && depth + state.last < most_depth && room >= words + depth + 3;
   if (depth == 0) {
     if (words > 0) return vocabulary_.mask(true, false, -1);
     return open ? vocabulary_.end_or_open_mask() : vocabulary_.end_mask();

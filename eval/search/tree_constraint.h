@@ -63,7 +63,8 @@ constexpr int64_t shortest_tree(int64_t words) {
 /// Finished outputs are well-formed trees with one leaf per word and no empty constituents, at most
 /// `most_opened` constituents opened between two leaves (which bounds unary chains) and at most
 /// `most_depth` open at a time; with the form in_order, which opens a constituent after its first
-/// child, between two leaves and levels of the tree. The length limit always leaves room to close open constituents.
+/// child, between two leaves and levels of the tree. The length limit always leaves room to close
+/// open constituents.
 class TreeConstraint : public TokenConstraint {
  public:
   /// At most 8 occur in 21,000 trees of three corpora.

@@ -44,8 +44,8 @@ Parser::Input Parser::prepare(const std::vector<std::string>& sentence) {
   }
   input.tokens = tokenizers_.source->encode(line);
   if (const SourceFeatures* features = tokenizers_.features.get()) {
-    input.features = cut_features(
-        features->encode(line, static_cast<int64_t>(input.tokens.size())), limits_.max_source);
+    input.features = cut_features(features->encode(line, static_cast<int64_t>(input.tokens.size())),
+                                  limits_.max_source);
   }
   const bool long_source = static_cast<int64_t>(input.tokens.size()) > limits_.max_source;
   if (long_source) input.tokens.resize(static_cast<size_t>(limits_.max_source));

@@ -40,9 +40,8 @@ std::vector<std::vector<int32_t>> Translator::encode(std::span<const std::string
     sources.push_back(tokenizers_.source->encode(line));
     auto& tokens = sources.back();
     if (const SourceFeatures* features = tokenizers_.features.get()) {
-      how.features.push_back(
-          cut_features(features->encode(line, static_cast<int64_t>(tokens.size())),
-                       limits_.max_source));
+      how.features.push_back(cut_features(
+          features->encode(line, static_cast<int64_t>(tokens.size())), limits_.max_source));
     }
     if (static_cast<int64_t>(tokens.size()) > limits_.max_source) {
       tokens.resize(static_cast<size_t>(limits_.max_source));

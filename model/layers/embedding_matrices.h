@@ -1,5 +1,5 @@
-// Section 3.4: the embedding matrices and the pre-softmax projection, shared or separate. Not in the
-// paper: embeddings of further indices of source tokens.
+// Section 3.4: the embedding matrices and the pre-softmax projection, shared or separate. Not in
+// the paper: embeddings of further indices of source tokens.
 #pragma once
 
 #include "kernels/libtorch.h"

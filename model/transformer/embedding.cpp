@@ -15,8 +15,7 @@ EmbeddingImpl::EmbeddingImpl(const TransformerConfig& config, bool word_position
 
 torch::Tensor EmbeddingImpl::forward(const torch::Tensor& weight_VD, const torch::Tensor& tokens_N,
                                      const torch::Tensor& positions_N, int64_t longest,
-                                     const torch::Tensor& second_N,
-                                     const torch::Tensor& added_ND) {
+                                     const torch::Tensor& second_N, const torch::Tensor& added_ND) {
   torch::Tensor x_ND = scaled_embedding(weight_VD, tokens_N, scale_);
   if (added_ND.defined()) x_ND = x_ND + added_ND;
   x_ND = position(x_ND, positions_N, longest);

@@ -23,10 +23,9 @@ void TransformerImpl::reset_parameters() {
 
 Memory TransformerImpl::encode(const TokenSequences& source) {
   const Segments& rows = source.segments;
-  const torch::Tensor x_ND =
-      source_embedding(embeddings.of_source(), source.tokens_N, rows.positions(), rows.longest(),
-                       /*second_N=*/torch::Tensor(),
-                       embeddings.features_of(source, source_embedding->scale()));
+  const torch::Tensor x_ND = source_embedding(
+      embeddings.of_source(), source.tokens_N, rows.positions(), rows.longest(),
+      /*second_N=*/torch::Tensor(), embeddings.features_of(source, source_embedding->scale()));
   const AttentionSpec self{
       .queries = rows,
       .keys = rows,

@@ -43,7 +43,7 @@ class ParseMixture(ProgramTest):
     def test_texts_come_in_their_ratio_and_tags_are_chosen_by_name(self):
         self.assertIn("sentence of corpus/train.ptb is used 2.0", self.said)
         metrics = [json.loads(line) for line in (self.path / "whole/metrics.jsonl").read_text().splitlines()]
-        values = {m["name"]: m["ppl"] for m in metrics if m["type"] == "eval" and m["step"] == 30}
+        values = {m["name"]: m["ppl"] for m in metrics if m["kind"] == "eval" and m["step"] == 30}
         self.assertNotEqual(values["one"], values["two"])
         trees = {tag: self.attn("parse", "whole@last", *tag, "--scores", stdin=self.sentences()).stdout
                  for tag in ((), ("--tag", "one"), ("--tag", "two"))}
@@ -66,9 +66,9 @@ class ParseMixture(ProgramTest):
                          "--set", 'data.sources=[{"text": "more/train.ptb", "tag": "web"}]').stderr
         self.assertIn("feature_weight: the first", said)
         loss = [m["ppl"] for m in map(json.loads, (self.path / "tuned/metrics.jsonl").read_text().splitlines())
-                if m["type"] == "train"]
+                if m["kind"] == "train"]
         first = [m["ppl"] for m in map(json.loads, (self.path / "whole/metrics.jsonl").read_text().splitlines())
-                 if m["type"] == "train"][0]
+                 if m["kind"] == "train"][0]
         self.assertLess(loss[0], first / 2)
         said = self.attn("train", "mixture.json", "--run", "wider", "--set", "train.init_from=whole",
                          "--set", "train.steps=1", "--set", "model.d_ff=40").stderr

@@ -95,7 +95,8 @@ TEST_CASE("a word has its classes, its pieces and the sentence's tag, EOS the ta
 }
 
 TEST_CASE("tags alone need no words: every token of any tokenizer has the tag") {
-  const auto tags = SourceFeatures({.classes = {}, .tags = {"a", "b"}}, nullptr, "f").with_tag("b", "o");
+  const auto tags =
+      SourceFeatures({.classes = {}, .tags = {"a", "b"}}, nullptr, "f").with_tag("b", "o");
   CHECK(tags->encode("three words here", 5) == Ids{2, 0, 2, 0, 2, 0, 2, 0, 2, 0, 2, 0});
 }
 
@@ -111,7 +112,8 @@ TEST_CASE("an unknown tag is an error that lists the tags; more tags keep all ot
   const std::vector<std::string> more = {"talks", "web"};
   const auto grown = text.features().with_more_tags(more);
   CHECK(grown->size() == text.features().size() + 1);
-  CHECK(grown->with_tag("news", "")->encode(text.lines[0], 0 + std::ranges::count(text.lines[0], ' ') + 1) ==
+  CHECK(grown->with_tag("news", "")
+            ->encode(text.lines[0], 0 + std::ranges::count(text.lines[0], ' ') + 1) ==
         text.features().encode(text.lines[0], std::ranges::count(text.lines[0], ' ') + 1));
 }
 
@@ -162,7 +164,8 @@ TEST_CASE("batches and their parts have the features of every line, under its te
   // Another default tag is another corpus only where the lines have no tags of their own.
   CorpusRequest untagged = request();
   untagged.tags.clear();
-  CHECK(load_corpus(untagged).features(0).to_vector() != corpus.features(corpus.size() - 1).to_vector());
+  CHECK(load_corpus(untagged).features(0).to_vector() !=
+        corpus.features(corpus.size() - 1).to_vector());
 }
 
 TEST_CASE("sources come in their ratios, and a line is found again in its text") {
@@ -178,11 +181,13 @@ TEST_CASE("sources come in their ratios, and a line is found again in its text")
     CHECK(lines[i] == (tags[i] == "news" ? text.lines : text.others)[number - 1]);
     CHECK(contains(tags[i] == "news" ? "train.a" : "other.a").match(place));
   }
-  CHECK(read_lines(text_path(with_vocabulary_text(text.config, text.directory / "cache").train, "a"))
-            .size() == 500);
+  CHECK(
+      read_lines(text_path(with_vocabulary_text(text.config, text.directory / "cache").train, "a"))
+          .size() == 500);
 }
 
-TEST_CASE("rare words become unknown with probability z / (z + count), by seed and position alone") {
+TEST_CASE(
+    "rare words become unknown with probability z / (z + count), by seed and position alone") {
   const Text text;
   const Tokenizer& source = *text.tokenizers.source;
   const DataConfig mixed = with_training_text(text.config, text.directory / "cache", 1);

@@ -161,9 +161,8 @@ TEST_CASE("the sum of embeddings equals torch::embedding_bag, values and gradien
   const torch::Tensor ids = torch::tensor({3, 0, 3, 19, 3, 7}, torch::kInt64);
   const torch::Tensor offsets = torch::tensor({0, 2, 2, 5, 6}, torch::kInt64);  // row 1 has none
   const torch::Tensor upstream = torch::randn({4, 6});
-  const torch::Tensor plain = std::get<0>(torch::embedding_bag(
-                                  w, ids, offsets, false, 0, false, {}, true)) *
-                              2.5;
+  const torch::Tensor plain =
+      std::get<0>(torch::embedding_bag(w, ids, offsets, false, 0, false, {}, true)) * 2.5;
   plain.backward(upstream);
   const torch::Tensor expected = w.grad().clone();
   const bool has_gradient = GENERATE(true, false);

@@ -225,9 +225,9 @@ TEST_CASE("in order, a sequence that is no tree is rejected") {
   CHECK(fits("DT NP NN /NP S VB /S", "a b c"));
   CHECK(fits("NN NP /NP S /S", "a"));
   CHECK(fits("NN", "a"));
-  CHECK_FALSE(fits("NP NN /NP", "a"));        // nothing to begin with
-  CHECK_FALSE(fits("NN S NP /NP /S", "a"));   // NP takes the first child of S: it comes before S
-  CHECK_FALSE(fits("NN NN S /S", "a b"));     // two nodes without a constituent
+  CHECK_FALSE(fits("NP NN /NP", "a"));       // nothing to begin with
+  CHECK_FALSE(fits("NN S NP /NP /S", "a"));  // NP takes the first child of S: it comes before S
+  CHECK_FALSE(fits("NN NN S /S", "a b"));    // two nodes without a constituent
   CHECK_FALSE(fits("NN S /S NN", "a b"));
   CHECK_FALSE(fits("NN S", "a"));
   CHECK_FALSE(fits("NN S /NP", "a"));

@@ -113,8 +113,8 @@ const std::string kXx = "(S (NP )S )NP XX";
 
 /// All outputs of at most `limit` tokens that are trees, with their scores.
 void enumerate_trees(const Model& model, const Tokenizer& tokenizer, TreeForm form,
-                     const SearchConfig& config, int64_t words, int64_t limit, const Hypothesis& prefix,
-                     std::vector<Hypothesis>& out) {
+                     const SearchConfig& config, int64_t words, int64_t limit,
+                     const Hypothesis& prefix, std::vector<Hypothesis>& out) {
   const auto log_probs = model.log_probs(0, prefix.tokens);
   const auto length = static_cast<int64_t>(prefix.tokens.size()) + 1;
   const auto tree = delinearize(pieces(tokenizer, prefix.tokens), some_words(words), form);
@@ -172,8 +172,7 @@ TEST_CASE("a model that always prefers one symbol still ends with a tree") {
         const SearchConfig config{.beam = 2, .extra_length = extra};
         const auto found = constrained(model, *tokenizer, form, {words}, config);
         REQUIRE(found[0].front().finished);
-        REQUIRE(
-            delinearize(pieces(*tokenizer, found[0].front().tokens), some_words(words), form));
+        REQUIRE(delinearize(pieces(*tokenizer, found[0].front().tokens), some_words(words), form));
       }
     }
   }
