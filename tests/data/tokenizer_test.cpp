@@ -347,7 +347,7 @@ TEST_CASE("word lists keep the most frequent words, ties by their bytes") {
   write_text(text.config.train + ".xx", "c b a\nc b\nc\n");
   write_text(text.config.train + ".yy", "a d\n");
   const auto made = make_tokenizers(text.config);
-  CHECK(made.source->serialized() == "<unk>\n<s>\n</s>\nc\na\nb\n");
+  CHECK(made.source->serialized() == "<unk>\n<s>\n</s>\nc\t3\na\t2\nb\t2\n");
   text.config.vocab_size = 100;
   text.config.min_frequency = 2;
   CHECK(make_tokenizers(text.config).source->size() == 6);

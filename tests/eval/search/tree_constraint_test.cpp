@@ -117,7 +117,7 @@ void enumerate_trees(const Model& model, const Tokenizer& tokenizer, TreeForm fo
                      const Hypothesis& prefix, std::vector<Hypothesis>& out) {
   const auto log_probs = model.log_probs(0, prefix.tokens);
   const auto length = static_cast<int64_t>(prefix.tokens.size()) + 1;
-  const auto tree = delinearize(pieces(tokenizer, prefix.tokens), some_words(words), form);
+  const auto tree = delinearize(pieces(tokenizer, prefix.tokens), some_words(words), form, {"S"});
   if (tree && !empty_somewhere(*tree)) {
     out.push_back({prefix.tokens, prefix.log_prob + log_probs[kEos], 0.0, true});
     out.back().score = out.back().log_prob / length_penalty(config, length);
