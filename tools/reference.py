@@ -52,6 +52,7 @@ its training) or from another file:
 SECTIONS = {
     "": ("Top level", ""),
     "data": ("data", "Texts, tokenizer and batches (sections 5.1 and 6.3 of the paper)."),
+    "data.sources[]": ("data.sources", "A list of further training texts (`data.sources`); data.train stays the main one."),
     "model": ("model", "The model (section 3). The other options depend on `architecture`."),
     "train": ("train", "Optimizer, schedule, regularization and checkpoints (section 5)."),
     "search": ("search", "Beam search (section 6.1), for `translate` and `parse`, and the evaluators' default."),

@@ -34,7 +34,7 @@ bool next_parses(std::vector<LineReader>& readers, std::vector<Tree>& parses) {
                       place = name + ":" + std::to_string(reader.number());
     if (reader.cut()) throw DataError(place + ": a line of more than 1 MiB; expected a tree");
     std::vector<Tree> trees = parse_trees(line, name, {}, reader.number());
-    if (trees.size() > 1) throw DataError(place + ": several trees; expected one tree a line");
+    if (trees.size() > 1) throw DataError(place + ": several trees; expected one tree per line");
     if (trees.size() == 1 && !tree_words(trees[0]).empty()) parses.push_back(std::move(trees[0]));
   }
   if (ended == 0 || ended == readers.size()) return ended == 0;
