@@ -76,8 +76,7 @@ void report(const Parser& parser, bool constrained) {
 
 void parse(const ParseOptions& options, const Context& context) {
   const SearchFlags& flags = options.search;
-  LoadedEnsemble loaded =
-      load_ensemble_to_search(flags.runs, context.device, flags.assignments());
+  LoadedEnsemble loaded = load_ensemble_to_search(flags.runs, context.device, flags.assignments());
   const DataConfig& data = loaded.experiment().data;
   if (data.task != Task::parsing) {
     throw ConfigError(flags.runs.front().string() +

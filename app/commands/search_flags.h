@@ -15,7 +15,7 @@ struct SearchFlags {
   std::vector<std::string> settings;        ///< of --set
   std::optional<int64_t> beam, nbest;
   std::optional<double> alpha;
-  std::string tag;  ///< of the sentences (data.tag); empty: none
+  std::string tag;                      ///< of the sentences (data.tag); empty: none
   std::filesystem::path input, output;  ///< empty: standard input and output
   bool scores = false;
   bool nbest_list = false;

@@ -35,8 +35,7 @@ void print(const std::vector<Translation>& nbest, size_t line, const SearchFlags
 }
 
 void translate(const SearchFlags& flags, const Context& context) {
-  LoadedEnsemble loaded =
-      load_ensemble_to_search(flags.runs, context.device, flags.assignments());
+  LoadedEnsemble loaded = load_ensemble_to_search(flags.runs, context.device, flags.assignments());
   if (loaded.experiment().data.task != Task::translation) {
     throw ConfigError(flags.runs.front().string() +
                       ": a parser (data.task parsing); use attn parse");

@@ -50,10 +50,14 @@ void ByteNetImpl::add_blocks(const char* name, bool causal, std::vector<ByteNetB
   }
 }
 
-torch::Tensor ByteNetImpl::embed(const torch::Tensor& weight_VD, const torch::Tensor& tokens_N) {
-  // Scaled to unit variance, as in the Transformer.
-  return embedding_dropout_(
-      scaled_embedding(weight_VD, tokens_N, std::sqrt(static_cast<double>(config_.d_model))));
+double ByteNetImpl::embedding_scale() const {
+  return std::sqrt(static_cast<double>(config_.d_model));
+}
+
+torch::Tensor ByteNetImpl::embed(const torch::Tensor& weight_VD, const torch::Tensor& tokens_N,
+                                 const torch::Tensor& features_ND) {
+  const torch::Tensor tokens_ND = scaled_embedding(weight_VD, tokens_N, embedding_scale());
+  return embedding_dropout_(features_ND.defined() ? tokens_ND + features_ND : tokens_ND);
 }
 
 Memory ByteNetImpl::encode(const TokenSequences& source) {
@@ -66,7 +70,8 @@ Memory ByteNetImpl::encode(const TokenSequences& source) {
     offset += lengths.back();
   }
   const Segments unfolded(lengths, device());
-  const torch::Tensor embedded = embed(embeddings.of_source(), source.tokens_N);
+  const torch::Tensor embedded = embed(embeddings.of_source(), source.tokens_N,
+                                       embeddings.features_of(source, embedding_scale()));
   torch::Tensor x =
       torch::zeros({unfolded.rows(), config_.d_model}, embedded.options())
           .index_copy(0, int64_tensor(std::span<const int64_t>(slots), device()), embedded);

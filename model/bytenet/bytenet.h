@@ -47,7 +47,9 @@ class ByteNetImpl : public Seq2SeqModel {
 
  private:
   void add_blocks(const char* name, bool causal, std::vector<ByteNetBlock>& blocks);
-  torch::Tensor embed(const torch::Tensor& weight_VD, const torch::Tensor& tokens_N);
+  double embedding_scale() const;
+  torch::Tensor embed(const torch::Tensor& weight_VD, const torch::Tensor& tokens_N,
+                      const torch::Tensor& features_ND = {});
 
   ByteNetConfig config_;
   Dropout embedding_dropout_ = nullptr;

@@ -65,19 +65,26 @@ torch::Tensor ConvolutionalImpl::dropped(const torch::Tensor& x) const {
   return fast_dropout(x, is_training() ? config_.dropout : 0.0);
 }
 
+double ConvolutionalImpl::embedding_scale() const {
+  return kEmbeddingDeviation * std::sqrt(static_cast<double>(config_.d_model));
+}
+
 torch::Tensor ConvolutionalImpl::embed(const torch::Tensor& weight_VD,
                                        const torch::Tensor& positions_PD,
                                        const torch::Tensor& tokens_N,
-                                       const torch::Tensor& positions_N) {
-  const double scale = kEmbeddingDeviation * std::sqrt(static_cast<double>(config_.d_model));
-  return dropped(scaled_embedding(weight_VD, tokens_N, scale) +
-                 scaled_embedding(positions_PD, positions_N, 1.0));
+                                       const torch::Tensor& positions_N,
+                                       const torch::Tensor& features_ND) {
+  const torch::Tensor tokens_ND = scaled_embedding(weight_VD, tokens_N, embedding_scale()),
+                      positions_ND = scaled_embedding(positions_PD, positions_N, 1.0);
+  const torch::Tensor sum_ND = tokens_ND + positions_ND;
+  return dropped(features_ND.defined() ? sum_ND + features_ND : sum_ND);
 }
 
 Memory ConvolutionalImpl::encode(const TokenSequences& source) {
   const Segments& rows = source.segments;
   const torch::Tensor embedded_MD =
-      embed(embeddings.of_source(), source_positions, source.tokens_N, rows.positions());
+      embed(embeddings.of_source(), source_positions, source.tokens_N, rows.positions(),
+            embeddings.features_of(source, embedding_scale()));
   torch::Tensor x = encoder_in(embedded_MD);
   for (auto& layer : encoder_layers) x = scaled_sum(layer(x, rows), layer->residual(x));
   torch::Tensor keys_MD = encoder_out(x);

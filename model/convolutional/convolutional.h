@@ -49,8 +49,10 @@ class ConvolutionalImpl : public Seq2SeqModel {
 
  private:
   void reset_parameters();
+  double embedding_scale() const;
   torch::Tensor embed(const torch::Tensor& weight_VD, const torch::Tensor& positions_PD,
-                      const torch::Tensor& tokens_N, const torch::Tensor& positions_N);
+                      const torch::Tensor& tokens_N, const torch::Tensor& positions_N,
+                      const torch::Tensor& features_ND = {});
   torch::Tensor dropped(const torch::Tensor& x) const;
   ConvolutionalMemory split(const Memory& memory) const;
   /// The decoder above the embeddings; `convolved` computes layer i.
