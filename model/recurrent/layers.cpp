@@ -40,7 +40,10 @@ torch::Tensor RecurrentAttentionLayerImpl::forward(const torch::Tensor& queries_
   }
   scores_BLM = scores_BLM.masked_fill(memory.padding_BM.unsqueeze(1),
                                       -std::numeric_limits<float>::infinity());
-  return scores_BLM.softmax(-1).bmm(memory.values_BMC);
+  const torch::Tensor weights_BLM = scores_BLM.softmax(-1);
+  const torch::Tensor contexts_BLC = weights_BLM.bmm(memory.values_BMC);
+  if (observer) observer({weights_BLM.unsqueeze(1), contexts_BLC.unsqueeze(1)});
+  return contexts_BLC;
 }
 
 }  // namespace attn

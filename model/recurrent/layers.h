@@ -3,13 +3,14 @@
 
 #include "kernels/libtorch.h"
 #include "model/layers/linear.h"
+#include "model/observable_attention.h"
 #include "model/recurrent/config.h"
 #include "model/segments.h"
 
 namespace attn {
 
 /// Attention of every query over the source positions of its sentence.
-class RecurrentAttentionLayerImpl : public torch::nn::Module {
+class RecurrentAttentionLayerImpl : public torch::nn::Module, public ObservableAttention {
  public:
   explicit RecurrentAttentionLayerImpl(const RecurrentConfig& config);
 

@@ -92,7 +92,7 @@ torch::Tensor MultiHeadAttentionImpl::attend_projected(const torch::Tensor& proj
                                                        const KeysValues& memory,
                                                        const AttentionSpec& spec) {
   const torch::Tensor queries = rotate(projected, spec.position.rotation);
-  if (path_ == AttentionPath::kernels && !spec.position.bias_HLM.defined()) {
+  if (path_ == AttentionPath::kernels && !spec.position.bias_HLM.defined() && !observer) {
     return output(packed_attention(queries, memory.keys, memory.values,
                                    {.heads = heads_,
                                     .query_offsets = spec.queries.offsets(),
@@ -103,7 +103,9 @@ torch::Tensor MultiHeadAttentionImpl::attend_projected(const torch::Tensor& proj
                                     .query_starts = spec.queries.device_offsets(),
                                     .key_starts = spec.keys.device_offsets()}));
   }
-  return output(join_heads(reference_attention(queries, memory, spec).output, spec.queries));
+  const AttentionResult attended = reference_attention(queries, memory, spec);
+  if (observer) observer({attended.weights, attended.output});
+  return output(join_heads(attended.output, spec.queries));
 }
 
 torch::Tensor MultiHeadAttentionImpl::attend_to_cache(

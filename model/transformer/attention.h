@@ -7,6 +7,7 @@
 #include "kernels/libtorch.h"
 #include "model/layers/dropout.h"
 #include "model/layers/linear.h"
+#include "model/observable_attention.h"
 #include "model/segments.h"
 #include "model/transformer/config.h"
 #include "model/transformer/position.h"
@@ -52,7 +53,7 @@ struct KeysValues {
 
 /// Section 3.2.2, for all three uses of section 3.2.3: encoder self-attention (memory = queries),
 /// masked decoder self-attention (causal) and cross-attention (memory = the encoder's output).
-class MultiHeadAttentionImpl : public torch::nn::Module {
+class MultiHeadAttentionImpl : public torch::nn::Module, public ObservableAttention {
  public:
   explicit MultiHeadAttentionImpl(const TransformerConfig& config);
 
@@ -72,6 +73,7 @@ class MultiHeadAttentionImpl : public torch::nn::Module {
   /// The weights of every head, [B, H, L, M], by the reference implementation.
   torch::Tensor weights(const torch::Tensor& queries_ND, const torch::Tensor& memory_ND,
                         const AttentionSpec& spec);
+  int64_t heads() const { return heads_; }
 
   Linear query = nullptr, key = nullptr, value = nullptr;  ///< W^Q, W^K, W^V of all heads
   Linear output = nullptr;                                 ///< W^O

@@ -1,0 +1,61 @@
+#include "eval/heads/head_pruning.h"
+
+#include "base/error.h"
+#include "eval/metrics/bootstrap.h"
+#include "eval/tasks/translator.h"
+
+namespace attn {
+
+HeadPruning::HeadPruning(Seq2SeqModel& model, Tokenizers tokenizers, const SearchConfig& search,
+                         std::vector<std::string> sources, std::vector<std::string> references,
+                         const BleuOptions& bleu)
+    : model_(model),
+      tokenizers_(std::move(tokenizers)),
+      search_(search),
+      sources_(std::move(sources)),
+      references_{std::move(references)},
+      bleu_(bleu) {
+  if (sources_.size() == references_.front().size() && !sources_.empty()) return;
+  throw DataError("heads: " + std::to_string(sources_.size()) + " sources and " +
+                  std::to_string(references_.front().size()) +
+                  " references; expected the same number, at least 1");
+}
+
+std::vector<BleuStatistics> HeadPruning::without(std::span<const HeadId> heads,
+                                                 const std::string& what) {
+  if (log) log(what);
+  const HeadMask mask(model_, heads);
+  // Created here: it may hold copies of the weights.
+  Translator translator(model_, tokenizers_, search_);
+  std::vector<std::string> hypotheses;
+  for (const auto& nbest : translator.translate(sources_)) hypotheses.push_back(nbest[0].text);
+  return bleu_statistics(hypotheses, references_, bleu_);
+}
+
+std::vector<PrunedScore> HeadPruning::curve(std::span<const HeadId> order) {
+  std::vector<PrunedScore> scores;
+  for (size_t tenth = 0; tenth <= 10; ++tenth) {
+    const size_t masked = (order.size() * tenth + 5) / 10;
+    const auto statistics = without(order.first(masked), std::to_string(masked) + " heads masked");
+    scores.push_back({.masked = static_cast<int64_t>(masked),
+                      .bleu = bleu_from_statistics(sum_of(statistics), bleu_, 1).score});
+  }
+  return scores;
+}
+
+std::vector<AblatedScore> HeadPruning::ablation(std::span<const HeadId> heads) {
+  const SystemStatistics whole = {without({}, "whole model")};
+  std::vector<AblatedScore> scores;
+  for (const HeadId& head : heads) {
+    const SystemStatistics ablated = {
+        without(std::span(&head, 1), std::string(enum_name(head.kind)) + " layer " +
+                                         std::to_string(head.layer) + " head " +
+                                         std::to_string(head.head) + " masked")};
+    const PairedScore score =
+        paired_bootstrap(whole, std::span(&ablated, 1), bleu_).systems.front();
+    scores.push_back({head, score.difference, score.p_value});
+  }
+  return scores;
+}
+
+}  // namespace attn

@@ -1,0 +1,79 @@
+// Looking inside a model: what its attention heads compute, and the model without some of them.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/enum_names.h"
+#include "kernels/libtorch.h"
+#include "model/observable_attention.h"
+#include "model/seq2seq.h"
+
+namespace attn {
+
+/// The three uses of attention, section 3.2.3.
+enum class AttentionKind { encoder, decoder, cross };
+
+template <>
+struct EnumNames<AttentionKind> {
+  static constexpr auto values =
+      std::to_array<EnumName<AttentionKind>>({{AttentionKind::encoder, "encoder"},
+                                              {AttentionKind::decoder, "decoder"},
+                                              {AttentionKind::cross, "cross"}});
+};
+
+/// One head of one layer, both from 0.
+struct HeadId {
+  AttentionKind kind = AttentionKind::encoder;
+  int64_t layer = 0, head = 0;
+  bool operator==(const HeadId&) const = default;
+};
+
+/// What one layer computed.
+struct AttentionRecord {
+  AttentionKind kind = AttentionKind::encoder;
+  int64_t layer = 0;
+  ObservedAttention observed;
+};
+
+/// Records what every attention layer computes in encode() and decode() until it is destroyed. One
+/// at a time for a model, which must outlive it and run on one thread.
+class AttentionRecorder {
+ public:
+  /// Throws ConfigError for a model without attention.
+  explicit AttentionRecorder(Seq2SeqModel& model);
+  ~AttentionRecorder();
+  AttentionRecorder(const AttentionRecorder&) = delete;
+  AttentionRecorder& operator=(const AttentionRecorder&) = delete;
+
+  /// The records since the last call, in the order of computation.
+  std::vector<AttentionRecord> take();
+
+ private:
+  std::vector<ObservableAttention*> observed_;
+  std::vector<AttentionRecord> records_;
+};
+
+/// All heads of a Transformer, encoder first. Throws ConfigError for another architecture.
+std::vector<HeadId> all_heads(Seq2SeqModel& model);
+
+/// The model without some heads until it is destroyed: the columns of W^O that read a masked head's
+/// output are 0. The other heads are not rescaled (Michel et al. 2019). What was prepared for
+/// search before keeps its own weights.
+class HeadMask {
+ public:
+  /// Throws std::out_of_range for a head that the model does not have; and as all_heads.
+  HeadMask(Seq2SeqModel& model, std::span<const HeadId> heads);
+  ~HeadMask();
+  HeadMask(const HeadMask&) = delete;
+  HeadMask& operator=(const HeadMask&) = delete;
+
+ private:
+  struct Masked {
+    torch::Tensor columns, before;
+  };
+  std::vector<Masked> masked_;
+};
+
+}  // namespace attn
