@@ -1,0 +1,52 @@
+// Attention weights as a page to look at, and as data.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace attn {
+
+/// The weights of one layer.
+struct AttentionMap {
+  std::string kind;   ///< encoder, decoder or cross
+  int64_t layer = 0;  ///< from 0
+  int64_t heads = 0;
+  std::vector<float> weights;  ///< [heads, queries, keys]; each row sums to 1
+};
+
+/// A pair of sentences and all weights between them. The source's tokens are the keys of cross and
+/// encoder, EOS included; the target's are the decoder's input rows, BOS included.
+struct AttentionSentence {
+  std::vector<std::string> source, target;
+  std::vector<AttentionMap> maps;
+
+  const std::vector<std::string>& queries(const AttentionMap& map) const {
+    return map.kind == "encoder" ? source : target;
+  }
+  const std::vector<std::string>& keys(const AttentionMap& map) const {
+    return map.kind == "decoder" ? target : source;
+  }
+};
+
+struct AttentionReport {
+  std::string title, about;
+  std::vector<AttentionSentence> sentences;
+};
+
+/// A page with no external resources: for each sentence, layer and kind the grid of all heads, the
+/// lines of chosen heads (the paper's Figures 3 to 5) and a matrix. What is shown is kept in the
+/// address. Weights are rounded to 1/255. Without scripts it shows, for each sentence, the lines of
+/// the last layer's cross-attention, averaged over its heads.
+std::string attention_page(const AttentionReport& report);
+
+/// An array with an object for each sentence and kind, in the form that bertviz takes: "name",
+/// "attn" [layer][head][query][key], "left_text" (queries) and "right_text" (keys). Weights have
+/// four decimals.
+std::string attention_json(const AttentionReport& report);
+
+/// Base64 of weights in 0 … 1 as bytes in 0 … 255.
+std::string base64_weights(std::span<const float> weights);
+
+}  // namespace attn

@@ -1,0 +1,55 @@
+#include "report/attention_page.h"
+
+#include <string>
+
+#include "tests/support/catch.h"
+
+using namespace attn;
+using testing::contains;
+
+namespace {
+
+AttentionReport small_report() {
+  AttentionSentence sentence{
+      .source = {"a<b", "</s>"}, .target = {"<s>", "\"c\"", "d"}, .maps = {}};
+  sentence.maps = {{"encoder", 0, 1, {1.0F, 0.0F, 0.5F, 0.5F}},
+                   {"cross", 0, 2, {1, 0, 0.25F, 0.75F, 0, 1, 0.5F, 0.5F, 0.75F, 0.25F, 1, 0}}};
+  return {.title = "A & B", .about = "about", .sentences = {sentence}};
+}
+
+}  // namespace
+
+TEST_CASE("weights are bytes in base64") {
+  const std::vector<float> weights = {0.0F, 1.0F, 0.5F, 2.0F};
+  CHECK(base64_weights(weights) == "AP+A/w==");
+  CHECK(base64_weights(std::span(weights).first(3)) == "AP+A");
+  CHECK(base64_weights({}).empty());
+}
+
+TEST_CASE("the attention page needs no other file and is readable without scripts") {
+  const std::string page = attention_page(small_report());
+  CHECK(page.find("<link") == std::string::npos);
+  CHECK(page.find("src=") == std::string::npos);
+  CHECK(page.find("import ") == std::string::npos);
+  CHECK_THAT(page, contains("<svg class=\"lines\""));
+  CHECK_THAT(page, contains("A &amp; B"));
+  // The mean of both heads, 0.75 for the first query's first key.
+  CHECK_THAT(page, contains("opacity=\"0.75\""));
+  CHECK_THAT(page, contains("\"kind\":\"cross\",\"layer\":0,\"heads\":2"));
+}
+
+TEST_CASE("tokens cannot end the script of the attention page") {
+  AttentionReport report = small_report();
+  report.sentences[0].source[0] = "</script><b>\n";
+  const std::string page = attention_page(report);
+  CHECK(page.find("</script><b>") == std::string::npos);
+  CHECK_THAT(page, contains("\\u003c/script\\u003e\\u003cb\\u003e\\u000a"));
+}
+
+TEST_CASE("attention JSON has bertviz's axes: layer, head, query, key") {
+  const std::string json = attention_json(small_report());
+  CHECK_THAT(json,
+             contains("\"attn\":[[[[1,0],[0.25,0.75],[0,1]],[[0.5,0.5],[0.75,0.25],[1,0]]]]"));
+  CHECK_THAT(json, contains("\"left_text\":[\"\\u003cs\\u003e\",\"\\u0022c\\u0022\",\"d\"]"));
+  CHECK(json.find("decoder") == std::string::npos);
+}
