@@ -85,7 +85,12 @@ class Transformer:
         scores = q @ k.transpose(0, 2, 1) / np.sqrt(q.shape[-1])
         if causal:
             scores = np.where(np.tril(np.ones(scores.shape[1:], bool)), scores, -np.inf)
-        return self.linear(name + ".output", (softmax(scores) @ v).transpose(1, 0, 2).reshape(len(x), -1))
+        contexts = self.attend(name, softmax(scores), v)
+        return self.linear(name + ".output", contexts.transpose(1, 0, 2).reshape(len(x), -1))
+
+    def attend(self, name, weights, values):
+        """Contexts [heads, queries, d_v] of weights [heads, queries, keys]; a place to look inside."""
+        return weights @ values
 
     def sublayer(self, name, x, function):
         name += "_sublayer.norm"

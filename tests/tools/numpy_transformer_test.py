@@ -6,8 +6,10 @@
 What docs/reference/checkpoint.md says of names, head layout, ε, special tokens and positions is what
 tools/numpy_transformer.py computes. Needs numpy; skipped without.
 """
+import importlib.util
 import json
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -92,6 +94,23 @@ class NumpyTransformer(ProgramTest):
                 self.write(f"{name}.json", {"base": "paper.json", "model": model})
                 self.train(name)
                 self.likelihood_is_the_programs(name)
+
+    def test_the_lines_of_the_python_page_rebuild_an_encoder_layer(self):
+        if not all(importlib.util.find_spec(name) for name in ("torch", "safetensors")):
+            self.skipTest("no torch or safetensors")
+        self.write("square.json", {"base": "paper.json", "model": {"d_k": 16, "d_v": 16}})
+        self.train("square")
+        page = (ROOT / "docs/howto/python.md").read_text(encoding="utf8")
+        lines = next(block for block in re.findall("```python\n(.*?)```", page, re.S) if "TransformerEncoderLayer" in block)
+        self.assertIn('"runs/tiny/averaged"', lines)
+        names = {}
+        exec(lines.replace("runs/tiny/averaged", str(self.path / "square/checkpoints/step-00000030")), names)
+        self.assertEqual(tuple(names["rows"].shape), (1, 7, 32))
+        rows = names["torch"].randn(7, 32, generator=names["torch"].Generator().manual_seed(1))
+        self.model.config["layers"] = 1
+        expected = self.model.stack("encoder", rows.double().numpy())
+        actual = names["layer"](rows.unsqueeze(0))[0].detach().numpy()
+        self.assertLess(abs(actual - expected).max(), 1e-5)
 
 
 if __name__ == "__main__":
