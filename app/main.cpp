@@ -10,13 +10,16 @@
 
 #include "app/commands/agree_command.h"
 #include "app/commands/arguments.h"
+#include "app/commands/attention_command.h"
 #include "app/commands/average_command.h"
 #include "app/commands/bench_command.h"
 #include "app/commands/completion_command.h"
 #include "app/commands/config_command.h"
 #include "app/commands/demo_command.h"
 #include "app/commands/evaluate_command.h"
+#include "app/commands/export_command.h"
 #include "app/commands/generate_command.h"
+#include "app/commands/heads_command.h"
 #include "app/commands/logprob_command.h"
 #include "app/commands/parse_command.h"
 #include "app/commands/report_command.h"
@@ -75,6 +78,9 @@ int run(int argc, char** argv) {
   add_score_command(app);
   add_agree_command(app);
   add_average_command(app);
+  add_export_command(app);
+  add_attention_command(app, context);
+  add_heads_command(app, context);
   add_sweep_command(app, context);
   add_report_command(app);
   add_bench_command(app, context);

@@ -1,0 +1,95 @@
+#include "app/commands/attention_command.h"
+
+#include <filesystem>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/commands/stdin_lines.h"
+#include "app/experiment/checkpoint.h"
+#include "app/inspect/attention_report.h"
+#include "app/inspect/pairs.h"
+#include "base/error.h"
+#include "base/file.h"
+
+namespace attn {
+namespace {
+
+struct AttentionOptions {
+  std::filesystem::path run;
+  std::vector<std::string> assignments;
+  std::filesystem::path source, target;
+  std::filesystem::path html, json;
+  PairLimits limits;
+};
+
+std::string about(const LoadedModel& loaded, const AttentionOptions& options) {
+  const bool parser = loaded.experiment.data.task == Task::parsing;
+  const std::string outputs = parser ? "trees" : "translations";
+  return loaded.directory.path().string() + ". Teacher forcing on " +
+         (options.target.empty() ? "the model's own " + outputs : "given " + outputs) +
+         ": the rows of the decoder are its input tokens, so that row i predicts token i + 1.";
+}
+
+void attention(const AttentionOptions& options, const Context& context) {
+  if (options.html.empty() && options.json.empty()) {
+    throw ConfigError("attention: no output; give --html PAGE or --json FILE");
+  }
+  LoadedModel loaded = load_model_to_search(options.run, context.device, options.assignments);
+  const std::vector<std::string> source =
+      options.source.empty() ? read_stdin_lines() : read_lines(options.source);
+  const SelectedPairs selected = options.target.empty()
+                                     ? own_pairs(loaded, source, options.limits)
+                                     : given_pairs(loaded, source, options.target, options.limits);
+  if (selected.pairs.empty()) {
+    throw DataError("attention: no sentence of 1 to " + std::to_string(options.limits.max_tokens) +
+                    " tokens (--max-tokens) among the first " +
+                    std::to_string(options.limits.lines) + " (--lines)");
+  }
+  const AttentionReport report{.title = "Attention of " + options.run.string(),
+                               .about = about(loaded, options),
+                               .sentences = attention_of(loaded, selected.pairs)};
+  if (!options.html.empty()) write_file_atomically(options.html, attention_page(report));
+  if (!options.json.empty()) write_file_atomically(options.json, attention_json(report));
+  std::cerr << selected.pairs.size() << " sentences";
+  if (selected.left_out > 0) {
+    std::cerr << "; " << selected.left_out << " are empty or longer than "
+              << options.limits.max_tokens << " tokens (--max-tokens)";
+  }
+  std::cerr << "\n";
+}
+
+}  // namespace
+
+void add_attention_command(CLI::App& app, const Context& context) {
+  auto options = std::make_shared<AttentionOptions>();
+  CLI::App* command = app.add_subcommand(
+      "attention", "Write the attention weights of every head as an HTML page or JSON");
+  command->footer(
+      "Encodes the source and decodes the target with teacher forcing. Without --target the target "
+      "is\nthe model's own output. The page has no external resources; the JSON is in the form "
+      "that bertviz\ntakes. For a parser the source is words separated by blanks, the target trees "
+      "in brackets.\n"
+      "Examples:\n"
+      "  attn attention runs/tiny --html attention.html < sentences.en\n"
+      "  attn attention runs/tiny --source in.en --target ref.de --json attention.json");
+  command->add_option("run", options->run, kModelArgument)->required();
+  command
+      ->add_option("--set", options->assignments, "override an option of search or runtime: beam=5")
+      ->allow_extra_args(false);
+  command->add_option("--source", options->source, "sentences (default: standard input)");
+  command->add_option("--target", options->target,
+                      "their translations or trees (default: the model's own output)");
+  command->add_option("--html", options->html, "page to write");
+  command->add_option("--json", options->json, "file to write");
+  command->add_option("--lines", options->limits.lines, "use only the first sentences")
+      ->check(CLI::Range(1, 10000))
+      ->capture_default_str();
+  command->add_option("--max-tokens", options->limits.max_tokens, "leave out longer sentences")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
+  command->callback([options, &context] { attention(*options, context); });
+}
+
+}  // namespace attn

@@ -1,0 +1,128 @@
+#include "app/commands/heads_command.h"
+
+#include <filesystem>
+#include <iostream>
+#include <limits>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "app/experiment/checkpoint.h"
+#include "app/inspect/heads_report.h"
+#include "app/inspect/pairs.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "eval/heads/measure_heads.h"
+
+namespace attn {
+namespace {
+
+struct HeadsOptions {
+  std::filesystem::path run;
+  std::vector<std::string> assignments;
+  std::string data;
+  PairLimits limits{.lines = 1000, .max_tokens = 256};
+  HeadStatisticsOptions statistics;
+  bool prune = false, ablate = false;
+  std::filesystem::path csv, json;
+};
+
+// As the run's own BLEU evaluator counts.
+BleuOptions bleu_options(const Experiment& experiment) {
+  for (const EvaluatorConfig& evaluator : experiment.eval) {
+    const auto* bleu = std::get_if<BleuEvaluation>(&evaluator.options);
+    if (bleu != nullptr) return bleu->bleu_options();
+  }
+  return {};
+}
+
+void add_scores(HeadsReport& report, LoadedModel& loaded, const HeadsOptions& options) {
+  if (loaded.experiment.data.task == Task::parsing) {
+    throw ConfigError("heads: --prune and --ablate score translations with BLEU; " +
+                      options.run.string() + " is a parser (data.task parsing)");
+  }
+  std::vector<std::string> sources = source_lines(loaded, options.data);
+  std::vector<std::string> references = read_lines(target_path(loaded, options.data));
+  for (auto* side : {&sources, &references}) {
+    if (static_cast<int64_t>(side->size()) > options.limits.lines) {
+      side->resize(static_cast<size_t>(options.limits.lines));
+    }
+  }
+  SearchConfig search = loaded.experiment.search;
+  search.nbest = 1;
+  const BleuOptions bleu = bleu_options(loaded.experiment);
+  HeadPruning pruning(*loaded.model, loaded.tokenizers, search, std::move(sources),
+                      std::move(references), bleu);
+  pruning.log = [](const std::string& what) { std::cerr << "translating, " << what << "\n"; };
+  report.signature = bleu_signature(bleu, 1);
+  if (options.prune) report.curve = pruning.curve(by_importance(report.heads));
+  if (options.ablate) report.ablation = pruning.ablation(all_heads(*loaded.model));
+}
+
+void heads(const HeadsOptions& options, const Context& context) {
+  LoadedModel loaded = load_model_to_search(options.run, context.device, options.assignments);
+  all_heads(*loaded.model);  // reports another architecture before any file is read
+  const SelectedPairs selected = given_pairs(loaded, source_lines(loaded, options.data),
+                                             target_path(loaded, options.data), options.limits);
+  if (selected.pairs.empty()) {
+    throw DataError(options.data + ": no sentence of 1 to " +
+                    std::to_string(options.limits.max_tokens) + " tokens (--max-tokens)");
+  }
+  std::cerr << selected.pairs.size() << " sentences, " << selected.left_out << " left out\n";
+  HeadsReport report;
+  report.heads =
+      head_statistics(*loaded.model, loaded.tokenizers, selected.pairs, options.statistics);
+  if (options.prune || options.ablate) add_scores(report, loaded, options);
+  std::cout << to_markdown(heads_table(report, false));
+  if (!report.curve.empty()) std::cout << "\n" << to_markdown(pruning_table(report));
+  if (!options.csv.empty()) {
+    write_file_atomically(options.csv, to_csv(heads_table(report, true)));
+  }
+  if (!options.json.empty()) {
+    write_file_atomically(options.json, to_json(report).dump(2) + "\n");
+  }
+}
+
+}  // namespace
+
+void add_heads_command(CLI::App& app, const Context& context) {
+  auto options = std::make_shared<HeadsOptions>();
+  CLI::App* command = app.add_subcommand(
+      "heads", "What each attention head does: statistics, importance, BLEU without it");
+  command->footer(
+      "Prints a row for each head; docs/howto/inspect.md defines the columns. Layers and heads "
+      "count "
+      "from 1.\n"
+      "Examples:\n"
+      "  attn heads runs/tiny --data corpora/multi30k/val --csv heads.csv\n"
+      "  attn heads runs/tiny --data corpora/multi30k/val --prune --ablate --json heads.json");
+  command->add_option("run", options->run, kModelArgument)->required();
+  command
+      ->add_option("--set", options->assignments, "override an option of search or runtime: beam=5")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--data", options->data,
+                   "text of both sides, as data.valid; for a parser a file of trees")
+      ->required();
+  command->add_option("--lines", options->limits.lines, "use only the first sentences")
+      ->check(CLI::Range(int64_t{1}, std::numeric_limits<int64_t>::max()))
+      ->capture_default_str();
+  command->add_option("--max-tokens", options->limits.max_tokens, "leave out longer sentences")
+      ->check(CLI::Range(1, 1 << 16))
+      ->capture_default_str();
+  command
+      ->add_option("--common", options->statistics.common_tokens,
+                   "number of most frequent tokens that are not rare")
+      ->check(CLI::Range(0, 1 << 24))
+      ->capture_default_str();
+  command->add_flag("--prune", options->prune,
+                    "BLEU with more and more heads masked, the least important first");
+  command->add_flag("--ablate", options->ablate,
+                    "BLEU without each head, with a paired bootstrap test");
+  command->add_option("--csv", options->csv, "table to write, in full precision");
+  command->add_option("--json", options->json, "file to write");
+  command->callback([options, &context] { heads(*options, context); });
+}
+
+}  // namespace attn

@@ -1,0 +1,161 @@
+#include "app/inspect/pairs.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "data/parsing/treebank.h"
+#include "eval/search/batched_search.h"
+#include "eval/tasks/parser.h"
+
+namespace attn {
+namespace {
+
+bool is_parser(const LoadedModel& loaded) {
+  return loaded.experiment.data.task == Task::parsing;
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string line;
+  for (const std::string& word : words) line += (line.empty() ? "" : " ") + word;
+  return line;
+}
+
+std::vector<std::string> words_of_line(const std::string& line) {
+  std::vector<std::string> words;
+  for (size_t at = line.find_first_not_of(" \t"); at != std::string::npos;) {
+    const size_t end = std::min(line.find_first_of(" \t", at), line.size());
+    words.push_back(line.substr(at, end - at));
+    at = line.find_first_not_of(" \t", end);
+  }
+  return words;
+}
+
+std::vector<int32_t> tree_tokens(const LoadedModel& loaded, const Tree& tree) {
+  const Tokenizer& symbols = *loaded.tokenizers.target;
+  const TreeForm form = loaded.experiment.data.tree_form;
+  return symbols.encode(joined(linearize(bare_tree(tree), form, vocabulary_labels(symbols, form))));
+}
+
+// The target side of a parser: trees over the words of the lines.
+std::vector<std::vector<int32_t>> read_tree_targets(const LoadedModel& loaded,
+                                                    std::span<const std::string> source,
+                                                    const std::filesystem::path& path) {
+  std::vector<std::vector<int32_t>> targets;
+  for (const Tree& tree : read_trees(path, tree_options(loaded.experiment.data))) {
+    if (targets.size() < source.size() &&
+        tree_words(tree) != words_of_line(source[targets.size()])) {
+      throw DataError(path.string() + ": tree " + std::to_string(targets.size() + 1) +
+                      " is not over the words of the source's line");
+    }
+    targets.push_back(tree_tokens(loaded, tree));
+  }
+  return targets;
+}
+
+std::vector<std::vector<int32_t>> read_targets(const LoadedModel& loaded,
+                                               std::span<const std::string> source,
+                                               const std::filesystem::path& path) {
+  std::vector<std::vector<int32_t>> targets;
+  if (is_parser(loaded)) {
+    targets = read_tree_targets(loaded, source, path);
+  } else {
+    for (const std::string& line : read_lines(path)) {
+      targets.push_back(loaded.tokenizers.target->encode(line));
+    }
+  }
+  if (targets.size() == source.size()) return targets;
+  throw DataError(path.string() + ": has " + std::to_string(targets.size()) +
+                  " sentences, the source " + std::to_string(source.size()));
+}
+
+// Adds a pair, or counts it as left out.
+void select(SelectedPairs& selected, size_t line, TokenPair pair, const LoadedModel& loaded,
+            const PairLimits& limits) {
+  const int64_t positions = loaded.model->max_length().value_or(limits.max_tokens + 1);
+  const auto most = static_cast<size_t>(std::min(limits.max_tokens, positions - 1));
+  if (pair.source.empty() || pair.source.size() > most || pair.target.size() > most) {
+    ++selected.left_out;
+    return;
+  }
+  selected.pairs.push_back(std::move(pair));
+  selected.lines.push_back(line);
+}
+
+std::vector<std::vector<int32_t>> translated(LoadedModel& loaded,
+                                             std::span<const std::vector<int32_t>> sources) {
+  SearchConfig search = loaded.experiment.search;
+  search.nbest = 1;
+  std::vector<std::vector<int32_t>> targets;
+  for (const auto& nbest :
+       batched_search(*loaded.model, loaded.tokenizers, sources,
+                      {.search = search, .inference = loaded.model->inference(search.backend())})) {
+    targets.push_back(nbest.empty() ? std::vector<int32_t>() : nbest.front().tokens);
+  }
+  return targets;
+}
+
+std::vector<std::vector<int32_t>> parsed(LoadedModel& loaded, std::span<const std::string> lines) {
+  SearchConfig search = loaded.experiment.search;
+  search.nbest = 1;
+  Parser parser(*loaded.model, loaded.tokenizers, loaded.experiment.data.tree_form, search);
+  std::vector<std::vector<std::string>> sentences;
+  for (const std::string& line : lines) sentences.push_back(words_of_line(line));
+  std::vector<std::vector<int32_t>> targets;
+  for (const auto& nbest : parser.parse(sentences)) {
+    targets.push_back(tree_tokens(loaded, nbest.front().tree));
+  }
+  return targets;
+}
+
+}  // namespace
+
+SelectedPairs given_pairs(const LoadedModel& loaded, std::span<const std::string> source,
+                          const std::filesystem::path& target, const PairLimits& limits) {
+  auto targets = read_targets(loaded, source, target);
+  SelectedPairs selected;
+  const size_t lines = std::min(source.size(), static_cast<size_t>(limits.lines));
+  for (size_t i = 0; i < lines; ++i) {
+    select(selected, i, {loaded.tokenizers.source->encode(source[i]), std::move(targets[i])},
+           loaded, limits);
+  }
+  return selected;
+}
+
+SelectedPairs own_pairs(LoadedModel& loaded, std::span<const std::string> source,
+                        const PairLimits& limits) {
+  source = source.first(std::min(source.size(), static_cast<size_t>(limits.lines)));
+  // Long sentences are not searched.
+  SelectedPairs sources;
+  for (size_t i = 0; i < source.size(); ++i) {
+    select(sources, i, {loaded.tokenizers.source->encode(source[i]), {}}, loaded, limits);
+  }
+  std::vector<std::vector<int32_t>> tokens;
+  std::vector<std::string> lines;
+  for (size_t i = 0; i < sources.pairs.size(); ++i) {
+    tokens.push_back(sources.pairs[i].source);
+    lines.push_back(source[sources.lines[i]]);
+  }
+  auto targets = is_parser(loaded) ? parsed(loaded, lines) : translated(loaded, tokens);
+  SelectedPairs selected{.pairs = {}, .lines = {}, .left_out = sources.left_out};
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    select(selected, sources.lines[i], {tokens[i], std::move(targets[i])}, loaded, limits);
+  }
+  return selected;
+}
+
+std::vector<std::string> source_lines(const LoadedModel& loaded, const std::string& data) {
+  const DataConfig& config = loaded.experiment.data;
+  if (!is_parser(loaded)) return read_lines(text_path(data, config.source));
+  std::vector<std::string> lines;
+  for (const Tree& tree : read_trees(data, tree_options(config))) {
+    lines.push_back(joined(tree_words(tree)));
+  }
+  return lines;
+}
+
+std::filesystem::path target_path(const LoadedModel& loaded, const std::string& data) {
+  return is_parser(loaded) ? data : text_path(data, loaded.experiment.data.target);
+}
+
+}  // namespace attn

@@ -1,0 +1,253 @@
+#!/usr/bin/env python3
+"""Exported models give the program's probabilities and translations in the program that they are for.
+
+    python3 tests/app/export_test.py path/to/attn
+
+Needs numpy, and ctranslate2 or transformers with torch; skipped without. Log-probabilities of given translations are
+compared with tools/numpy_transformer.py in double precision, which is compared with attn elsewhere.
+"""
+import importlib.util
+import os
+import sys
+import unittest
+import warnings
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.dont_write_bytecode = True
+sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "tests/app")]
+from program import ProgramTest, main  # noqa: E402  # its folder must be on the path first
+
+CONFIG = {
+    "data": {"train": "corpus/train", "valid": "corpus/valid", "source": "en", "target": "de", "vocab_size": 300,
+             "batch_tokens": 512},
+    "model": {"layers": 2, "d_model": 32, "d_ff": 48, "heads": 4, "d_k": 8, "d_v": 8, "dropout": 0.0},
+    "train": {"steps": 2, "schedule": "inverse_sqrt", "learning_rate": 0.01, "warmup": 2},
+    "search": {"beam": 3, "alpha": 0.0},
+    "eval": [{"name": "valid", "kind": "loss", "every": 0}],
+}
+# What both targets can express, then what only CTranslate2 can, with --weights of the latter.
+BOTH = {
+    "post_norm": {},
+    "narrow_heads": {"d_k": 6, "d_v": 4, "bias": False},
+    "learned": {"position": "learned", "max_positions": 300, "embedding_sharing": "decoder", "activation": "gelu"},
+    "halves": {"position": "sinusoidal_halves", "embedding_sharing": "none", "activation": "silu"},
+}
+CTRANSLATE2 = {
+    "wide_values": {"d_k": 4, "d_v": 16, "norm": "pre"},
+    "rotary": {"position": "rotary", "norm": "pre", "norm_kind": "rms", "d_k": 4, "d_v": 6},
+    "none": {"position": "none", "norm_kind": "rms", "bias": False},
+}
+try:
+    from numpy_transformer import load_checkpoint, read_vocabulary
+    HAS_NUMPY = True
+except ImportError:
+    HAS_NUMPY = False
+HAS_CTRANSLATE2 = HAS_NUMPY and importlib.util.find_spec("ctranslate2") is not None
+HAS_TRANSFORMERS = HAS_NUMPY and all(importlib.util.find_spec(name) for name in ("transformers", "torch", "sentencepiece"))
+
+
+if HAS_CTRANSLATE2:
+    import ctranslate2
+if HAS_TRANSFORMERS:
+    import torch
+    import transformers
+
+
+class ExportTest(ProgramTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.attn("generate", "corpus", "--train", "1500", "--valid", "20", "--test", "200")
+        cls.write("base.json", CONFIG)
+        cls.source = (cls.path / "corpus/test.en").read_text(encoding="utf8")
+        cls.reference = (cls.path / "corpus/test.de").read_text(encoding="utf8")
+
+    def train(self, name, model, data=None, **train):
+        if (self.path / name).exists():
+            return
+        self.write(f"{name}.json", {"base": "base.json", "model": model, "data": data or {}, "train": train})
+        self.attn("train", f"{name}.json", "--run", name)
+
+    def train_separate(self):
+        self.train("separate", {"embedding_sharing": "decoder"}, {"shared_vocabulary": False, "vocab_size": 3000})
+
+    def train_well(self):
+        """A model that translates, so that searches are worth comparing."""
+        self.train("trained", {}, {"vocab_size": 600}, steps=500, warmup=50)
+
+    def export(self, name, target, *options):
+        output = f"{name}-{target}{''.join(options)}"
+        if not (self.path / output).exists():
+            self.attn("export", name, "--to", target, "--output", output, *options)
+        return str(self.path / output)
+
+    def checkpoint(self, name):
+        return self.path / name / "checkpoints" / sorted(
+            step.name for step in (self.path / name / "checkpoints").glob("step-*"))[-1]
+
+    def pieces(self, name, text, *options):
+        return [line.split(" ") for line in self.attn("vocab", name, "--encode", *options, stdin=text).stdout.splitlines()]
+
+    def pairs(self, name, count=20):
+        sources = self.pieces(name, self.source)[:count]
+        targets = self.pieces(name, self.reference, "--target")[:count]
+        return sources, targets
+
+    def expected(self, name, sources, targets):
+        """Log-probabilities of the targets' tokens and EOS, in NumPy."""
+        model = load_checkpoint(self.checkpoint(name))
+        ids = [read_vocabulary(self.attn("vocab", name, *side).stdout) for side in ((), ("--target",))]
+        return [model.log_probabilities([ids[0][piece] for piece in source], [ids[1][piece] for piece in target],
+                                        ids[1]["<s>"], ids[1]["</s>"]) for source, target in zip(sources, targets)]
+
+    def translations(self, name):
+        lines = self.attn("translate", name, "--set", "alpha=0", "--set", "beam=3", "--scores", stdin=self.source).stdout
+        return [(float(line.split("\t")[2]), line.split("\t")[3]) for line in lines.splitlines()]
+
+    def assert_close(self, expected, actual, delta=1e-5):
+        self.assertEqual([len(row) for row in expected], [len(row) for row in actual])
+        self.assertLess(max(abs(a - b) for x, y in zip(expected, actual) for a, b in zip(x, y)), delta)
+
+
+@unittest.skipUnless(HAS_CTRANSLATE2, "no ctranslate2")
+class Ctranslate2(ExportTest):
+    def scores(self, folder, sources, targets, compute_type="float32"):
+        translator = ctranslate2.Translator(folder, compute_type=compute_type, intra_threads=1)
+        return [row.log_probs for row in translator.score_batch(sources, targets)]
+
+    def agrees(self, name):
+        sources, targets = self.pairs(name)
+        self.assert_close(self.expected(name, sources, targets),
+                          self.scores(self.export(name, "ctranslate2"), sources, targets))
+
+    def test_log_probabilities_are_the_programs(self):
+        for name, model in {**BOTH, **CTRANSLATE2}.items():
+            with self.subTest(name):
+                self.train(name, model)
+                self.agrees(name)
+
+    def test_separate_vocabularies(self):
+        self.train_separate()
+        self.agrees("separate")
+
+    def test_a_word_vocabulary(self):
+        self.train("words", {}, {"tokenizer": "words", "vocab_size": 3000})
+        self.agrees("words")
+
+    def test_search_finds_the_same_translations(self):
+        self.train_well()
+        translator = ctranslate2.Translator(self.export("trained", "ctranslate2"), compute_type="float32", intra_threads=1)
+        found = translator.translate_batch(self.pieces("trained", self.source), beam_size=3, length_penalty=0,
+                                           return_scores=True, max_batch_size=64)
+        ours = self.translations("trained")
+        self.assertEqual(len(ours), 200)
+        self.assertEqual([text for _, text in ours],
+                         ["".join(row.hypotheses[0]).replace("\u2581", " ").strip() for row in found])
+        self.assertLess(max(abs(score - row.scores[0]) for (score, _), row in zip(ours, found)), 1e-4)
+
+    def test_int8_weights_are_those_that_ctranslate2_makes_itself(self):
+        self.train_well()
+        sources, targets = self.pairs("trained")
+        whole, small = self.export("trained", "ctranslate2"), self.export("trained", "ctranslate2", "--weights", "int8")
+        self.assertLess(os.path.getsize(small + "/model.bin"), 0.85 * os.path.getsize(whole + "/model.bin"))
+        ours, theirs = (self.scores(folder, sources, targets, "int8") for folder in (small, whole))
+        self.assertEqual(ours, theirs)
+        exact = self.expected("trained", sources, targets)
+        self.assert_close(exact, ours, delta=0.5)
+
+
+@unittest.skipUnless(HAS_TRANSFORMERS, "no transformers")
+class HuggingFace(ExportTest):
+    def load(self, folder):
+        transformers.logging.set_verbosity_error()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return (transformers.MarianMTModel.from_pretrained(folder).eval(),
+                    transformers.MarianTokenizer.from_pretrained(folder))
+
+    def scores(self, model, tokenizer, sources, targets):
+        """One pair at a time and as one padded batch, which must agree."""
+        rows = [self.batch_scores(model, tokenizer, [source], [target])[0] for source, target in zip(sources, targets)]
+        self.assert_close(rows, self.batch_scores(model, tokenizer, sources, targets))
+        return rows
+
+    def batch_scores(self, model, tokenizer, sources, targets):
+        batch = tokenizer(sources, text_target=targets, return_tensors="pt", padding=True)
+        with torch.no_grad():
+            logits = model(**batch).logits
+        self.assertLess(logits[..., model.config.pad_token_id].max(), -1e8)  # padding is never generated
+        chosen = logits.double().log_softmax(-1).gather(2, batch["labels"].clamp(min=0).unsqueeze(2)).squeeze(2)
+        used = batch["labels"] != model.config.pad_token_id
+        return [row[mask].tolist() for row, mask in zip(chosen, used)]
+
+    def agrees(self, name):
+        model, tokenizer = self.load(self.export(name, "huggingface"))
+        sources, targets = self.pairs(name)
+        lines = [text.splitlines()[:len(sources)] for text in (self.source, self.reference)]
+        self.assertEqual([tokenizer.tokenize(line) for line in lines[0]], sources)
+        self.assert_close(self.expected(name, sources, targets), self.scores(model, tokenizer, *lines))
+
+    def test_log_probabilities_are_the_programs(self):
+        for name, model in BOTH.items():
+            with self.subTest(name):
+                self.train(name, model)
+                self.agrees(name)
+
+    def test_separate_vocabularies(self):
+        self.train_separate()
+        self.agrees("separate")
+
+    def test_search_finds_the_same_translations(self):
+        self.train_well()
+        model, tokenizer = self.load(self.export("trained", "huggingface"))
+        ours, found = self.translations("trained"), []
+        lines = self.source.splitlines()
+        for start in range(0, len(lines), 50):
+            batch = tokenizer(lines[start:start + 50], return_tensors="pt", padding=True)
+            found += tokenizer.batch_decode(model.generate(**batch, num_beams=3, length_penalty=0.0),
+                                            skip_special_tokens=True)
+        self.assertEqual([text for _, text in ours], found)
+
+    def test_a_saved_copy_gives_the_same_probabilities(self):
+        self.train("post_norm", {})
+        model, tokenizer = self.load(self.export("post_norm", "huggingface"))
+        model.save_pretrained(self.path / "copy")
+        tokenizer.save_pretrained(self.path / "copy")
+        lines = [text.splitlines()[:10] for text in (self.source, self.reference)]
+        self.assertEqual(self.scores(model, tokenizer, *lines), self.scores(*self.load(self.path / "copy"), *lines))
+
+
+class Rejections(ExportTest):
+    def rejected(self, name, target, model, names, data=None):
+        self.train(name, model, data)
+        self.one_line("export", name, "--to", target, "--output", "rejected", code=2, names=names)
+        self.assertFalse(list(self.path.glob("rejected*")))
+
+    def test_options_that_marian_cannot_express_are_named(self):
+        for name, model in CTRANSLATE2.items():
+            option = {"wide_values": "model.norm", "rotary": "model.norm", "none": "model.norm_kind"}[name]
+            with self.subTest(name):
+                self.rejected(name, "huggingface", model, [option, "huggingface"])
+        self.rejected("wide", "huggingface", {"d_v": 12}, ["model.d_v: 12", "--to ctranslate2"])
+        self.rejected("words", "huggingface", {}, ["data.tokenizer", "words"], {"tokenizer": "words", "vocab_size": 3000})
+        self.rejected("rotary_post", "huggingface", {"position": "rotary"}, ["model.position: rotary"])
+
+    def test_other_architectures_are_named(self):
+        self.write("recurrent.json", {**CONFIG, "model": {"architecture": "recurrent", "hidden": 16, "d_model": 16}})
+        self.attn("train", "recurrent.json", "--run", "recurrent")
+        self.one_line("export", "recurrent", "--to", "ctranslate2", "--output", "rejected", code=2,
+                      names=["model.architecture", "recurrent"])
+
+    def test_nothing_is_overwritten(self):
+        self.train("post_norm", {})
+        folder = Path(self.export("post_norm", "ctranslate2"))
+        before = {file.name: file.read_bytes() for file in folder.iterdir()}
+        self.one_line("export", "post_norm", "--to", "huggingface", "--output", folder.name, code=3, names=[folder.name])
+        self.assertEqual(before, {file.name: file.read_bytes() for file in folder.iterdir()})
+        self.one_line("export", "post_norm", "--to", "huggingface", "--weights", "int8", "--output", "rejected", code=2,
+                      names=["--weights", "int8"])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,197 @@
+#!/usr/bin/env python3
+"""`attn attention` and `attn heads` against plain NumPy.
+
+    python3 tests/tools/heads_test.py path/to/attn
+
+Weights are those of tools/numpy_transformer.py, the statistics follow the definitions of docs/howto/inspect.md, and the
+importance is a numerical derivative of the likelihood. Needs numpy; skipped without.
+"""
+import collections
+import json
+import os
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.dont_write_bytecode = True
+sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "tests/app")]
+from program import ProgramTest, main  # noqa: E402  # its folder must be on the path first
+
+CONFIG = {
+    "data": {"train": "corpus/train", "valid": "corpus/valid", "source": "en", "target": "de", "tokenizer": "words",
+             "vocab_size": 2000, "batch_tokens": 256},
+    "model": {"layers": 2, "d_model": 16, "d_ff": 24, "heads": 2, "d_k": 6, "d_v": 10, "dropout": 0.0},
+    "train": {"steps": 60, "schedule": "inverse_sqrt", "learning_rate": 0.01, "warmup": 20},
+    "eval": [{"name": "test", "kind": "bleu", "data": "corpus/test", "tokenize": "none", "every": 0, "beam": 1}],
+    "search": {"beam": 1},
+}
+KINDS = ("encoder", "decoder", "cross")
+COMMON = 12
+
+
+def skip(why):
+    print(f"skipped: {why}")
+    if reasons := os.environ.get("ATTN_SKIPPED"):  # collected by `./run test`
+        with open(reasons, "a", encoding="utf-8") as file:
+            file.write(f"{why}\n")
+    sys.exit(77)  # CTest's SKIP_RETURN_CODE
+
+
+def watched(model):
+    """The model, keeping the weights of each attention and able to scale one context: (name, head, query, factor)."""
+    class Watched(type(model)):
+        seen, scale = {}, None
+
+        def attend(self, name, weights, values):
+            contexts = weights @ values
+            self.seen[name] = weights
+            if self.scale and self.scale[0] == name:
+                contexts[self.scale[1], self.scale[2]] *= self.scale[3]
+            return contexts
+    return Watched(model.w, model.config)
+
+
+def name_of(kind, layer):
+    return f"{'encoder' if kind == 'encoder' else 'decoder'}.layers.{layer}." + (
+        "cross_attention" if kind == "cross" else "self_attention")
+
+
+class Heads(ProgramTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.attn("generate", "corpus", "--train", "1000", "--valid", "5", "--test", "40")
+        cls.write("heads.json", CONFIG)
+        cls.attn("train", "heads.json", "--run", "run")
+        cls.model = watched(load_checkpoint(cls.path / "run/checkpoints/step-00000060"))
+        cls.ids = read_vocabulary(cls.attn("vocab", "run").stdout)
+        cls.pairs = list(zip(cls.lines("corpus/valid.en"), cls.lines("corpus/valid.de")))
+
+    @classmethod
+    def lines(cls, file):
+        return [[cls.ids.get(word, cls.ids["<unk>"]) for word in line.split(" ")]
+                for line in (cls.path / file).read_text(encoding="utf8").splitlines()]
+
+    def log_probability(self, pair):
+        return self.model.log_probabilities(*pair, self.ids["<s>"], self.ids["</s>"]).sum()
+
+    def all_weights(self):
+        """[{name: [heads, queries, keys]}] of the pairs."""
+        found = []
+        for pair in self.pairs:
+            self.model.seen = {}
+            self.log_probability(pair)
+            found.append(dict(self.model.seen))
+        return found
+
+    def test_weights_are_those_of_the_reference(self):
+        self.attn("attention", "run", "--source", "corpus/valid.en", "--target", "corpus/valid.de", "--json", "w.json",
+                  "--html", "w.html")
+        written = json.loads((self.path / "w.json").read_text(encoding="utf8"))
+        self.assertEqual(len(written), len(self.pairs) * len(KINDS))
+        for i, weights in enumerate(self.all_weights()):
+            for k, kind in enumerate(KINDS):
+                entry = written[i * len(KINDS) + k]
+                for layer, attention in enumerate(entry["attn"]):
+                    self.assertLess(abs(np.array(attention) - weights[name_of(kind, layer)]).max(), 1e-4)
+                self.assertEqual(len(entry["left_text"]), len(entry["attn"][0][0]))
+                self.assertEqual(len(entry["right_text"]), len(entry["attn"][0][0][0]))
+        self.assertEqual(written[1]["left_text"][0], "<s>")
+        self.assertEqual(written[0]["right_text"][-1], "</s>")
+        page = (self.path / "w.html").read_text(encoding="utf8")
+        self.assertNotIn("<link", page)
+        self.assertNotIn("src=", page)
+
+    def statistics(self, kind, layer, head):
+        """By the definitions, one query at a time."""
+        of_source = kind != "decoder"
+        counts = collections.Counter(token for pair in self.pairs for token in pair[0 if of_source else 1])
+        common = sorted(counts.values(), reverse=True)[COMMON - 1]
+        rows, offsets, rare = [], [], []
+        for (source, target), weights in zip(self.pairs, self.all_weights()):
+            attention = weights[name_of(kind, layer)][head]
+            if kind == "encoder":
+                attention = attention[:-1]
+            named = attention[:, :-1] if of_source else attention
+            for i, row in enumerate(attention):
+                keys = row[:i + 1] if kind == "decoder" else row
+                entropy = -sum(a * np.log(a) for a in keys if a > 0)
+                best = int(np.argmax(named[i]))
+                offsets.append(best - i)
+                rows.append((entropy, entropy / np.log(len(keys)) if len(keys) > 1 else np.nan, named[i].max(),
+                             sum(a * abs(i - j) for j, a in enumerate(row)), abs(best - i)))
+            frequencies = [counts[t] for t in source] if of_source else [len(self.pairs), *(counts[t] for t in target)]
+            if min(frequencies) < common:
+                rare.append(frequencies[int(np.argmax(named.sum(0)))] == min(frequencies))
+        offset, count = max(sorted(collections.Counter(offsets).items()), key=lambda item: item[1])
+        means = np.nanmean(np.array(rows), 0)
+        return {"entropy": means[0], "relative_entropy": means[1], "confidence": means[2], "distance": means[3],
+                "argmax_distance": means[4], "offset": offset, "positional": count / len(offsets), "rare": np.mean(rare)}
+
+    def importance(self, kind, layer, head, step=1e-5):
+        """The mean of |dL/dε| with the head's context at one query scaled by 1 + ε."""
+        total, queries = 0.0, 0
+        for pair in self.pairs:
+            for query in range(len(pair[0]) if kind == "encoder" else len(pair[1]) + 1):
+                values = []
+                for factor in (1 + step, 1 - step):
+                    self.model.scale = (name_of(kind, layer), head, query, factor)
+                    values.append(self.log_probability(pair))
+                total += abs(values[0] - values[1]) / (2 * step)
+                queries += 1
+        self.model.scale = None
+        return total / queries
+
+    def test_statistics_and_importance_follow_their_definitions(self):
+        self.attn("heads", "run", "--data", "corpus/valid", "--common", str(COMMON), "--json", "h.json", "--csv", "h.csv")
+        heads = json.loads((self.path / "h.json").read_text(encoding="utf8"))["heads"]
+        self.assertEqual([(h["kind"], h["layer"], h["head"]) for h in heads if h["kind"] == "encoder"],
+                         [("encoder", layer, head) for layer in (1, 2) for head in (1, 2)])
+        self.assertEqual(len(heads), 12)
+        for entry in heads:
+            place = entry["kind"], entry["layer"] - 1, entry["head"] - 1
+            with self.subTest(place):
+                for key, value in self.statistics(*place).items():
+                    self.assertAlmostEqual(entry[key], value, delta=1e-5, msg=key)
+                expected = self.importance(*place)
+                self.assertAlmostEqual(entry["importance"], expected, delta=1e-3 * expected + 1e-6)
+                layer = [h for h in heads if (h["kind"], h["layer"]) == (entry["kind"], entry["layer"])]
+                norm = sum(h["importance"] ** 2 for h in layer) ** 0.5
+                self.assertAlmostEqual(entry["normalized_importance"], entry["importance"] / norm, delta=1e-6)
+        lines = (self.path / "h.csv").read_text(encoding="utf8").splitlines()
+        self.assertEqual(len(lines), 13)
+        self.assertAlmostEqual(float(lines[1].split(",")[4]), heads[0]["entropy"], delta=1e-6)
+
+    def test_masked_heads_change_translations(self):
+        self.attn("heads", "run", "--data", "corpus/test", "--prune", "--ablate", "--json", "p.json")
+        written = json.loads((self.path / "p.json").read_text(encoding="utf8"))
+        curve = written["pruning"]
+        self.assertEqual([point["masked"] for point in curve], [0, 1, 2, 4, 5, 6, 7, 8, 10, 11, 12])
+        whole = json.loads(self.attn("eval", "run", "--json").stdout)["test"]["bleu"]
+        self.assertAlmostEqual(curve[0]["bleu"], whole, delta=1e-6)
+        self.assertLess(curve[-1]["bleu"], 0.5 * whole)
+        differences = [head["bleu_difference"] for head in written["heads"]]
+        self.assertGreater(max(map(abs, differences)), 0)
+        self.assertTrue(all(0 < head["p_value"] <= 1 for head in written["heads"]))
+
+    def test_mistakes_are_one_line(self):
+        self.one_line("attention", "run", "--source", "corpus/valid.en", code=2, names=["--html"])
+        self.one_line("attention", "run", "--source", "corpus/valid.en", "--target", "corpus/test.de", "--html", "x.html",
+                      code=3, names=["corpus/test.de", "40", "5"])
+        self.write("recurrent.json", {**CONFIG, "model": {"architecture": "recurrent", "hidden": 8, "d_model": 8},
+                                      "train": {**CONFIG["train"], "steps": 2}})
+        self.attn("train", "recurrent.json", "--run", "recurrent")
+        self.one_line("heads", "recurrent", "--data", "corpus/valid", code=2, names=["model.architecture"])
+        self.attn("attention", "recurrent", "--source", "corpus/valid.en", "--json", "r.json")
+        written = json.loads((self.path / "r.json").read_text(encoding="utf8"))
+        for entry in written:
+            self.assertTrue(np.allclose(np.array(entry["attn"]).sum(-1), 1, atol=1e-2))
+
+
+if __name__ == "__main__":
+    try:
+        import numpy as np
+        from numpy_transformer import load_checkpoint, read_vocabulary
+    except ImportError as error:
+        skip(f"no numpy: {error}")
+    main()
