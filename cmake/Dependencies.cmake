@@ -20,6 +20,18 @@ add_library(attn_sentencepiece INTERFACE)
 target_include_directories(attn_sentencepiece SYSTEM INTERFACE ${SENTENCEPIECE_INCLUDE_DIR})
 target_link_libraries(attn_sentencepiece INTERFACE ${SENTENCEPIECE_TRAIN_LIBRARY} ${SENTENCEPIECE_LIBRARY})
 
+# Training over several processes. The C interface alone: C++ bindings are gone from MPI 3.
+set(ATTN_MPI OFF)
+if(ATTN_WITH_TORCH AND NOT ATTN_WITH_MPI STREQUAL "OFF")
+  set(MPI_CXX_SKIP_MPICXX ON)
+  if(ATTN_WITH_MPI STREQUAL "ON")
+    find_package(MPI REQUIRED COMPONENTS CXX)
+  else()
+    find_package(MPI QUIET COMPONENTS CXX)
+  endif()
+  set(ATTN_MPI ${MPI_CXX_FOUND})
+endif()
+
 if(ATTN_TESTS)
   find_package(Catch2 REQUIRED)
 endif()

@@ -1,4 +1,4 @@
-// Precision of matrix products.
+// Precision of matrix products, and of gradients on the wire.
 #pragma once
 
 #include "base/enum_names.h"

@@ -37,6 +37,8 @@ ROOMS = {
     "data/parsing": ["data"],
     "data/synthetic": ["data", "data/parsing"],
     "eval/heads": ["eval/metrics", "eval/search", "eval/tasks"],
+    "train": ["train/parallel"],
+    "train/parallel": [],
     "eval/metrics": [],
     "eval/search": [],
     "eval/tasks": ["eval/metrics", "eval/search"],
@@ -59,6 +61,7 @@ LIBRARIES = {
     r"CLI/.*": ["app/.*", "tests/app/.*"],
     r"sentencepiece.*": ["data/sentencepiece[^/]*\\.cpp"],
     r"catch2/.*": ["tests/support/.*"],
+    r"mpi\.h": ["train/parallel/mpi_communicator\\.cpp"],
 }
 
 TORCH = re.compile(r"(torch|ATen|c10)/.*")

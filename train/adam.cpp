@@ -33,13 +33,18 @@ class FlushSubnormals {
 }  // namespace
 
 Adam::Adam(const TrainConfig& config, FlatParameters& parameters)
-    : first_moment(torch::zeros_like(parameters.values)),
-      second_moment(torch::zeros_like(parameters.values)),
+    : Adam(config, parameters, {0, parameters.values.numel()}) {}
+
+Adam::Adam(const TrainConfig& config, FlatParameters& parameters, FlatRange range)
+    : first_moment(torch::zeros({range.size()}, parameters.values.options())),
+      second_moment(torch::zeros({range.size()}, parameters.values.options())),
       config_(config),
-      parameters_(parameters) {}
+      parameters_(parameters),
+      range_(range) {}
 
 void Adam::update(double learning_rate, int64_t step) {
-  const int64_t size = parameters_.values.numel();
+  const int64_t size = range_.size();
+  if (size == 0) return;
   if (!parameters_.values.is_cpu()) {
     update_part(0, size, learning_rate, step);
     return;
@@ -54,14 +59,15 @@ void Adam::update(double learning_rate, int64_t step) {
 
 void Adam::update_part(int64_t begin, int64_t end, double learning_rate, int64_t step) {
   const torch::NoGradGuard no_grad;
-  const auto part = [&](const torch::Tensor& of) {
-    return std::vector<torch::Tensor>{of.narrow(0, begin, end - begin)};
+  const auto part = [&](const torch::Tensor& of, int64_t offset = 0) {
+    return std::vector<torch::Tensor>{of.narrow(0, offset + begin, end - begin)};
   };
   // The fused kernels take the step count after the update.
   const std::vector<torch::Tensor> steps{
       torch::full({}, static_cast<double>(step), parameters_.values.options())};
-  const auto values = part(parameters_.values), gradients = part(parameters_.gradients),
-             first = part(first_moment), second = part(second_moment);
+  const auto values = part(parameters_.values, range_.begin),
+             gradients = part(parameters_.gradients, range_.begin), first = part(first_moment),
+             second = part(second_moment);
   if (config_.weight_decay > 0) {
     at::_fused_adamw_(values, gradients, first, second, {}, steps, learning_rate, config_.beta1,
                       config_.beta2, config_.weight_decay, config_.epsilon, false, false);

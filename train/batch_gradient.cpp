@@ -2,6 +2,9 @@
 
 #include <ATen/Parallel.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "base/random.h"
 #include "kernels/compute_scope.h"
 #include "train/precision.h"
@@ -16,8 +19,12 @@ constexpr int64_t kMostReplicated = int64_t{1} << 28;
 }  // namespace
 
 BatchGradient::BatchGradient(Seq2SeqModel& model, FlatParameters& parameters, Precision precision,
-                             cpu::SmoothedTargets targets)
-    : model_(model),
+                             cpu::SmoothedTargets targets, Communicator& world,
+                             GradientSharing sharing)
+    : world_(world),
+      sharing_(sharing),
+      sum_(world, parameters.gradients.numel(), sharing.wire),
+      model_(model),
       parameters_(parameters),
       precision_(effective_precision(precision, model.device())),
       packed_weights_(precision_),
@@ -71,39 +78,78 @@ LossSums BatchGradient::add_part(Seq2SeqModel& model, const Batch& part, double 
 
 void BatchGradient::add(const Batch& batch, double factor, uint64_t seed) {
   torch::manual_seed(seed);  // for LibTorch's dropout on a GPU
-  if (replicas_.empty() || batch.sentences == 1) {
-    losses_.push_back(add_part(model_, batch, factor, seed));
-    return;
+  const int64_t own = own_parts(), all = own * world_.size(), first = own * world_.rank();
+  const bool whole = all == 1 || batch.sentences == 1;
+  const std::vector<Batch> parts = whole ? std::vector<Batch>{batch} : split(batch, all);
+  const auto present = std::clamp<int64_t>(static_cast<int64_t>(parts.size()) - first, 0, own);
+  const auto none = torch::zeros({}, model_.device());
+  std::vector<LossSums> losses(own, LossSums{none, none});
+  const auto compute = [&](int64_t i) {
+    if (i > 0) replicas_[i - 1].used = true;
+    Seq2SeqModel& model = i == 0 ? model_ : *replicas_[i - 1].model;
+    const auto part = static_cast<uint64_t>(first + i);
+    losses[i] = add_part(model, parts[first + i], factor, whole ? seed : mix64(seed + part));
+  };
+  if (present == 1) {
+    compute(0);
+  } else {
+    at::parallel_for(0, present, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) compute(i);
+    });
   }
-  const std::vector<Batch> parts = split(batch, static_cast<int64_t>(replicas_.size()) + 1);
-  std::vector<LossSums> losses(parts.size());
-  at::parallel_for(0, static_cast<int64_t>(parts.size()), 1, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      if (i > 0) replicas_[i - 1].used = true;
-      Seq2SeqModel& model = i == 0 ? model_ : *replicas_[i - 1].model;
-      losses[i] = add_part(model, parts[i], factor, mix64(seed + static_cast<uint64_t>(i)));
-    }
-  });
   losses_.insert(losses_.end(), losses.begin(), losses.end());
 }
 
-UpdateSums BatchGradient::collect() {
-  for (const Replica& replica : replicas_) {
-    if (replica.used) parameters_.gradients.add_(replica.parameters->gradients);
-  }
-  std::vector<torch::Tensor> scalars{parameters_.gradients.norm().to(torch::kFloat64)};
+void BatchGradient::sum_gradients() {
+  const auto gradients = [&](int64_t i) -> torch::Tensor& {
+    return i == 0 ? parameters_.gradients : replicas_[i - 1].parameters->gradients;
+  };
+  // Parts are used from the first one, so that an unused one has no used ones below it.
+  tree_sum(own_parts(), [&](int64_t i, int64_t j) {
+    if (replicas_[j - 1].used) gradients(i).add_(gradients(j));
+  });
+  sum_.reduce(parameters_.gradients);
+  if (!sharing_.own_shard_only) sum_.gather_gradients(parameters_.gradients);
+}
+
+std::vector<double> BatchGradient::read_squares_and_losses() const {
+  const FlatRange own = sum_.own();
+  std::vector<torch::Tensor> all{
+      block_squares(parameters_.gradients.narrow(0, own.begin, own.size()))};
   for (const LossSums& of_part : losses_) {
-    scalars.push_back(of_part.loss.to(torch::kFloat64));
-    scalars.push_back(of_part.nll);
+    all.push_back(of_part.loss.to(torch::kFloat64).view({1}));
+    all.push_back(of_part.nll.to(torch::kFloat64).view({1}));
   }
-  const torch::Tensor read = torch::stack(scalars).cpu();
-  const double* value = read.const_data_ptr<double>();
-  UpdateSums sums{.gradient_norm = *value++};
-  for (size_t i = 0; i < losses_.size(); ++i) {
-    sums.smoothed += *value++;
-    sums.nll += *value++;
+  const torch::Tensor read = torch::cat(all).cpu();
+  return {read.const_data_ptr<double>(), read.const_data_ptr<double>() + read.numel()};
+}
+
+// In the order of blocks, and of batches and their parts: the same with any division.
+UpdateSums BatchGradient::sum_scalars() const {
+  const std::vector<double> own = read_squares_and_losses();
+  const std::vector<std::vector<double>> all = gather_lists(world_, own);
+  const auto losses = static_cast<int64_t>(2 * losses_.size()), parts = 2 * own_parts();
+  UpdateSums sums;
+  double squares = 0.0;
+  for (const auto& list : all) {
+    for (size_t i = 0; i + losses < list.size(); ++i) squares += list[i];
+  }
+  sums.gradient_norm = std::sqrt(squares);
+  for (int64_t batch = 0; batch < losses; batch += parts) {
+    for (const auto& list : all) {
+      const double* value = list.data() + list.size() - losses + batch;
+      for (int64_t i = 0; i < parts; i += 2) {
+        sums.smoothed += value[i];
+        sums.nll += value[i + 1];
+      }
+    }
   }
   return sums;
+}
+
+UpdateSums BatchGradient::collect() {
+  sum_gradients();
+  return sum_scalars();
 }
 
 }  // namespace attn

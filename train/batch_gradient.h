@@ -11,6 +11,7 @@
 #include "train/config.h"
 #include "train/flat_parameters.h"
 #include "train/loss.h"
+#include "train/parallel/gradient_sum.h"
 
 namespace attn {
 
@@ -21,25 +22,38 @@ struct UpdateSums {
   double gradient_norm = 0.0;
 };
 
+/// How gradients are shared by processes.
+struct GradientSharing {
+  Precision wire = Precision::fp32;  ///< type in which they are sent
+  bool own_shard_only = false;       ///< collect() leaves the sum in this process's shard only
+};
+
 /// On a CPU each of torch's threads computes some sentences of a batch with a replica that shares
 /// the weights: threads then synchronize once per batch instead of once per product. Rounding and
 /// dropout masks depend on the number of threads; the same number gives the same bits. If the
 /// gradients of the replicas would take more than 1 GB, threads share the products instead.
+///
+/// With n processes of t threads a batch has n · t parts, of which process r computes those from
+/// r · t. Gradients are added as one tree over all parts (tree_sum): n processes of one thread and
+/// one process of n threads have the same bits on a CPU, and so have all divisions into processes
+/// whose number of threads is a power of 2.
 class BatchGradient {
  public:
-  /// `parameters` are the model's; both must outlive this. Uses torch's current number of threads.
+  /// `parameters` are the model's; both and `world` must outlive this. Uses torch's current number
+  /// of threads, which must be the same in all processes.
   BatchGradient(Seq2SeqModel& model, FlatParameters& parameters, Precision precision,
-                cpu::SmoothedTargets targets);
+                cpu::SmoothedTargets targets, Communicator& world = single_process(),
+                GradientSharing sharing = {});
   BatchGradient(const BatchGradient&) = delete;
   BatchGradient& operator=(const BatchGradient&) = delete;
 
   /// Starts an update with the current weights.
   void zero();
-  /// Adds `factor` times the gradient of the summed loss. `seed`: of dropout. Does not synchronize
-  /// with a GPU.
+  /// Adds `factor` times the gradient of the summed loss of this process's parts of the batch.
+  /// `seed`: of dropout. Does not synchronize with a GPU or with other processes.
   void add(const Batch& batch, double factor, uint64_t seed);
-  /// Reduces the gradients of all replicas into the parameters' gradients. Returns the sums since
-  /// zero(). Synchronizes with a GPU.
+  /// Reduces the gradients of all replicas and processes into the parameters' gradients. Returns
+  /// the sums since zero(), over all processes. Synchronizes with a GPU and with other processes.
   UpdateSums collect();
 
  private:
@@ -50,6 +64,14 @@ class BatchGradient {
   };
   LossSums forward(Seq2SeqModel& model, const Batch& part, uint64_t seed);
   LossSums add_part(Seq2SeqModel& model, const Batch& part, double factor, uint64_t seed);
+  int64_t own_parts() const { return static_cast<int64_t>(replicas_.size()) + 1; }
+  void sum_gradients();
+  std::vector<double> read_squares_and_losses() const;
+  UpdateSums sum_scalars() const;
+
+  Communicator& world_;
+  GradientSharing sharing_;
+  GradientSum sum_;
 
   Seq2SeqModel& model_;
   FlatParameters& parameters_;
@@ -57,7 +79,8 @@ class BatchGradient {
   PackedWeights packed_weights_;
   cpu::SmoothedTargets targets_;
   std::vector<Replica> replicas_;  // number of threads - 1, or none
-  std::vector<LossSums> losses_;   // since zero()
+  // Since zero(): of each batch own_parts(), 0 for those that a short batch does not have.
+  std::vector<LossSums> losses_;
 };
 
 }  // namespace attn

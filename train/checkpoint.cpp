@@ -194,13 +194,12 @@ void average_weights(const std::vector<std::filesystem::path>& inputs,
   write_safetensors(out, tensors.views(), {{"averaged", std::to_string(inputs.size())}});
 }
 
-void save_training_state(const std::filesystem::path& path, Trainer& trainer) {
+void save_training_state(const std::filesystem::path& path, Trainer& trainer,
+                         const FullMoments& moments) {
   TensorList tensors;
   for (const auto& slot : trainer.parameters().slots()) {
-    tensors.add("first_moment." + slot.name,
-                FlatParameters::view(trainer.adam().first_moment, slot));
-    tensors.add("second_moment." + slot.name,
-                FlatParameters::view(trainer.adam().second_moment, slot));
+    tensors.add("first_moment." + slot.name, FlatParameters::view(moments.first, slot));
+    tensors.add("second_moment." + slot.name, FlatParameters::view(moments.second, slot));
   }
   std::map<std::string, std::string> metadata;
   visit_state(trainer.state,
@@ -208,12 +207,17 @@ void save_training_state(const std::filesystem::path& path, Trainer& trainer) {
   write_safetensors(path, tensors.views(), metadata);
 }
 
-void load_training_state(const std::filesystem::path& path, Trainer& trainer) {
+void save_training_state(const std::filesystem::path& path, Trainer& trainer) {
+  save_training_state(path, trainer, trainer.collect_moments());
+}
+
+void load_training_state(const std::filesystem::path& path, Trainer& trainer,
+                         const FullMoments& moments) {
   const SafetensorsFile file(path);
   for (const auto& slot : trainer.parameters().slots()) {
-    copy_into(FlatParameters::view(trainer.adam().first_moment, slot),
+    copy_into(FlatParameters::view(moments.first, slot),
               tensor_at(file, "first_moment." + slot.name), path);
-    copy_into(FlatParameters::view(trainer.adam().second_moment, slot),
+    copy_into(FlatParameters::view(moments.second, slot),
               tensor_at(file, "second_moment." + slot.name), path);
   }
   TrainState state;
@@ -230,6 +234,10 @@ void load_training_state(const std::filesystem::path& path, Trainer& trainer) {
     throw DataError(path.string() + ": its metadata have a negative position");
   }
   trainer.state = state;
+}
+
+void load_training_state(const std::filesystem::path& path, Trainer& trainer) {
+  load_training_state(path, trainer, trainer.collect_moments());
 }
 
 }  // namespace attn

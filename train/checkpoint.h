@@ -49,10 +49,18 @@ WeightsLoaded load_fitting_weights(const std::filesystem::path& path, torch::nn:
 void average_weights(const std::vector<std::filesystem::path>& inputs,
                      const std::filesystem::path& out);
 
-/// Adam's moments by parameter name, with the state as metadata. Throws DataError.
+/// Adam's moments by parameter name, with the state as metadata. `moments`: collect_moments() of
+/// the trainer. Throws DataError.
+void save_training_state(const std::filesystem::path& path, Trainer& trainer,
+                         const FullMoments& moments);
+/// The same for a training by one process.
 void save_training_state(const std::filesystem::path& path, Trainer& trainer);
 
-/// Restores what save_training_state wrote. Throws DataError for an invalid or mismatched file.
+/// Restores what save_training_state wrote: the moments into `moments`, [P] each. Throws DataError
+/// for an invalid or mismatched file.
+void load_training_state(const std::filesystem::path& path, Trainer& trainer,
+                         const FullMoments& moments);
+/// The same for a training by one process: into its optimizer.
 void load_training_state(const std::filesystem::path& path, Trainer& trainer);
 
 }  // namespace attn

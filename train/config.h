@@ -59,6 +59,7 @@ struct TrainConfig {
   double label_smoothing = 0.1;
   Smoothing smoothing = Smoothing::wrong;
   Precision precision = Precision::fp32;
+  Precision reduce = Precision::fp32;
   int64_t patience = 0;
   int64_t log_every = 50;
   int64_t checkpoint_every = 1000;
@@ -88,6 +89,8 @@ struct TrainConfig {
           "which classes share ε_ls: all wrong ones, all wrong ones but BOS, or all");
     visit("precision", self.precision,
           "precision of matrix products; weights and accumulation stay fp32");
+    visit("reduce", self.reduce,
+          "type in which processes send gradients to each other; sums are fp32");
     visit("patience", self.patience,
           "early stopping after this many validations without improvement; 0: off");
     visit("log_every", self.log_every, "steps between log lines");

@@ -8,6 +8,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+constexpr int64_t kStop = 1, kSave = 2;
+
 class Loop {
  public:
   Loop(Trainer& trainer, const TrainConfig& config, const LoopCallbacks& callbacks)
@@ -26,8 +28,10 @@ class Loop {
         callbacks_.log(throughput_.take_interval());
       }
       const bool best = evaluate(last);
-      const bool stop = callbacks_.stop_requested();
-      if (best || stop || finished() || checkpoint_due()) save();
+      const int64_t asked = callbacks_.agree((callbacks_.stop_requested() ? kStop : 0) |
+                                             (checkpoint_due() ? kSave : 0));
+      const bool stop = (asked & kStop) != 0;
+      if (best || finished() || asked != 0) save();
       if (best) callbacks_.mark_best();
       if (stop && !finished()) return LoopEnd::interrupted;
     }

@@ -34,19 +34,25 @@ uint64_t dropout_seed(uint64_t seed, int64_t step, int64_t batch) {
 }
 
 Trainer::Trainer(const TrainConfig& config, uint64_t seed, Seq2SeqModel& model, BatchStream& stream,
-                 int64_t excluded_class)
+                 int64_t excluded_class, const TrainerProcesses& processes)
     : config_(config),
+      world_(processes.world),
+      shard_optimizer_(processes.shard_optimizer),
       seed_(seed),
       model_(model),
       stream_(stream),
       parameters_(model),
-      adam_(config, parameters_),
+      sum_(world_, parameters_.values.numel(), Precision::fp32),
+      adam_(config, parameters_,
+            is_sharded() ? sum_.own() : FlatRange{0, parameters_.values.numel()}),
       gradient_(model, parameters_, config.precision,
                 smoothed_targets(config.smoothing, config.label_smoothing, model.sizes().target,
-                                 excluded_class)) {}
+                                 excluded_class),
+                world_, {.wire = config.reduce, .own_shard_only = is_sharded()}) {}
 
 StepReport Trainer::step() {
   StepReport report{.step = state.step + 1};
+  world_.take_traffic();
   std::vector<Batch> batches;
   for (int64_t i = 0; i < config_.accumulate; ++i) batches.push_back(stream_.next());
   for (const Batch& batch : batches) {
@@ -75,6 +81,10 @@ StepReport Trainer::step() {
   }
   report.learning_rate = learning_rate(config_, model_.width(), report.step);
   adam_.update(report.learning_rate, report.step);
+  if (is_sharded()) sum_.gather(parameters_.values);
+  const Traffic traffic = world_.take_traffic();
+  report.sent_bytes = traffic.sent_bytes;
+  report.communication_seconds = traffic.seconds;
   state.step = report.step;
   state.stream = stream_.position();
   state.target_tokens += report.target_tokens;
@@ -85,6 +95,26 @@ StepReport Trainer::step() {
 void Trainer::check_memory(const Batch& batch) {
   gradient_.add(batch, 1.0, seed_);
   gradient_.zero();
+}
+
+FullMoments Trainer::collect_moments() {
+  if (!is_sharded()) return {adam_.first_moment, adam_.second_moment};
+  return {gather_to_first(world_, sum_.shards(), adam_.first_moment),
+          gather_to_first(world_, sum_.shards(), adam_.second_moment)};
+}
+
+void Trainer::distribute(const FullMoments& moments) {
+  static_assert(std::is_trivially_copyable_v<TrainState>);
+  if (world_.size() == 1) return;
+  state = from_first(world_, state);
+  broadcast(world_, parameters_.values);
+  if (is_sharded()) {
+    scatter_from_first(world_, sum_.shards(), moments.first, adam_.first_moment);
+    scatter_from_first(world_, sum_.shards(), moments.second, adam_.second_moment);
+  } else {
+    broadcast(world_, adam_.first_moment);
+    broadcast(world_, adam_.second_moment);
+  }
 }
 
 }  // namespace attn

@@ -15,6 +15,7 @@
 #include "train/batch_gradient.h"
 #include "train/config.h"
 #include "train/flat_parameters.h"
+#include "train/parallel/communicator.h"
 #include "train/state.h"
 
 namespace attn {
@@ -30,11 +31,25 @@ class NonFiniteLoss : public std::runtime_error {
 /// ones. Distinct for up to 2^40 steps and kMostAccumulated batches per update.
 uint64_t dropout_seed(uint64_t seed, int64_t step, int64_t batch);
 
+/// The processes of a training; by default this one alone.
+struct TrainerProcesses {
+  Communicator& world = single_process();
+  /// Each process updates a shard of the parameters and has only its moments. Changes no bit, but
+  /// with train.reduce bf16: then updates have the sum of the gradients unrounded.
+  bool shard_optimizer = false;
+};
+
+/// Adam's moments of all parameters, [P].
+struct FullMoments {
+  torch::Tensor first, second;
+};
+
 class Trainer {
  public:
-  /// `excluded_class`: see smoothed_targets. The model and the stream must outlive the trainer.
+  /// `excluded_class`: see smoothed_targets. The model, the stream and the communicator must
+  /// outlive the trainer.
   Trainer(const TrainConfig& config, uint64_t seed, Seq2SeqModel& model, BatchStream& stream,
-          int64_t excluded_class);
+          int64_t excluded_class, const TrainerProcesses& processes = {});
 
   /// Takes `accumulate` batches and updates the weights once. Throws NonFiniteLoss.
   StepReport step();
@@ -42,16 +57,27 @@ class Trainer {
   /// into memory.
   void check_memory(const Batch& batch);
 
+  /// The moments as the first process saves them. Sharded ones are gathered there (the others have
+  /// undefined tensors); all processes must call it.
+  FullMoments collect_moments();
+  /// Makes state, weights and moments of all processes those of the first, which has `moments`
+  /// (the others' are not used). All processes must call it. The stream is not restored.
+  void distribute(const FullMoments& moments);
+
   TrainState state;
   FlatParameters& parameters() { return parameters_; }
   Adam& adam() { return adam_; }
 
  private:
+  bool is_sharded() const { return shard_optimizer_ && world_.size() > 1; }
   TrainConfig config_;
+  Communicator& world_;
+  bool shard_optimizer_;
   uint64_t seed_;
   Seq2SeqModel& model_;
   BatchStream& stream_;
   FlatParameters parameters_;
+  GradientSum sum_;
   Adam adam_;
   BatchGradient gradient_;
 };

@@ -34,6 +34,9 @@ void add_sweep_command(CLI::App& app, Context& context) {
       ->check(CLI::PositiveNumber);
   command->add_option("--jobs", options->jobs, "runs trained in parallel; they share the cores")
       ->capture_default_str();
+  command->add_option("--launcher", options->launcher,
+                      "start each run by this command, such as \"mpirun -np 2\"; --threads is "
+                      "then the number of threads of each process, times --jobs");
   command->add_option("--collect", options->collection,
                       "directory of finished runs' small files: runs found there count as "
                       "finished, and runs that finish are added");

@@ -179,6 +179,7 @@ void Experiment::validate() const {
   validate_part(model, "model");
   validate_part(train, "train");
   validate_part(search, "search");
+  validate_part(runtime, "runtime");
   require_for_task(search, data.task, "search");
   std::set<std::string> names;
   for (size_t i = 0; i < eval.size(); ++i) {

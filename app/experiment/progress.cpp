@@ -39,6 +39,7 @@ void Progress::clear_line() {
 }
 
 void Progress::log(const std::string& line) {
+  if (silent_) return;
   clear_line();
   std::cerr << line << std::endl;
   log_ << line << std::endl;

@@ -18,6 +18,8 @@ class Progress {
  public:
   /// Appends to `log` (RUN/log.txt) and writes to stderr. `last_step` is the run's number of steps.
   Progress(const std::filesystem::path& log, int64_t last_step);
+  /// Writes nothing: for processes other than the first.
+  explicit Progress(int64_t last_step) : last_step_(last_step), silent_(true) {}
   ~Progress();
 
   /// Writes a line to stderr and the log.
@@ -33,7 +35,8 @@ class Progress {
 
   std::ofstream log_;
   int64_t last_step_;
-  bool terminal_;
+  bool terminal_ = false;
+  bool silent_ = false;
   bool line_drawn_ = false;
   Clock::time_point drawn_ = {};
 };

@@ -27,6 +27,10 @@ bool is_below(std::string_view path, std::span<const std::string_view> places) {
   });
 }
 
+std::string text_of(const Json& value) {
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
 }  // namespace
 
 std::vector<std::string> result_conflicts(const Experiment& before, const Experiment& now) {
@@ -47,8 +51,8 @@ std::vector<std::string> runtime_changes(const Experiment& before, const Experim
   const Json old_values = write_config(before.runtime), values = write_config(now.runtime);
   std::vector<std::string> lines;
   for (const std::string& key : changed_paths(old_values, values)) {
-    lines.push_back("runtime." + key + " is " + values[key].get<std::string>() + ", was " +
-                    old_values[key].get<std::string>());
+    lines.push_back("runtime." + key + " is " + text_of(values[key]) + ", was " +
+                    text_of(old_values[key]));
   }
   return lines;
 }

@@ -53,6 +53,14 @@ std::optional<int64_t> recorded_threads(const RunDirectory& run) {
   return static_cast<int64_t>(*threads);
 }
 
+int64_t recorded_processes(const RunDirectory& run) {
+  constexpr double kMost = 1 << 20;
+  const auto facts = run.has_trained() ? read_run_file(run) : std::nullopt;
+  const auto processes = facts ? number_at(*facts, kProcesses) : std::nullopt;
+  if (!processes || *processes < 1 || *processes > kMost) return 1;
+  return static_cast<int64_t>(*processes);
+}
+
 std::optional<double> number_at(const Json& record, const char* key) {
   const auto found = record.find(key);
   if (found == record.end() || !found->is_number()) return {};

@@ -17,6 +17,9 @@ namespace attn {
 /// Key in run.json: the step of the first checkpoint.
 inline constexpr const char* kFirstCheckpoint = "first_checkpoint";
 
+/// Key in run.json: the number of processes with which the run was started.
+inline constexpr const char* kProcesses = "processes";
+
 /// Final result of an evaluator.
 struct EvaluatorResult {
   std::map<std::string, double> values;  ///< "ppl", "bleu" …
@@ -76,8 +79,11 @@ std::optional<RunResult> finished_result(const RunDirectory& run, const TrainCon
 /// The content of RUN/run.json; std::nullopt if it does not exist. Throws ConfigError or DataError.
 std::optional<Json> read_run_file(const RunDirectory& run);
 
-/// Number of threads with which a run was started, if known. Throws ConfigError or DataError.
+/// Number of threads of each process with which a run was started, if known. Throws ConfigError or
+/// DataError.
 std::optional<int64_t> recorded_threads(const RunDirectory& run);
+/// Number of processes with which it was started. Throws as recorded_threads.
+int64_t recorded_processes(const RunDirectory& run);
 
 /// The number under `key` of a record; std::nullopt if missing or not finite (written as a string).
 std::optional<double> number_at(const Json& record, const char* key);

@@ -1,5 +1,7 @@
 #include "app/experiment/runtime.h"
 
+#include "base/check.h"
+
 namespace attn {
 namespace {
 
@@ -15,6 +17,10 @@ bool is_former(const Json& section) {
 constexpr FormerPlace kFormerPlaces[] = {{"model", "attention"}, {"search", "decoder"}};
 
 }  // namespace
+
+void RuntimeConfig::validate() const {
+  require(timeout >= 1, "timeout", timeout, "must be 1 second or more");
+}
 
 ModelConfig with_runtime(ModelConfig model, const RuntimeConfig& runtime) {
   if (auto* transformer = std::get_if<TransformerConfig>(&model.options)) {

@@ -11,6 +11,8 @@ namespace attn {
 struct RuntimeConfig {
   AttentionPath attention = AttentionPath::kernels;
   StepPath decoder = StepPath::packed;
+  bool shard_optimizer = false;
+  double timeout = 60.0;
 
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit) {
@@ -18,8 +20,15 @@ struct RuntimeConfig {
           "attention of the Transformer: optimized kernels, or the reference implementation");
     visit("decoder", self.decoder,
           "decoder in search: packed inference if the model supports it, or the training modules");
+    visit("shard_optimizer", self.shard_optimizer,
+          "training by several processes: each updates a part of the weights and has only its "
+          "optimizer state");
+    visit("timeout", self.timeout,
+          "training by several processes: seconds of silence after which one counts as dead");
   }
   bool operator==(const RuntimeConfig&) const = default;
+  /// Throws ConfigError naming the first invalid option.
+  void validate() const;
 };
 
 /// The model config with the runtime options applied.

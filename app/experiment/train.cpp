@@ -1,17 +1,21 @@
 #include "app/experiment/train.h"
 
 #include <array>
+#include <bit>
 #include <iostream>
 #include <optional>
 #include <string_view>
 
 #include "app/experiment/checkpoint.h"
+#include "app/experiment/process_group.h"
 #include "app/experiment/resume.h"
 #include "app/experiment/run_result.h"
 #include "app/experiment/text_keys.h"
 #include "app/experiment/training_run.h"
 #include "app/machine/signals.h"
+#include "app/machine/version.h"
 #include "base/error.h"
+#include "base/format.h"
 #include "train/checkpoint_store.h"
 
 namespace attn {
@@ -66,24 +70,60 @@ Experiment experiment_of_run(const TrainOptions& options, const fs::path& run) {
   return now;
 }
 
-// Results are bitwise reproducible only with the same number of threads.
-void keep_threads(const fs::path& run, const Context& context) {
-  const auto begun = recorded_threads(run);
-  const int now = torch::get_num_threads();
-  if (!begun || *begun == now || context.device.is_cuda()) return;
-  if (context.threads) {
-    std::cerr << run.string() << ": started with " << *begun << " threads, resuming with " << now
-              << " (--threads); results may differ in the last digits from an uninterrupted run\n";
-    return;
-  }
-  torch::set_num_threads(static_cast<int>(*begun));
-  std::cerr << run.string() << ": resuming with " << *begun
-            << " threads, as at the start of the run (--threads overrides this)\n";
+// How a training is divided: the sum of the gradients has one part for each thread.
+struct Division {
+  int64_t processes = 1, threads = 1;
+  int64_t parts() const { return processes * threads; }
+};
+
+// Whether both divisions have the same bits: their sums are nodes of one tree (tree_sum).
+bool same_bits(const Division& a, const Division& b) {
+  const auto fits = [](const Division& d) {
+    return d.processes == 1 || std::has_single_bit(static_cast<uint64_t>(d.threads));
+  };
+  return a.parts() == b.parts() && (a.processes == b.processes || (fits(a) && fits(b)));
 }
 
-}  // namespace
+std::string text_of(const Division& division) {
+  const std::string threads = std::to_string(division.threads) + " threads";
+  return division.processes == 1 ? threads
+                                 : std::to_string(division.processes) + " processes of " + threads;
+}
 
-int train(const TrainOptions& options, const Context& context) {
+// Results are bitwise reproducible only with the same division. Sets the number of threads unless
+// --threads does; returns what there is to say about it.
+std::string keep_division(const fs::path& run, const Context& context,
+                          const ProcessGroup& processes) {
+  const auto begun_threads = recorded_threads(run);
+  if (!begun_threads || context.device.is_cuda()) return "";
+  const Division begun{recorded_processes(run), *begun_threads};
+  Division now{processes.world.size(), torch::get_num_threads()};
+  if (!context.threads && begun.parts() % now.processes == 0) {
+    const Division kept{now.processes, begun.parts() / now.processes};
+    if (kept.threads == now.threads) return "";
+    const bool has_cores = now.processes == 1 || kept.threads <= processes.share.threads();
+    if (same_bits(begun, kept) && has_cores) {
+      torch::set_num_threads(static_cast<int>(kept.threads));
+      return run.string() + ": resuming with " + text_of(kept) +
+             (kept.processes == begun.processes ? ", as at the start of the run"
+                                                : " for the bits of " + text_of(begun)) +
+             " (--threads overrides this)";
+    }
+  }
+  if (same_bits(begun, now)) return "";
+  return run.string() + ": started with " + text_of(begun) + ", resuming with " + text_of(now) +
+         (context.threads ? " (--threads)" : "") +
+         "; results may differ in the last digits from an uninterrupted run";
+}
+
+struct PlannedTraining {
+  fs::path run;
+  bool begun = false;
+  Experiment experiment;
+  std::optional<int64_t> finished;  // the last step of a run without checkpoints
+};
+
+PlannedTraining plan(const TrainOptions& options) {
   const bool by_run = fs::is_directory(options.path);
   if (by_run && !options.resume) {
     throw ConfigError(options.path.string() + ": is a directory; use --resume to resume a run");
@@ -99,16 +139,48 @@ int train(const TrainOptions& options, const Context& context) {
                       ": the run exists; use --resume to resume it, or another directory with "
                       "--run");
   }
-  const Experiment experiment = begun || by_run
-                                    ? experiment_of_run(options, run)
-                                    : load_experiment(options.path, options.assignments);
-  if (begun) {
-    if (const auto step = finished_by_result(run, experiment)) return report_finished(run, *step);
-  }
-  experiment.data.require_texts();
+  PlannedTraining planned{.run = run, .begun = begun};
+  planned.experiment = begun || by_run ? experiment_of_run(options, run)
+                                       : load_experiment(options.path, options.assignments);
+  if (begun) planned.finished = finished_by_result(run, planned.experiment);
+  if (!planned.finished) planned.experiment.data.require_texts();
+  return planned;
+}
+
+// All processes must be of one program, and see one config and one run directory.
+PlannedTraining plan_together(const TrainOptions& options, const Context& context,
+                              Communicator& world) {
+  PlannedTraining planned;
+  together(world, [&] { planned = plan(options); });
+  require_same(world, version_line(), "version of attn; install the same everywhere");
+  require_same(world, write_experiment(planned.experiment).dump(),
+               "config; all processes must read the same files");
+  require_same(
+      world,
+      format("%d %d %lld %d", planned.begun, options.resume,
+             static_cast<long long>(planned.finished.value_or(-1)), context.threads.value_or(0)) +
+          planned.run.filename().string(),
+      "command line or run directory; all processes must share " + planned.run.string());
+  return planned;
+}
+
+int train_with(const TrainOptions& options, const Context& context, const ProcessGroup& processes) {
+  Communicator& world = processes.world;
+  const PlannedTraining planned = plan_together(options, context, world);
+  const fs::path& run = planned.run;
+  if (planned.finished) return report_finished(run, *planned.finished);
   catch_stop_signals();
-  if (begun) keep_threads(run, context);
-  TrainingRun training(experiment, run, options.resume, context, options.patience);
+  std::string division;
+  if (planned.begun) {
+    together(world, [&] { division = keep_division(run, context, processes); });
+  }
+  const Experiment& experiment = planned.experiment;
+  TrainingRun training(experiment, run, options.resume, context, options.patience, world);
+  if (!division.empty()) training.note(division);
+  if (world.size() > 1) {
+    const std::string binding = binding_note(processes, context.threads.has_value());
+    if (!binding.empty()) training.note(binding);
+  }
   if (training.finished()) {
     training.write_result();
     return report_finished(run, training.step());
@@ -122,6 +194,14 @@ int train(const TrainOptions& options, const Context& context) {
   std::cerr << "finished at step " << training.step() << "; " << use << " with: attn " << use << " "
             << run.string() << " < in > out\n";
   return 0;
+}
+
+}  // namespace
+
+int train(const TrainOptions& options, const Context& context) {
+  return with_processes(context, [&](const Context& own, const ProcessGroup& processes) {
+    return train_with(options, own, processes);
+  });
 }
 
 }  // namespace attn

@@ -10,6 +10,7 @@
 
 #include "app/experiment/experiment.h"
 #include "app/experiment/initial_model.h"
+#include "app/experiment/process_group.h"
 #include "app/experiment/progress.h"
 #include "app/experiment/run_directory.h"
 #include "app/experiment/run_lock.h"
@@ -27,9 +28,11 @@ class TrainingRun {
  public:
   /// Reads and checks the data, trains or loads the tokenizers and creates the model. With `resume`
   /// it loads the newest valid checkpoint, if any. Waits up to `patience_seconds` for the lock.
-  /// Throws ConfigError or DataError.
+  /// With several processes only the first one writes, evaluates and has the lock; the others read
+  /// the run directory, which they must share. Throws ConfigError, DataError or GroupFailure.
   TrainingRun(const Experiment& experiment, RunDirectory directory, bool resume,
-              const Context& context, double patience_seconds = 0.0);
+              const Context& context, double patience_seconds = 0.0,
+              Communicator& world = single_process());
 
   /// Trains to the end, or until a stop signal, after which it saves a checkpoint. Throws
   /// NonFiniteLoss, and DataError if a checkpoint cannot be written; earlier checkpoints stay
@@ -42,21 +45,29 @@ class TrainingRun {
   /// unless it exists. Called at the end of `run`.
   void write_result();
   int64_t step() const { return trainer_->state.step; }
+  /// Logs a line.
+  void note(const std::string& line) { progress_->log(line); }
 
  private:
+  bool is_first() const { return world_.is_first(); }
   void prepare(bool resume);
+  void prepare_first(bool resume);
+  /// What all processes have: tokenizers, texts, model, stream and trainer.
+  void make_trainer();
   /// Runs `work`; also logs the message of an exception.
   void logging_failures(const std::function<void()>& work) const;
   void write_run_info();
   void require_same_text(const Json& begun) const;
   void load_data();
   void load_initial_weights();
-  void restore(bool resume);
+  void read_text_keys();
+  void restore(bool resume, const FullMoments& moments);
   void rename_corrupt_checkpoints(int64_t newest_valid);
   void check_memory();
   void update_config();
   LoopCallbacks callbacks();
-  LoopEvaluation loop_evaluation(const Evaluator& evaluator);
+  LoopEvaluation loop_evaluation(size_t index);
+  void write_result_of_first();
   void log_interval(const TrainingInterval& interval);
   /// `kind` in the metrics: "eval", or "average" for averaged weights.
   void record_evaluation(const char* kind, const Evaluator& evaluator,
@@ -65,18 +76,21 @@ class TrainingRun {
                       double seconds);
   void score_average();
   void save();
+  void write_checkpoint(const FullMoments& moments);
   void record_first_checkpoint();
 
   Experiment experiment_;
   RunDirectory directory_;
   Context context_;
-  RunLock lock_;
+  double patience_;
+  Communicator& world_;
+  std::unique_ptr<RunLock> lock_;  // of the first process
   Tokenizers tokenizers_;
   std::unique_ptr<InitialModel> initial_;  // train.init_from, before the first update
   std::unique_ptr<EncodedCorpus> corpus_;
   std::unique_ptr<BatchStream> stream_;
-  std::vector<std::unique_ptr<Evaluator>> evaluators_;
-  std::map<std::string, std::string> texts_;  // training_keys() of what was read
+  std::vector<std::unique_ptr<Evaluator>> evaluators_;  // of the first process
+  std::map<std::string, std::string> texts_;            // training_keys() of what was read
   std::shared_ptr<Seq2SeqModel> model_;
   std::unique_ptr<Trainer> trainer_;
   std::unique_ptr<Progress> progress_;

@@ -200,6 +200,12 @@ void SweepFile::validate() const {
   require(slurm.notice >= 1, "slurm.notice", slurm.notice, "must be 1 second or more");
   require(slurm.cpus >= 0 && slurm.gpus >= 0 && slurm.at_once >= 0, "slurm", "a negative number",
           "cpus, gpus and at_once must be 0 or more");
+  require(slurm.tasks >= 1, "slurm.tasks", slurm.tasks, "must be positive");
+  require(slurm.nodes >= 0 && slurm.nodes <= slurm.tasks, "slurm.nodes", slurm.nodes,
+          "must be from 0 to slurm.tasks");
+  require(slurm.gpus_per_task >= 0 && (slurm.gpus_per_task == 0 || slurm.gpus == 0),
+          "slurm.gpus_per_task", slurm.gpus_per_task,
+          "must be 0 or more, and 0 with slurm.gpus, which is per node");
   for (size_t i = 0; i < rows.size(); ++i) validate_row(rows[i], row_place(i));
 }
 

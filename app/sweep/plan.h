@@ -96,6 +96,9 @@ struct SlurmConfig {
   std::string memory;
   int64_t cpus = 0;
   int64_t gpus = 0;
+  int64_t tasks = 1;
+  int64_t nodes = 0;
+  int64_t gpus_per_task = 0;
   int64_t at_once = 0;
   int64_t notice = 120;
   std::vector<std::string> options;
@@ -109,6 +112,9 @@ struct SlurmConfig {
     visit("memory", self.memory, "--mem");
     visit("cpus", self.cpus, "--cpus-per-task; 0: the site's default");
     visit("gpus", self.gpus, "--gpus-per-node; 0: none");
+    visit("tasks", self.tasks, "--ntasks: processes that train a run together (MPI)");
+    visit("nodes", self.nodes, "--nodes; 0: as Slurm places the tasks");
+    visit("gpus_per_task", self.gpus_per_task, "--gpus-per-task; 0: none");
     visit("at_once", self.at_once, "maximum number of array jobs at a time; 0: all");
     visit("notice", self.notice, "seconds before the time limit at which a run saves and stops");
     visit("options", self.options, "additional #SBATCH options, such as \"--qos=long\"");

@@ -52,10 +52,12 @@ int64_t threads_of(int64_t slot, const RunnerOptions& options) {
   return std::max<int64_t>(1, share + (slot < rest ? 1 : 0));
 }
 
-// A started run keeps its number of threads, since rounding depends on it.
+// A started run keeps its number of threads, over all processes, since rounding depends on it.
 int64_t threads_for(const PlannedRun& run, int64_t slot, const RunnerOptions& options) {
-  if (const auto begun = recorded_threads(run.directory); begun && *begun <= options.cores) {
-    return *begun;
+  if (const auto begun = recorded_threads(run.directory)) {
+    const int64_t parts =
+        options.launcher.empty() ? *begun * recorded_processes(run.directory) : *begun;
+    if (parts <= options.cores) return parts;
   }
   return threads_of(slot, options);
 }
@@ -74,6 +76,11 @@ ProcessRequest training(const PlannedRun& run, int64_t slot, const RunnerOptions
                        "--wait",
                        std::to_string(kWaitForOthers),
                        "--resume"};
+  if (!options.launcher.empty()) {
+    const std::vector<std::string> shell{"/bin/sh", "-c", "exec " + options.launcher + " \"$@\"",
+                                         "sh"};
+    request.arguments.insert(request.arguments.begin(), shell.begin(), shell.end());
+  }
   if (options.gpus > 1 && options.jobs > 1) {
     request.environment["CUDA_VISIBLE_DEVICES"] =
         gpu_of_slot(slot, options.gpus, std::getenv("CUDA_VISIBLE_DEVICES"));

@@ -7,6 +7,7 @@
 #include "app/sweep/status.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "train/parallel/mpi_communicator.h"
 
 namespace attn {
 namespace {
@@ -76,8 +77,22 @@ again() {
   exit "$1"
 }
 
+# Several tasks train one run: srun connects them by PMIx, or mpirun does within the job.
+launcher=()
+if [ "$tasks" -gt 1 ]; then
+  if srun --mpi=list 2>&1 | grep -q pmix; then
+    launcher=(--launcher "srun --mpi=pmix --kill-on-bad-exit=1 --ntasks=$tasks${SLURM_CPUS_PER_TASK:+ --cpus-per-task=$SLURM_CPUS_PER_TASK}")
+  elif command -v mpirun >/dev/null; then
+    export OMPI_MCA_odls_base_sigkill_timeout=$notice
+    launcher=(--launcher "mpirun -np $tasks --bind-to none")
+  else
+    echo "attn: srun has no PMIx (srun --mpi=list) and there is no mpirun; install Slurm's PMIx plugin, or load MPI in slurm.setup" >&2
+    exit 2
+  fi
+fi
+
 # Threads as the job was given cores, not as the machine has.
-"$attn" ${SLURM_CPUS_PER_TASK:+--threads "$SLURM_CPUS_PER_TASK"} "${arguments[@]}" --task "${runs[$SLURM_ARRAY_TASK_ID]}" &
+"$attn" ${SLURM_CPUS_PER_TASK:+--threads "$SLURM_CPUS_PER_TASK"} "${arguments[@]}" --task "${runs[$SLURM_ARRAY_TASK_ID]}" "${launcher[@]}" &
 child=$!
 [ -z "$stopping" ] || stop
 code=0
@@ -120,15 +135,18 @@ std::string slurm_script(const SweepPlan& plan, const std::string& sweep_argumen
   directive(out, "mem", slurm.memory);
   directive(out, "cpus-per-task", std::to_string(slurm.cpus));
   directive(out, "gpus-per-node", std::to_string(slurm.gpus));
+  directive(out, "ntasks", std::to_string(slurm.tasks));
+  directive(out, "nodes", std::to_string(slurm.nodes));
+  directive(out, "gpus-per-task", std::to_string(slurm.gpus_per_task));
   directive(out, "chdir", fs::current_path().string());
   directive(out, "output", pattern_of(fs::absolute(plan.directory)) + "/slurm-%A_%a.out");
-  out << "#SBATCH --ntasks=1\n#SBATCH --requeue\n#SBATCH --open-mode=append\n"
+  out << "#SBATCH --requeue\n#SBATCH --open-mode=append\n"
       << "#SBATCH --signal=B:USR1@" << slurm.notice << "\n";
   for (const std::string& option : slurm.options) out << "#SBATCH " << option << "\n";
   out << "\n";
   for (const std::string& line : slurm.setup) out << line << "\n";
   out << "attn=" << shell_quoted(program_path().string()) << "\narguments=(" << sweep_arguments
-      << ")\nnotice=" << slurm.notice << "\nruns=(";
+      << ")\ntasks=" << slurm.tasks << "\nnotice=" << slurm.notice << "\nruns=(";
   for (const PlannedRun& run : plan.runs) out << "\n  " << shell_quoted(run_name(plan, run));
   out << "\n)\n" << kBody;
   return out.str();
@@ -136,6 +154,11 @@ std::string slurm_script(const SweepPlan& plan, const std::string& sweep_argumen
 
 std::string submit_to_slurm(const SweepPlan& plan, const std::string& sweep_arguments,
                             bool submit) {
+  if (plan.file.slurm.tasks > 1 && !has_mpi()) {
+    throw ConfigError(
+        plan.source.string() + ": slurm.tasks: " + std::to_string(plan.file.slurm.tasks) +
+        ": this build has no MPI; install it and build again (ATTN_MPI=1 ./run build)");
+  }
   fs::create_directories(plan.directory);
   const fs::path script = plan.directory / "slurm.sh", answer = plan.directory / "sbatch.out";
   write_file_atomically(script, slurm_script(plan, sweep_arguments));

@@ -47,7 +47,9 @@ int train_task(const SweepOptions& options, const Context& context) {
     return 0;
   }
   std::cerr << options.task << ": training; log: " << run_log(run).string() << "\n";
-  const int code = run_one(run, runner_of_machine(context, options.jobs));
+  RunnerOptions runner = runner_of_machine(context, options.jobs);
+  runner.launcher = options.launcher;
+  const int code = run_one(run, runner);
   std::cerr << options.task << ": ended with exit code " << code << "\n";
   return code;
 }
@@ -97,6 +99,7 @@ int sweep(const SweepOptions& options, const Context& context) {
   }
   RunnerOptions runner = runner_of_machine(context, options.jobs);
   runner.collection = options.collection;
+  runner.launcher = options.launcher;
   if (!options.collection.empty()) collect_runs(plan, options.collection);
   return end_of(plan, run_sweep(plan, runner));
 }

@@ -19,6 +19,7 @@ struct SweepOptions {
   bool slurm = false, no_submit = false;
   int64_t jobs = 1;
   std::filesystem::path collection;  ///< take finished runs from it and add them to it
+  std::string launcher;              ///< starts each run: "mpirun -np 2"
   std::string task;                  ///< train only this run of a submitted sweep
 };
 

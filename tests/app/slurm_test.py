@@ -5,7 +5,8 @@
 
 Needs root and Debian's packages munge, slurmctld, slurmd and slurm-client; is skipped, with a message, where they are
 not there or where a munged or a slurmctld runs already. Everything lives in a temporary directory. The second job's
-time limit is too short for its training: it must be queued again and go on from what it saved.
+time limit is too short for its training: it must be queued again and go on from what it saved. A run of two tasks is
+trained by two processes; it is notified, too.
 """
 import contextlib
 import json
@@ -20,7 +21,7 @@ import tempfile
 import time
 
 ATTN = ""
-PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "squeue", "scontrol")
+PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "squeue", "scontrol", "scancel", "srun")
 
 SLURM_CONF = """
 ClusterName=attn
@@ -145,7 +146,7 @@ def main():
         with cluster(work) as environment:
             check(work, environment)
     except BaseException:
-        for log in (work / "slurmctld.log", work / "slurmd.log", *work.glob("a project/swept/slurm-*.out")):
+        for log in (work / "slurmctld.log", work / "slurmd.log", *work.glob("a project/*/slurm-*.out")):
             if log.exists():
                 print(f"--- {log.name}\n{log.read_text()[-4000:]}")
         raise
@@ -159,6 +160,37 @@ def check(work, environment):
     attn = lambda *a: run(ATTN, "--threads", "1", *a, cwd=project, env=environment)
     attn("generate", "corpus", "--train", "1000", "--valid", "40", "--test", "30")
     (project / "base.json").write_text(json.dumps(BASE))
+    check_two_tasks(project, attn, environment)
+    check_requeueing(project, attn, environment)
+
+
+def check_two_tasks(project, attn, environment):
+    """A run of two tasks is started by srun, saves when notified and resumes."""
+    if os.cpu_count() < 2:
+        print("two tasks: not checked on one core")
+        return
+    sweep = {"base": "base.json", "rows": [{"name": "pair", "set": {"train": {"steps": steps_for(attn, seconds=20),
+                                                                              "log_every": 10}}}],
+             "slurm": {"partition": "test", "time": "10", "cpus": 1, "tasks": 2, "notice": 20}}
+    (project / "pair.json").write_text(json.dumps(sweep))
+    submitted = run(ATTN, "sweep", "pair.json", "--run", "paired", "--slurm", check=False, cwd=project, env=environment)
+    if "this build has no MPI" in submitted.stderr:
+        print("two tasks: not checked, attn was built without MPI")
+        return
+    job = submitted.stderr.split("Submitted batch job ")[1].split()[0]
+    folder = project / "paired/pair/seed-1"
+    wait_until("the first updates of two tasks", (folder / "metrics.jsonl").exists, 120)
+    wait_until("its first record", lambda: (folder / "metrics.jsonl").stat().st_size > 0, 60)
+    run("scancel", "--signal=USR1", "--batch", f"{job}_0", env=environment)
+    wait_until("the end of the run of two tasks", (folder / "result.json").exists, 400)
+    log = (project / "paired/pair/seed-1.log").read_text()
+    assert json.loads((folder / "run.json").read_text())["processes"] == 2, log
+    assert "checkpoint saved" in log and "resuming from" in log, f"it was not interrupted:\n{log[-2000:]}"
+    assert "last digits" not in log, log
+    print("a run of two tasks was stopped and went on")
+
+
+def check_requeueing(project, attn, environment):
     # Slurm sends the notice up to a minute early: of a limit of two minutes some 40 to 100 s remain for training.
     # The row `long` needs more than that.
     steps = steps_for(attn, seconds=200)

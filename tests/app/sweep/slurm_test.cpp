@@ -25,6 +25,22 @@ TEST_CASE("the batch script requests the file's resources, quoted for the shell"
   CHECK(script.find("--mem") == std::string::npos);
 }
 
+TEST_CASE("several tasks are started by srun, or by mpirun where srun has no PMIx") {
+  const Sweeps sweeps;
+  SweepPlan plan = sweeps.plan(
+      R"({"base": "base.json", "rows": [{"name": "a"}],
+          "slurm": {"tasks": 4, "nodes": 2, "gpus_per_task": 1}})");
+  const std::string script = slurm_script(plan, "");
+  for (const char* part :
+       {"#SBATCH --ntasks=4\n", "#SBATCH --nodes=2\n", "#SBATCH --gpus-per-task=1\n", "\ntasks=4\n",
+        "srun --mpi=pmix", "mpirun -np $tasks"}) {
+    CHECK_THAT(script, contains(part));
+  }
+  CHECK_THROWS_WITH(
+      sweeps.plan(R"({"base": "base.json", "rows": [{"name": "a"}], "slurm": {"nodes": 2}})"),
+      contains("slurm.nodes"));
+}
+
 TEST_CASE("values with spaces are quoted for sbatch, control characters are an error") {
   const Sweeps sweeps;
   const std::string text =

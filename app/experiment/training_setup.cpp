@@ -1,0 +1,254 @@
+// The first part of a TrainingRun: what it needs before it trains.
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <optional>
+#include <sstream>
+
+#include "app/experiment/checkpoint.h"
+#include "app/experiment/progress_line.h"
+#include "app/experiment/run_result.h"
+#include "app/experiment/run_tokenizers.h"
+#include "app/experiment/text_keys.h"
+#include "app/experiment/training_run.h"
+#include "app/machine/provenance.h"
+#include "app/machine/signals.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "data/corpus_check.h"
+#include "data/mixture.h"
+#include "data/parsing/treebank.h"
+#include "eval/tasks/make_evaluator.h"
+#include "model/size.h"
+#include "train/checkpoint.h"
+#include "train/checkpoint_store.h"
+#include "train/precision.h"
+
+namespace attn {
+namespace fs = std::filesystem;
+namespace {
+
+// The evaluator that selects the best checkpoint: the first one with a schedule.
+Json decisive(const Experiment& experiment) {
+  for (const EvaluatorConfig& config : experiment.eval) {
+    if (config.every == 0) continue;
+    Json json = write_config(config);
+    json["data"] = config.data.empty() ? experiment.data.valid : config.data;
+    return json;
+  }
+  return {};
+}
+
+constexpr double kStopSeconds = 4.0;
+
+}  // namespace
+
+TrainingRun::TrainingRun(const Experiment& experiment, RunDirectory directory, bool resume,
+                         const Context& context, double patience_seconds, Communicator& world)
+    : experiment_(experiment),
+      directory_(std::move(directory)),
+      context_(context),
+      patience_(patience_seconds),
+      world_(world) {
+  first_alone(world_, [&] { lock_ = std::make_unique<RunLock>(directory_.path(), patience_); });
+  logging_failures([&] { prepare(resume); });
+}
+
+void TrainingRun::prepare(bool resume) {
+  // After a stop signal the others may have been killed.
+  world_.set_timeout([seconds = experiment_.runtime.timeout] {
+    return stop_requested() ? std::min(seconds, kStopSeconds) : seconds;
+  });
+  if (world_.size() > 1) {  // before a process writes what it makes of another text
+    together(world_, [&] { read_text_keys(); });
+    require_same(world_, Json(texts_).dump(),
+                 "training text; all processes must read the same files");
+  }
+  first_alone(world_, [&] { prepare_first(resume); });
+  together(world_, [&] {
+    if (!is_first()) make_trainer();
+  });
+  require_same(world_, to_hex(corpus_->key()),
+               "vocabulary or encoded corpus; all processes must share the run directory");
+  const FullMoments moments = trainer_->collect_moments();
+  first_alone(world_, [&] {
+    restore(resume, moments);
+    load_initial_weights();
+  });
+  trainer_->distribute(moments);
+  if (!is_first()) stream_->restore(trainer_->state.stream);
+  first_alone(world_, [&] {
+    metrics_ = std::make_unique<MetricsLog>(directory_.metrics());
+    write_run_info();
+  });
+}
+
+void TrainingRun::prepare_first(bool resume) {
+  if (resume) require_valid_checkpoint(directory_);
+  remove_checkpoint_leftovers(directory_.checkpoints());
+  make_trainer();
+}
+
+void TrainingRun::make_trainer() {
+  progress_ = is_first() ? std::make_unique<Progress>(directory_.log(), experiment_.train.steps)
+                         : std::make_unique<Progress>(experiment_.train.steps);
+  load_data();
+  torch::manual_seed(static_cast<uint64_t>(experiment_.seed));
+  model_ = make_model(experiment_, tokenizers_, context_.device);
+  for (const auto& evaluator : evaluators_) evaluator->check(*model_);
+  // Saved only after all texts are valid, so that a corrected text gets a new tokenizer.
+  if (is_first() && !directory_.has_trained()) {
+    save_description(directory_, experiment_, tokenizers_);
+  }
+  const double z = experiment_.data.word_dropout;
+  const auto word_dropout = [&] {
+    return z > 0 ? std::make_shared<const WordDropout>(*tokenizers_.source, z) : nullptr;
+  };
+  stream_ = std::make_unique<BatchStream>(
+      *corpus_, StreamOptions{.batch_tokens = experiment_.data.batch_tokens,
+                              .seed = static_cast<uint64_t>(experiment_.seed),
+                              .word_dropout = word_dropout()});
+  const Tokenizer& target = *tokenizers_.target;
+  trainer_ = std::make_unique<Trainer>(
+      experiment_.train, static_cast<uint64_t>(experiment_.seed), *model_, *stream_,
+      target.bos() == target.eos() ? -1 : target.bos(),
+      TrainerProcesses{.world = world_, .shard_optimizer = experiment_.runtime.shard_optimizer});
+}
+
+// After restore(), and before the weights are sent to the other processes.
+void TrainingRun::load_initial_weights() {
+  if (!initial_ || step() > 0) return;
+  for (const std::string& line : initial_->load_into(*model_, tokenizers_)) progress_->log(line);
+}
+
+void TrainingRun::read_text_keys() {
+  TextHashes hashes;
+  texts_ = training_keys(experiment_.data, hashes);
+}
+
+void TrainingRun::load_data() {
+  const Log log = [this](const std::string& line) { progress_->log(line); };
+  const fs::path cache =
+      experiment_.data.cache.empty() ? directory_.cache() : fs::path(experiment_.data.cache);
+  const DataConfig data =
+      with_training_text(experiment_.data, cache, static_cast<uint64_t>(experiment_.seed), log);
+  if (texts_.empty()) read_text_keys();
+  // A trained run keeps its tokenizers, even if the text has changed; other processes read those of
+  // the first.
+  if (directory_.has_trained() || !is_first()) {
+    tokenizers_ = stored_tokenizers(directory_, experiment_);
+  } else {
+    const std::string& from = experiment_.train.init_from;
+    if (!from.empty()) initial_ = std::make_unique<InitialModel>(from);
+    tokenizers_ = training_tokenizers(experiment_, data, initial_.get(), cache, log);
+  }
+  std::function<std::string(int64_t)> origin;
+  if (data.train != experiment_.data.train) {
+    origin = [this](int64_t line) {
+      return training_place(experiment_.data, static_cast<uint64_t>(experiment_.seed), line);
+    };
+  }
+  std::atomic<int64_t> pairs = 0;
+  std::optional<ProgressLine> shown;
+  shown.emplace(ProgressSource{
+      .what = "encoding", .unit = "pairs", .done = [&pairs] { return pairs.load(); }});
+  const Log report = [&](const std::string& line) {
+    if (pairs > 0) shown.reset();  // clears its line first
+    log(line);
+  };
+  corpus_ = std::make_unique<EncodedCorpus>(
+      load_corpus({.source = text_path(data.train, data.source),
+                   .target = text_path(data.train, data.target),
+                   .tags = tags_file(data),
+                   .tokenizers = tokenizers_,
+                   .max_length = data.max_length,
+                   .cache_directory = cache,
+                   .log = report,
+                   .progress = [&pairs](int64_t read) { pairs = read; },
+                   .origin = origin}));
+  shown.reset();
+  if (!is_first()) return;
+  for (const EvaluatorConfig& config : experiment_.eval) {
+    evaluators_.push_back(make_evaluator(config, experiment_.data, tokenizers_, cache));
+  }
+}
+
+void TrainingRun::restore(bool resume, const FullMoments& moments) {
+  if (!resume) return;
+  const auto last = latest_checkpoint(directory_.checkpoints());
+  rename_corrupt_checkpoints(last ? last->step : -1);
+  keep_until_step(directory_.metrics(), last ? last->step : 0);
+  if (!last) return;
+  const ModelDirectory saved(last->path);
+  load_weights(saved.weights(), *model_);
+  load_training_state(saved.training_state(), *trainer_, moments);
+  if (trainer_->state.step != last->step) {
+    throw DataError(last->path.string() + ": contains step " +
+                    std::to_string(trainer_->state.step));
+  }
+  stream_->restore(trainer_->state.stream);
+  TrainState& state = trainer_->state;
+  if (decisive(load_description(directory_)) != decisive(experiment_)) {
+    state.best_step = state.without_better = 0;  // the best was selected by a different metric
+  } else if (const auto best = best_checkpoint(directory_.checkpoints());
+             state.best_step == last->step && !(best && best->checkpoint.step == last->step)) {
+    mark_best(directory_.checkpoints(), last->step,
+              state.best);  // the run was killed after saving it, before marking it as the best
+  }
+  progress_->log("resuming from " + last->path.string());
+}
+
+// Checkpoints newer than the newest valid one are corrupt; training will reuse their names.
+void TrainingRun::rename_corrupt_checkpoints(int64_t newest_valid) {
+  for (const StoredCheckpoint& checkpoint : list_checkpoints(directory_.checkpoints())) {
+    if (checkpoint.step <= newest_valid) continue;
+    const fs::path aside =
+        directory_.checkpoints() / ("damaged-" + checkpoint.path.filename().string());
+    fs::remove_all(aside);
+    fs::rename(checkpoint.path, aside);
+    progress_->log(checkpoint.path.string() + ": corrupt; skipped and renamed to " +
+                   aside.string());
+  }
+}
+
+void TrainingRun::require_same_text(const Json& begun) const {
+  const auto key = begun.find("data_key");
+  if (key == begun.end() || *key == Json(corpus_->key())) return;
+  throw DataError(experiment_.data.train +
+                  ": the training text has changed since the run was started; start a new run for "
+                  "it");
+}
+
+void TrainingRun::write_run_info() {
+  const VocabularySizes& vocabulary = model_->sizes();
+  const int64_t parameters = parameter_count(experiment_.model, vocabulary);
+  const auto begun = step() > 0 ? read_run_file(directory_) : std::nullopt;
+  if (begun) require_same_text(*begun);
+  Json run = provenance(context_);
+  run[kProcesses] = world_.size();
+  run["parameters"] = parameters;
+  run["vocabulary"] = {{"source", vocabulary.source}, {"target", vocabulary.target}};
+  run["pairs"] = corpus_->size();
+  run["data_key"] = corpus_->key();
+  run["texts"] = texts_;
+  if (!begun) {
+    // Arguments may contain invalid UTF-8.
+    const std::string text = run.dump(2, ' ', false, Json::error_handler_t::replace);
+    write_file_atomically(directory_.run_file(), text + "\n");
+  }
+  std::ostringstream line;
+  line << "model: " << parameters << " parameters; vocabulary " << vocabulary.source << " / "
+       << vocabulary.target << "; " << corpus_->size() << " pairs; " << stream_->epoch_batches()
+       << " batches per epoch; padding avoided: "
+       << std::round(1000 * stream_->chunk_padding()) / 10 << " %; " << torch::get_num_threads()
+       << " threads";
+  if (world_.size() > 1) line << " in each of " << world_.size() << " processes";
+  const Precision asked = experiment_.train.precision;
+  const Precision precision = effective_precision(asked, context_.device);
+  line << "; precision " << enum_name(precision);
+  if (precision != asked) line << " (this processor does not support " << enum_name(asked);
+  progress_->log(line.str());
+}
+
+}  // namespace attn

@@ -1,0 +1,361 @@
+#!/usr/bin/env python3
+"""Training by several processes with the real mpirun: equal bits, resumption, killed and hanging processes, wrong starts.
+
+    python3 tests/app/distributed_test.py path/to/attn
+
+Standard library alone; skipped, with a message, without mpirun or in a build without MPI. ATTN_KILLS=20 kills each
+process at as many random moments (default 2).
+"""
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+from program import ProgramTest
+
+CONFIG = {
+    "seed": 3,
+    "data": {"train": "corpus/train", "valid": "corpus/valid", "source": "en", "target": "de",
+             "vocab_size": 400, "batch_tokens": 512},
+    "model": {"layers": 1, "d_model": 32, "d_ff": 64, "heads": 2, "d_k": 16, "d_v": 16},
+    "train": {"steps": 30, "schedule": "inverse_sqrt", "learning_rate": 0.005, "warmup": 20, "accumulate": 2,
+              "clip_norm": 0.5, "log_every": 10, "checkpoint_every": 7, "keep_last": 0},
+    "eval": [{"name": "valid", "kind": "loss", "every": 10},
+             {"name": "test", "kind": "bleu", "data": "corpus/test", "tokenize": "none", "every": 0, "beam": 2}],
+}
+MPIRUN = ["mpirun", "--oversubscribe", "--bind-to", "none"]
+ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+               "OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
+SECONDS = 300
+
+
+def skip(why):
+    print(f"skipped: {why}")
+    if reasons := os.environ.get("ATTN_SKIPPED"):  # collected by `./run test`
+        with open(reasons, "a", encoding="utf-8") as file:
+            file.write(f"{why}\n")
+    sys.exit(77)  # CTest's SKIP_RETURN_CODE
+
+
+def require_mpi(program):
+    if shutil.which("mpirun") is None:
+        skip("no mpirun here")
+    said = subprocess.run(["mpirun", "--version"], capture_output=True, text=True, check=False).stdout
+    if "Open MPI" not in said:
+        skip("mpirun is not Open MPI's")
+    alone = subprocess.run([program, "train", "nowhere.json"], capture_output=True, text=True, check=False,
+                           env={**os.environ, "SLURM_STEP_NUM_TASKS": "2", "SLURM_PROCID": "0"}, timeout=60)
+    if "this build has no MPI" in alone.stderr:
+        skip("attn was built without MPI")
+
+
+class Group(ProgramTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.attn("generate", "corpus", "--train", "1500", "--valid", "50", "--test", "30")
+        cls.write("small.json", CONFIG)
+
+    def start_group(self, processes, *arguments, threads=1, mpirun=(), **options):
+        command = [*MPIRUN, *mpirun, "-np", str(processes), self.program,
+                   *(["--threads", str(threads)] if threads else []), *arguments]
+        return subprocess.Popen(command, cwd=self.path, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, text=True, env=ENVIRONMENT, **options)
+
+    def group(self, processes, *arguments, code=0, **options):
+        process = self.start_group(processes, *arguments, **options)
+        try:
+            _, error = process.communicate(timeout=SECONDS)
+        finally:
+            process.kill()
+        self.assertEqual(process.returncode, code, error[-3000:])
+        return error
+
+    def messages(self, error):
+        return [line for line in error.splitlines() if line.startswith("attn: ")]
+
+    def weights(self, run):
+        last = sorted((self.path / run / "checkpoints").glob("step-*"))[-1]
+        return [last.name, *((last / f"{name}.safetensors").read_bytes() for name in ("model", "optimizer"))]
+
+    def same_weights(self, run, other):
+        """The same weights and moments; the time in training is not compared."""
+        without_seconds = lambda content: re.sub(rb'"seconds":"[^"]*"|^.{8}', b"", content, flags=re.S)
+        for one, two in zip(self.weights(run), self.weights(other)):
+            if isinstance(one, bytes):
+                one, two = (without_seconds(content).replace(b" ", b"") for content in (one, two))
+            self.assertTrue(one == two, f"{run} and {other} differ")
+
+    def reference(self, run="reference", *settings, threads=2):
+        """One process, trained once."""
+        if not (self.path / run).exists():
+            self.attn("train", "small.json", "--run", run, *settings, threads=threads)
+        return run
+
+    def metrics(self, run):
+        """The records without what time decides."""
+        out = []
+        for line in (self.path / run / "metrics.jsonl").read_text().splitlines():
+            record = json.loads(line)
+            out.append({key: value for key, value in record.items() if "second" not in key and key != "sent_bytes"})
+        return out
+
+    def processes_of(self, group):
+        """The process ids of the ranks, in their order."""
+        ranks = {}
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline and group.poll() is None:
+            for entry in os.listdir("/proc"):
+                if not entry.isdigit():
+                    continue
+                try:
+                    with open(f"/proc/{entry}/stat", encoding="latin-1") as file:
+                        parent = int(file.read().rpartition(")")[2].split()[1])
+                    if parent != group.pid:
+                        continue
+                    with open(f"/proc/{entry}/environ", "rb") as file:
+                        rank = re.search(rb"OMPI_COMM_WORLD_RANK=(\d+)", file.read())
+                    if rank:
+                        ranks[int(rank.group(1))] = int(entry)
+                except (OSError, ValueError):
+                    continue
+            if ranks:
+                time.sleep(0.05)
+            if len(ranks) > 1:
+                return [ranks[rank] for rank in sorted(ranks)]
+        self.fail("the processes did not start")
+
+    def wait_for_checkpoint(self, run, group):
+        while not list((self.path / run).glob("checkpoints/step-*")):
+            self.assertIsNone(group.poll(), "it ended before the first checkpoint")
+            time.sleep(0.01)
+
+    def alive(self, pids):
+        def runs(pid):
+            try:
+                with open(f"/proc/{pid}/stat", encoding="latin-1") as file:
+                    return file.read().rpartition(")")[2].split()[0] not in "ZX"
+            except OSError:
+                return False
+        return [pid for pid in pids if runs(pid)]
+
+
+class Equality(Group):
+    def test_two_processes_of_one_thread_train_as_one_process_of_two_threads(self):
+        self.reference()
+        self.group(2, "train", "small.json", "--run", "two")
+        self.same_weights("two", "reference")
+        self.assertEqual(self.metrics("two"), self.metrics("reference"))
+        train = [json.loads(line) for line in (self.path / "two/metrics.jsonl").read_text().splitlines()
+                 if '"train"' in line]
+        parameters = json.loads((self.path / "two/run.json").read_text())["parameters"]
+        for record in train:  # half of the gradients to the other, and the sum of the own half
+            self.assertGreater(record["sent_bytes"], 4 * parameters)
+            self.assertLess(record["sent_bytes"], 4.5 * parameters)
+            self.assertGreater(record["communication_seconds"], 0)
+
+    def test_four_threads_are_divided_in_any_way(self):
+        self.reference("four", threads=4)
+        self.group(2, "train", "small.json", "--run", "two_by_two", threads=2)
+        self.group(4, "train", "small.json", "--run", "four_by_one", "--set", "runtime.shard_optimizer=true")
+        self.same_weights("two_by_two", "four")
+        self.same_weights("four_by_one", "four")
+
+    def test_bf16_on_the_wire_halves_the_traffic_and_stays_close(self):
+        self.reference()
+        self.group(2, "train", "small.json", "--run", "narrow", "--set", "train.reduce=bf16")
+        sent = [[m["sent_bytes"] for m in map(json.loads, (self.path / run / "metrics.jsonl").open()) if m["kind"] == "train"]
+                for run in ("narrow",)]
+        parameters = json.loads((self.path / "narrow/run.json").read_text())["parameters"]
+        self.assertLess(max(sent[0]), 2.5 * parameters)
+        close = [[m["ppl"] for m in self.metrics(run) if m["kind"] == "eval" and "ppl" in m] for run in ("narrow", "reference")]
+        for one, two in zip(*close):
+            self.assertNotEqual(one, two)
+            self.assertLess(abs(one / two - 1), 0.1)
+
+    def test_a_run_goes_on_with_any_number_of_processes(self):
+        self.reference()
+        self.group(2, "train", "small.json", "--run", "changing", "--set", "train.steps=14",
+                   "--set", "runtime.shard_optimizer=true")
+        # The same parts: the same bits, and nothing to say.
+        error = self.group(1, "train", "small.json", "--run", "changing", "--resume", threads=2)
+        self.assertNotIn("last digits", error)
+        self.same_weights("changing", "reference")
+        for processes, run in ((3, "to_three"), (1, "to_one")):
+            self.group(2, "train", "small.json", "--run", run, "--set", "train.steps=14")
+            error = self.group(processes, "train", "small.json", "--run", run, "--resume")
+            self.assertIn("started with 2 processes of 1 threads, resuming with", error)
+            self.assertIn("results may differ in the last digits", error)
+            self.assertIn("finished at step 30", error)
+        # Without --threads it takes those that keep the bits.
+        self.group(2, "train", "small.json", "--run", "alone", "--set", "train.steps=14")
+        said = subprocess.run([self.program, "train", "alone", "--resume", "--set", "train.steps=30"], cwd=self.path,
+                              capture_output=True, text=True, timeout=SECONDS, check=True)
+        self.assertIn("for the bits of 2 processes of 1 threads", said.stderr)
+        self.same_weights("alone", "reference")
+
+
+class Faults(Group):
+    def test_a_killed_process_ends_all_and_the_run_goes_on_to_the_bit(self):
+        self.reference()
+        rng = random.Random(7)
+        for rank in range(2):
+            for attempt in range(int(os.environ.get("ATTN_KILLS", "2"))):
+                with self.subTest(rank=rank, attempt=attempt):
+                    run = f"killed-{rank}-{attempt}"
+                    group = self.start_group(2, "train", "small.json", "--run", run)
+                    pids = self.processes_of(group)
+                    if attempt % 2 == 0:
+                        self.wait_for_checkpoint(run, group)
+                    time.sleep(rng.uniform(0.0, 0.5))
+                    killed = bool(self.alive(pids[rank:rank + 1]))
+                    if killed:
+                        os.kill(pids[rank], signal.SIGKILL)
+                    began = time.monotonic()
+                    group.communicate(timeout=60)
+                    self.assertLess(time.monotonic() - began, 10 if killed else 60)
+                    self.assertEqual(self.alive(pids), [])
+                    if killed and group.returncode == 0:
+                        self.assertTrue((self.path / run / "result.json").exists())
+                    self.group(2, "train", "small.json", "--run", run, "--resume")
+                    self.same_weights(run, "reference")
+
+    def test_a_process_that_hangs_is_noticed(self):
+        for rank in range(2):
+            with self.subTest(rank=rank):
+                run = f"hanging-{rank}"
+                group = self.start_group(2, "train", "small.json", "--run", run, "--set", "runtime.timeout=3",
+                                         "--set", "train.steps=100000", "--set", "train.keep_last=2")
+                pids = self.processes_of(group)
+                self.wait_for_checkpoint(run, group)
+                os.kill(pids[rank], signal.SIGSTOP)
+                began = time.monotonic()
+                _, error = group.communicate(timeout=60)
+                self.assertLess(time.monotonic() - began, 10)
+                self.assertNotEqual(group.returncode, 0)
+                self.assertEqual(self.alive(pids), [])
+                self.assertIn(f"process {rank} has been silent for 3 s (runtime.timeout)", error)
+                self.group(2, "train", "small.json", "--run", run, "--resume", "--set", "train.steps=14")
+
+    def test_a_long_evaluation_is_not_taken_for_a_hanging_process(self):
+        # The first process scores 600 sentences with a large beam, for longer than the timeout.
+        test = "".join((self.path / f"corpus/{name}.en").read_text() for name in ("test", "valid")) * 20
+        self.write("long.en", test)
+        self.write("long.de", "".join((self.path / f"corpus/{name}.de").read_text() for name in ("test", "valid")) * 20)
+        evaluator = json.dumps([{"name": "long", "kind": "bleu", "data": "long", "every": 2, "beam": 16, "tokenize": "none"}])
+        self.group(2, "train", "small.json", "--run", "patient", "--set", "runtime.timeout=1", "--set", "train.steps=2",
+                   "--set", f"eval={evaluator}")
+        took = [m["eval_seconds"] for m in map(json.loads, (self.path / "patient/metrics.jsonl").open()) if m["kind"] == "eval"]
+        self.assertGreater(max(took), 1.5)
+
+    def test_a_full_disk_ends_all_with_one_line(self):
+        self.reference()
+        limited = self.start_group(2, "train", "small.json", "--run", "full", "--set", "train.steps=14")
+        limited.communicate(timeout=SECONDS)
+        # A file of the next checkpoint may not be larger than this: write() fails as on a full disk.
+        command = f"ulimit -f 20; trap '' XFSZ; exec \"$@\""
+        group = subprocess.Popen([*MPIRUN, "-np", "2", "bash", "-c", command, "bash", self.program, "--threads", "1", "train",
+                                  "full", "--resume", "--set", "train.steps=30"], cwd=self.path, stdin=subprocess.DEVNULL,
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                 env={**ENVIRONMENT, "OMPI_MCA_btl": "self,tcp"})
+        _, error = group.communicate(timeout=SECONDS)
+        self.assertEqual(group.returncode, 3, error)
+        self.assertEqual(len(self.messages(error)), 1, error)
+        self.assertIn("step-00000021", self.messages(error)[0])
+        self.group(2, "train", "full", "--resume", "--set", "train.steps=30")
+        self.same_weights("full", "reference")
+
+    def test_a_signal_to_mpirun_saves(self):
+        self.reference()
+        # Within the default of a second a busy machine may not save.
+        patient = ["--mca", "odls_base_sigkill_timeout", "60"]
+        group = self.start_group(2, "train", "small.json", "--run", "stopped", mpirun=patient)
+        self.wait_for_checkpoint("stopped", group)
+        group.send_signal(signal.SIGTERM)
+        _, error = group.communicate(timeout=60)
+        self.assertIn("checkpoint saved; resume with: attn train stopped --resume", error)
+        self.assertNotEqual(group.returncode, 0)
+        self.group(2, "train", "stopped", "--resume")
+        self.same_weights("stopped", "reference")
+
+    def test_the_others_wait_without_a_core(self):
+        script = ("import os, subprocess, sys, resource\n"
+                  "code = subprocess.run(sys.argv[1:]).returncode\n"
+                  "used = resource.getrusage(resource.RUSAGE_CHILDREN)\n"
+                  "open('cpu-' + os.environ['OMPI_COMM_WORLD_RANK'], 'w').write(str(used.ru_utime + used.ru_stime))\n"
+                  "sys.exit(code)\n")
+        self.write("measure.py", script)
+        self.write("wait.en", (self.path / "corpus/valid.en").read_text() * 60)
+        self.write("wait.de", (self.path / "corpus/valid.de").read_text() * 60)
+        evaluator = json.dumps([{"name": "long", "kind": "bleu", "data": "wait", "every": 1, "beam": 16, "tokenize": "none"}])
+        command = [*MPIRUN, "-np", "2", sys.executable, "measure.py", self.program, "--threads", "1", "train", "small.json",
+                   "--run", "waiting", "--set", "train.steps=1", "--set", f"eval={evaluator}"]
+        subprocess.run(command, cwd=self.path, env=ENVIRONMENT, check=True, capture_output=True, timeout=SECONDS)
+        first, other = (float((self.path / f"cpu-{rank}").read_text()) for rank in range(2))
+        seconds = [m["eval_seconds"] for m in map(json.loads, (self.path / "waiting/metrics.jsonl").open()) if m["kind"] == "eval"]
+        # What the first process needs more is its evaluation.
+        self.assertGreater(first - other, 0.4 * sum(seconds), (first, other, seconds))
+
+
+class WrongStarts(Group):
+    def one_message(self, error, *names):
+        self.assertEqual(len(self.messages(error)), 1, error)
+        for name in names:
+            self.assertIn(name, error)
+
+    def test_a_mistake_in_the_config_is_one_line_for_all(self):
+        self.one_message(self.group(3, "train", "small.json", "--run", "bad", "--set", "model.heds=3", code=2), "model.heds")
+        self.assertFalse((self.path / "bad").exists())
+        self.one_message(self.group(2, "train", "small.json", "--run", "bad", "--set", "data.train=gone", code=3), "gone")
+
+    def test_processes_with_other_configs_or_texts_are_an_error(self):
+        self.write("other.py", "import os, sys\nrank = os.environ['OMPI_COMM_WORLD_RANK']\n"
+                               "os.execv(sys.argv[1], [sys.argv[1], *(word.replace('RANK', rank) for word in sys.argv[2:])])\n")
+        differing = ["--run", "differing", "--set"]
+        run = lambda *words: subprocess.run([*MPIRUN, "-np", "2", sys.executable, "other.py", self.program, "--threads", "1",
+                                             "train", *words], cwd=self.path, env=ENVIRONMENT, capture_output=True, text=True,
+                                            timeout=SECONDS, check=False)
+        done = run("small.json", *differing, "seed=RANK")
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.one_message(done.stderr, "process 1 on", "another config")
+        # Each process has another text under one name.
+        for rank in range(2):
+            folder = self.path / f"place{rank}"
+            shutil.copytree(self.path / "corpus", folder / "corpus")
+            shutil.copy(self.path / "small.json", folder)
+            with open(folder / "corpus/train.en", "a", encoding="utf8") as file:
+                file.write("" if rank == 0 else "one more\n")
+        self.write("other.py", "import os, sys\nos.chdir('place' + os.environ['OMPI_COMM_WORLD_RANK'])\n"
+                               "os.execv(sys.argv[1], sys.argv[1:])\n")
+        done = run("small.json", "--run", "texts")
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.one_message(done.stderr, "process 1 on", "another training text")
+
+    def test_processes_that_are_not_connected_are_told_how_to_start(self):
+        alone = lambda **variables: self.attn("train", "small.json", "--run", "alone", code=2,
+                                              env={**os.environ, **variables}).stderr
+        self.one_message(alone(SLURM_STEP_NUM_TASKS="2", SLURM_PROCID="0"), "SLURM_STEP_NUM_TASKS=2", "srun --mpi=pmix")
+        self.assertEqual(self.messages(alone(SLURM_STEP_NUM_TASKS="2", SLURM_PROCID="1")), [])
+        self.assertFalse((self.path / "alone").exists())
+        # One task of a job is a process on its own, and one process of mpirun too.
+        self.attn("train", "small.json", "--run", "one_task", "--set", "train.steps=1", env={**os.environ, "SLURM_NTASKS": "1"})
+        self.group(1, "train", "small.json", "--run", "one_process", "--set", "train.steps=1")
+
+    def test_processes_bound_to_fewer_cores_than_threads_are_told(self):
+        bound = ["taskset", "-c", "0"]
+        done = subprocess.run([*MPIRUN, "-np", "2", *bound, self.program, "--threads", "2", "train", "small.json", "--run",
+                               "bound", "--set", "train.steps=1"], cwd=self.path, env=ENVIRONMENT, capture_output=True,
+                              text=True, timeout=SECONDS, check=True)
+        self.assertIn("process 0 is bound to 1 cores and has 2 threads; start with mpirun --bind-to none", done.stderr)
+
+
+if __name__ == "__main__":
+    ProgramTest.program = os.path.abspath(sys.argv.pop(1))
+    require_mpi(ProgramTest.program)
+    unittest.main()

@@ -1,0 +1,58 @@
+// A communicator between threads of one process, to test what processes compute together.
+#pragma once
+
+#include <barrier>
+#include <cstdlib>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "train/parallel/communicator.h"
+
+namespace attn::testing {
+
+class ThreadCommunicator : public Communicator {
+ public:
+  /// What the threads share.
+  struct Shared {
+    explicit Shared(int64_t size) : messages(static_cast<size_t>(size)), meeting(size) {}
+    std::vector<std::vector<ConstBytes>> messages;  // by sender
+    std::barrier<> meeting;
+  };
+  ThreadCommunicator(Shared& shared, int64_t rank) : shared_(shared), rank_(rank) {}
+
+  int64_t rank() const override { return rank_; }
+  int64_t size() const override { return static_cast<int64_t>(shared_.messages.size()); }
+  [[noreturn]] void abort(int code) override { std::_Exit(code); }
+
+ private:
+  void do_exchange(std::span<const ConstBytes> to, std::span<const Bytes> from) override {
+    shared_.messages[static_cast<size_t>(rank_)].assign(to.begin(), to.end());
+    shared_.meeting.arrive_and_wait();
+    for (size_t r = 0; r < from.size(); ++r) {
+      const ConstBytes message = shared_.messages[r][static_cast<size_t>(rank_)];
+      std::copy(message.begin(), message.end(), from[r].begin());
+    }
+    shared_.meeting.arrive_and_wait();
+  }
+
+  Shared& shared_;
+  int64_t rank_;
+};
+
+/// Runs `work` as `size` processes would.
+inline void run_as_processes(int64_t size, const std::function<void(Communicator&)>& work) {
+  ThreadCommunicator::Shared shared(size);
+  std::vector<std::thread> threads;
+  for (int64_t rank = 0; rank < size; ++rank) {
+    threads.emplace_back([&shared, &work, rank] {
+      ThreadCommunicator world(shared, rank);
+      work(world);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+}  // namespace attn::testing

@@ -1,0 +1,161 @@
+#include "train/parallel/gradient_sum.h"
+
+#include <ATen/Parallel.h>
+
+#include <cmath>
+#include <mutex>
+#include <vector>
+
+#include "tests/support/catch.h"
+#include "tests/support/copying_task.h"
+#include "tests/support/tensors.h"
+#include "tests/support/thread_communicator.h"
+#include "tests/support/threads.h"
+#include "train/checkpoint.h"
+
+using namespace attn;
+using testing::run_as_processes;
+
+namespace {
+
+constexpr int64_t kFloats = 3 * kNormBlock + 160;
+
+std::vector<torch::Tensor> random_gradients(int64_t count) {
+  torch::manual_seed(4);
+  std::vector<torch::Tensor> all;
+  for (int64_t i = 0; i < count; ++i) all.push_back(torch::randn({kFloats}));
+  return all;
+}
+
+// What every process has after reduce() and gather_gradients().
+std::vector<torch::Tensor> summed(const std::vector<torch::Tensor>& gradients, Precision wire) {
+  std::vector<torch::Tensor> results(gradients.size());
+  run_as_processes(static_cast<int64_t>(gradients.size()), [&](Communicator& world) {
+    const torch::Tensor own = gradients[world.rank()].clone();
+    GradientSum sum(world, kFloats, wire);
+    sum.reduce(own);
+    sum.gather_gradients(own);
+    results[world.rank()] = own;
+  });
+  return results;
+}
+
+struct Result {
+  torch::Tensor weights, first_moment;
+  std::vector<double> losses, norms;
+};
+
+// Ten updates by processes of one thread each, or by one process of this test's threads.
+Result train(int64_t processes, const TrainConfig& config, bool shard_optimizer) {
+  Result result;
+  const auto work = [&](Communicator& world) {
+    if (processes > 1) at::set_num_threads(1);
+    static std::mutex seeding;  // torch's generator
+    std::unique_lock lock(seeding);
+    EncodedCorpus pairs = testing::copying_corpus();
+    BatchStream stream(pairs, {.batch_tokens = 60, .seed = 5});
+    Transformer model = testing::CopyingTask::seeded(testing::copying_model());
+    Trainer trainer(config, 9, *model, stream, 1,
+                    {.world = world, .shard_optimizer = shard_optimizer});
+    lock.unlock();
+    for (int i = 0; i < 10; ++i) {
+      const StepReport report = trainer.step();
+      if (!world.is_first()) continue;
+      result.losses.push_back(report.loss);
+      result.norms.push_back(report.gradient_norm);
+    }
+    const FullMoments moments = trainer.collect_moments();
+    if (!world.is_first()) return;
+    result.weights = trainer.parameters().values.clone();
+    result.first_moment = moments.first.clone();
+  };
+  if (processes == 1) {
+    work(single_process());
+  } else {
+    run_as_processes(processes, work);
+  }
+  return result;
+}
+
+void check_same(const Result& a, const Result& b) {
+  CHECK(torch::equal(a.weights, b.weights));
+  CHECK(torch::equal(a.first_moment, b.first_moment));
+  CHECK(a.losses == b.losses);
+  CHECK(a.norms == b.norms);
+}
+
+}  // namespace
+
+TEST_CASE("the sum of gradients is the pairwise tree bit for bit, the same in all processes") {
+  for (const int64_t processes : {1, 2, 3, 4, 7}) {
+    const auto gradients = random_gradients(processes);
+    std::vector<torch::Tensor> parts;
+    for (const auto& gradient : gradients) parts.push_back(gradient.clone());
+    tree_sum(processes, [&](int64_t i, int64_t j) { parts[i].add_(parts[j]); });
+    for (const torch::Tensor& result : summed(gradients, Precision::fp32)) {
+      CHECK(torch::equal(result, parts[0]));
+    }
+  }
+}
+
+TEST_CASE("with bf16 on the wire all processes have the same sum, within bf16's rounding") {
+  const auto gradients = random_gradients(4);
+  const torch::Tensor exact = torch::stack(gradients).sum(0);
+  const auto results = summed(gradients, Precision::bf16);
+  for (const torch::Tensor& result : results) CHECK(torch::equal(result, results[0]));
+  // Each of four addends of size up to about 4, and the sum, are rounded to 8 bits.
+  CHECK(testing::max_difference(results[0], exact) < 5 * 8.0 / 256);
+  CHECK(testing::max_difference(results[0], exact) > 1e-4);
+}
+
+TEST_CASE("the norm's squares have the same bits with any number of threads") {
+  const torch::Tensor flat = random_gradients(1)[0];
+  const torch::Tensor once = block_squares(flat);
+  CHECK(once.numel() == 4);
+  CHECK(std::sqrt(once.sum().item<double>()) == Approx(flat.norm().item<double>()).epsilon(1e-5));
+  const testing::Threads threads(3);
+  CHECK(torch::equal(block_squares(flat), once));
+}
+
+TEST_CASE("processes train like as many threads, bit for bit, sharded or not") {
+  TrainConfig config = testing::copying_training();
+  config.accumulate = 2;
+  config.clip_norm = 0.5;
+  for (const int64_t processes : {2, 3, 4}) {
+    Result threads;
+    {
+      const testing::Threads scope(static_cast<int>(processes));
+      threads = train(1, config, false);
+    }
+    check_same(train(processes, config, false), threads);
+    check_same(train(processes, config, true), threads);
+  }
+}
+
+TEST_CASE("sharded moments are distributed as they were collected") {
+  FullMoments before;
+  run_as_processes(3, [&](Communicator& world) {
+    static std::mutex seeding;
+    std::unique_lock lock(seeding);
+    EncodedCorpus pairs = testing::copying_corpus();
+    BatchStream stream(pairs, {.batch_tokens = 60, .seed = 5});
+    Transformer model = testing::CopyingTask::seeded(testing::copying_model());
+    Trainer trainer(testing::copying_training(), 9, *model, stream, 1,
+                    {.world = world, .shard_optimizer = true});
+    lock.unlock();
+    trainer.step();
+    const FullMoments collected = trainer.collect_moments();
+    trainer.adam().first_moment.zero_();
+    trainer.parameters().values.mul_(world.rank() + 1);
+    trainer.distribute(collected);
+    const FullMoments again = trainer.collect_moments();
+    const torch::Tensor weights = trainer.parameters().values;
+    double sum = weights.sum().item<double>();
+    const bool same_weights = gather(world, sum) == std::vector<double>(3, sum);
+    if (!same_weights || trainer.state.step != 1) std::terminate();
+    if (!world.is_first()) return;
+    before = collected;
+    if (!torch::equal(again.first, collected.first)) std::terminate();
+  });
+  CHECK(before.first.abs().max().item<float>() > 0);
+}

@@ -1,0 +1,173 @@
+#include "train/parallel/gradient_sum.h"
+
+#include <ATen/Parallel.h>
+
+#include <array>
+
+namespace attn {
+namespace {
+
+Bytes bytes_of(const torch::Tensor& tensor) {
+  return {static_cast<std::byte*>(tensor.data_ptr()), tensor.nbytes()};
+}
+
+torch::Tensor part(const torch::Tensor& flat, FlatRange range) {
+  return flat.narrow(0, range.begin, range.size());
+}
+
+void exchange(Communicator& world, const std::vector<torch::Tensor>& to,
+              const std::vector<torch::Tensor>& from) {
+  std::vector<ConstBytes> outgoing;
+  std::vector<Bytes> incoming;
+  bool device = false;
+  for (const torch::Tensor& tensor : to) {
+    outgoing.push_back(tensor.defined() ? bytes_of(tensor) : Bytes());
+    device |= tensor.defined() && !tensor.is_cpu();
+  }
+  for (const torch::Tensor& tensor : from) {
+    incoming.push_back(tensor.defined() ? bytes_of(tensor) : Bytes());
+    device |= tensor.defined() && !tensor.is_cpu();
+  }
+  if (device) {
+    world.exchange_device(outgoing, incoming);
+  } else {
+    world.exchange(outgoing, incoming);
+  }
+}
+
+// The sum of the squares of up to kNormBlock floats, in 16 partial sums that fit vector registers.
+double squares(const float* values, int64_t count) {
+  constexpr int64_t kLanes = 16;
+  std::array<float, kLanes> lanes{};
+  int64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) {
+    for (int64_t lane = 0; lane < kLanes; ++lane) {
+      lanes[lane] += values[i + lane] * values[i + lane];
+    }
+  }
+  double sum = 0.0;
+  for (const float lane : lanes) sum += static_cast<double>(lane);
+  for (; i < count; ++i) sum += static_cast<double>(values[i]) * static_cast<double>(values[i]);
+  return sum;
+}
+
+}  // namespace
+
+GradientSum::GradientSum(Communicator& world, int64_t floats, Precision wire)
+    : world_(world), shards_(floats, world.size()), wire_(wire) {}
+
+void GradientSum::reduce(const torch::Tensor& gradients) {
+  if (world_.size() == 1) return;
+  const torch::NoGradGuard no_grad;
+  if (!needs_host(gradients)) return reduce_on(gradients);
+  const torch::Tensor host = gradients.cpu();
+  reduce_on(host);
+  part(gradients, own()).copy_(part(host, own()));
+}
+
+void GradientSum::reduce_on(const torch::Tensor& buffer) {
+  const torch::ScalarType type = wire_ == Precision::bf16 ? torch::kBFloat16 : torch::kFloat32;
+  const int64_t rank = world_.rank(), size = world_.size();
+  if (!received_.defined()) {
+    received_ = torch::empty({size, own().size()}, buffer.options().dtype(type));
+  }
+  const torch::Tensor sent = buffer.to(type);  // the buffer itself in fp32
+  std::vector<torch::Tensor> to(size), from(size);
+  for (int64_t r = 0; r < size; ++r) {
+    if (r == rank) continue;  // its own part is added as it is
+    to[r] = part(sent, shards_.of(r));
+    from[r] = received_[r];
+  }
+  exchange(world_, to, from);
+  std::vector<torch::Tensor> parts(size);
+  for (int64_t r = 0; r < size; ++r) {
+    parts[r] = r == rank ? part(buffer, own()) : received_[r].to(torch::kFloat32);
+  }
+  tree_sum(size, [&](int64_t i, int64_t j) { parts[i].add_(parts[j]); });
+  if (rank != 0) part(buffer, own()).copy_(parts[0]);
+}
+
+void GradientSum::gather_gradients(const torch::Tensor& gradients) {
+  if (world_.size() == 1) return;
+  if (wire_ == Precision::fp32) return gather(gradients);
+  const torch::NoGradGuard no_grad;
+  const torch::Tensor rounded = torch::empty(
+      gradients.sizes(), gradients.options()
+                             .dtype(torch::kBFloat16)
+                             .device(needs_host(gradients) ? torch::kCPU : gradients.device()));
+  part(rounded, own()).copy_(part(gradients, own()));
+  gather_on(rounded);
+  gradients.copy_(rounded);
+}
+
+void GradientSum::gather(const torch::Tensor& flat) {
+  if (world_.size() == 1) return;
+  const torch::NoGradGuard no_grad;
+  if (!needs_host(flat)) return gather_on(flat);
+  const torch::Tensor host = flat.cpu();
+  gather_on(host);
+  flat.copy_(host);
+}
+
+void GradientSum::gather_on(const torch::Tensor& flat) {
+  const int64_t rank = world_.rank(), size = world_.size();
+  std::vector<torch::Tensor> to(size), from(size);
+  for (int64_t r = 0; r < size; ++r) {
+    if (r == rank) continue;
+    to[r] = part(flat, own());
+    from[r] = part(flat, shards_.of(r));
+  }
+  exchange(world_, to, from);
+}
+
+torch::Tensor block_squares(const torch::Tensor& flat) {
+  const torch::NoGradGuard no_grad;
+  if (!flat.is_cpu()) return flat.norm().to(torch::kFloat64).square().view({1});
+  const int64_t floats = flat.numel(), blocks = (floats + kNormBlock - 1) / kNormBlock;
+  torch::Tensor sums = torch::empty({blocks}, torch::kFloat64);
+  const float* values = flat.const_data_ptr<float>();
+  double* out = sums.data_ptr<double>();
+  at::parallel_for(0, blocks, 16, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t first = i * kNormBlock;
+      out[i] = squares(values + first, std::min(kNormBlock, floats - first));
+    }
+  });
+  return sums;
+}
+
+void broadcast(Communicator& world, const torch::Tensor& tensor) {
+  if (world.size() == 1) return;
+  const torch::NoGradGuard no_grad;
+  torch::Tensor host = tensor.cpu();
+  broadcast(world, bytes_of(host));
+  if (!tensor.is_cpu()) tensor.copy_(host);
+}
+
+torch::Tensor gather_to_first(Communicator& world, const Shards& shards, const torch::Tensor& own) {
+  const torch::NoGradGuard no_grad;
+  std::vector<torch::Tensor> to(world.size()), from(world.size());
+  to[0] = own.cpu();
+  torch::Tensor whole;
+  if (world.is_first()) {
+    whole = torch::empty({shards.floats()}, torch::kFloat32);
+    for (int64_t r = 0; r < world.size(); ++r) from[r] = part(whole, shards.of(r));
+  }
+  exchange(world, to, from);
+  return whole;
+}
+
+void scatter_from_first(Communicator& world, const Shards& shards, const torch::Tensor& whole,
+                        const torch::Tensor& own) {
+  const torch::NoGradGuard no_grad;
+  std::vector<torch::Tensor> to(world.size()), from(world.size());
+  torch::Tensor host = torch::empty(own.sizes(), torch::kFloat32);
+  from[0] = host;
+  if (world.is_first()) {
+    for (int64_t r = 0; r < world.size(); ++r) to[r] = part(whole, shards.of(r));
+  }
+  exchange(world, to, from);
+  own.copy_(host);
+}
+
+}  // namespace attn

@@ -1,0 +1,150 @@
+#include "train/parallel/nccl_communicator.h"
+
+#include <c10/core/Stream.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
+#include <dlfcn.h>
+
+#include <chrono>
+#include <string>
+#include <thread>
+#include <utility>
+
+namespace attn {
+namespace {
+
+// The part of NCCL's C interface that is used; stable since NCCL 2.7 (nccl.h is not needed).
+struct NcclId {
+  char bytes[128];
+};
+using NcclComm = void*;
+using NcclResult = int;  // 0: success
+constexpr NcclResult kNcclInProgress = 7;
+constexpr int kNcclInt8 = 0;
+
+class NcclLibrary {
+ public:
+  /// All symbols, or is_complete() is false.
+  NcclLibrary() : handle_(::dlopen("libnccl.so.2", RTLD_NOW | RTLD_LOCAL)) {
+    if (handle_ == nullptr) return;
+    complete_ = find(get_unique_id, "ncclGetUniqueId") &&
+                find(comm_init_rank, "ncclCommInitRank") && find(group_start, "ncclGroupStart") &&
+                find(group_end, "ncclGroupEnd") && find(send, "ncclSend") &&
+                find(receive, "ncclRecv") && find(comm_destroy, "ncclCommDestroy") &&
+                find(comm_abort, "ncclCommAbort") && find(async_error, "ncclCommGetAsyncError") &&
+                find(error_string, "ncclGetErrorString");
+  }
+  bool is_complete() const { return complete_; }
+
+  void check(NcclResult result) const {
+    if (result != 0) throw CommunicationError(std::string("NCCL: ") + error_string(result));
+  }
+
+  NcclResult (*get_unique_id)(NcclId*) = nullptr;
+  NcclResult (*comm_init_rank)(NcclComm*, int, NcclId, int) = nullptr;
+  NcclResult (*group_start)() = nullptr;
+  NcclResult (*group_end)() = nullptr;
+  NcclResult (*send)(const void*, size_t, int, int, NcclComm, void*) = nullptr;
+  NcclResult (*receive)(void*, size_t, int, int, NcclComm, void*) = nullptr;
+  NcclResult (*comm_destroy)(NcclComm) = nullptr;
+  NcclResult (*comm_abort)(NcclComm) = nullptr;
+  NcclResult (*async_error)(NcclComm, NcclResult*) = nullptr;
+  const char* (*error_string)(NcclResult) = nullptr;
+
+ private:
+  template <class Function>
+  bool find(Function*& function, const char* name) {
+    function = reinterpret_cast<Function*>(::dlsym(handle_, name));
+    return function != nullptr;
+  }
+
+  void* handle_;  // never closed: CUDA's driver may still call into it at exit
+  bool complete_ = false;
+};
+
+const NcclLibrary& nccl() {
+  static const NcclLibrary library;
+  return library;
+}
+
+class NcclCommunicator : public Communicator {
+ public:
+  NcclCommunicator(std::unique_ptr<Communicator> control, torch::Device device)
+      : control_(std::move(control)), device_(device) {
+    const c10::impl::VirtualGuardImpl guard(device.type());
+    guard.setDevice(device);
+    NcclId id{};
+    if (control_->is_first()) nccl().check(nccl().get_unique_id(&id));
+    id = from_first(*control_, id);
+    nccl().check(
+        nccl().comm_init_rank(&comm_, static_cast<int>(size()), id, static_cast<int>(rank())));
+  }
+  ~NcclCommunicator() override {
+    if (comm_ != nullptr) nccl().comm_abort(comm_);
+  }
+
+  int64_t rank() const override { return control_->rank(); }
+  int64_t size() const override { return control_->size(); }
+  bool reaches_device() const override { return true; }
+  void begin_work() override { control_->begin_work(); }
+  void end_work() override { control_->end_work(); }
+  void leave() override {
+    if (comm_ != nullptr) nccl().comm_destroy(std::exchange(comm_, nullptr));
+    control_->leave();
+  }
+  [[noreturn]] void abort(int code) override { control_->abort(code); }
+
+ private:
+  void do_exchange(std::span<const ConstBytes> to, std::span<const Bytes> from) override {
+    control_->set_timeout([this] { return timeout(); });
+    control_->exchange(to, from);
+  }
+
+  void do_exchange_device(std::span<const ConstBytes> to, std::span<const Bytes> from) override {
+    const c10::Stream stream = c10::impl::VirtualGuardImpl(device_.type()).getStream(device_);
+    nccl().check(nccl().group_start());
+    for (size_t r = 0; r < to.size(); ++r) {
+      const int peer = static_cast<int>(r);
+      if (!to[r].empty()) {
+        nccl().check(nccl().send(to[r].data(), to[r].size(), kNcclInt8, peer, comm_,
+                                 stream.native_handle()));
+      }
+      if (!from[r].empty()) {
+        nccl().check(nccl().receive(from[r].data(), from[r].size(), kNcclInt8, peer, comm_,
+                                    stream.native_handle()));
+      }
+    }
+    nccl().check(nccl().group_end());
+    wait(stream);
+  }
+
+  // Waits on the host, so that a process that hangs is noticed.
+  void wait(const c10::Stream& stream) {
+    using Clock = std::chrono::steady_clock;
+    const auto begin = Clock::now();
+    while (!stream.query()) {
+      NcclResult result = 0;
+      nccl().check(nccl().async_error(comm_, &result));
+      if (result != kNcclInProgress) nccl().check(result);
+      if (std::chrono::duration<double>(Clock::now() - begin).count() > timeout()) {
+        throw CommunicationError(
+            "no answer over NCCL within runtime.timeout: a process hangs or was stopped; train "
+            "again with --resume");
+      }
+      std::this_thread::sleep_for(std::chrono::microseconds(20));
+    }
+  }
+
+  std::unique_ptr<Communicator> control_;
+  torch::Device device_;
+  NcclComm comm_ = nullptr;
+};
+
+}  // namespace
+
+std::unique_ptr<Communicator> with_nccl(std::unique_ptr<Communicator> world, torch::Device device) {
+  const std::vector<int> found = gather(*world, nccl().is_complete() ? 1 : 0);
+  if (std::find(found.begin(), found.end(), 0) != found.end()) return world;
+  return std::make_unique<NcclCommunicator>(std::move(world), device);
+}
+
+}  // namespace attn

@@ -1,0 +1,52 @@
+// How a sum over processes is divided, and in which order it adds.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace attn {
+
+/// Calls add(i, j), "part i += part j", for the pairwise tree ((p0 + p1) + (p2 + p3)) + …; the sum
+/// ends in part 0. The sums of 2^k consecutive parts are nodes of this tree: so it does not matter
+/// which of them were added by threads of one process and which by different processes.
+template <class Add>
+void tree_sum(int64_t parts, Add&& add) {
+  for (int64_t stride = 1; stride < parts; stride *= 2) {
+    for (int64_t i = 0; i + stride < parts; i += 2 * stride) add(i, i + stride);
+  }
+}
+
+/// Floats whose squares are summed before they enter a norm (train/parallel/gradient_sum.h).
+inline constexpr int64_t kNormBlock = 4096;
+
+/// A range of a flat buffer.
+struct FlatRange {
+  int64_t begin = 0;
+  int64_t end = 0;
+  int64_t size() const { return end - begin; }
+  bool operator==(const FlatRange&) const = default;
+};
+
+/// Divides a flat buffer among processes: each one adds its shard of all gradients and, with
+/// runtime.shard_optimizer, updates it. Shards begin at multiples of kNormBlock; the last ones may
+/// be shorter, or empty.
+class Shards {
+ public:
+  Shards(int64_t floats, int64_t processes) : floats_(floats) {
+    const int64_t blocks = (floats + kNormBlock - 1) / kNormBlock;
+    each_ = (blocks + processes - 1) / processes * kNormBlock;
+  }
+
+  FlatRange of(int64_t rank) const {
+    return {std::min(rank * each_, floats_), std::min((rank + 1) * each_, floats_)};
+  }
+  /// Number of norm blocks of a shard.
+  int64_t blocks(int64_t rank) const { return (of(rank).size() + kNormBlock - 1) / kNormBlock; }
+  int64_t floats() const { return floats_; }
+
+ private:
+  int64_t floats_;
+  int64_t each_;
+};
+
+}  // namespace attn
