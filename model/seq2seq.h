@@ -66,6 +66,8 @@ class Seq2SeqModel : public torch::nn::Module {
   virtual std::optional<int64_t> max_length() const { return {}; }
   /// d_model, as in the paper's learning-rate schedule.
   virtual int64_t width() const = 0;
+  /// Factor on the learning rate of hidden matrices (Layer::hidden_matrices), as in µP.
+  virtual double hidden_rate() const { return 1.0; }
 
   /// encode, then decode.
   torch::Tensor forward(const TokenSequences& source, const TokenSequences& target_in);

@@ -35,9 +35,33 @@ def angles(length, width, steps):
     return np.arange(length)[:, None] / 10000 ** (np.arange(width // 2) / steps)
 
 
+def distances(queries, keys):
+    """j - i of key j and query i."""
+    return np.arange(keys)[None, :] - np.arange(queries)[:, None]
+
+
+def alibi(heads, queries, keys):
+    slopes = 2.0 ** (-8 * np.arange(1, heads + 1) / heads)
+    return -slopes[:, None, None] * np.abs(distances(queries, keys))
+
+
+def t5_bucket(distance, causal, buckets=32, farthest=128):
+    """Of one distance (key - query): a bucket each for short ones, then logarithmically wider ones."""
+    first = 0
+    if not causal:
+        buckets //= 2
+        first = buckets if distance > 0 else 0
+    far, exact = (max(-distance, 0) if causal else abs(distance)), buckets // 2
+    if far < exact:
+        return first + far
+    wide = exact + int(math.log(far / exact) / math.log(farthest / exact) * (buckets - exact) + 1e-6)
+    return first + min(wide, buckets - 1)
+
+
 ACTIVATIONS = {"relu": lambda x: np.maximum(x, 0),
                "gelu": lambda x: x * (1 + np.vectorize(math.erf)(x / math.sqrt(2))) / 2,
                "silu": lambda x: x / (1 + np.exp(-x))}
+GATED = {"geglu": "gelu", "swiglu": "silu"}
 
 
 class Transformer:
@@ -45,12 +69,16 @@ class Transformer:
 
     def __init__(self, weights, config):
         self.w, self.config = weights, config
+        base = config.get("mup_base", 0)
+        self.width_ratio = config["d_model"] / base if base else 1.0
 
     def linear(self, name, x):
         y = x @ self.w[name + ".weight"].T
         return y + self.w[name + ".bias"] if name + ".bias" in self.w else y
 
     def norm(self, name, x):
+        if self.config["norm_kind"] == "scale":
+            return x / np.sqrt((x * x).sum(-1, keepdims=True)) * self.w[name + ".weight"]
         if name + ".bias" not in self.w:  # norm_kind rms
             return x / np.sqrt((x * x).mean(-1, keepdims=True) + 1e-6) * self.w[name + ".weight"]
         x = x - x.mean(-1, keepdims=True)
@@ -59,7 +87,7 @@ class Transformer:
     def embed(self, side, ids):
         table = self.w["shared_weight" if "shared_weight" in self.w else side + "_weight"]
         width, kind = table.shape[1], self.config["position"]
-        x = table[ids] * np.sqrt(width)
+        x = table[ids] * np.sqrt(width / self.width_ratio)
         if kind == "learned":
             return x + self.w[side + "_embedding.position.weight"][:len(ids)]
         if kind == "sinusoidal":
@@ -77,22 +105,67 @@ class Transformer:
         return np.stack([even * np.cos(angle) - odd * np.sin(angle), even * np.sin(angle) + odd * np.cos(angle)],
                         3).reshape(x.shape)
 
+    def normalized_heads(self, name, q, k):
+        """QK-norm, with the factor of the scores."""
+        kind, scale = self.config.get("qk_norm", "none"), 1 / np.sqrt(q.shape[-1] * self.width_ratio)
+        if kind == "l2":
+            q, k = (x / np.sqrt((x * x).sum(-1, keepdims=True)) for x in (q, k))
+            return q, k, self.w[name + ".qk_norm.scale"]
+        if kind == "rms":
+            q, k = (x / np.sqrt((x * x).mean(-1, keepdims=True) + 1e-6) * self.w[f"{name}.qk_norm.{part}_weight"]
+                    for part, x in (("query", q), ("key", k)))
+        return q, k, scale
+
+    def bias(self, side, queries, keys):
+        """Added to the scores of self-attention."""
+        heads, kind = self.config["heads"], self.config["position"]
+        if kind == "alibi":
+            return alibi(heads, queries, keys)
+        if kind == "t5_bias":
+            buckets = np.vectorize(lambda distance: t5_bucket(distance, side == "target"))(distances(queries, keys))
+            return self.w[side + "_embedding.position.weight"][buckets].transpose(2, 0, 1)
+        return 0
+
     def attention(self, name, x, memory, causal):
-        q, k, v = (self.linear(f"{name}.{part}", rows).reshape(len(rows), self.config["heads"], -1).transpose(1, 0, 2)
-                   for part, rows in (("query", x), ("key", memory), ("value", memory)))
-        if self.config["position"] == "rotary" and x is memory:
+        heads = self.config["heads"]
+        kv_heads = self.config.get("kv_heads", 0) or heads
+        q, k, v = (self.linear(f"{name}.{part}", rows).reshape(len(rows), count, -1).transpose(1, 0, 2)
+                   for part, rows, count in (("query", x, heads), ("key", memory, kv_heads), ("value", memory, kv_heads)))
+        q, k, factor = self.normalized_heads(name, q, k)
+        k, v = (np.repeat(rows, heads // kv_heads, 0) for rows in (k, v))
+        own, position = x is memory, self.config["position"]  # own: self-attention
+        if position == "rotary" and own:
             q, k = self.rotate(q), self.rotate(k)
-        scores = q @ k.transpose(0, 2, 1) / np.sqrt(q.shape[-1])
+        scores = q @ k.transpose(0, 2, 1)
+        if position == "relative" and own:
+            clipped = np.clip(distances(len(x), len(x)), -16, 16) + 16
+            scores = scores + np.einsum("hik,hijk->hij", q, self.w[name + ".relative.key_weight"][:, clipped])
+        scores = scores * factor
+        if own:
+            scores = scores + self.bias("target" if causal else "source", len(x), len(x))
         if causal:
             scores = np.where(np.tril(np.ones(scores.shape[1:], bool)), scores, -np.inf)
-        contexts = self.attend(name, softmax(scores), v)
-        return self.linear(name + ".output", contexts.transpose(1, 0, 2).reshape(len(x), -1))
+        weights = softmax(scores)
+        attended = self.attend(name, weights, v)
+        if position == "relative" and own:
+            attended = attended + np.einsum("hij,hijk->hik", weights, self.w[name + ".relative.value_weight"][:, clipped])
+        return self.linear(name + ".output", attended.transpose(1, 0, 2).reshape(len(x), -1))
 
     def attend(self, name, weights, values):
         """Contexts [heads, queries, d_v] of weights [heads, queries, keys]; a place to look inside."""
         return weights @ values
 
+    def feed_forward(self, name, x):
+        kind, inner = self.config["activation"], self.linear(name + ".inner", x)
+        hidden = (ACTIVATIONS[GATED[kind]](self.linear(name + ".gate", x)) * inner if kind in GATED
+                  else ACTIVATIONS[kind](inner))
+        return self.linear(name + ".outer", hidden)
+
     def sublayer(self, name, x, function):
+        if self.config["norm"] == "deep":
+            layers = self.config["layers"]
+            alpha = .81 * layers ** (5 / 16) if name.startswith("encoder") else (3 * layers) ** (1 / 4)
+            return self.norm(name + "_sublayer.norm", alpha * x + function(x))
         name += "_sublayer.norm"
         return x + function(self.norm(name, x)) if self.config["norm"] == "pre" else self.norm(name, x + function(x))
 
@@ -104,15 +177,13 @@ class Transformer:
             if memory is not None:
                 x = self.sublayer(at + "cross_attention", x,
                                   lambda y: self.attention(at + "cross_attention", y, memory, False))
-            x = self.sublayer(at + "feed_forward", x, lambda y: self.linear(
-                at + "feed_forward.outer", ACTIVATIONS[self.config["activation"]](
-                    self.linear(at + "feed_forward.inner", y))))
+            x = self.sublayer(at + "feed_forward", x, lambda y: self.feed_forward(at + "feed_forward", y))
         return self.norm(side + ".final_norm", x) if side + ".final_norm.weight" in self.w else x
 
     def log_probabilities(self, source, target, bos, eos):
         """Of each token of the target, and of EOS after it; source and target are lists of ids without BOS and EOS."""
         memory = self.stack("encoder", self.embed("source", source + [eos]))
-        rows = self.stack("decoder", self.embed("target", [bos] + target), memory)
+        rows = self.stack("decoder", self.embed("target", [bos] + target), memory) / self.width_ratio
         output = next(self.w[name] for name in ("projection_weight", "shared_weight", "target_weight") if name in self.w)
         return np.log(softmax(rows @ output.T))[np.arange(len(target) + 1), target + [eos]]
 

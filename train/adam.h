@@ -1,32 +1,30 @@
-// Section 5.3: Adam (Kingma and Ba 2015) over a flat parameter buffer.
+// Section 5.3: Adam (Kingma and Ba 2015) over a flat parameter buffer; with weight decay AdamW
+// (Loshchilov and Hutter 2019).
 #pragma once
 
-#include "kernels/libtorch.h"
-#include "train/config.h"
-#include "train/flat_parameters.h"
-#include "train/parallel/shards.h"
+#include "train/optimizer.h"
 
 namespace attn {
 
-class Adam {
+class Adam : public Optimizer {
  public:
-  Adam(const TrainConfig& config, FlatParameters& parameters);
-  /// Updates only a range of the buffers, and has only its moments.
-  Adam(const TrainConfig& config, FlatParameters& parameters, FlatRange range);
+  /// Updates the parameters of `groups` only, as far as they are in `own`.
+  Adam(const AdamOptions& options, FlatParameters& parameters, std::vector<RateGroup> groups,
+       FlatRange own);
+  Adam(const AdamOptions& options, FlatParameters& parameters)
+      : Adam(options, parameters, rate_groups(parameters), whole_range(parameters)) {}
 
-  /// One update with the gradients in the buffer. `step` counts from 1, for bias correction. On a
-  /// CPU subnormal moments are flushed to 0: parameters with zero gradients (rare words) would
-  /// reach them after 700 to 3,200 updates, and arithmetic with subnormals is slow.
-  void update(double learning_rate, int64_t step);
+  void update(double learning_rate, int64_t step) override;
+  std::vector<torch::Tensor> state() const override { return {first_moment, second_moment}; }
+  void visit_state(const std::vector<torch::Tensor>& whole, const VisitState& visit) const override;
 
-  torch::Tensor first_moment, second_moment;  ///< [range], in the layout of the parameters
+  torch::Tensor first_moment, second_moment;  ///< [own], in the layout of the parameters
 
  private:
   void update_part(int64_t begin, int64_t end, double learning_rate, int64_t step);
 
-  TrainConfig config_;
-  FlatParameters& parameters_;
-  FlatRange range_;
+  AdamOptions options_;
+  std::vector<RateGroup> groups_;
 };
 
 }  // namespace attn

@@ -98,6 +98,30 @@ std::string number_text(double value) {
   return {buffer, end.ptr};
 }
 
+// The tensors of the training state: the optimizer's, and with an average the weights, since the
+// weights file has the average.
+void visit_tensors(Trainer& trainer, const OptimizerState& whole,
+                   const Optimizer::VisitState& visit) {
+  trainer.optimizer().visit_state(whole.tensors, visit);
+  if (!trainer.average().exists()) return;
+  for (const auto& slot : trainer.parameters().slots()) {
+    visit("weights." + slot.name, FlatParameters::view(trainer.parameters().values, slot));
+  }
+}
+
+// Throws DataError for the first tensor that the trainer does not have.
+void check_names(const SafetensorsFile& file, Trainer& trainer, const OptimizerState& whole,
+                 const std::filesystem::path& path) {
+  std::set<std::string> names;
+  visit_tensors(trainer, whole,
+                [&](const std::string& name, const torch::Tensor&) { names.insert(name); });
+  for (const TensorView& view : file.tensors()) {
+    if (names.contains(present_name(view.name))) continue;
+    throw DataError(path.string() + ": this training has no " + view.name +
+                    "; the checkpoint belongs to a different config");
+  }
+}
+
 }  // namespace
 
 void save_weights(const std::filesystem::path& path, const torch::nn::Module& model,
@@ -195,12 +219,11 @@ void average_weights(const std::vector<std::filesystem::path>& inputs,
 }
 
 void save_training_state(const std::filesystem::path& path, Trainer& trainer,
-                         const FullMoments& moments) {
+                         const OptimizerState& whole) {
   TensorList tensors;
-  for (const auto& slot : trainer.parameters().slots()) {
-    tensors.add("first_moment." + slot.name, FlatParameters::view(moments.first, slot));
-    tensors.add("second_moment." + slot.name, FlatParameters::view(moments.second, slot));
-  }
+  visit_tensors(trainer, whole, [&](const std::string& name, const torch::Tensor& values) {
+    tensors.add(name, values);
+  });
   std::map<std::string, std::string> metadata;
   visit_state(trainer.state,
               [&](const char* name, const auto& value) { metadata[name] = number_text(value); });
@@ -208,18 +231,17 @@ void save_training_state(const std::filesystem::path& path, Trainer& trainer,
 }
 
 void save_training_state(const std::filesystem::path& path, Trainer& trainer) {
-  save_training_state(path, trainer, trainer.collect_moments());
+  save_training_state(path, trainer, trainer.collect_state());
 }
 
 void load_training_state(const std::filesystem::path& path, Trainer& trainer,
-                         const FullMoments& moments) {
+                         const OptimizerState& whole) {
   const SafetensorsFile file(path);
-  for (const auto& slot : trainer.parameters().slots()) {
-    copy_into(FlatParameters::view(moments.first, slot),
-              tensor_at(file, "first_moment." + slot.name), path);
-    copy_into(FlatParameters::view(moments.second, slot),
-              tensor_at(file, "second_moment." + slot.name), path);
-  }
+  check_names(file, trainer, whole, path);
+  trainer.average().restart();  // the weights just loaded; those of training follow
+  visit_tensors(trainer, whole, [&](const std::string& name, const torch::Tensor& values) {
+    copy_into(values, tensor_at(file, name), path);
+  });
   TrainState state;
   visit_state(state, [&](const char* name, auto& value) {
     const auto found = file.metadata().find(name);
@@ -237,7 +259,7 @@ void load_training_state(const std::filesystem::path& path, Trainer& trainer,
 }
 
 void load_training_state(const std::filesystem::path& path, Trainer& trainer) {
-  load_training_state(path, trainer, trainer.collect_moments());
+  load_training_state(path, trainer, trainer.collect_state());
 }
 
 }  // namespace attn

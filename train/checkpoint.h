@@ -49,17 +49,18 @@ WeightsLoaded load_fitting_weights(const std::filesystem::path& path, torch::nn:
 void average_weights(const std::vector<std::filesystem::path>& inputs,
                      const std::filesystem::path& out);
 
-/// Adam's moments by parameter name, with the state as metadata. `moments`: collect_moments() of
-/// the trainer. Throws DataError.
+/// The optimizer's state by parameter name (with train.ema also the weights, of which the weights
+/// file has the average), with the state as metadata. `whole`: collect_state() of the trainer.
+/// Throws DataError.
 void save_training_state(const std::filesystem::path& path, Trainer& trainer,
-                         const FullMoments& moments);
+                         const OptimizerState& whole);
 /// The same for a training by one process.
 void save_training_state(const std::filesystem::path& path, Trainer& trainer);
 
-/// Restores what save_training_state wrote: the moments into `moments`, [P] each. Throws DataError
-/// for an invalid or mismatched file.
+/// Restores what save_training_state wrote, after load_weights: the optimizer's state into `whole`,
+/// collect_state() of the trainer. Throws DataError for an invalid or mismatched file.
 void load_training_state(const std::filesystem::path& path, Trainer& trainer,
-                         const FullMoments& moments);
+                         const OptimizerState& whole);
 /// The same for a training by one process: into its optimizer.
 void load_training_state(const std::filesystem::path& path, Trainer& trainer);
 

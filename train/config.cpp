@@ -5,6 +5,38 @@
 #include "base/check.h"
 
 namespace attn {
+namespace {
+
+void require_decay(const char* name, double value) {
+  require(value >= 0 && value < 1, name, value, "must be at least 0 and below 1");
+}
+
+void validate_adam(const AdamOptions& options) {
+  require_decay("beta1", options.beta1);
+  require_decay("beta2", options.beta2);
+  require(options.epsilon > 0, "epsilon", options.epsilon, "must be positive");
+  require(options.weight_decay >= 0, "weight_decay", options.weight_decay, "must be 0 or more");
+}
+
+}  // namespace
+
+void OptimizerConfig::validate() const {
+  switch (kind) {
+    case OptimizerKind::adam:
+      return validate_adam(adam);
+    case OptimizerKind::adamw:
+      return validate_adam(adamw);
+    case OptimizerKind::lion:
+      require_decay("beta1", lion.beta1);
+      require_decay("beta2", lion.beta2);
+      require(lion.weight_decay >= 0, "weight_decay", lion.weight_decay, "must be 0 or more");
+      return;
+    case OptimizerKind::muon:
+      require_decay("momentum", muon.momentum);
+      require(muon.rate_scale > 0, "muon_rate_scale", muon.rate_scale, "must be positive");
+      return validate_adam(muon.rest);
+  }
+}
 
 void TrainConfig::validate() const {
   require(steps >= 1, "steps", steps, "must be positive");
@@ -15,13 +47,17 @@ void TrainConfig::validate() const {
           "must be positive with the paper's schedule");
   require(learning_rate > 0, "learning_rate", learning_rate, "must be positive");
   require(learning_rate_scale > 0, "learning_rate_scale", learning_rate_scale, "must be positive");
-  require(beta1 >= 0 && beta1 < 1, "beta1", beta1, "must be at least 0 and below 1");
-  require(beta2 >= 0 && beta2 < 1, "beta2", beta2, "must be at least 0 and below 1");
-  require(epsilon > 0, "epsilon", epsilon, "must be positive");
-  require(weight_decay >= 0, "weight_decay", weight_decay, "must be 0 or more");
+  require(final_rate >= 0 && final_rate <= 1, "final_rate", final_rate, "must be from 0 to 1");
+  require(decay_share > 0 && decay_share <= 1, "decay_share", decay_share,
+          "must be above 0 and at most 1");
+  optimizer.validate();
   require(clip_norm >= 0, "clip_norm", clip_norm, "must be 0 or more");
   require(label_smoothing >= 0 && label_smoothing < 1, "label_smoothing", label_smoothing,
           "must be at least 0 and below 1");
+  require(z_loss >= 0, "z_loss", z_loss, "must be 0 or more");
+  require(ema >= 0 && ema < 1, "ema", ema, "must be at least 0 and below 1");
+  require(ema == 0 || average_last == 0, "average_last", average_last,
+          "must be 0 with train.ema, which is an average already");
   require(patience >= 0, "patience", patience, "must be 0 or more");
   require(log_every >= 1, "log_every", log_every, "must be positive");
   require(checkpoint_every >= 1, "checkpoint_every", checkpoint_every, "must be positive");

@@ -1,18 +1,23 @@
 // Options of training; the defaults are the paper's (section 5).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 
 #include "base/enum_names.h"
 #include "kernels/precision.h"
+#include "train/optimizer_config.h"
 
 namespace attn {
 
 enum class Schedule {
   paper,         ///< section 5.3: d_model^-0.5 min(step^-0.5, step warmup^-1.5)
   inverse_sqrt,  ///< linear warm-up to `learning_rate`, then inverse square root decay
-  constant       ///< constant `learning_rate` after a linear warm-up
+  constant,      ///< constant `learning_rate` after a linear warm-up
+  cosine,        ///< linear warm-up, then half a cosine down to the last step (Loshchilov and
+                 ///< Hutter 2017)
+  wsd            ///< linear warm-up, constant, linear decay at the end (Hägele et al. 2024)
 };
 /// Which classes share label smoothing's ε; V is the vocabulary size. It changes row (D) of
 /// Table 3.
@@ -28,7 +33,9 @@ struct EnumNames<Schedule> {
   static constexpr auto values =
       std::to_array<EnumName<Schedule>>({{Schedule::paper, "paper"},
                                          {Schedule::inverse_sqrt, "inverse_sqrt"},
-                                         {Schedule::constant, "constant"}});
+                                         {Schedule::constant, "constant"},
+                                         {Schedule::cosine, "cosine"},
+                                         {Schedule::wsd, "wsd"}});
 };
 template <>
 struct EnumNames<Smoothing> {
@@ -41,9 +48,9 @@ struct EnumNames<Smoothing> {
 /// Upper bound of `accumulate`; see dropout_seed in train/trainer.h.
 inline constexpr int64_t kMostAccumulated = int64_t{1} << 24;
 
-/// A union tagged by `schedule`.
+/// A union tagged by `schedule` and by `optimizer`.
 struct TrainConfig {
-  static constexpr const char* kTag = "schedule";
+  static constexpr std::array kTags = {"schedule", "optimizer"};
 
   int64_t steps = 100000;
   int64_t accumulate = 1;
@@ -51,13 +58,14 @@ struct TrainConfig {
   int64_t warmup = 4000;
   double learning_rate = 0.001;
   double learning_rate_scale = 1.0;
-  double beta1 = 0.9;
-  double beta2 = 0.98;
-  double epsilon = 1e-9;
-  double weight_decay = 0.0;
+  double final_rate = 0.0;
+  double decay_share = 0.2;
+  OptimizerConfig optimizer = {};
   double clip_norm = 0.0;
+  double ema = 0.0;
   double label_smoothing = 0.1;
   Smoothing smoothing = Smoothing::wrong;
+  double z_loss = 0.0;
   Precision precision = Precision::fp32;
   Precision reduce = Precision::fp32;
   int64_t patience = 0;
@@ -77,16 +85,28 @@ struct TrainConfig {
     if (self.schedule != Schedule::paper) {
       visit("learning_rate", self.learning_rate, "peak learning rate");
     }
+    if (self.decays_to_the_end()) {
+      visit("final_rate", self.final_rate,
+            "learning rate of the last step, as a fraction of the peak");
+    }
+    if (self.schedule == Schedule::wsd) {
+      visit("decay_share", self.decay_share,
+            "the part of all steps, at the end, over which the rate decays");
+    }
     visit("learning_rate_scale", self.learning_rate_scale, "factor on the scheduled learning rate");
-    visit("beta1", self.beta1, "Adam's β₁");
-    visit("beta2", self.beta2, "Adam's β₂");
-    visit("epsilon", self.epsilon, "Adam's ε");
-    visit("weight_decay", self.weight_decay,
-          "decoupled weight decay (AdamW); 0: none, as in the paper");
+    visit("optimizer", self.optimizer.kind,
+          "optimizer; muon: hidden matrices by Muon, everything else by AdamW");
+    OptimizerConfig::chosen_fields(self.optimizer, visit);
     visit("clip_norm", self.clip_norm, "gradient clipping: maximum norm; 0: none");
+    visit("ema", self.ema,
+          "decay of an exponential moving average of the weights, which is evaluated and saved "
+          "instead of the last ones; 0: none");
     visit("label_smoothing", self.label_smoothing, "ε_ls of label smoothing");
     visit("smoothing", self.smoothing,
           "which classes share ε_ls: all wrong ones, all wrong ones but BOS, or all");
+    visit("z_loss", self.z_loss,
+          "weight of (ln Z)² per target token in the loss (Z: the softmax's denominator; PaLM: "
+          "1e-4); 0: none");
     visit("precision", self.precision,
           "precision of matrix products; weights and accumulation stay fp32");
     visit("reduce", self.reduce,
@@ -106,6 +126,10 @@ struct TrainConfig {
     visit("init_from", self.init_from,
           "run or checkpoint (RUN@best, …) whose weights training starts from, with its "
           "vocabularies unless data names others (fine-tuning); empty: random weights");
+  }
+  /// Whether the learning rate of a step depends on `steps`.
+  bool decays_to_the_end() const {
+    return schedule == Schedule::cosine || schedule == Schedule::wsd;
   }
   bool operator==(const TrainConfig&) const = default;
   /// Throws ConfigError naming the first invalid option.

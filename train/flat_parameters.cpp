@@ -1,5 +1,9 @@
 #include "train/flat_parameters.h"
 
+#include <set>
+
+#include "model/layers/layer.h"
+
 namespace attn {
 namespace {
 
@@ -10,14 +14,27 @@ int64_t aligned(int64_t n) {
   return (n + kAlignment - 1) / kAlignment * kAlignment;
 }
 
+std::set<const void*> hidden_matrices(const torch::nn::Module& model) {
+  std::set<const void*> matrices;
+  for (const auto& module : model.modules(/*include_self=*/false)) {
+    const auto* layer = dynamic_cast<const Layer*>(module.get());
+    if (layer == nullptr) continue;
+    for (const auto& matrix : layer->hidden_matrices())
+      matrices.insert(matrix.unsafeGetTensorImpl());
+  }
+  return matrices;
+}
+
 }  // namespace
 
 FlatParameters::FlatParameters(torch::nn::Module& model) {
   int64_t total = 0;
   torch::TensorOptions options;
   const auto parameters = model.named_parameters();
+  const std::set<const void*> hidden = hidden_matrices(model);
   for (const auto& parameter : parameters) {
-    slots_.push_back({parameter.key(), total, parameter.value().sizes().vec()});
+    slots_.push_back({parameter.key(), total, parameter.value().sizes().vec(),
+                      hidden.contains(parameter.value().unsafeGetTensorImpl())});
     total += aligned(parameter.value().numel());
     options = parameter.value().options();
   }

@@ -20,6 +20,7 @@ class FlatParameters {
     std::string name;
     int64_t offset;
     std::vector<int64_t> shape;
+    bool hidden_matrix = false;  ///< see Layer::hidden_matrices
   };
 
   /// [P] float32, shared with the model.

@@ -32,7 +32,11 @@ LossSums smoothed_loss(const torch::Tensor& logits_NV, const torch::Tensor& targ
   torch::Tensor q = torch::full_like(log_p, targets.smoothing_per_class);
   if (targets.excluded >= 0) q.select(1, targets.excluded).zero_();
   q.scatter_(1, targets_N.unsqueeze(1), targets.target_probability);
-  return {-(q * log_p).sum(), -at_target_N.detach().sum(torch::kFloat64)};
+  torch::Tensor loss = -(q * log_p).sum();
+  if (targets.z_loss > 0) {
+    loss = loss + targets.z_loss * logits_NV.to(torch::kFloat32).logsumexp(-1).pow(2).sum();
+  }
+  return {loss, -at_target_N.detach().sum(torch::kFloat64)};
 }
 
 LossSums output_loss(const Seq2SeqModel& model, const torch::Tensor& x_ND,

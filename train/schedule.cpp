@@ -2,8 +2,22 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 namespace attn {
+namespace {
+
+// Where n lies between begin and end, from 0 to 1.
+double share_of(double begin, double end, double n) {
+  return end > begin ? std::clamp((n - begin) / (end - begin), 0.0, 1.0) : 1.0;
+}
+
+// From 1 to `final_rate` as `part` goes from 1 to 0.
+double faded(double part, double final_rate) {
+  return final_rate + (1 - final_rate) * part;
+}
+
+}  // namespace
 
 double learning_rate(const TrainConfig& config, int64_t d_model, int64_t step) {
   const double n = static_cast<double>(step), warmup = static_cast<double>(config.warmup);
@@ -20,6 +34,18 @@ double learning_rate(const TrainConfig& config, int64_t d_model, int64_t step) {
     case Schedule::constant:
       rate = config.learning_rate * ramp;
       break;
+    case Schedule::cosine: {
+      const double share = share_of(warmup, static_cast<double>(config.steps), n);
+      rate = config.learning_rate * ramp *
+             faded(0.5 * (1 + std::cos(std::numbers::pi * share)), config.final_rate);
+      break;
+    }
+    case Schedule::wsd: {
+      const double last = static_cast<double>(config.steps);
+      const double share = share_of(last * (1 - config.decay_share), last, n);
+      rate = config.learning_rate * ramp * faded(1 - share, config.final_rate);
+      break;
+    }
   }
   return config.learning_rate_scale * rate;
 }

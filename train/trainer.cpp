@@ -24,6 +24,14 @@ namespace {
   throw NonFiniteLoss(text.str());
 }
 
+cpu::SmoothedTargets training_targets(const TrainConfig& config, int64_t classes,
+                                      int64_t excluded_class) {
+  cpu::SmoothedTargets targets =
+      smoothed_targets(config.smoothing, config.label_smoothing, classes, excluded_class);
+  targets.z_loss = static_cast<float>(config.z_loss);
+  return targets;
+}
+
 }  // namespace
 
 uint64_t dropout_seed(uint64_t seed, int64_t step, int64_t batch) {
@@ -43,12 +51,12 @@ Trainer::Trainer(const TrainConfig& config, uint64_t seed, Seq2SeqModel& model, 
       stream_(stream),
       parameters_(model),
       sum_(world_, parameters_.values.numel(), Precision::fp32),
-      adam_(config, parameters_,
-            is_sharded() ? sum_.own() : FlatRange{0, parameters_.values.numel()}),
+      optimizer_(make_optimizer(config.optimizer, parameters_, model.hidden_rate(),
+                                is_sharded() ? sum_.own() : whole_range(parameters_))),
+      average_(config.ema, parameters_),
       gradient_(model, parameters_, config.precision,
-                smoothed_targets(config.smoothing, config.label_smoothing, model.sizes().target,
-                                 excluded_class),
-                world_, {.wire = config.reduce, .own_shard_only = is_sharded()}) {}
+                training_targets(config, model.sizes().target, excluded_class), world_,
+                {.wire = config.reduce, .own_shard_only = is_sharded()}) {}
 
 StepReport Trainer::step() {
   StepReport report{.step = state.step + 1};
@@ -80,8 +88,9 @@ StepReport Trainer::step() {
     parameters_.gradients.mul_(config_.clip_norm / report.gradient_norm);
   }
   report.learning_rate = learning_rate(config_, model_.width(), report.step);
-  adam_.update(report.learning_rate, report.step);
+  optimizer_->update(report.learning_rate, report.step);
   if (is_sharded()) sum_.gather(parameters_.values);
+  average_.update(report.step);
   const Traffic traffic = world_.take_traffic();
   report.sent_bytes = traffic.sent_bytes;
   report.communication_seconds = traffic.seconds;
@@ -97,23 +106,28 @@ void Trainer::check_memory(const Batch& batch) {
   gradient_.zero();
 }
 
-FullMoments Trainer::collect_moments() {
-  if (!is_sharded()) return {adam_.first_moment, adam_.second_moment};
-  return {gather_to_first(world_, sum_.shards(), adam_.first_moment),
-          gather_to_first(world_, sum_.shards(), adam_.second_moment)};
+OptimizerState Trainer::collect_state() {
+  OptimizerState whole{optimizer_->state()};
+  if (!is_sharded()) return whole;
+  for (torch::Tensor& tensor : whole.tensors) {
+    tensor = gather_to_first(world_, sum_.shards(), tensor);
+  }
+  return whole;
 }
 
-void Trainer::distribute(const FullMoments& moments) {
+void Trainer::distribute(const OptimizerState& whole) {
   static_assert(std::is_trivially_copyable_v<TrainState>);
   if (world_.size() == 1) return;
   state = from_first(world_, state);
   broadcast(world_, parameters_.values);
-  if (is_sharded()) {
-    scatter_from_first(world_, sum_.shards(), moments.first, adam_.first_moment);
-    scatter_from_first(world_, sum_.shards(), moments.second, adam_.second_moment);
-  } else {
-    broadcast(world_, adam_.first_moment);
-    broadcast(world_, adam_.second_moment);
+  if (average_.exists()) broadcast(world_, average_.values());
+  const std::vector<torch::Tensor> own = optimizer_->state();
+  for (size_t i = 0; i < own.size(); ++i) {
+    if (is_sharded()) {
+      scatter_from_first(world_, sum_.shards(), whole.tensors.at(i), own[i]);
+    } else {
+      broadcast(world_, own[i]);
+    }
   }
 }
 

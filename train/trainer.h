@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -11,12 +12,13 @@
 #include "data/batch.h"
 #include "data/batches.h"
 #include "model/seq2seq.h"
-#include "train/adam.h"
 #include "train/batch_gradient.h"
 #include "train/config.h"
 #include "train/flat_parameters.h"
+#include "train/optimizer.h"
 #include "train/parallel/communicator.h"
 #include "train/state.h"
+#include "train/weight_average.h"
 
 namespace attn {
 
@@ -34,14 +36,15 @@ uint64_t dropout_seed(uint64_t seed, int64_t step, int64_t batch);
 /// The processes of a training; by default this one alone.
 struct TrainerProcesses {
   Communicator& world = single_process();
-  /// Each process updates a shard of the parameters and has only its moments. Changes no bit, but
+  /// Each process updates a shard of the parameters and has only its optimizer state: not with
+  /// Muon. Changes no bit, but
   /// with train.reduce bf16: then updates have the sum of the gradients unrounded.
   bool shard_optimizer = false;
 };
 
-/// Adam's moments of all parameters, [P].
-struct FullMoments {
-  torch::Tensor first, second;
+/// The tensors of the optimizer's state (Optimizer::state) for all parameters, [P] each.
+struct OptimizerState {
+  std::vector<torch::Tensor> tensors;
 };
 
 class Trainer {
@@ -57,16 +60,19 @@ class Trainer {
   /// into memory.
   void check_memory(const Batch& batch);
 
-  /// The moments as the first process saves them. Sharded ones are gathered there (the others have
-  /// undefined tensors); all processes must call it.
-  FullMoments collect_moments();
-  /// Makes state, weights and moments of all processes those of the first, which has `moments`
-  /// (the others' are not used). All processes must call it. The stream is not restored.
-  void distribute(const FullMoments& moments);
+  /// The optimizer's state as the first process saves it. A sharded one is gathered there (the
+  /// others have undefined tensors); all processes must call it.
+  OptimizerState collect_state();
+  /// Makes state, weights, their average and the optimizer's state in all processes those of the
+  /// first, which has `whole` (the others' are not used). All processes must call it. The stream is
+  /// not restored.
+  void distribute(const OptimizerState& whole);
 
   TrainState state;
   FlatParameters& parameters() { return parameters_; }
-  Adam& adam() { return adam_; }
+  Optimizer& optimizer() { return *optimizer_; }
+  /// Exists with train.ema only.
+  WeightAverage& average() { return average_; }
 
  private:
   bool is_sharded() const { return shard_optimizer_ && world_.size() > 1; }
@@ -78,7 +84,8 @@ class Trainer {
   BatchStream& stream_;
   FlatParameters parameters_;
   GradientSum sum_;
-  Adam adam_;
+  std::unique_ptr<Optimizer> optimizer_;
+  WeightAverage average_;
   BatchGradient gradient_;
 };
 

@@ -9,8 +9,8 @@
 #include "kernels/compute_scope.h"
 #include "kernels/ops/linear.h"
 #include "model/transformer/transformer.h"
-#include "train/adam.h"
 #include "train/loss.h"
+#include "train/optimizer.h"
 #include "train/precision.h"
 
 namespace attn {
@@ -61,7 +61,8 @@ std::vector<LayerTime> benchmark_layers(const Experiment& experiment,
   model->to(device);
   model->train();
   FlatParameters parameters(*model);
-  Adam adam(experiment.train, parameters);
+  const auto optimizer =
+      make_optimizer(experiment.train.optimizer, parameters, model->hidden_rate());
 
   const int64_t sentences =
       std::max<int64_t>(1, experiment.data.batch_tokens / std::max<int64_t>(options.length, 1));
@@ -121,11 +122,11 @@ std::vector<LayerTime> benchmark_layers(const Experiment& experiment,
   std::vector<double> updates;
   for (int i = 0; i < 5; ++i) {
     const auto start = Clock::now();
-    adam.update(1e-4, i + 1);
+    optimizer->update(1e-4, i + 1);
     updates.push_back(seconds_since(start, device));
   }
   std::nth_element(updates.begin(), updates.begin() + 2, updates.end());
-  out.push_back({"Adam", 1, updates[2], 0.0});
+  out.push_back({std::string(enum_name(experiment.train.optimizer.kind)), 1, updates[2], 0.0});
   return out;
 }
 

@@ -43,7 +43,7 @@ void run_config(const ConfigOptions& options) {
   const int64_t vocabulary = experiment.data.vocab_size;
   std::cerr << parameter_count(experiment.model, {vocabulary, vocabulary})
             << " parameters with a vocabulary size of " << vocabulary << "\n";
-  const std::string note = head_width_note(experiment.model);
+  const std::string note = width_note(experiment.model);
   if (!note.empty()) std::cerr << "note: " << note << "\n";
 }
 

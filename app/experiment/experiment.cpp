@@ -180,6 +180,9 @@ void Experiment::validate() const {
   validate_part(train, "train");
   validate_part(search, "search");
   validate_part(runtime, "runtime");
+  require(!runtime.shard_optimizer || train.optimizer.kind != OptimizerKind::muon,
+          "runtime.shard_optimizer", "true",
+          "not with train.optimizer muon, which needs whole matrices");
   require_for_task(search, data.task, "search");
   std::set<std::string> names;
   for (size_t i = 0; i < eval.size(); ++i) {
@@ -201,6 +204,9 @@ void Experiment::validate() const {
           "requires data.shared_vocabulary");
   require(!model.counts_words() || data.task == Task::parsing, "model.word_positions", "true",
           "requires data.task parsing: it counts the leaves of trees");
+  const auto* transformer = std::get_if<TransformerConfig>(&model.options);
+  require(train.optimizer.kind != OptimizerKind::muon || !transformer || transformer->mup_base == 0,
+          "train.optimizer", "muon", "requires model.mup_base 0: µP's rates are those of Adam");
   const auto positions = model.max_length();
   require(!positions || data.max_length <= *positions, "model.max_positions", positions.value_or(0),
           "must be at least data.max_length");

@@ -44,7 +44,7 @@ void resolve_head_widths(Json& config) {
   }
 }
 
-std::string head_width_note(const ModelConfig& model) {
+std::string width_note(const ModelConfig& model) {
   const auto* config = std::get_if<TransformerConfig>(&model.options);
   if (config == nullptr) return "";
   std::string note;
@@ -58,6 +58,14 @@ std::string head_width_note(const ModelConfig& model) {
   };
   add("d_k", config->d_k);
   add("d_v", config->d_v);
+  if (is_gated(config->activation)) {
+    note += note.empty() ? "" : "; ";
+    const auto d_ff = static_cast<long long>(config->d_ff);
+    note += format(
+        "%s has a third matrix: d_ff %lld has the parameters of %lld with relu, %lld those of %lld",
+        std::string(enum_name(config->activation)).c_str(), d_ff, d_ff * 3 / 2, (d_ff * 2 + 1) / 3,
+        d_ff);
+  }
   return note;
 }
 

@@ -1,4 +1,5 @@
-// The value "auto" of model.d_k and model.d_v, and a note if heads x d_k is not d_model.
+// The value "auto" of model.d_k and model.d_v, and a note on widths that change the number of
+// parameters.
 #pragma once
 
 #include <string>
@@ -14,7 +15,8 @@ namespace attn {
 void resolve_head_widths(Json& config);
 
 /// "8 heads x d_k 16 = 128, not d_model 512" if heads x d_k or heads x d_v of a Transformer differs
-/// from d_model; else "".
-std::string head_width_note(const ModelConfig& model);
+/// from d_model; "swiglu has a third matrix: d_ff 2048 has the parameters of 3072 with relu, 1365
+/// those of 2048" of a gated feed-forward network; else "".
+std::string width_note(const ModelConfig& model);
 
 }  // namespace attn

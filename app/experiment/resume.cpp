@@ -41,7 +41,10 @@ std::vector<std::string> result_conflicts(const Experiment& before, const Experi
 
 std::vector<std::string> resume_conflicts(const Experiment& before, const Experiment& now) {
   std::vector<std::string> paths = result_conflicts(before, now);
-  std::erase_if(paths, [](const std::string& path) {
+  // Such a schedule would have had other rates from the first decay on.
+  const bool fixed_length = now.train.decays_to_the_end();
+  std::erase_if(paths, [&](const std::string& path) {
+    if (fixed_length && path == "train.steps") return false;
     return is_below(path, kLength) || is_below(path, kEvaluation);
   });
   return paths;

@@ -105,6 +105,7 @@ LoopEvaluation TrainingRun::loop_evaluation(size_t index) {
               [this, outcome, evaluator] {
                 first_alone(world_, [&] {
                   const std::string& name = evaluator->name();
+                  const AveragedWeights averaged(trainer_->average());
                   outcome->result = evaluator->run(*model_, directory_.output(name, step()));
                   outcome->better =
                       evaluator->better(outcome->result.decisive, trainer_->state.best);
@@ -208,17 +209,20 @@ void TrainingRun::record_first_checkpoint() {
 }
 
 void TrainingRun::save() {
-  const FullMoments moments = trainer_->collect_moments();
-  first_alone(world_, [&] { write_checkpoint(moments); });
+  const OptimizerState whole = trainer_->collect_state();
+  first_alone(world_, [&] { write_checkpoint(whole); });
 }
 
-void TrainingRun::write_checkpoint(const FullMoments& moments) {
+void TrainingRun::write_checkpoint(const OptimizerState& whole) {
   lock_->require();
   metrics_->sync();
   AtomicDirectory directory(checkpoint_path(directory_.checkpoints(), step()));
   const ModelDirectory saved(directory.path());
-  save_weights(saved.weights(), *model_, {{"step", std::to_string(step())}});
-  save_training_state(saved.training_state(), *trainer_, moments);
+  {
+    const AveragedWeights averaged(trainer_->average());
+    save_weights(saved.weights(), *model_, {{"step", std::to_string(step())}});
+  }
+  save_training_state(saved.training_state(), *trainer_, whole);
   save_description(saved, experiment_, tokenizers_);
   directory.commit();
   record_first_checkpoint();

@@ -61,7 +61,7 @@ class TrainingRun {
   void load_data();
   void load_initial_weights();
   void read_text_keys();
-  void restore(bool resume, const FullMoments& moments);
+  void restore(bool resume, const OptimizerState& whole);
   void rename_corrupt_checkpoints(int64_t newest_valid);
   void check_memory();
   void update_config();
@@ -76,7 +76,7 @@ class TrainingRun {
                       double seconds);
   void score_average();
   void save();
-  void write_checkpoint(const FullMoments& moments);
+  void write_checkpoint(const OptimizerState& whole);
   void record_first_checkpoint();
 
   Experiment experiment_;

@@ -71,12 +71,12 @@ void TrainingRun::prepare(bool resume) {
   });
   require_same(world_, to_hex(corpus_->key()),
                "vocabulary or encoded corpus; all processes must share the run directory");
-  const FullMoments moments = trainer_->collect_moments();
+  const OptimizerState whole = trainer_->collect_state();
   first_alone(world_, [&] {
-    restore(resume, moments);
+    restore(resume, whole);
     load_initial_weights();
   });
-  trainer_->distribute(moments);
+  trainer_->distribute(whole);
   if (!is_first()) stream_->restore(trainer_->state.stream);
   first_alone(world_, [&] {
     metrics_ = std::make_unique<MetricsLog>(directory_.metrics());
@@ -174,7 +174,7 @@ void TrainingRun::load_data() {
   }
 }
 
-void TrainingRun::restore(bool resume, const FullMoments& moments) {
+void TrainingRun::restore(bool resume, const OptimizerState& whole) {
   if (!resume) return;
   const auto last = latest_checkpoint(directory_.checkpoints());
   rename_corrupt_checkpoints(last ? last->step : -1);
@@ -182,7 +182,7 @@ void TrainingRun::restore(bool resume, const FullMoments& moments) {
   if (!last) return;
   const ModelDirectory saved(last->path);
   load_weights(saved.weights(), *model_);
-  load_training_state(saved.training_state(), *trainer_, moments);
+  load_training_state(saved.training_state(), *trainer_, whole);
   if (trainer_->state.step != last->step) {
     throw DataError(last->path.string() + ": contains step " +
                     std::to_string(trainer_->state.step));

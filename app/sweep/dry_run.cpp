@@ -216,9 +216,9 @@ void print_row(const PlannedRow& row, int name_width, int64_t vocabulary,
   std::fflush(stdout);
 }
 
-void print_head_widths(const SweepPlan& plan) {
+void print_width_notes(const SweepPlan& plan) {
   for (const PlannedRow& row : plan.rows) {
-    const std::string note = row.selected ? head_width_note(row.experiment.model) : "";
+    const std::string note = row.selected ? width_note(row.experiment.model) : "";
     if (!note.empty()) std::printf("(row %s: %s)\n", row.name.c_str(), note.c_str());
   }
   std::fflush(stdout);
@@ -368,7 +368,7 @@ void dry_run(const SweepPlan& plan, const DryRunOptions& options) {
     if (costs[run.row]) seconds.push_back(costs[run.row]->run_seconds(run.experiment.train.steps));
   }
   print_totals(plan, options, totals, makespan({}, seconds, options.jobs));
-  print_head_widths(plan);
+  print_width_notes(plan);
   if (!failures.empty()) throw DataError("not measured: " + failures);
   check_parameters(plan);
 }

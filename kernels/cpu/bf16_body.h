@@ -192,12 +192,13 @@ void add_logits(const float* logits, int64_t classes, LogitSums& sums) {
   sums.sum += static_cast<double>(_mm512_reduce_add_ps(sum));
 }
 
-void loss_gradient(float* logits, int64_t classes, float log_sum, float smoothing, float scale) {
-  const __m512 shift = _mm512_set1_ps(log_sum), less = _mm512_set1_ps(smoothing),
-               factor = _mm512_set1_ps(scale);
+void loss_gradient(float* logits, int64_t classes, float log_sum, float weight, float smoothing,
+                   float scale) {
+  const __m512 shift = _mm512_set1_ps(log_sum), times = _mm512_set1_ps(weight),
+               less = _mm512_set1_ps(smoothing), factor = _mm512_set1_ps(scale);
   for (int64_t c = 0; c < classes; c += 16) {
     const __mmask16 mask = first(classes - c);
     const __m512 p = exp_of(_mm512_maskz_loadu_ps(mask, logits + c), shift);
-    _mm512_mask_storeu_ps(logits + c, mask, _mm512_mul_ps(_mm512_sub_ps(p, less), factor));
+    _mm512_mask_storeu_ps(logits + c, mask, _mm512_mul_ps(_mm512_fmsub_ps(p, times, less), factor));
   }
 }

@@ -105,9 +105,10 @@ void add_logits(const float* logits, int64_t classes, LogitSums& sums) {
   sums.exp_sum = static_cast<float>(exps);
 }
 
-void loss_gradient(float* logits, int64_t classes, float log_sum, float smoothing, float scale) {
+void loss_gradient(float* logits, int64_t classes, float log_sum, float weight, float smoothing,
+                   float scale) {
   for (int64_t c = 0; c < classes; ++c) {
-    logits[c] = (std::exp(logits[c] - log_sum) - smoothing) * scale;
+    logits[c] = (std::exp(logits[c] - log_sum) * weight - smoothing) * scale;
   }
 }
 

@@ -24,6 +24,8 @@ const Kernels& table() {
                                      attention_transposed,
                                      step_attention,
                                      dropout_elements,
+                                     silu_gate,
+                                     silu_gate_backward,
                                      norm_forward,
                                      norm_backward,
                                      smoothed_loss,

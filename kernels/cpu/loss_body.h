@@ -37,14 +37,17 @@ static double smoothed_loss(float* logits, int64_t classes, int64_t target, Smoo
   const double others = static_cast<double>(classes - 1 - (excludes ? 1 : 0));
   const double sum_others = static_cast<double>(sum_logits) - (at_target - largest) -
                             (excludes ? at_excluded - largest : 0.0f);
+  const float log_z = static_cast<float>(log_sum + largest);
   *nll_of_target = nll;
   if (gradient) {
-    const float inverse = 1.0f / sum;
+    // d(z log² Z) / d logit = 2 z log Z p.
+    const float inverse = (1.0f / sum) * (1.0f + 2.0f * targets.z_loss * log_z);
     for (int64_t c = 0; c < classes; ++c)
       logits[c] = logits[c] * inverse - targets.smoothing_per_class;
     logits[target] += targets.smoothing_per_class - targets.target_probability;
     if (excludes) logits[targets.excluded] += targets.smoothing_per_class;
   }
   return targets.target_probability * nll +
-         targets.smoothing_per_class * (others * log_sum - sum_others);
+         targets.smoothing_per_class * (others * log_sum - sum_others) +
+         static_cast<double>(targets.z_loss) * log_z * log_z;
 }

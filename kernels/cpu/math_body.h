@@ -44,6 +44,23 @@ static inline float exp_of(float x) {
   return x < -87.0f ? 0.0f : p * power;
 }
 
+static inline float sigmoid_of(float x) {
+  return 1.0f / (1.0f + exp_of(-x));
+}
+
+static void silu_gate(const float* gate, const float* x, float* out, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) out[i] = gate[i] * sigmoid_of(gate[i]) * x[i];
+}
+
+static void silu_gate_backward(const float* gate, const float* x, const float* d_out, float* d_gate,
+                               float* d_x, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) {
+    const float g = gate[i], s = sigmoid_of(g), d = d_out[i];
+    d_gate[i] = d * x[i] * s * (1.0f + g * (1.0f - s));
+    d_x[i] = d * g * s;
+  }
+}
+
 // log for normal x > 0, to 2 ulp: x = m 2^e with m in [√½, √2), a polynomial for log m.
 static inline float log_of(float x) {
   int32_t bits;

@@ -47,6 +47,7 @@ struct StepRow {
   int64_t steps;
   int64_t key_stride, value_stride;
   int64_t heads, d_k, d_v;
+  int64_t kv_heads = 0;  ///< heads of keys and values, which divide `heads`; 0: as many
 };
 
 struct NormRows {
@@ -73,6 +74,7 @@ struct SmoothedTargets {
   float target_probability;   ///< of the target class
   float smoothing_per_class;  ///< of every other class
   int64_t excluded;           ///< a class that gets none of it (OpenNMT's ignore_index); -1: none
+  float z_loss = 0.0f;        ///< weight of (log Z)² in the loss; not of the distribution
 };
 
 /// y = x times a matrix packed in panels (float or int8, the other is null), plus a bias; row
@@ -117,6 +119,11 @@ struct Kernels {
                                int64_t output_stride, float* scratch);
   void (*step_attention)(const StepRow&, float* output, float* scratch);
   void (*dropout)(const float* in, float* out, int64_t begin, int64_t end, DropoutKey);
+  /// out = silu(gate) · x, element by element; SwiGLU's product.
+  void (*silu_gate)(const float* gate, const float* x, float* out, int64_t count);
+  /// The gradients of both from that of the product.
+  void (*silu_gate_backward)(const float* gate, const float* x, const float* d_out, float* d_gate,
+                             float* d_x, int64_t count);
   void (*norm_forward)(const NormRows&, float* output, float* sum, float* mean, float* rstd);
   void (*norm_backward)(const NormRows&, const NormGradients&);
   /// One row of logits: returns the smoothed loss, sets the negative log-likelihood; with

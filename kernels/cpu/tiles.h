@@ -64,9 +64,9 @@ struct TileKernels {
   /// bf16 gradient of max(0, y): d where y > 0, else 0.
   void (*relu_gradient)(const uint16_t* y, const uint16_t* d, uint16_t* out, int64_t count);
   void (*add_logits)(const float* logits, int64_t classes, LogitSums&);
-  /// (exp(logit - log_sum) - smoothing) · scale, in place.
-  void (*loss_gradient)(float* logits, int64_t classes, float log_sum, float smoothing,
-                        float scale);
+  /// (exp(logit - log_sum) · weight - smoothing) · scale, in place.
+  void (*loss_gradient)(float* logits, int64_t classes, float log_sum, float weight,
+                        float smoothing, float scale);
 };
 
 /// Whether the processor has instructions for bf16: on x86 AVX-512 BF16 or AMX; assumed elsewhere.

@@ -17,11 +17,13 @@ using torch::autograd::variable_list;
 // The sentence offsets, shared by forward and backward.
 struct Layout {
   std::vector<int64_t> query_offsets, key_offsets;
-  int64_t heads = 0;
+  int64_t heads = 0, kv_heads = 0;
   bool causal = false;
   int64_t window = 0;
   cpu::DropoutKey dropout;
 
+  // The head of keys and values of a head of queries.
+  int64_t kv_head(int64_t head) const { return head / (heads / kv_heads); }
   int64_t sentences() const { return static_cast<int64_t>(query_offsets.size()) - 1; }
   int64_t most_keys() const {
     int64_t most = 0;
@@ -40,12 +42,13 @@ uint64_t first_index(const Layout& layout, int64_t sentence, int64_t head) {
 cpu::AttentionHead head_of(const Layout& layout, const torch::Tensor& queries,
                            const torch::Tensor& keys, const torch::Tensor& values, int64_t sentence,
                            int64_t head) {
-  const int64_t d_k = queries.size(1) / layout.heads, d_v = values.size(1) / layout.heads;
+  const int64_t d_k = queries.size(1) / layout.heads, d_v = values.size(1) / layout.kv_heads;
   const int64_t q0 = layout.query_offsets[sentence], k0 = layout.key_offsets[sentence];
+  const int64_t kv = layout.kv_head(head);
   cpu::AttentionHead out{};
   out.query = queries.const_data_ptr<float>() + q0 * queries.size(1) + head * d_k;
-  out.key = keys.const_data_ptr<float>() + k0 * keys.size(1) + head * d_k;
-  out.value = values.const_data_ptr<float>() + k0 * values.size(1) + head * d_v;
+  out.key = keys.const_data_ptr<float>() + k0 * keys.size(1) + kv * d_k;
+  out.value = values.const_data_ptr<float>() + k0 * values.size(1) + kv * d_v;
   out.query_stride = queries.size(1);
   out.key_stride = keys.size(1);
   out.value_stride = values.size(1);
@@ -61,8 +64,8 @@ cpu::AttentionHead head_of(const Layout& layout, const torch::Tensor& queries,
 }
 
 // Heads narrower than a vector of 16 floats are faster side by side in one.
-bool across_heads(const Layout& layout, int64_t d_k, int64_t d_v) {
-  return layout.heads > 1 && std::max(d_k, d_v) < 16;
+bool across_heads(int64_t heads, int64_t d_k, int64_t d_v) {
+  return heads > 1 && std::max(d_k, d_v) < 16;
 }
 
 // A sentence is the unit of work: its heads share cache lines.
@@ -85,12 +88,12 @@ class CpuAttention : public torch::autograd::Function<CpuAttention> {
   static torch::Tensor forward(AutogradContext* context, const torch::Tensor& queries,
                                const torch::Tensor& keys, const torch::Tensor& values,
                                std::shared_ptr<const Layout> layout) {
-    const int64_t heads = layout->heads, d_v = values.size(1) / heads;
-    const torch::Tensor out = torch::empty({queries.size(0), values.size(1)}, queries.options());
+    const int64_t heads = layout->heads, d_v = values.size(1) / layout->kv_heads;
+    const torch::Tensor out = torch::empty({queries.size(0), heads * d_v}, queries.options());
     const torch::Tensor log_sums = torch::empty({heads, queries.size(0)}, queries.options());
     const int64_t d_k = queries.size(1) / heads, most = layout->most_keys(), rows = queries.size(0);
     const cpu::Kernels& kernels = cpu::kernels();
-    const bool narrow = across_heads(*layout, d_k, d_v);
+    const bool narrow = across_heads(layout->heads, d_k, d_v);
     const int64_t scratch = narrow ? kernels.narrow_attention_scratch(most, d_k, d_v)
                                    : kernels.attention_scratch(most, d_k, d_v);
     for_each_sentence(*layout, scratch, [&](int64_t sentence, float* buffer) {
@@ -122,20 +125,21 @@ class CpuAttention : public torch::autograd::Function<CpuAttention> {
     const torch::Tensor &queries = saved[0], &keys = saved[1], &values = saved[2];
     const torch::Tensor d_queries = torch::empty_like(queries);
     const torch::Tensor d_keys = torch::zeros_like(keys), d_values = torch::zeros_like(values);
-    const int64_t d_k = queries.size(1) / layout.heads, d_v = values.size(1) / layout.heads;
+    const int64_t d_k = queries.size(1) / layout.heads, d_v = values.size(1) / layout.kv_heads;
     const cpu::Kernels& kernels = cpu::kernels();
-    const bool narrow = across_heads(layout, d_k, d_v);
+    const bool narrow = across_heads(layout.heads, d_k, d_v);
     const int64_t scratch = narrow ? kernels.narrow_attention_scratch(layout.most_keys(), d_k, d_v)
                                    : kernels.attention_scratch(layout.most_keys(), d_k, d_v);
     const auto gradients_of = [&](int64_t sentence, int64_t head) {
       const int64_t q0 = layout.query_offsets[sentence], k0 = layout.key_offsets[sentence];
+      const int64_t kv = layout.kv_head(head);
       return cpu::AttentionGradients{
           .output = d_out.const_data_ptr<float>() + q0 * d_out.size(1) + head * d_v,
           .output_stride = d_out.size(1),
           .log_sum = saved[3].const_data_ptr<float>() + head * queries.size(0) + q0,
           .query = d_queries.data_ptr<float>() + q0 * queries.size(1) + head * d_k,
-          .key = d_keys.data_ptr<float>() + k0 * keys.size(1) + head * d_k,
-          .value = d_values.data_ptr<float>() + k0 * values.size(1) + head * d_v};
+          .key = d_keys.data_ptr<float>() + k0 * keys.size(1) + kv * d_k,
+          .value = d_values.data_ptr<float>() + k0 * values.size(1) + kv * d_v};
     };
     for_each_sentence(layout, scratch, [&](int64_t sentence, float* buffer) {
       if (narrow) {
@@ -214,6 +218,28 @@ torch::Tensor ragged_attention(const torch::Tensor& queries, const torch::Tensor
   return out.view({queries.size(0), values.size(1)});
 }
 
+void check_shapes(const torch::Tensor& queries, const torch::Tensor& keys,
+                  const torch::Tensor& values, const PackedAttention& options) {
+  const int64_t heads = options.heads, kv_heads = options.kv_heads;
+  TORCH_CHECK(options.query_offsets.size() == options.key_offsets.size() &&
+                  queries.size(0) == options.query_offsets.back() &&
+                  keys.size(0) == options.key_offsets.back() && values.size(0) == keys.size(0) &&
+                  heads % kv_heads == 0 && queries.size(1) % heads == 0 &&
+                  keys.size(1) * heads == queries.size(1) * kv_heads &&
+                  values.size(1) % kv_heads == 0,
+              "attention: queries ", queries.sizes(), ", keys ", keys.sizes(), ", values ",
+              values.sizes(), ", ", heads, " heads, ", kv_heads, " of keys");
+}
+
+// [M, H'·K] to [M, H·K]: each head of keys or values once for each head of queries.
+torch::Tensor repeated_heads(const torch::Tensor& rows, const PackedAttention& options) {
+  const int64_t group = options.heads / options.kv_heads;
+  if (group == 1) return rows;
+  return rows.unflatten(1, {options.kv_heads, 1, -1})
+      .expand({-1, -1, group, -1})
+      .reshape({rows.size(0), rows.size(1) * group});
+}
+
 }  // namespace
 
 torch::Tensor padded_attention(const torch::Tensor& queries, const torch::Tensor& keys,
@@ -252,17 +278,20 @@ torch::Tensor padded_attention(const torch::Tensor& queries, const torch::Tensor
   return rows.index_select(0, (query_rows != queries.size(0)).nonzero().squeeze(1));
 }
 
-torch::Tensor packed_attention(const torch::Tensor& queries, const torch::Tensor& keys,
-                               const torch::Tensor& values, const PackedAttention& options) {
-  TORCH_CHECK(options.query_offsets.size() == options.key_offsets.size() &&
-                  queries.size(0) == options.query_offsets.back() &&
-                  keys.size(0) == options.key_offsets.back() && values.size(0) == keys.size(0) &&
-                  keys.size(1) == queries.size(1) && queries.size(1) % options.heads == 0 &&
-                  values.size(1) % options.heads == 0,
-              "attention: queries ", queries.sizes(), ", keys ", keys.sizes(), ", values ",
-              values.sizes(), ", ", options.heads, " heads");
+torch::Tensor packed_attention(const torch::Tensor& queries, const torch::Tensor& own_keys,
+                               const torch::Tensor& own_values, const PackedAttention& given) {
+  PackedAttention options = given;
+  if (options.kv_heads == 0) options.kv_heads = options.heads;
+  check_shapes(queries, own_keys, own_values, options);
   TORCH_CHECK(options.window == 0 || std::ranges::equal(options.query_offsets, options.key_offsets),
               "attention: a window is for self-attention");
+  torch::Tensor keys = own_keys, values = own_values;
+  const int64_t d_k = queries.size(1) / options.heads, d_v = values.size(1) / options.kv_heads;
+  if (!queries.is_cpu() || across_heads(options.heads, d_k, d_v)) {  // these take equal heads
+    keys = repeated_heads(keys, options);
+    values = repeated_heads(values, options);
+    options.kv_heads = options.heads;
+  }
   if (supports_ragged_lengths(queries, keys, values, options)) {
     return ragged_attention(queries, keys, values, options);
   }
@@ -271,6 +300,7 @@ torch::Tensor packed_attention(const torch::Tensor& queries, const torch::Tensor
   layout->query_offsets.assign(options.query_offsets.begin(), options.query_offsets.end());
   layout->key_offsets.assign(options.key_offsets.begin(), options.key_offsets.end());
   layout->heads = options.heads;
+  layout->kv_heads = options.kv_heads;
   layout->causal = options.causal;
   layout->window = options.window;
   layout->dropout = draw_dropout_key(options.dropout);
@@ -286,7 +316,8 @@ bool step_attention_runs_on(const torch::Tensor& queries) {
 
 torch::Tensor step_attention(const torch::Tensor& queries_R, std::span<const torch::Tensor> keys,
                              std::span<const torch::Tensor> values,
-                             std::span<const std::vector<int32_t>> backpointers, int64_t heads) {
+                             std::span<const std::vector<int32_t>> backpointers, int64_t heads,
+                             int64_t kv_heads) {
   const auto steps = static_cast<int64_t>(keys.size());
   const int64_t rows = queries_R.size(0);
   std::vector<const float*> key_steps, value_steps;
@@ -298,24 +329,25 @@ torch::Tensor step_attention(const torch::Tensor& queries_R, std::span<const tor
     value_steps.push_back(values[t].const_data_ptr<float>());
   }
   const torch::Tensor queries = queries_R.contiguous();
-  const int64_t key_width = queries.size(1), value_width = values[0].size(1);
-  const torch::Tensor out = torch::empty({rows, value_width}, queries.options());
+  const int64_t d_k = queries.size(1) / heads, d_v = values[0].size(1) / kv_heads;
+  const torch::Tensor out = torch::empty({rows, heads * d_v}, queries.options());
   at::parallel_for(0, rows, 16, [&](int64_t begin, int64_t end) {
     std::vector<float> weights(static_cast<size_t>(steps));
     std::vector<int32_t> past(static_cast<size_t>(steps));
     for (int64_t r = begin; r < end; ++r) {
       for (int64_t t = 0; t < steps; ++t) past[t] = backpointers[t][r];
-      const cpu::StepRow row{.query = queries.const_data_ptr<float>() + r * key_width,
+      const cpu::StepRow row{.query = queries.const_data_ptr<float>() + r * heads * d_k,
                              .keys = key_steps.data(),
                              .values = value_steps.data(),
                              .rows = past.data(),
                              .steps = steps,
-                             .key_stride = key_width,
-                             .value_stride = value_width,
+                             .key_stride = kv_heads * d_k,
+                             .value_stride = kv_heads * d_v,
                              .heads = heads,
-                             .d_k = key_width / heads,
-                             .d_v = value_width / heads};
-      cpu::kernels().step_attention(row, out.data_ptr<float>() + r * value_width, weights.data());
+                             .d_k = d_k,
+                             .d_v = d_v,
+                             .kv_heads = kv_heads};
+      cpu::kernels().step_attention(row, out.data_ptr<float>() + r * heads * d_v, weights.data());
     }
   });
   return out;

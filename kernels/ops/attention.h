@@ -11,6 +11,7 @@ namespace attn {
 
 struct PackedAttention {
   int64_t heads;
+  int64_t kv_heads = 0;  ///< of keys and values, each for heads / kv_heads heads; 0: as many
   std::span<const int64_t>
       query_offsets;  ///< sentence b owns query rows [offsets[b], offsets[b + 1])
   std::span<const int64_t> key_offsets;  ///< and these rows of keys and values
@@ -26,11 +27,11 @@ struct PackedAttention {
 };
 
 /// softmax(Q Kᵀ / √d_k) V for every sentence and head, over rows without padding: queries [N,
-/// H·d_k], keys [M, H·d_k], values [M, H·d_v] to [N, H·d_v]. On a CPU a kernel that computes in
-/// float32 (bf16 input gives float32 output); on a GPU LibTorch's memory-efficient kernel for
-/// ragged lengths (cu_seqlens), or padded_attention where that is not supported (dropout, head
-/// widths that are not a multiple of 8, sentences without keys, a window). Differentiable.
-/// Tolerance against the reference: 1e-5 in float32 on a CPU, 1e-4 on a GPU.
+/// H·d_k], keys [M, H'·d_k], values [M, H'·d_v] to [N, H·d_v], H' = kv_heads. On a CPU a kernel
+/// that computes in float32 (bf16 input gives float32 output); on a GPU LibTorch's memory-efficient
+/// kernel for ragged lengths (cu_seqlens), or padded_attention where that is not supported
+/// (dropout, head widths that are not a multiple of 8, sentences without keys, a window).
+/// Differentiable. Tolerance against the reference: 1e-5 in float32 on a CPU, 1e-4 on a GPU.
 torch::Tensor packed_attention(const torch::Tensor& queries, const torch::Tensor& keys,
                                const torch::Tensor& values, const PackedAttention& options);
 
@@ -42,9 +43,10 @@ torch::Tensor padded_attention(const torch::Tensor& queries, const torch::Tensor
 bool step_attention_runs_on(const torch::Tensor& queries);
 
 /// One decoding step over a KV cache: row r of queries_R [R, H·d_k] attends to
-/// keys[t][backpointers[t][r]] for all t.
+/// keys[t][backpointers[t][r]] for all t. Keys and values have `kv_heads` heads.
 torch::Tensor step_attention(const torch::Tensor& queries_R, std::span<const torch::Tensor> keys,
                              std::span<const torch::Tensor> values,
-                             std::span<const std::vector<int32_t>> backpointers, int64_t heads);
+                             std::span<const std::vector<int32_t>> backpointers, int64_t heads,
+                             int64_t kv_heads);
 
 }  // namespace attn

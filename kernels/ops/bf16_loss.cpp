@@ -77,8 +77,9 @@ std::pair<double, double> sum_losses(LossState& state) {
         const double nll = log_sum - at_target[r];
         const double others = static_cast<double>(state.classes() - 1 - (excludes ? 1 : 0));
         const double sum_others = of_row[r].sum - at_target[r] - (excludes ? at_excluded[r] : 0.0f);
-        sums[b].first +=
-            q.target_probability * nll + q.smoothing_per_class * (others * log_sum - sum_others);
+        sums[b].first += q.target_probability * nll +
+                         q.smoothing_per_class * (others * log_sum - sum_others) +
+                         static_cast<double>(q.z_loss) * log_sum * log_sum;
         sums[b].second += nll;
       }
     }
@@ -120,8 +121,9 @@ void add_gradients(const LossState& state, const torch::Tensor& x, float factor,
           make_logits(state, row, rows, c, classes, logits);
           for (int64_t r = 0; r < rows; ++r) {
             float* of_row = logits + r * kClasses;
-            kernels.loss_gradient(of_row, classes, state.log_sums[row + r], q.smoothing_per_class,
-                                  factor);
+            const float log_sum = state.log_sums[row + r];
+            kernels.loss_gradient(of_row, classes, log_sum, 1.0f + 2.0f * q.z_loss * log_sum,
+                                  q.smoothing_per_class, factor);
             const int64_t correct = target[row + r];
             const auto add_at = [&](int64_t chosen, float value) {
               if (chosen >= c && chosen < c + classes) of_row[chosen - c] += factor * value;

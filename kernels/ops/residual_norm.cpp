@@ -99,6 +99,11 @@ torch::Tensor normalized(const torch::Tensor& x, const NormParameters& parameter
   return torch::layer_norm(x, {weight.numel()}, weight, parameters.bias, parameters.epsilon);
 }
 
+torch::Tensor lone_norm(const torch::Tensor& x, const NormParameters& parameters) {
+  if (!runs_on_cpu_kernels(x)) return normalized(x, parameters);
+  return residual_norm(x, torch::zeros_like(x), parameters, 0.0);
+}
+
 torch::Tensor residual_norm(const torch::Tensor& x, const torch::Tensor& update,
                             const NormParameters& parameters, double p) {
   if (x.is_cpu() && parameters.weight.scalar_type() == torch::kFloat32) {

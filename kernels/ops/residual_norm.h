@@ -15,6 +15,9 @@ struct NormParameters {
 /// The norm of x by LibTorch's operations: the reference.
 torch::Tensor normalized(const torch::Tensor& x, const NormParameters& parameters);
 
+/// The norm of rows x [N, D] on a CPU by the kernel of residual_norm, elsewhere as normalized.
+torch::Tensor lone_norm(const torch::Tensor& x, const NormParameters& parameters);
+
 /// normalized(x + Dropout(update)). On a CPU one fused float32 kernel each for forward and
 /// backward; elsewhere separate operations. Equal to them up to 1e-6 for p = 0; dropout masks are
 /// drawn as in fast_dropout.

@@ -49,6 +49,8 @@ void loss_by_kernel(torch::Tensor& logits, const torch::Tensor& targets_N, cpu::
 
 void loss_by_libtorch(torch::Tensor& logits, const torch::Tensor& targets_N, cpu::SmoothedTargets q,
                       bool gradient, torch::Tensor& sums) {
+  torch::Tensor log_z;  // [N, 1]
+  if (q.z_loss > 0) log_z = logits.to(torch::kFloat32).logsumexp(1, true);
   const torch::Tensor log_p = logits.log_softmax(1, torch::kFloat32);
   const torch::Tensor target = targets_N.unsqueeze(1);
   const torch::Tensor at_target = log_p.gather(1, target);
@@ -60,10 +62,17 @@ void loss_by_libtorch(torch::Tensor& logits, const torch::Tensor& targets_N, cpu
   }
   const torch::Tensor smoothed = at_target * q.target_probability + others * q.smoothing_per_class;
   sums.sub_(torch::stack({smoothed.sum(torch::kFloat64), at_target.sum(torch::kFloat64)}));
+  if (log_z.defined()) sums[0].add_(log_z.pow(2).sum(torch::kFloat64), q.z_loss);
   if (!gradient) return;
-  logits.copy_(log_p.exp_().sub_(q.smoothing_per_class));
+  torch::Tensor p = log_p.exp_(), p_target = at_target.exp();
+  if (log_z.defined()) {  // d(z log² Z) / d logit = 2 z log Z p
+    const torch::Tensor weight = 1 + 2 * q.z_loss * log_z;
+    p.mul_(weight);
+    p_target.mul_(weight);
+  }
+  logits.copy_(p.sub_(q.smoothing_per_class));
   // The difference is computed in float32, before rounding: it may be small.
-  logits.scatter_(1, target, (at_target.exp() - q.target_probability).to(logits.scalar_type()));
+  logits.scatter_(1, target, (p_target - q.target_probability).to(logits.scalar_type()));
   if (q.excluded >= 0) {
     logits.narrow(1, q.excluded, 1)
         .add_((excludes * q.smoothing_per_class).to(logits.scalar_type()));
@@ -129,11 +138,12 @@ class ChunkedLoss : public torch::autograd::Function<ChunkedLoss> {
   static variable_list forward(AutogradContext* context, const torch::Tensor& x,
                                const torch::Tensor& weight, const torch::Tensor& targets_N,
                                double target_probability, double smoothing_per_class,
-                               int64_t excluded, bool kernel) {
-    const Sums sums = sums_of(
-        x, weight, targets_N,
-        {static_cast<float>(target_probability), static_cast<float>(smoothing_per_class), excluded},
-        kernel, true);
+                               int64_t excluded, double z_loss, bool kernel) {
+    const Sums sums =
+        sums_of(x, weight, targets_N,
+                {static_cast<float>(target_probability), static_cast<float>(smoothing_per_class),
+                 excluded, static_cast<float>(z_loss)},
+                kernel, true);
     context->save_for_backward({sums.dx, sums.dw});
     const variable_list losses = scalars(sums);
     context->mark_non_differentiable({losses[1]});
@@ -145,7 +155,7 @@ class ChunkedLoss : public torch::autograd::Function<ChunkedLoss> {
     // The saved gradients are used once, so they are scaled in place, in float32: the factor must
     // not be rounded to bf16.
     const torch::Tensor dx = saved[0].to(torch::kFloat32).mul_(gradients[0]);
-    return {dx.to(saved[0].scalar_type()), saved[1].mul_(gradients[0]), {}, {}, {}, {}, {}};
+    return {dx.to(saved[0].scalar_type()), saved[1].mul_(gradients[0]), {}, {}, {}, {}, {}, {}};
   }
 };
 
@@ -157,7 +167,7 @@ LossSums loss_in_chunks(const torch::Tensor& x, const torch::Tensor& weight,
   }
   const variable_list losses =
       ChunkedLoss::apply(x, weight, targets_N, targets.target_probability,
-                         targets.smoothing_per_class, targets.excluded, kernel);
+                         targets.smoothing_per_class, targets.excluded, targets.z_loss, kernel);
   return {losses[0], losses[1]};
 }
 

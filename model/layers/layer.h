@@ -4,6 +4,8 @@
 // variance).
 #pragma once
 
+#include <vector>
+
 #include "kernels/libtorch.h"
 
 namespace attn {
@@ -14,6 +16,9 @@ class Layer {
   virtual ~Layer() = default;
   /// Initializes its own parameters, not its children's, from torch's default generator.
   virtual void reset_parameters() = 0;
+  /// Its matrices from hidden units to hidden units, [outputs, inputs], which some optimizers and
+  /// parametrizations treat differently from embeddings, the output projection, biases and gains.
+  virtual std::vector<torch::Tensor> hidden_matrices() const { return {}; }
 };
 
 /// Resets the layers below `root` in the order of modules(), on which the random numbers depend.

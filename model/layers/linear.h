@@ -1,5 +1,8 @@
-// torch::nn::Linear whose product may run on bf16 tiles (kernels/ops/bf16.h).
+// torch::nn::Linear whose product may run on bf16 tiles (kernels/ops/linear.h).
 #pragma once
+
+#include <cmath>
+#include <vector>
 
 #include "kernels/libtorch.h"
 #include "kernels/ops/linear.h"
@@ -13,11 +16,19 @@ class LinearImpl : public torch::nn::LinearImpl, public Layer {
   using torch::nn::LinearImpl::LinearImpl;
   void reset_parameters() override {
     const torch::NoGradGuard no_grad;
-    torch::nn::init::xavier_uniform_(weight);
+    if (unit_fan_in) {
+      weight.normal_(0.0, gain / std::sqrt(static_cast<double>(weight.size(1))));
+    } else {
+      torch::nn::init::xavier_uniform_(weight, gain);
+    }
     if (bias.defined()) bias.zero_();
   }
+  std::vector<torch::Tensor> hidden_matrices() const override { return {weight}; }
   LinearWeights weights() const { return {weight, bias}; }
   torch::Tensor forward(const torch::Tensor& x) { return linear(x, weights()); }
+
+  double gain = 1.0;         ///< of the initialization
+  bool unit_fan_in = false;  ///< normal with variance gain² / inputs instead of Xavier uniform
 };
 TORCH_MODULE(Linear);
 

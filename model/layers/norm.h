@@ -1,4 +1,4 @@
-// Layer normalization and RMSNorm.
+// Layer normalization, RMSNorm and ScaleNorm.
 #pragma once
 
 #include "kernels/libtorch.h"
@@ -22,10 +22,12 @@ class NormLayerImpl : public torch::nn::Module, public Layer {
   /// Parameters for kernels.
   NormParameters kernel_parameters() const;
 
-  torch::Tensor weight;  ///< [D]
+  torch::Tensor weight;  ///< [D]; [1] of ScaleNorm
   torch::Tensor bias;    ///< [D], layer normalization only
 
  private:
+  NormKind kind_;
+  int64_t width_;
   double epsilon_;
 };
 TORCH_MODULE(NormLayer);

@@ -9,6 +9,12 @@
 namespace attn {
 namespace {
 
+// Repeats each of fewer heads for its group: [B, H', M, K] to [B, H, M, K].
+torch::Tensor repeated(const torch::Tensor& heads_BHMK, int64_t heads) {
+  const int64_t own = heads_BHMK.size(1);
+  return own == heads ? heads_BHMK : heads_BHMK.repeat_interleave(heads / own, 1);
+}
+
 // [N, H·K] rows to the padded [B, H, L, K].
 torch::Tensor split_heads(const torch::Tensor& rows, const Segments& segments, int64_t heads) {
   return segments.pad(rows).unflatten(2, {heads, -1}).transpose(1, 2);
@@ -43,26 +49,65 @@ AttentionResult scaled_dot_product_attention(const torch::Tensor& queries_BHLK,
                                              const torch::Tensor& keys_BHMK,
                                              const torch::Tensor& values_BHMK,
                                              const torch::Tensor& mask_B1LM,
-                                             const torch::Tensor& bias_HLM, double dropout) {
+                                             const torch::Tensor& bias_HLM, double dropout,
+                                             const RelativeTerms& relative) {
   const double d_k = static_cast<double>(queries_BHLK.size(3));
-  torch::Tensor scores_BHLM = queries_BHLK.matmul(keys_BHMK.transpose(2, 3)) / std::sqrt(d_k);
+  const int64_t heads = queries_BHLK.size(1);
+  torch::Tensor scores_BHLM = queries_BHLK.matmul(repeated(keys_BHMK, heads).transpose(2, 3));
+  if (relative.index_LM.defined()) {
+    scores_BHLM = scores_BHLM + relative.vectors->scores(queries_BHLK, relative.index_LM);
+  }
+  scores_BHLM = scores_BHLM / std::sqrt(d_k);
   if (bias_HLM.defined()) scores_BHLM = scores_BHLM + bias_HLM;
   scores_BHLM = scores_BHLM.masked_fill(~mask_B1LM, -std::numeric_limits<double>::infinity());
   // The softmax of a row of -∞ alone would be NaN: its weights are zero.
   const torch::Tensor some_BxL1 = mask_B1LM.any(-1, /*keepdim=*/true);
   const torch::Tensor weights_BHLM =
       scores_BHLM.masked_fill(~some_BxL1, 0.0).softmax(-1).masked_fill(~some_BxL1, 0.0);
-  return {fast_dropout(weights_BHLM, dropout).matmul(values_BHMK), weights_BHLM};
+  const torch::Tensor kept_BHLM = fast_dropout(weights_BHLM, dropout);
+  torch::Tensor out_BHLK = kept_BHLM.matmul(repeated(values_BHMK, heads));
+  if (relative.index_LM.defined()) {
+    out_BHLK = out_BHLK + relative.vectors->values(kept_BHLM, relative.index_LM);
+  }
+  return {out_BHLK, weights_BHLM};
 }
 
-MultiHeadAttentionImpl::MultiHeadAttentionImpl(const TransformerConfig& config)
-    : heads_(config.heads), path_(config.attention) {
-  const int64_t keys = config.heads * config.d_k, values = config.heads * config.d_v;
-  query = register_module("query", projection(config.d_model, keys, config.bias));
-  key = register_module("key", projection(config.d_model, keys, config.bias));
-  value = register_module("value", projection(config.d_model, values, config.bias));
-  output = register_module("output", projection(values, config.d_model, config.bias));
+MultiHeadAttentionImpl::MultiHeadAttentionImpl(const TransformerConfig& config, Attends attends)
+    : heads_(config.heads),
+      key_heads_(config.key_heads()),
+      // µP divides scores by d_k instead of √d_k, times a constant that makes no difference at the
+      // base's width, when d_k grows with d_model. The factor of l2 is learned.
+      query_scale_(config.qk_norm == QkNorm::l2 ? 1.0 : 1.0 / std::sqrt(config.width_ratio())),
+      path_(config.attention) {
+  const auto projected = [&](const char* name, int64_t in, int64_t out) {
+    return register_module(name, projection(in, out, config.bias));
+  };
+  query = projected("query", config.d_model, heads_ * config.d_k);
+  key = projected("key", config.d_model, key_heads_ * config.d_k);
+  value = projected("value", config.d_model, key_heads_ * config.d_v);
+  output = projected("output", heads_ * config.d_v, config.d_model);
   weights_dropout = register_module("weights_dropout", Dropout(config.attention_dropout));
+  if (config.qk_norm != QkNorm::none) qk_norm = register_module("qk_norm", QueryKeyNorm(config));
+  if (attends == Attends::self && config.position == Position::relative) {
+    relative = register_module("relative", RelativePositions(config));
+  }
+}
+
+torch::Tensor MultiHeadAttentionImpl::prepared_queries(const torch::Tensor& projected,
+                                                       const Rotation& rotation) const {
+  torch::Tensor queries = qk_norm ? qk_norm->queries(projected) : projected;
+  if (query_scale_ != 1.0) queries = queries * query_scale_;
+  return rotate(queries, rotation);
+}
+
+torch::Tensor MultiHeadAttentionImpl::prepared_keys(const torch::Tensor& projected,
+                                                    const Rotation& rotation) const {
+  return rotate(qk_norm ? qk_norm->keys(projected) : projected, rotation);
+}
+
+bool MultiHeadAttentionImpl::runs_on_kernels(const PositionInScores& position) const {
+  return path_ == AttentionPath::kernels && !position.bias_HLM.defined() &&
+         !position.relative_LM.defined();
 }
 
 torch::Tensor MultiHeadAttentionImpl::forward(const torch::Tensor& queries_ND,
@@ -74,13 +119,14 @@ torch::Tensor MultiHeadAttentionImpl::forward(const torch::Tensor& queries_ND,
   }
   const auto projected =
       linear_all(queries_ND, std::array{query->weights(), key->weights(), value->weights()});
-  return attend_projected(projected[0], {rotate(projected[1], rotation), projected[2]}, spec);
+  return attend_projected(projected[0], {prepared_keys(projected[1], rotation), projected[2]},
+                          spec);
 }
 
 KeysValues MultiHeadAttentionImpl::project(const torch::Tensor& memory_ND,
                                            const Rotation& rotation) {
   const auto projected = linear_all(memory_ND, std::array{key->weights(), value->weights()});
-  return {rotate(projected[0], rotation), projected[1]};
+  return {prepared_keys(projected[0], rotation), projected[1]};
 }
 
 torch::Tensor MultiHeadAttentionImpl::attend(const torch::Tensor& queries_ND,
@@ -91,10 +137,11 @@ torch::Tensor MultiHeadAttentionImpl::attend(const torch::Tensor& queries_ND,
 torch::Tensor MultiHeadAttentionImpl::attend_projected(const torch::Tensor& projected,
                                                        const KeysValues& memory,
                                                        const AttentionSpec& spec) {
-  const torch::Tensor queries = rotate(projected, spec.position.rotation);
-  if (path_ == AttentionPath::kernels && !spec.position.bias_HLM.defined() && !observer) {
+  const torch::Tensor queries = prepared_queries(projected, spec.position.rotation);
+  if (runs_on_kernels(spec.position) && !observer) {
     return output(packed_attention(queries, memory.keys, memory.values,
                                    {.heads = heads_,
+                                    .kv_heads = key_heads_,
                                     .query_offsets = spec.queries.offsets(),
                                     .key_offsets = spec.keys.offsets(),
                                     .causal = spec.causal,
@@ -111,15 +158,14 @@ torch::Tensor MultiHeadAttentionImpl::attend_projected(const torch::Tensor& proj
 torch::Tensor MultiHeadAttentionImpl::attend_to_cache(
     const torch::Tensor& queries_RD, std::span<const KeysValues> cache,
     std::span<const std::vector<int32_t>> backpointers, const PositionInScores& position) {
-  const torch::Tensor queries = rotate(query(queries_RD), position.rotation);
-  if (path_ == AttentionPath::kernels && !position.bias_HLM.defined() &&
-      step_attention_runs_on(queries)) {
+  const torch::Tensor queries = prepared_queries(query(queries_RD), position.rotation);
+  if (runs_on_kernels(position) && step_attention_runs_on(queries)) {
     std::vector<torch::Tensor> keys, values;
     for (const auto& step : cache) {
       keys.push_back(step.keys);
       values.push_back(step.values);
     }
-    return output(step_attention(queries, keys, values, backpointers, heads_));
+    return output(step_attention(queries, keys, values, backpointers, heads_, key_heads_));
   }
   // Gather every row's prefix: R sentences of one query and T keys.
   std::vector<int32_t> past;
@@ -133,14 +179,16 @@ torch::Tensor MultiHeadAttentionImpl::attend_to_cache(
     keys.push_back(cache[t].keys.index_select(0, rows));
     values.push_back(cache[t].values.index_select(0, rows));
   }
-  const auto heads = [&](const torch::Tensor& x_RTE) {
-    return x_RTE.unflatten(2, {heads_, -1}).transpose(1, 2);
+  const auto split = [](const torch::Tensor& x_RTE, int64_t heads) {
+    return x_RTE.unflatten(2, {heads, -1}).transpose(1, 2);
   };
   const torch::Tensor mask =
       torch::ones({1, 1, 1, 1}, torch::TensorOptions(queries.device()).dtype(torch::kBool));
   const torch::Tensor attended_RH1K =
-      scaled_dot_product_attention(heads(queries.unsqueeze(1)), heads(torch::stack(keys, 1)),
-                                   heads(torch::stack(values, 1)), mask, position.bias_HLM)
+      scaled_dot_product_attention(split(queries.unsqueeze(1), heads_),
+                                   split(torch::stack(keys, 1), key_heads_),
+                                   split(torch::stack(values, 1), key_heads_), mask,
+                                   position.bias_HLM, 0.0, {relative, position.relative_LM})
           .output;
   return output(attended_RH1K.transpose(1, 2).flatten(1));
 }
@@ -148,18 +196,18 @@ torch::Tensor MultiHeadAttentionImpl::attend_to_cache(
 AttentionResult MultiHeadAttentionImpl::reference_attention(const torch::Tensor& queries,
                                                             const KeysValues& memory,
                                                             const AttentionSpec& spec) {
-  return scaled_dot_product_attention(split_heads(queries, spec.queries, heads_),
-                                      split_heads(memory.keys, spec.keys, heads_),
-                                      split_heads(memory.values, spec.keys, heads_), spec.mask(),
-                                      spec.position.bias_HLM, weights_dropout->probability());
+  return scaled_dot_product_attention(
+      split_heads(queries, spec.queries, heads_), split_heads(memory.keys, spec.keys, key_heads_),
+      split_heads(memory.values, spec.keys, key_heads_), spec.mask(), spec.position.bias_HLM,
+      weights_dropout->probability(), {relative, spec.position.relative_LM});
 }
 
 torch::Tensor MultiHeadAttentionImpl::weights(const torch::Tensor& queries_ND,
                                               const torch::Tensor& memory_ND,
                                               const AttentionSpec& spec) {
   const Rotation& rotation = spec.position.rotation;
-  return reference_attention(rotate(query(queries_ND), rotation), project(memory_ND, rotation),
-                             spec)
+  return reference_attention(prepared_queries(query(queries_ND), rotation),
+                             project(memory_ND, rotation), spec)
       .weights;
 }
 

@@ -11,6 +11,8 @@
 #include "model/segments.h"
 #include "model/transformer/config.h"
 #include "model/transformer/position.h"
+#include "model/transformer/query_key_norm.h"
+#include "model/transformer/relative.h"
 
 namespace attn {
 
@@ -36,26 +38,35 @@ struct AttentionResult {
                           ///< all keys are masked
 };
 
-/// Equation 1, the reference: softmax(Q Kᵀ / √d_k) V over padded [B, H, L or M, K] tensors. Masked
-/// scores are -∞ before the softmax; a query without any key gets zero weights and output, not NaN.
-AttentionResult scaled_dot_product_attention(const torch::Tensor& queries_BHLK,
-                                             const torch::Tensor& keys_BHMK,
-                                             const torch::Tensor& values_BHMK,
-                                             const torch::Tensor& mask_B1LM,
-                                             const torch::Tensor& bias_HLM = {},
-                                             double dropout = 0.0);
+/// Relative positions of an attention, [L, M] of relative_index; none if undefined.
+struct RelativeTerms {
+  RelativePositions vectors = nullptr;
+  torch::Tensor index_LM = {};
+};
+
+/// Equation 1, the reference: softmax(Q Kᵀ / √d_k) V over padded [B, H, L or M, K] tensors; keys
+/// and values may have fewer heads, each for a group of consecutive query heads. Masked scores are
+/// -∞ before the softmax; a query without any key gets zero weights and output, not NaN.
+AttentionResult scaled_dot_product_attention(
+    const torch::Tensor& queries_BHLK, const torch::Tensor& keys_BHMK,
+    const torch::Tensor& values_BHMK, const torch::Tensor& mask_B1LM,
+    const torch::Tensor& bias_HLM = {}, double dropout = 0.0, const RelativeTerms& relative = {});
 
 /// Projected keys and values, as the KV cache holds them.
 struct KeysValues {
-  torch::Tensor keys;    ///< [N, H·d_k]
-  torch::Tensor values;  ///< [N, H·d_v]
+  torch::Tensor keys;    ///< [N, H'·d_k], H' = kv_heads; normalized and rotated
+  torch::Tensor values;  ///< [N, H'·d_v]
 };
+
+/// What queries attend to. Self-attention alone knows relative positions.
+enum class Attends { self, memory };
 
 /// Section 3.2.2, for all three uses of section 3.2.3: encoder self-attention (memory = queries),
 /// masked decoder self-attention (causal) and cross-attention (memory = the encoder's output).
 class MultiHeadAttentionImpl : public torch::nn::Module, public ObservableAttention {
  public:
-  explicit MultiHeadAttentionImpl(const TransformerConfig& config);
+  explicit MultiHeadAttentionImpl(const TransformerConfig& config,
+                                  Attends attends = Attends::memory);
 
   /// queries_ND attend to memory_ND under `spec`; returns [N, D].
   torch::Tensor forward(const torch::Tensor& queries_ND, const torch::Tensor& memory_ND,
@@ -64,7 +75,7 @@ class MultiHeadAttentionImpl : public torch::nn::Module, public ObservableAttent
   torch::Tensor attend(const torch::Tensor& queries_ND, const KeysValues& memory,
                        const AttentionSpec& spec);
   /// One decoding step: each of the [R, D] rows attends to its own prefix, itself included.
-  /// cache[t] holds the keys (already rotated) and values of position t; backpointers[t][r] is the
+  /// cache[t] holds the prepared keys and values of position t; backpointers[t][r] is the
   /// row there that row r continues. `position` as in AttentionSpec.
   torch::Tensor attend_to_cache(const torch::Tensor& queries_RD, std::span<const KeysValues> cache,
                                 std::span<const std::vector<int32_t>> backpointers,
@@ -78,14 +89,21 @@ class MultiHeadAttentionImpl : public torch::nn::Module, public ObservableAttent
   Linear query = nullptr, key = nullptr, value = nullptr;  ///< W^Q, W^K, W^V of all heads
   Linear output = nullptr;                                 ///< W^O
   Dropout weights_dropout = nullptr;
+  QueryKeyNorm qk_norm = nullptr;        ///< only with model.qk_norm
+  RelativePositions relative = nullptr;  ///< only of self-attention with position = relative
 
  private:
-  // `projected`: queries, not rotated yet.
+  // Projected queries and keys, normalized and rotated.
+  torch::Tensor prepared_queries(const torch::Tensor& projected, const Rotation& rotation) const;
+  torch::Tensor prepared_keys(const torch::Tensor& projected, const Rotation& rotation) const;
+  bool runs_on_kernels(const PositionInScores& position) const;
+  // `projected`: queries, not prepared yet.
   torch::Tensor attend_projected(const torch::Tensor& projected, const KeysValues& memory,
                                  const AttentionSpec& spec);
   AttentionResult reference_attention(const torch::Tensor& queries, const KeysValues& memory,
                                       const AttentionSpec& spec);
-  int64_t heads_;
+  int64_t heads_, key_heads_;
+  double query_scale_;  // of µP; 1 without
   AttentionPath path_;
 };
 TORCH_MODULE(MultiHeadAttention);

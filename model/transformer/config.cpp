@@ -16,6 +16,28 @@ void require_probability(const char* name, double value) {
   require(value >= 0.0 && value < 1.0, name, value, "must be at least 0 and below 1");
 }
 
+// Whether the encoding is added to the embeddings.
+bool is_added(Position position) {
+  switch (position) {
+    case Position::sinusoidal:
+    case Position::sinusoidal_halves:
+    case Position::learned:
+      return true;
+    case Position::rotary:
+    case Position::alibi:
+    case Position::t5_bias:
+    case Position::relative:
+    case Position::none:
+      break;
+  }
+  return false;
+}
+
+// Whether the encoding acts inside self-attention.
+bool is_in_scores(Position position) {
+  return !is_added(position) && position != Position::none;
+}
+
 }  // namespace
 
 void TransformerConfig::validate() const {
@@ -37,11 +59,21 @@ void TransformerConfig::validate() const {
           "must be even with sinusoidal positions");
   require(position != Position::rotary || d_k % 2 == 0, "d_k", d_k,
           "must be even with rotary positions");
-  require(
-      position != Position::rotary || encoder_mixer.is_attention() || decoder_mixer.is_attention(),
-      "position", "rotary", "requires self-attention in encoder_mixer or decoder_mixer");
-  require(!word_positions || (position != Position::none && position != Position::rotary),
-          "word_positions", "true",
+  require(!is_in_scores(position) || encoder_mixer.is_attention() || decoder_mixer.is_attention(),
+          "position", enum_name(position),
+          "requires self-attention in encoder_mixer or decoder_mixer");
+  require(kv_heads >= 0 && kv_heads <= heads && heads % key_heads() == 0, "kv_heads", kv_heads,
+          "must divide model.heads, or be 0 (as many as heads)");
+  require(qk_norm_length >= 3 && qk_norm_length <= kWidest, "qk_norm_length", qk_norm_length,
+          "must be at least 3");
+  require(mup_base >= 0 && mup_base <= kWidest, "mup_base", mup_base, "must be 0 or more");
+  require(norm != Norm::deep || norm_kind != NormKind::scale, "norm_kind", enum_name(norm_kind),
+          "has no DeepNorm (model.norm deep): use layer or rms");
+  require(norm != Norm::deep || initialization == Initialization::xavier, "initialization",
+          enum_name(initialization), "must be xavier with model.norm deep, which scales it itself");
+  require(mup_base == 0 || norm != Norm::deep, "mup_base", mup_base,
+          "must be 0 with model.norm deep: both scale the initial weights");
+  require(!word_positions || is_added(position), "word_positions", "true",
           "requires a position encoding that is added to the embeddings (model.position)");
   require(!word_positions || d_model % 2 == 0, "d_model", d_model,
           "must be even with word_positions");
@@ -54,6 +86,9 @@ std::optional<int64_t> TransformerConfig::max_length() const {
     case Position::sinusoidal:
     case Position::sinusoidal_halves:
     case Position::rotary:
+    case Position::alibi:
+    case Position::t5_bias:
+    case Position::relative:
     case Position::none:
       break;
   }

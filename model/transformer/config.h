@@ -18,11 +18,30 @@ enum class Position {
   sinusoidal_halves,  ///< the released code: all sines, then all cosines
   learned,            ///< row (E) of Table 3
   rotary,             ///< RoPE on queries and keys of self-attention (Su et al. 2021)
+  alibi,     ///< distance times a slope per head on scores of self-attention (Press et al. 2022)
+  t5_bias,   ///< a learned bias per head and bucket of distances, shared by layers (Raffel et al.
+             ///< 2020)
+  relative,  ///< learned vectors for clipped distances, on keys and values of self-attention (Shaw
+             ///< et al. 2018)
   none
 };
-/// Layer normalization after the residual sum (the paper) or before the sub-layer.
-enum class Norm { post, pre };
-enum class Activation { relu, gelu, silu };
+/// Where the norm is: LN(x + F(x)) (post, the paper), x + F(LN(x)) (pre), or LN(α x + F(x)) with
+/// initial weights scaled by β (deep: DeepNorm, Wang et al. 2022).
+enum class Norm { post, pre, deep };
+/// Of the feed-forward networks; the last two are gated: W₂(act(W x) ⊙ V x) (Shazeer 2020).
+enum class Activation { relu, gelu, silu, geglu, swiglu };
+/// Normalization of each head's queries and keys.
+enum class QkNorm {
+  none,
+  l2,  ///< to length 1; the scores get a learned factor instead of 1/√d_k (Henry et al. 2020)
+  rms  ///< RMSNorm with gains [d_k]; the scores keep 1/√d_k
+};
+/// Scale of the initial weights of linear layers.
+enum class Initialization {
+  xavier,  ///< Xavier uniform
+  depth  ///< the same, the last layer of each sub-layer divided by √(number of sub-layers of the
+         ///< stack) (Radford et al. 2019)
+};
 /// Implementations of attention: optimized kernels, or the reference, which can return the weights.
 enum class AttentionPath { kernels, reference };
 
@@ -33,17 +52,34 @@ struct EnumNames<Position> {
                                          {Position::sinusoidal_halves, "sinusoidal_halves"},
                                          {Position::learned, "learned"},
                                          {Position::rotary, "rotary"},
+                                         {Position::alibi, "alibi"},
+                                         {Position::t5_bias, "t5_bias"},
+                                         {Position::relative, "relative"},
                                          {Position::none, "none"}});
 };
 template <>
 struct EnumNames<Norm> {
-  static constexpr auto values =
-      std::to_array<EnumName<Norm>>({{Norm::post, "post"}, {Norm::pre, "pre"}});
+  static constexpr auto values = std::to_array<EnumName<Norm>>(
+      {{Norm::post, "post"}, {Norm::pre, "pre"}, {Norm::deep, "deep"}});
 };
 template <>
 struct EnumNames<Activation> {
-  static constexpr auto values = std::to_array<EnumName<Activation>>(
-      {{Activation::relu, "relu"}, {Activation::gelu, "gelu"}, {Activation::silu, "silu"}});
+  static constexpr auto values =
+      std::to_array<EnumName<Activation>>({{Activation::relu, "relu"},
+                                           {Activation::gelu, "gelu"},
+                                           {Activation::silu, "silu"},
+                                           {Activation::geglu, "geglu"},
+                                           {Activation::swiglu, "swiglu"}});
+};
+template <>
+struct EnumNames<QkNorm> {
+  static constexpr auto values = std::to_array<EnumName<QkNorm>>(
+      {{QkNorm::none, "none"}, {QkNorm::l2, "l2"}, {QkNorm::rms, "rms"}});
+};
+template <>
+struct EnumNames<Initialization> {
+  static constexpr auto values = std::to_array<EnumName<Initialization>>(
+      {{Initialization::xavier, "xavier"}, {Initialization::depth, "depth"}});
 };
 template <>
 struct EnumNames<AttentionPath> {
@@ -53,11 +89,22 @@ struct EnumNames<AttentionPath> {
       {{AttentionPath::kernels, "fast"}, {AttentionPath::reference, "readable"}});
 };
 
+/// Distances beyond this share a vector of relative positions (Shaw et al. 2018).
+inline constexpr int64_t kRelativeClip = 16;
+/// Buckets of T5's distances; they grow logarithmically up to kT5Farthest.
+inline constexpr int64_t kT5Buckets = 32, kT5Farthest = 128;
+
+/// Whether the feed-forward networks have a third matrix.
+constexpr bool is_gated(Activation activation) {
+  return activation == Activation::geglu || activation == Activation::swiglu;
+}
+
 struct TransformerConfig {
   int64_t layers = 6;
   int64_t d_model = 512;
   int64_t d_ff = 2048;
   int64_t heads = 8;
+  int64_t kv_heads = 0;
   int64_t d_k = 64;
   int64_t d_v = 64;
   EncoderMixerConfig encoder_mixer;
@@ -70,8 +117,13 @@ struct TransformerConfig {
   bool word_positions = false;
   Norm norm = Norm::post;
   NormKind norm_kind = NormKind::layer;
+  QkNorm qk_norm = QkNorm::none;
+  int64_t qk_norm_length = 64;
   bool bias = true;
+  bool feed_forward_bias = true;
   Activation activation = Activation::relu;
+  Initialization initialization = Initialization::xavier;
+  int64_t mup_base = 0;
   EmbeddingSharing embedding_sharing = EmbeddingSharing::all;
   AttentionPath attention = AttentionPath::kernels;  ///< not an option: RuntimeConfig sets it
 
@@ -81,6 +133,9 @@ struct TransformerConfig {
     visit("d_model", self.d_model, "model dimension: width of embeddings and sub-layer outputs");
     visit("d_ff", self.d_ff, "inner dimension of the feed-forward networks");
     visit("heads", self.heads, "h: number of attention heads");
+    visit("kv_heads", self.kv_heads,
+          "heads of keys and values, each shared by heads / kv_heads query heads (grouped-query "
+          "attention; 1: multi-query); 0: as many as heads");
     visit("d_k", self.d_k, "dimension of queries and keys per head; \"auto\": d_model / heads");
     visit("d_v", self.d_v, "dimension of values per head; \"auto\": d_model / heads");
     visit("encoder_mixer", self.encoder_mixer, "token mixer of the encoder's layers");
@@ -92,8 +147,8 @@ struct TransformerConfig {
     visit("activation_dropout", self.activation_dropout,
           "dropout after the feed-forward activation (0 in the paper, 0.1 in Tensor2Tensor)");
     visit("position", self.position,
-          "position encoding (row (E) of Table 3: learned; rotary: RoPE, on queries and keys of "
-          "self-attention)");
+          "position encoding (row (E) of Table 3: learned); in self-attention only: rotary (RoPE), "
+          "alibi, t5_bias, relative (Shaw et al., distances clipped at 16)");
     visit(
         "max_positions", self.max_positions,
         "size of the learned position table; longer sentences are an error with learned positions");
@@ -101,11 +156,25 @@ struct TransformerConfig {
           "not in the paper, parsing only: the decoder input also encodes the number of leaves "
           "generated so far; best with data.tokenizer words");
     visit("norm", self.norm,
-          "layer normalization after the residual sum (post, the paper) or before the sub-layer "
-          "(pre)");
-    visit("norm_kind", self.norm_kind, "layer normalization (the paper) or RMSNorm");
+          "layer normalization after the residual sum (post, the paper), before the sub-layer "
+          "(pre), or DeepNorm (deep): after the sum, with a scaled residual and initialization");
+    visit("norm_kind", self.norm_kind, "layer normalization (the paper), RMSNorm or ScaleNorm");
+    visit("qk_norm", self.qk_norm,
+          "normalization of each head's queries and keys: none, l2 (scores get a learned factor "
+          "instead of 1/√d_k) or rms");
+    visit("qk_norm_length", self.qk_norm_length,
+          "with qk_norm l2: L in the factor's first value, log2(L² - L); its authors take the "
+          "97.5th percentile of sentence lengths");
     visit("bias", self.bias, "biases in the attention projections");
-    visit("activation", self.activation, "activation of the feed-forward networks");
+    visit("feed_forward_bias", self.feed_forward_bias, "biases in the feed-forward networks");
+    visit("activation", self.activation,
+          "activation of the feed-forward networks; geglu and swiglu are gated, with a third "
+          "matrix: 2/3 of d_ff gives equal parameters");
+    visit("initialization", self.initialization,
+          "initial weights of linear layers: Xavier uniform (xavier), or divided by √(number of "
+          "sub-layers) before each residual sum (depth)");
+    visit("mup_base", self.mup_base,
+          "µP (Yang et al. 2021): the d_model whose learning rate holds for this one, too; 0: off");
     visit("embedding_sharing", self.embedding_sharing,
           "which of source embedding, target embedding and output projection share one matrix");
   }
@@ -115,6 +184,12 @@ struct TransformerConfig {
   /// Maximum number of positions, if the position encoding is limited.
   std::optional<int64_t> max_length() const;
   bool counts_words() const { return word_positions; }
+  /// Heads of keys and values.
+  int64_t key_heads() const { return kv_heads > 0 ? kv_heads : heads; }
+  /// d_model / mup_base; 1 without µP.
+  double width_ratio() const {
+    return mup_base > 0 ? static_cast<double>(d_model) / static_cast<double>(mup_base) : 1.0;
+  }
 };
 
 }  // namespace attn

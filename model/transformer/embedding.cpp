@@ -6,10 +6,13 @@
 
 namespace attn {
 
-EmbeddingImpl::EmbeddingImpl(const TransformerConfig& config, bool word_positions)
-    : scale_(std::sqrt(static_cast<double>(config.d_model))) {
-  position = register_module("position", PositionEncoding(config));
-  if (word_positions) word_position = register_module("word_position", PositionEncoding(config));
+EmbeddingImpl::EmbeddingImpl(const TransformerConfig& config, bool word_positions, bool causal)
+    : scale_(
+          std::sqrt(static_cast<double>(config.mup_base > 0 ? config.mup_base : config.d_model))) {
+  position = register_module("position", PositionEncoding(config, causal));
+  if (word_positions) {
+    word_position = register_module("word_position", PositionEncoding(config, causal));
+  }
   dropout = register_module("dropout", Dropout(config.dropout));
 }
 

@@ -12,7 +12,8 @@ namespace attn {
 /// The embedding of one side. The matrix is an argument, since it may be shared.
 class EmbeddingImpl : public torch::nn::Module {
  public:
-  EmbeddingImpl(const TransformerConfig& config, bool word_positions);
+  /// `causal`: of the decoder, whose positions look back only.
+  EmbeddingImpl(const TransformerConfig& config, bool word_positions, bool causal);
 
   /// tokens_N and positions_N (int64) to [N, D]; positions are less than `longest`. second_N:
   /// second position index, less than `longest`; only with word positions. added_ND: added to the

@@ -1,31 +1,41 @@
 #include "model/transformer/feed_forward.h"
 
-namespace attn {
-namespace {
+#include <array>
 
-torch::Tensor activated(Linear& inner, const torch::Tensor& x_ND, Activation activation) {
-  switch (activation) {
+#include "kernels/ops/gate.h"
+
+namespace attn {
+
+PositionwiseFeedForwardImpl::PositionwiseFeedForwardImpl(const TransformerConfig& config)
+    : activation_(config.activation) {
+  const auto layer = [&](int64_t in, int64_t out) {
+    return Linear(torch::nn::LinearOptions(in, out).bias(config.feed_forward_bias));
+  };
+  if (is_gated(activation_)) gate = register_module("gate", layer(config.d_model, config.d_ff));
+  inner = register_module("inner", layer(config.d_model, config.d_ff));
+  outer = register_module("outer", layer(config.d_ff, config.d_model));
+  dropout = register_module("dropout", Dropout(config.activation_dropout));
+}
+
+torch::Tensor PositionwiseFeedForwardImpl::hidden(const torch::Tensor& x_ND) {
+  switch (activation_) {
     case Activation::relu:
       return linear_relu(x_ND, inner->weights());
     case Activation::gelu:
       return torch::gelu(inner(x_ND));
     case Activation::silu:
       return torch::silu(inner(x_ND));
+    case Activation::geglu:
+    case Activation::swiglu:
+      break;
   }
-  TORCH_CHECK(false, "unknown activation");
-}
-
-}  // namespace
-
-PositionwiseFeedForwardImpl::PositionwiseFeedForwardImpl(const TransformerConfig& config)
-    : activation_(config.activation) {
-  inner = register_module("inner", Linear(config.d_model, config.d_ff));
-  outer = register_module("outer", Linear(config.d_ff, config.d_model));
-  dropout = register_module("dropout", Dropout(config.activation_dropout));
+  const auto both = linear_all(x_ND, std::array{gate->weights(), inner->weights()});
+  return activation_ == Activation::swiglu ? silu_gate(both[0], both[1])
+                                           : torch::gelu(both[0]) * both[1];
 }
 
 torch::Tensor PositionwiseFeedForwardImpl::forward(const torch::Tensor& x_ND) {
-  return outer(dropout(activated(inner, x_ND, activation_)));
+  return outer(dropout(hidden(x_ND)));
 }
 
 }  // namespace attn

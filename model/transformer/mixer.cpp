@@ -34,7 +34,8 @@ TokenMixer::TokenMixer(torch::nn::Module& owner, const TransformerConfig& config
   switch (kind_) {
     case Mixer::attention:
     case Mixer::restricted_attention:
-      self_attention = owner.register_module("self_attention", MultiHeadAttention(config));
+      self_attention =
+          owner.register_module("self_attention", MultiHeadAttention(config, Attends::self));
       sublayer_name = "self_attention_sublayer";
       break;
     case Mixer::convolution:
@@ -127,6 +128,9 @@ torch::Tensor TokenMixer::attend(const torch::Tensor& x_RD, MixerState& state,
   const auto first = static_cast<size_t>(steps - visible);
   if (position.bias_HLM.defined() && visible < steps) {
     position.bias_HLM = position.bias_HLM.narrow(2, steps - visible, visible);
+  }
+  if (position.relative_LM.defined() && visible < steps) {
+    position.relative_LM = position.relative_LM.narrow(1, steps - visible, visible);
   }
   const torch::Tensor out_RD = self_attention->attend_to_cache(
       x_RD, std::span(state.kv_cache).subspan(first), backpointers.subspan(first), position);

@@ -25,6 +25,25 @@ int64_t outputs(const TransformerConfig& c, const SideMixer& mixer) {
   return (mixer.config.gated ? 2 : 1) * c.d_model;
 }
 
+int64_t qk_norm_parameters(const TransformerConfig& c) {
+  switch (c.qk_norm) {
+    case QkNorm::none:
+      return 0;
+    case QkNorm::l2:
+      return 1;
+    case QkNorm::rms:
+      break;
+  }
+  return 2 * c.d_k;
+}
+
+// Of self-attention's vectors of relative positions, all heads. They enter a product for each
+// position.
+int64_t relative_parameters(const TransformerConfig& c) {
+  if (c.position != Position::relative) return 0;
+  return c.heads * (2 * kRelativeClip + 1) * (c.d_k + c.d_v);
+}
+
 // Positions that one layer carries information forward.
 int64_t reach(const SideMixer& mixer, int64_t layer) {
   const MixerConfig& config = mixer.config;
@@ -48,9 +67,10 @@ SideMixer decoder_mixer(const TransformerConfig& config) {
 }
 
 int64_t attention_parameters(const TransformerConfig& c) {
-  return 2 * linear_parameters(c.d_model, c.heads * c.d_k, c.bias) +
-         linear_parameters(c.d_model, c.heads * c.d_v, c.bias) +
-         linear_parameters(c.heads * c.d_v, c.d_model, c.bias);
+  return linear_parameters(c.d_model, c.heads * c.d_k, c.bias) +
+         linear_parameters(c.d_model, c.key_heads() * c.d_k, c.bias) +
+         linear_parameters(c.d_model, c.key_heads() * c.d_v, c.bias) +
+         linear_parameters(c.heads * c.d_v, c.d_model, c.bias) + qk_norm_parameters(c);
 }
 
 int64_t mixer_parameters(const TransformerConfig& c, const SideMixer& mixer) {
@@ -58,7 +78,7 @@ int64_t mixer_parameters(const TransformerConfig& c, const SideMixer& mixer) {
   switch (mixer.config.kind) {
     case Mixer::attention:
     case Mixer::restricted_attention:
-      return attention_parameters(c);
+      return attention_parameters(c) + relative_parameters(c);
     case Mixer::convolution:
       return linear_parameters(mixer.config.kernel * d, outputs(c, mixer), true);
     case Mixer::recurrence:
@@ -72,11 +92,13 @@ int64_t mixer_parameters(const TransformerConfig& c, const SideMixer& mixer) {
 
 double mixer_products(const TransformerConfig& c, const SideMixer& mixer, int64_t length) {
   const auto number = [](int64_t n) { return static_cast<double>(n); };
-  const int64_t d = c.d_model, heads = c.heads * (c.d_k + c.d_v);
+  const int64_t d = c.d_model, heads = c.heads * (c.d_k + c.d_v),
+                kv_heads = c.key_heads() * (c.d_k + c.d_v);
   switch (mixer.config.kind) {
     case Mixer::attention:
     case Mixer::restricted_attention:
-      return number(length) * number(2 * d * heads) + visible_pairs(mixer, length) * number(heads);
+      return number(length) * number(d * (heads + kv_heads) + relative_parameters(c)) +
+             visible_pairs(mixer, length) * number(heads);
     case Mixer::convolution:
       return number(length) * number(mixer.config.kernel * d * outputs(c, mixer));
     case Mixer::recurrence:

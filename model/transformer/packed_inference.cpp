@@ -7,116 +7,18 @@
 
 #include "kernels/compute_scope.h"
 #include "kernels/cpu/table.h"
+#include "model/transformer/scaling.h"
 
 namespace attn {
 namespace {
 
 constexpr int64_t kRowsAThread = 8;  // in attention and norms
 
-NormParameters copied(const NormLayer& norm) {
-  NormParameters parameters = norm->kernel_parameters();
-  for (torch::Tensor* tensor : {&parameters.weight, &parameters.bias}) {
-    if (tensor->defined()) *tensor = tensor->detach().clone();
-  }
-  return parameters;
-}
-
-PackedLinear packed(const Linear& linear, WeightType type) {
-  return PackedLinear(linear->weight, linear->bias, type);
-}
-
-// Fuses several layers of the same input.
-PackedLinear packed(std::initializer_list<Linear> linears, WeightType type) {
-  std::vector<torch::Tensor> weights, biases;
-  for (const auto& linear : linears) {
-    weights.push_back(linear->weight);
-    if (linear->bias.defined()) biases.push_back(linear->bias);
-  }
-  return PackedLinear(torch::cat(weights), biases.empty() ? torch::Tensor() : torch::cat(biases),
-                      type);
-}
-
-PackedInference::Layer packed(const DecoderLayer& layer, WeightType type) {
-  const MultiHeadAttention &self = layer->mixer.self_attention, &cross = layer->cross_attention;
-  return {.self_project = packed({self->query, self->key, self->value}, type),
-          .self_output = packed(self->output, type),
-          .cross_query = packed(cross->query, type),
-          .cross_output = packed(cross->output, type),
-          .inner = packed(layer->feed_forward->inner, type),
-          .outer = packed(layer->feed_forward->outer, type),
-          .self_norm = copied(layer->mixer.sublayer->norm),
-          .cross_norm = copied(layer->cross_attention_sublayer->norm),
-          .feed_forward_norm = copied(layer->feed_forward_sublayer->norm)};
-}
-
-// Whether the position encoding is supported: added to the embedding, or rotary.
-bool is_known(Position position) {
-  switch (position) {
-    case Position::sinusoidal:
-    case Position::sinusoidal_halves:
-    case Position::learned:
-    case Position::rotary:
-    case Position::none:
-      return true;
-  }
-  return false;
-}
-
-// Whether this file implements the config. All options that it handles, or that do not matter in
-// search, are set to their defaults; any other difference from the defaults is unsupported. So a
-// new option falls back to the modules until it is listed here.
-bool is_known(TransformerConfig config) {
-  const TransformerConfig paper;
-  config.layers = paper.layers;
-  config.d_model = paper.d_model;
-  config.d_ff = paper.d_ff;
-  config.word_positions = paper.word_positions;
-  config.heads = paper.heads;
-  config.d_k = paper.d_k;
-  config.d_v = paper.d_v;
-  config.bias = paper.bias;
-  config.encoder_mixer = paper.encoder_mixer;  // the encoder runs by its modules
-  if (config.decoder_mixer.is_attention()) config.decoder_mixer = paper.decoder_mixer;
-  config.norm = paper.norm;
-  config.norm_kind = paper.norm_kind;
-  config.embedding_sharing = paper.embedding_sharing;
-  if (is_known(config.position)) config.position = paper.position;
-  config.max_positions = paper.max_positions;
-  config.dropout = paper.dropout;
-  config.attention_dropout = paper.attention_dropout;
-  config.activation_dropout = paper.activation_dropout;
-  return config == paper;
-}
-
 // A buffer of at least `floats`, with arbitrary content.
 float* room(std::vector<float>& buffer, int64_t floats) {
   if (static_cast<int64_t>(buffer.size()) < floats) buffer.resize(static_cast<size_t>(floats));
   return buffer.data();
 }
-
-}  // namespace
-
-bool PackedInference::serves(const TransformerImpl& model) {
-  return is_known(model.config()) && model.device().is_cpu() &&
-         model.embeddings.of_output().scalar_type() == torch::kFloat32 &&
-         !model.target_embedding->position->attention_bias(1, 1).defined();
-}
-
-PackedInference::PackedInference(std::shared_ptr<TransformerImpl> of, WeightType weights)
-    : model(std::move(of)), projection(model->embeddings.of_output(), {}, weights) {
-  const torch::NoGradGuard no_grad;
-  for (const auto& layer : *model->decoder->layers) {
-    layers.push_back(
-        packed(DecoderLayer(std::dynamic_pointer_cast<DecoderLayerImpl>(layer)), weights));
-  }
-  if (const auto& norm = model->decoder->final_norm) {
-    final_norm = copied(norm);
-  }
-  const Precision precision = weights == WeightType::bf16 ? Precision::bf16 : Precision::fp32;
-  memory_weights = std::make_unique<PackedWeights>(precision, /*gradients=*/false);
-}
-
-namespace {
 
 // Positions that self-attention sees.
 int64_t window_of(const MixerConfig& mixer) {
@@ -131,8 +33,10 @@ class PackedSession : public DecodeSession {
         model_(decoder.model),
         d_model_(model_->config().d_model),
         heads_(model_->config().heads),
+        kv_heads_(model_->config().key_heads()),
         d_k_(model_->config().d_k),
         d_v_(model_->config().d_v),
+        residual_scale_(static_cast<float>(decoder_scale(model_->config()).alpha)),
         window_(window_of(model_->config().decoder_mixer)),
         memory_(source.segments) {
     const torch::NoGradGuard no_grad;
@@ -162,6 +66,8 @@ class PackedSession : public DecodeSession {
 
   void remember(const KeysValues& projected);
   void follow(std::span<const int64_t> parents, int64_t rows);
+  // Floats of a row of a block.
+  int64_t block_width() const { return heads_ * d_k_ + kv_heads_ * (d_k_ + d_v_); }
   // Rotates the queries and keys of a block.
   void rotate_rows(const Rotation& rotation, float* block, int64_t rows) const;
   void attend_to_cache(size_t layer, int64_t rows, float* out);
@@ -176,7 +82,8 @@ class PackedSession : public DecodeSession {
 
   const PackedInference& decoder_;
   std::shared_ptr<TransformerImpl> model_;
-  int64_t d_model_, heads_, d_k_, d_v_, window_;
+  int64_t d_model_, heads_, kv_heads_, d_k_, d_v_, window_;
+  float residual_scale_;
   Segments memory_;
   std::vector<LayerMemory> memories_;
   std::vector<int64_t> key_offsets_;  // of each sentence's first head in LayerMemory::keys
@@ -194,17 +101,17 @@ void PackedSession::remember(const KeysValues& projected) {
   int64_t size = 0;
   for (int64_t s = 0; s < memory_.count(); ++s) {
     if (first) key_offsets_.push_back(size);
-    size += heads_ * kernels.transposed_size(memory_.length(s), d_k_);
+    size += kv_heads_ * kernels.transposed_size(memory_.length(s), d_k_);
   }
   LayerMemory memory{.keys = std::vector<float>(static_cast<size_t>(size)),
                      .values_NE = projected.values.contiguous()};
   const torch::Tensor keys_NE = projected.keys.contiguous();
   for (int64_t s = 0; s < memory_.count(); ++s) {
     float* out = memory.keys.data() + key_offsets_[s];
-    for (int64_t h = 0; h < heads_; ++h) {
+    for (int64_t h = 0; h < kv_heads_; ++h) {
       kernels.transpose(
-          keys_NE.const_data_ptr<float>() + memory_.offset(s) * heads_ * d_k_ + h * d_k_,
-          heads_ * d_k_, memory_.length(s), d_k_, out);
+          keys_NE.const_data_ptr<float>() + memory_.offset(s) * kv_heads_ * d_k_ + h * d_k_,
+          kv_heads_ * d_k_, memory_.length(s), d_k_, out);
       out += kernels.transposed_size(memory_.length(s), d_k_);
     }
   }
@@ -229,13 +136,13 @@ void PackedSession::follow(std::span<const int64_t> parents, int64_t rows) {
 void PackedSession::rotate_rows(const Rotation& rotation, float* block, int64_t rows) const {
   const float* line = rotation.table_PK.const_data_ptr<float>() + position_ * d_k_;
   for (int64_t r = 0; r < rows; ++r) {
-    rotate_heads(block + r * heads_ * (2 * d_k_ + d_v_), line, 2 * heads_, d_k_);
+    rotate_heads(block + r * block_width(), line, heads_ + kv_heads_, d_k_);
   }
 }
 
 void PackedSession::attend_to_cache(size_t layer, int64_t rows, float* out) {
   const KvCache& cache = caches_[layer];
-  const int64_t width = heads_ * (2 * d_k_ + d_v_);
+  const int64_t width = block_width();
   const int64_t steps = std::min(position_ + 1, window_), first = position_ + 1 - steps;
   at::parallel_for(0, rows, kRowsAThread, [&](int64_t begin, int64_t end) {
     std::vector<float> weights(static_cast<size_t>(steps));
@@ -249,7 +156,8 @@ void PackedSession::attend_to_cache(size_t layer, int64_t rows, float* out) {
                                      .value_stride = width,
                                      .heads = heads_,
                                      .d_k = d_k_,
-                                     .d_v = d_v_},
+                                     .d_v = d_v_,
+                                     .kv_heads = kv_heads_},
                                     out + r * heads_ * d_v_, weights.data());
     }
   });
@@ -279,17 +187,18 @@ void PackedSession::attend_to_memory(size_t layer, std::span<const int64_t> sent
       for (int64_t h = 0; h < heads_; ++h) {
         cpu::AttentionHead head{};
         head.query = queries + group.first * heads_ * d_k_ + h * d_k_;
+        const int64_t kv = h / (heads_ / kv_heads_);
         head.value = memory.values_NE.const_data_ptr<float>() +
-                     memory_.offset(group.sentence) * heads_ * d_v_ + h * d_v_;
+                     memory_.offset(group.sentence) * kv_heads_ * d_v_ + kv * d_v_;
         head.query_stride = heads_ * d_k_;
-        head.value_stride = heads_ * d_v_;
+        head.value_stride = kv_heads_ * d_v_;
         head.queries = group.rows;
         head.keys = keys;
         head.d_k = d_k_;
         head.d_v = d_v_;
         kernels.attention_transposed(head,
                                      memory.keys.data() + key_offsets_[group.sentence] +
-                                         h * kernels.transposed_size(keys, d_k_),
+                                         kv * kernels.transposed_size(keys, d_k_),
                                      out + group.first * heads_ * d_v_ + h * d_v_, heads_ * d_v_,
                                      scratch.data());
       }
@@ -319,8 +228,12 @@ void PackedSession::normalize(const NormParameters& norm, const float* x, const 
 template <class F>
 void PackedSession::sublayer(const NormParameters& norm, float* x, int64_t rows, F&& compute) {
   switch (model_->config().norm) {
-    case attn::Norm::post: {
+    case attn::Norm::post:
+    case attn::Norm::deep: {
       const float* update = compute(x);
+      if (residual_scale_ != 1.0f) {
+        for (int64_t i = 0; i < rows * d_model_; ++i) x[i] *= residual_scale_;
+      }
       normalize(norm, x, update, rows, x);
       return;
     }
@@ -341,7 +254,7 @@ torch::Tensor PackedSession::step(const StepRows& step) {
   const torch::Tensor embedded_RD = model_->embed_step(step, position_).contiguous();
   float* x = room(x_, rows * d_model_);
   std::copy_n(embedded_RD.const_data_ptr<float>(), rows * d_model_, x);
-  const int64_t keys = heads_ * d_k_, values = heads_ * d_v_, width = 2 * keys + values;
+  const int64_t keys = heads_ * d_k_, values = heads_ * d_v_, width = block_width();
   float* update = room(update_, rows * d_model_);
   float* attended = room(attended_, rows * values);
   const Rotation rotation =
@@ -352,7 +265,7 @@ torch::Tensor PackedSession::step(const StepRows& step) {
       KvCache& cache = caches_[i];
       float* block = cache.blocks.emplace_back(static_cast<size_t>(rows * width)).data();
       cache.keys.push_back(block + keys);
-      cache.values.push_back(block + 2 * keys);
+      cache.values.push_back(block + keys + kv_heads_ * d_k_);
       layer.self_project.apply(in, d_model_, rows, block, width);
       if (rotation.defined()) rotate_rows(rotation, block, rows);
       attend_to_cache(i, rows, attended);
@@ -367,9 +280,14 @@ torch::Tensor PackedSession::step(const StepRows& step) {
       return update;
     });
     sublayer(layer.feed_forward_norm, x, rows, [&](const float* in) {
-      const int64_t inner = layer.inner.outputs();
+      const int64_t inner = layer.inner.outputs(), d_ff = layer.outer.inputs();
       float* hidden = room(hidden_, rows * inner);
-      layer.inner.apply(in, d_model_, rows, hidden, inner, /*relu=*/true);
+      const bool gated = inner > d_ff;
+      layer.inner.apply(in, d_model_, rows, hidden, inner, /*relu=*/!gated);
+      for (int64_t r = 0; gated && r < rows; ++r) {
+        float* gate = hidden + r * inner;
+        cpu::kernels().silu_gate(gate, gate + d_ff, gate, d_ff);
+      }
       layer.outer.apply(hidden, inner, rows, update, d_model_);
       return update;
     });

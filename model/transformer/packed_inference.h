@@ -29,7 +29,7 @@ class PackedInference : public InferenceModel {
   struct Layer {
     PackedLinear self_project, self_output;  ///< fused queries, keys and values
     PackedLinear cross_query, cross_output;
-    PackedLinear inner, outer;
+    PackedLinear inner, outer;  ///< with SwiGLU `inner` fuses gate and inner
     NormParameters self_norm, cross_norm, feed_forward_norm;
   };
 

@@ -3,7 +3,19 @@
 #include <algorithm>
 #include <cmath>
 
+#include "model/transformer/relative.h"
+
 namespace attn {
+namespace {
+
+// j - i of key j and query i, [queries, keys] int64.
+torch::Tensor distances(int64_t first, int64_t queries, int64_t keys, torch::Device device) {
+  const auto whole = torch::TensorOptions(device).dtype(torch::kInt64);
+  return torch::arange(keys, whole).unsqueeze(0) -
+         torch::arange(first, first + queries, whole).unsqueeze(1);
+}
+
+}  // namespace
 
 torch::Tensor sinusoid_table(int64_t positions, int64_t d_model, bool halves) {
   const auto doubles = torch::TensorOptions(torch::kFloat64);
@@ -19,10 +31,40 @@ torch::Tensor sinusoid_table(int64_t positions, int64_t d_model, bool halves) {
   return table.to(torch::kFloat32);
 }
 
-PositionEncodingImpl::PositionEncodingImpl(const TransformerConfig& config)
-    : kind_(config.position), d_model_(config.d_model), d_k_(config.d_k) {
+torch::Tensor alibi_bias(int64_t heads, int64_t first, int64_t queries, int64_t keys,
+                         torch::Device device) {
+  const torch::Tensor slopes =
+      torch::exp2(torch::arange(1, heads + 1, torch::TensorOptions(device).dtype(torch::kFloat32)) *
+                  (-8.0 / static_cast<double>(heads)));
+  return -slopes.view({-1, 1, 1}) * distances(first, queries, keys, device).abs();
+}
+
+torch::Tensor t5_buckets(bool causal, int64_t first, int64_t queries, int64_t keys,
+                         torch::Device device) {
+  const torch::Tensor distance = distances(first, queries, keys, device);
+  const int64_t buckets = causal ? kT5Buckets : kT5Buckets / 2, exact = buckets / 2;
+  const torch::Tensor far = causal ? (-distance).clamp_min(0) : distance.abs();
+  const double range = std::log(static_cast<double>(kT5Farthest) / static_cast<double>(exact));
+  constexpr double kRounding = 1e-6;  // a power of two is the first of its bucket
+  const torch::Tensor wide = (exact + kRounding +
+                              (far.clamp_min(exact).to(torch::kFloat64) / exact).log() / range *
+                                  static_cast<double>(buckets - exact))
+                                 .to(torch::kInt64)
+                                 .clamp_max(buckets - 1);
+  const torch::Tensor bucket = torch::where(far < exact, far, wide);
+  return causal ? bucket : bucket + (distance > 0).to(torch::kInt64) * buckets;
+}
+
+PositionEncodingImpl::PositionEncodingImpl(const TransformerConfig& config, bool causal)
+    : kind_(config.position),
+      causal_(causal),
+      d_model_(config.d_model),
+      d_k_(config.d_k),
+      heads_(config.heads) {
   if (kind_ == Position::learned) {
     weight = register_parameter("weight", torch::empty({config.max_positions, config.d_model}));
+  } else if (kind_ == Position::t5_bias) {
+    weight = register_parameter("weight", torch::empty({kT5Buckets, config.heads}));
   }
 }
 
@@ -35,6 +77,9 @@ torch::Tensor PositionEncodingImpl::forward(const torch::Tensor& embeddings_ND,
                                             const torch::Tensor& positions_N, int64_t longest) {
   switch (kind_) {
     case Position::rotary:
+    case Position::alibi:
+    case Position::t5_bias:
+    case Position::relative:
     case Position::none:
       return embeddings_ND;
     case Position::learned:
@@ -63,27 +108,47 @@ Rotation PositionEncodingImpl::rotation(const torch::Tensor& positions_N, int64_
   return {sinusoids(longest, positions_N.device()), positions_N};
 }
 
+PositionInScores PositionEncodingImpl::whole(int64_t first, int64_t queries, int64_t keys,
+                                             torch::Device device) const {
+  PositionInScores out{
+      .bias_HLM = attention_bias(first, queries, keys, device), .rotation = {}, .relative_LM = {}};
+  if (kind_ == Position::relative) out.relative_LM = relative_index(first, queries, keys, device);
+  return out;
+}
+
 PositionInScores PositionEncodingImpl::in_scores(const torch::Tensor& positions_N,
                                                  int64_t longest) {
-  return {attention_bias(longest, longest), rotation(positions_N, longest)};
+  PositionInScores out = whole(0, longest, longest, positions_N.device());
+  out.rotation = rotation(positions_N, longest);
+  return out;
 }
 
 PositionInScores PositionEncodingImpl::in_step(int64_t rows, int64_t position,
                                                torch::Device device) {
-  // The last row of the bias of whole sentences.
-  torch::Tensor bias = attention_bias(position + 1, position + 1);
-  if (bias.defined()) bias = bias.narrow(1, position, 1);
-  if (kind_ != Position::rotary) return {bias, {}};
-  const auto whole = torch::TensorOptions(device).dtype(torch::kInt64);
-  return {bias, rotation(torch::full({rows}, position, whole), position + 1)};
+  PositionInScores out = whole(position, 1, position + 1, device);
+  if (kind_ == Position::rotary) {
+    const auto options = torch::TensorOptions(device).dtype(torch::kInt64);
+    out.rotation = rotation(torch::full({rows}, position, options), position + 1);
+  }
+  return out;
 }
 
-torch::Tensor PositionEncodingImpl::attention_bias(int64_t queries, int64_t keys) const {
+torch::Tensor PositionEncodingImpl::attention_bias(int64_t first, int64_t queries, int64_t keys,
+                                                   torch::Device device) const {
   switch (kind_) {
+    case Position::alibi:
+      return alibi_bias(heads_, first, queries, keys, device);
+    case Position::t5_bias: {
+      const torch::Tensor buckets = t5_buckets(causal_, first, queries, keys, device);
+      return weight.index_select(0, buckets.flatten())
+          .view({queries, keys, heads_})
+          .permute({2, 0, 1});
+    }
     case Position::sinusoidal:
     case Position::sinusoidal_halves:
     case Position::learned:
     case Position::rotary:
+    case Position::relative:
     case Position::none:
       break;
   }

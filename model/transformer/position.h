@@ -15,17 +15,30 @@ namespace attn {
 /// wavelengths run from 2π to 10000·2π in d_model/2 - 1 steps).
 torch::Tensor sinusoid_table(int64_t positions, int64_t d_model, bool halves = false);
 
+/// ALiBi (Press et al. 2022): -2^(-8h/H) |i - j| for head h = 1 … H, [H, queries, keys]. The first
+/// query is at `first`.
+torch::Tensor alibi_bias(int64_t heads, int64_t first, int64_t queries, int64_t keys,
+                         torch::Device device = torch::kCPU);
+
+/// T5's buckets of distances (Raffel et al. 2020), [queries, keys] int64 below kT5Buckets: one for
+/// each small distance, then logarithmically wider ones up to kT5Farthest; if not `causal`, half of
+/// them for keys after the query.
+torch::Tensor t5_buckets(bool causal, int64_t first, int64_t queries, int64_t keys,
+                         torch::Device device = torch::kCPU);
+
 /// Position information inside self-attention; none by default.
 struct PositionInScores {
-  torch::Tensor bias_HLM;  ///< [H, L, M], added to the scores
-  Rotation rotation;       ///< of queries and keys
+  torch::Tensor bias_HLM;     ///< [H, L, M], added to the scores
+  Rotation rotation;          ///< of queries and keys
+  torch::Tensor relative_LM;  ///< relative_index, for the attention's own vectors
 };
 
 /// A position encoding: added to the embeddings, a rotation of the queries and keys of
 /// self-attention, or a bias on its scores.
 class PositionEncodingImpl : public torch::nn::Module, public Layer {
  public:
-  explicit PositionEncodingImpl(const TransformerConfig& config);
+  /// `causal`: of the decoder.
+  PositionEncodingImpl(const TransformerConfig& config, bool causal);
   void reset_parameters() override;
 
   /// embeddings_ND plus the encoding of each row's position. TORCH_CHECKs the size of the learned
@@ -37,19 +50,24 @@ class PositionEncodingImpl : public torch::nn::Module, public Layer {
   PositionInScores in_scores(const torch::Tensor& positions_N, int64_t longest);
   /// For one decoding step: `rows` queries at `position`, keys up to it.
   PositionInScores in_step(int64_t rows, int64_t position, torch::Device device);
-  /// [H, L, M] added to the scores of self-attention, or undefined: the hook for relative
-  /// encodings. The kernels take no bias, so attention uses the reference implementation where it
-  /// is defined.
-  torch::Tensor attention_bias(int64_t queries, int64_t keys) const;
+  /// [H, queries, keys] added to the scores of self-attention, or undefined; the first query is at
+  /// `first`. T5's omission of 1/√d_k is left to its initialization and not part of the bias. The
+  /// kernels take no bias, so attention uses the reference implementation where it is defined.
+  torch::Tensor attention_bias(int64_t first, int64_t queries, int64_t keys,
+                               torch::Device device) const;
 
-  torch::Tensor weight;  ///< [max_positions, d_model], only for learned positions
+  /// Learned positions: [max_positions, d_model]. T5's bias: [kT5Buckets, heads], of all layers.
+  torch::Tensor weight;
 
  private:
   torch::Tensor sinusoids(int64_t positions, torch::Device device);
   Rotation rotation(const torch::Tensor& positions_N, int64_t longest);
 
+  PositionInScores whole(int64_t first, int64_t queries, int64_t keys, torch::Device device) const;
+
   Position kind_;
-  int64_t d_model_, d_k_;
+  bool causal_;
+  int64_t d_model_, d_k_, heads_;
   torch::Tensor table_;     // sinusoids; not in checkpoints
   std::mutex table_mutex_;  // search runs several threads
 };

@@ -5,14 +5,26 @@
 namespace attn {
 namespace {
 
+int64_t feed_forward_matrices(const TransformerConfig& c) {
+  return is_gated(c.activation) ? 2 : 1;
+}
+
 int64_t feed_forward_parameters(const TransformerConfig& c) {
-  return linear_parameters(c.d_model, c.d_ff, true) + linear_parameters(c.d_ff, c.d_model, true);
+  const int64_t inner = linear_parameters(c.d_model, c.d_ff, c.feed_forward_bias);
+  return feed_forward_matrices(c) * inner +
+         linear_parameters(c.d_ff, c.d_model, c.feed_forward_bias);
 }
 
 // With the norm of its sub-layer.
 int64_t mixer_sublayer_parameters(const TransformerConfig& c, const SideMixer& mixer) {
   if (mixer.config.kind == Mixer::none) return 0;
   return mixer_parameters(c, mixer) + norm_parameters(c.norm_kind, c.d_model);
+}
+
+int64_t position_parameters(const TransformerConfig& c) {
+  if (c.position == Position::t5_bias) return 2 * kT5Buckets * c.heads;
+  if (c.position != Position::learned) return 0;
+  return (2 + (c.word_positions ? 1 : 0)) * c.max_positions * c.d_model;
 }
 
 }  // namespace
@@ -24,10 +36,8 @@ int64_t parameter_count(const TransformerConfig& c, const VocabularySizes& vocab
   const int64_t decoder_layer = mixer_sublayer_parameters(c, decoder_mixer(c)) +
                                 attention_parameters(c) + feed_forward_parameters(c) + 2 * norm;
   const int64_t final_norms = c.norm == Norm::pre ? 2 * norm : 0;
-  const int64_t tables = c.position == Position::learned ? 2 + (c.word_positions ? 1 : 0) : 0;
-  const int64_t positions = tables * c.max_positions * c.d_model;
-  return embedding_rows(c.embedding_sharing, vocabulary) * c.d_model + positions + final_norms +
-         c.layers * (encoder_layer + decoder_layer);
+  return embedding_rows(c.embedding_sharing, vocabulary) * c.d_model + position_parameters(c) +
+         final_norms + c.layers * (encoder_layer + decoder_layer);
 }
 
 double forward_flops(const TransformerConfig& c, const VocabularySizes& vocabulary,
@@ -37,8 +47,10 @@ double forward_flops(const TransformerConfig& c, const VocabularySizes& vocabula
   const double keys = heads * static_cast<double>(c.d_k),
                values = heads * static_cast<double>(c.d_v);
   const double queries_and_output = d * keys + values * d;  // per query position
-  const double keys_and_values = d * keys + d * values;     // per memory position
-  const double feed_forward = 2 * d * static_cast<double>(c.d_ff);
+  const double keys_and_values =
+      d * static_cast<double>(c.key_heads() * (c.d_k + c.d_v));  // per memory position
+  const double feed_forward =
+      static_cast<double>(feed_forward_matrices(c) + 1) * d * static_cast<double>(c.d_ff);
   const double per_score = keys + values;  // Q Kᵀ and the weighted sum, all heads
   const double encoder = mixer_products(c, encoder_mixer(c), lengths.source) + s * feed_forward;
   const double decoder = mixer_products(c, decoder_mixer(c), lengths.target) + t * feed_forward +

@@ -12,7 +12,8 @@ namespace attn {
 /// The norm of sub-layers, and after the last layer with norm = pre.
 NormLayer make_norm(const TransformerConfig& config);
 
-/// LayerNorm(x + Dropout(Sublayer(x))), or x + Dropout(Sublayer(LayerNorm(x))) with norm = pre.
+/// LayerNorm(x + Dropout(Sublayer(x))), or x + Dropout(Sublayer(LayerNorm(x))) with norm = pre, or
+/// LayerNorm(α x + Dropout(Sublayer(x))) with norm = deep.
 class SublayerImpl : public torch::nn::Module {
  public:
   explicit SublayerImpl(const TransformerConfig& config);
@@ -23,6 +24,8 @@ class SublayerImpl : public torch::nn::Module {
     switch (order_) {
       case Norm::post:
         return norm->after_residual(x_ND, sublayer(x_ND), dropout);
+      case Norm::deep:
+        return norm->after_residual(residual_scale * x_ND, sublayer(x_ND), dropout);
       case Norm::pre:
         return x_ND + dropout(sublayer(norm(x_ND)));
     }
@@ -31,6 +34,7 @@ class SublayerImpl : public torch::nn::Module {
 
   NormLayer norm = nullptr;
   Dropout dropout = nullptr;
+  double residual_scale = 1.0;  ///< α of DeepNorm, set by set_scales (scaling.h)
 
  private:
   Norm order_;

@@ -1,7 +1,10 @@
 #include "model/transformer/transformer.h"
 
+#include <cmath>
+
 #include "base/check.h"
 #include "model/layers/layer.h"
+#include "model/transformer/scaling.h"
 
 namespace attn {
 
@@ -9,15 +12,22 @@ TransformerImpl::TransformerImpl(const TransformerConfig& config, const Vocabula
     : Seq2SeqModel(sizes),
       embeddings(*this, validated(config).embedding_sharing, sizes, config.d_model),
       config_(config) {
-  source_embedding = register_module("source_embedding", Embedding(config, false));
-  target_embedding = register_module("target_embedding", Embedding(config, config.word_positions));
+  source_embedding = register_module("source_embedding", Embedding(config, false, false));
+  target_embedding =
+      register_module("target_embedding", Embedding(config, config.word_positions, true));
   encoder = register_module("encoder", Encoder(config));
   decoder = register_module("decoder", Decoder(config));
+  set_scales(config, *encoder, *decoder);
   reset_parameters();
 }
 
 void TransformerImpl::reset_parameters() {
   embeddings.reset_parameters();
+  if (config_.mup_base > 0) {  // the standard deviation of the base, as is the factor √mup_base
+    const torch::NoGradGuard no_grad;
+    for (auto& matrix : parameters(/*recurse=*/false))
+      matrix.mul_(std::sqrt(config_.width_ratio()));
+  }
   reset_layers(*this);
 }
 
@@ -42,8 +52,8 @@ torch::Tensor TransformerImpl::decode(const TokenSequences& target_in, const Mem
       .keys = rows,
       .causal = true,
       .position = target_embedding->position->in_scores(rows.positions(), rows.longest())};
-  return decoder(x_ND, memory.rows_MD, self,
-                 AttentionSpec{.queries = rows, .keys = memory.segments});
+  return output_rows(
+      decoder(x_ND, memory.rows_MD, self, AttentionSpec{.queries = rows, .keys = memory.segments}));
 }
 
 std::shared_ptr<Seq2SeqModel> TransformerImpl::replica() const {
@@ -69,8 +79,12 @@ torch::Tensor TransformerImpl::step(DecoderState& state, const StepRows& step) {
   state.rows_of_sentence.assign(state.memory.count(), 0);
   for (const int64_t sentence : step.sentences) ++state.rows_of_sentence[sentence];
 
-  return decoder->step(embed_step(step, position), state,
-                       target_embedding->position->in_step(rows, position, device()));
+  return output_rows(decoder->step(embed_step(step, position), state,
+                                   target_embedding->position->in_step(rows, position, device())));
+}
+
+torch::Tensor TransformerImpl::output_rows(const torch::Tensor& x_ND) const {
+  return config_.mup_base > 0 ? x_ND / config_.width_ratio() : x_ND;
 }
 
 torch::Tensor TransformerImpl::embed_step(const StepRows& rows, int64_t position) {

@@ -22,7 +22,7 @@ class TransformerImpl : public Seq2SeqModel {
   void reset_parameters();
 
   Memory encode(const TokenSequences& source) override;
-  /// Output of the last decoder layer, [N, D].
+  /// Output of the last decoder layer (with µP divided by the width ratio), [N, D].
   torch::Tensor decode(const TokenSequences& target_in, const Memory& memory) override;
   OutputLayer output_layer() const override { return {embeddings.of_output()}; }
   /// See PackedInference::serves.
@@ -30,7 +30,12 @@ class TransformerImpl : public Seq2SeqModel {
   std::shared_ptr<const InferenceModel> inference(const SearchBackend& backend) override;
   std::shared_ptr<Seq2SeqModel> replica() const override;
   std::optional<int64_t> max_length() const override { return config_.max_length(); }
-  int64_t width() const override { return config_.d_model; }
+  /// With µP that of the base, for which the learning rate was chosen.
+  int64_t width() const override {
+    return config_.mup_base > 0 ? config_.mup_base : config_.d_model;
+  }
+  /// µP: 1 / width ratio, as for Adam (Yang et al. 2021, table 8).
+  double hidden_rate() const override { return 1.0 / config_.width_ratio(); }
 
   /// Starts incremental decoding: projects the memory; the KV cache is empty.
   DecoderState start(const Memory& memory);
@@ -47,6 +52,9 @@ class TransformerImpl : public Seq2SeqModel {
   Decoder decoder = nullptr;
 
  private:
+  // The decoder's output as input of the output layer: µP divides logits by the width ratio.
+  torch::Tensor output_rows(const torch::Tensor& x_ND) const;
+
   TransformerConfig config_;
 };
 TORCH_MODULE(Transformer);

@@ -176,8 +176,8 @@ TEST_CASE("blockwise sums of logits equal those of the whole row, and the gradie
   CHECK(sums.sum == Approx(sum).epsilon(1e-5));
   const double log_sum = largest + std::log(exp_sum);
   std::vector<float> gradient = logits;
-  kernels->loss_gradient(gradient.data(), 333, static_cast<float>(log_sum), 0.01f, 0.5f);
+  kernels->loss_gradient(gradient.data(), 333, static_cast<float>(log_sum), 1.5f, 0.01f, 0.5f);
   for (size_t i = 0; i < logits.size(); ++i) {
-    CHECK(gradient[i] == Approx(0.5 * (std::exp(logits[i] - log_sum) - 0.01)).margin(1e-6));
+    CHECK(gradient[i] == Approx(0.5 * (1.5 * std::exp(logits[i] - log_sum) - 0.01)).margin(1e-6));
   }
 }

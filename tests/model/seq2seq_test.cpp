@@ -37,6 +37,30 @@ void add_transformers(std::vector<ModelVariant>& list) {
   add("rotary positions", [](Config& c) { c.position = Position::rotary; });
   add("rotary positions, reference attention",
       [](Config& c) { c.position = Position::rotary, c.attention = AttentionPath::reference; });
+  add("alibi", [](Config& c) { c.position = Position::alibi; });
+  add("t5 bias", [](Config& c) { c.position = Position::t5_bias; });
+  add("relative positions", [](Config& c) { c.position = Position::relative; });
+  add("scale norm", [](Config& c) { c.norm_kind = NormKind::scale, c.norm = Norm::pre; });
+  add("deep norm", [](Config& c) { c.norm = Norm::deep, c.layers = 3; });
+  add("l2 qk norm", [](Config& c) { c.qk_norm = QkNorm::l2; });
+  add("rms qk norm, rotary",
+      [](Config& c) { c.qk_norm = QkNorm::rms, c.position = Position::rotary; });
+  add("multi-query", [](Config& c) { c.kv_heads = 1; });
+  add("grouped queries, rotary",
+      [](Config& c) { c.heads = 4, c.kv_heads = 2, c.position = Position::rotary; });
+  add("grouped queries, wide heads",
+      [](Config& c) { c.heads = 4, c.kv_heads = 2, c.d_k = 16, c.d_v = 18; });
+  add("grouped queries, reference attention",
+      [](Config& c) { c.heads = 4, c.kv_heads = 2, c.attention = AttentionPath::reference; });
+  add("swiglu", [](Config& c) { c.activation = Activation::swiglu; });
+  add("geglu", [](Config& c) { c.activation = Activation::geglu; });
+  add("no bias in the feed-forward network", [](Config& c) { c.feed_forward_bias = false; });
+  add("today's decoder", [](Config& c) {
+    c.norm = Norm::pre, c.norm_kind = NormKind::rms, c.position = Position::rotary;
+    c.activation = Activation::swiglu, c.kv_heads = 1, c.bias = c.feed_forward_bias = false;
+  });
+  add("depth-scaled initialization", [](Config& c) { c.initialization = Initialization::depth; });
+  add("µP", [](Config& c) { c.mup_base = 4; });
   add("no bias", [](Config& c) { c.bias = false; });
   add("gelu", [](Config& c) { c.activation = Activation::gelu; });
   add("silu", [](Config& c) { c.activation = Activation::silu; });

@@ -93,3 +93,50 @@ TEST_CASE("errors of the model config name the option") {
   CHECK_THROWS_WITH(config.validate(),
                     testing::contains("word_positions: true: requires a position"));
 }
+
+TEST_CASE("two thirds of d_ff give a gated network the parameters and FLOPs of the plain one") {
+  TransformerConfig plain, gated;
+  plain.d_ff = 1536;
+  plain.feed_forward_bias = gated.feed_forward_bias = false;
+  gated.d_ff = 1024;
+  gated.activation = Activation::swiglu;
+  CHECK(parameter_count(plain, {1000, 1000}) == parameter_count(gated, {1000, 1000}));
+  CHECK(forward_flops(plain, {1000, 1000}, {20, 25}) ==
+        Approx(forward_flops(gated, {1000, 1000}, {20, 25})));
+}
+
+TEST_CASE("fewer heads of keys and values save their projections alone") {
+  TransformerConfig all, one;
+  one.kv_heads = 1;
+  // 7 of 8 heads, keys and values, with biases, in 18 attentions.
+  CHECK(parameter_count(all, {1000, 1000}) - parameter_count(one, {1000, 1000}) ==
+        18 * 2 * 7 * 64 * (512 + 1));
+  const double saved = 6 * 2.0 * (2 * 20 + 25) * 2 * 7 * 64 * 512;  // 2 of 3 project the source
+  CHECK(forward_flops(all, {1000, 1000}, {20, 25}) - forward_flops(one, {1000, 1000}, {20, 25}) ==
+        Approx(saved));
+}
+
+TEST_CASE("combinations that make no sense are errors that name the option") {
+  const auto rejects = [](auto change, const char* message) {
+    TransformerConfig config;
+    change(config);
+    CHECK_THROWS_WITH(config.validate(), testing::contains(message));
+  };
+  using Config = TransformerConfig;
+  rejects([](Config& c) { c.kv_heads = 3; }, "kv_heads: 3: must divide model.heads");
+  rejects([](Config& c) { c.kv_heads = 16; }, "kv_heads: 16");
+  rejects([](Config& c) { c.norm = Norm::deep, c.norm_kind = NormKind::scale; },
+          "norm_kind: scale: has no DeepNorm");
+  rejects([](Config& c) { c.norm = Norm::deep, c.initialization = Initialization::depth; },
+          "initialization: depth: must be xavier");
+  rejects([](Config& c) { c.norm = Norm::deep, c.mup_base = 64; }, "mup_base: 64: must be 0");
+  rejects([](Config& c) { c.qk_norm_length = 1; }, "qk_norm_length: 1");
+  for (const Position position : {Position::alibi, Position::t5_bias, Position::relative}) {
+    CAPTURE(enum_name(position));
+    TransformerConfig config;
+    config.position = position;
+    CHECK_NOTHROW(config.validate());
+    config.word_positions = true;
+    CHECK_THROWS_WITH(config.validate(), testing::contains("word_positions: true: requires"));
+  }
+}

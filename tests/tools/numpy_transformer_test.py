@@ -29,6 +29,11 @@ VARIANTS = {
     "halves": {"position": "sinusoidal_halves", "activation": "gelu"},
     "learned": {"position": "learned", "norm": "pre", "embedding_sharing": "decoder"},
     "rotary": {"position": "rotary", "norm": "pre", "norm_kind": "rms", "activation": "silu"},
+    "today": {"position": "rotary", "norm": "pre", "norm_kind": "rms", "activation": "swiglu", "qk_norm": "rms",
+              "heads": 4, "kv_heads": 2, "bias": False, "feed_forward_bias": False},
+    "biased": {"position": "alibi", "norm": "deep", "activation": "geglu", "kv_heads": 1},
+    "relative": {"position": "relative", "norm_kind": "scale", "qk_norm": "l2"},
+    "t5": {"position": "t5_bias", "mup_base": 16},
     "none": {"position": "none", "norm_kind": "rms", "bias": False, "embedding_sharing": "none"},
 }
 

@@ -56,8 +56,9 @@ TEST_CASE("a checkpoint with the former names of cross-attention loads, resumes 
   load_weights(old_weights, *loaded.model);
   load_training_state(old_state, loaded.trainer);
   CHECK(torch::equal(loaded.weights(), saved.weights()));
-  CHECK(torch::equal(loaded.trainer.adam().first_moment, saved.trainer.adam().first_moment));
-  CHECK(torch::equal(loaded.trainer.adam().second_moment, saved.trainer.adam().second_moment));
+  const Adam &from = testing::adam_of(saved.trainer), &to = testing::adam_of(loaded.trainer);
+  CHECK(torch::equal(to.first_moment, from.first_moment));
+  CHECK(torch::equal(to.second_moment, from.second_moment));
 
   average_weights({old_weights, weights}, mean);
   testing::CopyingTask averaged;

@@ -54,3 +54,49 @@ TEST_CASE("errors of the training config name the option") {
   ++config.accumulate;
   CHECK_THROWS_WITH(config.validate(), testing::contains("accumulate: 16777217"));
 }
+
+TEST_CASE("half a cosine leads from the peak to the final rate at the last step") {
+  TrainConfig config;
+  config.schedule = Schedule::cosine;
+  config.steps = 1100;
+  config.warmup = 100;
+  config.learning_rate = 0.01;
+  config.final_rate = 0.1;
+  CHECK(learning_rate(config, 128, 50) == Approx(0.005));
+  CHECK(learning_rate(config, 128, 100) == Approx(0.01));
+  CHECK(learning_rate(config, 128, 600) == Approx(0.0055));
+  CHECK(learning_rate(config, 128, 350) == Approx(0.001 + 0.009 * (0.5 + std::sqrt(0.125))));
+  CHECK(learning_rate(config, 128, 1100) == Approx(0.001));
+  CHECK(learning_rate(config, 128, 5000) == Approx(0.001));
+}
+
+TEST_CASE("warm-up, stable, decay: constant until the last share, then linear") {
+  TrainConfig config;
+  config.schedule = Schedule::wsd;
+  config.steps = 1000;
+  config.warmup = 100;
+  config.learning_rate = 0.01;
+  config.decay_share = 0.4;
+  CHECK(learning_rate(config, 128, 10) == Approx(0.001));
+  CHECK(learning_rate(config, 128, 100) == Approx(0.01));
+  CHECK(learning_rate(config, 128, 600) == Approx(0.01));
+  CHECK(learning_rate(config, 128, 800) == Approx(0.005));
+  CHECK(learning_rate(config, 128, 1000) == Approx(0.0).margin(1e-12));
+  config.decay_share = 1.5;
+  CHECK_THROWS_WITH(config.validate(), testing::contains("decay_share: 1.5"));
+}
+
+TEST_CASE("invalid options of an optimizer are named, and an average of averages is an error") {
+  TrainConfig config;
+  config.optimizer.kind = OptimizerKind::muon;
+  config.optimizer.muon.momentum = 1.0;
+  CHECK_THROWS_WITH(config.validate(), testing::contains("momentum: 1"));
+  config = {};
+  config.optimizer.kind = OptimizerKind::lion;
+  config.optimizer.lion.beta2 = -1;
+  CHECK_THROWS_WITH(config.validate(), testing::contains("beta2: -1"));
+  config = {};
+  config.ema = 0.99;
+  config.average_last = 5;
+  CHECK_THROWS_WITH(config.validate(), testing::contains("average_last: 5: must be 0"));
+}

@@ -15,6 +15,7 @@
 #include "tests/support/temporary_directory.h"
 #include "tests/support/tensors.h"
 #include "tests/support/threads.h"
+#include "train/adam.h"
 #include "train/checkpoint.h"
 #include "train/precision.h"
 #include "train/schedule.h"
@@ -174,7 +175,7 @@ TEST_CASE("dropout's seeds of up to 4096 batches an update are those of earlier 
 }
 
 TEST_CASE("Adam over the flat buffer equals PyTorch's, step by step") {
-  TrainConfig config = copying_training();
+  AdamOptions config;
   config.weight_decay = GENERATE(0.0, 0.01);
   torch::nn::Linear ours(5, 3), theirs(5, 3);
   {
@@ -202,7 +203,7 @@ TEST_CASE("Adam over the flat buffer equals PyTorch's, step by step") {
 }
 
 TEST_CASE("Adam's moments decay to 0 and never are subnormal") {
-  TrainConfig config = copying_training();
+  AdamOptions config;
   config.weight_decay = GENERATE(0.0, 0.01);
   torch::nn::Linear layer(3, 2);
   FlatParameters flat(*layer);
@@ -227,7 +228,7 @@ TEST_CASE(
     const testing::Threads scope(threads);
     torch::nn::Linear layer(width, width);
     FlatParameters flat(*layer);
-    Adam adam(copying_training(), flat);
+    Adam adam(AdamOptions{}, flat);
     flat.gradients.zero_();
     adam.first_moment.fill_(1e-40);
     adam.second_moment.fill_(1.18e-38);
@@ -240,7 +241,7 @@ TEST_CASE(
 }
 
 TEST_CASE("Adam's update is LibTorch's bit for bit, by any number of threads") {
-  TrainConfig config = copying_training();
+  AdamOptions config;
   config.weight_decay = GENERATE(0.0, 0.01);
   const auto [width, threads] = GENERATE(std::pair{1, 1}, std::pair{7, 2}, std::pair{301, 1},
                                          std::pair{301, 2}, std::pair{301, 5});
@@ -275,11 +276,11 @@ TEST_CASE("a non-finite loss stops before the update and names the lines") {
     setup.model->embeddings.shared[5][0] = std::numeric_limits<float>::infinity();
   }
   const torch::Tensor before = setup.weights();
-  const torch::Tensor moments = setup.trainer.adam().first_moment.clone();
+  const torch::Tensor moments = testing::adam_of(setup.trainer).first_moment.clone();
   CHECK_THROWS_WITH(setup.trainer.step(),
                     testing::contains("step 2") && testing::contains("weights were not updated"));
   CHECK(torch::equal(before.nan_to_num(), setup.weights().nan_to_num()));
-  CHECK(torch::equal(moments, setup.trainer.adam().first_moment));
+  CHECK(torch::equal(moments, testing::adam_of(setup.trainer).first_moment));
   CHECK(setup.trainer.state.step == 1);
 }
 

@@ -29,7 +29,7 @@ TEST_CASE("RMSNorm computes what PyTorch's computes, alone and behind a residual
 }
 
 TEST_CASE("the fused norms are their operations, for rows of any width and gradients too") {
-  const NormKind kind = GENERATE(NormKind::layer, NormKind::rms);
+  const NormKind kind = GENERATE(NormKind::layer, NormKind::rms, NormKind::scale);
   const int64_t rows = GENERATE(1, 700), width = GENERATE(7, 128);
   CAPTURE(enum_name(kind), rows, width);
   torch::manual_seed(1);
@@ -61,7 +61,7 @@ TEST_CASE("the fused norms are their operations, for rows of any width and gradi
 
 TEST_CASE(
     "dropout before a norm drops the same elements forward and backward, and only in training") {
-  const NormKind kind = GENERATE(NormKind::layer, NormKind::rms);
+  const NormKind kind = GENERATE(NormKind::layer, NormKind::rms, NormKind::scale);
   CAPTURE(enum_name(kind));
   torch::manual_seed(2);
   NormLayer norm(kind, 32);

@@ -64,10 +64,10 @@ Result train(int64_t processes, const TrainConfig& config, bool shard_optimizer)
       result.losses.push_back(report.loss);
       result.norms.push_back(report.gradient_norm);
     }
-    const FullMoments moments = trainer.collect_moments();
+    const OptimizerState state = trainer.collect_state();
     if (!world.is_first()) return;
     result.weights = trainer.parameters().values.clone();
-    result.first_moment = moments.first.clone();
+    result.first_moment = state.tensors[0].clone();
   };
   if (processes == 1) {
     work(single_process());
@@ -132,8 +132,8 @@ TEST_CASE("processes train like as many threads, bit for bit, sharded or not") {
   }
 }
 
-TEST_CASE("sharded moments are distributed as they were collected") {
-  FullMoments before;
+TEST_CASE("a sharded optimizer state is distributed as they were collected") {
+  OptimizerState before;
   run_as_processes(3, [&](Communicator& world) {
     static std::mutex seeding;
     std::unique_lock lock(seeding);
@@ -144,18 +144,18 @@ TEST_CASE("sharded moments are distributed as they were collected") {
                     {.world = world, .shard_optimizer = true});
     lock.unlock();
     trainer.step();
-    const FullMoments collected = trainer.collect_moments();
-    trainer.adam().first_moment.zero_();
+    const OptimizerState collected = trainer.collect_state();
+    trainer.optimizer().state()[0].zero_();
     trainer.parameters().values.mul_(world.rank() + 1);
     trainer.distribute(collected);
-    const FullMoments again = trainer.collect_moments();
+    const OptimizerState again = trainer.collect_state();
     const torch::Tensor weights = trainer.parameters().values;
     double sum = weights.sum().item<double>();
     const bool same_weights = gather(world, sum) == std::vector<double>(3, sum);
     if (!same_weights || trainer.state.step != 1) std::terminate();
     if (!world.is_first()) return;
     before = collected;
-    if (!torch::equal(again.first, collected.first)) std::terminate();
+    if (!torch::equal(again.tensors[0], collected.tensors[0])) std::terminate();
   });
-  CHECK(before.first.abs().max().item<float>() > 0);
+  CHECK(before.tensors[0].abs().max().item<float>() > 0);
 }

@@ -1,0 +1,53 @@
+#include "kernels/ops/gate.h"
+
+#include <ATen/Parallel.h>
+
+#include "kernels/cpu/table.h"
+#include "kernels/ops/dropout.h"
+
+namespace attn {
+namespace {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+constexpr int64_t kElementsAThread = 4096;
+
+class SiluGate : public torch::autograd::Function<SiluGate> {
+ public:
+  static torch::Tensor forward(AutogradContext* context, const torch::Tensor& gate_in,
+                               const torch::Tensor& x_in) {
+    const torch::Tensor gate = gate_in.contiguous(), x = x_in.contiguous();
+    const torch::Tensor out = torch::empty_like(x);
+    at::parallel_for(0, x.numel(), kElementsAThread, [&](int64_t begin, int64_t end) {
+      cpu::kernels().silu_gate(gate.const_data_ptr<float>() + begin,
+                               x.const_data_ptr<float>() + begin, out.data_ptr<float>() + begin,
+                               end - begin);
+    });
+    context->save_for_backward({gate, x});
+    return out;
+  }
+
+  static variable_list backward(AutogradContext* context, variable_list gradients) {
+    const variable_list saved = context->get_saved_variables();
+    const torch::Tensor &gate = saved[0], &x = saved[1], d_out = gradients[0].contiguous();
+    const torch::Tensor d_gate = torch::empty_like(gate), d_x = torch::empty_like(x);
+    at::parallel_for(0, x.numel(), kElementsAThread, [&](int64_t begin, int64_t end) {
+      cpu::kernels().silu_gate_backward(
+          gate.const_data_ptr<float>() + begin, x.const_data_ptr<float>() + begin,
+          d_out.const_data_ptr<float>() + begin, d_gate.data_ptr<float>() + begin,
+          d_x.data_ptr<float>() + begin, end - begin);
+    });
+    return {d_gate, d_x};
+  }
+};
+
+}  // namespace
+
+torch::Tensor silu_gate(const torch::Tensor& gate, const torch::Tensor& x) {
+  TORCH_CHECK(gate.sizes() == x.sizes(), "silu_gate: ", gate.sizes(), " and ", x.sizes());
+  if (runs_on_cpu_kernels(gate) && runs_on_cpu_kernels(x)) return SiluGate::apply(gate, x);
+  return torch::silu(gate) * x;
+}
+
+}  // namespace attn

@@ -1,0 +1,53 @@
+#include "model/transformer/relative.h"
+
+#include <cmath>
+
+namespace attn {
+namespace {
+
+constexpr int64_t kDistances = 2 * kRelativeClip + 1;
+
+torch::Tensor expanded(const torch::Tensor& index_LM, const torch::Tensor& like_BHLx) {
+  return index_LM.expand(
+      {like_BHLx.size(0), like_BHLx.size(1), index_LM.size(0), index_LM.size(1)});
+}
+
+}  // namespace
+
+torch::Tensor relative_index(int64_t first, int64_t queries, int64_t keys, torch::Device device) {
+  const auto whole = torch::TensorOptions(device).dtype(torch::kInt64);
+  const torch::Tensor distance = torch::arange(keys, whole).unsqueeze(0) -
+                                 torch::arange(first, first + queries, whole).unsqueeze(1);
+  return distance.clamp(-kRelativeClip, kRelativeClip) + kRelativeClip;
+}
+
+RelativePositionsImpl::RelativePositionsImpl(const TransformerConfig& config) {
+  key_weight =
+      register_parameter("key_weight", torch::empty({config.heads, kDistances, config.d_k}));
+  value_weight =
+      register_parameter("value_weight", torch::empty({config.heads, kDistances, config.d_v}));
+}
+
+void RelativePositionsImpl::reset_parameters() {
+  const torch::NoGradGuard no_grad;
+  for (auto* weight : {&key_weight, &value_weight}) {
+    weight->normal_(0.0, std::pow(static_cast<double>(weight->size(2)), -0.5));
+  }
+}
+
+torch::Tensor RelativePositionsImpl::scores(const torch::Tensor& queries_BHLK,
+                                            const torch::Tensor& index_LM) const {
+  const torch::Tensor of_distance = queries_BHLK.matmul(key_weight.transpose(1, 2));
+  return of_distance.gather(3, expanded(index_LM, queries_BHLK));
+}
+
+torch::Tensor RelativePositionsImpl::values(const torch::Tensor& weights_BHLM,
+                                            const torch::Tensor& index_LM) const {
+  std::vector<int64_t> shape = weights_BHLM.sizes().vec();
+  shape[3] = kDistances;
+  return torch::zeros(shape, weights_BHLM.options())
+      .scatter_add(3, expanded(index_LM, weights_BHLM), weights_BHLM)
+      .matmul(value_weight);
+}
+
+}  // namespace attn

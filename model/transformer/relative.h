@@ -1,0 +1,32 @@
+// Relative positions (Shaw et al. 2018, "Self-Attention with Relative Position Representations").
+#pragma once
+
+#include "kernels/libtorch.h"
+#include "model/layers/layer.h"
+#include "model/transformer/config.h"
+
+namespace attn {
+
+/// [queries, keys] int64: clip(j - i, ±kRelativeClip) + kRelativeClip for key j and query i, the
+/// first of which is at `first`.
+torch::Tensor relative_index(int64_t first, int64_t queries, int64_t keys, torch::Device device);
+
+/// Learned vectors for each clipped distance of one self-attention, of its own for each head: a^K
+/// is added to keys and a^V to values.
+class RelativePositionsImpl : public torch::nn::Module, public Layer {
+ public:
+  explicit RelativePositionsImpl(const TransformerConfig& config);
+  /// Normal with standard deviation d_k^-0.5 (d_v^-0.5).
+  void reset_parameters() override;
+
+  /// Σ_c q_c a^K_c of each query and key, [B, H, L, M], from queries [B, H, L, K].
+  torch::Tensor scores(const torch::Tensor& queries_BHLK, const torch::Tensor& index_LM) const;
+  /// Σ_j weight_j a^V of each query, [B, H, L, K], from weights [B, H, L, M].
+  torch::Tensor values(const torch::Tensor& weights_BHLM, const torch::Tensor& index_LM) const;
+
+  torch::Tensor key_weight;    ///< [heads, 2 kRelativeClip + 1, d_k]
+  torch::Tensor value_weight;  ///< [heads, 2 kRelativeClip + 1, d_v]
+};
+TORCH_MODULE(RelativePositions);
+
+}  // namespace attn

@@ -1,0 +1,237 @@
+// Today's parts of the Transformer against an independent implementation in NumPy (golden values:
+// tools/goldens/transformer_parts.py), and their own properties.
+#include <cmath>
+
+#include "model/layers/layer.h"
+#include "model/size.h"
+#include "model/transformer/scaling.h"
+#include "model/transformer/transformer.h"
+#include "tests/model/golden.h"
+#include "tests/support/models.h"
+
+using namespace attn;
+using testing::Golden;
+using testing::max_difference;
+using Config = TransformerConfig;
+
+namespace {
+
+constexpr int64_t kClasses = 11, kBos = 1, kEos = 2;
+
+struct Case {
+  const char* name;
+  void (*change)(Config&);
+};
+
+// The list of tools/goldens/transformer_parts.py.
+const Case kCases[] = {
+    {"paper", [](Config&) {}},
+    {"alibi", [](Config& c) { c.position = Position::alibi; }},
+    {"t5_bias", [](Config& c) { c.position = Position::t5_bias; }},
+    {"relative", [](Config& c) { c.position = Position::relative; }},
+    {"swiglu", [](Config& c) { c.activation = Activation::swiglu; }},
+    {"geglu", [](Config& c) { c.activation = Activation::geglu; }},
+    {"scale_norm", [](Config& c) { c.norm_kind = NormKind::scale; }},
+    {"deep_norm", [](Config& c) { c.norm = Norm::deep; }},
+    {"qk_l2", [](Config& c) { c.qk_norm = QkNorm::l2; }},
+    {"qk_rms", [](Config& c) { c.qk_norm = QkNorm::rms, c.position = Position::rotary; }},
+    {"grouped", [](Config& c) { c.kv_heads = 2; }},
+    {"multi_query", [](Config& c) { c.kv_heads = 1; }},
+    {"no_biases", [](Config& c) { c.bias = c.feed_forward_bias = false; }},
+    {"mup", [](Config& c) { c.mup_base = 4; }}};
+
+Config golden_config() {
+  Config config;
+  config.layers = 1;
+  config.d_model = 8;
+  config.d_ff = 12;
+  config.heads = 4;
+  config.d_k = 4;
+  config.d_v = 2;
+  return config;
+}
+
+TokenSequences sentence(const torch::Tensor& tokens) {
+  std::vector<int64_t> list;
+  for (int64_t i = 0; i < tokens.numel(); ++i) list.push_back(tokens[i].item<int64_t>());
+  return token_sequences(list, std::vector<int64_t>{tokens.numel()});
+}
+
+torch::Tensor with(const torch::Tensor& front, const torch::Tensor& back) {
+  return torch::cat({front, back});
+}
+
+Transformer made(const Config& config) {
+  torch::manual_seed(1);
+  return Transformer(config, VocabularySizes{kClasses, kClasses});
+}
+
+double spread(const torch::Tensor& weight) {
+  return weight.std(/*unbiased=*/false).item<double>();
+}
+
+Config wide() {
+  Config config = testing::small_model();
+  config.layers = 3;
+  config.d_model = 64;
+  config.d_ff = 128;
+  config.d_k = config.d_v = 32;
+  return config;
+}
+
+}  // namespace
+
+TEST_CASE("each of today's parts gives the probabilities of the implementation in NumPy") {
+  const Golden shared("transformer_parts.safetensors", "");
+  const torch::Tensor source = shared("source"), target = shared("target");
+  const torch::Tensor bos = torch::full({1}, kBos), eos = torch::full({1}, kEos);
+  for (const Case& one : kCases) {
+    INFO(one.name);
+    const Golden golden("transformer_parts.safetensors", std::string(one.name) + "/");
+    Config config = golden_config();
+    one.change(config);
+    Transformer model = made(config);
+    model->eval();
+    const torch::NoGradGuard no_grad;
+    for (auto& parameter : model->named_parameters()) {
+      parameter.value().copy_(golden(parameter.key()));
+    }
+    const torch::Tensor rows =
+        model->forward(sentence(with(source, eos)), sentence(with(bos, target)));
+    const torch::Tensor log_p = model->project(rows)
+                                    .log_softmax(1)
+                                    .gather(1, with(target, eos).to(torch::kInt64).unsqueeze(1))
+                                    .squeeze(1);
+    CHECK(max_difference(log_p, golden("log_probabilities")) < 1e-4);
+  }
+}
+
+TEST_CASE("T5's buckets separate short distances, widen to 128 and see the direction") {
+  const auto bucket = [](bool causal, int64_t query, int64_t key) {
+    return t5_buckets(causal, query, 1, key + 1)[0][key].item<int64_t>();
+  };
+  for (const int64_t d : {0, 1, 7, 15}) CHECK(bucket(true, 20, 20 - d) == d);
+  CHECK(bucket(true, 200, 184) == 16);
+  CHECK(bucket(true, 200, 72) == 31);
+  CHECK(bucket(true, 200, 0) == 31);
+  CHECK(bucket(true, 3, 9) == 0);
+  CHECK(bucket(false, 9, 3) == 6);
+  CHECK(bucket(false, 3, 9) == 16 + 6);
+  CHECK(bucket(false, 0, 300) == 31);
+}
+
+TEST_CASE("a bias of a step is the last row of that of the whole sentence") {
+  for (const Position position : {Position::alibi, Position::t5_bias, Position::relative}) {
+    Config config = golden_config();
+    config.position = position;
+    PositionEncoding encoding(config, /*causal=*/true);
+    encoding->reset_parameters();
+    const torch::Tensor rows = torch::arange(7);
+    const PositionInScores whole = encoding->in_scores(rows, 7),
+                           step = encoding->in_step(3, 6, torch::kCPU);
+    CAPTURE(enum_name(position));
+    if (position == Position::relative) {
+      CHECK(torch::equal(whole.relative_LM.narrow(0, 6, 1), step.relative_LM));
+    } else {
+      CHECK(torch::equal(whole.bias_HLM.narrow(1, 6, 1), step.bias_HLM));
+    }
+  }
+}
+
+TEST_CASE("grouped queries are all heads with equal keys and values") {
+  Config config = wide();
+  config.heads = 4;
+  config.d_k = config.d_v = GENERATE(4, 16);  // side by side in a vector, or one head at a time
+  config.kv_heads = 2;
+  Transformer grouped = made(config);
+  config.kv_heads = 0;
+  Transformer all = made(config);
+  {
+    const torch::NoGradGuard no_grad;
+    auto to = all->named_parameters();
+    for (const auto& parameter : grouped->named_parameters()) {
+      torch::Tensor value = parameter.value();
+      torch::Tensor& out = to[parameter.key()];
+      if (value.size(0) != out.size(0)) {
+        const torch::Tensor heads = value.unflatten(0, {2, config.d_k});
+        value = heads.repeat_interleave(2, 0).flatten(0, 1);
+      }
+      out.copy_(value);
+    }
+  }
+  grouped->eval();
+  all->eval();
+  const TokenSequences source = sentence(torch::arange(3, 9)),
+                       target = sentence(torch::arange(1, 6));
+  const torch::Tensor a = grouped->forward(source, target), b = all->forward(source, target);
+  CHECK(max_difference(a, b) < 1e-5);
+  a.pow(2).sum().backward();
+  b.pow(2).sum().backward();
+  const auto gradient = [](Transformer& model) {
+    return model->encoder->layers[0]->as<EncoderLayer>()->self_attention->key->weight.grad();
+  };
+  const torch::Tensor summed = gradient(all).unflatten(0, {2, 2, config.d_k}).sum(1).flatten(0, 1);
+  CHECK(max_difference(gradient(grouped), summed) <
+        1e-3 * summed.abs().max().item<double>() + 1e-5);
+}
+
+TEST_CASE("DeepNorm has the published scales, and scales W^V, W^O and the feed-forward network") {
+  Config config = wide();
+  config.norm = Norm::deep;
+  CHECK(encoder_scale(config).alpha == Approx(0.81 * std::pow(243.0, 1.0 / 16)));
+  CHECK(decoder_scale(config).beta == Approx(std::pow(36.0, -0.25)));
+  Transformer deep = made(config);
+  config.norm = Norm::post;
+  Transformer post = made(config);
+  const auto ratio = [&](auto weight_of) {
+    return spread(weight_of(deep)) / spread(weight_of(post));
+  };
+  const auto layer = [](Transformer& m) { return m->decoder->layers[1]->as<DecoderLayer>(); };
+  const double beta = std::pow(36.0, -0.25);
+  CHECK(ratio([&](auto& m) { return layer(m)->cross_attention->value->weight; }) == Approx(beta));
+  CHECK(ratio([&](auto& m) { return layer(m)->self_attention->output->weight; }) == Approx(beta));
+  CHECK(ratio([&](auto& m) { return layer(m)->feed_forward->inner->weight; }) == Approx(beta));
+  CHECK(ratio([&](auto& m) { return layer(m)->self_attention->query->weight; }) == Approx(1.0));
+}
+
+TEST_CASE("depth-scaled initialization divides the last layers of sub-layers alone") {
+  Config config = wide();
+  Transformer plain = made(config);
+  config.initialization = Initialization::depth;
+  Transformer scaled = made(config);
+  auto to = scaled->named_parameters();
+  for (const auto& parameter : plain->named_parameters()) {
+    const std::string& name = parameter.key();
+    const bool last = name.ends_with("output.weight") || name.ends_with("outer.weight");
+    const double sublayers = name.starts_with("encoder") ? 6.0 : 9.0;
+    INFO(name);
+    CHECK(max_difference(to[name], parameter.value() / (last ? std::sqrt(sublayers) : 1.0)) < 1e-6);
+  }
+}
+
+TEST_CASE("µP at the base's width is the same function, and takes the base's rates elsewhere") {
+  Config config = wide();
+  Transformer plain = made(config);
+  config.mup_base = 64;
+  Transformer base = made(config);
+  {
+    const torch::NoGradGuard no_grad;
+    auto to = base->named_parameters();
+    for (const auto& parameter : plain->named_parameters()) {
+      to[parameter.key()].copy_(parameter.value());
+    }
+  }
+  plain->eval();
+  base->eval();
+  const TokenSequences source = sentence(torch::arange(3, 9)),
+                       target = sentence(torch::arange(1, 6));
+  CHECK(torch::equal(plain->forward(source, target), base->forward(source, target)));
+  CHECK(base->hidden_rate() == 1.0);
+  config.mup_base = 16;
+  Transformer four_times = made(config);
+  CHECK(four_times->width() == 16);
+  CHECK(four_times->hidden_rate() == 0.25);
+  CHECK(spread(four_times->embeddings.shared) == Approx(0.25).epsilon(0.1));
+  const auto* layer = four_times->encoder->layers[0]->as<EncoderLayer>();
+  CHECK(spread(layer->feed_forward->outer->weight) == Approx(std::pow(128.0, -0.5)).epsilon(0.1));
+}

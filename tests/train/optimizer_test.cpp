@@ -1,0 +1,223 @@
+// Optimizers against PyTorch's and published formulas (golden values: tools/goldens/optimizers.py).
+#include "train/optimizer.h"
+
+#include "base/error.h"
+#include "base/safetensors.h"
+#include "model/layers/linear.h"
+#include "tests/model/golden.h"
+#include "tests/support/copying_task.h"
+#include "tests/support/temporary_directory.h"
+#include "tests/support/threads.h"
+#include "train/checkpoint.h"
+#include "train/muon.h"
+
+using namespace attn;
+using testing::copying_training;
+using testing::max_difference;
+using Setup = testing::CopyingTask;
+
+namespace {
+
+struct TwoLayersImpl : torch::nn::Module {
+  TwoLayersImpl() {
+    a = register_module("a", Linear(4, 6));
+    b = register_module("b", Linear(torch::nn::LinearOptions(6, 4).bias(false)));
+  }
+  Linear a = nullptr, b = nullptr;
+};
+TORCH_MODULE(TwoLayers);
+
+OptimizerConfig named(const std::string& name) {
+  OptimizerConfig config;
+  if (name == "adamw") {
+    config.kind = OptimizerKind::adamw;
+    config.adamw.weight_decay = 0.1;
+  } else if (name == "lion") {
+    config.kind = OptimizerKind::lion;
+    config.lion.weight_decay = 0.1;
+  } else {
+    config.kind = OptimizerKind::muon;
+    config.muon.scale = name == "muon_original" ? MuonScale::original : MuonScale::match_rms;
+    config.muon.rest.weight_decay = 0.1;
+  }
+  return config;
+}
+
+const testing::Golden& golden() {
+  static const testing::Golden values("optimizers.safetensors", "", "tests/train/data/");
+  return values;
+}
+
+void set_all(FlatParameters& flat, const torch::Tensor& to, const std::string& prefix) {
+  const torch::NoGradGuard no_grad;
+  for (const auto& slot : flat.slots()) {
+    FlatParameters::view(to, slot).copy_(golden()(prefix + slot.name));
+  }
+}
+
+TrainConfig training_with(OptimizerKind kind) {
+  TrainConfig config = copying_training();
+  config.optimizer.kind = kind;
+  return config;
+}
+
+void train_to(Setup& setup, int64_t step) {
+  while (setup.trainer.state.step < step) setup.trainer.step();
+}
+
+void save(const std::filesystem::path& folder, Setup& setup) {
+  {
+    const AveragedWeights averaged(setup.trainer.average());
+    save_weights(folder / "model.safetensors", *setup.model);
+  }
+  save_training_state(folder / "state.safetensors", setup.trainer);
+}
+
+void load(const std::filesystem::path& folder, Setup& setup) {
+  load_weights(folder / "model.safetensors", *setup.model);
+  load_training_state(folder / "state.safetensors", setup.trainer);
+  setup.stream.restore(setup.trainer.state.stream);
+}
+
+}  // namespace
+
+TEST_CASE("AdamW, Lion and Muon make the updates of PyTorch and of their papers") {
+  const std::string name = GENERATE("adamw", "lion", "muon_original", "muon_match_rms");
+  // As processes that share an update; Muon updates whole matrices.
+  const bool in_two_ranges = GENERATE(false, true) && !name.starts_with("muon");
+  const testing::Threads threads(GENERATE(1, 2));
+  CAPTURE(name, in_two_ranges);
+  TwoLayers model;
+  FlatParameters flat(*model);
+  std::vector<FlatRange> ranges = {whole_range(flat)};
+  if (in_two_ranges) {
+    const int64_t middle = flat.slots()[1].offset;
+    ranges = {{0, middle}, {middle, flat.values.numel()}};
+  }
+  std::vector<std::unique_ptr<Optimizer>> optimizers;
+  for (const FlatRange range : ranges) {
+    optimizers.push_back(make_optimizer(named(name), flat, 1.0, range));
+    for (const torch::Tensor& state : optimizers.back()->state()) {
+      CHECK(state.numel() == range.size());
+    }
+  }
+  set_all(flat, flat.values, "first.");
+  for (int64_t step = 1; step <= 5; ++step) {
+    set_all(flat, flat.gradients, "gradient" + std::to_string(step) + ".");
+    for (const auto& optimizer : optimizers) optimizer->update(0.02, step);
+    for (const auto& slot : flat.slots()) {
+      CAPTURE(step, slot.name);
+      CHECK(max_difference(FlatParameters::view(flat.values, slot),
+                           golden()(name + std::to_string(step) + "." + slot.name)) < 2e-5);
+    }
+  }
+}
+
+TEST_CASE("orthogonalization keeps singular vectors and moves singular values towards 1") {
+  torch::manual_seed(2);
+  const torch::Tensor matrix = torch::randn({40, 12});
+  const auto [u, s, v] = torch::linalg_svd(matrix, false);
+  const torch::Tensor values = u.t().mm(orthogonalized(matrix)).mm(v.t());
+  CHECK(max_difference(values, values.diag().diag()) < 1e-4);
+  CHECK(values.diag().min().item<double>() > 0.6);
+  CHECK(values.diag().max().item<double>() < 1.3);
+  CHECK(orthogonalized(torch::zeros({3, 4})).abs().max().item<double>() == 0.0);
+}
+
+TEST_CASE("hidden matrices are those of linear layers: not embeddings, gains or biases") {
+  Setup setup;
+  int64_t matrices = 0;
+  for (const auto& slot : setup.trainer.parameters().slots()) {
+    const bool layer = slot.name.ends_with(".weight") && slot.shape.size() == 2;
+    INFO(slot.name);
+    CHECK(slot.hidden_matrix == layer);
+    matrices += slot.hidden_matrix ? 1 : 0;
+  }
+  CHECK(matrices == 3 * 4 + 2 * 2);  // three attentions, two feed-forward networks
+}
+
+TEST_CASE("the rate's factor of hidden matrices applies to these alone") {
+  const OptimizerKind kind = GENERATE(OptimizerKind::adam, OptimizerKind::lion);
+  TwoLayers one, scaled;
+  FlatParameters first(*one), second(*scaled);
+  second.values.copy_(first.values);
+  const torch::Tensor before = first.values.clone();
+  OptimizerConfig config;
+  config.kind = kind;
+  const auto plain = make_optimizer(config, first), hidden = make_optimizer(config, second, 0.25);
+  first.gradients.normal_();
+  second.gradients.copy_(first.gradients);
+  plain->update(0.01, 1);
+  hidden->update(0.01, 1);
+  for (const auto& slot : first.slots()) {
+    const double factor = slot.hidden_matrix ? 0.25 : 1.0;
+    const auto moved = [&](const FlatParameters& flat) {
+      return FlatParameters::view(flat.values, slot) - FlatParameters::view(before, slot);
+    };
+    INFO(slot.name);
+    CHECK(max_difference(moved(second), factor * moved(first)) < 1e-6);
+  }
+}
+
+TEST_CASE("a run with any optimizer, or with an average, resumes bit for bit") {
+  const OptimizerKind kind =
+      GENERATE(OptimizerKind::adam, OptimizerKind::adamw, OptimizerKind::lion, OptimizerKind::muon);
+  TrainConfig config = training_with(kind);
+  config.ema = GENERATE(0.0, 0.9);
+  CAPTURE(enum_name(kind), config.ema);
+  const testing::TemporaryDirectory directory;
+  Setup whole(config), first(config), second(config);
+  train_to(whole, 9);
+  train_to(first, 4);
+  save(directory.path(), first);
+  train_to(second, 2);  // whatever it did before is forgotten
+  load(directory.path(), second);
+  train_to(second, 9);
+  CHECK(torch::equal(whole.weights(), second.weights()));
+  const AveragedWeights a(whole.trainer.average()), b(second.trainer.average());
+  CHECK(torch::equal(whole.weights(), second.weights()));
+}
+
+TEST_CASE("every optimizer learns to copy") {
+  const OptimizerKind kind =
+      GENERATE(OptimizerKind::adamw, OptimizerKind::lion, OptimizerKind::muon);
+  TrainConfig config = training_with(kind);
+  if (kind == OptimizerKind::lion) config.learning_rate = 0.001;
+  Setup setup(config);
+  const double first = setup.trainer.step().loss;
+  train_to(setup, 200);
+  CAPTURE(enum_name(kind));
+  CHECK(setup.trainer.step().loss < 0.75 * first);
+}
+
+TEST_CASE("a state of another optimizer, or with other tensors, is rejected by name") {
+  const testing::TemporaryDirectory directory;
+  Setup adam, lion(training_with(OptimizerKind::lion));
+  adam.trainer.step();
+  save(directory.path(), adam);
+  CHECK_THROWS_WITH(load_training_state(directory.path() / "state.safetensors", lion.trainer),
+                    testing::contains("first_moment.") && testing::contains("different config"));
+  save(directory.path(), lion);
+  CHECK_THROWS_WITH(load_training_state(directory.path() / "state.safetensors", adam.trainer),
+                    testing::contains("momentum."));
+}
+
+TEST_CASE("the averaged weights are those of the recursion, and training goes on from the last") {
+  TrainConfig config = copying_training();
+  config.ema = 0.5;
+  Setup setup(config), plain;
+  torch::Tensor mean = setup.weights();
+  for (int64_t step = 1; step <= 20; ++step) {
+    setup.trainer.step();
+    plain.trainer.step();
+    const double decay = std::min(0.5, (1.0 + step) / (10.0 + step));
+    mean = decay * mean + (1 - decay) * setup.weights();
+    CHECK(torch::equal(setup.weights(), plain.weights()));
+  }
+  {
+    const AveragedWeights averaged(setup.trainer.average());
+    CHECK(max_difference(setup.weights(), mean) < 1e-6);
+    CHECK(max_difference(setup.weights(), plain.weights()) > 1e-4);
+  }
+  CHECK(torch::equal(setup.weights(), plain.weights()));
+}

@@ -1,0 +1,113 @@
+// Options of the optimizers. The keys of the chosen one are keys of "train".
+#pragma once
+
+#include <cstdint>
+
+#include "base/enum_names.h"
+
+namespace attn {
+
+enum class OptimizerKind {
+  adam,   ///< section 5.3 (Kingma and Ba 2015)
+  adamw,  ///< Adam with decoupled weight decay (Loshchilov and Hutter 2019)
+  lion,   ///< the sign of an interpolated momentum (Chen et al. 2023)
+  muon    ///< orthogonalized momentum for hidden matrices (Jordan et al. 2024), AdamW for the rest
+};
+/// Factor on Muon's orthogonalized update of a matrix of R rows and C columns.
+enum class MuonScale {
+  match_rms,  ///< 0.2 √max(R, C): root mean square of an update of Adam (Liu et al. 2025), so that
+              ///< both take the same rate
+  original  ///< √max(1, R / C), as published; its rate is some 60 times Adam's
+};
+
+template <>
+struct EnumNames<OptimizerKind> {
+  static constexpr auto values =
+      std::to_array<EnumName<OptimizerKind>>({{OptimizerKind::adam, "adam"},
+                                              {OptimizerKind::adamw, "adamw"},
+                                              {OptimizerKind::lion, "lion"},
+                                              {OptimizerKind::muon, "muon"}});
+};
+template <>
+struct EnumNames<MuonScale> {
+  static constexpr auto values = std::to_array<EnumName<MuonScale>>(
+      {{MuonScale::match_rms, "match_rms"}, {MuonScale::original, "original"}});
+};
+
+struct AdamOptions {
+  double beta1 = 0.9;
+  double beta2 = 0.98;
+  double epsilon = 1e-9;
+  double weight_decay = 0.0;
+
+  template <class Self, class Visit>
+  static void fields(Self& self, Visit&& visit) {
+    visit("beta1", self.beta1, "β₁: decay of the first moment (Lion: of the update)");
+    visit("beta2", self.beta2, "β₂: decay of the second moment (Lion: of the momentum)");
+    visit("epsilon", self.epsilon, "Adam's ε");
+    visit("weight_decay", self.weight_decay, "decoupled weight decay; 0: none, as in the paper");
+  }
+  bool operator==(const AdamOptions&) const = default;
+};
+
+struct LionOptions {
+  double beta1 = 0.9;
+  double beta2 = 0.99;
+  double weight_decay = 0.0;
+
+  template <class Self, class Visit>
+  static void fields(Self& self, Visit&& visit) {
+    visit("beta1", self.beta1, "β₁: decay of the first moment (Lion: of the update)");
+    visit("beta2", self.beta2, "β₂: decay of the second moment (Lion: of the momentum)");
+    visit("weight_decay", self.weight_decay, "decoupled weight decay; 0: none, as in the paper");
+  }
+  bool operator==(const LionOptions&) const = default;
+};
+
+struct MuonOptions {
+  double momentum = 0.95;
+  MuonScale scale = MuonScale::match_rms;
+  double rate_scale = 1.0;
+  AdamOptions rest = {};  ///< its weight decay is that of all parameters
+
+  template <class Self, class Visit>
+  static void fields(Self& self, Visit&& visit) {
+    visit("momentum", self.momentum, "μ: decay of Muon's momentum");
+    visit("muon_scale", self.scale,
+          "factor on Muon's updates: match_rms (0.2 √max(rows, columns)) takes Adam's rates, "
+          "original is √max(1, rows / columns)");
+    visit("muon_rate_scale", self.rate_scale,
+          "the rate of Muon's matrices, as a multiple of that of the other parameters");
+    AdamOptions::fields(self.rest, visit);
+  }
+  bool operator==(const MuonOptions&) const = default;
+};
+
+/// The chosen optimizer with its options.
+struct OptimizerConfig {
+  OptimizerKind kind = OptimizerKind::adam;
+  AdamOptions adam = {};
+  AdamOptions adamw = {.weight_decay = 0.01};
+  LionOptions lion = {};
+  MuonOptions muon = {};
+
+  /// Visits the options of the chosen optimizer.
+  template <class Self, class Visit>
+  static void chosen_fields(Self& self, Visit&& visit) {
+    switch (self.kind) {
+      case OptimizerKind::adam:
+        return AdamOptions::fields(self.adam, visit);
+      case OptimizerKind::adamw:
+        return AdamOptions::fields(self.adamw, visit);
+      case OptimizerKind::lion:
+        return LionOptions::fields(self.lion, visit);
+      case OptimizerKind::muon:
+        return MuonOptions::fields(self.muon, visit);
+    }
+  }
+  bool operator==(const OptimizerConfig&) const = default;
+  /// Throws ConfigError naming the first invalid option of the chosen optimizer.
+  void validate() const;
+};
+
+}  // namespace attn

@@ -1,0 +1,47 @@
+// Exponential moving average of the weights (train.ema).
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/libtorch.h"
+#include "train/flat_parameters.h"
+
+namespace attn {
+
+/// x̄ ← x̄ + (1 - d) (x - x̄) after each update, with d = min(decay, (1 + t) / (10 + t)) at update
+/// t, so that the initial weights are soon forgotten. The average is what is evaluated and saved as
+/// the model; training goes on from the weights themselves.
+class WeightAverage {
+ public:
+  /// decay 0: no average.
+  WeightAverage(double decay, FlatParameters& parameters);
+
+  bool exists() const { return values_.defined(); }
+  /// To be called after update `step` (from 1).
+  void update(int64_t step);
+  /// Makes the model's present weights the average, as when a checkpoint has been loaded.
+  void restart();
+  /// [P]; undefined if there is none.
+  const torch::Tensor& values() const { return values_; }
+  /// Exchanges the model's weights and the average, if there is one.
+  void swap();
+
+ private:
+  double decay_;
+  FlatParameters& parameters_;
+  torch::Tensor values_;  // [P], or undefined
+};
+
+/// While it lives, the model has the averaged weights, if there are any.
+class AveragedWeights {
+ public:
+  explicit AveragedWeights(WeightAverage& average) : average_(average) { average_.swap(); }
+  ~AveragedWeights() { average_.swap(); }
+  AveragedWeights(const AveragedWeights&) = delete;
+  AveragedWeights& operator=(const AveragedWeights&) = delete;
+
+ private:
+  WeightAverage& average_;
+};
+
+}  // namespace attn
