@@ -10,7 +10,7 @@ namespace attn {
 
 /// x̄ ← x̄ + (1 - d) (x - x̄) after each update, with d = min(decay, (1 + t) / (10 + t)) at update
 /// t, so that the initial weights are soon forgotten. The average is what is evaluated and saved as
-/// the model; training goes on from the weights themselves.
+/// the model; training continues from the weights themselves.
 class WeightAverage {
  public:
   /// decay 0: no average.
