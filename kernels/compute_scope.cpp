@@ -2,7 +2,8 @@
 
 #include <ATen/autocast_mode.h>
 
-#include "kernels/ops/linear.h"
+#include "kernels/cpu/instructions.h"
+#include "kernels/cpu/tiles.h"
 
 namespace attn {
 namespace {
@@ -10,6 +11,11 @@ namespace {
 thread_local ComputeScope* innermost = nullptr;
 
 }  // namespace
+
+bool has_packed_products(Precision precision) {
+  return precision == Precision::bf16 ? cpu::tile_kernels() != nullptr
+                                      : cpu::chosen_products() == cpu::Products::panels;
+}
 
 ComputeScope::ComputeScope(const Options& options)
     : outer_(innermost),
@@ -23,8 +29,6 @@ ComputeScope::ComputeScope(const Options& options)
   TORCH_CHECK(!tiles || options.packed_weights != nullptr,
               "ComputeScope: bf16 tiles require packed_weights");
   if (packed && options.packed_weights != nullptr) {
-    TORCH_CHECK(options.packed_weights->precision() == options.precision,
-                "ComputeScope: weights packed for another precision");
     packed_weights_ = options.packed_weights;
   }
   set_autocast(bf16 && !tiles, bf16 && !tiles ? at::kBFloat16 : outer_autocast_type_);

@@ -12,6 +12,11 @@ namespace attn {
 
 class PackedWeights;
 
+/// Whether this process computes products of `precision` itself rather than with LibTorch: bf16 on
+/// processors with tiles, fp32 where panels are faster than LibTorch's products
+/// (cpu::chosen_products).
+bool has_packed_products(Precision precision);
+
 /// RAII guard that sets the compute state of this thread; training and search open one around a
 /// model's forward pass. An inner scope replaces the outer one entirely until it ends. Without a
 /// scope: float32, and dropout from torch's default CPU generator.

@@ -6,7 +6,6 @@
 #include <optional>
 
 #include "kernels/compute_scope.h"
-#include "kernels/cpu/instructions.h"
 #include "kernels/cpu/tiles.h"
 #include "kernels/ops/gradient_target.h"
 #include "kernels/ops/linear_products.h"
@@ -119,11 +118,6 @@ variable_list packed_linear(const torch::Tensor& x, std::span<const LinearWeight
 
 bool has_bf16_tiles() {
   return cpu::tile_kernels() != nullptr;
-}
-
-bool has_packed_products(Precision precision) {
-  return precision == Precision::bf16 ? has_bf16_tiles()
-                                      : cpu::chosen_products() == cpu::Products::panels;
 }
 
 PackedWeights::PackedWeights(Precision precision, bool gradients)

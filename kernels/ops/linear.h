@@ -10,22 +10,13 @@
 #include <vector>
 
 #include "kernels/libtorch.h"
+#include "kernels/ops/linear_weights.h"
 #include "kernels/precision.h"
 
 namespace attn {
 
 /// Whether this processor has bf16 tiles; otherwise bf16 training uses LibTorch's autocast.
 bool has_bf16_tiles();
-
-/// Whether this process computes products of `precision` itself rather than with LibTorch: bf16 on
-/// processors with tiles, fp32 where panels are faster than LibTorch's products
-/// (cpu::chosen_products).
-bool has_packed_products(Precision precision);
-
-/// A weight [outputs, inputs] packed as the operand of x Wᵀ and of dy W.
-struct PackedWeight {
-  torch::Tensor forward, backward;  ///< tiles or panels; `backward` may be undefined
-};
 
 /// Cache of a model's packed weights, filled on first use. Thread-safe.
 class PackedWeights {
@@ -50,11 +41,6 @@ class PackedWeights {
   bool gradients_;
   std::mutex mutex_;
   std::map<const void*, Entry> entries_;
-};
-
-/// W [outputs, inputs] and b [outputs], or undefined for none.
-struct LinearWeights {
-  torch::Tensor weight, bias;
 };
 
 /// x_NI Wᵀ + b, [N, outputs] in float32: torch::linear, or the product of packed weights in a

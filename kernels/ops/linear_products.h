@@ -7,7 +7,8 @@
 #include <vector>
 
 #include "kernels/libtorch.h"
-#include "kernels/ops/linear.h"
+#include "kernels/ops/linear_weights.h"
+#include "kernels/precision.h"
 
 namespace attn {
 

@@ -31,7 +31,7 @@ TEST_CASE("an encoder layer computes what PyTorch's computes, forward and backwa
   CAPTURE(enum_name(norm), enum_name(path));
   const Golden golden("pytorch_layers.safetensors",
                       "encoder." + std::string(enum_name(norm)) + ".");
-  EncoderLayer layer(config(norm, path));
+  EncoderLayer layer(config(norm, path), 0);
   fill(*layer, golden);
   const Segments rows(kSourceLengths);
   const torch::Tensor source = golden("source").requires_grad_();
@@ -48,7 +48,7 @@ TEST_CASE("a decoder layer computes what PyTorch's computes, forward and backwar
   CAPTURE(enum_name(norm), enum_name(path));
   const Golden golden("pytorch_layers.safetensors",
                       "decoder." + std::string(enum_name(norm)) + ".");
-  DecoderLayer layer(config(norm, path));
+  DecoderLayer layer(config(norm, path), 0);
   fill(*layer, golden);
   const Segments memory(kSourceLengths), rows(kTargetLengths);
   const torch::Tensor source = golden("source").requires_grad_();
