@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "eval/search/config.h"
-#include "eval/tasks/translator.h"
+#include "eval/tasks/translation.h"
 
 namespace attn {
 

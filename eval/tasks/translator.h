@@ -10,15 +10,9 @@
 #include "eval/search/batched_search.h"
 #include "eval/search/beam_search.h"
 #include "eval/search/ensemble.h"
+#include "eval/tasks/translation.h"
 
 namespace attn {
-
-struct Translation {
-  std::string text;
-  double score = 0.0;  ///< length-penalized log-probability, or with search.mbr expected utility
-  double log_prob = 0.0;
-  bool finished = false;  ///< false: truncated at the length limit
-};
 
 /// Limits of batches and inputs.
 struct TranslatorLimits {
