@@ -54,6 +54,10 @@ SECTIONS = {
     "data": ("data", "Texts, tokenizer and batches (sections 5.1 and 6.3 of the paper)."),
     "data.sources[]": ("data.sources", "A list of further training texts (`data.sources`); data.train stays the main one."),
     "model": ("model", "The model (section 3). The other options depend on `architecture`."),
+    "model.encoder_mixer": ("model.encoder_mixer", "What mixes the positions in the encoder's layers of the Transformer."),
+    "model.decoder_mixer": ("model.decoder_mixer", "The same in the decoder's layers."),
+    "model.encoder[]": ("model.encoder", "Stacks of encoder layers of the convolutional architecture."),
+    "model.decoder[]": ("model.decoder", "Stacks of decoder layers of the convolutional architecture."),
     "train": ("train", "Optimizer, schedule, regularization and checkpoints (section 5)."),
     "search": ("search", "Beam search (section 6.1), for `translate` and `parse`, and the evaluators' default."),
     "runtime": ("runtime", "Choices of implementation. They only change speed and rounding, and may change when a run is\n"
