@@ -100,7 +100,7 @@ std::string keep_division(const fs::path& run, const Context& context,
   Division now{processes.world.size(), torch::get_num_threads()};
   if (!context.threads && begun.parts() % now.processes == 0) {
     const Division kept{now.processes, begun.parts() / now.processes};
-    if (kept.threads == now.threads) return "";
+    if (kept.threads == now.threads && same_bits(begun, kept)) return "";
     const bool has_cores = now.processes == 1 || kept.threads <= processes.share.threads();
     if (same_bits(begun, kept) && has_cores) {
       torch::set_num_threads(static_cast<int>(kept.threads));

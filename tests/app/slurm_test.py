@@ -177,6 +177,7 @@ def check_two_tasks(project, attn, environment):
     if "this build has no MPI" in submitted.stderr:
         print("two tasks: not checked, attn was built without MPI")
         return
+    assert "Submitted batch job " in submitted.stderr, submitted.stderr
     job = submitted.stderr.split("Submitted batch job ")[1].split()[0]
     folder = project / "paired/pair/seed-1"
     wait_until("the first updates of two tasks", (folder / "metrics.jsonl").exists, 120)
