@@ -10,7 +10,7 @@
 namespace attn {
 namespace {
 
-constexpr double kText = 12.0, kTick = 11.0;  // font sizes
+constexpr double kText = 13.4, kTick = 11.0;  // font sizes; names have 12 and are bold: wider
 constexpr double kLine = 13.0;                // height of a label
 constexpr double kRadius = 4.0;               // of a point
 constexpr double kTop = 26.0, kBottom = 38.0, kRight = 12.0;
