@@ -42,6 +42,16 @@ std::vector<std::string> changed_paths_of(const SweepResults& results, const Row
   return paths;
 }
 
+// Whether all rows are about this option: they change it, or are of a grid, some of whose rows may
+// have the first row's value.
+bool is_theirs(const SweepResults& results, const RowGroup& group, const std::string& path) {
+  return std::all_of(group.rows.begin(), group.rows.end(), [&](size_t i) {
+    const RowRecord& row = results.rows[i];
+    return row.name.find('=') != std::string::npos ||
+           std::find(row.changed.begin(), row.changed.end(), path) != row.changed.end();
+  });
+}
+
 bool varies(const SweepResults& results, const RowGroup& group, const std::string& path) {
   const std::string first = option_value(results.rows[group.rows.front()], path);
   return std::any_of(group.rows.begin(), group.rows.end(),
@@ -94,6 +104,7 @@ std::optional<NumericGrid> numeric_grid(const SweepResults& results, const RowGr
   for (const std::string& path : changed_paths_of(results, group)) {
     auto values = values_of(results, group, path);
     if (path == "seed" || values.size() <= best.size()) continue;
+    if (!is_theirs(results, group, path)) continue;
     grid.path = path;
     best = std::move(values);
   }
