@@ -32,7 +32,7 @@ class WordVocabulary : public Tokenizer {
     for (size_t i = 0; i < words_.size(); ++i) {
       const auto id = static_cast<int32_t>(i);
       serialized_ += words_[i];
-      if (counts_[i] > 0) serialized_ += "\t" + std::to_string(counts_[i]);
+      if (counts_[i] > 0) serialized_.append("\t").append(std::to_string(counts_[i]));
       serialized_ += "\n";
       const auto special = std::find(special_tokens.begin(), special_tokens.end(), words_[i]);
       if (special != special_tokens.end()) {

@@ -161,8 +161,9 @@ def config_page(program):
     for section, (title, about) in SECTIONS.items():
         mine = [o for o in options if o["section"] == section]
         groups = {}
-        for option in mine:
-            groups.setdefault(option["only"], []).append(option)
+        tags = {o["name"] for o in mine if not o["only"]}
+        for option in mine:  # a list that only one alternative has is a section without the tag
+            groups.setdefault(option["only"] if option["only"].partition(" ")[0] in tags else "", []).append(option)
         contents.append(f"- [{title}](#{anchor(title)})")
         body.append(f"## {title}\n" + (f"\n{about}\n" if about else ""))
         body.append(table(groups.pop("", [])))

@@ -24,6 +24,9 @@ int8_t activation_code(Activation activation) {
       return 2;
     case Activation::gelu:  // the exact form
       return 3;
+    case Activation::geglu:
+    case Activation::swiglu:
+      break;
   }
   reject_option(kCtranslate2, "model.activation", std::string(enum_name(activation)));
 }

@@ -28,6 +28,9 @@ std::string activation_name(Activation activation) {
     case Activation::gelu:
     case Activation::silu:
       return std::string(enum_name(activation));
+    case Activation::geglu:
+    case Activation::swiglu:
+      break;
   }
   reject_option(kMarian, "model.activation", std::string(enum_name(activation)));
 }

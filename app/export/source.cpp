@@ -25,6 +25,20 @@ void require_expressible(const ExportTarget& target, const TransformerConfig& co
                     value.is_string() ? value.get<std::string>() : value.dump());
     }
   }
+  switch (config.position) {
+    case Position::sinusoidal:
+    case Position::sinusoidal_halves:
+    case Position::learned:
+    case Position::rotary:
+    case Position::none:
+      break;
+    case Position::alibi:
+    case Position::t5_bias:
+    case Position::relative:
+      reject_option(target, "model.position", std::string(enum_name(config.position)));
+  }
+  if (config.norm == Norm::deep) reject_option(target, "model.norm", "deep");
+  if (config.norm_kind == NormKind::scale) reject_option(target, "model.norm_kind", "scale");
 }
 
 std::vector<std::string> tokens_of(const Tokenizer& tokenizer) {

@@ -36,8 +36,8 @@ class PackedSession : public DecodeSession {
         kv_heads_(model_->config().key_heads()),
         d_k_(model_->config().d_k),
         d_v_(model_->config().d_v),
-        residual_scale_(static_cast<float>(decoder_scale(model_->config()).alpha)),
         window_(window_of(model_->config().decoder_mixer)),
+        residual_scale_(static_cast<float>(decoder_scale(model_->config()).alpha)),
         memory_(source.segments) {
     const torch::NoGradGuard no_grad;
     const ComputeScope scope({.precision = decoder.memory_weights->precision(),

@@ -139,7 +139,7 @@ class Ctranslate2(ExportTest):
         self.train_well()
         translator = ctranslate2.Translator(self.export("trained", "ctranslate2"), compute_type="float32", intra_threads=1)
         found = translator.translate_batch(self.pieces("trained", self.source), beam_size=3, length_penalty=0,
-                                           return_scores=True, max_batch_size=64)
+                                           min_decoding_length=0, return_scores=True, max_batch_size=64)
         ours = self.translations("trained")
         self.assertEqual(len(ours), 200)
         self.assertEqual([text for _, text in ours],

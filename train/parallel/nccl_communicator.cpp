@@ -3,6 +3,7 @@
 #include <c10/core/Stream.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
 #include <dlfcn.h>
+#include <cstdlib>
 
 #include <chrono>
 #include <string>
@@ -91,7 +92,10 @@ class NcclCommunicator : public Communicator {
     if (comm_ != nullptr) nccl().comm_destroy(std::exchange(comm_, nullptr));
     control_->leave();
   }
-  [[noreturn]] void abort(int code) override { control_->abort(code); }
+  [[noreturn]] void abort(int code) override {
+    control_->abort(code);
+    std::abort();
+  }
 
  private:
   void do_exchange(std::span<const ConstBytes> to, std::span<const Bytes> from) override {
