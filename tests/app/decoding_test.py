@@ -85,8 +85,10 @@ class Decoding(ProgramTest):
         self.one_line("translate", "one", "--set", "mbr=ter", code=2, names=["mbr", "chrf", "bleu"])
 
     def test_diverse_search_finds_other_translations(self):
-        plain = self.translate("one", "--beam", "4", "--nbest", "4").splitlines()
-        diverse = self.translate("one", "--beam", "4", "--nbest", "4", "--set", "groups=4", "diversity=5").splitlines()
+        # Longer than "one", whose best translations are empty.
+        self.attn("train", "small.json", "--run", "longer", "--set", "train.steps=200")
+        plain = self.translate("longer", "--beam", "4", "--nbest", "4").splitlines()
+        diverse = self.translate("longer", "--beam", "4", "--nbest", "4", "--set", "groups=4", "diversity=5").splitlines()
         words = lambda out: sum(len({word for line in out[i:i + 4] for word in line.split(" ")}) for i in range(0, len(out), 4))
         self.assertEqual(len(diverse), len(plain))
         self.assertGreater(words(diverse), words(plain))

@@ -169,7 +169,7 @@ class EndToEnd(ProgramTest):
         lines = self.attn("config", "--explain").stdout.splitlines()
         rates = [line for line in lines if line.startswith("train.learning_rate ")]
         self.assertEqual(len(rates), 1)
-        self.assertTrue(rates[0].endswith("(number; schedule inverse_sqrt, constant)"), rates[0])
+        self.assertTrue(rates[0].endswith("(number; schedule inverse_sqrt, constant, cosine, wsd)"), rates[0])
         # Two kinds of evaluators have an option of one name and meaning.
         lowercase = [line.rpartition("; ")[2] for line in lines if line.startswith("eval[].lowercase ")]
         self.assertEqual(sorted(lowercase), ["kind chrf, bleu)"])

@@ -32,7 +32,7 @@ class ParseMixture(ProgramTest):
         for folder, seed in (("corpus", 1), ("more", 2)):
             cls.attn("generate", folder, "--train", "300", "--valid", "20", "--test", "20", "--seed", str(seed))
         cls.write("mixture.json", CONFIG)
-        cls.said = cls.attn("--threads", "1", "train", "mixture.json", "--run", "whole").stderr
+        cls.said = cls.attn("train", "mixture.json", "--run", "whole").stderr
 
     def weights(self, run, step=30):
         return (self.path / run / f"checkpoints/step-{step:08d}/model.safetensors").read_bytes()
@@ -56,8 +56,8 @@ class ParseMixture(ProgramTest):
                       code=2, names=["data.sources[0].tag", "data.tag"])
 
     def test_a_run_that_was_stopped_ends_with_the_same_bits(self):
-        self.attn("--threads", "1", "train", "mixture.json", "--run", "halved", "--set", "train.steps=15")
-        self.attn("--threads", "1", "train", "halved", "--resume", "--set", "train.steps=30")
+        self.attn("train", "mixture.json", "--run", "halved", "--set", "train.steps=15")
+        self.attn("train", "halved", "--resume", "--set", "train.steps=30")
         self.assertEqual(self.weights("halved"), self.weights("whole"))
 
     def test_fine_tuning_starts_from_the_weights_and_says_what_did_not_fit(self):

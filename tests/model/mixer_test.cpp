@@ -1,4 +1,5 @@
 // Token mixers: what each position sees, the convolution against LibTorch's, and config errors.
+#include "model/layers/layer.h"
 #include "model/transformer/mixer.h"
 
 #include "base/json_config.h"
@@ -39,7 +40,7 @@ torch::Tensor sees(const std::function<torch::Tensor(const torch::Tensor&)>& map
   for (int64_t j = 0; j < length; ++j) {
     const torch::Tensor changed = x.clone();
     changed[j] += torch::randn({16});
-    columns.push_back((map(changed) - out).abs().amax(1) > 0);
+    columns.push_back((map(changed) - out).abs().amax(1) > 1e-5);
   }
   return torch::stack(columns, 1);
 }
@@ -47,6 +48,8 @@ torch::Tensor sees(const std::function<torch::Tensor(const torch::Tensor&)>& map
 torch::Tensor encoder_sees(const TransformerConfig& config, int64_t length) {
   torch::manual_seed(3);
   Encoder encoder(config);
+  reset_layers(*encoder);
+  encoder->eval();  // no dropout
   const Segments rows(std::vector<int64_t>{length});
   return sees(
       [&](const torch::Tensor& x) { return encoder->forward(x, {.queries = rows, .keys = rows}); },
@@ -56,6 +59,8 @@ torch::Tensor encoder_sees(const TransformerConfig& config, int64_t length) {
 torch::Tensor decoder_sees(const TransformerConfig& config, int64_t length) {
   torch::manual_seed(3);
   Decoder decoder(config);
+  reset_layers(*decoder);
+  decoder->eval();
   const Segments rows(std::vector<int64_t>{length});
   const torch::Tensor memory = torch::randn({length, 16});
   const AttentionSpec self{.queries = rows, .keys = rows, .causal = true};
@@ -198,5 +203,5 @@ TEST_CASE("options of another mixer are errors") {
   CHECK_THAT(error_of(R"({"decoder_mixer": {"kind": "recurrence", "bidirectional": true}})"),
              contains("decoder_mixer.bidirectional: unknown key"));
   CHECK_THAT(error_of(R"({"decoder_mixer": {"kind": "recurrent"}})"),
-             contains("\"recurrent\" is not a choice; did you mean \"recurrence\""));
+             contains("\"recurrent\" is not a choice; did you mean recurrence?"));
 }

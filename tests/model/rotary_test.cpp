@@ -36,7 +36,7 @@ TEST_CASE("queries and keys are turned as by complex numbers, and gradients turn
   const bool libtorch = GENERATE(false, true);
   CAPTURE(libtorch);
   const Golden golden(kFile, "rotate.");
-  PositionEncoding position(rotary());
+  PositionEncoding position(rotary(), false);
   const Rotation rotation = position->in_scores(rows().positions(), rows().longest()).rotation;
   const torch::Tensor x = golden("x").requires_grad_();
   const torch::Tensor out = libtorch ? rotate_libtorch(x, rotation) : rotate(x, rotation);
@@ -52,7 +52,7 @@ TEST_CASE("self-attention with rotary positions is the formula's, forward and ba
   const Golden golden(kFile, causal ? "causal." : "whole.");
   MultiHeadAttention attention(rotary(path));
   testing::fill(*attention, golden);
-  PositionEncoding position(rotary(path));
+  PositionEncoding position(rotary(path), false);
   const torch::Tensor x = golden("x").requires_grad_();
   const AttentionSpec spec{.queries = rows(),
                            .keys = rows(),
@@ -73,7 +73,7 @@ TEST_CASE("self-attention with rotary positions is the formula's, forward and ba
 TEST_CASE("the scores of rotary self-attention depend on relative positions alone") {
   torch::manual_seed(4);
   MultiHeadAttention attention(rotary());
-  PositionEncoding position(rotary());
+  PositionEncoding position(rotary(), false);
   const torch::Tensor x = torch::randn({rows().rows(), 12});
   const torch::NoGradGuard no_grad;
   const auto weights = [&](const torch::Tensor& positions_N) {

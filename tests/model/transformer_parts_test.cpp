@@ -168,7 +168,7 @@ TEST_CASE("grouped queries are all heads with equal keys and values") {
   a.pow(2).sum().backward();
   b.pow(2).sum().backward();
   const auto gradient = [](Transformer& model) {
-    return model->encoder->layers[0]->as<EncoderLayer>()->self_attention->key->weight.grad();
+    return model->encoder->layers[0]->as<EncoderLayer>()->mixer.self_attention->key->weight.grad();
   };
   const torch::Tensor summed = gradient(all).unflatten(0, {2, 2, config.d_k}).sum(1).flatten(0, 1);
   CHECK(max_difference(gradient(grouped), summed) <
@@ -189,9 +189,11 @@ TEST_CASE("DeepNorm has the published scales, and scales W^V, W^O and the feed-f
   const auto layer = [](Transformer& m) { return m->decoder->layers[1]->as<DecoderLayer>(); };
   const double beta = std::pow(36.0, -0.25);
   CHECK(ratio([&](auto& m) { return layer(m)->cross_attention->value->weight; }) == Approx(beta));
-  CHECK(ratio([&](auto& m) { return layer(m)->self_attention->output->weight; }) == Approx(beta));
+  CHECK(ratio([&](auto& m) { return layer(m)->mixer.self_attention->output->weight; }) ==
+        Approx(beta));
   CHECK(ratio([&](auto& m) { return layer(m)->feed_forward->inner->weight; }) == Approx(beta));
-  CHECK(ratio([&](auto& m) { return layer(m)->self_attention->query->weight; }) == Approx(1.0));
+  CHECK(ratio([&](auto& m) { return layer(m)->mixer.self_attention->query->weight; }) ==
+        Approx(1.0));
 }
 
 TEST_CASE("depth-scaled initialization divides the last layers of sub-layers alone") {
