@@ -55,8 +55,14 @@ std::string pattern_of(const fs::path& path) {
 // Signals interrupt `wait`, so it is repeated until the program has ended. Only USR1, the notice
 // before the time limit, requeues the task; TERM comes from scancel, or from the limit itself.
 constexpr const char* kBody = R"(
-child= stopping= notified=0
-stop() { [ -z "$child" ] || kill -TERM "$child" 2>/dev/null; }
+child= stopping= notified=0 by_srun=
+stop() {
+  if [ -n "$by_srun" ]; then  # srun itself would kill its tasks at TERM
+    scancel --signal=TERM "$SLURM_JOB_ID"
+  elif [ -n "$child" ]; then
+    kill -TERM "$child" 2>/dev/null
+  fi
+}
 on_notice() {
   stopping=1 notified=$SECONDS
   stop
@@ -81,6 +87,7 @@ again() {
 launcher=()
 if [ "$tasks" -gt 1 ]; then
   if srun --mpi=list 2>&1 | grep -q pmix; then
+    by_srun=1
     launcher=(--launcher "srun --mpi=pmix --kill-on-bad-exit=1 --ntasks=$tasks${SLURM_CPUS_PER_TASK:+ --cpus-per-task=$SLURM_CPUS_PER_TASK}")
   elif command -v mpirun >/dev/null; then
     export OMPI_MCA_odls_base_sigkill_timeout=$notice

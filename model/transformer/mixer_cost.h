@@ -34,8 +34,8 @@ double mixer_products(const TransformerConfig& config, const SideMixer& mixer, i
 /// Operations of a layer that have to follow one another, as Table 1 counts them.
 int64_t sequential_operations(const SideMixer& mixer, int64_t length);
 
-/// Layers, or steps of a recurrence, between the first and the last position of a sentence; nothing
-/// if no number of layers connects them.
+/// Layers, or steps of a recurrence, between the first and the last position of a sentence, by the
+/// distance that they span; nothing if no number of layers connects them.
 std::optional<int64_t> path_length(const SideMixer& mixer, int64_t length);
 
 }  // namespace attn

@@ -167,7 +167,7 @@ TEST_CASE("errors name the file and the full path") {
 TEST_CASE("an option that the schedule, the tokenizer or the task does not have is an error") {
   CHECK_THROWS_WITH(resolve(R"({"train": {"learning_rate": 0.1}})"),
                     contains("train.learning_rate: schedule paper has no such option "
-                             "(schedules inverse_sqrt and constant have)"));
+                             "(schedules inverse_sqrt, constant, cosine and wsd have)"));
   CHECK_THROWS_WITH(resolve(R"({"data": {"min_frequency": 2}})"),
                     contains("data.min_frequency: tokenizer bpe has no such option"));
   CHECK_THROWS_WITH(resolve(R"({"data": {"tokenizer": "words", "normalization": "nfkc"}})"),

@@ -40,7 +40,7 @@ TEST_CASE("the error for an unknown key suggests an option of any section") {
   CHECK_THAT(complaint("hads=3"), contains("did you mean model.heads?"));
   CHECK_THAT(complaint("train.lr=3"), contains("did you mean train.learning_rate?"));
   CHECK_THAT(complaint("train.heads=3"), contains("did you mean model.heads?"));
-  CHECK_THAT(complaint("optimizer.lr=3"), contains("did you mean train.learning_rate?"));
+  CHECK_THAT(complaint("optimizer.lr=3"), contains("did you mean train.optimizer?"));
   CHECK_THAT(complaint("model.num_layers=3"), contains("did you mean model.layers?"));
   CHECK_THAT(complaint("model.heds=3"),
              contains("model.heds: unknown key") && contains("did you mean heads?"));
