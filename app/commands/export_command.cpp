@@ -76,7 +76,7 @@ void add_export_command(CLI::App& app) {
   command->add_option("--output", options->output, "new directory")->required();
   command
       ->add_option("--weights", options->weights,
-                   "fp32, or int8: a quarter of the size, for CTranslate2")
+                   "fp32, or int8: a quarter of the size of each matrix, for CTranslate2")
       ->check(CLI::IsMember({"fp32", "int8"}))
       ->capture_default_str();
   command->callback([options] { export_model(*options); });

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "data/source_features.h"
 
 namespace attn {
 namespace {
@@ -52,6 +53,15 @@ void require_compatible(const LoadedModel& first, const LoadedModel& other) {
                           *other.tokenizers.source);
   require_same_vocabulary(first, other, "target", *first.tokenizers.target,
                           *other.tokenizers.target);
+  const auto features_of = [](const LoadedModel& model) {
+    const SourceFeatures* features = model.tokenizers.features.get();
+    return features != nullptr ? features->fingerprint() : 0;
+  };
+  if (features_of(first) != features_of(other)) {
+    differ(first, other,
+           "different tags or word features of the source (data.tag, data.word_classes, "
+           "data.word_pieces); an ensemble needs the same");
+  }
 }
 
 LoadedEnsemble combined(std::vector<LoadedModel> members) {

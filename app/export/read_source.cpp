@@ -41,6 +41,11 @@ ExportSource read_export_source(const std::filesystem::path& path) {
                       ": data.task: parsing: cannot be exported, since no target can constrain its "
                       "search to trees; see docs/howto/python.md");
   }
+  if (loaded.tokenizers.features) {
+    throw ConfigError(path.string() +
+                      ": tags and word features (data.tag, data.word_classes, data.word_pieces) "
+                      "cannot be exported");
+  }
   auto* model = loaded.model->as<TransformerImpl>();
   ExportSource source{.config = loaded.experiment.model.get<TransformerConfig>(),
                       .search = loaded.experiment.search,

@@ -108,10 +108,18 @@ std::vector<std::vector<int32_t>> parsed(LoadedModel& loaded, std::span<const st
   return targets;
 }
 
+void require_no_features(const LoadedModel& loaded) {
+  if (!loaded.tokenizers.features) return;
+  throw ConfigError(loaded.directory.path().string() +
+                    ": attn attention and attn heads do not support models with tags or word "
+                    "features (data.tag, data.word_classes, data.word_pieces)");
+}
+
 }  // namespace
 
 SelectedPairs given_pairs(const LoadedModel& loaded, std::span<const std::string> source,
                           const std::filesystem::path& target, const PairLimits& limits) {
+  require_no_features(loaded);
   auto targets = read_targets(loaded, source, target);
   SelectedPairs selected;
   const size_t lines = std::min(source.size(), static_cast<size_t>(limits.lines));
@@ -124,6 +132,7 @@ SelectedPairs given_pairs(const LoadedModel& loaded, std::span<const std::string
 
 SelectedPairs own_pairs(LoadedModel& loaded, std::span<const std::string> source,
                         const PairLimits& limits) {
+  require_no_features(loaded);
   source = source.first(std::min(source.size(), static_cast<size_t>(limits.lines)));
   // Long sentences are not searched.
   SelectedPairs sources;

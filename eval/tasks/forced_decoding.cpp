@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "base/error.h"
+#include "data/source_features.h"
 #include "data/token_counter.h"
 
 namespace attn {
@@ -34,9 +35,11 @@ void decode_batch(const Ensemble& models, const Tokenizers& tokenizers,
                   std::span<const ForcedPair> pairs, std::span<const size_t> members,
                   std::vector<std::vector<float>>& out) {
   Sequences source, target_in;
+  TokenRows features;
   std::vector<int64_t> targets;
   for (const size_t i : members) {
-    const auto& [from, to] = pairs[i];
+    const auto& [from, to, its_features] = pairs[i];
+    if (!its_features.empty()) append_features(its_features, features);
     source.add(from);
     source.add(tokenizers.source->eos());
     source.end(static_cast<int64_t>(from.size()) + 1);
@@ -47,7 +50,11 @@ void decode_batch(const Ensemble& models, const Tokenizers& tokenizers,
     targets.push_back(tokenizers.target->eos());
   }
   const torch::Device device = models.device();
-  const auto rows_ND = models.forward(source.sent(device), target_in.sent(device));
+  TokenSequences from = source.sent(device);
+  if (!features.feature_ends.empty()) {
+    from.features = row_features(features.features, features.feature_ends, device);
+  }
+  const auto rows_ND = models.forward(from, target_in.sent(device));
   const torch::Tensor targets_N = int64_tensor(std::span<const int64_t>(targets), device);
   std::vector<torch::Tensor> chunks;
   for (int64_t begin = 0; begin < targets_N.size(0); begin += kRowsAtOnce) {
@@ -69,7 +76,11 @@ void decode_batch(const Ensemble& models, const Tokenizers& tokenizers,
 
 ForcedPair forced_pair(const Tokenizers& tokenizers, const std::string& source,
                        const std::string& target) {
-  return {tokenizers.source->encode(source), tokenizers.target->encode(target)};
+  ForcedPair pair{tokenizers.source->encode(source), tokenizers.target->encode(target)};
+  if (tokenizers.features) {
+    pair.features = tokenizers.features->encode(source, static_cast<int64_t>(pair.source.size()));
+  }
+  return pair;
 }
 
 void require_fits(const ForcedPair& pair, std::optional<int64_t> positions,

@@ -15,6 +15,7 @@ namespace attn {
 /// A source and a target to be scored, in tokens without BOS and EOS.
 struct ForcedPair {
   std::vector<int32_t> source, target;
+  std::vector<int32_t> features = {};  ///< of the source (SourceFeatures::encode); empty: none
 };
 
 /// Encodes a source and a target line.
