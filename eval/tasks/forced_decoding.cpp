@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "base/error.h"
+#include "data/batch.h"
 #include "data/source_features.h"
 #include "data/token_counter.h"
 
