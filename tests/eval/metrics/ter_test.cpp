@@ -50,7 +50,8 @@ TEST_CASE("TER of a text is 0 against itself, and a shift is one edit") {
 }
 
 TEST_CASE("TER: edits are sacreBLEU's, for sentences that need many shifts") {
-  for (const Json& row : golden().at("edits")) {
+  const Json all = golden();
+  for (const Json& row : all.at("edits")) {
     INFO(row.dump());
     CHECK(translation_edits(row["hypothesis"].get<Words>(), row["reference"].get<Words>()) ==
           row["edits"].get<int64_t>());
