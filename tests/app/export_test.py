@@ -106,10 +106,11 @@ class ExportTest(ProgramTest):
         return [(float(line.split("\t")[2]), line.split("\t")[3]) for line in lines.splitlines()]
 
     def same_translations(self, ours, theirs):
-        # Neither target returns an empty translation, even if EOS alone has the highest score.
-        pairs = [(text, its) for text, its in zip(ours, theirs) if text]
-        self.assertGreater(len(pairs), 0.95 * len(ours))
-        self.assertEqual([text for text, _ in pairs], [its for _, its in pairs])
+        # The targets only end hypotheses within their beam and return no empty translation, so that search here may
+        # find a shorter one with a higher score, above all with a model as small as this one.
+        same = sum(one == other for one, other in zip(ours, theirs))
+        self.assertEqual(len(ours), len(theirs))
+        self.assertGreater(same, 0.9 * len(ours))
 
     def assert_close(self, expected, actual, delta=1e-5):
         self.assertEqual([len(row) for row in expected], [len(row) for row in actual])
@@ -150,7 +151,10 @@ class Ctranslate2(ExportTest):
         self.assertEqual(len(ours), 200)
         theirs = [("".join(row.hypotheses[0]).replace("\u2581", " ").strip(), row.scores[0]) for row in found]
         self.same_translations([text for _, text in ours], [text for text, _ in theirs])
-        self.assertLess(max(abs(score - its) for (score, text), (_, its) in zip(ours, theirs) if text), 1e-4)
+        for (score, text), (other, its) in zip(ours, theirs):
+            self.assertGreater(score, its - 1e-4)
+            if text == other:
+                self.assertAlmostEqual(score, its, delta=1e-4)
 
     def test_int8_weights_are_those_that_ctranslate2_makes_itself(self):
         self.train_well()
