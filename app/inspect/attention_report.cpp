@@ -16,7 +16,7 @@ std::vector<std::string> pieces(const Tokenizer& tokenizer, std::span<const int3
   return out;
 }
 
-AttentionSentence described(const Tokenizers& tokenizers, const TokenPair& pair) {
+AttentionSentence described(const Tokenizers& tokenizers, const ForcedPair& pair) {
   AttentionSentence sentence;
   sentence.source = pieces(*tokenizers.source, pair.source);
   sentence.source.push_back(tokenizers.source->piece(tokenizers.source->eos()));
@@ -38,14 +38,15 @@ AttentionMap to_map(const AttentionRecord& record) {
 
 }  // namespace
 
-std::vector<AttentionSentence> attention_of(LoadedModel& loaded, std::span<const TokenPair> pairs) {
+std::vector<AttentionSentence> attention_of(LoadedModel& loaded,
+                                            std::span<const ForcedPair> pairs) {
   const torch::NoGradGuard no_grad;
   Seq2SeqModel& model = *loaded.model;
   model.eval();
   AttentionRecorder recorder(model);
   std::vector<AttentionSentence> sentences;
   size_t weights = 0;
-  for (const TokenPair& pair : pairs) {
+  for (const ForcedPair& pair : pairs) {
     const ForcedBatch batch = forced_batch(std::span(&pair, 1), loaded.tokenizers, model.device());
     model.forward(batch.source, batch.target_in);
     sentences.push_back(described(loaded.tokenizers, pair));

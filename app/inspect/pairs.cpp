@@ -70,7 +70,7 @@ std::vector<std::vector<int32_t>> read_targets(const LoadedModel& loaded,
 }
 
 // Adds a pair, or counts it as left out.
-void select(SelectedPairs& selected, size_t line, TokenPair pair, const LoadedModel& loaded,
+void select(SelectedPairs& selected, size_t line, ForcedPair pair, const LoadedModel& loaded,
             const PairLimits& limits) {
   const int64_t positions = loaded.model->max_length().value_or(limits.max_tokens + 1);
   const auto most = static_cast<size_t>(std::min(limits.max_tokens, positions - 1));

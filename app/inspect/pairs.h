@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "app/experiment/checkpoint.h"
-#include "eval/heads/token_pairs.h"
+#include "eval/tasks/forced_batch.h"
 
 namespace attn {
 
@@ -19,7 +19,7 @@ struct PairLimits {
 };
 
 struct SelectedPairs {
-  std::vector<TokenPair> pairs;
+  std::vector<ForcedPair> pairs;
   std::vector<size_t> lines;  ///< the line of each pair, from 0
   int64_t left_out = 0;       ///< empty or longer than max_tokens
 };

@@ -4,59 +4,21 @@
 #include <numeric>
 
 #include "base/error.h"
-#include "data/batch.h"
 #include "data/source_features.h"
-#include "data/token_counter.h"
 
 namespace attn {
 namespace {
 
 constexpr int64_t kRowsAtOnce = 512;  // rows of logits at a time
 
-/// Tokens of a batch, end to end.
-struct Sequences {
-  std::vector<int64_t> tokens, lengths, second;
-
-  void add(int64_t token) { tokens.push_back(token); }
-  void add(const std::vector<int32_t>& more) {
-    tokens.insert(tokens.end(), more.begin(), more.end());
-  }
-  /// Ends a sequence of `length` tokens.
-  void end(int64_t length, const TokenCounter* counter = nullptr) {
-    lengths.push_back(length);
-    if (counter == nullptr) return;
-    counter->append(std::span(tokens).last(static_cast<size_t>(length)), second);
-  }
-  TokenSequences sent(torch::Device device) const {
-    return token_sequences(tokens, lengths, device, second);
-  }
-};
-
 void decode_batch(const Ensemble& models, const Tokenizers& tokenizers,
                   std::span<const ForcedPair> pairs, std::span<const size_t> members,
                   std::vector<std::vector<float>>& out) {
-  Sequences source, target_in;
-  TokenRows features;
-  std::vector<int64_t> targets;
-  for (const size_t i : members) {
-    const auto& [from, to, its_features] = pairs[i];
-    if (!its_features.empty()) append_features(its_features, features);
-    source.add(from);
-    source.add(tokenizers.source->eos());
-    source.end(static_cast<int64_t>(from.size()) + 1);
-    target_in.add(tokenizers.target->bos());
-    target_in.add(to);
-    target_in.end(static_cast<int64_t>(to.size()) + 1, tokenizers.target_counter.get());
-    targets.insert(targets.end(), to.begin(), to.end());
-    targets.push_back(tokenizers.target->eos());
-  }
-  const torch::Device device = models.device();
-  TokenSequences from = source.sent(device);
-  if (!features.feature_ends.empty()) {
-    from.features = row_features(features.features, features.feature_ends, device);
-  }
-  const auto rows_ND = models.forward(from, target_in.sent(device));
-  const torch::Tensor targets_N = int64_tensor(std::span<const int64_t>(targets), device);
+  std::vector<ForcedPair> chosen_pairs;
+  for (const size_t i : members) chosen_pairs.push_back(pairs[i]);
+  const auto [source, target_in, targets_N] =
+      forced_batch(chosen_pairs, tokenizers, models.device());
+  const auto rows_ND = models.forward(source, target_in);
   std::vector<torch::Tensor> chunks;
   for (int64_t begin = 0; begin < targets_N.size(0); begin += kRowsAtOnce) {
     const int64_t count = std::min(kRowsAtOnce, targets_N.size(0) - begin);

@@ -9,14 +9,9 @@
 
 #include "data/tokenizer.h"
 #include "eval/search/ensemble.h"
+#include "eval/tasks/forced_batch.h"
 
 namespace attn {
-
-/// A source and a target to be scored, in tokens without BOS and EOS.
-struct ForcedPair {
-  std::vector<int32_t> source, target;
-  std::vector<int32_t> features = {};  ///< of the source (SourceFeatures::encode); empty: none
-};
 
 /// Encodes a source and a target line.
 ForcedPair forced_pair(const Tokenizers& tokenizers, const std::string& source,

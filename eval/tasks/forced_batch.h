@@ -11,9 +11,10 @@
 
 namespace attn {
 
-/// A source and a target, without BOS and EOS.
-struct TokenPair {
+/// A source and a target to be scored, in tokens without BOS and EOS.
+struct ForcedPair {
   std::vector<int32_t> source, target;
+  std::vector<int32_t> features = {};  ///< of the source (SourceFeatures::encode); empty: none
 };
 
 struct ForcedBatch {
@@ -22,10 +23,7 @@ struct ForcedBatch {
   torch::Tensor targets_N;   ///< the token that follows each row of target_in; EOS at the end
 };
 
-ForcedBatch forced_batch(std::span<const TokenPair> pairs, const Tokenizers& tokenizers,
+ForcedBatch forced_batch(std::span<const ForcedPair> pairs, const Tokenizers& tokenizers,
                          torch::Device device);
-
-/// Sizes of consecutive batches of at most `tokens` padded tokens, or of one pair.
-std::vector<size_t> batch_sizes(std::span<const TokenPair> pairs, int64_t tokens);
 
 }  // namespace attn
