@@ -58,6 +58,7 @@ Result train(int64_t processes, const TrainConfig& config, bool shard_optimizer)
     Trainer trainer(config, 9, *model, stream, 1,
                     {.world = world, .shard_optimizer = shard_optimizer});
     lock.unlock();
+    gather(world, 0);  // a step seeds the generator that initializes the models of all threads
     for (int i = 0; i < 10; ++i) {
       const StepReport report = trainer.step();
       if (!world.is_first()) continue;
@@ -143,6 +144,7 @@ TEST_CASE("a sharded optimizer state is distributed as they were collected") {
     Trainer trainer(testing::copying_training(), 9, *model, stream, 1,
                     {.world = world, .shard_optimizer = true});
     lock.unlock();
+    gather(world, 0);  // a step seeds the generator that initializes the models of all threads
     trainer.step();
     const OptimizerState collected = trainer.collect_state();
     trainer.optimizer().state()[0].zero_();
