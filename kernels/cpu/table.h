@@ -82,14 +82,14 @@ struct SmoothedTargets {
 struct PanelProduct {
   const float* x;
   int64_t x_stride;
-  const float* panels;
-  const uint32_t* int8_panels;
-  const float* scales;  ///< with int8_panels: of each panel's outputs
-  const float* bias;    ///< [outputs], or null
+  const float* panels = nullptr;
+  const uint32_t* int8_panels = nullptr;
+  const float* scales = nullptr;  ///< with int8_panels: of each panel's outputs
+  const float* bias = nullptr;    ///< [outputs], or null
   float* y;
   int64_t y_stride;
   int64_t rows, inputs, outputs;
-  bool relu;
+  bool relu = false;
   bool transposed = false;  ///< x is stored as [inputs, rows]; not with int8_panels
   bool add = false;         ///< adds to y
 };

@@ -102,15 +102,11 @@ void add_weight_gradients(const torch::Tensor& x, std::span<const WeightGradient
       multiply({.x = dy.const_data_ptr<float>() + row * outputs,
                 .x_stride = outputs,
                 .panels = right.const_data_ptr<float>(),
-                .int8_panels = nullptr,
-                .scales = nullptr,
-                .bias = nullptr,
                 .y = sum,
                 .y_stride = inputs,
                 .rows = outputs,
                 .inputs = rows,
                 .outputs = inputs,
-                .relu = false,
                 .transposed = true,
                 .add = true});
     }
@@ -124,8 +120,6 @@ void multiply_rows(const torch::Tensor& x, const torch::Tensor& right, const tor
   multiply({.x = x.const_data_ptr<float>(),
             .x_stride = x.size(1),
             .panels = right.const_data_ptr<float>(),
-            .int8_panels = nullptr,
-            .scales = nullptr,
             .bias = bias.defined() ? bias.const_data_ptr<float>() : nullptr,
             .y = y.data_ptr<float>(),
             .y_stride = y.size(1),
@@ -133,7 +127,6 @@ void multiply_rows(const torch::Tensor& x, const torch::Tensor& right, const tor
             .inputs = x.size(1),
             .outputs = y.size(1),
             .relu = relu,
-            .transposed = false,
             .add = add});
 }
 

@@ -17,7 +17,7 @@ import sys
 import time
 import unittest
 
-from program import ProgramTest
+from program import ProgramTest, skip
 
 CONFIG = {
     "seed": 3,
@@ -33,14 +33,6 @@ MPIRUN = ["mpirun", "--oversubscribe", "--bind-to", "none"]
 ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
                "OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
 SECONDS = 300
-
-
-def skip(why):
-    print(f"skipped: {why}")
-    if reasons := os.environ.get("ATTN_SKIPPED"):  # collected by `./run test`
-        with open(reasons, "a", encoding="utf-8") as file:
-            file.write(f"{why}\n")
-    sys.exit(77)  # CTest's SKIP_RETURN_CODE
 
 
 def require_mpi(program):

@@ -8,6 +8,14 @@ import tempfile
 import unittest
 
 
+def skip(why):
+    print(f"skipped: {why}")
+    if reasons := os.environ.get("ATTN_SKIPPED"):  # collected by `./run test`
+        with open(reasons, "a", encoding="utf-8") as file:
+            file.write(f"{why}\n")
+    sys.exit(77)  # CTest's SKIP_RETURN_CODE
+
+
 class ProgramTest(unittest.TestCase):
     program = ""
 

@@ -20,6 +20,8 @@ import sys
 import tempfile
 import time
 
+from program import skip
+
 ATTN = ""
 PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "squeue", "scontrol", "scancel", "srun")
 
@@ -58,14 +60,6 @@ BASE = {
     "eval": [{"name": "valid", "kind": "loss", "every": 0},
              {"name": "test", "kind": "bleu", "data": "corpus/test", "tokenize": "none", "every": 0, "beam": 1}],
 }
-
-
-def skip(why):
-    print(f"skipped: {why}")
-    if reasons := os.environ.get("ATTN_SKIPPED"):  # collected by `./run test`
-        with open(reasons, "a", encoding="utf-8") as file:
-            file.write(f"{why}\n")
-    sys.exit(77)  # CTest's SKIP_RETURN_CODE
 
 
 def run(*command, check=True, **options):

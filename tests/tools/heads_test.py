@@ -8,14 +8,13 @@ importance is a numerical derivative of the likelihood. Needs numpy; skipped wit
 """
 import collections
 import json
-import os
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.dont_write_bytecode = True
 sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "tests/app")]
-from program import ProgramTest, main  # noqa: E402  # its folder must be on the path first
+from program import ProgramTest, main, skip  # noqa: E402  # its folder must be on the path first
 
 CONFIG = {
     "data": {"train": "corpus/train", "valid": "corpus/valid", "source": "en", "target": "de", "tokenizer": "words",
@@ -27,14 +26,6 @@ CONFIG = {
 }
 KINDS = ("encoder", "decoder", "cross")
 COMMON = 3
-
-
-def skip(why):
-    print(f"skipped: {why}")
-    if reasons := os.environ.get("ATTN_SKIPPED"):  # collected by `./run test`
-        with open(reasons, "a", encoding="utf-8") as file:
-            file.write(f"{why}\n")
-    sys.exit(77)  # CTest's SKIP_RETURN_CODE
 
 
 def watched(model):

@@ -8,7 +8,6 @@ tools/numpy_transformer.py computes. Needs numpy; skipped without.
 """
 import importlib.util
 import json
-import os
 import re
 import sys
 from pathlib import Path
@@ -16,7 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.dont_write_bytecode = True
 sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "tests/app")]
-from program import ProgramTest, main  # noqa: E402  # its folder must be on the path first
+from program import ProgramTest, main, skip  # noqa: E402  # its folder must be on the path first
 
 CONFIG = {
     "data": {"train": "corpus/train", "valid": "corpus/valid", "source": "en", "target": "de", "tokenizer": "words",
@@ -36,14 +35,6 @@ VARIANTS = {
     "t5": {"position": "t5_bias", "mup_base": 16},
     "none": {"position": "none", "norm_kind": "rms", "bias": False, "embedding_sharing": "none"},
 }
-
-
-def skip(why):
-    print(f"skipped: {why}")
-    if reasons := os.environ.get("ATTN_SKIPPED"):  # collected by `./run test`
-        with open(reasons, "a", encoding="utf-8") as file:
-            file.write(f"{why}\n")
-    sys.exit(77)  # CTest's SKIP_RETURN_CODE
 
 
 class NumpyTransformer(ProgramTest):
