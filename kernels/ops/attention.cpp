@@ -242,6 +242,16 @@ torch::Tensor repeated_heads(const torch::Tensor& rows, const PackedAttention& o
 
 }  // namespace
 
+torch::Tensor visible_keys(int64_t queries, int64_t keys, bool causal, int64_t window,
+                           torch::Device device) {
+  torch::Tensor visible =
+      torch::ones({queries, keys}, torch::TensorOptions(device).dtype(torch::kBool));
+  if (causal) visible = visible.tril();
+  if (window == 0) return visible;
+  const int64_t before = causal ? window - 1 : window / 2;
+  return visible.triu(-before).tril(before);
+}
+
 torch::Tensor padded_attention(const torch::Tensor& queries, const torch::Tensor& keys,
                                const torch::Tensor& values, const PackedAttention& options) {
   const int64_t sentences = static_cast<int64_t>(options.query_offsets.size()) - 1;
@@ -258,13 +268,9 @@ torch::Tensor padded_attention(const torch::Tensor& queries, const torch::Tensor
         .transpose(1, 2);
   };
   torch::Tensor allowed = (key_rows != keys.size(0)).view({sentences, 1, 1, longest_key});
-  if (options.causal) {
-    allowed = allowed & torch::ones({longest_query, longest_key}, allowed.options()).tril();
-  }
-  if (options.window > 0) {
-    const int64_t before = options.causal ? options.window - 1 : options.window / 2;
-    const torch::Tensor all = torch::ones({longest_query, longest_key}, allowed.options());
-    allowed = allowed & all.triu(-before) & all.tril(before);
+  if (options.causal || options.window > 0) {
+    allowed = allowed & visible_keys(longest_query, longest_key, options.causal, options.window,
+                                     allowed.device());
   }
   // A padding query may attend to no key; it gets its first key, and its output is dropped below.
   const torch::Tensor none = ~allowed.any(-1, true);

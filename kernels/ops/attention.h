@@ -39,6 +39,11 @@ torch::Tensor packed_attention(const torch::Tensor& queries, const torch::Tensor
 torch::Tensor padded_attention(const torch::Tensor& queries, const torch::Tensor& keys,
                                const torch::Tensor& values, const PackedAttention& options);
 
+/// [queries, keys] bool: whether a query may attend to a key of its sentence. `causal` and `window`
+/// as in PackedAttention.
+torch::Tensor visible_keys(int64_t queries, int64_t keys, bool causal, int64_t window,
+                           torch::Device device);
+
 /// Whether step_attention supports this tensor: float32 on a CPU, without gradients.
 bool step_attention_runs_on(const torch::Tensor& queries);
 

@@ -32,17 +32,10 @@ Linear projection(int64_t in, int64_t out, bool bias) {
 }  // namespace
 
 torch::Tensor AttentionSpec::mask() const {
-  torch::Tensor mask =
+  const torch::Tensor mask =
       keys.mask().unsqueeze(1).unsqueeze(2) & queries.mask().unsqueeze(1).unsqueeze(3);
-  if (causal) {
-    mask = mask & torch::ones({queries.longest(), keys.longest()}, mask.options()).tril();
-  }
-  if (window > 0) {
-    const int64_t before = causal ? window - 1 : window / 2;
-    const torch::Tensor all = torch::ones({queries.longest(), keys.longest()}, mask.options());
-    mask = mask & all.triu(-before) & all.tril(before);
-  }
-  return mask;
+  if (!causal && window == 0) return mask;
+  return mask & visible_keys(queries.longest(), keys.longest(), causal, window, mask.device());
 }
 
 AttentionResult scaled_dot_product_attention(const torch::Tensor& queries_BHLK,
