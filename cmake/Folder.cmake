@@ -25,15 +25,20 @@ function(attn_make_pch)
 endfunction()
 
 # With ATTN_UNITY up to six sources are one translation unit: most of a source's compilation is what it includes.
-function(attn_folder_library target)
-  add_library(${target} STATIC ${ARGN})
-  list(LENGTH ARGN count)
+function(attn_unity_build target)
+  get_target_property(sources ${target} SOURCES)
+  list(LENGTH sources count)
   math(EXPR units "(${count} + 5) / 6")
   if(units LESS 2)
     set(units 2) # so that two cores have work
   endif()
   math(EXPR batch "(${count} + ${units} - 1) / ${units}")
   set_target_properties(${target} PROPERTIES UNITY_BUILD ${ATTN_UNITY} UNITY_BUILD_BATCH_SIZE ${batch})
+endfunction()
+
+function(attn_folder_library target)
+  add_library(${target} STATIC ${ARGN})
+  attn_unity_build(${target})
 endfunction()
 
 function(attn_folder name)

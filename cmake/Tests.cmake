@@ -8,6 +8,7 @@
 # catch_discover_tests is not used, since that of version 2 runs the binary when it is built and knows no labels.
 function(attn_test_binary target library)
   add_executable(${target} ${ARGN})
+  attn_unity_build(${target})
   target_link_libraries(${target} PRIVATE ${library} attn_test_main attn_source_dir nlohmann_json::nlohmann_json)
   set(script ${CMAKE_CURRENT_BINARY_DIR}/${target}.ctest.cmake)
   file(GENERATE OUTPUT ${script} CONTENT "set(target ${target})

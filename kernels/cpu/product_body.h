@@ -132,37 +132,49 @@ static inline void add_products(const PanelProduct& p, const float* x, const uin
   }
 }
 
+// y = sums + b of `rows` rows from `row`. Not a template: compiled into every tile, unrolled, it
+// took most of the time of compilation.
+__attribute__((noinline)) static void store_tile(const PanelProduct& p,
+                                                 const Vector (*sums)[kTileVectors], int rows,
+                                                 int64_t row, int64_t output) {
+  for (int r = 0; r < rows; ++r) {
+    float* y = p.y + (row + r) * p.y_stride + output;
+    for (int v = 0; v < kTileVectors; ++v, y += kLanes) {
+      const int64_t first = output + v * kLanes;
+      const int64_t here = least(kLanes, p.outputs - first);
+      Vector sum = sums[r][v];
+      if (p.scales) sum *= load(p.scales + first);
+      if (here == kLanes) {
+        if (p.bias) sum += load(p.bias + first);
+        if (p.add) sum += load(y);
+        if (p.relu) sum = sum < 0.0f ? Vector{} : sum;  // propagates NaN
+        store(y, sum);
+        continue;
+      }
+      float edge[kLanes];  // the last panel may exceed the outputs
+      store(edge, sum);
+      for (int64_t o = 0; o < here; ++o) {
+        const float z = edge[o] + (p.bias ? p.bias[first + o] : 0.0f) + (p.add ? y[o] : 0.0f);
+        y[o] = p.relu && z < 0.0f ? 0.0f : z;
+      }
+    }
+  }
+}
+
 template <int kRows, bool kTransposed, class Weight>
 static inline void product_tile(const PanelProduct& p, const Weight* panel, int64_t row,
                                 int64_t output) {
   const float* x = p.x + (kTransposed ? row : row * p.x_stride);
   Vector sums[kRows][kTileVectors] = {};
   add_products<kRows, kTransposed>(p, x, panel, sums);
-  const int64_t count = least(kPanel, p.outputs - output);
+  // A copy: `sums` itself is only kept in registers if its address is not taken.
+  Vector tile[kRows][kTileVectors];
 #pragma GCC unroll 16
   for (int r = 0; r < kRows; ++r) {
-    float* y = p.y + (row + r) * p.y_stride + output;
 #pragma GCC unroll 4
-    for (int v = 0; v < kTileVectors; ++v) {
-      Vector sum = sums[r][v];
-      if (p.scales) sum *= load(p.scales + output + v * kLanes);
-      float edge[kLanes];  // the last panel may exceed the outputs
-      const int64_t here = least(kLanes, count - v * kLanes);
-      if (here == kLanes) {
-        if (p.bias) sum += load(p.bias + output + v * kLanes);
-        if (p.add) sum += load(y + v * kLanes);
-        if (p.relu) sum = sum < 0.0f ? Vector{} : sum;  // propagates NaN
-        store(y + v * kLanes, sum);
-        continue;
-      }
-      store(edge, sum);
-      for (int64_t o = 0; o < here; ++o) {
-        const float z = edge[o] + (p.bias ? p.bias[output + v * kLanes + o] : 0.0f) +
-                        (p.add ? y[v * kLanes + o] : 0.0f);
-        y[v * kLanes + o] = p.relu && z < 0.0f ? 0.0f : z;
-      }
-    }
+    for (int v = 0; v < kTileVectors; ++v) tile[r][v] = sums[r][v];
   }
+  store_tile(p, tile, kRows, row, output);
 }
 
 // `size` is that of a panel.

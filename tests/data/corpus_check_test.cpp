@@ -13,12 +13,12 @@ using namespace attn::testing;
 
 namespace {
 
-struct Texts {
+struct ParallelTexts {
   TemporaryDirectory directory;
   std::filesystem::path source = directory / "train.en";
   std::filesystem::path target = directory / "train.de";
 
-  Texts(const std::string& source_text, const std::string& target_text) {
+  ParallelTexts(const std::string& source_text, const std::string& target_text) {
     write_text(source, source_text);
     write_text(target, target_text);
   }
@@ -82,7 +82,7 @@ TEST_CASE("a missing file and a directory are named") {
 }
 
 TEST_CASE("good texts are reported as good") {
-  const Texts texts("a\nb\n", "c\nd");
+  const ParallelTexts texts("a\nb\n", "c\nd");
   const CorpusReport report = texts.check();
   CHECK(report.lines == 2);
   CHECK(report.kept() == 2);
@@ -91,17 +91,17 @@ TEST_CASE("good texts are reported as good") {
 }
 
 TEST_CASE("unequal line counts stop with both counts and files") {
-  const Texts texts("a\nb\nc\nd\n", "a\nb\n");
+  const ParallelTexts texts("a\nb\nc\nd\n", "a\nb\n");
   CHECK_THROWS_AS(texts.check(), DataError);
   CHECK_THROWS_WITH(texts.check(),
                     contains("train.en' has 4 lines") && contains("train.de' has 2"));
-  const Texts other("a\n", "a\nb\nc");
+  const ParallelTexts other("a\n", "a\nb\nc");
   CHECK_THROWS_WITH(other.check(),
                     contains("train.en' has 1 lines") && contains("train.de' has 3"));
 }
 
 TEST_CASE("empty lines are counted and the first few named with their file") {
-  const Texts texts("a\n\nb\n \t\nc\nd\ne\n", "a\nx\n\r\ny\n\n\nz\n");
+  const ParallelTexts texts("a\n\nb\n \t\nc\nd\ne\n", "a\nx\n\r\ny\n\n\nz\n");
   const CorpusReport report = texts.check();
   CHECK(report.lines == 7);
   CHECK(report.kept() == 2);
@@ -116,35 +116,35 @@ TEST_CASE("empty lines are counted and the first few named with their file") {
 }
 
 TEST_CASE("a little invalid UTF-8 is dropped, much of it is an error") {
-  const Texts few(repeat("a\n", 200), repeat("b\n", 120) + "\xff\n" + repeat("b\n", 79));
+  const ParallelTexts few(repeat("a\n", 200), repeat("b\n", 120) + "\xff\n" + repeat("b\n", 79));
   const CorpusReport report = few.check();
   CHECK(report[PairProblem::invalid_utf8].count == 1);
   CHECK(report.kept() == 199);
   CHECK_THAT(report.text().back(),
              contains("1 pair with invalid UTF-8") && contains("train.de:121"));
 
-  const Texts many(repeat("a\n", 150), repeat("b\n", 148) + "gr\xfc\xdf\n\xe4\n");
+  const ParallelTexts many(repeat("a\n", 150), repeat("b\n", 148) + "gr\xfc\xdf\n\xe4\n");
   CHECK_THROWS_AS(many.check(), DataError);
   CHECK_THROWS_WITH(many.check(), contains("2 of 150 pairs are not valid UTF-8") &&
                                       contains("train.de:149") && contains("iconv"));
 }
 
 TEST_CASE("texts without a usable pair stop") {
-  CHECK_THROWS_WITH(Texts("", "").check(), contains("is empty"));
-  CHECK_THROWS_WITH(Texts("\n\n", "a\nb\n").check(), contains("no pair with text"));
+  CHECK_THROWS_WITH(ParallelTexts("", "").check(), contains("is empty"));
+  CHECK_THROWS_WITH(ParallelTexts("\n\n", "a\nb\n").check(), contains("no pair with text"));
 }
 
 TEST_CASE("a line that is cut is overlong, even when the cut splits a character") {
   std::string wide = "x";
   while (wide.size() <= LineReader::most_bytes) wide += "ü";
-  const Texts texts("a\n" + wide + "\n", "a\nb\n");
+  const ParallelTexts texts("a\n" + wide + "\n", "a\nb\n");
   const CorpusReport report = texts.check();
   CHECK(report[PairProblem::overlong].count == 1);
   CHECK(report[PairProblem::invalid_utf8].count == 0);
 }
 
 TEST_CASE("a pair with two faults is counted once") {
-  const Texts texts(repeat("a\n", 300) + "\n", repeat("b\n", 300) + "\xff\n");
+  const ParallelTexts texts(repeat("a\n", 300) + "\n", repeat("b\n", 300) + "\xff\n");
   const CorpusReport report = texts.check();
   CHECK(report.kept() == 300);
   CHECK(report[PairProblem::invalid_utf8].count == 1);

@@ -179,7 +179,7 @@ inline void check_replica(const ModelVariant& variant) {
 }
 
 /// Every parameter gets a gradient.
-inline void check_gradients(const ModelVariant& variant) {
+inline void check_all_gradients(const ModelVariant& variant) {
   const auto model = seeded_model(variant.config);
   model->train();
   const bool counted = variant.config.counts_words();

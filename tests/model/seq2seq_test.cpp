@@ -232,5 +232,5 @@ TEST_CASE("a replica is the same model over other memory") {
 }
 
 TEST_CASE("every parameter gets a gradient") {
-  over_variants(testing::check_gradients);
+  over_variants(testing::check_all_gradients);
 }

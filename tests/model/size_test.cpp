@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "base/json_config.h"
 #include "tests/support/catch.h"
-#include "tests/support/source_dir.h"
+#include "tests/support/golden_json.h"
 #include "tests/support/table3.h"
 
 using namespace attn;
@@ -32,8 +32,7 @@ TEST_CASE("forward FLOPs of a dense layer are two per parameter and position") {
 }
 
 TEST_CASE("FLOPs are those that PyTorch's counter sees, less the masked positions") {
-  const auto path = std::filesystem::path(testing::kSourceDir) / "tests/model/data/flops.json";
-  const Json cases = parse_json(read_file(path), path.string());
+  const Json cases = testing::golden_json("model/data/flops.json");
   REQUIRE(cases.size() == 10);
   for (const Json& one : cases) {
     INFO(one.dump());
@@ -57,9 +56,7 @@ TEST_CASE("FLOPs are those that PyTorch's counter sees, less the masked position
 }
 
 TEST_CASE("FLOPs of the other architectures are those that PyTorch's counter sees") {
-  const auto path =
-      std::filesystem::path(testing::kSourceDir) / "tests/model/data/flops_architectures.json";
-  const Json cases = parse_json(read_file(path), path.string());
+  const Json cases = testing::golden_json("model/data/flops_architectures.json");
   REQUIRE(cases.size() == 10);
   for (const Json& one : cases) {
     INFO(one["model"].dump());

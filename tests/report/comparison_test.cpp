@@ -10,7 +10,7 @@
 #include "tests/report/sentences.h"
 #include "tests/report/sweeps.h"
 #include "tests/support/catch.h"
-#include "tests/support/source_dir.h"
+#include "tests/support/golden_json.h"
 
 using namespace attn;
 using testing::contains;
@@ -107,9 +107,7 @@ TEST_CASE("with Holm's correction 5 % of tables without a difference have a sign
 }
 
 TEST_CASE("pooled p-values over seeds are SciPy's, for one seed and for many") {
-  const auto path =
-      std::filesystem::path(testing::kSourceDir) / "tests/report/data/seed_test_cases.json";
-  const Json cases = parse_json(read_file(path), path.string());
+  const Json cases = testing::golden_json("report/data/seed_test_cases.json");
   REQUIRE(cases.size() == 52);
   for (const Json& one : cases) {
     INFO(one.dump());

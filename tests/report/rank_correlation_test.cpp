@@ -7,7 +7,7 @@
 #include "base/json_config.h"
 #include "tests/report/normal_draws.h"
 #include "tests/support/catch.h"
-#include "tests/support/source_dir.h"
+#include "tests/support/golden_json.h"
 
 using namespace attn;
 
@@ -20,9 +20,7 @@ RankBootstrap no_bootstrap() {
 }  // namespace
 
 TEST_CASE("τ-b and its p-value are SciPy's, exact without ties and approximate with them") {
-  const auto path =
-      std::filesystem::path(testing::kSourceDir) / "tests/report/data/statistics_cases.json";
-  const Json all = parse_json(read_file(path), path.string());
+  const Json all = testing::golden_json("report/data/statistics_cases.json");
   REQUIRE(all["kendall"].size() > 30);
   for (const Json& one : all["kendall"]) {
     INFO(one.dump());

@@ -9,7 +9,7 @@
 #include "base/random.h"
 #include "tests/report/normal_draws.h"
 #include "tests/support/catch.h"
-#include "tests/support/source_dir.h"
+#include "tests/support/golden_json.h"
 
 using namespace attn;
 
@@ -18,9 +18,7 @@ namespace {
 constexpr double kExact = 1e-9, kIterative = 1e-6;
 
 Json cases(const char* group) {
-  const auto path =
-      std::filesystem::path(testing::kSourceDir) / "tests/report/data/statistics_cases.json";
-  return parse_json(read_file(path), path.string())[group];
+  return testing::golden_json("report/data/statistics_cases.json")[group];
 }
 
 SeedMean described(const Json& values) {

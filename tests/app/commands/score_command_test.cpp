@@ -46,13 +46,13 @@ Printed score_chrf(std::vector<std::string> arguments, const std::string& input 
   return run_score(std::move(arguments), input);
 }
 
-const std::string text = "The cat sat on the mat.\nIt rained all day long.\n";
+const std::string kText = "The cat sat on the mat.\nIt rained all day long.\n";
 
 }  // namespace
 
 TEST_CASE("the score is printed in one line") {
   const Folder folder;
-  const auto file = folder.file("a", text);
+  const auto file = folder.file("a", kText);
   const Printed printed = score_bleu({file, file});
   CHECK_THAT(printed.out, contains("BLEU|nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:"));
   CHECK_THAT(printed.out, contains(" = 100.00 100.0/100.0/100.0/100.0 (BP = 1.000 ratio = 1.000 "
@@ -64,7 +64,7 @@ TEST_CASE("the score is printed in one line") {
 TEST_CASE("JSON has its six keys in order, at full precision") {
   const Folder folder;
   const auto hypothesis = folder.file("h", "the cat sat on a mat .\nit rained\n");
-  const auto reference = folder.file("r", text);
+  const auto reference = folder.file("r", kText);
   const auto json = nlohmann::ordered_json::parse(
       score_bleu({hypothesis, reference, "--lowercase", "--json"}).out);
   std::vector<std::string> keys;
@@ -86,14 +86,14 @@ TEST_CASE("hypotheses come from stdin, and several references count") {
   const Folder folder;
   const auto first = folder.file("r1", "nothing at all like it\nIt rained all day long.\n");
   const auto second = folder.file("r2", "The cat sat on the mat.\nnothing at all like it\n");
-  const Printed printed = score_bleu({"-", first, second}, text);
+  const Printed printed = score_bleu({"-", first, second}, kText);
   CHECK_THAT(printed.out, contains("nrefs:2|"));
   CHECK_THAT(printed.out, contains(" = 100.00 "));
 }
 
 TEST_CASE("the score does not depend on line endings") {
   const Folder folder;
-  const auto reference = folder.file("r", text);
+  const auto reference = folder.file("r", kText);
   const auto windows = folder.file("w", "The cat sat on the mat.\r\nIt rained all day long.");
   CHECK(score_bleu({windows, reference}).out == score_bleu({reference, reference}).out);
   CHECK(score_bleu({"-", reference}, "The cat sat on the mat.\r\nIt rained all day long.").out ==
@@ -130,8 +130,8 @@ TEST_CASE("text that looks tokenized is warned about, on stderr") {
 
 TEST_CASE("errors of files that cannot be scored have file and line") {
   const Folder folder;
-  const auto two = folder.file("two", text);
-  const auto three = folder.file("three", text + "One more.\n");
+  const auto two = folder.file("two", kText);
+  const auto three = folder.file("three", kText + "One more.\n");
   const auto broken = folder.file("broken", "fine\nM\xFCller\n");
   const auto empty = folder.file("empty", "");
   CHECK_THROWS_WITH(score_bleu({two, three}), contains("three:3: ") && contains("two has no such"));
@@ -146,7 +146,7 @@ TEST_CASE("errors of files that cannot be scored have file and line") {
 
 TEST_CASE("invalid options are rejected") {
   const Folder folder;
-  const auto file = folder.file("a", text);
+  const auto file = folder.file("a", kText);
   CHECK_THROWS_AS(score_bleu({file, file, "--tokenize", "moses"}), CLI::ValidationError);
   CHECK_THROWS_AS(score_bleu({file, file, "--smooth", "lots"}), CLI::ValidationError);
   CHECK_THROWS_AS(score_bleu({file}), CLI::RequiredError);
@@ -174,8 +174,8 @@ TEST_CASE("a baseline adds both systems' intervals and the p-value of their diff
   CHECK(json["difference"].get<double>() > 0);
   CHECK(json["p_value"].get<double>() < 0.05);
   CHECK(json["ci"].get<double>() > 0);
-  const Printed text = score_bleu({hyp, ref, "--baseline", base, "--tokenize", "none"});
-  CHECK_THAT(text.out, contains("baseline") && contains("p = 0.00"));
+  const Printed table = score_bleu({hyp, ref, "--baseline", base, "--tokenize", "none"});
+  CHECK_THAT(table.out, contains("baseline") && contains("p = 0.00"));
   CHECK_THAT(score_bleu({hyp, ref, "--confidence", "--tokenize", "none"}).out, contains("±"));
   const auto shorter = folder.file("short", "the cat\n");
   CHECK_THROWS_AS(score_bleu({hyp, ref, "--baseline", shorter}), DataError);
@@ -183,11 +183,11 @@ TEST_CASE("a baseline adds both systems' intervals and the p-value of their diff
 
 TEST_CASE("chrF is scored from files and stdin, with its options in name and signature") {
   const Folder folder;
-  const auto reference = folder.file("r", text);
+  const auto reference = folder.file("r", kText);
   CHECK_THAT(score_chrf({reference, reference}).out,
              contains("chrF2|nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no|version:attn-") &&
                  contains(" = 100.00\n"));
-  CHECK_THAT(score_chrf({"-", reference, reference, "--word-order", "2", "--lowercase"}, text).out,
+  CHECK_THAT(score_chrf({"-", reference, reference, "--word-order", "2", "--lowercase"}, kText).out,
              contains("chrF2++|nrefs:2|case:lc|eff:yes|nc:6|nw:2|"));
   const auto json = nlohmann::ordered_json::parse(
       score_chrf({reference, reference, "--beta", "3", "--whitespace", "--json"}).out);
@@ -198,7 +198,7 @@ TEST_CASE("chrF is scored from files and stdin, with its options in name and sig
 
 TEST_CASE("chrF's errors name the option, or file and line") {
   const Folder folder;
-  const auto two = folder.file("two", text), three = folder.file("three", text + "More.\n");
+  const auto two = folder.file("two", kText), three = folder.file("three", kText + "More.\n");
   CHECK_THROWS_WITH(score_chrf({two, three}), contains("three:3: ") && contains("two has no such"));
   CHECK_THROWS_AS(score_chrf({two, "-"}), ConfigError);
   CHECK_THROWS_WITH(score_chrf({two, two, "--char-order", "0"}), contains("char_order: 0"));

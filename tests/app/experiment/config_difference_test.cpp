@@ -7,7 +7,7 @@ using namespace attn;
 
 namespace {
 
-Experiment resolve(const std::string& text) {
+Experiment resolve_text(const std::string& text) {
   return resolve_experiment(parse_json(text, "test.json"), "test.json", ".");
 }
 
@@ -23,7 +23,7 @@ TEST_CASE("a missing key is a difference, and arrays of different lengths differ
 }
 
 TEST_CASE("the difference of two configs is the list of the paths that differ") {
-  const Experiment a = resolve(R"({"eval": [{"name": "x", "kind": "bleu"}]})");
+  const Experiment a = resolve_text(R"({"eval": [{"name": "x", "kind": "bleu"}]})");
   Experiment b = a;
   CHECK(changed_paths(write_config(a), write_config(b)).empty());
   b.model.get<TransformerConfig>().heads = 3;
@@ -35,10 +35,10 @@ TEST_CASE("the difference of two configs is the list of the paths that differ") 
 }
 
 TEST_CASE("options that only one of two configs has follow from the tag in which they differ") {
-  const Json paper = write_config(resolve("{}"));
+  const Json paper = write_config(resolve_text("{}"));
   const auto peak = [](const char* rate) {
-    return write_config(resolve(R"({"train": {"schedule": "inverse_sqrt", "learning_rate": )" +
-                                std::string(rate) + "}}"));
+    return write_config(resolve_text(R"({"train": {"schedule": "inverse_sqrt", "learning_rate": )" +
+                                     std::string(rate) + "}}"));
   };
   const ConfigSchema& schema = schema_of<Experiment>();
   CHECK(changed_paths(peak("0.005"), paper, schema) == std::vector<std::string>{"train.schedule"});

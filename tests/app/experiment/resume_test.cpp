@@ -14,7 +14,7 @@ namespace {
 
 using Paths = std::vector<std::string>;
 
-Experiment resolve(const std::vector<std::string>& assignments = {}) {
+Experiment with_options(const std::vector<std::string>& assignments = {}) {
   return resolve_experiment(parse_json(R"({"eval": [{"name": "v", "kind": "bleu"}]})", "t"), "t",
                             ".", assignments);
 }
@@ -22,38 +22,38 @@ Experiment resolve(const std::vector<std::string>& assignments = {}) {
 }  // namespace
 
 TEST_CASE("what changes an update stops a resumed run, what changes its length does not") {
-  const Experiment before = resolve();
+  const Experiment before = with_options();
   CHECK(resume_conflicts(before, before).empty());
-  CHECK(resume_conflicts(before,
-                         resolve({"model.layers=2", "train.steps=7", "data.batch_tokens=9"})) ==
+  CHECK(resume_conflicts(
+            before, with_options({"model.layers=2", "train.steps=7", "data.batch_tokens=9"})) ==
         Paths{"data.batch_tokens", "model.layers"});
-  CHECK(resume_conflicts(before, resolve({"train.patience=3", "search.beam=2"})).empty());
-  CHECK(resume_conflicts(before, resolve({"train.log_every=3", "about=x"})).empty());
+  CHECK(resume_conflicts(before, with_options({"train.patience=3", "search.beam=2"})).empty());
+  CHECK(resume_conflicts(before, with_options({"train.log_every=3", "about=x"})).empty());
 }
 
 TEST_CASE("a finished run's results mean its length and its evaluators, too") {
-  const Experiment before = resolve();
-  CHECK(result_conflicts(before, resolve({"train.steps=7", "train.log_every=3"})) ==
+  const Experiment before = with_options();
+  CHECK(result_conflicts(before, with_options({"train.steps=7", "train.log_every=3"})) ==
         Paths{"train.steps"});
-  CHECK(result_conflicts(before, resolve({"search.beam=2"})) ==
+  CHECK(result_conflicts(before, with_options({"search.beam=2"})) ==
         Paths{"search.beam", "eval[0].beam"});
 }
 
 TEST_CASE("a row may leave open the seed and the vocabulary that its run has") {
   const testing::TemporaryDirectory run;
-  const auto trained = resolve({"seed=4", "data.source_model=s.model"});
+  const auto trained = with_options({"seed=4", "data.source_model=s.model"});
   std::ofstream(run / kConfigFile) << write_experiment(trained).dump();
-  CHECK(row_conflicts(run.path(), resolve()).empty());
-  CHECK(row_conflicts(run.path(), resolve({"data.source_model=other.model"})) ==
+  CHECK(row_conflicts(run.path(), with_options()).empty());
+  CHECK(row_conflicts(run.path(), with_options({"data.source_model=other.model"})) ==
         Paths{"data.source_model"});
-  CHECK(row_conflicts(run.path(), resolve({"train.steps=9"})).empty());
+  CHECK(row_conflicts(run.path(), with_options({"train.steps=9"})).empty());
   write_result(run.path(), {.step = 100'000'000});
-  CHECK(row_conflicts(run.path(), resolve({"train.steps=9"})) == Paths{"train.steps"});
+  CHECK(row_conflicts(run.path(), with_options({"train.steps=9"})) == Paths{"train.steps"});
 }
 
 TEST_CASE("another runtime is reported and neither stops a run nor changes its result") {
-  const Experiment before = resolve();
-  const Experiment now = resolve({"runtime.decoder=modules", "runtime.attention=reference"});
+  const Experiment before = with_options();
+  const Experiment now = with_options({"runtime.decoder=modules", "runtime.attention=reference"});
   CHECK(resume_conflicts(before, now).empty());
   CHECK(result_conflicts(before, now).empty());
   CHECK(runtime_changes(before, now) ==

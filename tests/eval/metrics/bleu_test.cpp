@@ -25,8 +25,9 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-const Lines hypotheses = {"the cat sat on the mat .", "a dog barked at it", "", "rain again today"};
-const std::vector<Lines> references = {
+const Lines kHypotheses = {"the cat sat on the mat .", "a dog barked at it", "",
+                           "rain again today"};
+const std::vector<Lines> kReferences = {
     {"the cat sat upon the mat .", "the dog barked at it", "silence", "rain again today"},
     {"a cat was on the mat .", "it was barked at by a dog", "", "once more it rains"},
 };
@@ -109,20 +110,21 @@ TEST_CASE("a text scores 100 against itself, and 0 where no word is shared") {
 }
 
 TEST_CASE("the order of references and of sentences doesn't matter") {
-  const BleuScore score = corpus_bleu(hypotheses, references);
+  const BleuScore score = corpus_bleu(kHypotheses, kReferences);
   CHECK(score.score > 10);
   const BleuScore swapped =
-      corpus_bleu(hypotheses, std::vector<Lines>{references[1], references[0]});
+      corpus_bleu(kHypotheses, std::vector<Lines>{kReferences[1], kReferences[0]});
   CHECK(swapped.score == score.score);
   const auto reversed = [](const Lines& lines) { return Lines(lines.rbegin(), lines.rend()); };
-  const BleuScore backwards = corpus_bleu(
-      reversed(hypotheses), std::vector<Lines>{reversed(references[0]), reversed(references[1])});
+  const BleuScore backwards =
+      corpus_bleu(reversed(kHypotheses),
+                  std::vector<Lines>{reversed(kReferences[0]), reversed(kReferences[1])});
   CHECK(backwards.score == score.score);
 }
 
 TEST_CASE("an additional reference never reduces the matches") {
-  const auto one = bleu_statistics(hypotheses, std::span(references).first(1));
-  const auto two = bleu_statistics(hypotheses, references);
+  const auto one = bleu_statistics(kHypotheses, std::span(kReferences).first(1));
+  const auto two = bleu_statistics(kHypotheses, kReferences);
   for (size_t i = 0; i < one.size(); ++i) {
     for (size_t n = 0; n < bleu_order; ++n) {
       CHECK(two[i].counts[n] >= one[i].counts[n]);
@@ -134,9 +136,9 @@ TEST_CASE("an additional reference never reduces the matches") {
 
 TEST_CASE("a corpus is the sum of its sentences' statistics") {
   BleuStatistics sum;
-  for (const BleuStatistics& one : bleu_statistics(hypotheses, references)) sum += one;
+  for (const BleuStatistics& one : bleu_statistics(kHypotheses, kReferences)) sum += one;
   const BleuScore from_sum = bleu_from_statistics(sum, {}, 2);
-  const BleuScore direct = corpus_bleu(hypotheses, references);
+  const BleuScore direct = corpus_bleu(kHypotheses, kReferences);
   CHECK(from_sum.score == direct.score);
   CHECK(from_sum.signature == direct.signature);
   CHECK(sum.counts == direct.counts);
@@ -249,19 +251,19 @@ TEST_CASE("a hundred tokenized full stops are noticed") {
 }
 
 TEST_CASE("invalid input is rejected") {
-  CHECK_THROWS_AS(corpus_bleu(hypotheses, std::vector<Lines>{}), DataError);
+  CHECK_THROWS_AS(corpus_bleu(kHypotheses, std::vector<Lines>{}), DataError);
   CHECK_THROWS_AS(sentence_bleu("a", Lines{}), DataError);
-  CHECK_THROWS_WITH(corpus_bleu(hypotheses, std::vector<Lines>{references[0], {"one line"}}),
+  CHECK_THROWS_WITH(corpus_bleu(kHypotheses, std::vector<Lines>{kReferences[0], {"one line"}}),
                     contains("4 hypotheses but 1 sentences in reference 2"));
   BleuOptions options;
   options.smoothing_value = 0.5;
-  CHECK_THROWS_AS(corpus_bleu(hypotheses, references, options), ConfigError);
+  CHECK_THROWS_AS(corpus_bleu(kHypotheses, kReferences, options), ConfigError);
   options.smoothing = BleuSmoothing::floor;
-  CHECK_NOTHROW(corpus_bleu(hypotheses, references, options));
+  CHECK_NOTHROW(corpus_bleu(kHypotheses, kReferences, options));
   options.smoothing_value = std::nan("");
-  CHECK_THROWS_WITH(corpus_bleu(hypotheses, references, options), contains("finite"));
+  CHECK_THROWS_WITH(corpus_bleu(kHypotheses, kReferences, options), contains("finite"));
   options.smoothing_value = -1;
-  CHECK_THROWS_AS(corpus_bleu(hypotheses, references, options), ConfigError);
+  CHECK_THROWS_AS(corpus_bleu(kHypotheses, kReferences, options), ConfigError);
 }
 
 TEST_CASE("a sentence of more different words than 16 bits number is counted exactly") {

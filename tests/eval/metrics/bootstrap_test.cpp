@@ -7,19 +7,13 @@
 #include "base/json_config.h"
 #include "eval/metrics/numpy_random.h"
 #include "tests/support/catch.h"
-#include "tests/support/source_dir.h"
+#include "tests/support/golden_json.h"
 
 using namespace attn;
 
 namespace {
 
 constexpr double kExact = 1e-9;
-
-Json cases() {
-  const auto path =
-      std::filesystem::path(testing::kSourceDir) / "tests/eval/data/bootstrap_cases.json";
-  return parse_json(read_file(path), path.string());
-}
 
 BleuOptions no_tokenizer() {
   BleuOptions options;
@@ -43,7 +37,7 @@ void check_equal(const BootstrapScore& score, const Json& expected) {
 }  // namespace
 
 TEST_CASE("draws are those of NumPy's default_rng(seed).choice") {
-  const Json all = cases();
+  const Json all = testing::golden_json("eval/data/bootstrap_cases.json");
   REQUIRE(all["draws"].size() == 24);
   for (const Json& draw : all["draws"]) {
     INFO(draw.dump());
@@ -55,7 +49,7 @@ TEST_CASE("draws are those of NumPy's default_rng(seed).choice") {
 }
 
 TEST_CASE("intervals and p-values are sacreBLEU's") {
-  const Json all = cases();
+  const Json all = testing::golden_json("eval/data/bootstrap_cases.json");
   const std::vector<std::string> names = {"alike", "better", "worse", "same"};
   std::vector<SystemStatistics> systems;
   for (const std::string& name : names) systems.push_back({statistics(all, name)});
@@ -73,7 +67,7 @@ TEST_CASE("intervals and p-values are sacreBLEU's") {
 }
 
 TEST_CASE("several runs of a system are scored by their mean, on the same resamples") {
-  const Json all = cases();
+  const Json all = testing::golden_json("eval/data/bootstrap_cases.json");
   const auto a = statistics(all, "better"), b = statistics(all, "worse");
   const SystemStatistics baseline = {statistics(all, "baseline")};
   const std::vector<SystemStatistics> systems = {{a}, {b}, {a, b}, {a, a, a}};

@@ -13,6 +13,7 @@
 #include "base/json_config.h"
 #include "eval/metrics/bootstrap.h"
 #include "tests/support/catch.h"
+#include "tests/support/golden_json.h"
 #include "tests/support/source_dir.h"
 
 using namespace attn;
@@ -22,12 +23,7 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-Json golden() {
-  const auto path = std::filesystem::path(testing::kSourceDir) / "tests/eval/data/chrf_cases.json";
-  return parse_json(read_file(path), path.string());
-}
-
-ChrfOptions options_of(const Json& json) {
+ChrfOptions chrf_options(const Json& json) {
   ChrfOptions options;
   options.char_order = json.value("char_order", options.char_order);
   options.word_order = json.value("word_order", options.word_order);
@@ -93,13 +89,13 @@ TEST_CASE("chrF: invalid input is an error") {
 }
 
 TEST_CASE("chrF of corpora and sentences is sacreBLEU's") {
-  const Json all = golden();
+  const Json all = testing::golden_json("eval/data/chrf_cases.json");
   for (const Json& row : all.at("cases")) {
     INFO(row.dump());
     const Json& corpus = all.at("corpora").at(row.at("corpus").get<std::string>());
     const auto hypotheses = corpus.at("hypotheses").get<Lines>();
     const auto references = corpus.at("references").get<std::vector<Lines>>();
-    const ChrfOptions options = options_of(row.at("options"));
+    const ChrfOptions options = chrf_options(row.at("options"));
     const ChrfScore score = corpus_chrf(hypotheses, references, options);
     check_close(score.score, row.at("score"));
     CHECK(score.name == row.at("name").get<std::string>());
@@ -113,11 +109,11 @@ TEST_CASE("chrF of corpora and sentences is sacreBLEU's") {
 }
 
 TEST_CASE("chrF's intervals and p-values are sacreBLEU's") {
-  const Json all = golden().at("bootstrap");
+  const Json all = testing::golden_json("eval/data/chrf_cases.json").at("bootstrap");
   const std::vector<Lines> references = {all.at("references").get<Lines>()};
   using Runs = std::vector<std::vector<ChrfStatistics>>;
   for (const Json& row : all.at("results")) {
-    const ChrfOptions options = options_of(row);
+    const ChrfOptions options = chrf_options(row);
     const auto runs = [&](const char* system) {
       return Runs{chrf_statistics(all.at(system).get<Lines>(), references, options)};
     };
@@ -151,11 +147,11 @@ TEST_CASE("chrF of three systems of newstest2017 is sacreBLEU's") {
     return;
   }
   const std::vector<Lines> references = {read_lines(folder / "ref.de")};
-  const Json all = golden();
+  const Json all = testing::golden_json("eval/data/chrf_cases.json");
   for (const Json& row : all.at("wmt17")) {
     INFO(row.dump());
     const Lines system = read_lines(folder / row.at("system").get<std::string>());
-    check_close(corpus_chrf(system, references, options_of(row.at("options"))).score,
+    check_close(corpus_chrf(system, references, chrf_options(row.at("options"))).score,
                 row.at("score"));
   }
 }

@@ -11,7 +11,7 @@
 #include "base/json_config.h"
 #include "eval/metrics/bootstrap.h"
 #include "tests/support/catch.h"
-#include "tests/support/source_dir.h"
+#include "tests/support/golden_json.h"
 
 using namespace attn;
 using attn::testing::contains;
@@ -21,19 +21,14 @@ namespace {
 using Lines = std::vector<std::string>;
 using Words = std::vector<uint32_t>;
 
-Json golden() {
-  const auto path = std::filesystem::path(testing::kSourceDir) / "tests/eval/data/ter_cases.json";
-  return parse_json(read_file(path), path.string());
-}
-
-TerOptions options_of(const Json& json) {
+TerOptions ter_options(const Json& json) {
   return {.case_sensitive = json.value("case_sensitive", false),
           .normalized = json.value("normalized", false),
           .no_punct = json.value("no_punct", false),
           .asian_support = json.value("asian_support", false)};
 }
 
-void check_close(double found, const Json& expected) {
+void check_score(double found, const Json& expected) {
   CHECK(std::abs(found - expected.get<double>()) < 1e-9);
 }
 
@@ -50,7 +45,7 @@ TEST_CASE("TER of a text is 0 against itself, and a shift is one edit") {
 }
 
 TEST_CASE("TER: edits are sacreBLEU's, for sentences that need many shifts") {
-  const Json all = golden();
+  const Json all = testing::golden_json("eval/data/ter_cases.json");
   for (const Json& row : all.at("edits")) {
     INFO(row.dump());
     CHECK(translation_edits(row["hypothesis"].get<Words>(), row["reference"].get<Words>()) ==
@@ -59,27 +54,27 @@ TEST_CASE("TER: edits are sacreBLEU's, for sentences that need many shifts") {
 }
 
 TEST_CASE("TER of corpora and sentences is sacreBLEU's") {
-  const Json all = golden();
+  const Json all = testing::golden_json("eval/data/ter_cases.json");
   for (const Json& row : all.at("cases")) {
     INFO(row.dump());
     const Json& corpus = all.at("corpora").at(row.at("corpus").get<std::string>());
     const auto hypotheses = corpus.at("hypotheses").get<Lines>();
     const auto references = corpus.at("references").get<std::vector<Lines>>();
-    const TerOptions options = options_of(row.at("options"));
+    const TerOptions options = ter_options(row.at("options"));
     const TerScore score = corpus_ter(hypotheses, references, options);
-    check_close(score.score, row.at("score"));
+    check_score(score.score, row.at("score"));
     CHECK(score.signature.substr(0, score.signature.find("|version:attn-")) ==
           row.at("signature").get<std::string>());
     for (size_t i = 0; i < hypotheses.size(); ++i) {
       Lines of_sentence;
       for (const Lines& reference : references) of_sentence.push_back(reference[i]);
-      check_close(sentence_ter(hypotheses[i], of_sentence, options).score, row["sentences"][i]);
+      check_score(sentence_ter(hypotheses[i], of_sentence, options).score, row["sentences"][i]);
     }
   }
 }
 
 TEST_CASE("TER's intervals and p-values are sacreBLEU's") {
-  const Json all = golden().at("bootstrap");
+  const Json all = testing::golden_json("eval/data/ter_cases.json").at("bootstrap");
   const std::vector<Lines> references = {all.at("references").get<Lines>()};
   using Runs = std::vector<std::vector<TerStatistics>>;
   const auto runs = [&](const char* system) {

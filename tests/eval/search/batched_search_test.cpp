@@ -13,21 +13,13 @@
 #include "tests/support/hardware.h"
 #include "tests/support/models.h"
 #include "tests/support/threads.h"
+#include "tests/support/word_tokenizers.h"
 
 using namespace attn;
 
 namespace {
 
-std::shared_ptr<const Tokenizer> words(const std::string& list) {
-  std::string lines;
-  for (const char c : list) lines += c == ' ' ? '\n' : c;
-  return parse_word_vocabulary(lines + "\n", "words");
-}
-
-const Tokenizers& tokenizers() {
-  static const Tokenizers both{words("a b c d e f g h"), words("S /S NP /NP VP /VP DT NN VB")};
-  return both;
-}
+using testing::word_tokenizers;
 
 std::shared_ptr<Seq2SeqModel> model(Position position = Position::sinusoidal,
                                     int64_t max_positions = 1024) {
@@ -36,7 +28,7 @@ std::shared_ptr<Seq2SeqModel> model(Position position = Position::sinusoidal,
   config.position = position;
   config.max_positions = max_positions;
   torch::manual_seed(4);
-  return make_model(config, {tokenizers().source->size(), tokenizers().target->size()});
+  return make_model(config, {word_tokenizers().source->size(), word_tokenizers().target->size()});
 }
 
 std::vector<std::vector<std::string>> sentences(uint64_t count) {
@@ -70,7 +62,7 @@ SearchConfig search(StepPath decoder) {
 // Outputs go on to their limits.
 class NoEnd : public TokenConstraint {
  public:
-  NoEnd() : mask_(1, ~(uint64_t{1} << tokenizers().target->eos())) {}
+  NoEnd() : mask_(1, ~(uint64_t{1} << word_tokenizers().target->eos())) {}
   std::span<const uint64_t* const> step(std::span<const int64_t> parents, std::span<const int32_t>,
                                         std::span<const int64_t>) override {
     masks_.assign(parents.size(), mask_.data());
@@ -91,8 +83,8 @@ TEST_CASE("translations are the same by any number of threads and either decoder
   for (const StepPath path : {StepPath::modules, StepPath::packed}) {
     for (const int threads : {1, 2, 5}) {
       const testing::Threads scope(threads);
-      all.push_back(
-          Translator(*model(), tokenizers(), search(path), {.batch_tokens = 200}).translate(lines));
+      all.push_back(Translator(*model(), word_tokenizers(), search(path), {.batch_tokens = 200})
+                        .translate(lines));
     }
   }
   for (const auto& other : all) {
@@ -112,7 +104,7 @@ TEST_CASE("every line has exactly nbest translations and trees") {
     config.nbest = config.beam = 7;
     config.extra_length = 0;  // few continuations
     const std::vector<std::string> lines = {"a b", "", "c", "  "};
-    const auto translated = Translator(*model(), tokenizers(), config).translate(lines);
+    const auto translated = Translator(*model(), word_tokenizers(), config).translate(lines);
     REQUIRE(translated.size() == lines.size());
     for (const auto& nbest : translated) {
       REQUIRE(nbest.size() == 7);
@@ -124,7 +116,8 @@ TEST_CASE("every line has exactly nbest translations and trees") {
     CHECK(translated[1].back().score == -std::numeric_limits<double>::infinity());
 
     const std::vector<std::vector<std::string>> sentences = {{"a", "b"}, {}, {"c"}};
-    const auto parsed = Parser(*model(), tokenizers(), TreeForm::tags, config).parse(sentences);
+    const auto parsed =
+        Parser(*model(), word_tokenizers(), TreeForm::tags, config).parse(sentences);
     REQUIRE(parsed.size() == sentences.size());
     for (size_t i = 0; i < parsed.size(); ++i) {
       REQUIRE(parsed[i].size() == 7);
@@ -149,9 +142,9 @@ TEST_CASE("a translation is one line, whatever the vocabulary's pieces hold") {
     const std::string& serialized() const override { return inner_.serialized(); }
 
    private:
-    const Tokenizer& inner_ = *tokenizers().target;
+    const Tokenizer& inner_ = *word_tokenizers().target;
   };
-  const Tokenizers made{tokenizers().source, std::make_shared<Lines>()};
+  const Tokenizers made{word_tokenizers().source, std::make_shared<Lines>()};
   const std::vector<std::string> lines = {"a b"};
   const auto translating = model();
   Translator translator(*translating, made, search(StepPath::packed));
@@ -168,7 +161,7 @@ TEST_CASE("translations in bf16 are the same by any number of threads") {
     const testing::Threads scope(threads);
     // A new one each time: its threads are the first to meet the encoder's weights.
     const auto found =
-        Translator(*model(), tokenizers(), bf16, {.batch_tokens = 200}).translate(lines);
+        Translator(*model(), word_tokenizers(), bf16, {.batch_tokens = 200}).translate(lines);
     if (first.empty()) first = found;
     for (size_t i = 0; i < found.size(); ++i) {
       CAPTURE(i, threads);
@@ -181,7 +174,7 @@ TEST_CASE("translations in bf16 are the same by any number of threads") {
 TEST_CASE("a sentence's output and its limit do not depend on the others in its batch") {
   std::vector<std::vector<int32_t>> sources;
   for (const std::string& line : text_lines(12))
-    sources.push_back(tokenizers().source->encode(line));
+    sources.push_back(word_tokenizers().source->encode(line));
   sources.emplace_back(23, 5);  // with eos all that the positions allow
   for (const StepPath path : {StepPath::modules, StepPath::packed}) {
     for (const Position position : {Position::learned, Position::sinusoidal}) {
@@ -197,7 +190,7 @@ TEST_CASE("a sentence's output and its limit do not depend on the others in its 
           }
           return std::make_unique<NoEnd>();
         };
-        return batched_search(*learned, tokenizers(), of, how);
+        return batched_search(*learned, word_tokenizers(), of, how);
       };
       const testing::Threads scope(1);
       const auto together = found(sources, 0);
@@ -222,7 +215,8 @@ TEST_CASE("constrained parses are the same, and well-formed") {
     for (const int threads : {1, 3}) {
       const testing::Threads scope(threads);
       const auto parsing = model();
-      Parser parser(*parsing, tokenizers(), TreeForm::tags, search(path), {.batch_tokens = 150});
+      Parser parser(*parsing, word_tokenizers(), TreeForm::tags, search(path),
+                    {.batch_tokens = 150});
       all.push_back(parser.parse(input));
       CHECK(parser.counts().repaired == 0);
     }
@@ -243,7 +237,7 @@ TEST_CASE("an error in one thread's search reaches the caller") {
   };
   const std::vector<std::vector<int32_t>> sources(40, {4, 5, 6});
   const auto searched = model();
-  CHECK_THROWS_WITH(batched_search(*searched, tokenizers(), sources,
+  CHECK_THROWS_WITH(batched_search(*searched, word_tokenizers(), sources,
                                    {.search = search(StepPath::packed),
                                     .inference = searched->inference({}),
                                     .least_limits = {},

@@ -10,24 +10,16 @@
 #include "tests/support/catch.h"
 #include "tests/support/models.h"
 #include "tests/support/threads.h"
+#include "tests/support/word_tokenizers.h"
 
 using namespace attn;
 
 namespace {
 
-std::shared_ptr<const Tokenizer> words(const std::string& list) {
-  std::string lines;
-  for (const char c : list) lines += c == ' ' ? '\n' : c;
-  return parse_word_vocabulary(lines + "\n", "words");
-}
-
-const Tokenizers& tokenizers() {
-  static const Tokenizers both{words("a b c d e f g h"), words("S /S NP /NP VP /VP DT NN VB")};
-  return both;
-}
+using testing::word_tokenizers;
 
 VocabularySizes sizes() {
-  return {tokenizers().source->size(), tokenizers().target->size()};
+  return {word_tokenizers().source->size(), word_tokenizers().target->size()};
 }
 
 std::shared_ptr<Seq2SeqModel> transformer(uint64_t seed, int64_t max_positions = 1024) {
@@ -66,8 +58,8 @@ TEST_CASE("a model twice is the model") {
   for (const auto& model : {transformer(4), recurrent(5)}) {
     for (const EnsembleMean mean : kMeans) {
       const Ensemble twice({model.get(), model.get()}, mean);
-      const auto one = Translator(*model, tokenizers(), search(mean)).translate(lines);
-      const auto two = Translator(twice, tokenizers(), search(mean)).translate(lines);
+      const auto one = Translator(*model, word_tokenizers(), search(mean)).translate(lines);
+      const auto two = Translator(twice, word_tokenizers(), search(mean)).translate(lines);
       for (size_t i = 0; i < lines.size(); ++i) {
         for (size_t k = 0; k < 2; ++k) {
           CHECK(two[i][k].text == one[i][k].text);
@@ -77,8 +69,8 @@ TEST_CASE("a model twice is the model") {
         }
       }
       const std::vector<std::vector<std::string>> sentences = {{"a", "b", "x"}, {"c"}, {"d", "e"}};
-      Parser alone(*model, tokenizers(), TreeForm::tags, search(mean));
-      Parser both(twice, tokenizers(), TreeForm::tags, search(mean));
+      Parser alone(*model, word_tokenizers(), TreeForm::tags, search(mean));
+      Parser both(twice, word_tokenizers(), TreeForm::tags, search(mean));
       const auto trees = alone.parse(sentences), same = both.parse(sentences);
       for (size_t i = 0; i < sentences.size(); ++i) {
         CHECK(write_tree(same[i][0].tree) == write_tree(trees[i][0].tree));
@@ -111,12 +103,12 @@ TEST_CASE("search over an ensemble scores as its forced decoding, for mixed arch
     const Ensemble mixed({first.get(), third.get(), second.get()}, mean);
     for (const int threads : {1, 3}) {
       const testing::Threads scope(threads);
-      const auto found = Translator(mixed, tokenizers(), search(mean)).translate(lines);
+      const auto found = Translator(mixed, word_tokenizers(), search(mean)).translate(lines);
       for (size_t i = 0; i < lines.size(); ++i) {
         const Translation& best = found[i].front();
         if (lines[i].empty() || !best.finished) continue;
-        const ForcedPair pair = forced_pair(tokenizers(), lines[i], best.text);
-        const auto forced = forced_log_probs(mixed, tokenizers(), std::span(&pair, 1));
+        const ForcedPair pair = forced_pair(word_tokenizers(), lines[i], best.text);
+        const auto forced = forced_log_probs(mixed, word_tokenizers(), std::span(&pair, 1));
         CHECK(total_log_prob(forced[0]) == Approx(best.log_prob).margin(1e-4));
       }
     }
@@ -129,7 +121,7 @@ TEST_CASE("an ensemble has the smallest of its members' limits and one vocabular
   const Ensemble all({unlimited.get(), more.get(), limited.get()}, EnsembleMean::probability);
   CHECK(all.max_length() == 12);
   const std::vector<std::string> long_line = {"a b c d e f g h a b c d e f g h"};
-  Translator translator(all, tokenizers(), search(EnsembleMean::probability));
+  Translator translator(all, word_tokenizers(), search(EnsembleMean::probability));
   CHECK(translator.translate(long_line).size() == 1);
   CHECK(translator.cut_lines() == 1);
   const auto other = make_model(testing::small_model(), {30, 30});
@@ -142,10 +134,10 @@ TEST_CASE("forced log-probabilities do not depend on the batch and are distribut
   std::vector<ForcedPair> pairs;
   const std::vector<std::string> targets = {"S DT /S", "", "NN VB NN", "S NP DT NN /NP VB /S", "x"};
   for (size_t i = 0; i < lines.size(); ++i) {
-    pairs.push_back(forced_pair(tokenizers(), lines[i], targets[i]));
+    pairs.push_back(forced_pair(word_tokenizers(), lines[i], targets[i]));
   }
-  const auto together = forced_log_probs(*model, tokenizers(), pairs);
-  const auto apart = forced_log_probs(*model, tokenizers(), pairs, 1);
+  const auto together = forced_log_probs(*model, word_tokenizers(), pairs);
+  const auto apart = forced_log_probs(*model, word_tokenizers(), pairs, 1);
   for (size_t i = 0; i < pairs.size(); ++i) {
     REQUIRE(together[i].size() == pairs[i].target.size() + 1);
     for (size_t t = 0; t < together[i].size(); ++t) {
@@ -153,10 +145,10 @@ TEST_CASE("forced log-probabilities do not depend on the batch and are distribut
     }
   }
   double sum = 0.0;  // of the first token, over the vocabulary; EOS is the end of an empty target
-  for (int32_t token = 0; token < tokenizers().target->size(); ++token) {
-    const bool end = token == tokenizers().target->eos();
+  for (int32_t token = 0; token < word_tokenizers().target->size(); ++token) {
+    const bool end = token == word_tokenizers().target->eos();
     const ForcedPair pair{pairs[0].source, end ? std::vector<int32_t>() : std::vector{token}};
-    sum += std::exp(forced_log_probs(*model, tokenizers(), std::span(&pair, 1))[0][0]);
+    sum += std::exp(forced_log_probs(*model, word_tokenizers(), std::span(&pair, 1))[0][0]);
   }
   CHECK(sum == Approx(1.0).margin(1e-4));
   CHECK_THROWS_WITH(require_fits(pairs[2], 5, "text:3"), testing::contains("text:3: 8 tokens"));
@@ -174,10 +166,10 @@ TEST_CASE("samples of a model are the same by any number of threads and any chun
   std::vector<std::vector<Translation>> first;
   for (const int threads : {1, 3}) {
     const testing::Threads scope(threads);
-    Translator translator(*model, tokenizers(), config, {.batch_tokens = 300});
+    Translator translator(*model, word_tokenizers(), config, {.batch_tokens = 300});
     const auto found = translator.translate(many);
     if (first.empty()) first = found;
-    Translator in_chunks(*model, tokenizers(), config);
+    Translator in_chunks(*model, word_tokenizers(), config);
     for (size_t at = 0; at < many.size(); at += 4) {
       const auto part = in_chunks.translate(std::span(many).subspan(at, 4));
       for (size_t i = 0; i < 4; ++i) {
@@ -189,7 +181,7 @@ TEST_CASE("samples of a model are the same by any number of threads and any chun
   CHECK(first[0][0].text != first[5][0].text);  // the same line again has other samples
   // A constraint holds for samples, too.
   config.known_tags = 0;
-  Parser parser(*model, tokenizers(), TreeForm::tags, config);
+  Parser parser(*model, word_tokenizers(), TreeForm::tags, config);
   const std::vector<std::vector<std::string>> sentences = {{"a", "b", "x"}, {"c"}, {"d", "e"}};
   for (const auto& nbest : parser.parse(sentences)) CHECK(!nbest[0].repaired);
   CHECK(parser.counts().repaired == 0);
