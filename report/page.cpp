@@ -5,12 +5,19 @@
 
 #include "base/format.h"
 #include "report/answer.h"
+#include "report/heads_summary.h"
 #include "report/page_parts.h"
 #include "report/page_plots.h"
 #include "report/table.h"
 
 namespace attn {
 namespace {
+
+constexpr const char* kHeadsCaption =
+    "Of the runs with a heads.json (attn heads RUN --prune --json RUN/heads.json); means over "
+    "seeds. Importance is |context · gradient| (Michel et al. 2019), as the share of each kind of "
+    "attention. The least important heads are masked first; the share that can be masked is the "
+    "largest one at which BLEU is at most 1 lower.";
 
 // Explanation of the columns, for both formats.
 std::vector<std::string> legend(const SweepResults& results) {
@@ -131,6 +138,13 @@ std::string option_section(const SweepResults& results, std::span<const RowCompa
   return section("By option", "Means over seeds; bars: one standard deviation.") + grid;
 }
 
+std::string heads_section(const SweepResults& results, std::span<const RowGroup> groups) {
+  const Table table = heads_summary_table(results);
+  if (table.rows.empty()) return "";
+  return section("Heads", kHeadsCaption) + to_html(table) +
+         panel_grid(pruning_curves(results, groups));
+}
+
 std::string cost_section(const SweepResults& results, std::span<const RowComparison> comparisons,
                          std::span<const RowGroup> groups) {
   Plot plot = cost_plot(results, comparisons, groups);
@@ -155,6 +169,10 @@ std::string markdown_report(const SweepResults& results,
   out += to_markdown(results_table(results, comparisons)) + "\n";
   for (const std::string& line : summaries(results, comparisons)) out += line + "\n\n";
   for (const std::string& line : legend(results)) out += line + "\n\n";
+  const Table heads = heads_summary_table(results);
+  if (!heads.rows.empty()) {
+    out += std::string("## Heads\n\n") + kHeadsCaption + "\n\n" + to_markdown(heads) + "\n";
+  }
   for (const std::string& note : results.notes) out += "Note: " + note + "\n\n";
   return out + markdown_end(results);
 }
@@ -171,7 +189,7 @@ std::string html_report(const SweepResults& results, std::span<const RowComparis
   out += "<details><summary>Columns and tests</summary>\n" + paragraphs(legend(results), "small") +
          "</details>\n";
   out += curve_section(results, groups) + option_section(results, comparisons, groups) +
-         cost_section(results, comparisons, groups);
+         heads_section(results, groups) + cost_section(results, comparisons, groups);
   return out + html_end(results);
 }
 

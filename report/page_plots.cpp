@@ -55,6 +55,12 @@ std::string hover_text(const MetricFacts& facts, const Forest::Cell& cell,
   return verdict.empty() ? text : text + ": " + verdict;
 }
 
+double mean_of(const std::vector<double>& values) {
+  double sum = 0.0;
+  for (const double value : values) sum += value;
+  return sum / static_cast<double>(values.size());
+}
+
 // One row's mean curve over its seeds, with the range of the seeds.
 PlotLine curve_of(const RowRecord& row, const std::string& label, const Colour& colour) {
   PlotLine line{
@@ -69,11 +75,9 @@ PlotLine curve_of(const RowRecord& row, const std::string& label, const Colour& 
     }
   }
   for (const auto& [step, ppls] : values) {
-    double sum = 0.0;
-    for (const double ppl : ppls) sum += ppl;
     const auto [low, high] = std::minmax_element(ppls.begin(), ppls.end());
     const auto x = static_cast<double>(step);
-    line.points.emplace_back(x, sum / static_cast<double>(ppls.size()));
+    line.points.emplace_back(x, mean_of(ppls));
     line.band.push_back({x, *low, *high});
   }
   const bool one_seed = std::all_of(values.begin(), values.end(),
@@ -132,6 +136,51 @@ bool is_grid(const SweepResults& results, const RowGroup& group) {
          std::all_of(group.rows.begin(), group.rows.end(), [&](size_t row) {
            return name_in_group(results.rows[row], group) != results.rows[row].name;
          });
+}
+
+// A row's mean BLEU with heads masked, over the seeds that have it.
+PlotLine pruning_of(const RowRecord& row, const std::string& label, const Colour& colour) {
+  PlotLine line{
+      .label = label, .hover = row_hover(row), .colour = colour, .points = {}, .band = {}};
+  std::map<double, std::vector<double>> scores;  // by percentage
+  for (const RunRecord& run : row.runs) {
+    for (const PruningPoint& point : run.pruning) {
+      scores[100.0 * point.masked].push_back(point.bleu);
+    }
+  }
+  for (const auto& [masked, values] : scores) line.points.emplace_back(masked, mean_of(values));
+  return line;
+}
+
+// Panels with a line for each row: one for each group (several for large ones), the first row in
+// each, or one with the first row alone. Panels without another line are left out.
+template <class LineOf>
+std::vector<PlotPanel> line_panels(const SweepResults& results, std::span<const RowGroup> groups,
+                                   LineOf line_of) {
+  std::vector<PlotPanel> panels;
+  if (results.rows.empty()) return panels;
+  const PlotLine base = line_of(results.rows.front(), results.rows.front().name, "base");
+  std::vector<RowGroup> shown;
+  for (const RowGroup& group : groups) {
+    for (RowGroup& panel : panels_of(group)) shown.push_back(std::move(panel));
+  }
+  if (shown.empty()) {
+    shown.push_back({.name = results.rows.front().name, .options = {}, .rows = {}});
+  }
+  for (const RowGroup& group : shown) {
+    PlotPanel panel{.heading = group.name, .words = group.options, .plot = {}};
+    if (!base.points.empty()) panel.plot.lines.push_back(base);
+    const bool ordered = is_grid(results, group) && numeric_grid(results, group).has_value();
+    for (size_t k = 0; k < group.rows.size(); ++k) {
+      const RowRecord& row = results.rows[group.rows[k]];
+      PlotLine line = line_of(row, name_in_group(row, group), colour_in_group(group, k, ordered));
+      if (!line.points.empty()) panel.plot.lines.push_back(std::move(line));
+    }
+    if (panel.plot.lines.size() > (group.rows.empty() || base.points.empty() ? 0 : 1)) {
+      panels.push_back(std::move(panel));
+    }
+  }
+  return panels;
 }
 
 double mean_flops(const RowRecord& row) {
@@ -237,36 +286,32 @@ Forest differences_forest(const SweepResults& results, std::span<const RowCompar
 
 std::vector<PlotPanel> learning_curves(const SweepResults& results,
                                        std::span<const RowGroup> groups) {
-  std::vector<PlotPanel> panels;
-  if (results.rows.empty()) return panels;
-  const PlotLine base = curve_of(results.rows.front(), results.rows.front().name, "base");
-  std::vector<PlotLine> all = {base};
-  std::vector<RowGroup> shown;
-  for (const RowGroup& group : groups) {
-    for (RowGroup& panel : panels_of(group)) shown.push_back(std::move(panel));
+  std::vector<PlotPanel> panels = line_panels(results, groups, curve_of);
+  std::vector<PlotLine> all;
+  for (const PlotPanel& panel : panels) {
+    const auto& lines = panel.plot.lines;
+    // Every panel begins with the first row's line.
+    const bool first = all.empty() || lines.front().colour != "base";
+    all.insert(all.end(), lines.begin() + (first ? 0 : 1), lines.end());
   }
-  if (shown.empty())
-    shown.push_back({.name = results.rows.front().name, .options = {}, .rows = {}});
-  for (const RowGroup& group : shown) {
-    PlotPanel panel{.heading = group.name, .words = group.options, .plot = {}};
-    panel.plot.description = "learning curves: " + group.name;
+  for (PlotPanel& panel : panels) {
+    panel.plot.description = "learning curves: " + panel.heading;
     panel.plot.x.label = "updates";
     panel.plot.y.label = "perplexity, " + results.evaluators[Metric::loss];
     panel.plot.y.logarithmic = true;
-    if (!base.points.empty()) panel.plot.lines.push_back(base);
-    const bool ordered = is_grid(results, group) && numeric_grid(results, group).has_value();
-    for (size_t k = 0; k < group.rows.size(); ++k) {
-      const RowRecord& row = results.rows[group.rows[k]];
-      PlotLine line = curve_of(row, name_in_group(row, group), colour_in_group(group, k, ordered));
-      if (line.points.empty()) continue;
-      all.push_back(line);
-      panel.plot.lines.push_back(std::move(line));
-    }
-    if (panel.plot.lines.size() > (group.rows.empty() || base.points.empty() ? 0 : 1)) {
-      panels.push_back(std::move(panel));
-    }
+    panel.plot.y.range = curve_range(all);
   }
-  for (PlotPanel& panel : panels) panel.plot.y.range = curve_range(all);
+  return panels;
+}
+
+std::vector<PlotPanel> pruning_curves(const SweepResults& results,
+                                      std::span<const RowGroup> groups) {
+  std::vector<PlotPanel> panels = line_panels(results, groups, pruning_of);
+  for (PlotPanel& panel : panels) {
+    panel.plot.description = "BLEU without heads: " + panel.heading;
+    panel.plot.x.label = "% of heads masked";
+    panel.plot.y.label = "BLEU";
+  }
   return panels;
 }
 

@@ -32,6 +32,11 @@ Forest differences_forest(const SweepResults& results, std::span<const RowCompar
 std::vector<PlotPanel> learning_curves(const SweepResults& results,
                                        std::span<const RowGroup> groups);
 
+/// BLEU against the share of heads that are masked, the least important first, with the panels of
+/// the learning curves; none without runs that have it.
+std::vector<PlotPanel> pruning_curves(const SweepResults& results,
+                                      std::span<const RowGroup> groups);
+
 /// Each metric against the option that a group varies (numeric_grid).
 std::vector<PlotPanel> option_plots(const SweepResults& results,
                                     std::span<const RowComparison> comparisons,

@@ -19,6 +19,18 @@ struct CurvePoint {
   double ppl = 0.0;
 };
 
+/// A head, from the run's heads.json (attn heads).
+struct HeadRecord {
+  std::string kind;  ///< "encoder", "decoder" or "cross"
+  double importance = 0.0;
+};
+
+/// BLEU with the least important heads masked.
+struct PruningPoint {
+  double masked = 0.0;  ///< share of all heads
+  double bleu = 0.0;
+};
+
 /// One run: a row with one seed.
 struct RunRecord {
   std::string name;  ///< "B1/seed-1"
@@ -34,6 +46,8 @@ struct RunRecord {
   double peak_flops = 0.0;         ///< peak FLOP/s of the machine
   int64_t peak_memory = 0;         ///< bytes
   std::vector<CurvePoint> curve;
+  std::vector<HeadRecord> heads;          ///< empty: no heads.json
+  std::vector<PruningPoint> pruning;      ///< the same
   std::vector<BleuStatistics> sentences;  ///< empty: outputs or references missing
   /// "commit", "seed", "data", "processor" …, in display order.
   std::vector<std::pair<std::string, std::string>> provenance;

@@ -13,6 +13,7 @@
 //   RUN/checkpoints/best               name of the best checkpoint
 //   RUN/averaged/                      averaged checkpoint (attn average)
 //   RUN/report.md, RUN/report.html, RUN/evaluations.csv    written by `attn report`
+//   RUN/heads.json                     statistics of heads (attn heads), for the sweep's report
 //   RUN/cache/                         encoded corpora, safe to delete
 //   RUN/lock, RUN/lock.holder          lock of the training process, and its holder
 // clang-format on
@@ -74,6 +75,7 @@ class RunDirectory : public ModelDirectory {
     return path() / ("report" + suffix);
   }
   std::filesystem::path evaluations() const { return path() / "evaluations.csv"; }
+  std::filesystem::path heads() const { return path() / "heads.json"; }
   std::filesystem::path checkpoints() const;
   std::filesystem::path averaged() const;
   std::filesystem::path cache() const { return path() / "cache"; }

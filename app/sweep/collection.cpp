@@ -38,7 +38,7 @@ void copy_run(const fs::path& from, const fs::path& to) {
   AtomicDirectory copy(to);
   const RunDirectory run(from);
   for (const fs::path& file :
-       {run.config(), run.result(), run.run_file(), run.metrics(), run.log()}) {
+       {run.config(), run.result(), run.run_file(), run.metrics(), run.log(), run.heads()}) {
     copy_file_into(file, copy.path());
   }
   copy_files(from / kOutputs, copy.path() / kOutputs);

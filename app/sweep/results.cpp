@@ -10,6 +10,7 @@
 #include "app/experiment/run_result.h"
 #include "app/experiment/text_keys.h"
 #include "app/machine/version.h"
+#include "app/sweep/heads_file.h"
 #include "app/sweep/plan.h"
 #include "app/sweep/prepare.h"
 #include "base/error.h"
@@ -76,6 +77,7 @@ class Collector {
     } else {
       record.state = "at step " + std::to_string(step) + " of " + std::to_string(row.train.steps);
     }
+    read_heads(RunDirectory(run).heads(), record);
     read_provenance(run, experiment, record);
     return record;
   }

@@ -1,0 +1,46 @@
+#include "app/sweep/heads_file.h"
+
+#include <cmath>
+#include <utility>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/json_config.h"
+
+namespace attn {
+namespace {
+
+constexpr int64_t kLargestFile = 1 << 24;
+
+double finite_number(const Json& json, const char* key) {
+  const double value = json.at(key).get<double>();
+  if (!std::isfinite(value)) throw DataError(std::string(key) + " is not a finite number");
+  return value;
+}
+
+}  // namespace
+
+void read_heads(const std::filesystem::path& file, RunRecord& record) {
+  if (!std::filesystem::exists(file)) return;
+  try {
+    const Json json = parse_json(read_file(file, kLargestFile), file.string());
+    std::vector<HeadRecord> heads;
+    for (const Json& head : json.at("heads")) {
+      heads.push_back({head.at("kind").get<std::string>(), finite_number(head, "importance")});
+    }
+    std::vector<PruningPoint> pruning;
+    if (const auto curve = json.find("pruning"); curve != json.end() && !heads.empty()) {
+      for (const Json& point : *curve) {
+        pruning.push_back({finite_number(point, "masked") / static_cast<double>(heads.size()),
+                           finite_number(point, "bleu")});
+      }
+    }
+    record.heads = std::move(heads);
+    record.pruning = std::move(pruning);
+  } catch (const Json::exception& error) {
+    throw DataError(file.string() + ": not written by attn heads --json (" + error.what() +
+                    "); delete it or run attn heads again");
+  }
+}
+
+}  // namespace attn
