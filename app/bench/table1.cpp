@@ -12,6 +12,9 @@
 namespace attn {
 namespace {
 
+constexpr double kLong =
+    5.0;  // of a measurement that needs no repetition, times the time asked for
+
 double cpu_seconds() {
   return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
 }
@@ -45,17 +48,26 @@ Table1Point measure(const Table1Options& options, const LayerType& type, Precisi
     forwards.push_back(middle - start);
     backwards.push_back(cpu_seconds() - middle);
   };
-  once();  // fills caches
-  forwards.clear(), backwards.clear();
-  const double begin = cpu_seconds();
-  do once();
-  while (cpu_seconds() - begin < options.seconds);
+  double begin = cpu_seconds();
+  once();  // fills caches, which matters for short measurements only
+  if (cpu_seconds() - begin < kLong * options.seconds) {
+    forwards.clear(), backwards.clear();
+    begin = cpu_seconds();
+    do once();
+    while (cpu_seconds() - begin < options.seconds);
+  }
   return {0, length, width, median(forwards), median(backwards)};
 }
 
 }  // namespace
 
-std::vector<Table1Point> benchmark_table1(const Table1Options& options, Precision precision) {
+int64_t table1_points(const Table1Options& options) {
+  return static_cast<int64_t>(options.widths.size() * options.lengths.size() *
+                              layer_types(options).size());
+}
+
+std::vector<Table1Point> benchmark_table1(const Table1Options& options, Precision precision,
+                                          std::atomic<int64_t>& done) {
   const int threads = torch::get_num_threads();
   torch::set_num_threads(1);
   const std::vector<LayerType> types = layer_types(options);
@@ -65,6 +77,7 @@ std::vector<Table1Point> benchmark_table1(const Table1Options& options, Precisio
       for (size_t type = 0; type < types.size(); ++type) {
         points.push_back(measure(options, types[type], precision, length, width));
         points.back().type = type;
+        ++done;
       }
     }
   }

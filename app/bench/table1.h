@@ -1,6 +1,7 @@
 // Table 1 of the paper, measured: what the layer types cost by sentence length and width.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -42,7 +43,10 @@ struct Table1Point {
 
 /// Times every layer type at every length and width on one thread, as training does, which gives
 /// each thread whole sentences; medians of CPU time, so that other processes matter less.
-std::vector<Table1Point> benchmark_table1(const Table1Options& options, Precision precision);
+/// `done` counts the points; other threads may read it.
+std::vector<Table1Point> benchmark_table1(const Table1Options& options, Precision precision,
+                                          std::atomic<int64_t>& done);
+int64_t table1_points(const Table1Options& options);
 
 /// The formulas, with their values for sentences of `length` in the model of `config`.
 std::string table1_formulas(const Table1Options& options, const TransformerConfig& config,

@@ -1,5 +1,6 @@
 #include "app/commands/bench_command.h"
 
+#include <atomic>
 #include <iostream>
 #include <memory>
 #include <string>
@@ -10,6 +11,7 @@
 #include "app/bench/step.h"
 #include "app/bench/table1.h"
 #include "app/experiment/checkpoint.h"
+#include "app/experiment/progress_line.h"
 #include "app/machine/device.h"
 #include "app/machine/peak.h"
 #include "base/error.h"
@@ -98,7 +100,15 @@ void bench_table1(const BenchOptions& options, torch::Device device) {
   }
   if (!device.is_cpu()) throw ConfigError("--device: bench table1 measures on the CPU only");
   const Precision precision = effective_precision(experiment.train.precision, device);
-  const std::vector<Table1Point> points = benchmark_table1(options.table1, precision);
+  std::atomic<int64_t> done = 0;
+  std::vector<Table1Point> points;
+  {
+    const ProgressLine progress({.what = "measuring",
+                                 .unit = "points",
+                                 .done = [&] { return done.load(); },
+                                 .total = [&] { return table1_points(options.table1); }});
+    points = benchmark_table1(options.table1, precision, done);
+  }
   if (!options.json) {
     std::cout << table1_formulas(options.table1, *model, options.layers.length)
               << table1_times(options.table1, points);
