@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "base/error.h"
+#include "base/format.h"
 #include "base/hash.h"
 #include "data/corpus_check.h"
 #include "data/corpus_file.h"
@@ -94,7 +95,7 @@ void log_times(std::span<const MixturePart> parts, const Log& log) {
   if (!log) return;
   for (const MixturePart& part : parts) {
     if (part.times == 1.0) continue;
-    log("each sentence of " + part.text + " is used " + std::to_string(part.times) +
+    log("each sentence of " + part.text + " is used " + format("%.1f", part.times) +
         " times on average (ratios of data.silver and data.sources)");
   }
 }

@@ -10,7 +10,11 @@ def scalars(run):
     path = pathlib.Path(run)
     path = path / "metrics.jsonl" if path.is_dir() else path
     seconds = 0.0
-    for number, line in enumerate(path.read_text(encoding="utf8").splitlines(), 1):
+    try:
+        lines = path.read_text(encoding="utf8").splitlines()
+    except OSError as error:
+        raise SystemExit(f"{path}: {error.strerror}; give a run, or its metrics.jsonl") from None
+    for number, line in enumerate(lines, 1):
         try:
             record = json.loads(line)
             kind, step = record.pop("kind"), int(record.pop("step"))

@@ -8,8 +8,12 @@ import argparse
 import json
 import pathlib
 
-import wandb
 from metrics_log import scalars
+
+try:
+    import wandb
+except ImportError:
+    raise SystemExit("wandb_import.py: needs the package wandb (pip install wandb)") from None
 
 
 def main():
@@ -21,6 +25,8 @@ def main():
     arguments = parser.parse_args()
     arguments.output.mkdir(parents=True, exist_ok=True)
     for path in arguments.runs:
+        if not (path / "config.json").exists():
+            raise SystemExit(f"{path}: not a run: config.json is missing")
         config = json.loads((path / "config.json").read_text(encoding="utf8"))
         run = wandb.init(project=arguments.project, name=path.resolve().name, config=config, dir=str(arguments.output),
                          mode="offline" if arguments.offline else "online")

@@ -66,7 +66,7 @@ void agree(AgreeOptions options) {
     try {
       agreed = parses_agree(parses, options.agreement);
     } catch (const DataError& error) {
-      throw DataError("line " + std::to_string(sentences) + ": " + error.what() +
+      throw DataError(options.files[0] + ":" + std::to_string(sentences) + ": " + error.what() +
                       "; give parses of the same sentences");
     }
     if (!agreed) continue;

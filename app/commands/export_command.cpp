@@ -43,6 +43,10 @@ void export_model(const ExportOptions& options) {
   if (huggingface && int8) {
     throw ConfigError("--weights: int8: only for --to ctranslate2");
   }
+  if (std::filesystem::exists(std::filesystem::symlink_status(options.output))) {
+    throw DataError(options.output.string() +
+                    ": exists, and is not replaced; give another --output, or delete it");
+  }
   const ExportSource source = read_export_source(options.run);
   huggingface ? require_huggingface(source) : require_ctranslate2(source);
   AtomicDirectory output(options.output);

@@ -37,11 +37,13 @@ BleuOptions bleu_options(const Experiment& experiment) {
   return {};
 }
 
+void require_translator(const LoadedModel& loaded, const HeadsOptions& options) {
+  if (loaded.experiment.data.task == Task::translation) return;
+  throw ConfigError("heads: --prune and --ablate score translations with BLEU; " +
+                    options.run.string() + " is a parser (data.task parsing)");
+}
+
 void add_scores(HeadsReport& report, LoadedModel& loaded, const HeadsOptions& options) {
-  if (loaded.experiment.data.task == Task::parsing) {
-    throw ConfigError("heads: --prune and --ablate score translations with BLEU; " +
-                      options.run.string() + " is a parser (data.task parsing)");
-  }
   std::vector<std::string> sources = source_lines(loaded, options.data);
   std::vector<std::string> references = read_lines(target_path(loaded, options.data));
   for (auto* side : {&sources, &references}) {
@@ -63,6 +65,7 @@ void add_scores(HeadsReport& report, LoadedModel& loaded, const HeadsOptions& op
 void heads(const HeadsOptions& options, const Context& context) {
   LoadedModel loaded = load_model_to_search(options.run, context.device, options.assignments);
   all_heads(*loaded.model);  // reports another architecture before any file is read
+  if (options.prune || options.ablate) require_translator(loaded, options);
   const SelectedPairs selected = given_pairs(loaded, source_lines(loaded, options.data),
                                              target_path(loaded, options.data), options.limits);
   if (selected.pairs.empty()) {
@@ -91,12 +94,11 @@ void add_heads_command(CLI::App& app, const Context& context) {
   CLI::App* command = app.add_subcommand(
       "heads", "What each attention head does: statistics, importance, BLEU without it");
   command->footer(
-      "Prints a row for each head; docs/howto/inspect.md defines the columns. Layers and heads "
-      "count "
-      "from 1.\n"
+      "Prints a row for each head; docs/howto/inspect.md defines the columns. Layers and heads\n"
+      "count from 1.\n"
       "Examples:\n"
-      "  attn heads runs/tiny --data corpora/multi30k/val --csv heads.csv\n"
-      "  attn heads runs/tiny --data corpora/multi30k/val --prune --ablate --json heads.json");
+      "  attn heads runs/tiny --data corpora/multi30k/val.lc.norm.tok --csv heads.csv\n"
+      "  attn heads runs/tiny --data corpora/multi30k/val.lc.norm.tok --prune --ablate");
   command->add_option("run", options->run, kModelArgument)->required();
   command
       ->add_option("--set", options->assignments, "override an option of search or runtime: beam=5")

@@ -40,9 +40,11 @@ void add_sweep_command(CLI::App& app, Context& context) {
   command->add_option("--collect", options->collection,
                       "directory of finished runs' small files: runs found there count as "
                       "finished, and runs that finish are added");
-  command->add_flag("--dry-run", options->dry_run,
-                    "print parameters, FLOPs, time and memory per row; do not train");
-  command->add_flag("--no-measure", options->no_measure, "with --dry-run: skip time and memory");
+  CLI::Option* dry_run =
+      command->add_flag("--dry-run", options->dry_run,
+                        "print parameters, FLOPs, time and memory per row; do not train");
+  command->add_flag("--no-measure", options->no_measure, "with --dry-run: skip time and memory")
+      ->needs(dry_run);
   command
       ->add_option("--seconds", options->cost.seconds,
                    "with --dry-run: seconds of measurement per row")
@@ -54,8 +56,10 @@ void add_sweep_command(CLI::App& app, Context& context) {
           "FLOPs; 0 measures every row")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  command->add_flag("--slurm", options->slurm, "submit the runs as a Slurm job array");
-  command->add_flag("--no-submit", options->no_submit, "with --slurm: write the script only");
+  CLI::Option* slurm =
+      command->add_flag("--slurm", options->slurm, "submit the runs as a Slurm job array");
+  command->add_flag("--no-submit", options->no_submit, "with --slurm: write the script only")
+      ->needs(slurm);
   command->add_option("--task", options->task,
                       "train one run (ROW/seed-1) of a submitted sweep, as the job array does");
   command->callback([options, &context] { context.exit_code = sweep(*options, context); });

@@ -103,7 +103,7 @@ std::optional<int64_t> selected_step(const CheckpointSelector& selector) {
   const std::string near = nearest(which, words);
   throw ConfigError(
       shown(selector) + ": \"" + which + "\" is not best, last, average or a step" +
-      (near.empty() ? "" : "; did you mean " + selector.run.string() + "@" + near + "?") + "; " +
+      (near.empty() ? "; " : "; did you mean " + selector.run.string() + "@" + near + "? ") +
       inventory(selector.run));
 }
 

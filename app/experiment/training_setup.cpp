@@ -242,7 +242,7 @@ void TrainingRun::write_run_info() {
        << vocabulary.target << "; " << corpus_->size() << " pairs; " << stream_->epoch_batches()
        << " batches per epoch; padding avoided: "
        << std::round(1000 * stream_->chunk_padding()) / 10 << " %; " << torch::get_num_threads()
-       << " threads";
+       << (torch::get_num_threads() == 1 ? " thread" : " threads");
   if (world_.size() > 1) line << " in each of " << world_.size() << " processes";
   const Precision asked = experiment_.train.precision;
   const Precision precision = effective_precision(asked, context_.device);

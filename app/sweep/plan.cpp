@@ -6,6 +6,7 @@
 #include "app/experiment/config_difference.h"
 #include "app/experiment/input_kind.h"
 #include "app/experiment/nearest_option.h"
+#include "app/sweep/slurm.h"
 #include "base/check.h"
 #include "base/edit_distance.h"
 #include "base/file.h"
@@ -187,6 +188,25 @@ void plan_runs(const SweepRequest& request, SweepPlan& plan, const std::vector<E
   }
 }
 
+std::string shell_word(const std::string& text) {
+  const bool plain = std::all_of(text.begin(), text.end(), [](const char c) {
+    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+           std::string_view("_-+=.,:/@%").find(c) != std::string_view::npos;
+  });
+  return plain && !text.empty() ? text : shell_quoted(text);
+}
+
+// Without --only: the report has all rows.
+std::string command_of(const SweepRequest& request) {
+  std::string command = "attn sweep " + shell_word(request.file.string());
+  for (const std::string& assignment : request.assignments) {
+    command += " --set " + shell_word(assignment);
+  }
+  if (request.seeds > 0) command += " --seeds " + std::to_string(request.seeds);
+  if (!request.directory.empty()) command += " --run " + shell_word(request.directory.string());
+  return command;
+}
+
 }  // namespace
 
 void SweepFile::validate() const {
@@ -214,6 +234,7 @@ SweepPlan plan_sweep(const SweepRequest& request) {
   plan.source = request.file;
   plan.directory =
       request.directory.empty() ? fs::path("runs") / request.file.stem() : request.directory;
+  plan.command = command_of(request);
   const std::string name = request.file.string();
   std::vector<ExpandedRow> rows;
   try {

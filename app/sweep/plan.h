@@ -177,6 +177,7 @@ struct PlannedRun {
 struct SweepPlan {
   std::filesystem::path source;     ///< the sweep file
   std::filesystem::path directory;  ///< output directory
+  std::string command;              ///< that trains all rows as planned
   SweepFile file;
   SweepMetrics metrics;  ///< with the defaults filled in
   std::vector<PlannedRow> rows;

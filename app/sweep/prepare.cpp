@@ -91,6 +91,7 @@ Json describe(const SweepPlan& plan) {
                     {"config", write_config(row.experiment)}});
   }
   return {{"source", plan.source.string()},
+          {"command", plan.command},
           {"about", plan.file.about},
           {"published", write_config(plan.file).at("published")},
           {"metrics", write_config(plan.metrics)},

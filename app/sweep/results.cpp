@@ -313,8 +313,11 @@ SweepResults collect_run_results(const fs::path& run) {
 SweepResults collect_results(const fs::path& directory) {
   const fs::path path = directory / kSweepFile;
   if (!fs::exists(path)) {
-    throw DataError(directory.string() + ": not a sweep directory: " + kSweepFile +
-                    " is missing; start one with attn sweep FILE");
+    throw DataError(directory.string() +
+                    (fs::exists(directory)
+                         ? ": not a sweep directory: " + std::string(kSweepFile) +
+                               " is missing; give the directory of a sweep or a run"
+                         : ": no such sweep or run"));
   }
   Json plan = parse_json(read_file(path, kLargestPlan), path.string());
   SweepResults out;
@@ -325,7 +328,7 @@ SweepResults collect_results(const fs::path& directory) {
     const auto source = plan.at("source").get<std::string>();
     out.title = fs::path(source).stem().string();
     out.about = plan.at("about").get<std::string>();
-    out.command = "attn sweep " + source;
+    out.command = plan.value("command", "attn sweep " + source);  // older versions have none
     out.made = "Made by " + version_line() + ".";
     const Experiment base = read_resolved(plan.at("rows").at(0).at("config"), "the first row");
     out.averaged = base.train.average_last;

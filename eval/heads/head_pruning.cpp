@@ -49,8 +49,8 @@ std::vector<AblatedScore> HeadPruning::ablation(std::span<const HeadId> heads) {
   for (const HeadId& head : heads) {
     const SystemStatistics ablated = {
         without(std::span(&head, 1), std::string(enum_name(head.kind)) + " layer " +
-                                         std::to_string(head.layer) + " head " +
-                                         std::to_string(head.head) + " masked")};
+                                         std::to_string(head.layer + 1) + " head " +
+                                         std::to_string(head.head + 1) + " masked")};
     const PairedScore score =
         paired_bootstrap(whole, std::span(&ablated, 1), bleu_).systems.front();
     scores.push_back({head, score.difference, score.p_value});

@@ -253,7 +253,8 @@ class Rejections(ExportTest):
         self.train("post_norm", {})
         folder = Path(self.export("post_norm", "ctranslate2"))
         before = {file.name: file.read_bytes() for file in folder.iterdir()}
-        self.one_line("export", "post_norm", "--to", "huggingface", "--output", folder.name, code=3, names=[folder.name])
+        self.one_line("export", "post_norm", "--to", "huggingface", "--output", folder.name, code=3,
+                      names=[folder.name, "delete it"])
         self.assertEqual(before, {file.name: file.read_bytes() for file in folder.iterdir()})
         self.one_line("export", "post_norm", "--to", "huggingface", "--weights", "int8", "--output", "rejected", code=2,
                       names=["--weights", "int8"])

@@ -479,6 +479,7 @@ class Sweeps(ProgramTest):
     def test_a_folder_that_is_no_sweep_says_so(self):
         error = self.attn("report", "corpus", code=3).stderr
         self.assertIn("not a sweep directory", error)
+        self.assertIn("nowhere: no such sweep or run", self.attn("report", "nowhere", code=3).stderr)
 
 
 if __name__ == "__main__":

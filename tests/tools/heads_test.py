@@ -154,7 +154,9 @@ class Heads(ProgramTest):
         self.assertAlmostEqual(float(lines[1].split(",")[4]), heads[0]["entropy"], delta=1e-6)
 
     def test_masked_heads_change_translations(self):
-        self.attn("heads", "run", "--data", "corpus/test", "--prune", "--ablate", "--json", "p.json")
+        log = self.attn("heads", "run", "--data", "corpus/test", "--prune", "--ablate", "--json", "p.json").stderr
+        self.assertIn("cross layer 2 head 2 masked", log)
+        self.assertNotIn("layer 0", log)
         written = json.loads((self.path / "p.json").read_text(encoding="utf8"))
         curve = written["pruning"]
         self.assertEqual([point["masked"] for point in curve], [0, 1, 2, 4, 5, 6, 7, 8, 10, 11, 12])

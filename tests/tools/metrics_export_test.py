@@ -52,6 +52,19 @@ class MetricsExport(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn("metrics.jsonl:2: ", done.stderr)
 
+    def test_a_missing_run_is_one_line(self):
+        (self.run / "metrics.jsonl").unlink()
+        done = self.tool("tensorboard_events.py", "--output", "events")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("metrics.jsonl: No such file", done.stderr)
+        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+
+    @unittest.skipIf(has("wandb"), "the package wandb is installed")
+    def test_a_missing_package_is_one_line(self):
+        done = self.tool("wandb_import.py")
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(done.stderr, "wandb_import.py: needs the package wandb (pip install wandb)\n")
+
     @unittest.skipUnless(has("tensorboard"), "no package tensorboard")
     def test_tensorboard_reads_the_events(self):
         done = self.tool("tensorboard_events.py", "--output", "events")

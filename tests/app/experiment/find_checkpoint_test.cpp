@@ -69,7 +69,7 @@ TEST_CASE("an error for a missing checkpoint lists the run's checkpoints") {
   CHECK_THAT(message(run.at("150")), contains("no checkpoint at this step") && contains(has));
   CHECK_THAT(message(run.at("average")), contains("attn average") && contains(has));
   CHECK_THAT(message(run.at("bets")),
-             contains("did you mean " + run.at("best").string() + "?") && contains(has));
+             contains("did you mean " + run.at("best").string() + "? ") && contains(has));
   CHECK_THAT(message(run.at("")), contains("not best, last, average or a step"));
   CHECK_THAT(message(run.at("-1")), contains("not best, last, average or a step"));
   CHECK_THAT(message(run.step(100).string() + "@best"), contains("is a checkpoint, not a run"));
