@@ -298,9 +298,8 @@ class Faults(Group):
                    "--run", "waiting", "--set", "train.steps=1", "--set", f"eval={evaluator}"]
         subprocess.run(command, cwd=self.path, env=ENVIRONMENT, check=True, capture_output=True, timeout=SECONDS)
         first, other = (float((self.path / f"cpu-{rank}").read_text()) for rank in range(2))
-        seconds = [record["eval_seconds"] for record in self.records("waiting", "eval")]
-        # What the first process needs more is its evaluation.
-        self.assertGreater(first - other, 0.4 * sum(seconds), (first, other, seconds))
+        # Processor time, not wall time: other programs may use the cores. Busy waiting would take as much as evaluation.
+        self.assertLess(other, 0.5 * first)
 
 
 class WrongStarts(Group):
