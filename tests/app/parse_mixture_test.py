@@ -87,7 +87,7 @@ class ParseMixture(ProgramTest):
         self.assertIn(f"kept {len(equal)} of 20 sentences", done.stderr)
         self.assertEqual(self.attn("agree", "one.ptb", "two.ptb", "--min-f1", "0").stdout, one)
         self.write("short.ptb", one.split("\n", 1)[1])
-        self.one_line("agree", "one.ptb", "short.ptb", code=3, names=["line 1", "words"])
+        self.one_line("agree", "one.ptb", "short.ptb", code=3, names=["one.ptb:1", "words"])
         self.write("shorter.ptb", "".join(one.splitlines(keepends=True)[:-1]))
         self.one_line("agree", "one.ptb", "shorter.ptb", code=3, names=["one.ptb 20", "shorter.ptb 19"])
 
