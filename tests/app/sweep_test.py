@@ -388,7 +388,7 @@ class Sweeps(ProgramTest):
         sweep(8, "1")
         for row, threads in begun.items():
             log = (self.path / f"cores/{row}/seed-3.log").read_text()
-            self.assertEqual(log.count(f"; {threads} threads;"), 2)
+            self.assertEqual(log.count(f"; {threads} {'thread' if threads == 1 else 'threads'};"), 2)
 
     def slurm(self, name, **more):
         """Submits a sweep to a false Slurm; returns the script and what runs one of its tasks."""
