@@ -6,7 +6,7 @@
 #include "app/experiment/config_difference.h"
 #include "app/experiment/input_kind.h"
 #include "app/experiment/nearest_option.h"
-#include "app/sweep/slurm.h"
+#include "app/machine/shell.h"
 #include "base/check.h"
 #include "base/edit_distance.h"
 #include "base/file.h"
@@ -186,14 +186,6 @@ void plan_runs(const SweepRequest& request, SweepPlan& plan, const std::vector<E
       if (plan.runs.size() > kMostRuns) throw ConfigError("the sweep has more than 10000 runs");
     }
   }
-}
-
-std::string shell_word(const std::string& text) {
-  const bool plain = std::all_of(text.begin(), text.end(), [](const char c) {
-    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
-           std::string_view("_-+=.,:/@%").find(c) != std::string_view::npos;
-  });
-  return plain && !text.empty() ? text : shell_quoted(text);
 }
 
 // Without --only: the report has all rows.

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <sstream>
 
+#include "app/machine/shell.h"
 #include "app/sweep/processes.h"
 #include "app/sweep/status.h"
 #include "base/error.h"
@@ -113,18 +114,6 @@ exit "$code"
 )";
 
 }  // namespace
-
-std::string shell_quoted(const std::string& text) {
-  std::string out = "'";
-  for (const char c : text) {
-    if (c == '\'') {
-      out += "'\\''";
-    } else {
-      out += c;
-    }
-  }
-  return out + "'";
-}
 
 std::string slurm_script(const SweepPlan& plan, const std::string& sweep_arguments) {
   const SlurmConfig& slurm = plan.file.slurm;

@@ -8,9 +8,6 @@
 
 namespace attn {
 
-/// The text as a single-quoted shell word.
-std::string shell_quoted(const std::string& text);
-
 /// The batch script. A task trains one run through `attn sweep SUBMISSION --task ROW/seed-1`
 /// (app/sweep/submission.h). Shortly before the time limit Slurm sends SIGUSR1: the run saves and
 /// stops, and the task is requeued until its run has finished. On SIGTERM (scancel) the run saves

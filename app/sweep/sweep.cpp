@@ -3,6 +3,7 @@
 #include <iostream>
 
 #include "app/experiment/run_result.h"
+#include "app/machine/shell.h"
 #include "app/machine/signals.h"
 #include "app/sweep/collection.h"
 #include "app/sweep/prepare.h"

@@ -178,11 +178,10 @@ TEST_CASE("every config in experiments can be read") {
 TEST_CASE("the command of a plan repeats what was set, quoted for the shell") {
   const Sweeps sweeps;
   SweepRequest request;
-  request.assignments = {"train.steps=50", "data.silver=[\"a.ptb\"]"};
+  request.assignments = {"train.steps=50", "about=it's a test"};
   request.seeds = 3;
   const SweepPlan plan = sweeps.plan(sweeps.rows(R"({"name": "B1"})"), request);
-  CHECK(plan.command ==
-        "attn sweep " + plan.source.string() +
-            " --set train.steps=50 --set 'data.silver=[\"a.ptb\"]' --seeds 3 --run " +
-            sweeps.folder().string());
+  CHECK(plan.command == "attn sweep " + plan.source.string() +
+                            " --set train.steps=50 --set 'about=it'\\''s a test' --seeds 3 --run " +
+                            sweeps.folder().string());
 }

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "app/machine/shell.h"
 #include "tests/app/sweep/sweeps.h"
 #include "tests/support/catch.h"
 
