@@ -31,6 +31,7 @@
 #include "app/machine/context.h"
 #include "app/machine/device.h"
 #include "app/machine/exit_report.h"
+#include "app/machine/shell.h"
 #include "app/machine/version.h"
 #include "base/allocator.h"
 #include "base/error.h"
@@ -45,7 +46,7 @@ int report(const std::string& message, attn::ExitCode code) {
 
 std::string command_line(int argc, char** argv) {
   std::string line = "attn";
-  for (int i = 1; i < argc; ++i) line += std::string(" ") + argv[i];
+  for (int i = 1; i < argc; ++i) line.append(" ").append(attn::shell_word(argv[i]));
   return line;
 }
 

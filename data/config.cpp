@@ -9,10 +9,10 @@
 namespace attn {
 namespace {
 
-void require_file(const char* field, const std::string& path) {
+void require_file(const std::string& field, const std::string& path) {
   if (std::filesystem::exists(path)) return;
   throw DataError(
-      std::string(field) + ": " + path +
+      field + ": " + path +
       ": no such file (paths are relative to the working directory; data/fetch --list shows "
       "the corpora that can be downloaded)");
 }
@@ -83,12 +83,23 @@ void DataConfig::require_texts() const {
   }
   require(!source.empty(), "data.source", "\"\"", "give the source language, such as \"en\"");
   require(!target.empty(), "data.target", "\"\"", "give the target language, such as \"de\"");
-  for (const std::string& language : {source, target}) {
-    require_file("data.train", text_path(train, language));
-    if (!valid.empty()) require_file("data.valid", text_path(valid, language));
-    for (const TextSource& one : sources) {
-      require_file("data.sources", text_path(one.text, language));
+  require_parallel_text("data.train", train, *this);
+  if (!valid.empty()) require_parallel_text("data.valid", valid, *this);
+  for (const TextSource& one : sources) require_parallel_text("data.sources", one.text, *this);
+}
+
+void require_parallel_text(const std::string& option, const std::string& prefix,
+                           const DataConfig& config) {
+  for (const std::string& language : {config.source, config.target}) {
+    const std::string ending = "." + language;
+    const std::string path = text_path(prefix, language);
+    if (!std::filesystem::exists(path) && prefix.ends_with(ending) &&
+        std::filesystem::exists(prefix)) {
+      const std::string both = prefix.substr(0, prefix.size() - ending.size());
+      throw DataError(option + ": " + prefix + ": give the path without " + ending + ", " + both +
+                      ", for both languages");
     }
+    require_file(option, path);
   }
 }
 

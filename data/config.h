@@ -183,4 +183,8 @@ struct DataConfig {
 /// The path of one side: `prefix` + "." + `language`.
 std::string text_path(const std::string& prefix, const std::string& language);
 
+/// Throws DataError unless both sides of a parallel text exist. `option` is named in the message.
+void require_parallel_text(const std::string& option, const std::string& prefix,
+                           const DataConfig& config);
+
 }  // namespace attn

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <regex>
 #include <stdexcept>
 #include <thread>
 #include <unordered_map>
@@ -152,6 +153,18 @@ std::unordered_map<std::string, std::string> trainer_options(const DataConfig& c
       {"minloglevel", "3"}};
 }
 
+// The library's message without its source location and condition, in terms of our options.
+std::string vocabulary_error(const std::string& reason) {
+  static const std::regex too_small("required_chars\\. [0-9]+ vs ([0-9]+)");
+  std::smatch match;
+  if (std::regex_search(reason, match, too_small)) {
+    return "the text's characters and the special tokens need " + match[1].str() +
+           "; increase it, or decrease data.character_coverage";
+  }
+  const size_t condition = reason.rfind("] ");
+  return condition == std::string::npos ? reason : reason.substr(condition + 2);
+}
+
 }  // namespace
 
 std::string learn_sentencepiece(std::span<const std::filesystem::path> texts,
@@ -177,7 +190,8 @@ std::string learn_sentencepiece(std::span<const std::filesystem::path> texts,
     if (reason.find("ocabulary size") == std::string::npos) {
       throw DataError(texts.front().string() + ": SentencePiece training failed: " + reason);
     }
-    throw ConfigError("data.vocab_size: " + std::to_string(config.vocab_size) + ": " + reason);
+    throw ConfigError("data.vocab_size: " + std::to_string(config.vocab_size) + ": " +
+                      vocabulary_error(reason));
   }
   return model;
 }

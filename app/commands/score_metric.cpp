@@ -82,6 +82,10 @@ void print_scores(std::span<const NamedMetric> metrics, const ScoredText& text,
   if (!report.baseline.empty()) {
     baseline = read_text(report.baseline, false);
     check_same_length(text.hypotheses, *baseline);
+    if (text.hypotheses.lines == baseline->lines) {
+      std::cerr << "warning: " << report.baseline
+                << ": identical to the scored output; p has no meaning\n";
+    }
   }
   Json all = Json::object();
   for (const auto& [name, metric] : metrics) {

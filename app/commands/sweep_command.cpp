@@ -32,8 +32,9 @@ void add_sweep_command(CLI::App& app, Context& context) {
       ->delimiter(',');
   command->add_option("--seeds", options->request.seeds, "runs per row, with different seeds")
       ->check(CLI::PositiveNumber);
-  command->add_option("--jobs", options->jobs, "runs trained in parallel; they share the cores")
-      ->capture_default_str();
+  CLI::Option* jobs =
+      command->add_option("--jobs", options->jobs, "runs trained in parallel; they share the cores")
+          ->capture_default_str();
   command->add_option("--launcher", options->launcher,
                       "start each run by this command, such as \"mpirun -np 2\"; --threads is "
                       "then the number of threads of each process, times --jobs");
@@ -58,6 +59,7 @@ void add_sweep_command(CLI::App& app, Context& context) {
       ->capture_default_str();
   CLI::Option* slurm =
       command->add_flag("--slurm", options->slurm, "submit the runs as a Slurm job array");
+  slurm->excludes(jobs);
   command->add_flag("--no-submit", options->no_submit, "with --slurm: write the script only")
       ->needs(slurm);
   command->add_option("--task", options->task,

@@ -122,7 +122,18 @@ void apply_runtime(Experiment& experiment, const std::map<size_t, StepPath>& dec
   }
 }
 
-Experiment read_merged(Json merged, const std::string& name) {
+// The place of an error in an option: the assignment that set it, else the config.
+std::string place_of(const std::string& message, const std::string& name,
+                     const std::vector<std::string>& assignments) {
+  const bool assigned =
+      std::any_of(assignments.begin(), assignments.end(), [&](const std::string& assignment) {
+        return message.starts_with(path_of(assignment) + ":");
+      });
+  return assigned ? "--set " : name + ": ";
+}
+
+Experiment read_merged(Json merged, const std::string& name,
+                       const std::vector<std::string>& assignments) {
   Experiment experiment;
   try {
     resolve_head_widths(merged);
@@ -139,7 +150,8 @@ Experiment read_merged(Json merged, const std::string& name) {
   } catch (const UnknownKey& error) {
     throw ConfigError(name + ": " + with_suggestion(error));
   } catch (const ConfigError& error) {
-    throw ConfigError(name + ": " + error.what());
+    const std::string message = error.what();
+    throw ConfigError(place_of(message, name, assignments) + message);
   }
   return experiment;
 }
@@ -222,7 +234,7 @@ Experiment resolve_patches(const std::vector<Json>& patches, const std::string& 
   Json merged = Json::object();
   for (const Json& patch : patches) apply_with_base(merged, patch, name, folder, 0);
   apply_assignments(merged, assignments);
-  return read_merged(std::move(merged), name);
+  return read_merged(std::move(merged), name, assignments);
 }
 
 Experiment read_resolved(Json json, const std::string& name,
@@ -230,7 +242,7 @@ Experiment read_resolved(Json json, const std::string& name,
   move_to_runtime(json);  // before "attention" is read as an option of another architecture
   remove_ineffective(json);
   apply_assignments(json, assignments);
-  return read_merged(std::move(json), name);
+  return read_merged(std::move(json), name, assignments);
 }
 
 Experiment load_resolved(const fs::path& file, const std::vector<std::string>& assignments) {

@@ -82,6 +82,30 @@ fs::path find_selected(const CheckpointSelector& selector) {
   return best->checkpoint.path;
 }
 
+// For a path that does not exist, the same with its first missing name replaced by the nearest one
+// in that folder; "" if none is near.
+std::string nearest_path(const fs::path& path) {
+  fs::path there;
+  for (auto part = path.begin(); part != path.end(); ++part) {
+    if (fs::exists(there / *part)) {
+      there /= *part;
+      continue;
+    }
+    std::vector<std::string> names;
+    std::error_code unreadable;
+    const fs::path folder = there.empty() ? "." : there;
+    for (const auto& entry : fs::directory_iterator(folder, unreadable)) {
+      if (entry.is_directory(unreadable)) names.push_back(entry.path().filename().string());
+    }
+    const std::string near = nearest(part->string(), names);
+    if (near.empty()) return "";
+    there /= near;
+    while (++part != path.end()) there /= *part;
+    return fs::exists(there) ? there.string() : "";
+  }
+  return "";
+}
+
 }  // namespace
 
 std::optional<CheckpointSelector> checkpoint_selector(const fs::path& path) {
@@ -117,7 +141,11 @@ fs::path find_checkpoint(const fs::path& path) {
     throw DataError(left->string() + ": left under this name when `attn average` was killed; run " +
                     "it again, or rename this to " + averaged.path().filename().string());
   }
-  if (!fs::exists(path)) throw DataError(path.string() + ": no such run or checkpoint");
+  if (!fs::exists(path)) {
+    const std::string near = nearest_path(path);
+    throw DataError(path.string() + ": no such run or checkpoint" +
+                    (near.empty() ? "" : "; did you mean " + near + "?"));
+  }
   require_no_config(path);
   const fs::path folder = path.has_filename() ? path : path.parent_path();
   if (RunDirectory::is_checkpoints(folder)) {

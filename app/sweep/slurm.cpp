@@ -53,6 +53,16 @@ std::string pattern_of(const fs::path& path) {
   return out;
 }
 
+// Its lines joined by "; ".
+std::string on_one_line(const std::string& text) {
+  std::string out;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.empty()) out += (out.empty() ? "" : "; ") + line;
+  }
+  return out;
+}
+
 // Signals interrupt `wait`, so it is repeated until the program has ended. Only USR1, the notice
 // before the time limit, requeues the task; TERM comes from scancel, or from the limit itself.
 constexpr const char* kBody = R"(
@@ -164,8 +174,7 @@ std::string submit_to_slurm(const SweepPlan& plan, const std::string& sweep_argu
       run_process({.arguments = {"/bin/sh", "-c", "exec sbatch \"$1\"", "sh", script.string()},
                    .environment = {},
                    .output = answer});
-  std::string text = read_file(answer);
-  while (!text.empty() && text.back() == '\n') text.pop_back();
+  const std::string text = on_one_line(read_file(answer));
   if (end.exit_code == 127) {
     throw DataError("sbatch not found; submit " + script.string() + " on a machine with Slurm");
   }

@@ -136,6 +136,8 @@ class Decoding(ProgramTest):
             found = json.loads(self.attn("score", command, *files, *options, "--baseline", "base.de", "--json").stdout)
             self.assertEqual(found, both[metric])
             self.assertIn("p_value", found)
+        same = self.attn("score", "bleu", *files, "--tokenize", "none", "--baseline", "out.de")
+        self.assertIn("warning: out.de: identical to the scored output", same.stderr)
         text = self.attn("score", "text", *files, "--force").stdout.splitlines()
         self.assertEqual([line.split("|")[0] for line in text], ["BLEU", "chrF2", "TER"])
         lines = self.attn("score", "triples", "corpus/test.en", *files).stdout.splitlines()

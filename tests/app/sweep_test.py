@@ -390,15 +390,26 @@ class Sweeps(ProgramTest):
             log = (self.path / f"cores/{row}/seed-3.log").read_text()
             self.assertEqual(log.count(f"; {threads} {'thread' if threads == 1 else 'threads'};"), 2)
 
-    def slurm(self, name, **more):
-        """Submits a sweep to a false Slurm; returns the script and what runs one of its tasks."""
+    def false_slurm(self, name, **more):
+        """The environment of a false Slurm, whose tools are shell scripts."""
         bin_folder = self.path / f"{name}-bin"
         bin_folder.mkdir(exist_ok=True)
         for tool, text in {"sbatch": 'cp "$1" submitted.sh; echo Submitted batch job 1', "scontrol": 'echo "$@" >> queue',
                            **more}.items():
             (bin_folder / tool).write_text(f"#!/bin/sh\n{text}\n")
             (bin_folder / tool).chmod(0o755)
-        environment = {**os.environ, "PATH": f"{bin_folder}:{os.environ['PATH']}"}
+        return {**os.environ, "PATH": f"{bin_folder}:{os.environ['PATH']}"}
+
+    def test_an_error_of_sbatch_is_one_line(self):
+        self.write("refused.json", {"base": "base.json", "rows": [{"name": "base"}]})
+        environment = self.false_slurm("refused", sbatch="echo first; echo second; exit 1")
+        self.one_line("sweep", "refused.json", "--run", "refused", "--slurm", code=3,
+                      names=("sbatch: first; second (script: refused/slurm.sh)",), env=environment)
+        self.one_line("sweep", "refused.json", "--slurm", "--jobs", "2", code=2, names=("--jobs excludes --slurm",))
+
+    def slurm(self, name, **more):
+        """Submits a sweep to a false Slurm; returns the script and what runs one of its tasks."""
+        environment = self.false_slurm(name, **more)
         self.attn("sweep", f"{name}.json", "--run", name, "--slurm", env=environment)
         script = self.path / f"{name}.sh"
         (self.path / "submitted.sh").rename(script)

@@ -32,6 +32,9 @@ TEST_CASE("errors of the data config name the option") {
   CHECK_THROWS_WITH(good.require_texts(), contains("data.train: " + good.train + ".de: no such"));
   testing::write_text(directory / "t.de", "b\n");
   CHECK_NOTHROW(good.require_texts());
+  good.valid = good.train + ".en";
+  CHECK_THROWS_WITH(good.require_texts(), contains("data.valid: " + good.valid +
+                                                   ": give the path without .en, " + good.train));
   CHECK_THAT(complaint([](auto& c) { c.batch_tokens = 0; }), contains("data.batch_tokens: 0: "));
   CHECK_THAT(complaint([](auto& c) { c.max_length = 1; }), contains("data.max_length: 1: "));
   CHECK_THAT(complaint([](auto& c) { c.character_coverage = 1.5; }), contains("1.5"));

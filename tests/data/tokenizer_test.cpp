@@ -225,7 +225,9 @@ TEST_CASE("byte pairs from counted words equal byte pairs from the running text 
 TEST_CASE("a vocabulary smaller than the number of characters is a ConfigError") {
   const Text text(TokenizerKind::bpe, 5);
   CHECK_THROWS_AS(make_tokenizers(text.config), ConfigError);
-  CHECK_THROWS_WITH(make_tokenizers(text.config), contains("data.vocab_size: 5: "));
+  CHECK_THROWS_WITH(
+      make_tokenizers(text.config),
+      contains("data.vocab_size: 5: the text's characters and the special tokens need "));
 }
 
 TEST_CASE("errors of unusable training texts name the text") {

@@ -262,6 +262,13 @@ TEST_CASE("an evaluator's own decoder of earlier versions is still supported") {
   CHECK(resolve_experiment(written, "again", ".") == one);
 }
 
+TEST_CASE("an error in an assigned option names --set, any other error the config") {
+  CHECK_THROWS_WITH(resolve("{}", {"model.heads=4", "model.dropout=3"}),
+                    Catch::Matchers::StartsWith("--set model.dropout: 3: "));
+  CHECK_THROWS_WITH(resolve(R"({"model": {"dropout": 3}})", {"model.heads=4"}),
+                    !contains("--set") && contains(": model.dropout: 3: "));
+}
+
 TEST_CASE("an assignment that would undo an earlier one by replacing the model is an error") {
   CHECK_NOTHROW(resolve("{}", {"model.architecture=transformer", "model.layers=2"}));
   CHECK_THROWS_WITH(resolve("{}", {"model.layers=2", "model.architecture=transformer"}),

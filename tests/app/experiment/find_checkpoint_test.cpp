@@ -81,6 +81,16 @@ TEST_CASE("an error for a missing checkpoint lists the run's checkpoints") {
   CHECK_THAT(message(run.folder.path() / "nowhere@best"), contains("no such run or checkpoint"));
 }
 
+TEST_CASE("an error for a missing run suggests the nearest name in its folder") {
+  const Run run;
+  const std::string folder = run.folder.path().string();
+  CHECK_THAT(message(folder + "/bas"), contains("did you mean " + folder + "/base?"));
+  CHECK_THAT(message(folder + "/bsae/checkpoints"),
+             contains("did you mean " + folder + "/base/checkpoints?"));
+  CHECK_THAT(message(folder + "/bas/nothing"), !contains("did you mean"));
+  CHECK_THAT(message(folder + "/something_else"), !contains("did you mean"));
+}
+
 TEST_CASE("a name with '@' is a name where it exists") {
   const Run run;
   const fs::path named = run.at("best");
