@@ -89,7 +89,10 @@ trap on_notice USR1
 trap on_term TERM
 
 again() {
-  if scontrol requeue "${SLURM_ARRAY_JOB_ID}_${SLURM_ARRAY_TASK_ID}"; then exit 0; fi
+  local end=0
+  scontrol requeue "${SLURM_ARRAY_JOB_ID}_${SLURM_ARRAY_TASK_ID}" || end=$?
+  # Requeueing ends the job, and so may end scontrol (143: by SIGTERM) before it has the answer.
+  if [ "$end" -eq 0 ] || [ "$end" -eq 143 ]; then exit 0; fi
   echo "attn: ${runs[$SLURM_ARRAY_TASK_ID]}: saved, but requeueing failed; submit the sweep again to resume" >&2
   exit "$1"
 }
@@ -168,7 +171,10 @@ std::string submit_to_slurm(const SweepPlan& plan, const std::string& sweep_argu
   fs::create_directories(plan.directory);
   const fs::path script = plan.directory / "slurm.sh", answer = plan.directory / "sbatch.out";
   write_file_atomically(script, slurm_script(plan, sweep_arguments));
-  if (!submit) return "written: " + script.string();
+  if (!submit) {
+    return "written: " + script.string() + "; submit it with: sbatch " +
+           shell_quoted(script.string());
+  }
   fs::remove(answer);
   const ProcessEnd end =
       run_process({.arguments = {"/bin/sh", "-c", "exec sbatch \"$1\"", "sh", script.string()},

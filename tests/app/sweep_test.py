@@ -487,6 +487,13 @@ class Sweeps(ProgramTest):
         self.assertNotEqual(process.returncode, 0, out)
         self.assertIn("requeueing failed", out)
 
+    def test_a_slurm_task_whose_requeueing_ends_scontrol_is_queued_again(self):
+        _, process = self.start_task("ended", scontrol="kill -TERM $$")
+        process.send_signal(signal.SIGUSR1)
+        out, _ = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 0, out)
+        self.assertNotIn("requeueing failed", out)
+
     def test_a_folder_that_is_no_sweep_says_so(self):
         error = self.attn("report", "corpus", code=3).stderr
         self.assertIn("not a sweep directory", error)
