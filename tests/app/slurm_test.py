@@ -212,7 +212,7 @@ def check_requeueing(project, attn, environment):
         assert (project / f"swept/{name}/seed-1/result.json").exists(), f"{name} did not finish\n{log[-1000:]}"
     log = (project / "swept/long/seed-1.log").read_text()
     assert "checkpoint saved" in log and "resuming from" in log, f"it was not interrupted:\n{log[-2000:]}"
-    print(f"the long row was stopped and went on {log.count('resuming from')} times")
+    print(f"the row long took {1 + log.count('resuming from')} jobs")
     report = attn("report", "swept").stdout
     print("\n".join(line for line in report.splitlines() if line.startswith("|"))[:1200])
     assert "| long" in report and "not run" not in report
