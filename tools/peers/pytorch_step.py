@@ -175,7 +175,7 @@ def main():
     torch.set_num_threads(options.threads)
     torch.manual_seed(1)
     on_gpu = options.device == "cuda"
-    run = Config(options.config) if options.config else Run(options.run)
+    run = Config(options.config, position=None) if options.config else Run(options.run)
     run.set(options.set)
     start, end = (1, 2) if options.config else (run.pieces.bos_id(), run.pieces.eos_id())
     if options.invented:

@@ -12,6 +12,8 @@ class Config:
     def __init__(self, path, position="sinusoidal"):
         self.config = json.loads(pathlib.Path(path).read_text())
         self.model, self.data = self.config["model"], self.config["data"]
+        if position is None:  # the model is only timed
+            return
         plain = dict(norm="post", activation="relu", position=position, embedding_sharing="all")
         widths = {self.model["heads"] * self.model[key] for key in ("d_k", "d_v")}
         if widths != {self.model["d_model"]} or not self.model["bias"]:
