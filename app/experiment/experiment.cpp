@@ -163,8 +163,10 @@ void require_for_task(const SearchConfig& search, Task task, const std::string& 
           "requires data.task parsing");
   require(parsing || search.known_tags == 0, place + ".known_tags", search.known_tags,
           "requires data.task parsing");
-  require(!parsing || search.mbr == RiskUtility::none, place + ".mbr", enum_name(search.mbr),
-          "requires data.task translation");
+  const bool of_trees = search.mbr == RiskUtility::f1;
+  require(search.mbr == RiskUtility::none || parsing == of_trees, place + ".mbr",
+          enum_name(search.mbr),
+          of_trees ? "requires data.task parsing" : "requires data.task translation");
 }
 
 // Removes options without effect that earlier versions accepted.

@@ -49,6 +49,8 @@ void SearchConfig::validate() const {
   validate_sampling(*this);
   require(mbr == RiskUtility::none || hypotheses() > 1, "mbr", enum_name(mbr),
           "requires several hypotheses: beam or samples above 1");
+  require(mbr != RiskUtility::f1 || nbest == 1, "nbest", nbest,
+          "must be 1 with mbr f1, which fuses the hypotheses into one tree");
   require(weights == WeightType::fp32 || decoder == StepPath::packed, "weights", enum_name(weights),
           "requires runtime.decoder packed");
 }

@@ -29,11 +29,13 @@ enum class SearchMethod {
   sample  ///< random samples from the model's distribution
 };
 /// Minimum-Bayes-risk decoding (Kumar and Byrne, 2004): the output is the hypothesis whose expected
-/// utility, with the other hypotheses as references, is highest.
+/// utility, with the other hypotheses as references, is highest, or, for trees, the tree that
+/// combines their brackets with the highest expected F1.
 enum class RiskUtility {
   none,  ///< by score
   chrf,  ///< sentence chrF2
-  bleu   ///< sentence BLEU
+  bleu,  ///< sentence BLEU
+  f1     ///< F1 of labelled brackets
 };
 /// How an ensemble averages the distributions of its members.
 enum class EnsembleMean {
@@ -48,8 +50,10 @@ struct EnumNames<SearchMethod> {
 };
 template <>
 struct EnumNames<RiskUtility> {
-  static constexpr auto values = std::to_array<EnumName<RiskUtility>>(
-      {{RiskUtility::none, "none"}, {RiskUtility::chrf, "chrf"}, {RiskUtility::bleu, "bleu"}});
+  static constexpr auto values = std::to_array<EnumName<RiskUtility>>({{RiskUtility::none, "none"},
+                                                                       {RiskUtility::chrf, "chrf"},
+                                                                       {RiskUtility::bleu, "bleu"},
+                                                                       {RiskUtility::f1, "f1"}});
 };
 template <>
 struct EnumNames<EnsembleMean> {
@@ -135,8 +139,9 @@ struct SearchConfig {
           "from all");
     visit("seed", self.seed, "method sample: random seed");
     visit("mbr", self.mbr,
-          "minimum-Bayes-risk choice among the hypotheses of the beam or the samples, by chrf or "
-          "bleu; none: by score");
+          "minimum-Bayes-risk decoding over the hypotheses of the beam or the samples: the "
+          "translation of highest expected chrf or bleu; parsing: the tree of highest expected f1, "
+          "fused from them; none: by score");
   }
   bool operator==(const SearchConfig&) const = default;
   SearchBackend backend() const { return {.path = decoder, .weights = weights}; }

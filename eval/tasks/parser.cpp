@@ -1,14 +1,40 @@
 #include "eval/tasks/parser.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/error.h"
 #include "data/parsing/tag_dictionary.h"
 #include "data/parsing/treebank.h"
 #include "data/source_features.h"
 #include "eval/search/batched_search.h"
+#include "eval/tasks/tree_fusion.h"
 
 namespace attn {
+namespace {
+
+// The tree of highest expected F1 under the list's distribution, normalized over the list.
+Parse fused(std::vector<Parse> nbest) {
+  const auto likeliest = std::ranges::max_element(nbest, {}, &Parse::log_prob);
+  if (!std::isfinite(likeliest->log_prob)) return std::move(nbest.front());
+  const double highest = likeliest->log_prob;
+  std::vector<Tree> trees;
+  std::vector<double> probabilities;
+  double sum = 0.0;
+  for (Parse& parse : nbest) {
+    trees.push_back(std::move(parse.tree));
+    probabilities.push_back(std::exp(parse.log_prob - highest));
+    sum += probabilities.back();
+  }
+  for (double& probability : probabilities) probability /= sum;
+  FusedTree best = fuse_trees(trees, probabilities);
+  return {.tree = with_root(std::move(best.tree)),
+          .score = 100 * best.expected_f1,
+          .log_prob = highest,
+          .repaired = nbest.front().repaired};
+}
+
+}  // namespace
 
 void require_known_tags(const SearchConfig& search, const Tokenizers& tokenizers) {
   if (!search.constrained || search.known_tags == 0 || tokenizers.tags) return;
@@ -83,7 +109,13 @@ Parse Parser::build(const Input& input, const Hypothesis& hypothesis) const {
 std::vector<std::vector<Parse>> Parser::parse(std::span<const std::vector<std::string>> sentences) {
   std::vector<Input> inputs;
   std::vector<std::vector<int32_t>> sources;
-  BatchedSearch how{.search = search_,
+  const bool fuses = search_.mbr == RiskUtility::f1;
+  SearchConfig search = search_;
+  if (fuses) {
+    search.nbest = search.hypotheses();
+    search.mbr = RiskUtility::none;
+  }
+  BatchedSearch how{.search = search,
                     .inference = inference_,
                     .batch_tokens = limits_.batch_tokens,
                     .first_sentence = counts_.sentences,
@@ -112,9 +144,13 @@ std::vector<std::vector<Parse>> Parser::parse(std::span<const std::vector<std::s
   for (size_t i = 0; i < sentences.size(); ++i) {
     // The source was empty: no words, or words without tokens.
     if (found[i].empty()) found[i].emplace_back();
-    fill_nbest(found[i], search_.nbest);
+    fill_nbest(found[i], search.nbest);
     for (const Hypothesis& hypothesis : found[i]) {
       out[i].push_back(build(inputs[i], hypothesis));
+    }
+    if (fuses) {
+      Parse one = inputs[i].words.empty() ? out[i].front() : fused(std::move(out[i]));
+      out[i] = {std::move(one)};
     }
     ++counts_.sentences;
     counts_.repaired += out[i].front().repaired;

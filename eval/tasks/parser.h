@@ -18,8 +18,8 @@ namespace attn {
 /// One tree of a sentence: its leaves are exactly the sentence's words.
 struct Parse {
   Tree tree;           ///< under an outer bracket TOP; "()" for a sentence without words
-  double score = 0.0;  ///< length-penalized log-probability
-  double log_prob = 0.0;
+  double score = 0.0;  ///< length-penalized log-probability; with search.mbr f1 expected F1 (0-100)
+  double log_prob = 0.0;  ///< with search.mbr f1 of the likeliest hypothesis
   bool repaired = false;  ///< the output was not a well-formed tree over the words
 };
 

@@ -180,6 +180,17 @@ class Parse(ProgramTest):
             words = lines[int(row[0]) - 1].split()
             self.assertEqual(words_of(read_tree(row[3])) if words else row[3], words or "()")
 
+    def test_the_tree_of_highest_expected_f1_has_the_words_of_its_line(self):
+        lines = (self.path / "corpus/test.ptb").read_text().splitlines()[:20]
+        words = [words_of(read_tree(line)) for line in lines]
+        text = "".join(" ".join(sentence) + "\n" for sentence in words) + "\n"
+        rows = [row.split("\t") for row in self.attn("parse", "tags", "--scores", "--beam", "8", "--set", "mbr=f1",
+                                                     stdin=text).stdout.splitlines()]
+        self.assertEqual([words_of(read_tree(row[3])) for row in rows], [*words, []])
+        self.assertTrue(all(0 < float(row[1]) <= 100 for row in rows[:-1]))
+        self.one_line("parse", "tags", "--set", "mbr=f1", "nbest=2", code=2, names=["nbest", "mbr f1"], stdin=text)
+        self.one_line("parse", "tags", "--set", "mbr=chrf", code=2, names=["mbr", "data.task translation"], stdin=text)
+
     def test_a_byte_order_mark_is_no_part_of_the_first_word(self):
         lines = "\n".join(self.sentences()[:2]) + "\n"
         for options in ([], ["--tokenize"], ["--chunk-size", "1"]):

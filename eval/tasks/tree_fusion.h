@@ -1,0 +1,26 @@
+// Fuses the trees of an n-best list into one: minimum-Bayes-risk decoding for constituency trees
+// (Goodman, 1996; Choe, McClosky and Charniak, 2015).
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "data/parsing/tree.h"
+
+namespace attn {
+
+struct FusedTree {
+  Tree tree;
+  double expected_f1 = 0.0;  ///< from 0 to 1
+};
+
+/// The tree whose labelled brackets have the highest expected F1 against a tree drawn from `trees`
+/// with these probabilities. It may combine brackets of several trees. Expected F1 is the ratio of
+/// expectations, 2 Σ p(b) / (|brackets| + Σ over all brackets p), with p(b) the probability of the
+/// trees that have bracket b; it is maximized exactly, by CKY over p(b) - λ with Dinkelbach's
+/// iteration on λ. Brackets of the same words are ordered as in the trees on average; a word's tag
+/// is its likeliest one. Outer brackets with a root label do not count, and the result has none.
+/// All trees have the same words, at least one; `probabilities` are 0 or more and sum to 1.
+FusedTree fuse_trees(std::span<const Tree> trees, std::span<const double> probabilities);
+
+}  // namespace attn
