@@ -74,10 +74,10 @@ struct MuonOptions {
   static void fields(Self& self, Visit&& visit) {
     visit("momentum", self.momentum, "μ: decay of Muon's momentum");
     visit("muon_scale", self.scale,
-          "factor on Muon's updates: match_rms (0.2 √max(rows, columns)) takes Adam's rates, "
+          "factor on Muon's updates: match_rms (0.2 √max(rows, columns)) uses Adam's rates, "
           "original is √max(1, rows / columns)");
     visit("muon_rate_scale", self.rate_scale,
-          "the rate of Muon's matrices, as a multiple of that of the other parameters");
+          "learning rate of Muon's matrices, as a multiple of that of the other parameters");
     AdamOptions::fields(self.rest, visit);
   }
   bool operator==(const MuonOptions&) const = default;

@@ -43,7 +43,7 @@ struct MixerConfig {
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit) {
     visit("kind", self.kind,
-          "what takes the place of self-attention (Table 1); none: the layer has no such "
+          "layer type in place of self-attention (Table 1); none: the layer has no such "
           "sub-layer");
     switch (self.kind) {
       case Mixer::restricted_attention:
@@ -56,7 +56,7 @@ struct MixerConfig {
               "k: number of positions; odd in the encoder, where it is "
               "centred");
         visit("dilation", self.dilation,
-              "the positions of layer i, from 0, are dilation^i apart (1: contiguous)");
+              "base of the dilation, which is dilation^i in layer i, from 0; 1: none");
         visit("gated", self.gated, "gated linear unit: one half of the outputs gates the other");
         break;
       case Mixer::recurrence:
