@@ -15,9 +15,9 @@ enum class OptimizerKind {
 };
 /// Factor on Muon's orthogonalized update of a matrix of R rows and C columns.
 enum class MuonScale {
-  match_rms,  ///< 0.2 √max(R, C): root mean square of an update of Adam (Liu et al. 2025), so that
-              ///< both take the same rate
-  original  ///< √max(1, R / C), as published; its rate is some 60 times Adam's
+  match_rms,  ///< 0.2 √max(R, C): the root mean square of Adam's updates (Liu et al. 2025), so
+              ///< that both use the same learning rate
+  original    ///< √max(1, R / C), as published; needs about 60 times Adam's learning rate
 };
 
 template <>

@@ -23,7 +23,7 @@ enum class StopRule {
                   ///< fairseq; faster
 };
 
-/// How outputs are found.
+/// How outputs are generated.
 enum class SearchMethod {
   beam,   ///< beam search, or with `groups` > 1 diverse beam search
   sample  ///< random samples from the model's distribution

@@ -9,8 +9,8 @@
 
 namespace attn {
 
-/// In the encoder a mixer sees the whole sentence or a neighbourhood centred on the position; in
-/// the decoder only the position itself and those before.
+/// In the encoder a mixer reads the whole sentence or a neighbourhood centred on the position; in
+/// the decoder only the position itself and earlier ones.
 enum class Mixer {
   attention,             ///< section 3.2.2, over the whole sentence
   restricted_attention,  ///< over a neighbourhood (section 4)
