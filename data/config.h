@@ -151,8 +151,8 @@ struct DataConfig {
     visit("cache", self.cache, "directory of the encoded corpora; empty: the run directory");
     visit("sources", self.sources, "further training texts: a list of {text, tag, ratio}");
     visit("tag", self.tag,
-          "tag of data.train, data.silver and, unless chosen otherwise, of the text to evaluate or "
-          "search; the encoder input gets its embedding. Empty: no tags");
+          "tag of data.train, data.silver and, by default, of the text to evaluate or decode; its "
+          "embedding is added to the encoder input. Empty: no tags");
     if (self.task == Task::parsing) {
       visit(
           "tree_form", self.tree_form,

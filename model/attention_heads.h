@@ -1,4 +1,4 @@
-// Looking inside a model: what its attention heads compute, and the model without some of them.
+// Records what the attention heads of a model compute, and masks heads.
 #pragma once
 
 #include <cstdint>
@@ -58,9 +58,9 @@ class AttentionRecorder {
 /// All heads of a Transformer, encoder first. Throws ConfigError for another architecture.
 std::vector<HeadId> all_heads(Seq2SeqModel& model);
 
-/// The model without some heads until it is destroyed: the columns of W^O that read a masked head's
-/// output are 0. The other heads are not rescaled (Michel et al. 2019). What was prepared for
-/// search before keeps its own weights.
+/// RAII: masks some heads of a model by setting the columns of W^O that read their outputs to 0.
+/// The other heads are not rescaled (Michel et al. 2019). Does not affect inference models that
+/// were created before.
 class HeadMask {
  public:
   /// Throws std::out_of_range for a head that the model does not have; and as all_heads.

@@ -1,4 +1,4 @@
-// What attention layers have in common for those who look inside a model: an observer.
+// Base of attention layers whose weights and outputs can be observed.
 #pragma once
 
 #include <functional>
@@ -13,8 +13,8 @@ struct ObservedAttention {
   torch::Tensor contexts_BHLK;  ///< weights times values, before the output projection
 };
 
-/// A base of attention layers, beside torch::nn::Module. While there is an observer a layer
-/// computes by its reference implementation, which has the weights as a tensor.
+/// A base of attention layers besides torch::nn::Module. While there is an observer, a layer uses
+/// its reference implementation, which computes the weights as a tensor.
 class ObservableAttention {
  public:
   virtual ~ObservableAttention() = default;

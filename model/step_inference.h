@@ -1,5 +1,5 @@
-// Search with the modules of training: the reference implementation, and all that a new
-// architecture needs.
+// Search with the training modules: the reference implementation, and sufficient for a new
+// architecture.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// What a sweep has found, in two sentences.
+// Summary of a sweep in two sentences.
 #pragma once
 
 #include <span>
@@ -13,10 +13,9 @@ namespace attn {
 /// The metrics that have an evaluator: scores of outputs first, perplexity last.
 std::vector<MetricFacts> metrics_by_interest(const SweepResults& results);
 
-/// How many rows differ from the first one, with the best and the worst; and how many of the
-/// paper's signs hold, or, without figures of the paper, how small a difference would be found. For
-/// the first of metrics_by_interest and for perplexity. Fewer sentences where there is nothing to
-/// say.
+/// How many rows differ from the first one, with the best and the worst; and how many differences
+/// have the paper's sign or, without figures of the paper, the smallest detectable difference. For
+/// the first of metrics_by_interest and for perplexity. Sentences without content are omitted.
 std::string answer(const SweepResults& results, std::span<const RowComparison> comparisons);
 
 /// "failed", "unfinished" or "not run" for a row without results; "" for others.

@@ -1,4 +1,4 @@
-// Attention weights as a page to look at, and as data.
+// Attention weights as an HTML page and as JSON.
 #pragma once
 
 #include <cstdint>
@@ -36,14 +36,14 @@ struct AttentionReport {
 };
 
 /// A page with no external resources: for each sentence, layer and kind the grid of all heads, the
-/// lines of chosen heads (the paper's Figures 3 to 5) and a matrix. What is shown is kept in the
-/// address. Weights are rounded to 1/255. Without scripts it shows, for each sentence, the lines of
-/// the last layer's cross-attention, averaged over its heads.
+/// lines of chosen heads (the paper's Figures 3 to 5) and a matrix. The URL encodes the selection.
+/// Weights are rounded to 1/255. Without scripts it shows, for each sentence, the lines of the last
+/// layer's cross-attention, averaged over its heads.
 std::string attention_page(const AttentionReport& report);
 
-/// An array with an object for each sentence and kind, in the form that bertviz takes: "name",
-/// "attn" [layer][head][query][key], "left_text" (queries) and "right_text" (keys). Weights have
-/// four decimals.
+/// An array with an object for each sentence and kind, in bertviz's format: "name", "attn"
+/// [layer][head][query][key], "left_text" (queries) and "right_text" (keys). Weights have four
+/// decimals.
 std::string attention_json(const AttentionReport& report);
 
 /// Base64 of weights in 0 … 1 as bytes in 0 … 255.

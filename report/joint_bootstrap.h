@@ -15,8 +15,8 @@ namespace attn {
 /// The difference system - baseline over the resamples.
 struct JointDifference {
   /// Two-sided: twice the smaller share of resamples with a difference ≤ 0 or ≥ 0, with add-one
-  /// smoothing. Unlike sacreBLEU's paired test (paired_bootstrap) it takes account of a skewed
-  /// distribution: a single lucky sentence is missing from 37 % of the resamples.
+  /// smoothing. Unlike sacreBLEU's paired test (paired_bootstrap) it accounts for skewed
+  /// distributions: a single lucky sentence is missing from 37 % of the resamples.
   double p_value = 1.0;
   Interval interval;  ///< 95 %, percentiles
 };
@@ -25,7 +25,7 @@ struct JointDifference {
 /// translate the same text) and, within each system, as many runs as it has, all with replacement;
 /// a system's score is the mean over the drawn runs of corpus BLEU on the drawn sentences. With one
 /// run per system only sentences vary. With few runs the deviation between seeds is underestimated
-/// by √((n - 1) / n), which a t test over seeds is not.
+/// by a factor of √((n - 1) / n); a t test over seeds does not have this bias.
 ///
 /// options.samples > 0. Throws DataError if a system has no run, or if the numbers of sentences
 /// differ or are 0.

@@ -28,7 +28,7 @@ Forest differences_forest(const SweepResults& results, std::span<const RowCompar
 /// Learning curves: a panel for each group (several for large ones) with the first row in grey, or
 /// one with the first row alone. Lines are means over seeds, bands reach from the lowest to the
 /// highest seed. All panels have the same ordinate, from the best row to about twice the first
-/// row's result: what is beyond is marked at the edge.
+/// row's result: values beyond it are marked at the edge.
 std::vector<PlotPanel> learning_curves(const SweepResults& results,
                                        std::span<const RowGroup> groups);
 

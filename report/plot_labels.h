@@ -32,8 +32,8 @@ class PointLabels {
   std::vector<Box> taken_;
 };
 
-/// Centres of labels of this height in one column, as near to the wanted ones as they can be
-/// without overlap, within [top, bottom] if they all fit. In the order of `wanted`.
+/// Centres of labels of this height in one column, as close to `wanted` as possible without
+/// overlap, within [top, bottom] if they all fit. In the order of `wanted`.
 std::vector<double> spread_labels(const std::vector<double>& wanted, double height, double top,
                                   double bottom);
 

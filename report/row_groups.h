@@ -1,4 +1,4 @@
-// What rows of a sweep are, in words, and which belong together.
+// Descriptions and groups of the rows of a sweep.
 #pragma once
 
 #include <string>
@@ -17,13 +17,13 @@ std::string option_value(const RowRecord& row, const std::string& path);
 /// "heads 1, d_k 64": the options in which the row differs from the first one, but for the seed.
 std::string changed_options(const RowRecord& row);
 
-/// What the row is: its description in the sweep file, else changed_options.
+/// The row's description in the sweep file, else changed_options.
 std::string row_words(const RowRecord& row);
 
-/// Its name, description and changed options, for the pointer.
+/// The row's name, description and changed options, for a tooltip.
 std::string row_hover(const RowRecord& row);
 
-/// Rows that vary the same thing.
+/// Rows that vary the same options.
 struct RowGroup {
   std::string name;
   std::string options;       ///< that its rows change: "heads, d_k, d_v"; empty: none, or the name

@@ -1,4 +1,4 @@
-// Axes of plots: scales, ticks, and ranges that an outlier cannot spoil.
+// Axes of plots: scales, ticks, and ranges that are robust to outliers.
 #pragma once
 
 #include <span>
@@ -25,9 +25,9 @@ Scale make_scale(const Interval& range, bool logarithmic, double from, double to
 /// Whether an axis can show the value: finite, and positive on a logarithmic one.
 bool drawable(double value, bool logarithmic);
 
-/// The smallest and the largest of the values, of `centre` and of nothing else that is farther from
-/// the centre than six times the third quartile of their distances: those values are left out. With
-/// fewer than three values nothing is. Values that are not finite are ignored.
+/// The range of `centre` and the values, without outliers: those farther from the centre than six
+/// times the third quartile of the distances. With fewer than three values none is an outlier.
+/// Values that are not finite are ignored.
 Interval robust_range(std::span<const double> values, double centre);
 
 /// Ticks of an axis: round numbers within [low, high] (1, 2 or 5 times a power of ten; on a

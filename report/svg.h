@@ -43,7 +43,7 @@ class Svg {
   /// Arrow head with its tip at (x, y), towards (dx, dy), one of the four unit vectors.
   void arrow(double x, double y, double dx, double dy, const char* style, const Colour& colour);
 
-  /// A group whose elements show `hover` under the pointer; ended by close().
+  /// A group whose elements have the tooltip `hover`; ended by close().
   void open(const char* style, const std::string& hover);
   /// A group that is cut off at this box.
   void open_clipped(double x, double y, double width, double height);

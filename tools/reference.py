@@ -39,10 +39,10 @@ its training) or from another file:
 - On the command line `--set PATH=VALUE` changes one option: `--set model.heads=8`,
   `--set 'data.silver=["a.ptb"]'`. `translate` and `parse` take the options of [search](#search) and
   [runtime](#runtime) without the section: `--set beam=5`.
-- Some options are tags: the other options depend on `data.task`, `data.tokenizer`,
-  `model.architecture`, `train.schedule` and the `kind` of an evaluator. A patch that changes a tag
-  removes the options that the new value does not have; one that changes `model.architecture`
-  replaces the whole object `model`.
+- Some options are tags, on which other options depend: `data.task`, `data.tokenizer`,
+  `model.architecture`, the `kind` of a mixer, `train.schedule`, `train.optimizer` and the `kind` of
+  an evaluator. A patch that changes a tag removes the options that the new value does not
+  have; one that changes `model.architecture` replaces the whole object `model`.
 - An unknown key, a wrong type or an invalid choice is an error with its path and the nearest valid
   name.
 
@@ -54,16 +54,16 @@ SECTIONS = {
     "data": ("data", "Texts, tokenizer and batches (sections 5.1 and 6.3 of the paper)."),
     "data.sources[]": ("data.sources", "A list of further training texts (`data.sources`); data.train stays the main one."),
     "model": ("model", "The model (section 3). The other options depend on `architecture`."),
-    "model.encoder_mixer": ("model.encoder_mixer", "What mixes the positions in the encoder's layers of the Transformer."),
-    "model.decoder_mixer": ("model.decoder_mixer", "The same in the decoder's layers."),
+    "model.encoder_mixer": ("model.encoder_mixer", "The token mixer of the Transformer's encoder layers: self-attention or another layer type."),
+    "model.decoder_mixer": ("model.decoder_mixer", "The token mixer of the Transformer's decoder layers."),
     "model.encoder[]": ("model.encoder", "Stacks of encoder layers of the convolutional architecture."),
     "model.decoder[]": ("model.decoder", "Stacks of decoder layers of the convolutional architecture."),
     "train": ("train", "Optimizer, schedule, regularization and checkpoints (section 5)."),
     "search": ("search", "Beam search (section 6.1), for `translate` and `parse`, and the evaluators' default."),
-    "runtime": ("runtime", "Choices of implementation. They only change speed and rounding, and may change when a run is\n"
+    "runtime": ("runtime", "Choices of implementation. They only affect speed and rounding, and may change when a run is\n"
                            "resumed."),
     "eval[]": ("eval", "A list of evaluators: what is measured, on which text and how often. The first one with a\n"
-                       "schedule (`every` above 0) decides which checkpoint is the best."),
+                       "schedule (`every` above 0) selects the best checkpoint."),
 }
 
 COMMANDS_HEAD = """# Commands

@@ -8,7 +8,7 @@ namespace attn {
 
 class Adam : public Optimizer {
  public:
-  /// Updates the parameters of `groups` only, as far as they are in `own`.
+  /// Updates only the parameters of `groups` that are in `own`.
   Adam(const AdamOptions& options, FlatParameters& parameters, std::vector<RateGroup> groups,
        FlatRange own);
   Adam(const AdamOptions& options, FlatParameters& parameters)

@@ -33,9 +33,9 @@ struct GradientSharing {
 /// dropout masks depend on the number of threads; the same number gives the same bits. If the
 /// gradients of the replicas would take more than 1 GB, threads share the products instead.
 ///
-/// With n processes of t threads a batch has n · t parts, of which process r computes those from
-/// r · t. Gradients are added as one tree over all parts (tree_sum): n processes of one thread and
-/// one process of n threads have the same bits on a CPU, and so have all divisions into processes
+/// With n processes of t threads a batch has n · t parts, of which process r computes those from r
+/// · t. Gradients are added as one tree over all parts (tree_sum): n processes of one thread and
+/// one process of n threads give the same bits on a CPU, and so do all divisions into processes
 /// whose number of threads is a power of 2.
 class BatchGradient {
  public:

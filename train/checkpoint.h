@@ -24,7 +24,7 @@ void save_weights(const std::filesystem::path& path, const torch::nn::Module& mo
 /// or has a different shape or type.
 void load_weights(const std::filesystem::path& path, torch::nn::Module& model);
 
-/// Parameters that another model's weights don't fit by name and shape alone.
+/// Parameters that cannot be loaded from another model's weights by name and shape alone.
 struct InitialWeights {
   /// Not loaded: they belong to another vocabulary.
   std::set<std::string> excluded;

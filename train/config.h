@@ -91,7 +91,7 @@ struct TrainConfig {
     }
     if (self.schedule == Schedule::wsd) {
       visit("decay_share", self.decay_share,
-            "the part of all steps, at the end, over which the rate decays");
+            "fraction of the steps, at the end, over which the learning rate decays");
     }
     visit("learning_rate_scale", self.learning_rate_scale, "factor on the scheduled learning rate");
     visit("optimizer", self.optimizer.kind,
@@ -100,7 +100,7 @@ struct TrainConfig {
     visit("clip_norm", self.clip_norm, "gradient clipping: maximum norm; 0: none");
     visit("ema", self.ema,
           "decay of an exponential moving average of the weights, which is evaluated and saved "
-          "instead of the last ones; 0: none");
+          "instead of the current weights; 0: none");
     visit("label_smoothing", self.label_smoothing, "ε_ls of label smoothing");
     visit("smoothing", self.smoothing,
           "which classes share ε_ls: all wrong ones, all wrong ones but BOS, or all");
@@ -109,8 +109,7 @@ struct TrainConfig {
           "1e-4); 0: none");
     visit("precision", self.precision,
           "precision of matrix products; weights and accumulation stay fp32");
-    visit("reduce", self.reduce,
-          "type in which processes send gradients to each other; sums are fp32");
+    visit("reduce", self.reduce, "data type in which processes exchange gradients; sums are fp32");
     visit("patience", self.patience,
           "early stopping after this many validations without improvement; 0: off");
     visit("log_every", self.log_every, "steps between log lines");
@@ -119,13 +118,12 @@ struct TrainConfig {
           "minutes between extra checkpoints to resume from; 0: none");
     visit("keep_last", self.keep_last,
           "scheduled checkpoints to keep, besides the best and the newest; 0: all");
-    visit(
-        "average_last", self.average_last,
-        "at the end of training, average this many last scheduled checkpoints, or as many as there "
-        "are, and score the average instead of the last weights (section 6.1); 0: do not average");
+    visit("average_last", self.average_last,
+          "number of last scheduled checkpoints, or as many as there are, to average at the end of "
+          "training and to score instead of the last weights (section 6.1); 0: off");
     visit("init_from", self.init_from,
-          "run or checkpoint (RUN@best, …) whose weights training starts from, with its "
-          "vocabularies unless data names others (fine-tuning); empty: random weights");
+          "fine-tuning: run or checkpoint (RUN@best, …) with the initial weights, and the "
+          "vocabularies unless data names others; empty: random weights");
   }
   /// Whether the learning rate of a step depends on `steps`.
   bool decays_to_the_end() const {

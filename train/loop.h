@@ -30,8 +30,8 @@ struct LoopCallbacks {
   std::function<void()> save;            ///< writes a checkpoint; state.seconds is current
   std::function<void()> mark_best;       ///< marks the checkpoint just saved
   std::function<bool()> stop_requested;  ///< called once per step
-  /// Called once per step with what this process asks for, as bits; returns what any process of the
-  /// training asks for, so that all of them save and stop after the same step.
+  /// Called once per step with this process's requests as bit flags; returns those of all processes
+  /// combined, so that all of them save and stop after the same step.
   std::function<int64_t(int64_t)> agree = [](int64_t asked) { return asked; };
 };
 

@@ -31,9 +31,9 @@ class Optimizer {
   Optimizer(const Optimizer&) = delete;
   Optimizer& operator=(const Optimizer&) = delete;
 
-  /// One update of its parameters with the gradients in the buffer. `step` counts from 1. On a
-  /// CPU subnormal state is flushed to 0: that of parameters with zero gradients (rare words) would
-  /// get there after hundreds of updates, and arithmetic with subnormals is slow.
+  /// One update of its parameters with the gradients in the buffer. `step` counts from 1. On a CPU
+  /// subnormal state is flushed to 0: the state of parameters with zero gradients (rare words)
+  /// becomes subnormal after hundreds of updates, and arithmetic with subnormals is slow.
   virtual void update(double learning_rate, int64_t step) = 0;
   /// The flat tensors of its state, [own] each.
   virtual std::vector<torch::Tensor> state() const = 0;
@@ -72,7 +72,7 @@ std::vector<RateGroup> rate_groups(const FlatParameters& parameters, double hidd
 void update_in_parts(const torch::Tensor& flat, FlatRange range,
                      const std::function<void(int64_t begin, int64_t end)>& work);
 
-/// The common part of two ranges; empty if begin >= end.
+/// The intersection of two ranges; empty if begin >= end.
 FlatRange intersection(FlatRange a, FlatRange b);
 
 /// The optimizer of a config. `hidden_rate`: factor on the learning rate of hidden matrices

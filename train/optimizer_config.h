@@ -15,9 +15,9 @@ enum class OptimizerKind {
 };
 /// Factor on Muon's orthogonalized update of a matrix of R rows and C columns.
 enum class MuonScale {
-  match_rms,  ///< 0.2 √max(R, C): root mean square of an update of Adam (Liu et al. 2025), so that
-              ///< both take the same rate
-  original  ///< √max(1, R / C), as published; its rate is some 60 times Adam's
+  match_rms,  ///< 0.2 √max(R, C): the root mean square of Adam's updates (Liu et al. 2025), so
+              ///< that both use the same learning rate
+  original    ///< √max(1, R / C), as published; needs about 60 times Adam's learning rate
 };
 
 template <>
@@ -74,10 +74,10 @@ struct MuonOptions {
   static void fields(Self& self, Visit&& visit) {
     visit("momentum", self.momentum, "μ: decay of Muon's momentum");
     visit("muon_scale", self.scale,
-          "factor on Muon's updates: match_rms (0.2 √max(rows, columns)) takes Adam's rates, "
+          "factor on Muon's updates: match_rms (0.2 √max(rows, columns)) uses Adam's rates, "
           "original is √max(1, rows / columns)");
     visit("muon_rate_scale", self.rate_scale,
-          "the rate of Muon's matrices, as a multiple of that of the other parameters");
+          "learning rate of Muon's matrices, as a multiple of that of the other parameters");
     AdamOptions::fields(self.rest, visit);
   }
   bool operator==(const MuonOptions&) const = default;

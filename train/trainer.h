@@ -36,9 +36,9 @@ uint64_t dropout_seed(uint64_t seed, int64_t step, int64_t batch);
 /// The processes of a training; by default this one alone.
 struct TrainerProcesses {
   Communicator& world = single_process();
-  /// Each process updates a shard of the parameters and has only its optimizer state: not with
-  /// Muon. Changes no bit, but
-  /// with train.reduce bf16: then updates have the sum of the gradients unrounded.
+  /// Each process updates a shard of the parameters and stores only its optimizer state. Not for
+  /// Muon. Does not change results unless train.reduce is bf16, where updates then use the
+  /// unrounded sum of the gradients.
   bool shard_optimizer = false;
 };
 
@@ -63,9 +63,9 @@ class Trainer {
   /// The optimizer's state as the first process saves it. A sharded one is gathered there (the
   /// others have undefined tensors); all processes must call it.
   OptimizerState collect_state();
-  /// Makes state, weights, their average and the optimizer's state in all processes those of the
-  /// first, which has `whole` (the others' are not used). All processes must call it. The stream is
-  /// not restored.
+  /// Copies state, weights, their average and the optimizer's state from the first process, which
+  /// has `whole`, to the others, whose `whole` is not used. All processes must call it. The stream
+  /// is not restored.
   void distribute(const OptimizerState& whole);
 
   TrainState state;

@@ -19,7 +19,7 @@ class WeightAverage {
   bool exists() const { return values_.defined(); }
   /// To be called after update `step` (from 1).
   void update(int64_t step);
-  /// Makes the model's present weights the average, as when a checkpoint has been loaded.
+  /// Sets the average to the model's current weights, e.g. after a checkpoint has been loaded.
   void restart();
   /// [P]; undefined if there is none.
   const torch::Tensor& values() const { return values_; }
@@ -32,7 +32,7 @@ class WeightAverage {
   torch::Tensor values_;  // [P], or undefined
 };
 
-/// While it lives, the model has the averaged weights, if there are any.
+/// RAII: the model has the averaged weights, if there are any.
 class AveragedWeights {
  public:
   explicit AveragedWeights(WeightAverage& average) : average_(average) { average_.swap(); }

@@ -93,13 +93,14 @@ void add_agree_command(CLI::App& app) {
       "Example: attn agree one.ptb two.ptb --min-words 4 > silver.ptb");
   command->add_option("files", options->files, "two or more files of trees")->required();
   command
-      ->add_option("--min-f1", options->least_f1,
-                   "keep trees whose labelled brackets have at least this F1 in percent with each "
-                   "other file, whatever the tags (default: equal trees, tags included)")
+      ->add_option(
+          "--min-f1", options->least_f1,
+          "minimum F1 in percent of the labelled brackets against each of the other files; tags "
+          "are ignored (default: the trees, with their tags, must be equal)")
       ->check(CLI::Range(0.0, 100.0));
-  command->add_option("--min-words", options->agreement.least_words, "least number of words")
+  command->add_option("--min-words", options->agreement.least_words, "minimum number of words")
       ->capture_default_str();
-  command->add_option("--max-words", options->agreement.most_words, "largest number of words")
+  command->add_option("--max-words", options->agreement.most_words, "maximum number of words")
       ->capture_default_str();
   command->callback([options] { agree(*options); });
 }

@@ -68,9 +68,8 @@ void add_attention_command(CLI::App& app, const Context& context) {
       "attention", "Write the attention weights of every head as an HTML page or JSON");
   command->footer(
       "Encodes the source and decodes the target with teacher forcing. Without --target the target "
-      "is\nthe model's own output. The page has no external resources; the JSON is in the form "
-      "that bertviz\ntakes. For a parser the source is words separated by blanks, the target trees "
-      "in brackets.\n"
+      "is\nthe model's own output. The page has no external resources; the JSON is in bertviz's "
+      "format.\nFor a parser the source is words separated by spaces, the target bracketed trees.\n"
       "Examples:\n"
       "  attn attention runs/tiny --html attention.html < sentences.en\n"
       "  attn attention runs/tiny --source in.en --target ref.de --json attention.json");
@@ -81,12 +80,15 @@ void add_attention_command(CLI::App& app, const Context& context) {
   command->add_option("--source", options->source, "sentences (default: standard input)");
   command->add_option("--target", options->target,
                       "their translations or trees (default: the model's own output)");
-  command->add_option("--html", options->html, "page to write");
-  command->add_option("--json", options->json, "file to write");
-  command->add_option("--lines", options->limits.lines, "use only the first sentences")
+  command->add_option("--html", options->html, "HTML file to write");
+  command->add_option("--json", options->json, "JSON file to write");
+  command
+      ->add_option("--lines", options->limits.lines, "use only this many sentences from the start")
       ->check(CLI::Range(1, 10000))
       ->capture_default_str();
-  command->add_option("--max-tokens", options->limits.max_tokens, "leave out longer sentences")
+  command
+      ->add_option("--max-tokens", options->limits.max_tokens,
+                   "skip sentences with more tokens than this")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
   command->callback([options, &context] { attention(*options, context); });

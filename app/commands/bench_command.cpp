@@ -191,7 +191,7 @@ void add_bench_command(CLI::App& app, const Context& context) {
   step->add_option("--seconds", options->step.seconds, "seconds of measurement")
       ->capture_default_str();
   step->add_option("--batch-tokens", options->step.batch_tokens,
-                   "largest batch to measure; larger ones are extrapolated")
+                   "largest batch to measure, in tokens; larger ones are extrapolated")
       ->capture_default_str();
   step->add_option("--cache", options->step.cache,
                    "directory of the encoded corpora (default: in the temporary directory)");

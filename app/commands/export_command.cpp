@@ -65,11 +65,11 @@ void export_model(const ExportOptions& options) {
 void add_export_command(CLI::App& app) {
   auto options = std::make_shared<ExportOptions>();
   CLI::App* command =
-      app.add_subcommand("export", "Write a trained translator as a model of another program");
+      app.add_subcommand("export", "Export a trained translator to CTranslate2 or Hugging Face");
   command->footer(
-      "Writes a directory that the target loads by itself: CTranslate2's Translator, or\n"
-      "transformers' MarianMTModel and MarianTokenizer. An option of the model that the target "
-      "cannot\nexpress is an error. Prints the directory.\n"
+      "Writes a directory that CTranslate2's Translator, or transformers' MarianMTModel and\n"
+      "MarianTokenizer, can load. A model option that the target does not support is an error. "
+      "Prints\nthe directory.\n"
       "Examples:\n"
       "  attn export runs/tiny --to ctranslate2 --output tiny-ct2\n"
       "  attn export runs/tiny@best --to huggingface --output tiny-hf");
@@ -80,7 +80,7 @@ void add_export_command(CLI::App& app) {
   command->add_option("--output", options->output, "new directory")->required();
   command
       ->add_option("--weights", options->weights,
-                   "fp32, or int8: a quarter of the size of each matrix, for CTranslate2")
+                   "fp32, or int8 (CTranslate2 only), which takes a quarter of the space")
       ->check(CLI::IsMember({"fp32", "int8"}))
       ->capture_default_str();
   command->callback([options] { export_model(*options); });

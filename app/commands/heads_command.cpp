@@ -92,7 +92,7 @@ void heads(const HeadsOptions& options, const Context& context) {
 void add_heads_command(CLI::App& app, const Context& context) {
   auto options = std::make_shared<HeadsOptions>();
   CLI::App* command = app.add_subcommand(
-      "heads", "What each attention head does: statistics, importance, BLEU without it");
+      "heads", "Analyse attention heads: statistics, importance, BLEU with heads masked");
   command->footer(
       "Prints a row for each head; docs/howto/inspect.md defines the columns. Layers and heads\n"
       "count from 1.\n"
@@ -105,25 +105,28 @@ void add_heads_command(CLI::App& app, const Context& context) {
       ->allow_extra_args(false);
   command
       ->add_option("--data", options->data,
-                   "text of both sides, as data.valid; for a parser a file of trees")
+                   "parallel text, given like data.valid; for a parser a file of trees")
       ->required();
-  command->add_option("--lines", options->limits.lines, "use only the first sentences")
+  command
+      ->add_option("--lines", options->limits.lines, "use only this many sentences from the start")
       ->check(CLI::Range(int64_t{1}, std::numeric_limits<int64_t>::max()))
       ->capture_default_str();
-  command->add_option("--max-tokens", options->limits.max_tokens, "leave out longer sentences")
+  command
+      ->add_option("--max-tokens", options->limits.max_tokens,
+                   "skip sentences with more tokens than this")
       ->check(CLI::Range(1, 1 << 16))
       ->capture_default_str();
   command
       ->add_option("--common", options->statistics.common_tokens,
-                   "number of most frequent tokens that are not rare")
+                   "number of most frequent tokens that do not count as rare")
       ->check(CLI::Range(0, 1 << 24))
       ->capture_default_str();
   command->add_flag("--prune", options->prune,
-                    "BLEU with more and more heads masked, the least important first");
+                    "BLEU with an increasing number of heads masked, the least important first");
   command->add_flag("--ablate", options->ablate,
-                    "BLEU without each head, with a paired bootstrap test");
-  command->add_option("--csv", options->csv, "table to write, in full precision");
-  command->add_option("--json", options->json, "file to write");
+                    "BLEU with each head masked in turn, with a paired bootstrap test");
+  command->add_option("--csv", options->csv, "CSV file to write, in full precision");
+  command->add_option("--json", options->json, "JSON file to write");
   command->callback([options, &context] { heads(*options, context); });
 }
 

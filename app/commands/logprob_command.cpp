@@ -102,7 +102,7 @@ void add_logprob_command(CLI::App& app, const Context& context) {
       "EOS "
       "included,\nseparated by a tab. --json prints an object per line: log_prob, tokens, "
       "token_log_probs (the last one is EOS).\nSeveral runs are an ensemble. An evaluator of kind "
-      "contrastive compares right with wrong translations.\n"
+      "contrastive compares correct with wrong translations.\n"
       "Examples:\n"
       "  attn logprob runs/tiny --source test.en --target test.de\n"
       "  attn translate runs/tiny < test.en | attn logprob runs/other --source test.en --target - "

@@ -48,7 +48,7 @@ void score_triples(const ScoreTriplesArguments& arguments) {
 
 void add_score_triples_command(CLI::App& score) {
   CLI::App* triples = score.add_subcommand(
-      "triples", "Write triples of source, output and reference, for COMET and the like");
+      "triples", "Write triples of source, output and reference for metrics such as COMET");
   triples->footer(
       "One JSON object per line with the keys src, mt and ref, a sample of COMET's predict(), or a "
       "CSV file\nwith these columns.\n"

@@ -68,10 +68,10 @@ void add_translate_command(CLI::App& app, const Context& context) {
       app.add_subcommand("translate", "Translate a file or standard input, one sentence per line");
   command->footer(
       "Prints one translation per input line. With nbest > 1 it prints exactly nbest lines per "
-      "input\nline; if search finds fewer, the last ones are empty with score -inf.\n--nbest-list "
-      "omits these. Given a run, the averaged checkpoint is used if it\nexists, else the best, "
-      "else the newest. Several runs are an ensemble: search uses the mean of\ntheir "
-      "probabilities, and the search options of the first.\n"
+      "input\nline; if search finds fewer, the last ones are empty with score -inf. --nbest-list "
+      "omits these.\nGiven a run, the averaged checkpoint is used if it exists, else the best, "
+      "else the newest.\nSeveral runs are an ensemble: search uses the mean of their "
+      "probabilities, and the search options\nof the first.\n"
       "Examples:\n"
       "  attn translate runs/tiny < in.en > out.de\n"
       "  attn translate runs/tiny --input in.en --output out.de --beam 5\n"

@@ -1,4 +1,4 @@
-// A collection: the small files of finished runs, by which a sweep moves between machines.
+// A collection: the small files of finished runs, with which a sweep continues on another machine.
 //
 //   COLLECTION/ROW/seed-1/     config.json, result.json, run.json, metrics.jsonl, log.txt, eval/
 //   COLLECTION/vocabulary/     as in the sweep directory

@@ -6,8 +6,8 @@
 
 namespace attn {
 
-/// Adds to `record` what attn heads wrote; without the file nothing. Throws DataError if the file
-/// is not one of attn heads.
+/// Adds the output of `attn heads --json` to `record`; does nothing if the file does not exist.
+/// Throws DataError if it is not such a file.
 void read_heads(const std::filesystem::path& file, RunRecord& record);
 
 }  // namespace attn

@@ -26,7 +26,7 @@ class LiveTable {
   void log(const std::string& line);
   /// The results of a finished run: "ppl 6.07  bleu 37.68".
   std::string results(size_t run) const;
-  /// Draws the table a last time and stops redrawing.
+  /// Draws the table one last time.
   void close();
 
  private:

@@ -177,7 +177,7 @@ struct PlannedRun {
 struct SweepPlan {
   std::filesystem::path source;     ///< the sweep file
   std::filesystem::path directory;  ///< output directory
-  std::string command;              ///< that trains all rows as planned
+  std::string command;              ///< trains all rows as planned
   SweepFile file;
   SweepMetrics metrics;  ///< with the defaults filled in
   std::vector<PlannedRow> rows;
@@ -191,7 +191,7 @@ struct SweepRequest {
   std::filesystem::path directory;       ///< empty: runs/NAME
   std::vector<std::string> assignments;  ///< path=value, applied to every row
   std::vector<std::string> only;         ///< names or patterns with *; empty: all rows
-  int64_t seeds = 0;                     ///< 0: as the file says
+  int64_t seeds = 0;                     ///< 0: as in the file
 };
 
 /// Reads the file and resolves every row before any row is trained. Throws ConfigError with the row

@@ -1,4 +1,4 @@
-// What the planned seeds of a sweep can detect.
+// The smallest difference that the planned seeds of a sweep can detect.
 #pragma once
 
 #include <string>

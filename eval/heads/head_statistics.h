@@ -1,4 +1,4 @@
-// What each attention head does on a text, by published definitions. A_ij is the weight of key j
+// Statistics of attention heads on a text, by published definitions. A_ij is the weight of key j
 // for query i of one head. Queries are all source tokens without EOS, and all rows of the decoder
 // (BOS and the target); means are over all queries of the text.
 #pragma once

@@ -29,7 +29,7 @@ struct TerScore {
 
 /// Edits that turn the hypothesis into the reference: insertions, deletions, substitutions and
 /// shifts of up to 10 words over up to 50 positions, found greedily by Tercom's rules. Words are
-/// numbers; equal words are equal numbers.
+/// given as numbers, equal for equal words.
 int64_t translation_edits(std::span<const uint32_t> hypothesis,
                           std::span<const uint32_t> reference);
 

@@ -23,7 +23,7 @@ enum class StopRule {
                   ///< fairseq; faster
 };
 
-/// How outputs are found.
+/// How outputs are generated.
 enum class SearchMethod {
   beam,   ///< beam search, or with `groups` > 1 diverse beam search
   sample  ///< random samples from the model's distribution
@@ -135,8 +135,8 @@ struct SearchConfig {
           "method sample: divisor of the logits; below 1 favours likely tokens");
     visit("top_k", self.top_k, "method sample: draw from the k likeliest tokens; 0: from all");
     visit("top_p", self.top_p,
-          "method sample: draw from the fewest likeliest tokens with this probability together; 1: "
-          "from all");
+          "method sample: draw from the smallest set of likeliest tokens with at least this total "
+          "probability; 1: from all");
     visit("seed", self.seed, "method sample: random seed");
     visit("mbr", self.mbr,
           "minimum-Bayes-risk decoding over the hypotheses of the beam or the samples: the "

@@ -31,7 +31,8 @@ struct ContrastiveEvaluation {
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit) {
     visit("wrong", self.wrong,
-          "file of wrong translations, line by line; several of one sentence separated by tabs");
+          "file of wrong translations, one line per sentence; several per sentence, separated by "
+          "tabs");
     visit("per_token", self.per_token, "compare the mean log-probability per token, not the sum");
   }
   bool operator==(const ContrastiveEvaluation&) const = default;

@@ -1,8 +1,8 @@
 // ByteNet (Kalchbrenner et al. 2016): dilated convolutions, and a decoder over the encoder output
 // position by position instead of attention. The encoder runs over the source, lengthened by zeros
 // (dynamic unfolding); target position t reads encoder position t and the tokens before t.
-// Differences to the paper: subwords, layer normalization and dropout as in Tensor2Tensor's
-// version, from which the first decoder layer is, and a last norm before the projection.
+// Differences from the paper: subwords; layer normalization, dropout and the first decoder layer as
+// in Tensor2Tensor's version; and a final norm before the projection.
 #pragma once
 
 #include <memory>

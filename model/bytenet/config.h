@@ -22,14 +22,14 @@ struct ByteNetConfig {
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit) {
     visit("d_model", self.d_model, "width of the embeddings and between the residual blocks");
-    visit("hidden", self.hidden, "width of the convolutions inside the blocks; the paper: half");
-    visit("kernel", self.kernel, "positions that a convolution reads; odd");
-    visit("repeats", self.repeats, "how often encoder and decoder repeat the dilations");
-    visit("dilations", self.dilations,
-          "a residual block for each: the distance between the positions of its convolution");
+    visit("hidden", self.hidden,
+          "width of the convolutions inside the blocks; the paper: d_model / 2");
+    visit("kernel", self.kernel, "kernel size of the convolutions in positions; odd");
+    visit("repeats", self.repeats, "number of repetitions of the dilations in encoder and decoder");
+    visit("dilations", self.dilations, "dilations of the convolutions, one residual block each");
     visit("length_factor", self.length_factor,
-          "length of the encoder output over that of the source; later target positions read none "
-          "of it");
+          "length of the encoder output relative to the source; target positions beyond it have no "
+          "encoder output");
     visit("dropout", self.dropout, "dropout on embeddings and on the output of each block");
     visit("embedding_sharing", self.embedding_sharing,
           "which of source embedding, target embedding and output projection share one matrix");

@@ -20,7 +20,8 @@ struct ConvolutionStack {
   static void fields(Self& self, Visit&& visit) {
     visit("layers", self.layers, "number of layers");
     visit("width", self.width, "width of their outputs");
-    visit("kernel", self.kernel, "positions that a convolution reads; odd in the encoder");
+    visit("kernel", self.kernel,
+          "kernel size of the convolutions in positions; odd in the encoder");
   }
   bool operator==(const ConvolutionStack&) const = default;
 };

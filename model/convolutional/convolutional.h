@@ -1,5 +1,5 @@
 // ConvS2S (Gehring et al. 2017): gated convolutions on both sides, attention in every decoder
-// layer, learned positions, weight normalization. Differences to the published code: the
+// layer, learned positions, weight normalization. Differences from the published code: the
 // pre-softmax projection has neither bias nor weight normalization and may be tied, as in all
 // models here, and its input has the width of the embeddings.
 #pragma once

@@ -7,8 +7,8 @@
 namespace attn {
 
 /// Rows [N, inputs] to [N, outputs]: x Wᵀ + b, where row o of W is length[o] · direction[o] /
-/// ‖direction[o]‖. The product is with `direction`, so that it may run on bf16 tiles, which belong
-/// to parameters; its columns are scaled afterwards.
+/// ‖direction[o]‖. Multiplies by the parameter `direction`, so that the product may run on bf16
+/// tiles, and scales the columns of the result afterwards.
 class WeightNormLinearImpl : public torch::nn::Module, public Layer {
  public:
   /// Initially W is normal with this standard deviation, and b is zero.

@@ -22,7 +22,7 @@ struct ConvolutionShape {
   int64_t shift(int64_t k) const {
     return (k - (causal ? kernel - 1 : (kernel - 1) / 2)) * dilation;
   }
-  /// Earlier positions that it reads.
+  /// Number of earlier positions that it reads.
   int64_t past() const { return -shift(0); }
 };
 
@@ -34,17 +34,17 @@ torch::Tensor shifted_rows(const torch::Tensor& x_ND, const Segments& rows,
 torch::Tensor shifted_rows_libtorch(const torch::Tensor& x_ND, const Segments& rows,
                                     const ConvolutionShape& shape);
 
-/// Which row of each earlier decoding step a present row continues. Shared by all convolutions of
-/// a decoder, none of which reorders what it keeps.
+/// For each current row, the row of each earlier decoding step that it continues (back-pointers).
+/// Shared by all convolutions of a decoder, so that they do not reorder their state.
 class StepAncestors {
  public:
-  /// `span`: the most steps back that are asked for.
+  /// `span`: the maximum `back` of rows().
   explicit StepAncestors(int64_t span) : span_(span) {}
   /// Begins a step: row r continues row parents[r] of the previous step. At the first step the
   /// parents are ignored.
   void advance(std::span<const int64_t> parents, torch::Device device);
   int64_t steps() const { return steps_; }  ///< begun so far
-  /// [R] int64: for each present row, its row `back` steps ago (1 to span, below steps()).
+  /// [R] int64: for each current row, its row `back` steps ago (1 to span, below steps()).
   const torch::Tensor& rows(int64_t back) const { return rows_[static_cast<size_t>(back - 1)]; }
 
  private:
@@ -55,7 +55,7 @@ class StepAncestors {
 /// The inputs of a causal convolution in the last steps of decoding.
 class StepInputs {
  public:
-  /// Inputs [R, D] of the present step, which it keeps, to [R, kernel · D] as shifted_rows. To be
+  /// Inputs [R, D] of the current step, which are stored, to [R, kernel · D] as shifted_rows. To be
   /// called once after each StepAncestors::advance.
   torch::Tensor window(const torch::Tensor& x_RD, const StepAncestors& ancestors,
                        const ConvolutionShape& shape);

@@ -58,7 +58,7 @@ struct KeysValues {
   torch::Tensor values;  ///< [N, H'·d_v]
 };
 
-/// What queries attend to. Self-attention alone knows relative positions.
+/// What queries attend to. Relative positions exist in self-attention only.
 enum class Attends { self, memory };
 
 /// Section 3.2.2, for all three uses of section 3.2.3: encoder self-attention (memory = queries),
@@ -97,7 +97,7 @@ class MultiHeadAttentionImpl : public torch::nn::Module, public ObservableAttent
   torch::Tensor prepared_queries(const torch::Tensor& projected, const Rotation& rotation) const;
   torch::Tensor prepared_keys(const torch::Tensor& projected, const Rotation& rotation) const;
   bool runs_on_kernels(const PositionInScores& position) const;
-  // `projected`: queries, not prepared yet.
+  // `projected`: queries, not yet normalized and rotated.
   torch::Tensor attend_projected(const torch::Tensor& projected, const KeysValues& memory,
                                  const AttentionSpec& spec);
   AttentionResult reference_attention(const torch::Tensor& queries, const KeysValues& memory,

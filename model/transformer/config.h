@@ -163,7 +163,7 @@ struct TransformerConfig {
           "normalization of each head's queries and keys: none, l2 (scores get a learned factor "
           "instead of 1/√d_k) or rms");
     visit("qk_norm_length", self.qk_norm_length,
-          "with qk_norm l2: L in the factor's first value, log2(L² - L); its authors take the "
+          "with qk_norm l2: L in the factor's initial value, log2(L² - L); its authors use the "
           "97.5th percentile of sentence lengths");
     visit("bias", self.bias, "biases in the attention projections");
     visit("feed_forward_bias", self.feed_forward_bias, "biases in the feed-forward networks");
@@ -174,7 +174,7 @@ struct TransformerConfig {
           "initial weights of linear layers: Xavier uniform (xavier), or divided by √(number of "
           "sub-layers) before each residual sum (depth)");
     visit("mup_base", self.mup_base,
-          "µP (Yang et al. 2021): the d_model whose learning rate holds for this one, too; 0: off");
+          "µP (Yang et al. 2021): d_model of the base model whose learning rate is used; 0: off");
     visit("embedding_sharing", self.embedding_sharing,
           "which of source embedding, target embedding and output projection share one matrix");
   }

@@ -19,7 +19,7 @@ class ConvolutionImpl : public torch::nn::Module {
   ConvolutionImpl(int64_t width, const ConvolutionShape& shape, bool gated);
 
   torch::Tensor forward(const torch::Tensor& x_ND, const Segments& rows);
-  /// One decoding step, causal: inputs[t] holds the rows of position t up to the present one, [R of
+  /// One decoding step, causal: inputs[t] holds the rows of position t up to the current one, [R of
   /// that step, D]; backpointers[t][r] is the row there that row r continues.
   torch::Tensor step(std::span<const torch::Tensor> inputs,
                      std::span<const std::vector<int32_t>> backpointers);

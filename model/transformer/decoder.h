@@ -20,9 +20,9 @@ struct DecoderState {
   Segments memory;                   ///< of the encoder's output
   std::vector<KeysValues> cross_kv;  ///< of cross-attention, per layer: [M, H·K]
   std::vector<MixerState> mixers;    ///< per layer
-  /// Per position: for each present row, the row of that step that it continues.
+  /// Per position: for each current row, the row of that step that it continues.
   std::vector<std::vector<int32_t>> backpointers;
-  std::vector<int64_t> rows_of_sentence;  ///< present rows of each sentence; 0: it is finished
+  std::vector<int64_t> rows_of_sentence;  ///< current rows of each sentence; 0: it is finished
 
   int64_t position() const { return static_cast<int64_t>(backpointers.size()); }
 };

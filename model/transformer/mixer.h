@@ -14,9 +14,9 @@
 
 namespace attn {
 
-/// What a mixer keeps of the positions before the present one in search. Rows are found by
-/// back-pointers (DecoderState), so that nothing is copied when beams reorder; a recurrence alone
-/// moves its state.
+/// The state of a mixer in search: what it keeps of earlier positions. Rows are found by
+/// back-pointers (DecoderState), so that nothing is copied when beams reorder; only a recurrence
+/// reorders its state.
 struct MixerState {
   std::vector<KeysValues> kv_cache;   ///< attention, per position: [R of that step, H·K]
   std::vector<torch::Tensor> inputs;  ///< convolution, per position: [R of that step, D]
@@ -26,7 +26,7 @@ struct MixerState {
 /// Modules of `owner`; which of them are defined depends on the kind of mixer.
 class TokenMixer {
  public:
-  /// That of encoder or decoder layer `layer`, counted from 0.
+  /// The mixer of encoder or decoder layer `layer`, counted from 0.
   static TokenMixer of_encoder(torch::nn::Module& owner, const TransformerConfig& config,
                                int64_t layer);
   static TokenMixer of_decoder(torch::nn::Module& owner, const TransformerConfig& config,
@@ -37,8 +37,8 @@ class TokenMixer {
   torch::Tensor forward(const torch::Tensor& x_ND, const AttentionSpec& self);
   /// The mixer alone.
   torch::Tensor mix(const torch::Tensor& x_ND, AttentionSpec self);
-  /// One decoding step of the sub-layer, [R, D] to [R, D]. Appends to `state`, and forgets what no
-  /// later position can see. `backpointers` as in DecoderState.
+  /// One decoding step of the sub-layer, [R, D] to [R, D]. Appends to `state`, and drops what no
+  /// later position reads. `backpointers` as in DecoderState.
   torch::Tensor step(const torch::Tensor& x_RD, MixerState& state,
                      std::span<const std::vector<int32_t>> backpointers,
                      const PositionInScores& position);

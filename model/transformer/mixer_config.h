@@ -9,8 +9,8 @@
 
 namespace attn {
 
-/// In the encoder a mixer sees the whole sentence or a neighbourhood centred on the position; in
-/// the decoder only the position itself and those before.
+/// In the encoder a mixer reads the whole sentence or a neighbourhood centred on the position; in
+/// the decoder only the position itself and earlier ones.
 enum class Mixer {
   attention,             ///< section 3.2.2, over the whole sentence
   restricted_attention,  ///< over a neighbourhood (section 4)
@@ -43,7 +43,7 @@ struct MixerConfig {
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit) {
     visit("kind", self.kind,
-          "what takes the place of self-attention (Table 1); none: the layer has no such "
+          "layer type in place of self-attention (Table 1); none: the layer has no such "
           "sub-layer");
     switch (self.kind) {
       case Mixer::restricted_attention:
@@ -56,7 +56,7 @@ struct MixerConfig {
               "k: number of positions; odd in the encoder, where it is "
               "centred");
         visit("dilation", self.dilation,
-              "the positions of layer i, from 0, are dilation^i apart (1: contiguous)");
+              "base of the dilation, which is dilation^i in layer i, from 0; 1: none");
         visit("gated", self.gated, "gated linear unit: one half of the outputs gates the other");
         break;
       case Mixer::recurrence:

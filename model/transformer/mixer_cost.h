@@ -9,7 +9,7 @@
 
 namespace attn {
 
-/// The mixer of a side and the side: what the encoder's sees on both sides, the decoder's does not.
+/// The mixer of the encoder or, causal, of the decoder.
 struct SideMixer {
   MixerConfig config;
   bool causal;         ///< the decoder
@@ -31,11 +31,11 @@ int64_t mixer_parameters(const TransformerConfig& config, const SideMixer& mixer
 /// of `length` positions. Attention counts unmasked positions only.
 double mixer_products(const TransformerConfig& config, const SideMixer& mixer, int64_t length);
 
-/// Operations of a layer that have to follow one another, as Table 1 counts them.
+/// Sequential operations of a layer, as defined in Table 1.
 int64_t sequential_operations(const SideMixer& mixer, int64_t length);
 
-/// Layers, or steps of a recurrence, between the first and the last position of a sentence, by the
-/// distance that they span; nothing if no number of layers connects them.
+/// Number of layers, or steps of a recurrence, between the first and the last position of a
+/// sentence. std::nullopt if no number of layers connects them.
 std::optional<int64_t> path_length(const SideMixer& mixer, int64_t length);
 
 }  // namespace attn

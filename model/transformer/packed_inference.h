@@ -20,7 +20,7 @@ namespace attn {
 class PackedInference : public InferenceModel {
  public:
   /// Whether the model is supported: float32 on a CPU, without a bias on attention scores and
-  /// without unsupported options, such as activations other than ReLU or the reference attention.
+  /// without unsupported options, such as activations other than ReLU and SwiGLU.
   static bool serves(const TransformerImpl& model);
   /// For a model that `serves` accepts. bf16 requires has_bf16_tiles().
   PackedInference(std::shared_ptr<TransformerImpl> model, WeightType weights);

@@ -51,8 +51,8 @@ class PositionEncodingImpl : public torch::nn::Module, public Layer {
   /// For one decoding step: `rows` queries at `position`, keys up to it.
   PositionInScores in_step(int64_t rows, int64_t position, torch::Device device);
   /// [H, queries, keys] added to the scores of self-attention, or undefined; the first query is at
-  /// `first`. T5's omission of 1/√d_k is left to its initialization and not part of the bias. The
-  /// kernels take no bias, so attention uses the reference implementation where it is defined.
+  /// `first`. Scores keep the factor 1/√d_k with T5's bias, too, unlike in T5. The kernels take no
+  /// bias, so attention uses the reference implementation where it is defined.
   torch::Tensor attention_bias(int64_t first, int64_t queries, int64_t keys,
                                torch::Device device) const;
 

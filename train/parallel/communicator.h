@@ -31,8 +31,8 @@ struct Traffic {
 };
 
 /// A group of processes, numbered from 0. Every call is collective: all processes make it, in the
-/// same order. The sums are not left to the library, whose order of addition depends on its
-/// version, the sizes and the network (train/parallel/gradient_sum.h).
+/// same order. There is no all-reduce, since a library's order of addition depends on its version,
+/// the sizes and the network (see train/parallel/gradient_sum.h).
 class Communicator {
  public:
   Communicator() = default;
@@ -52,16 +52,16 @@ class Communicator {
   /// Whether memory of a GPU can be exchanged without a copy to the host.
   virtual bool reaches_device() const { return false; }
 
-  /// Seconds for which a process may be silent while others wait for it, 60 at first; called
-  /// while waiting.
+  /// Seconds that others wait for a process without a message from it, by default 60; called while
+  /// waiting.
   void set_timeout(std::function<double()> seconds) { timeout_ = std::move(seconds); }
   double timeout() const { return timeout_(); }
-  /// Until end_work() this process does not communicate, which may take longer than the timeout;
-  /// the others are told that it lives. See LongWork.
+  /// Until end_work() this process does not communicate, possibly for longer than the timeout, but
+  /// sends heartbeats to the others. See LongWork.
   virtual void begin_work() {}
   virtual void end_work() {}
 
-  /// Leaves the group in good order; the last call.
+  /// Shuts down the communication of this process; the last call.
   virtual void leave() {}
   /// Ends all processes with this exit code.
   [[noreturn]] virtual void abort(int code) = 0;

@@ -12,7 +12,7 @@
 namespace attn {
 
 /// Sums and gathers [P] float32 buffers of the processes. A sum sends (n - 1) / n of the buffer to
-/// others, and so does a gathering, as a ring would. Additions are in fp32 and in the order of
+/// others, and so does a gather, as in a ring all-reduce. Additions are in fp32 and in the order of
 /// tree_sum over the ranks, on any network and with any library.
 class GradientSum {
  public:

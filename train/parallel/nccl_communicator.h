@@ -1,4 +1,4 @@
-// GPU memory over NCCL, whose library is looked for when the program runs.
+// Exchanges GPU memory by NCCL, whose library is loaded at run time.
 #pragma once
 
 #include <memory>
@@ -8,10 +8,10 @@
 
 namespace attn {
 
-/// `world`, with exchanges of GPU memory by NCCL (libnccl.so.2, as LibTorch with CUDA brings it).
-/// All processes must have a GPU of their own. Without the library in all of them, `world` as it
-/// is: then GPU memory is copied to the host. Throws CommunicationError. Untested: no test has run
-/// on a GPU.
+/// `world`, with exchanges of GPU memory by NCCL (libnccl.so.2, part of LibTorch with CUDA). All
+/// processes must have a GPU of their own. Unless all have the library, returns `world` unchanged:
+/// GPU memory is then copied to the host. Throws CommunicationError. Untested: no test has run on a
+/// GPU.
 std::unique_ptr<Communicator> with_nccl(std::unique_ptr<Communicator> world, torch::Device device);
 
 }  // namespace attn
