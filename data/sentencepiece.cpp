@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <exception>
-#include <regex>
 #include <stdexcept>
 #include <thread>
 #include <unordered_map>
@@ -155,10 +154,14 @@ std::unordered_map<std::string, std::string> trainer_options(const DataConfig& c
 
 // The library's message without its source location and condition, in terms of our options.
 std::string vocabulary_error(const std::string& reason) {
-  static const std::regex too_small("required_chars\\. [0-9]+ vs ([0-9]+)");
-  std::smatch match;
-  if (std::regex_search(reason, match, too_small)) {
-    return "the text's characters and the special tokens need " + match[1].str() +
+  // "... Vocabulary size is smaller than required_chars. 30 vs 41 ..."
+  const size_t sizes = reason.find("required_chars. ");
+  const size_t versus = sizes == std::string::npos ? sizes : reason.find(" vs ", sizes);
+  if (versus != std::string::npos) {
+    const size_t first = versus + 4;
+    const size_t past = reason.find_first_not_of("0123456789", first);
+    return "the text's characters and the special tokens need " +
+           reason.substr(first, past == std::string::npos ? past : past - first) +
            "; increase it, or decrease data.character_coverage";
   }
   const size_t condition = reason.rfind("] ");

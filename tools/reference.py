@@ -189,7 +189,7 @@ def subcommands(text):
     for line in text.splitlines():
         if re.fullmatch(r"\S[^:]*:", line):
             inside = line not in ("Options:", "Positionals:")
-        match = re.fullmatch(r"  ([a-z][a-z-]*)(?:\s{2,}(\S.*))?", line)
+        match = re.fullmatch(r"  ([a-z][a-z0-9-]*)(?:\s{2,}(\S.*))?", line)
         if inside and match:
             found[match[1]] = match[2] or ""
         elif line and not line.startswith(" ") and not line.endswith(":"):

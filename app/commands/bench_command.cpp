@@ -181,6 +181,7 @@ void add_bench_command(CLI::App& app, const Context& context) {
   command->footer(
       "Examples:\n"
       "  attn bench step experiments/multi30k/tiny.json\n"
+      "  attn bench layers experiments/multi30k/tiny.json\n"
       "  attn bench table1 experiments/multi30k/tiny.json --widths 64,512\n"
       "  attn bench search runs/tiny corpora/multi30k/test_2016_flickr.en\n"
       "  attn bench peak");
@@ -201,6 +202,7 @@ void add_bench_command(CLI::App& app, const Context& context) {
                    "measure on synthetic sentences of this many tokens")
       ->check(CLI::PositiveNumber);
   step->add_flag("--json", options->json, "print JSON in full precision");
+  step->footer("Example: attn bench step experiments/multi30k/tiny.json");
   step->callback([options, &context] { bench_step(*options, context.device); });
   CLI::App* layers =
       command->add_subcommand("layers", "Forward and backward time of each part of a Transformer");
@@ -215,6 +217,7 @@ void add_bench_command(CLI::App& app, const Context& context) {
   layers->add_option("--vocabulary", options->layers.vocabulary,
                      "vocabulary size (default: data.vocab_size)");
   layers->add_flag("--json", options->json, "print JSON in full precision");
+  layers->footer("Example: attn bench layers experiments/multi30k/tiny.json --length 64");
   layers->callback([options, &context] { bench_layers(*options, context.device); });
   CLI::App* table1 = command->add_subcommand(
       "table1",
@@ -241,6 +244,7 @@ void add_bench_command(CLI::App& app, const Context& context) {
   table1->add_option("--seconds", options->table1.seconds, "seconds of measurement per point")
       ->capture_default_str();
   table1->add_flag("--json", options->json, "print the points as JSON in full precision");
+  table1->footer("Example: attn bench table1 experiments/multi30k/tiny.json --widths 64,512");
   table1->callback([options, &context] { bench_table1(*options, context.device); });
   CLI::App* search =
       command->add_subcommand("search", "Beam search of a trained translator: sentences/s");
@@ -253,9 +257,11 @@ void add_bench_command(CLI::App& app, const Context& context) {
   search->add_option("--seconds", options->seconds, "seconds of measurement per setting")
       ->capture_default_str();
   search->add_flag("--json", options->json, "print JSON in full precision");
+  search->footer("Example: attn bench search runs/tiny corpora/multi30k/test_2016_flickr.en");
   search->callback([options, &context] { bench_search(*options, context.device); });
   CLI::App* peak = command->add_subcommand("peak", "Peak of matrix products in fp32 and bf16");
   peak->add_flag("--json", options->json, "print JSON");
+  peak->footer("Example: attn bench peak");
   peak->callback([options, &context] { bench_peak(*options, context.device); });
 }
 
