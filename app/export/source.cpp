@@ -38,7 +38,13 @@ void require_expressible(const ExportTarget& target, const TransformerConfig& co
       reject_option(target, "model.position", std::string(enum_name(config.position)));
   }
   if (config.norm == Norm::deep) reject_option(target, "model.norm", "deep");
-  if (config.norm_kind == NormKind::scale) reject_option(target, "model.norm_kind", "scale");
+  switch (config.norm_kind) {
+    case NormKind::layer:
+    case NormKind::rms:
+      break;
+    case NormKind::scale:
+      reject_option(target, "model.norm_kind", "scale");
+  }
 }
 
 std::vector<std::string> tokens_of(const Tokenizer& tokenizer) {

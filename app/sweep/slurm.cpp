@@ -184,7 +184,11 @@ std::string submit_to_slurm(const SweepPlan& plan, const std::string& sweep_argu
   if (end.exit_code == 127) {
     throw DataError("sbatch not found; submit " + script.string() + " on a machine with Slurm");
   }
-  if (end.exit_code != 0) throw DataError("sbatch: " + text + " (script: " + script.string() + ")");
+  if (end.exit_code != 0) {
+    // sbatch starts its own lines with its name.
+    const std::string where = text.starts_with("sbatch: ") ? "" : "sbatch: ";
+    throw DataError(where + text + " (script: " + script.string() + ")");
+  }
   return text;
 }
 
