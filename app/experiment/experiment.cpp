@@ -148,7 +148,8 @@ Experiment read_merged(Json merged, const std::string& name,
     apply_runtime(experiment, decoders);
     experiment.validate();
   } catch (const UnknownKey& error) {
-    throw ConfigError(name + ": " + with_suggestion(error));
+    const std::string message = with_suggestion(error);
+    throw ConfigError(place_of(message, name, assignments) + message);
   } catch (const ConfigError& error) {
     const std::string message = error.what();
     throw ConfigError(place_of(message, name, assignments) + message);

@@ -267,6 +267,11 @@ TEST_CASE("an error in an assigned option names --set, any other error the confi
                     Catch::Matchers::StartsWith("--set model.dropout: 3: "));
   CHECK_THROWS_WITH(resolve(R"({"model": {"dropout": 3}})", {"model.heads=4"}),
                     !contains("--set") && contains(": model.dropout: 3: "));
+  CHECK_THROWS_WITH(
+      resolve("{}", {"model.heads=4", "heads=3"}),
+      Catch::Matchers::StartsWith("--set heads: unknown key; did you mean model.heads"));
+  CHECK_THROWS_WITH(resolve(R"({"heads": 3})", {"model.heads=4"}),
+                    !contains("--set") && contains(": heads: unknown key"));
 }
 
 TEST_CASE("an assignment that would undo an earlier one by replacing the model is an error") {
