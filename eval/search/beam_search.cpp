@@ -150,8 +150,8 @@ double Search::penalty(int32_t token) const {
   return config_.diversity * static_cast<double>(std::count(taken_.begin(), taken_.end(), token));
 }
 
-/// The 2 × beam best continuations of a group, best first. The comparison also drops NaN, which
-/// would break sorting; -inf is a forbidden token.
+/// The 2 × beam best continuations of a group, best first, pruned. The comparison also drops NaN,
+/// which would break sorting; -inf is a forbidden token.
 void Search::collect_options(int64_t begin, int64_t end) {
   options_.clear();
   for (int64_t row = begin; row < end; ++row) {
@@ -167,6 +167,9 @@ void Search::collect_options(int64_t begin, int64_t end) {
   std::partial_sort(options_.begin(), options_.begin() + static_cast<int64_t>(kept), options_.end(),
                     better);
   options_.resize(kept);
+  if (config_.prune == 0 || options_.empty()) return;
+  const double least = options_.front().rank - config_.prune;
+  while (options_.back().rank < least) options_.pop_back();
 }
 
 /// Finishes or extends the rows begin .. end - 1 of one group by `options_`.

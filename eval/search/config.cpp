@@ -19,6 +19,7 @@ void validate_sampling(const SearchConfig& config) {
   require(config.seed >= 0, "seed", config.seed, "must be 0 or more");
   if (config.method == SearchMethod::sample) {
     require(config.groups == 1, "groups", config.groups, "requires method beam");
+    require(config.prune == 0, "prune", config.prune, "requires method beam");
     require(config.known_tags == 0 || !config.constrained, "known_tags", config.known_tags,
             "requires method beam");
     require(config.nbest <= config.samples, "nbest", config.nbest, "must be at most samples");
@@ -41,6 +42,9 @@ void SearchConfig::validate() const {
   require(extra_length >= 0 && extra_length <= 1000000, "extra_length", extra_length,
           "must be from 0 to 1000000");
   require(nbest >= 1, "nbest", nbest, "must be positive");
+  require(prune >= 0 && prune <= 1000, "prune", prune, "must be from 0 to 1000");
+  // first_finished counts to `beam` hypotheses, which pruning does not leave.
+  require(prune == 0 || stop == StopRule::optimal, "prune", prune, "requires stop optimal");
   require(known_tags >= 0, "known_tags", known_tags, "must be 0 or more");
   require(groups >= 1 && beam % groups == 0, "groups", groups, "must divide beam");
   require(diversity >= 0 && diversity <= 1000, "diversity", diversity, "must be from 0 to 1000");

@@ -83,6 +83,7 @@ struct SearchConfig {
   int64_t extra_length = 50;
   int64_t nbest = 1;
   StopRule stop = StopRule::optimal;
+  double prune = 0.0;
   bool constrained = true;
   int64_t known_tags = 0;
   StepPath decoder = StepPath::packed;  ///< not an option: RuntimeConfig sets it
@@ -111,6 +112,9 @@ struct SearchConfig {
         "stop", self.stop,
         "when search ends: optimal, when no active hypothesis can still enter the n-best list, or "
         "first_finished, when beam hypotheses are finished");
+    visit("prune", self.prune,
+          "drop hypotheses whose log-probability is lower than the best of the step by more than "
+          "this; 0: keep the whole beam");
     visit("constrained", self.constrained,
           "parsing: constrain search to well-formed trees over the sentence; false: repair the "
           "output");

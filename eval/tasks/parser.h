@@ -25,7 +25,7 @@ struct Parse {
 
 /// Limits of batches and inputs.
 struct ParserLimits {
-  int64_t batch_tokens = 4096;  ///< maximum of sentences × longest source × hypotheses per batch
+  int64_t batch_tokens = 1024;  ///< maximum of sentences × longest source × hypotheses per batch
   int64_t max_source = 1024;    ///< in tokens; longer sentences are truncated
   int64_t max_words = 512;      ///< further words are attached to the root, tagged XX
 };

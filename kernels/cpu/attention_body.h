@@ -330,30 +330,3 @@ static void attention_backward(const AttentionHead& head, const AttentionGradien
               head.value_stride);
   }
 }
-
-// All heads of one row of a decoding step; `weights` holds one float per position.
-static void step_attention(const StepRow& row, float* output, float* weights) {
-  const float scale = inverse_root(row.d_k);
-  const int64_t group = row.kv_heads > 0 ? row.heads / row.kv_heads : 1;
-  for (int64_t h = 0; h < row.heads; ++h) {
-    const float* query = row.query + h * row.d_k;
-    const int64_t kv = h / group;
-    float largest = -3.0e38f;
-    for (int64_t t = 0; t < row.steps; ++t) {
-      const float* key = row.keys[t] + row.rows[t] * row.key_stride + kv * row.d_k;
-      float dot = 0.0f;
-      for (int64_t c = 0; c < row.d_k; ++c) dot += query[c] * key[c];
-      weights[t] = dot * scale;
-      largest = max_of(largest, weights[t]);
-    }
-    for (int64_t t = 0; t < row.steps; ++t) weights[t] = exp_of(weights[t] - largest);
-    const float inverse = 1.0f / sum_of(weights, row.steps);
-    float* out = output + h * row.d_v;
-    for (int64_t c = 0; c < row.d_v; ++c) out[c] = 0.0f;
-    for (int64_t t = 0; t < row.steps; ++t) {
-      const float* value = row.values[t] + row.rows[t] * row.value_stride + kv * row.d_v;
-      const float w = weights[t] * inverse;
-      for (int64_t c = 0; c < row.d_v; ++c) out[c] += w * value[c];
-    }
-  }
-}

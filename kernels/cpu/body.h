@@ -5,6 +5,7 @@
 #include "kernels/cpu/math_body.h"
 #include "kernels/cpu/vector_body.h"
 #include "kernels/cpu/attention_body.h"
+#include "kernels/cpu/step_attention_body.h"
 #include "kernels/cpu/narrow_attention_body.h"
 #include "kernels/cpu/norm_body.h"
 #include "kernels/cpu/loss_body.h"

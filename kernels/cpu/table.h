@@ -38,16 +38,18 @@ struct AttentionGradients {
   float *query, *key, *value;  ///< query is overwritten; key and value are added to
 };
 
-/// One row of a decoding step and its KV cache.
-struct StepRow {
-  const float* query;
-  const float* const* keys;  ///< for each t, row `row` of step t is keys[t] + rows[t] * key_stride
+/// Rows of a decoding step and their KV cache.
+struct CachedRows {
+  const float* query;  ///< [count, heads · d_k]
+  int64_t query_stride;
+  int64_t count;
+  const float* const* keys;  ///< row r's keys at t: keys[t] + rows[r][t] * key_stride
   const float* const* values;
-  const int32_t* rows;
+  const int32_t* const* rows;  ///< of each row, the back-pointer to each t
   int64_t steps;
   int64_t key_stride, value_stride;
-  int64_t heads, d_k, d_v;
-  int64_t kv_heads = 0;  ///< heads of keys and values, which divide `heads`; 0: as many
+  int64_t heads, kv_heads;  ///< kv_heads, those of keys and values, divides heads
+  int64_t d_k, d_v;
 };
 
 struct NormRows {
@@ -117,7 +119,9 @@ struct Kernels {
   /// attention_forward without the transposition; scratch as there.
   void (*attention_transposed)(const AttentionHead&, const float* transposed_keys, float* output,
                                int64_t output_stride, float* scratch);
-  void (*step_attention)(const StepRow&, float* output, float* scratch);
+  /// output: [count, heads · d_v]; scratch holds 4 × heads × steps floats. Neighbouring rows should
+  /// be hypotheses of one sentence, which share their past.
+  void (*step_attention)(const CachedRows&, float* output, float* scratch);
   void (*dropout)(const float* in, float* out, int64_t begin, int64_t end, DropoutKey);
   /// out = silu(gate) · x, element by element; SwiGLU's product.
   void (*silu_gate)(const float* gate, const float* x, float* out, int64_t count);

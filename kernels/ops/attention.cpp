@@ -338,23 +338,28 @@ torch::Tensor step_attention(const torch::Tensor& queries_R, std::span<const tor
   const int64_t d_k = queries.size(1) / heads, d_v = values[0].size(1) / kv_heads;
   const torch::Tensor out = torch::empty({rows, heads * d_v}, queries.options());
   at::parallel_for(0, rows, 16, [&](int64_t begin, int64_t end) {
-    std::vector<float> weights(static_cast<size_t>(steps));
-    std::vector<int32_t> past(static_cast<size_t>(steps));
+    std::vector<float> scratch(static_cast<size_t>(4 * heads * steps));
+    std::vector<int32_t> past(static_cast<size_t>((end - begin) * steps));
+    std::vector<const int32_t*> rows_past;
     for (int64_t r = begin; r < end; ++r) {
-      for (int64_t t = 0; t < steps; ++t) past[t] = backpointers[t][r];
-      const cpu::StepRow row{.query = queries.const_data_ptr<float>() + r * heads * d_k,
-                             .keys = key_steps.data(),
-                             .values = value_steps.data(),
-                             .rows = past.data(),
-                             .steps = steps,
-                             .key_stride = kv_heads * d_k,
-                             .value_stride = kv_heads * d_v,
-                             .heads = heads,
-                             .d_k = d_k,
-                             .d_v = d_v,
-                             .kv_heads = kv_heads};
-      cpu::kernels().step_attention(row, out.data_ptr<float>() + r * heads * d_v, weights.data());
+      int32_t* of_row = past.data() + (r - begin) * steps;
+      for (int64_t t = 0; t < steps; ++t) of_row[t] = backpointers[t][r];
+      rows_past.push_back(of_row);
     }
+    cpu::kernels().step_attention({.query = queries.const_data_ptr<float>() + begin * heads * d_k,
+                                   .query_stride = heads * d_k,
+                                   .count = end - begin,
+                                   .keys = key_steps.data(),
+                                   .values = value_steps.data(),
+                                   .rows = rows_past.data(),
+                                   .steps = steps,
+                                   .key_stride = kv_heads * d_k,
+                                   .value_stride = kv_heads * d_v,
+                                   .heads = heads,
+                                   .kv_heads = kv_heads,
+                                   .d_k = d_k,
+                                   .d_v = d_v},
+                                  out.data_ptr<float>() + begin * heads * d_v, scratch.data());
   });
   return out;
 }

@@ -145,21 +145,23 @@ void PackedSession::attend_to_cache(size_t layer, int64_t rows, float* out) {
   const int64_t width = block_width();
   const int64_t steps = std::min(position_ + 1, window_), first = position_ + 1 - steps;
   at::parallel_for(0, rows, kRowsAThread, [&](int64_t begin, int64_t end) {
-    std::vector<float> weights(static_cast<size_t>(steps));
-    for (int64_t r = begin; r < end; ++r) {
-      cpu::kernels().step_attention({.query = cache.blocks.back().data() + r * width,
-                                     .keys = cache.keys.data() + first,
-                                     .values = cache.values.data() + first,
-                                     .rows = past_[r].data() + first,
-                                     .steps = steps,
-                                     .key_stride = width,
-                                     .value_stride = width,
-                                     .heads = heads_,
-                                     .d_k = d_k_,
-                                     .d_v = d_v_,
-                                     .kv_heads = kv_heads_},
-                                    out + r * heads_ * d_v_, weights.data());
-    }
+    std::vector<float> scratch(static_cast<size_t>(4 * heads_ * steps));
+    std::vector<const int32_t*> past;
+    for (int64_t r = begin; r < end; ++r) past.push_back(past_[r].data() + first);
+    cpu::kernels().step_attention({.query = cache.blocks.back().data() + begin * width,
+                                   .query_stride = width,
+                                   .count = end - begin,
+                                   .keys = cache.keys.data() + first,
+                                   .values = cache.values.data() + first,
+                                   .rows = past.data(),
+                                   .steps = steps,
+                                   .key_stride = width,
+                                   .value_stride = width,
+                                   .heads = heads_,
+                                   .kv_heads = kv_heads_,
+                                   .d_k = d_k_,
+                                   .d_v = d_v_},
+                                  out + begin * heads_ * d_v_, scratch.data());
   });
 }
 

@@ -111,43 +111,51 @@ TEST_CASE("attention forward and backward agree with the formula for all shapes"
 TEST_CASE("a decoding step attends to the cache rows that the back-pointers name") {
   const cpu::Kernels& kernels = each_table();
   Random random(4);
-  const int64_t heads = 2, d_k = 6, d_v = 5, steps = 9;
+  const int64_t heads = 4, kv_heads = GENERATE(4, 2), steps = 9, count = GENERATE(1, 4, 6);
+  const int64_t d_k = GENERATE(6, 32), d_v = GENERATE(5, 16, 71);
+  const int64_t key_stride = kv_heads * d_k, value_stride = kv_heads * d_v;
   std::vector<std::vector<float>> keys, values;
-  std::vector<const float*> key_rows, value_rows;
-  std::vector<int32_t> rows;
+  std::vector<std::vector<int32_t>> past(static_cast<size_t>(count));
   for (int64_t t = 0; t < steps; ++t) {
-    const auto count = static_cast<int64_t>(1 + random.below(4));
-    keys.push_back(random_floats(random, count * heads * d_k));
-    values.push_back(random_floats(random, count * heads * d_v));
-    rows.push_back(static_cast<int32_t>(random.below(static_cast<uint64_t>(count))));
-  }
-  for (int64_t t = 0; t < steps; ++t) {
-    key_rows.push_back(keys[t].data());
-    value_rows.push_back(values[t].data());
-  }
-  const auto query = random_floats(random, heads * d_k);
-  std::vector<float> out(static_cast<size_t>(heads * d_v)), scratch(static_cast<size_t>(steps));
-  kernels.step_attention({query.data(), key_rows.data(), value_rows.data(), rows.data(), steps,
-                          heads * d_k, heads * d_v, heads, d_k, d_v},
-                         out.data(), scratch.data());
-  for (int64_t h = 0; h < heads; ++h) {
-    std::vector<double> w;
-    double sum = 0;
-    for (int64_t t = 0; t < steps; ++t) {
-      double dot = 0;
-      for (int64_t x = 0; x < d_k; ++x) {
-        dot +=
-            query[h * d_k + x] * static_cast<double>(keys[t][rows[t] * heads * d_k + h * d_k + x]);
-      }
-      w.push_back(std::exp(dot / std::sqrt(static_cast<double>(d_k))));
-      sum += w.back();
+    const auto cached = static_cast<int64_t>(1 + random.below(4));
+    keys.push_back(random_floats(random, cached * key_stride));
+    values.push_back(random_floats(random, cached * value_stride));
+    for (auto& row : past) {
+      row.push_back(static_cast<int32_t>(random.below(static_cast<uint64_t>(cached))));
     }
-    for (int64_t x = 0; x < d_v; ++x) {
-      double expected = 0;
+  }
+  std::vector<const float*> key_rows, value_rows;
+  std::vector<const int32_t*> rows;
+  for (const auto& of_step : keys) key_rows.push_back(of_step.data());
+  for (const auto& of_step : values) value_rows.push_back(of_step.data());
+  for (const auto& row : past) rows.push_back(row.data());
+  const auto query = random_floats(random, count * heads * d_k);
+  std::vector<float> out(static_cast<size_t>(count * heads * d_v)),
+      scratch(static_cast<size_t>(4 * heads * steps));
+  kernels.step_attention({query.data(), heads * d_k, count, key_rows.data(), value_rows.data(),
+                          rows.data(), steps, key_stride, value_stride, heads, kv_heads, d_k, d_v},
+                         out.data(), scratch.data());
+  for (int64_t r = 0; r < count; ++r) {
+    for (int64_t h = 0; h < heads; ++h) {
+      const int64_t kv = h / (heads / kv_heads);
+      std::vector<double> w;
+      double sum = 0;
       for (int64_t t = 0; t < steps; ++t) {
-        expected += w[t] / sum * values[t][rows[t] * heads * d_v + h * d_v + x];
+        const float* key = keys[t].data() + past[r][t] * key_stride + kv * d_k;
+        double dot = 0;
+        for (int64_t x = 0; x < d_k; ++x) {
+          dot += query[(r * heads + h) * d_k + x] * static_cast<double>(key[x]);
+        }
+        w.push_back(std::exp(dot / std::sqrt(static_cast<double>(d_k))));
+        sum += w.back();
       }
-      CHECK(out[h * d_v + x] == Approx(expected).margin(1e-6));
+      for (int64_t x = 0; x < d_v; ++x) {
+        double expected = 0;
+        for (int64_t t = 0; t < steps; ++t) {
+          expected += w[t] / sum * values[t][past[r][t] * value_stride + kv * d_v + x];
+        }
+        CHECK(out[(r * heads + h) * d_v + x] == Approx(expected).margin(1e-6));
+      }
     }
   }
 }

@@ -1,0 +1,97 @@
+// Attention of rows of a decoding step over their KV cache. Part of body.h.
+
+// Rows at a time: hypotheses of a sentence share most of their past, whose keys and values are then
+// read once from L2 for all of them.
+static const int64_t kStepRows = 4;
+// Vectors of columns at a time, so that the sums of all rows fit into registers.
+#ifdef __AVX512F__
+static const int kValueVectors = 4;
+#else
+static const int kValueVectors = 2;
+#endif
+
+// Σ_c a[c] b[c]
+static inline float dot_of(const float* a, const float* b, int64_t n) {
+  float sum = 0.0f;
+  for (int64_t c = 0; c < n; ++c) sum += a[c] * b[c];
+  return sum;
+}
+
+// weights[r][h][t] = query · key / √d_k. Positions are the outer loop, since a row of the cache
+// holds the keys of all heads.
+ATTN_APART static void step_scores(const CachedRows& step, int64_t first, int64_t count,
+                                   float* weights) {
+  const float scale = inverse_root(step.d_k);
+  const int64_t group = step.heads / step.kv_heads;
+  for (int64_t t = 0; t < step.steps; ++t) {
+    for (int64_t r = 0; r < count; ++r) {
+      const float* key = step.keys[t] + step.rows[first + r][t] * step.key_stride;
+      const float* query = step.query + (first + r) * step.query_stride;
+      float* weight = weights + r * step.heads * step.steps + t;
+      for (int64_t kv = 0; kv < step.kv_heads; ++kv, key += step.d_k) {
+        for (int64_t g = 0; g < group; ++g, query += step.d_k, weight += step.steps) {
+          *weight = dot_of(query, key, step.d_k) * scale;
+        }
+      }
+    }
+  }
+}
+
+// out[r][c] = Σ_t weights[r][t] values[t][c] for V vectors of columns from `column` on.
+template <int V>
+ATTN_APART static void weigh_values(const CachedRows& step, int64_t first, int64_t count,
+                                    const float* weights, int64_t column, float* out) {
+  const int32_t* rows[kStepRows];
+  const float* of_row[kStepRows];
+  for (int64_t r = 0; r < kStepRows; ++r) {  // rows beyond `count` repeat the last one
+    rows[r] = step.rows[first + least(r, count - 1)];
+    of_row[r] = weights + least(r, count - 1) * step.heads * step.steps;
+  }
+  Vector sums[kStepRows][V] = {};
+  for (int64_t t = 0; t < step.steps; ++t) {
+    for (int64_t r = 0; r < kStepRows; ++r) {
+      const float* value = step.values[t] + rows[r][t] * step.value_stride + column;
+      for (int v = 0; v < V; ++v) sums[r][v] += of_row[r][t] * load(value + v * kLanes);
+    }
+  }
+  for (int64_t r = 0; r < count; ++r) {
+    for (int v = 0; v < V; ++v) store(out + r * step.heads * step.d_v + v * kLanes, sums[r][v]);
+  }
+}
+
+static void step_attention(const CachedRows& step, float* output, float* weights) {
+  const int64_t group = step.heads / step.kv_heads, of_row = step.heads * step.steps;
+  for (int64_t first = 0; first < step.count; first += kStepRows) {
+    const int64_t count = least(kStepRows, step.count - first);
+    step_scores(step, first, count, weights);
+    for (int64_t i = 0; i < count * step.heads; ++i) {
+      float* line = weights + i * step.steps;
+      const float largest = largest_of(line, step.steps);
+      for (int64_t t = 0; t < step.steps; ++t) line[t] = exp_of(line[t] - largest);
+      const float inverse = 1.0f / sum_of(line, step.steps);
+      for (int64_t t = 0; t < step.steps; ++t) line[t] *= inverse;
+    }
+    for (int64_t h = 0; h < step.heads; ++h) {
+      const float* of_head = weights + h * step.steps;
+      const int64_t column = h / group * step.d_v;
+      float* out = output + first * step.heads * step.d_v + h * step.d_v;
+      int64_t c = 0;
+      for (; c + kValueVectors * kLanes <= step.d_v; c += kValueVectors * kLanes) {
+        weigh_values<kValueVectors>(step, first, count, of_head, column + c, out + c);
+      }
+      for (; c + kLanes <= step.d_v; c += kLanes) {
+        weigh_values<1>(step, first, count, of_head, column + c, out + c);
+      }
+      for (int64_t r = 0; r < count; ++r) {
+        for (int64_t rest = c; rest < step.d_v; ++rest) {
+          float sum = 0.0f;
+          for (int64_t t = 0; t < step.steps; ++t) {
+            sum += of_head[r * of_row + t] *
+                   step.values[t][step.rows[first + r][t] * step.value_stride + column + rest];
+          }
+          out[r * step.heads * step.d_v + rest] = sum;
+        }
+      }
+    }
+  }
+}
