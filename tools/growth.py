@@ -4,9 +4,10 @@
     python3 tools/growth.py path/to/attn [--config experiments/multi30k/tiny.json] [--precision fp32 bf16]
                                          [--seconds 3] [--rounds 3] [--plot results/growth.svg]
 
-Prints Markdown tables of medians, measured on synthetic text. GFLOP/s use the closed form of model/size.cpp: constant
-GFLOP/s mean that time grows as in the paper's Table 1. --plot (needs matplotlib) draws the same; the dashed lines
-assume the GFLOP/s (per thread) of the first point.
+Prints Markdown tables of medians, measured on synthetic text. MFLOPs per target token are those of the closed form
+(model/size.h), the sum of Table 1's terms n·d² and n²·d: constant GFLOP/s mean that time grows as they do. The last
+lines give the share of n²·d by sentence length. --plot (needs matplotlib) draws the rates; the dashed lines assume the
+GFLOP/s (per thread) of the first point.
 """
 import argparse
 import collections
@@ -54,13 +55,25 @@ def measure(options, value, arguments, threads):
             for of_precision in zip(*runs)]
 
 
+def mflops(point):
+    return point.flops / point.rate / 1e6
+
+
+def print_shares(rows):
+    """FLOPs per token are a + b n: the product of scores and values grows with n, everything else does not."""
+    first, last = rows[0][0], rows[-1][0]
+    slope = (mflops(last) - mflops(first)) / (last.value - first.value)
+    shares = [f"{100 * slope * points[0].value / mflops(points[0]):.0f} % at {points[0].value}" for points in rows]
+    print(f"\nShare of n²·d in a step's FLOPs: {', '.join(shares)} tokens.")
+
+
 def print_head(name, precisions):
-    columns = [name] + [f"{precision}, {unit}" for precision in precisions for unit in ("tokens/s", "GFLOP/s", "GB")]
+    columns = [name, "MFLOPs per token"] + [f"{precision}, {unit}" for precision in precisions for unit in ("tokens/s", "GFLOP/s", "GB")]
     print(f"\n| {' | '.join(columns)} |\n{'| --- ' * len(columns)}|")
 
 
 def print_row(points):
-    cells = [f"{points[0].value:,}"]
+    cells = [f"{points[0].value:,}", f"{mflops(points[0]):.1f}"]
     for point in points:
         cells += [f"{point.rate:,.0f}", f"{point.flops / 1e9:.0f}", f"{point.memory / 1e9:.2f}"]
     print(f"| {' | '.join(cells)} |", flush=True)
@@ -84,9 +97,13 @@ def plot(path, precisions, curves):
                 level = [rate * value / values[0] for rate, value in zip(level, values)]
             axis.plot(values, level, "--", color=f"C{i}", linewidth=0.8)
         axis.set(xscale="log", yscale="log", xlabel=name.replace(" (", "\n("))
+        low, high = axis.get_ylim()
+        if high < 4 * low:  # at least a factor of 4, so that several ticks have labels
+            middle = (low * high) ** 0.5
+            axis.set_ylim(middle / 2, middle * 2)
         axis.set_xticks(values, [f"{value:,}" for value in values])
         axis.xaxis.set_minor_locator(NullLocator())
-        axis.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axis.yaxis.set_major_locator(LogLocator(subs=(1, 1.5, 2, 3, 5, 7)))
         axis.yaxis.set_minor_locator(NullLocator())
         axis.yaxis.set_major_formatter(thousands)
         axis.grid(True, which="both", linewidth=0.3)
@@ -114,6 +131,7 @@ def main():
         for setting in settings:
             curves[name].append(measure(options, *setting))
             print_row(curves[name][-1])
+    print_shares(curves[SERIES[0][0]])
     if options.plot:
         plot(options.plot, options.precision, curves)
 

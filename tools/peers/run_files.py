@@ -12,8 +12,13 @@ class Config:
     def __init__(self, path, position="sinusoidal"):
         self.config = json.loads(pathlib.Path(path).read_text())
         self.model, self.data = self.config["model"], self.config["data"]
-        if position is None:  # the model is only timed
-            return
+        self.name = path
+        if position is not None:  # otherwise the model is only timed
+            self.require_paper(position)
+
+    def require_paper(self, position="sinusoidal"):
+        """Exits unless the model is the paper's Transformer with these positions."""
+        path = self.name
         plain = dict(norm="post", activation="relu", position=position, embedding_sharing="all")
         widths = {self.model["heads"] * self.model[key] for key in ("d_k", "d_v")}
         if widths != {self.model["d_model"]} or not self.model["bias"]:

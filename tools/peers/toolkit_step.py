@@ -7,7 +7,9 @@
 Toolkits: joeynmt (2.3.0), fairseq (0.12.2), opennmt (OpenNMT-py 3.5.1), eole (0.6.4), sockeye (3.1.34), marian (pymarian
 1.12.42), each from pip in its own environment, with torch 2.13 except for marian, which measures batch size in source tokens
 and splits a batch between its threads. Model, text, pieces, batch size and dropout are the run's; --set overrides model
-options, --classes pads the vocabulary with unused pieces. Prints the median of the rates logged by the toolkit, without
+options, --classes pads the vocabulary with unused pieces. The model is a Transformer, or, with fairseq and joeynmt, the
+run's recurrent model (all encoder layers bidirectional, Luong's decoder with input feeding), or, with fairseq, its
+convolutional one. Prints the median of the rates logged by the toolkit, without
 the first, in target tokens/s (padding not counted); batching is the toolkit's. Needs sentencepiece.
 """
 import argparse
@@ -28,10 +30,21 @@ from text_lines import read_lines
 EVERY = 5  # updates between two rates
 
 
-def joeynmt(task):
+def joeynmt_sides(task):
+    embeddings = dict(embedding_dim=task.width, scale=task.architecture == "transformer", dropout=task.dropout)
+    if task.architecture == "recurrent":
+        side = dict(type="recurrent", rnn_type=task.model["cell"], hidden_size=task.model["hidden"], embeddings=embeddings,
+                    dropout=task.dropout)
+        return (dict(**side, num_layers=task.model["encoder_layers"], bidirectional=True),
+                dict(**side, num_layers=task.model["decoder_layers"], input_feeding=True, init_hidden="bridge",
+                     attention="luong" if task.model["attention"] == "dot" else "bahdanau", hidden_dropout=task.dropout))
     side = dict(type="transformer", num_layers=task.layers, num_heads=task.heads, hidden_size=task.width, ff_size=task.inner,
-                embeddings=dict(embedding_dim=task.width, scale=True, dropout=task.dropout), dropout=task.dropout,
-                layer_norm="post")
+                embeddings=embeddings, dropout=task.dropout, layer_norm="post")
+    return side, side
+
+
+def joeynmt(task):
+    encoder, decoder = joeynmt_sides(task)
     vocabulary = task.write("vocabulary", ["<unk>", "<pad>", "<s>", "</s>"] + task.vocabulary)
     language = lambda name: dict(lang=name, level="word", lowercase=False, voc_file=vocabulary, max_length=100)
     signs = dict(unk_token="<unk>", unk_id=0, pad_token="<pad>", pad_id=1, bos_token="<s>", bos_id=2, eos_token="</s>",
@@ -47,7 +60,8 @@ def joeynmt(task):
                       epochs=100, updates=task.updates, logging_freq=EVERY, validation_freq=10**6,
                       early_stopping_metric="loss", overwrite=True, keep_best_ckpts=1),
         model=dict(initializer="xavier_uniform", embed_initializer="xavier_uniform", bias_initializer="zeros",
-                   tied_embeddings=True, tied_softmax=True, encoder=side, decoder=side))
+                   tied_embeddings=True, tied_softmax=decoder["hidden_size"] == task.width, encoder=encoder,
+                   decoder=decoder))
     return ["-m", "joeynmt", "train", "-t", task.yaml(config)], r"Tokens per Sec:\s+([\d.]+)"
 
 
@@ -68,22 +82,42 @@ NAME.cli_main()
 """
 
 
+def fairseq_model(task):
+    model = task.model
+    if task.architecture == "recurrent":
+        width = str(task.width)
+        return ["--arch", "lstm", "--share-all-embeddings", "--encoder-bidirectional", "--encoder-embed-dim", width,
+                "--decoder-embed-dim", width, "--decoder-out-embed-dim", width,
+                "--encoder-hidden-size", str(model["hidden"]), "--decoder-hidden-size", str(model["hidden"]),
+                "--encoder-layers", str(model["encoder_layers"]), "--decoder-layers", str(model["decoder_layers"]),
+                "--dropout", str(task.dropout)]
+    if task.architecture == "convolutional":
+        options = ["--arch", "fconv", "--share-input-output-embed", "--decoder-out-embed-dim", str(task.width),
+                   "--dropout", str(task.dropout)]
+        for side in ("encoder", "decoder"):
+            layers = [(stack["width"], stack["kernel"]) for stack in model[side] for _ in range(stack["layers"])]
+            options += [f"--{side}-embed-dim", str(task.width), f"--{side}-layers", str(layers)]
+        return options
+    options = ["--arch", "transformer", "--share-all-embeddings", "--dropout", str(task.dropout),
+               "--attention-dropout", str(task.attention_dropout)]
+    for side in ("encoder", "decoder"):
+        options += [f"--{side}-layers", str(task.layers), f"--{side}-embed-dim", str(task.width),
+                    f"--{side}-ffn-embed-dim", str(task.inner), f"--{side}-attention-heads", str(task.heads)]
+    return options
+
+
 def fairseq(task):
     words = task.write("vocabulary", [f"{piece} {len(task.vocabulary) - i}" for i, piece in enumerate(task.vocabulary)])
     task.run(["-c", FAIRSEQ.replace("NAME", "preprocess"), "-s", "source", "-t", "target", "--trainpref", task.prefix,
               "--validpref", task.valid, "--srcdict", words, "--tgtdict", words, "--destdir", task.path("binary"),
               "--padding-factor", "1"])
-    command = ["-c", FAIRSEQ.replace("NAME", "train"), task.path("binary"), "--arch", "transformer", "--share-all-embeddings",
+    command = ["-c", FAIRSEQ.replace("NAME", "train"), task.path("binary"), *fairseq_model(task),
                "--optimizer", "adam", "--adam-betas", "(0.9, 0.98)", "--adam-eps", "1e-9", "--lr", "1e-4",
                "--lr-scheduler", "inverse_sqrt", "--warmup-updates", "300", "--clip-norm", "0",
                "--criterion", "label_smoothed_cross_entropy", "--label-smoothing", str(task.smoothing),
-               "--dropout", str(task.dropout), "--attention-dropout", str(task.attention_dropout),
                "--max-tokens", str(task.tokens), "--max-update", str(task.updates), "--cpu", "--num-workers", "0",
                "--log-interval", str(EVERY), "--log-format", "simple", "--no-save", "--disable-validation"]
     command += ["--bf16"] if task.bf16 else []
-    for side in ("encoder", "decoder"):
-        command += [f"--{side}-layers", str(task.layers), f"--{side}-embed-dim", str(task.width),
-                    f"--{side}-ffn-embed-dim", str(task.inner), f"--{side}-attention-heads", str(task.heads)]
     return command, r"wps=([\d.]+)"
 
 
@@ -180,14 +214,30 @@ def marian(task):
     return ["-c", TRAIN, options], r"([\d.]+) words/s"
 
 
+def require_supported(toolkit, run):
+    """Exits unless the toolkit has the run's model."""
+    architecture = run.model["architecture"]
+    if architecture not in ARCHITECTURES.get(toolkit, ("transformer",)):
+        sys.exit(f"{run.name}: model.architecture {architecture} is not supported for {toolkit}")
+    if architecture == "transformer":
+        run.require_paper()
+    if architecture == "recurrent":
+        needed = dict(encoder_directions="both", decoder="luong", input_feeding=True, residual=False)
+        other = [f"model.{key} {run.model[key]}" for key, value in needed.items() if run.model[key] != value]
+        if other:
+            sys.exit(f"{run.name}: only encoder_directions both, decoder luong, input_feeding true and residual false are "
+                     f"supported: {', '.join(other)}")
+
+
 class Task:
     """What a toolkit is to train, and a folder for its files."""
 
     def __init__(self, options, run, folder):
         model, data, train = run.model, run.data, run.config["train"]
         self.python, self.folder = options.python, pathlib.Path(folder)
-        self.layers, self.heads, self.width, self.inner = (model[key] for key in ("layers", "heads", "d_model", "d_ff"))
-        self.dropout, self.attention_dropout = model["dropout"], model["attention_dropout"]
+        self.architecture, self.model = model["architecture"], model
+        self.layers, self.heads, self.width, self.inner = (model.get(key) for key in ("layers", "heads", "d_model", "d_ff"))
+        self.dropout, self.attention_dropout = model["dropout"], model.get("attention_dropout")
         self.smoothing, self.tokens, self.updates = train["label_smoothing"], data["batch_tokens"], options.updates
         self.classes, self.bf16 = options.classes, options.bf16
         self.math_threads = 1 if options.toolkit == "marian" else 2
@@ -222,6 +272,7 @@ class Task:
         return done.stdout
 
 
+ARCHITECTURES = dict(fairseq=("transformer", "recurrent", "convolutional"), joeynmt=("transformer", "recurrent"))
 TOOLKITS = dict(joeynmt=joeynmt, fairseq=fairseq, opennmt=opennmt, eole=eole, sockeye=sockeye, marian=marian)
 
 
@@ -238,8 +289,9 @@ def main():
     if options.bf16 and options.toolkit not in ("fairseq", "eole"):
         sys.exit(f"{options.toolkit}: --bf16 is supported for fairseq and eole only")
     options.python = os.path.abspath(options.python)
-    run = Run(options.run)
+    run = Run(options.run, position=None)
     run.set(options.set)
+    require_supported(options.toolkit, run)
     with tempfile.TemporaryDirectory() as folder:
         task = Task(options, run, folder)
         command, rate = TOOLKITS[options.toolkit](task)
