@@ -48,10 +48,10 @@ int64_t output_limit(int64_t source_length, const SearchConfig& config);
 /// hypothesis is finished.
 ///
 /// Each step selects the 2 × beam best continuations of a sentence: at most `beam` of them are EOS,
-/// so at least `beam` stay active. With config.prune > 0 those that are worse than the best by more
-/// are dropped (relative threshold pruning: Freitag and Al-Onaizan, 2017). Ties are ordered by row,
-/// then by token, so results do not depend on the batch. Throws ConfigError for an invalid config
-/// and std::invalid_argument for candidates of the wrong size.
+/// so at least `beam` stay active. With config.prune > 0 those that are worse than the step's best
+/// by more than config.prune are dropped (relative threshold pruning: Freitag and Al-Onaizan,
+/// 2017). Ties are ordered by row, then by token, so results do not depend on the batch. Throws
+/// ConfigError for an invalid config and std::invalid_argument for candidates of the wrong size.
 ///
 /// With config.groups > 1 it is diverse beam search (Vijayakumar et al., 2018): each group is a
 /// beam of its own, of beam / groups hypotheses. At each step the groups choose in order, and a

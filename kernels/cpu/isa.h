@@ -22,6 +22,7 @@ const Kernels& table() {
                                      transposed_size,
                                      transpose,
                                      attention_transposed,
+                                     step_attention_scratch,
                                      step_attention,
                                      dropout_elements,
                                      silu_gate,

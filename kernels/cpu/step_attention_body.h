@@ -10,6 +10,10 @@ static const int kValueVectors = 4;
 static const int kValueVectors = 2;
 #endif
 
+static int64_t step_attention_scratch(int64_t heads, int64_t steps) {
+  return kStepRows * heads * round_up(steps);
+}
+
 // Σ_c a[c] b[c]
 static inline float dot_of(const float* a, const float* b, int64_t n) {
   float sum = 0.0f;
@@ -17,19 +21,19 @@ static inline float dot_of(const float* a, const float* b, int64_t n) {
   return sum;
 }
 
-// weights[r][h][t] = query · key / √d_k. Positions are the outer loop, since a row of the cache
-// holds the keys of all heads.
+// weights[r][h][t] = query · key / √d_k, padded to whole vectors of t. Positions are the outer
+// loop, since a row of the cache holds the keys of all heads.
 ATTN_APART static void step_scores(const CachedRows& step, int64_t first, int64_t count,
                                    float* weights) {
   const float scale = inverse_root(step.d_k);
-  const int64_t group = step.heads / step.kv_heads;
+  const int64_t group = step.heads / step.kv_heads, padded = round_up(step.steps);
   for (int64_t t = 0; t < step.steps; ++t) {
     for (int64_t r = 0; r < count; ++r) {
       const float* key = step.keys[t] + step.rows[first + r][t] * step.key_stride;
       const float* query = step.query + (first + r) * step.query_stride;
-      float* weight = weights + r * step.heads * step.steps + t;
+      float* weight = weights + r * step.heads * padded + t;
       for (int64_t kv = 0; kv < step.kv_heads; ++kv, key += step.d_k) {
-        for (int64_t g = 0; g < group; ++g, query += step.d_k, weight += step.steps) {
+        for (int64_t g = 0; g < group; ++g, query += step.d_k, weight += padded) {
           *weight = dot_of(query, key, step.d_k) * scale;
         }
       }
@@ -45,7 +49,7 @@ ATTN_APART static void weigh_values(const CachedRows& step, int64_t first, int64
   const float* of_row[kStepRows];
   for (int64_t r = 0; r < kStepRows; ++r) {  // rows beyond `count` repeat the last one
     rows[r] = step.rows[first + least(r, count - 1)];
-    of_row[r] = weights + least(r, count - 1) * step.heads * step.steps;
+    of_row[r] = weights + least(r, count - 1) * step.heads * round_up(step.steps);
   }
   Vector sums[kStepRows][V] = {};
   for (int64_t t = 0; t < step.steps; ++t) {
@@ -60,19 +64,13 @@ ATTN_APART static void weigh_values(const CachedRows& step, int64_t first, int64
 }
 
 static void step_attention(const CachedRows& step, float* output, float* weights) {
-  const int64_t group = step.heads / step.kv_heads, of_row = step.heads * step.steps;
+  const int64_t group = step.heads / step.kv_heads, padded = round_up(step.steps);
   for (int64_t first = 0; first < step.count; first += kStepRows) {
     const int64_t count = least(kStepRows, step.count - first);
     step_scores(step, first, count, weights);
-    for (int64_t i = 0; i < count * step.heads; ++i) {
-      float* line = weights + i * step.steps;
-      const float largest = largest_of(line, step.steps);
-      for (int64_t t = 0; t < step.steps; ++t) line[t] = exp_of(line[t] - largest);
-      const float inverse = 1.0f / sum_of(line, step.steps);
-      for (int64_t t = 0; t < step.steps; ++t) line[t] *= inverse;
-    }
+    for (int64_t i = 0; i < count * step.heads; ++i) softmax(weights + i * padded, {0, step.steps});
     for (int64_t h = 0; h < step.heads; ++h) {
-      const float* of_head = weights + h * step.steps;
+      const float* of_head = weights + h * padded;
       const int64_t column = h / group * step.d_v;
       float* out = output + first * step.heads * step.d_v + h * step.d_v;
       int64_t c = 0;
@@ -86,7 +84,7 @@ static void step_attention(const CachedRows& step, float* output, float* weights
         for (int64_t rest = c; rest < step.d_v; ++rest) {
           float sum = 0.0f;
           for (int64_t t = 0; t < step.steps; ++t) {
-            sum += of_head[r * of_row + t] *
+            sum += of_head[r * step.heads * padded + t] *
                    step.values[t][step.rows[first + r][t] * step.value_stride + column + rest];
           }
           out[r * step.heads * step.d_v + rest] = sum;

@@ -338,7 +338,8 @@ torch::Tensor step_attention(const torch::Tensor& queries_R, std::span<const tor
   const int64_t d_k = queries.size(1) / heads, d_v = values[0].size(1) / kv_heads;
   const torch::Tensor out = torch::empty({rows, heads * d_v}, queries.options());
   at::parallel_for(0, rows, 16, [&](int64_t begin, int64_t end) {
-    std::vector<float> scratch(static_cast<size_t>(4 * heads * steps));
+    std::vector<float> scratch(
+        static_cast<size_t>(cpu::kernels().step_attention_scratch(heads, steps)));
     std::vector<int32_t> past(static_cast<size_t>((end - begin) * steps));
     std::vector<const int32_t*> rows_past;
     for (int64_t r = begin; r < end; ++r) {

@@ -145,7 +145,8 @@ void PackedSession::attend_to_cache(size_t layer, int64_t rows, float* out) {
   const int64_t width = block_width();
   const int64_t steps = std::min(position_ + 1, window_), first = position_ + 1 - steps;
   at::parallel_for(0, rows, kRowsAThread, [&](int64_t begin, int64_t end) {
-    std::vector<float> scratch(static_cast<size_t>(4 * heads_ * steps));
+    std::vector<float> scratch(
+        static_cast<size_t>(cpu::kernels().step_attention_scratch(heads_, steps)));
     std::vector<const int32_t*> past;
     for (int64_t r = begin; r < end; ++r) past.push_back(past_[r].data() + first);
     cpu::kernels().step_attention({.query = cache.blocks.back().data() + begin * width,

@@ -131,7 +131,7 @@ TEST_CASE("a decoding step attends to the cache rows that the back-pointers name
   for (const auto& row : past) rows.push_back(row.data());
   const auto query = random_floats(random, count * heads * d_k);
   std::vector<float> out(static_cast<size_t>(count * heads * d_v)),
-      scratch(static_cast<size_t>(4 * heads * steps));
+      scratch(static_cast<size_t>(kernels.step_attention_scratch(heads, steps)));
   kernels.step_attention({query.data(), heads * d_k, count, key_rows.data(), value_rows.data(),
                           rows.data(), steps, key_stride, value_stride, heads, kv_heads, d_k, d_v},
                          out.data(), scratch.data());

@@ -9,8 +9,8 @@ Toolkits: joeynmt (2.3.0), fairseq (0.12.2), opennmt (OpenNMT-py 3.5.1), eole (0
 and splits a batch between its threads. Model, text, pieces, batch size and dropout are the run's; --set overrides model
 options, --classes pads the vocabulary with unused pieces. The model is a Transformer, or, with fairseq and joeynmt, the
 run's recurrent model (all encoder layers bidirectional, Luong's decoder with input feeding), or, with fairseq, its
-convolutional one. Prints the median of the rates logged by the toolkit, without
-the first, in target tokens/s (padding not counted); batching is the toolkit's. Needs sentencepiece.
+convolutional one. Prints the median of the rates logged by the toolkit, without the first, in target tokens/s (padding
+not counted); batching is the toolkit's. Needs sentencepiece.
 """
 import argparse
 import json
@@ -223,10 +223,11 @@ def require_supported(toolkit, run):
         run.require_paper()
     if architecture == "recurrent":
         needed = dict(encoder_directions="both", decoder="luong", input_feeding=True, residual=False)
+        needed |= dict(cell="lstm", attention="dot") if toolkit == "fairseq" else {}
         other = [f"model.{key} {run.model[key]}" for key, value in needed.items() if run.model[key] != value]
         if other:
-            sys.exit(f"{run.name}: only encoder_directions both, decoder luong, input_feeding true and residual false are "
-                     f"supported: {', '.join(other)}")
+            only = ", ".join(f"{key} {value}" for key, value in needed.items())
+            sys.exit(f"{run.name}: {toolkit} supports only {only}; the run has {', '.join(other)}")
 
 
 class Task:
