@@ -36,8 +36,6 @@ const Kernels& table() {
                                      panels_of,
                                      pack_panels,
                                      pack_columns,
-                                     words_of,
-                                     pack_int8_panels,
                                      multiply_panels};
   return kTable;
 }

@@ -19,10 +19,6 @@ static int64_t panels_of(int64_t outputs) {
   return (outputs + kPanel - 1) / kPanel;
 }
 
-static int64_t words_of(int64_t inputs) {
-  return (inputs + kWordInputs - 1) / kWordInputs;
-}
-
 static void pack_panels(const float* weight, int64_t outputs, int64_t inputs, float* panels) {
   for (int64_t o0 = 0; o0 < outputs; o0 += kPanel) {
     for (int64_t i = 0; i < inputs; ++i) {
@@ -46,41 +42,6 @@ static void pack_columns(const float* rows, int64_t stride, int64_t inputs, int6
         continue;
       }
       for (int64_t c = 0; c < kPanel; ++c) panels[c] = c < count ? from[c] : 0.0f;
-    }
-  }
-}
-
-// The nearest int8 level of a weight; 0 for NaN.
-static inline int32_t int8_level(float weight, float inverse_scale) {
-  const float level = __builtin_rintf(weight * inverse_scale);
-  return level >= -127.0f && level <= 127.0f ? static_cast<int32_t>(level) : 0;
-}
-
-// [inputs / 4][kPanel] words of four inputs each, the first in the lowest byte: shifts widen them,
-// which compilers vectorize better than byte conversions.
-static void pack_int8_panels(const float* weight, int64_t outputs, int64_t inputs, uint32_t* panels,
-                             float* scales) {
-  for (int64_t o0 = 0; o0 < outputs; o0 += kPanel, scales += kPanel) {
-    float inverses[kPanel];
-    for (int64_t o = 0; o < kPanel; ++o) {
-      const float* row = weight + (o0 + o) * inputs;
-      float largest = 0.0f;
-      for (int64_t i = 0; o0 + o < outputs && i < inputs; ++i) {
-        largest = max_of(__builtin_fabsf(row[i]), largest);
-      }
-      scales[o] = largest / 127.0f;
-      inverses[o] = largest > 0.0f ? 127.0f / largest : 0.0f;
-    }
-    for (int64_t i0 = 0; i0 < inputs; i0 += kWordInputs) {
-      for (int64_t o = 0; o < kPanel; ++o) {
-        const float* row = weight + (o0 + o) * inputs;
-        uint32_t word = 0;
-        for (int64_t i = i0; o0 + o < outputs && i < least(inputs, i0 + kWordInputs); ++i) {
-          word |= (static_cast<uint32_t>(int8_level(row[i], inverses[o])) & 0xffu)
-                  << (8 * (i - i0));
-        }
-        *panels++ = word;
-      }
     }
   }
 }
@@ -215,7 +176,8 @@ static void multiply(const PanelProduct& p, const Weight* panels, int64_t size, 
 
 static void multiply_panels(const PanelProduct& p, int64_t first_panel, int64_t last_panel) {
   if (p.int8_panels) {
-    multiply<false>(p, p.int8_panels, kPanel * words_of(p.inputs), first_panel, last_panel);
+    const int64_t words = (p.inputs + kWordInputs - 1) / kWordInputs;
+    multiply<false>(p, p.int8_panels, kPanel * words, first_panel, last_panel);
   } else if (p.transposed) {
     multiply<true>(p, p.panels, kPanel * p.inputs, first_panel, last_panel);
   } else {

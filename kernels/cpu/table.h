@@ -79,8 +79,8 @@ struct SmoothedTargets {
   float z_loss = 0.0f;        ///< weight of (log Z)² in the loss; not of the distribution
 };
 
-/// y = x times a matrix packed in panels (float or int8, the other is null), plus a bias; row
-/// strides in floats.
+/// y = x times a matrix packed in panels (float, or int8 by pack_int8 of int8.h; the other is
+/// null), plus a bias; row strides in floats.
 struct PanelProduct {
   const float* x;
   int64_t x_stride;
@@ -146,12 +146,6 @@ struct Kernels {
   /// The same for a matrix that is stored as [inputs, outputs], `stride` floats between rows.
   void (*pack_columns)(const float* rows, int64_t stride, int64_t inputs, int64_t outputs,
                        float* panels);
-  /// Symmetric int8 quantization per output, four inputs to a word: int8_words(inputs) ×
-  /// panel_outputs words per panel. A scale is the largest absolute weight / 127; panels ×
-  /// panel_outputs of them.
-  int64_t (*int8_words)(int64_t inputs);
-  void (*pack_int8_panels)(const float* weight, int64_t outputs, int64_t inputs, uint32_t* panels,
-                           float* scales);
   void (*multiply_panels)(const PanelProduct&, int64_t first_panel, int64_t last_panel);
 };
 

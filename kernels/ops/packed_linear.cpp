@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "kernels/cpu/int8.h"
 #include "kernels/cpu/table.h"
 #include "kernels/ops/bf16_products.h"
 #include "kernels/ops/linear.h"
@@ -12,6 +13,7 @@ namespace attn {
 namespace {
 
 constexpr int64_t kWorthAThread = 1 << 16;  // multiplications
+constexpr int64_t kInt8WorthAThread = 1 << 18;
 // Of tiles: minimum tile products per thread, and columns per unit of work.
 constexpr int64_t kTilesWorthAThread = 256, kColumns = 256;
 
@@ -24,6 +26,25 @@ uint16_t* room_for_tiles(int64_t lines, int64_t inner) {
   return bf16::data(kept);
 }
 
+// Thread-local buffers for quantized rows.
+struct Int8Buffer {
+  std::vector<uint32_t> words;
+  std::vector<float> scales;
+  std::vector<int32_t> sums;
+};
+
+cpu::Int8Rows room_for_int8(int64_t rows, int64_t inputs) {
+  thread_local Int8Buffer kept;
+  const auto count = static_cast<size_t>(rows);
+  const auto words = count * static_cast<size_t>(cpu::int8_words(inputs));
+  if (kept.words.size() < words) kept.words.resize(words);
+  if (kept.scales.size() < count) {
+    kept.scales.resize(count);
+    kept.sums.resize(count);
+  }
+  return {kept.words.data(), kept.scales.data(), kept.sums.data()};
+}
+
 }  // namespace
 
 PackedLinear::PackedLinear(const torch::Tensor& weight, const torch::Tensor& bias, WeightType type)
@@ -32,11 +53,10 @@ PackedLinear::PackedLinear(const torch::Tensor& weight, const torch::Tensor& bia
               "PackedLinear requires a float32 matrix on the CPU, got ", weight.sizes());
   const torch::Tensor rows = weight.detach().contiguous();
   const auto& kernels = cpu::kernels();
-  const int64_t padded = kernels.panels(outputs_) * kernels.panel_outputs;
   const float* values = rows.const_data_ptr<float>();
   switch (type) {
     case WeightType::fp32:
-      panels_ = torch::empty({padded * inputs_});
+      panels_ = torch::empty({kernels.panels(outputs_) * kernels.panel_outputs * inputs_});
       kernels.pack_panels(values, outputs_, inputs_, panels_.data_ptr<float>());
       break;
     case WeightType::bf16:
@@ -44,12 +64,16 @@ PackedLinear::PackedLinear(const torch::Tensor& weight, const torch::Tensor& bia
       panels_ = bf16::tiles(outputs_, inputs_);
       cpu::tile_kernels()->right_transposed(bf16::source(rows, 0, outputs_), bf16::data(panels_));
       break;
-    case WeightType::int8:
-      panels_ = torch::empty({padded * kernels.int8_words(inputs_)}, torch::kUInt32);
+    case WeightType::int8: {
+      const int64_t width =
+          cpu::int8_kernels() != nullptr ? cpu::kInt8Panel : kernels.panel_outputs;
+      const int64_t padded = cpu::int8_panels(outputs_, width) * width;
+      panels_ = torch::empty({padded * cpu::int8_words(inputs_)}, torch::kUInt32);
       scales_.resize(static_cast<size_t>(padded));
-      kernels.pack_int8_panels(values, outputs_, inputs_, panels_.data_ptr<uint32_t>(),
-                               scales_.data());
+      cpu::pack_int8(values, outputs_, inputs_, width, panels_.data_ptr<uint32_t>(),
+                     scales_.data());
       break;
+    }
   }
   if (!bias.defined()) return;
   TORCH_CHECK(bias.numel() == outputs_, "PackedLinear: bias of ", bias.numel(), " for ", outputs_,
@@ -61,8 +85,10 @@ PackedLinear::PackedLinear(const torch::Tensor& weight, const torch::Tensor& bia
 void PackedLinear::apply(const float* x, int64_t x_stride, int64_t rows, float* y, int64_t y_stride,
                          bool relu) const {
   if (type_ == WeightType::bf16) return apply_tiles(x, x_stride, rows, y, y_stride, relu);
-  const auto& kernels = cpu::kernels();
   const bool int8 = type_ == WeightType::int8;
+  if (int8 && cpu::int8_kernels() != nullptr)
+    return apply_int8(x, x_stride, rows, y, y_stride, relu);
+  const auto& kernels = cpu::kernels();
   const cpu::PanelProduct product{
       .x = x,
       .x_stride = x_stride,
@@ -103,6 +129,26 @@ void PackedLinear::apply_tiles(const float* x, int64_t x_stride, int64_t rows, f
           }
         }
       });
+}
+
+void PackedLinear::apply_int8(const float* x, int64_t x_stride, int64_t rows, float* y,
+                              int64_t y_stride, bool relu) const {
+  const cpu::Int8Kernels& kernels = *cpu::int8_kernels();
+  const cpu::Int8Product product{.x = room_for_int8(rows, inputs_),
+                                 .panels = panels_.const_data_ptr<uint32_t>(),
+                                 .scales = scales_.data(),
+                                 .bias = bias_.empty() ? nullptr : bias_.data(),
+                                 .y = y,
+                                 .y_stride = y_stride,
+                                 .rows = rows,
+                                 .inputs = inputs_,
+                                 .outputs = outputs_,
+                                 .relu = relu};
+  kernels.quantize(x, x_stride, rows, inputs_, product.x);
+  const int64_t work = std::max<int64_t>(1, rows * inputs_ * cpu::kInt8Panel);
+  at::parallel_for(0, cpu::int8_panels(outputs_, cpu::kInt8Panel),
+                   std::max<int64_t>(1, kInt8WorthAThread / work),
+                   [&](int64_t begin, int64_t end) { kernels.multiply(product, begin, end); });
 }
 
 }  // namespace attn

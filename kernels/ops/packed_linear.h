@@ -10,8 +10,9 @@
 namespace attn {
 
 /// y = x Wᵀ + b with a packed copy of the weight. Float32, on the CPU; torch::linear is the
-/// reference. bf16 rounds both operands; int8 quantizes the weight per output (error at most max
-/// |w| / 254).
+/// reference. bf16 rounds both operands. int8 quantizes the weight per output (error at most max
+/// |w| / 254) and, where the processor has instructions for it (AVX-512 VNNI), x per row (at most
+/// max |x| / 254).
 class PackedLinear {
  public:
   /// weight [outputs, inputs]; bias [outputs], or undefined for none. bf16 requires
@@ -29,6 +30,8 @@ class PackedLinear {
  private:
   void apply_tiles(const float* x, int64_t x_stride, int64_t rows, float* y, int64_t y_stride,
                    bool relu) const;
+  void apply_int8(const float* x, int64_t x_stride, int64_t rows, float* y, int64_t y_stride,
+                  bool relu) const;
 
   int64_t inputs_, outputs_;
   WeightType type_;

@@ -1,4 +1,5 @@
 // What packed inference supports, and the packing of its weights.
+#include "kernels/ops/linear.h"
 #include "model/transformer/packed_inference.h"
 
 namespace attn {
@@ -115,7 +116,9 @@ PackedInference::PackedInference(std::shared_ptr<TransformerImpl> of, WeightType
   if (const auto& norm = model->decoder->final_norm) {
     final_norm = copied(norm);
   }
-  const Precision precision = weights == WeightType::bf16 ? Precision::bf16 : Precision::fp32;
+  // int8 rounds more than bf16 does: where the processor has bf16, the encoder computes in it.
+  const bool bf16 = weights != WeightType::fp32 && has_bf16_tiles();
+  const Precision precision = bf16 ? Precision::bf16 : Precision::fp32;
   memory_weights = std::make_unique<PackedWeights>(precision, /*gradients=*/false);
 }
 

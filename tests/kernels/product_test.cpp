@@ -1,17 +1,17 @@
 // Products on panels against the definition, for every supported instruction set.
 #include <algorithm>
-#include <cmath>
-#include <cstring>
 #include <tuple>
 #include <vector>
 
 #include "base/random.h"
 #include "kernels/cpu/table.h"
+#include "tests/kernels/int8_panels.h"
 #include "tests/kernels/tables.h"
 #include "tests/support/catch.h"
 
 using namespace attn;
 using testing::each_table;
+using testing::Int8Panels;
 using testing::random_floats;
 
 TEST_CASE("packed weights give the product and write nothing beyond the outputs") {
@@ -72,39 +72,22 @@ TEST_CASE("packed weights give the product and write nothing beyond the outputs"
   }
 }
 
-TEST_CASE("an int8 weight is off by at most half a step") {
+TEST_CASE("a product with int8 weights is that with their levels times their scales") {
   const cpu::Kernels& kernels = each_table();
   const auto [rows, inputs, outputs] = GENERATE(std::tuple<int64_t, int64_t, int64_t>{1, 1, 1},
                                                 std::tuple<int64_t, int64_t, int64_t>{11, 7, 33},
                                                 std::tuple<int64_t, int64_t, int64_t>{13, 40, 70});
   CAPTURE(rows, inputs, outputs);
   Random random(9);
-  const auto x = random_floats(random, rows * inputs), bias = random_floats(random, outputs);
-  auto w = random_floats(random, outputs * inputs);
-  if (outputs > 5) std::fill_n(w.begin() + 5 * inputs, inputs, 0.0f);
-  const int64_t width = kernels.panel_outputs, padded = kernels.panels(outputs) * width;
-  const int64_t words = kernels.int8_words(inputs);
-  std::vector<uint32_t> panels(static_cast<size_t>(padded * words));
-  std::vector<float> scales(static_cast<size_t>(padded));
-  kernels.pack_int8_panels(w.data(), outputs, inputs, panels.data(), scales.data());
-  const auto kept = [&](int64_t o, int64_t i) {
-    const uint32_t word = panels[(o / width * words + i / 4) * width + o % width];
-    return static_cast<double>(static_cast<int8_t>(word >> (8 * (i % 4)))) * scales[o];
-  };
-  for (int64_t o = 0; o < outputs; ++o) {
-    float largest = 0.0f;
-    for (int64_t i = 0; i < inputs; ++i) largest = std::max(largest, std::abs(w[o * inputs + i]));
-    CHECK(scales[o] == Approx(largest / 127));
-    for (int64_t i = 0; i < inputs; ++i) {
-      CHECK(std::abs(kept(o, i) - w[o * inputs + i]) <= 0.501 * scales[o]);
-    }
-  }
+  const auto x = random_floats(random, rows * inputs), w = random_floats(random, outputs * inputs),
+             bias = random_floats(random, outputs);
+  const Int8Panels packed(w, outputs, inputs, kernels.panel_outputs);
   std::vector<float> y(static_cast<size_t>(rows * outputs));
   kernels.multiply_panels({.x = x.data(),
                            .x_stride = inputs,
                            .panels = nullptr,
-                           .int8_panels = panels.data(),
-                           .scales = scales.data(),
+                           .int8_panels = packed.panels.data(),
+                           .scales = packed.scales.data(),
                            .bias = bias.data(),
                            .y = y.data(),
                            .y_stride = outputs,
@@ -116,7 +99,9 @@ TEST_CASE("an int8 weight is off by at most half a step") {
   for (int64_t r = 0; r < rows; ++r) {
     for (int64_t o = 0; o < outputs; ++o) {
       double sum = bias[o];
-      for (int64_t i = 0; i < inputs; ++i) sum += x[r * inputs + i] * kept(o, i);
+      for (int64_t i = 0; i < inputs; ++i) {
+        sum += x[r * inputs + i] * (packed.level(o, i) * static_cast<double>(packed.scales[o]));
+      }
       CHECK(y[r * outputs + o] == Approx(sum).margin(1e-5));
     }
   }

@@ -1,0 +1,61 @@
+// Products of int8 matrices, by AVX-512 VNNI or plain C++. Sums are exact int32. Raw pointers,
+// row-major.
+#pragma once
+
+#include <cstdint>
+
+namespace attn::cpu {
+
+/// Four inputs share a word, the first in the lowest byte; missing ones are 0.
+constexpr int64_t int8_words(int64_t inputs) {
+  return (inputs + 3) / 4;
+}
+
+constexpr int64_t int8_panels(int64_t outputs, int64_t panel_outputs) {
+  return (outputs + panel_outputs - 1) / panel_outputs;
+}
+
+/// Quantizes a weight [outputs, inputs] symmetrically per output, in panels of `panel_outputs`:
+/// [int8_words(inputs)][panel_outputs] words each. A scale is the largest absolute weight / 127;
+/// `scales` has one for each output of a panel.
+void pack_int8(const float* weight, int64_t outputs, int64_t inputs, int64_t panel_outputs,
+               uint32_t* panels, float* scales);
+
+/// Outputs per panel of Int8Kernels.
+inline constexpr int64_t kInt8Panel = 32;
+
+/// Rows quantized symmetrically: level = round(x · 127 / max |x|). The scale of a row that has a
+/// NaN or an infinity is NaN.
+struct Int8Rows {
+  uint32_t* words;  ///< [rows, int8_words(inputs)]
+  float* scales;    ///< [rows]: max |x| / 127
+  int32_t* sums;    ///< [rows]: the sum of a row's levels
+};
+
+/// y = x Wᵀ + b with both operands in int8.
+struct Int8Product {
+  Int8Rows x;
+  const uint32_t* panels;  ///< of kInt8Panel outputs
+  const float* scales;     ///< of each panel's outputs
+  const float* bias;       ///< [outputs], or null
+  float* y;
+  int64_t y_stride;  ///< floats between rows
+  int64_t rows, inputs, outputs;
+  bool relu;
+};
+
+/// All are thread-safe.
+struct Int8Kernels {
+  const char* name;
+  void (*quantize)(const float* x, int64_t x_stride, int64_t rows, int64_t inputs, const Int8Rows&);
+  void (*multiply)(const Int8Product&, int64_t first_panel, int64_t last_panel);
+};
+
+/// The kernels that this processor supports, fastest first, plain C++ last; null beyond the last.
+const Int8Kernels* supported_int8(int64_t index);
+
+/// The fastest of them that ATTN_ISA (instructions.h) allows; null if that is plain C++, unless
+/// ATTN_ISA selects it.
+const Int8Kernels* int8_kernels();
+
+}  // namespace attn::cpu
