@@ -30,10 +30,12 @@ template <int kRows, int kColumns>
 void multiply_block(const Block& b) {
   __mmask16 mask[kColumns];
   __m512 sums[kRows][kColumns];
+#pragma GCC unroll 8
   for (int v = 0; v < kColumns; ++v) {
     mask[v] = first(b.columns - 16 * v);
     const __m512 start =
         b.bias ? _mm512_maskz_loadu_ps(mask[v], b.bias + 16 * v) : _mm512_setzero_ps();
+#pragma GCC unroll 16
     for (int r = 0; r < kRows; ++r) sums[r][v] = start;
   }
   if (b.add) {
