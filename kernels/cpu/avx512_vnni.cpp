@@ -10,12 +10,10 @@ namespace attn::cpu::avx512_vnni {
 namespace {
 
 constexpr int kVectors = 2;  // of a panel
-// Sums of 12 rows, the weights of a word and one operand fill the registers.
+// 24 of the 32 registers hold sums; weights, a word and the offset take four.
 constexpr int kTileRows = 12;
 
-__mmask16 first_lanes(int64_t count) {
-  return count >= 16 ? 0xffff : static_cast<__mmask16>((1u << (count > 0 ? count : 0)) - 1);
-}
+#include "kernels/cpu/mask_body.h"
 
 void quantize(const float* x, int64_t x_stride, int64_t rows, int64_t inputs, const Int8Rows& out) {
   const int64_t words = int8_words(inputs);
@@ -23,21 +21,23 @@ void quantize(const float* x, int64_t x_stride, int64_t rows, int64_t inputs, co
     // Without their sign, the bits of floats are ordered as the floats are; NaN is the largest.
     __m512i bits = _mm512_setzero_si512();
     for (int64_t i = 0; i < inputs; i += 16) {
-      const __m512 part = _mm512_maskz_loadu_ps(first_lanes(inputs - i), x + i);
+      const __m512 part = _mm512_maskz_loadu_ps(first(inputs - i), x + i);
       bits = _mm512_max_epu32(bits, _mm512_castps_si512(_mm512_abs_ps(part)));
     }
     const float largest = _mm_cvtss_f32(
         _mm_castsi128_ps(_mm_cvtsi32_si128(static_cast<int>(_mm512_reduce_max_epu32(bits)))));
     const bool finite = largest <= std::numeric_limits<float>::max();
-    const __m512 inverse = _mm512_set1_ps(finite && largest > 0.0f ? 127.0f / largest : 0.0f);
+    // Infinite for a row of zeros or of the smallest values, whose levels are then 0.
+    const float ratio = 127.0f / largest;
+    const float inverse = finite && ratio <= std::numeric_limits<float>::max() ? ratio : 0.0f;
     auto* levels = reinterpret_cast<uint8_t*>(out.words + r * words);
     __m512i sums = _mm512_setzero_si512();
     for (int64_t i = 0; i < inputs; i += 16) {
-      const __m512 part = _mm512_maskz_loadu_ps(first_lanes(inputs - i), x + i);
-      const __m512i level =
-          _mm512_maskz_cvtps_epi32(finite ? 0xffff : 0, _mm512_mul_ps(part, inverse));
+      const __m512 part = _mm512_maskz_loadu_ps(first(inputs - i), x + i);
+      const __m512i level = _mm512_maskz_cvtps_epi32(finite ? 0xffff : 0,
+                                                     _mm512_mul_ps(part, _mm512_set1_ps(inverse)));
       sums = _mm512_add_epi32(sums, level);
-      _mm_mask_storeu_epi8(levels + i, first_lanes(4 * words - i), _mm512_cvtepi32_epi8(level));
+      _mm_mask_storeu_epi8(levels + i, first(4 * words - i), _mm512_cvtepi32_epi8(level));
     }
     out.sums[r] = _mm512_reduce_add_epi32(sums);
     out.scales[r] = finite ? largest / 127.0f : std::numeric_limits<float>::quiet_NaN();
@@ -78,18 +78,18 @@ void multiply_tile(const Int8Product& p, int64_t row, int64_t panel) {
   }
 #pragma GCC unroll 2
   for (int v = 0; v < kVectors; ++v) {
-    const int64_t first = output + 16 * v;
-    const __mmask16 mask = first_lanes(p.outputs - first);
-    const __m512 scales = _mm512_loadu_ps(p.scales + first);
+    const int64_t column = output + 16 * v;
+    const __mmask16 mask = first(p.outputs - column);
+    const __m512 scales = _mm512_loadu_ps(p.scales + column);
     const __m512 bias =
-        p.bias != nullptr ? _mm512_maskz_loadu_ps(mask, p.bias + first) : _mm512_setzero_ps();
+        p.bias != nullptr ? _mm512_maskz_loadu_ps(mask, p.bias + column) : _mm512_setzero_ps();
     const __m512 floor = _mm512_set1_ps(p.relu ? 0.0f : -std::numeric_limits<float>::infinity());
 #pragma GCC unroll 16
     for (int r = 0; r < kRows; ++r) {
       const __m512 scale = _mm512_mul_ps(scales, _mm512_set1_ps(p.x.scales[row + r]));
       const __m512 y = _mm512_add_ps(_mm512_mul_ps(_mm512_cvtepi32_ps(sums[r][v]), scale), bias);
       // The second operand, y, is returned if it is NaN.
-      _mm512_mask_storeu_ps(p.y + (row + r) * p.y_stride + first, mask, _mm512_max_ps(floor, y));
+      _mm512_mask_storeu_ps(p.y + (row + r) * p.y_stride + column, mask, _mm512_max_ps(floor, y));
     }
   }
 }

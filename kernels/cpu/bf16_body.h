@@ -2,9 +2,7 @@
 // include it in their own namespaces and differ in how they multiply. No standard templates here:
 // see body.h.
 
-__mmask16 first(int64_t count) {
-  return count >= 16 ? 0xffff : static_cast<__mmask16>((1u << (count < 0 ? 0 : count)) - 1);
-}
+#include "kernels/cpu/mask_body.h"
 
 const float* wide(const TileSource& m, int64_t row, int64_t column) {
   return static_cast<const float*>(m.data) + row * m.stride + column;

@@ -20,7 +20,9 @@ void quantize(const float* x, int64_t x_stride, int64_t rows, int64_t inputs, co
       finite = finite && std::isfinite(x[i]);
       largest = std::fmax(largest, std::fabs(x[i]));
     }
-    const float inverse = finite && largest > 0.0f ? 127.0f / largest : 0.0f;
+    // Infinite for a row of zeros or of the smallest values, whose levels are then 0.
+    const float ratio = 127.0f / largest;
+    const float inverse = finite && ratio <= std::numeric_limits<float>::max() ? ratio : 0.0f;
     uint32_t* row = out.words + r * words;
     for (int64_t w = 0; w < words; ++w) row[w] = 0;
     out.sums[r] = 0;

@@ -6,7 +6,8 @@
 
 namespace attn::cpu {
 
-/// Each includes the preceding ones. avx512 is F, DQ, VL and BW with FMA.
+/// Each includes the preceding ones. avx512 is F, DQ, VL and BW with FMA; VNNI is no level of its
+/// own: int8.h uses it from avx512 on where the processor has it.
 enum class Isa : int64_t { generic, avx2, avx512, avx512_bf16, amx };
 
 /// The best instruction set that processor, operating system and compiler support.

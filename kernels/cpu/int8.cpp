@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "kernels/cpu/instructions.h"
 
@@ -18,7 +19,7 @@ const Int8Kernels* table();
 
 namespace {
 
-// The nearest level of a value; 0 for NaN.
+// The nearest level of a value; 0 for NaN and infinity.
 int32_t int8_level(float value, float inverse_scale) {
   const float level = std::rint(value * inverse_scale);
   return level >= -127.0f && level <= 127.0f ? static_cast<int32_t>(level) : 0;
@@ -44,8 +45,12 @@ void pack_int8(const float* weight, int64_t outputs, int64_t inputs, int64_t pan
       const int64_t count = o < outputs ? inputs : 0;
       const float* row = weight + o * inputs;
       float largest = 0.0f;
-      for (int64_t i = 0; i < count; ++i) largest = std::max(largest, std::abs(row[i]));
-      *scales = largest / 127.0f;
+      bool finite = true;
+      for (int64_t i = 0; i < count; ++i) {
+        finite = finite && std::isfinite(row[i]);
+        largest = std::max(largest, std::abs(row[i]));
+      }
+      *scales = finite ? largest / 127.0f : std::numeric_limits<float>::quiet_NaN();
       const float inverse = largest > 0.0f ? 127.0f / largest : 0.0f;
       for (int64_t w = 0; w < words; ++w) {
         uint32_t word = 0;

@@ -1,10 +1,13 @@
-// Products of int8 matrices, by AVX-512 VNNI or plain C++. Sums are exact int32. Raw pointers,
-// row-major.
+// Products of int8 matrices, by AVX-512 VNNI or plain C++. Sums are int32, exact for up to
+// kInt8Inputs inputs. Raw pointers, row-major.
 #pragma once
 
 #include <cstdint>
 
 namespace attn::cpu {
+
+/// The most inputs of a product: the sums of more could overflow.
+inline constexpr int64_t kInt8Inputs = 1 << 17;
 
 /// Four inputs share a word, the first in the lowest byte; missing ones are 0.
 constexpr int64_t int8_words(int64_t inputs) {
@@ -17,7 +20,8 @@ constexpr int64_t int8_panels(int64_t outputs, int64_t panel_outputs) {
 
 /// Quantizes a weight [outputs, inputs] symmetrically per output, in panels of `panel_outputs`:
 /// [int8_words(inputs)][panel_outputs] words each. A scale is the largest absolute weight / 127;
-/// `scales` has one for each output of a panel.
+/// The scale of an
+/// output with a NaN or an infinity is NaN. `scales` has one for each output of a panel.
 void pack_int8(const float* weight, int64_t outputs, int64_t inputs, int64_t panel_outputs,
                uint32_t* panels, float* scales);
 
@@ -47,6 +51,7 @@ struct Int8Product {
 /// All are thread-safe.
 struct Int8Kernels {
   const char* name;
+  /// Writes every word of the rows, padding included; x_stride in floats.
   void (*quantize)(const float* x, int64_t x_stride, int64_t rows, int64_t inputs, const Int8Rows&);
   void (*multiply)(const Int8Product&, int64_t first_panel, int64_t last_panel);
 };

@@ -1,8 +1,8 @@
 // Products y = x R + b: linear layers in training and in the decoding steps of search. Part of
 // body.h. R (a weight, or its transpose) is packed into panels of kPanel columns, [inputs][kPanel]
 // each, so that the inner loop reads it sequentially and an element is loaded once for up to
-// kTileRows rows, whose sums stay in registers. int8 weights are converted to float when loaded and
-// the sums scaled at the end: a quarter of the memory traffic.
+// kTileRows rows, whose sums stay in registers. Without AVX-512 VNNI (int8.h) int8 weights are
+// converted to float when loaded and the sums scaled at the end: a quarter of the memory traffic.
 
 // A tile's sums and the operands of one step fill the registers.
 #ifdef __AVX512F__

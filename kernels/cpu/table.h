@@ -119,9 +119,10 @@ struct Kernels {
   /// attention_forward without the transposition; scratch as there.
   void (*attention_transposed)(const AttentionHead&, const float* transposed_keys, float* output,
                                int64_t output_stride, float* scratch);
+  /// Floats of scratch that step_attention needs.
   int64_t (*step_attention_scratch)(int64_t heads, int64_t steps);
-  /// output: [count, heads · d_v]; scratch holds step_attention_scratch floats. Neighbouring rows
-  /// should be hypotheses of one sentence, which share their past.
+  /// output: [count, heads · d_v]; scratch holds step_attention_scratch(heads, steps) floats.
+  /// Neighbouring rows should be hypotheses of one sentence, which share their past.
   void (*step_attention)(const CachedRows&, float* output, float* scratch);
   void (*dropout)(const float* in, float* out, int64_t begin, int64_t end, DropoutKey);
   /// out = silu(gate) · x, element by element; SwiGLU's product.

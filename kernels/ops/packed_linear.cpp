@@ -12,8 +12,8 @@
 namespace attn {
 namespace {
 
-constexpr int64_t kWorthAThread = 1 << 16;  // multiplications
-constexpr int64_t kInt8WorthAThread = 1 << 18;
+constexpr int64_t kWorthAThread = 1 << 16;      // multiplications
+constexpr int64_t kInt8WorthAThread = 1 << 18;  // of 8-bit integers
 // Of tiles: minimum tile products per thread, and columns per unit of work.
 constexpr int64_t kTilesWorthAThread = 256, kColumns = 256;
 
@@ -60,13 +60,13 @@ PackedLinear::PackedLinear(const torch::Tensor& weight, const torch::Tensor& bia
       kernels.pack_panels(values, outputs_, inputs_, panels_.data_ptr<float>());
       break;
     case WeightType::bf16:
-      TORCH_CHECK(has_bf16_tiles(), "this processor does not support bf16 tiles (AMX)");
+      TORCH_CHECK(has_bf16_tiles(),
+                  "this processor does not support bf16 products (AVX-512 BF16 or AMX)");
       panels_ = bf16::tiles(outputs_, inputs_);
       cpu::tile_kernels()->right_transposed(bf16::source(rows, 0, outputs_), bf16::data(panels_));
       break;
     case WeightType::int8: {
-      const int64_t width =
-          cpu::int8_kernels() != nullptr ? cpu::kInt8Panel : kernels.panel_outputs;
+      const int64_t width = multiplies_int8() ? cpu::kInt8Panel : kernels.panel_outputs;
       const int64_t padded = cpu::int8_panels(outputs_, width) * width;
       panels_ = torch::empty({padded * cpu::int8_words(inputs_)}, torch::kUInt32);
       scales_.resize(static_cast<size_t>(padded));
@@ -82,12 +82,15 @@ PackedLinear::PackedLinear(const torch::Tensor& weight, const torch::Tensor& bia
   bias_.assign(row.const_data_ptr<float>(), row.const_data_ptr<float>() + outputs_);
 }
 
+bool PackedLinear::multiplies_int8() const {
+  return type_ == WeightType::int8 && cpu::int8_kernels() != nullptr && inputs_ <= cpu::kInt8Inputs;
+}
+
 void PackedLinear::apply(const float* x, int64_t x_stride, int64_t rows, float* y, int64_t y_stride,
                          bool relu) const {
   if (type_ == WeightType::bf16) return apply_tiles(x, x_stride, rows, y, y_stride, relu);
+  if (multiplies_int8()) return apply_int8(x, x_stride, rows, y, y_stride, relu);
   const bool int8 = type_ == WeightType::int8;
-  if (int8 && cpu::int8_kernels() != nullptr)
-    return apply_int8(x, x_stride, rows, y, y_stride, relu);
   const auto& kernels = cpu::kernels();
   const cpu::PanelProduct product{
       .x = x,

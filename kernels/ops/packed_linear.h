@@ -33,6 +33,9 @@ class PackedLinear {
   void apply_int8(const float* x, int64_t x_stride, int64_t rows, float* y, int64_t y_stride,
                   bool relu) const;
 
+  // Whether both operands are int8.
+  bool multiplies_int8() const;
+
   int64_t inputs_, outputs_;
   WeightType type_;
   torch::Tensor panels_;  // or tiles; a tensor for its alignment to cache lines

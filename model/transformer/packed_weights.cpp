@@ -116,7 +116,7 @@ PackedInference::PackedInference(std::shared_ptr<TransformerImpl> of, WeightType
   if (const auto& norm = model->decoder->final_norm) {
     final_norm = copied(norm);
   }
-  // int8 rounds more than bf16 does: where the processor has bf16, the encoder computes in it.
+  // With int8 the memory is computed in bf16 where the processor has it: int8 rounds more.
   const bool bf16 = weights != WeightType::fp32 && has_bf16_tiles();
   const Precision precision = bf16 ? Precision::bf16 : Precision::fp32;
   memory_weights = std::make_unique<PackedWeights>(precision, /*gradients=*/false);

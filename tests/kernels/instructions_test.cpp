@@ -1,6 +1,7 @@
 #include "kernels/cpu/instructions.h"
 
 #include "base/error.h"
+#include "kernels/cpu/int8.h"
 #include "kernels/cpu/table.h"
 #include "kernels/cpu/tiles.h"
 #include "tests/support/catch.h"
@@ -28,11 +29,15 @@ TEST_CASE("the kernels in use are the best of those supported, up to what ATTN_I
   if (named) {
     CHECK((isa != Isa::generic || cpu::kernels().name == std::string("generic")));
     CHECK((isa != Isa::generic || cpu::tile_kernels()->name == std::string("generic")));
+    CHECK((isa != Isa::generic || cpu::int8_kernels()->name == std::string("generic")));
+    CHECK((isa != Isa::avx2 || cpu::int8_kernels() == nullptr));
     return;
   }
   CHECK(&cpu::kernels() == cpu::supported(0));
   const bool bf16 = cpu::native_isa() >= Isa::avx512_bf16;
   CHECK(cpu::tile_kernels() == (bf16 ? cpu::supported_tiles(0) : nullptr));
+  const cpu::Int8Kernels* int8 = cpu::supported_int8(0);
+  CHECK(cpu::int8_kernels() == (int8->name == std::string("generic") ? nullptr : int8));
 }
 
 TEST_CASE("products run on panels where LibTorch's stay below the processor's instruction set") {

@@ -75,7 +75,7 @@ TEST_CASE("an int8 level is off by at most half a step") {
 TEST_CASE("rows are quantized by their largest value") {
   const cpu::Int8Kernels& kernels = each_int8();
   const std::string name = kernels.name;
-  const int64_t rows = 4, inputs = GENERATE(1, 4, 15, 33, 70), stride = inputs + 3;
+  const int64_t rows = 5, inputs = GENERATE(1, 4, 15, 33, 70), stride = inputs + 3;
   CAPTURE(name, inputs);
   Random random(3);
   auto x = random_floats(random, rows * stride);
@@ -84,9 +84,13 @@ TEST_CASE("rows are quantized by their largest value") {
       GENERATE(std::numeric_limits<float>::quiet_NaN(), -std::numeric_limits<float>::infinity());
   x[static_cast<size_t>(2 * stride + inputs - 1)] = unusual;
   x[static_cast<size_t>(3 * stride + inputs)] = unusual;  // beyond the row
+  std::fill_n(x.begin() + 4 * stride, inputs, 1e-40f);    // its reciprocal is infinite
   const QuantizedRows kept(kernels, x, stride, rows, inputs);
   CHECK(kept.scales[1] == 0.0f);
   CHECK(std::isnan(kept.scales[2]));
+  CHECK(kept.scales[4] < 1e-40f);
+  CHECK(kept.sums[4] == 0);
+  for (int64_t i = 0; i < inputs; ++i) CHECK(kept.level(4, i) == 0);
   for (const int64_t r : {int64_t{0}, int64_t{1}, int64_t{3}}) {
     float largest = 0.0f;
     for (int64_t i = 0; i < inputs; ++i) largest = std::max(largest, std::abs(x[r * stride + i]));

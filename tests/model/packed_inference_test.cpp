@@ -175,6 +175,11 @@ TEST_CASE("smaller weights change log-probabilities a little, and only where the
       largest_difference(log_probs_of(*exact.start(source)), log_probs_of(*small.start(source)));
   CHECK(difference > 1e-5);
   CHECK(difference < 0.05);
+  if (type == WeightType::int8 && has_bf16_tiles()) {
+    const PackedInference bf16(model.ptr(), WeightType::bf16);  // the encoder of both
+    CHECK(largest_difference(log_probs_of(*bf16.start(source)),
+                             log_probs_of(*small.start(source))) > 1e-5);
+  }
 
   TransformerConfig gelu = variant("base");
   gelu.activation = Activation::gelu;
