@@ -1,4 +1,5 @@
-// The second position of target rows (model.word_positions): the number of counted tokens so far.
+// The second position of target rows (model.word_positions, model.deterministic_attention): the
+// number of counted tokens so far.
 #pragma once
 
 #include <cstdint>

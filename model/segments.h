@@ -78,8 +78,8 @@ struct RowFeatures {
 struct TokenSequences {
   torch::Tensor tokens_N;  ///< int64
   Segments segments;
-  /// [N] int64, a second position index (model.word_positions), less than the longest sentence;
-  /// undefined if the model does not use one.
+  /// [N] int64, a second position index (model.word_positions, model.deterministic_attention), less
+  /// than the longest sentence; undefined if the model does not use one.
   torch::Tensor second_N = {};
   /// Of source rows, for a model with VocabularySizes::source_features.
   RowFeatures features = {};

@@ -5,7 +5,8 @@
 
 Prints the log-probability of the target (EOS included) given the source, which `attn translate --set beam=1 --scores`
 prints in its third column. VOCABULARY is the output of `attn vocab`, pieces are those of `attn vocab --encode`: one
-vocabulary for both sides. Every form of the Transformer but model.word_positions. Needs numpy.
+vocabulary for both sides. Every form of the Transformer but model.word_positions and model.deterministic_attention.
+Needs numpy.
 """
 import json
 import math

@@ -29,7 +29,7 @@ Tokenizers load_tokenizers(const ModelDirectory& directory);
 void require_features(const DataConfig& data, const Tokenizers& tokenizers,
                       const std::string& place);
 
-/// Sets the tokens counted by the second target position, for a model with model.word_positions.
+/// Sets the tokens counted by the second target position, for a model that counts_words().
 /// Throws DataError if the vocabulary has no such tokens.
 void set_target_counter(const Experiment& experiment, Tokenizers& tokenizers);
 

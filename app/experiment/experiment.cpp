@@ -217,9 +217,15 @@ void Experiment::validate() const {
           "must be decoder or none for parsing: words and tree symbols are different vocabularies");
   require(!shared || data.shared_vocabulary, "model.embedding_sharing", "all",
           "requires data.shared_vocabulary");
-  require(!model.counts_words() || data.task == Task::parsing, "model.word_positions", "true",
-          "requires data.task parsing: it counts the leaves of trees");
   const auto* transformer = std::get_if<TransformerConfig>(&model.options);
+  require(!transformer || !transformer->word_positions || data.task == Task::parsing,
+          "model.word_positions", "true",
+          "requires data.task parsing: it counts the leaves of trees");
+  require(!transformer || !transformer->deterministic_attention ||
+              (data.task == Task::parsing && data.tokenizer == TokenizerKind::words),
+          "model.deterministic_attention", "true",
+          "requires data.task parsing and data.tokenizer words: a leaf of the tree is one source "
+          "token");
   require(train.optimizer.kind != OptimizerKind::muon || !transformer || transformer->mup_base == 0,
           "train.optimizer", "muon", "requires model.mup_base 0: µP's rates are those of Adam");
   const auto positions = model.max_length();

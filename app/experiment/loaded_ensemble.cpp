@@ -70,7 +70,7 @@ LoadedEnsemble combined(std::vector<LoadedModel> members) {
   std::vector<Seq2SeqModel*> models;
   for (const LoadedModel& member : members) {
     require_compatible(first, member);
-    // For members with model.word_positions; others do not use the second position.
+    // For members that count words; others do not use the second position.
     if (!tokenizers.target_counter) tokenizers.target_counter = member.tokenizers.target_counter;
     models.push_back(member.model.get());
   }

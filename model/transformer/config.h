@@ -115,6 +115,7 @@ struct TransformerConfig {
   Position position = Position::sinusoidal;
   int64_t max_positions = 1024;
   bool word_positions = false;
+  bool deterministic_attention = false;
   Norm norm = Norm::post;
   NormKind norm_kind = NormKind::layer;
   QkNorm qk_norm = QkNorm::none;
@@ -155,6 +156,10 @@ struct TransformerConfig {
     visit("word_positions", self.word_positions,
           "not in the paper, parsing only: the decoder input also encodes the number of leaves "
           "generated so far; best with data.tokenizer words");
+    visit(
+        "deterministic_attention", self.deterministic_attention,
+        "not in the paper, parsing only (Ma et al. 2017, Liu et al. 2018): the decoder input also "
+        "contains the encoder's output for the next word; requires data.tokenizer words");
     visit("norm", self.norm,
           "layer normalization after the residual sum (post, the paper), before the sub-layer "
           "(pre), or DeepNorm (deep): after the sum, with a scaled residual and initialization");
@@ -183,7 +188,7 @@ struct TransformerConfig {
   void validate() const;
   /// Maximum number of positions, if the position encoding is limited.
   std::optional<int64_t> max_length() const;
-  bool counts_words() const { return word_positions; }
+  bool counts_words() const { return word_positions || deterministic_attention; }
   /// Heads of keys and values.
   int64_t key_heads() const { return kv_heads > 0 ? kv_heads : heads; }
   /// d_model / mup_base; 1 without µP.

@@ -20,6 +20,7 @@ struct DecoderState {
   Segments memory;                   ///< of the encoder's output
   std::vector<KeysValues> cross_kv;  ///< of cross-attention, per layer: [M, H·K]
   std::vector<MixerState> mixers;    ///< per layer
+  torch::Tensor next_words_MD;       ///< only with deterministic attention: memory rows, projected
   /// Per position: for each current row, the row of that step that it continues.
   std::vector<std::vector<int32_t>> backpointers;
   std::vector<int64_t> rows_of_sentence;  ///< current rows of each sentence; 0: it is finished

@@ -46,6 +46,7 @@ class PackedSession : public DecodeSession {
     for (const auto& layer : *model_->decoder->layers) {
       remember(layer->as<DecoderLayer>()->cross_attention->project(encoded_ND));
     }
+    next_words_MD_ = model_->next_words(encoded_ND);
     caches_.resize(decoder.layers.size());
   }
 
@@ -86,6 +87,7 @@ class PackedSession : public DecodeSession {
   float residual_scale_;
   Segments memory_;
   std::vector<LayerMemory> memories_;
+  torch::Tensor next_words_MD_;       // with deterministic attention
   std::vector<int64_t> key_offsets_;  // of each sentence's first head in LayerMemory::keys
   std::vector<KvCache> caches_;
   int64_t position_ = 0;
@@ -254,7 +256,8 @@ torch::Tensor PackedSession::step(const StepRows& step) {
   const torch::NoGradGuard no_grad;
   const auto rows = static_cast<int64_t>(step.tokens.size());
   follow(step.parents, rows);
-  const torch::Tensor embedded_RD = model_->embed_step(step, position_).contiguous();
+  const torch::Tensor next_words_RD = select_next_words(next_words_MD_, memory_, step);
+  const torch::Tensor embedded_RD = model_->embed_step(step, position_, next_words_RD).contiguous();
   float* x = room(x_, rows * d_model_);
   std::copy_n(embedded_RD.const_data_ptr<float>(), rows * d_model_, x);
   const int64_t keys = heads_ * d_k_, values = heads_ * d_v_, width = block_width();

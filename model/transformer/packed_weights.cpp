@@ -77,6 +77,7 @@ bool is_known(TransformerConfig config) {
   config.d_model = paper.d_model;
   config.d_ff = paper.d_ff;
   config.word_positions = paper.word_positions;
+  config.deterministic_attention = paper.deterministic_attention;
   config.heads = paper.heads;
   config.kv_heads = paper.kv_heads;
   config.d_k = paper.d_k;

@@ -36,8 +36,10 @@ int64_t parameter_count(const TransformerConfig& c, const VocabularySizes& vocab
   const int64_t decoder_layer = mixer_sublayer_parameters(c, decoder_mixer(c)) +
                                 attention_parameters(c) + feed_forward_parameters(c) + 2 * norm;
   const int64_t final_norms = c.norm == Norm::pre ? 2 * norm : 0;
+  const int64_t next_word =
+      c.deterministic_attention ? linear_parameters(c.d_model, c.d_model, false) : 0;
   return embedding_rows(c.embedding_sharing, vocabulary) * c.d_model + position_parameters(c) +
-         final_norms + c.layers * (encoder_layer + decoder_layer);
+         next_word + final_norms + c.layers * (encoder_layer + decoder_layer);
 }
 
 double forward_flops(const TransformerConfig& c, const VocabularySizes& vocabulary,
@@ -56,7 +58,8 @@ double forward_flops(const TransformerConfig& c, const VocabularySizes& vocabula
   const double decoder = mixer_products(c, decoder_mixer(c), lengths.target) + t * feed_forward +
                          t * queries_and_output + s * keys_and_values + t * s * per_score;
   const double output = t * d * static_cast<double>(vocabulary.target);
-  return 2 * (static_cast<double>(c.layers) * (encoder + decoder) + output);
+  const double next_word = c.deterministic_attention ? s * d * d : 0.0;
+  return 2 * (static_cast<double>(c.layers) * (encoder + decoder) + next_word + output);
 }
 
 }  // namespace attn

@@ -1,12 +1,25 @@
 #include "model/transformer/transformer.h"
 
 #include <cmath>
+#include <vector>
 
 #include "base/check.h"
 #include "model/layers/layer.h"
 #include "model/transformer/scaling.h"
 
 namespace attn {
+namespace {
+
+// The sentence of every row.
+std::vector<int64_t> sentences_of(const Segments& rows) {
+  std::vector<int64_t> sentences;
+  for (int64_t s = 0; s < rows.count(); ++s) {
+    sentences.insert(sentences.end(), static_cast<size_t>(rows.length(s)), s);
+  }
+  return sentences;
+}
+
+}  // namespace
 
 TransformerImpl::TransformerImpl(const TransformerConfig& config, const VocabularySizes& sizes)
     : Seq2SeqModel(sizes),
@@ -17,6 +30,10 @@ TransformerImpl::TransformerImpl(const TransformerConfig& config, const Vocabula
       register_module("target_embedding", Embedding(config, config.word_positions, true));
   encoder = register_module("encoder", Encoder(config));
   decoder = register_module("decoder", Decoder(config));
+  if (config.deterministic_attention) {
+    deterministic_attention =
+        register_module("deterministic_attention", DeterministicAttention(config.d_model));
+  }
   set_scales(config, *encoder, *decoder);
   reset_parameters();
 }
@@ -45,8 +62,14 @@ Memory TransformerImpl::encode(const TokenSequences& source) {
 
 torch::Tensor TransformerImpl::decode(const TokenSequences& target_in, const Memory& memory) {
   const Segments& rows = target_in.segments;
-  const torch::Tensor x_ND = target_embedding(embeddings.of_target(), target_in.tokens_N,
-                                              rows.positions(), rows.longest(), target_in.second_N);
+  torch::Tensor next_words_ND;
+  if (deterministic_attention) {
+    next_words_ND = select_next_words(next_words(memory.rows_MD), memory.segments,
+                                      sentences_of(rows), target_in.second_N);
+  }
+  const torch::Tensor x_ND =
+      target_embedding(embeddings.of_target(), target_in.tokens_N, rows.positions(), rows.longest(),
+                       target_in.second_N, next_words_ND);
   const AttentionSpec self{
       .queries = rows,
       .keys = rows,
@@ -60,8 +83,14 @@ std::shared_ptr<Seq2SeqModel> TransformerImpl::replica() const {
   return std::make_shared<TransformerImpl>(config_, sizes());
 }
 
+torch::Tensor TransformerImpl::next_words(const torch::Tensor& memory_MD) {
+  return deterministic_attention ? deterministic_attention(memory_MD) : torch::Tensor();
+}
+
 DecoderState TransformerImpl::start(const Memory& memory) {
-  return decoder->start(memory.rows_MD, memory.segments);
+  DecoderState state = decoder->start(memory.rows_MD, memory.segments);
+  state.next_words_MD = next_words(memory.rows_MD);
+  return state;
 }
 
 torch::Tensor TransformerImpl::step(DecoderState& state, const StepRows& step) {
@@ -79,19 +108,22 @@ torch::Tensor TransformerImpl::step(DecoderState& state, const StepRows& step) {
   state.rows_of_sentence.assign(state.memory.count(), 0);
   for (const int64_t sentence : step.sentences) ++state.rows_of_sentence[sentence];
 
-  return output_rows(decoder->step(embed_step(step, position), state,
-                                   target_embedding->position->in_step(rows, position, device())));
+  const torch::Tensor x_RD =
+      embed_step(step, position, select_next_words(state.next_words_MD, state.memory, step));
+  return output_rows(
+      decoder->step(x_RD, state, target_embedding->position->in_step(rows, position, device())));
 }
 
 torch::Tensor TransformerImpl::output_rows(const torch::Tensor& x_ND) const {
   return config_.mup_base > 0 ? x_ND / config_.width_ratio() : x_ND;
 }
 
-torch::Tensor TransformerImpl::embed_step(const StepRows& rows, int64_t position) {
+torch::Tensor TransformerImpl::embed_step(const StepRows& rows, int64_t position,
+                                          const torch::Tensor& added_RD) {
   const torch::Tensor tokens_R = int64_tensor(rows.tokens, device());
   return target_embedding(
       embeddings.of_target(), tokens_R, torch::full_like(tokens_R, position), position + 1,
-      rows.second.empty() ? torch::Tensor() : int64_tensor(rows.second, device()));
+      rows.second.empty() ? torch::Tensor() : int64_tensor(rows.second, device()), added_RD);
 }
 
 }  // namespace attn

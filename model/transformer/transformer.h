@@ -10,6 +10,7 @@
 #include "model/seq2seq.h"
 #include "model/transformer/config.h"
 #include "model/transformer/decoder.h"
+#include "model/transformer/deterministic_attention.h"
 #include "model/transformer/embedding.h"
 #include "model/transformer/encoder.h"
 
@@ -41,8 +42,12 @@ class TransformerImpl : public Seq2SeqModel {
   DecoderState start(const Memory& memory);
   /// One decoding step: [R, D]. Ignores parents at the first step.
   torch::Tensor step(DecoderState& state, const StepRows& rows);
-  /// Embeds the tokens of one decoding step: the decoder input [R, D].
-  torch::Tensor embed_step(const StepRows& rows, int64_t position);
+  /// Embeds the tokens of one decoding step: the decoder input [R, D]. added_RD: added to the
+  /// scaled embeddings, if defined.
+  torch::Tensor embed_step(const StepRows& rows, int64_t position,
+                           const torch::Tensor& added_RD = {});
+  /// With deterministic attention the projected memory rows, [M, D]; undefined without.
+  torch::Tensor next_words(const torch::Tensor& memory_MD);
 
   const TransformerConfig& config() const { return config_; }
 
@@ -50,6 +55,7 @@ class TransformerImpl : public Seq2SeqModel {
   Embedding source_embedding = nullptr, target_embedding = nullptr;
   Encoder encoder = nullptr;
   Decoder decoder = nullptr;
+  DeterministicAttention deterministic_attention = nullptr;  ///< only with that option
 
  private:
   // The decoder's output as input of the output layer: µP divides logits by the width ratio.

@@ -31,6 +31,7 @@ TransformerConfig variant(const std::string& name) {
   if (name == "other widths") config.d_k = 5, config.d_v = 11;
   if (name == "learned") config.position = Position::learned, config.max_positions = 40;
   if (name == "word positions") config.word_positions = true;
+  if (name == "deterministic attention") config.deterministic_attention = true;
   if (name == "rms") config.norm_kind = NormKind::rms;
   if (name == "rms, pre") config.norm_kind = NormKind::rms, config.norm = Norm::pre;
   if (name == "rotary") config.position = Position::rotary, config.d_k = 6;
@@ -76,7 +77,7 @@ double mean_difference(const std::vector<double>& a, const std::vector<double>& 
 TEST_CASE("packed steps are the model's steps, however rows reorder and end") {
   const std::string name =
       GENERATE("base", "pre", "no bias", "other widths", "learned", "word positions",
-               "three matrices", "rms", "rms, pre", "rotary");
+               "deterministic attention", "three matrices", "rms", "rms, pre", "rotary");
   CAPTURE(name);
   torch::manual_seed(3);
   Transformer model(variant(name), VocabularySizes{kSource, kTarget});
@@ -98,7 +99,7 @@ TEST_CASE("packed steps are the model's steps, however rows reorder and end") {
   std::vector<int32_t> tokens = {1, 1, 1};
   for (int step = 0; step < 12; ++step) {
     CAPTURE(step);
-    std::vector<int64_t> second(tokens.size());  // ignored without word positions
+    std::vector<int64_t> second(tokens.size());  // ignored by models that do not count words
     for (auto& count : second) count = static_cast<int64_t>(random.below(5));
     const StepRows all{parents, tokens, sentences, second};
     CHECK(max_difference(fast->step(all), plain->step(all)) < 5e-5);
@@ -136,7 +137,8 @@ TEST_CASE("unsupported options fall back to the modules") {
 
 TEST_CASE("search in bf16 is the model in bf16, its encoder and its decoder") {
   if (!testing::machine_has(has_bf16_tiles(), "tiles of bf16")) return;
-  const std::string name = GENERATE("base", "pre", "no bias", "other widths", "word positions");
+  const std::string name = GENERATE("base", "pre", "no bias", "other widths", "word positions",
+                                    "deterministic attention");
   CAPTURE(name);
   torch::manual_seed(3);
   Transformer model(variant(name), VocabularySizes{kSource, kTarget});

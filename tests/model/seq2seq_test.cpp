@@ -32,6 +32,9 @@ void add_transformers(std::vector<ModelVariant>& list) {
       [](Config& c) { c.word_positions = true, c.position = Position::learned; });
   add("halved word positions",
       [](Config& c) { c.word_positions = true, c.position = Position::sinusoidal_halves; });
+  add("deterministic attention", [](Config& c) { c.deterministic_attention = true; });
+  add("deterministic attention, word positions, pre-norm",
+      [](Config& c) { c.deterministic_attention = c.word_positions = true, c.norm = Norm::pre; });
   add("rms norm", [](Config& c) { c.norm_kind = NormKind::rms; });
   add("rms pre-norm", [](Config& c) { c.norm_kind = NormKind::rms, c.norm = Norm::pre; });
   add("rotary positions", [](Config& c) { c.position = Position::rotary; });

@@ -113,6 +113,15 @@ TEST_CASE("fewer heads of keys and values save their projections alone") {
         Approx(saved));
 }
 
+TEST_CASE("deterministic attention adds one product of the source rows") {
+  TransformerConfig without, with;
+  with.deterministic_attention = true;
+  CHECK(parameter_count(with, {1000, 1000}) - parameter_count(without, {1000, 1000}) == 512 * 512);
+  CHECK(forward_flops(with, {1000, 1000}, {20, 25}) -
+            forward_flops(without, {1000, 1000}, {20, 25}) ==
+        Approx(2.0 * 20 * 512 * 512));
+}
+
 TEST_CASE("combinations that make no sense are errors that name the option") {
   const auto rejects = [](auto change, const char* message) {
     TransformerConfig config;

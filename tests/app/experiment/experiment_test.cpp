@@ -158,6 +158,12 @@ TEST_CASE("errors name the file and the full path") {
                     contains("max_positions"));
   CHECK_THROWS_WITH(resolve(R"({"model": {"word_positions": true}})"),
                     contains("model.word_positions") && contains("data.task"));
+  CHECK_THROWS_WITH(resolve(R"({"model": {"deterministic_attention": true}})"),
+                    contains("model.deterministic_attention") && contains("data.task"));
+  CHECK_THROWS_WITH(
+      resolve(R"({"model": {"deterministic_attention": true, "embedding_sharing": "decoder"},
+                  "data": {"task": "parsing", "tokenizer": "bpe", "shared_vocabulary": false}})"),
+      contains("model.deterministic_attention") && contains("data.tokenizer words"));
   CHECK_THROWS_WITH(resolve(R"({"model": {"word_positions": true, "position": "none"}})"),
                     contains("word_positions") && contains("model.position"));
   CHECK_THROWS_WITH(resolve("{}", {"model.hedas=3"}), contains("heads"));
