@@ -144,6 +144,9 @@ StepBenchmark benchmark_step(const Experiment& experiment, const StepBenchmarkOp
   for (int64_t i = 0; i < data.corpus->size(); ++i) epoch_tokens += data.corpus->target_length(i);
   const double epoch = epoch_flops(*data.corpus, experiment.model, vocabulary);
   out.parameters = parameter_count(experiment.model, vocabulary);
+  out.source_vocabulary = vocabulary.source;
+  out.target_vocabulary = vocabulary.target;
+  out.source_features = vocabulary.source_features;
   out.flops_per_update = epoch * share;
   out.tokens_per_update = static_cast<double>(epoch_tokens) * share;
   out.tokens_per_pair =

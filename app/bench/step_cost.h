@@ -9,6 +9,7 @@ namespace attn {
 struct StepBenchmark {
   bool real_data = false;  ///< false: synthetic pairs, since the text is missing
   int64_t parameters = 0;
+  int64_t source_vocabulary = 0, target_vocabulary = 0, source_features = 0;
   double flops_per_update = 0.0;
   double tokens_per_update = 0.0;  ///< target tokens
   double tokens_per_pair = 0.0;    ///< target tokens, EOS included
@@ -23,6 +24,9 @@ struct StepBenchmark {
   static void fields(Self& self, Visit&& visit) {
     visit("real_data", self.real_data, "false: synthetic pairs, since the text is missing");
     visit("parameters", self.parameters, "trainable parameters");
+    visit("source_vocabulary", self.source_vocabulary, "entries");
+    visit("target_vocabulary", self.target_vocabulary, "entries");
+    visit("source_features", self.source_features, "tags, word classes and pieces");
     visit("flops_per_update", self.flops_per_update, "FLOPs of the matrix products, closed form");
     visit("tokens_per_update", self.tokens_per_update, "target tokens");
     visit("tokens_per_pair", self.tokens_per_pair, "target tokens of a sentence pair, with EOS");

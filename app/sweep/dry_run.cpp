@@ -325,6 +325,16 @@ std::vector<std::optional<RowCost>> costs_of(const SweepPlan& plan, const DryRun
   std::vector<std::optional<RowCost>> out(plan.rows.size());
   auto costs = estimate_costs(flops, parameters, search);
   for (size_t i = 0; i < rows.size(); ++i) {
+    if (!costs[i] || !costs[i]->predicted) continue;
+    const Experiment& experiment = plan.rows[rows[i]].experiment;
+    for (size_t j = 0; j < rows.size(); ++j) {
+      if (!costs[j] || costs[j]->predicted) continue;
+      if (plan.rows[rows[j]].experiment.data != experiment.data) continue;
+      correct_parameters(costs[i]->step, experiment.model, costs[j]->step);
+      break;
+    }
+  }
+  for (size_t i = 0; i < rows.size(); ++i) {
     if (costs[i]) {
       constexpr int64_t kEvaluationLines = 1000;  // of a text that is missing
       const PlannedRow& row = plan.rows[rows[i]];

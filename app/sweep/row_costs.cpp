@@ -90,6 +90,15 @@ StepBenchmark predict_cost(double flops, int64_t parameters, std::span<const Mea
   return out;
 }
 
+void correct_parameters(StepBenchmark& predicted, const ModelConfig& model,
+                        const StepBenchmark& measured) {
+  const VocabularySizes sizes{measured.source_vocabulary, measured.target_vocabulary,
+                              measured.source_features};
+  const int64_t parameters = parameter_count(model, sizes);
+  predicted.memory += kBytesAParameter * static_cast<double>(parameters - predicted.parameters);
+  predicted.parameters = parameters;
+}
+
 std::optional<size_t> next_to_measure(std::span<const double> flops,
                                       const std::vector<bool>& measured) {
   if (flops.empty()) return {};

@@ -43,6 +43,11 @@ struct MeasuredCost {
 /// on the batch are interpolated log-log between the neighbours in FLOPs.
 StepBenchmark predict_cost(double flops, int64_t parameters, std::span<const MeasuredCost> known);
 
+/// Recomputes the parameters of a predicted row, and the memory that they take, with the
+/// vocabularies of a measured row that has the same data.
+void correct_parameters(StepBenchmark& predicted, const ModelConfig& model,
+                        const StepBenchmark& measured);
+
 /// The row to measure next: first the cheapest one, then the first one, then the one farthest in
 /// FLOPs from all measured rows. std::nullopt when all are measured.
 std::optional<size_t> next_to_measure(std::span<const double> flops,

@@ -1,5 +1,6 @@
 #include "app/sweep/row_costs.h"
 
+#include "model/size.h"
 #include "tests/support/catch.h"
 
 using namespace attn;
@@ -69,6 +70,17 @@ TEST_CASE("the rate is interpolated between the neighbours in FLOPs") {
   CHECK(predict_cost(1e11, 0, two).flops_per_second == Approx(2e9));
   CHECK(predict_cost(1e9, 0, two).flops_per_second == Approx(1e9));
   CHECK(predict_cost(1e13, 0, two).flops_per_second == Approx(4e9));
+}
+
+TEST_CASE("a predicted row has the parameters of the measured vocabulary") {
+  const Experiment experiment;
+  const StepBenchmark measured{
+      .source_vocabulary = 900, .target_vocabulary = 900, .source_features = 50};
+  StepBenchmark predicted{.parameters = parameter_count(experiment.model, {32000, 32000}),
+                          .memory = 3e9};
+  correct_parameters(predicted, experiment.model, measured);
+  CHECK(predicted.parameters == parameter_count(experiment.model, {900, 900, 50}));
+  CHECK(predicted.memory == Approx(3e9 - 16.0 * (32000 - 950) * 512));
 }
 
 TEST_CASE("an update's FLOPs follow the batch and the model") {
