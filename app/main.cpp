@@ -18,6 +18,7 @@
 #include "app/commands/demo_command.h"
 #include "app/commands/evaluate_command.h"
 #include "app/commands/export_command.h"
+#include "app/commands/fuse_command.h"
 #include "app/commands/generate_command.h"
 #include "app/commands/heads_command.h"
 #include "app/commands/logprob_command.h"
@@ -78,6 +79,7 @@ int run(int argc, char** argv) {
   add_evaluate_command(app, context);
   add_score_command(app);
   add_agree_command(app);
+  add_fuse_command(app);
   add_average_command(app);
   add_export_command(app);
   add_attention_command(app, context);

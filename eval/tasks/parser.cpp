@@ -19,15 +19,12 @@ Parse fused(std::vector<Parse> nbest) {
   if (!std::isfinite(likeliest->log_prob)) return std::move(nbest.front());
   const double highest = likeliest->log_prob;
   std::vector<Tree> trees;
-  std::vector<double> probabilities;
-  double sum = 0.0;
+  std::vector<double> log_probs;
   for (Parse& parse : nbest) {
     trees.push_back(std::move(parse.tree));
-    probabilities.push_back(std::exp(parse.log_prob - highest));
-    sum += probabilities.back();
+    log_probs.push_back(parse.log_prob);
   }
-  for (double& probability : probabilities) probability /= sum;
-  FusedTree best = fuse_trees(trees, probabilities);
+  FusedTree best = fuse_trees(trees, normalized(log_probs));
   return {.tree = with_root(std::move(best.tree)),
           .score = 100 * best.expected_f1,
           .log_prob = highest,

@@ -1,6 +1,7 @@
 #include "eval/tasks/tree_fusion.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -179,6 +180,19 @@ class Fusion {
 };
 
 }  // namespace
+
+std::vector<double> normalized(std::span<const double> log_probs) {
+  std::vector<double> probabilities(log_probs.size(), 1.0 / static_cast<double>(log_probs.size()));
+  const auto highest = std::ranges::max_element(log_probs);
+  if (highest == log_probs.end() || !std::isfinite(*highest)) return probabilities;
+  double sum = 0.0;
+  for (size_t i = 0; i < log_probs.size(); ++i) {
+    probabilities[i] = std::exp(log_probs[i] - *highest);
+    sum += probabilities[i];
+  }
+  for (double& probability : probabilities) probability /= sum;
+  return probabilities;
+}
 
 FusedTree fuse_trees(std::span<const Tree> trees, std::span<const double> probabilities) {
   return Fusion(trees, probabilities).best();

@@ -14,6 +14,9 @@ struct FusedTree {
   double expected_f1 = 0.0;  ///< from 0 to 1
 };
 
+/// exp(log_probs), normalized to sum to 1. A list without a finite value is uniform.
+std::vector<double> normalized(std::span<const double> log_probs);
+
 /// The tree whose labelled brackets have the highest expected F1 against a tree drawn from `trees`
 /// with these probabilities. It may combine brackets of several trees. Expected F1 is the ratio of
 /// expectations, 2 Σ p(b) / (|brackets| + Σ over all brackets p), with p(b) the probability of the

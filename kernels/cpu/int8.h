@@ -19,9 +19,8 @@ constexpr int64_t int8_panels(int64_t outputs, int64_t panel_outputs) {
 }
 
 /// Quantizes a weight [outputs, inputs] symmetrically per output, in panels of `panel_outputs`:
-/// [int8_words(inputs)][panel_outputs] words each. A scale is the largest absolute weight / 127;
-/// The scale of an
-/// output with a NaN or an infinity is NaN. `scales` has one for each output of a panel.
+/// [int8_words(inputs)][panel_outputs] words each. A scale is the largest absolute weight / 127,
+/// NaN for an output with a NaN or an infinity. `scales` has one for each output of a panel.
 void pack_int8(const float* weight, int64_t outputs, int64_t inputs, int64_t panel_outputs,
                uint32_t* panels, float* scales);
 

@@ -91,6 +91,42 @@ class ParseMixture(ProgramTest):
         self.write("shorter.ptb", "".join(one.splitlines(keepends=True)[:-1]))
         self.one_line("agree", "one.ptb", "shorter.ptb", code=3, names=["one.ptb 20", "shorter.ptb 19"])
 
+    def test_parses_of_several_parsers_are_fused(self):
+        parse = ["parse", "whole@last", "--set", "beam=8"]
+        one = self.attn(*parse, "--nbest", "8", "--nbest-list", stdin=self.sentences()).stdout
+        two = self.attn(*parse, "--nbest", "8", "--nbest-list", "--tag", "two", stdin=self.sentences()).stdout
+        best = self.attn(*parse, stdin=self.sentences()).stdout
+        self.write("one.nbest", one)
+        self.write("two.nbest", two)
+        self.write("best.ptb", best)
+        # Of one list, what the parser's own fusion finds; of one tree, that tree.
+        self.assertEqual(self.attn("fuse", "one.nbest").stdout,
+                         self.attn(*parse, "--set", "mbr=f1", stdin=self.sentences()).stdout)
+        self.assertEqual(self.attn("fuse", "best.ptb").stdout, best)
+        self.assertEqual(self.attn("fuse", "best.ptb", "best.ptb", "--scores").stdout,
+                         "".join(f"{i + 1}\t100.000000\t{line}\n" for i, line in enumerate(best.splitlines())))
+        scored = self.attn("fuse", "one.nbest", "two.nbest", "best.ptb", "--scores").stdout.splitlines()
+        self.assertEqual(len(scored), 20)
+        kept = [line.split("\t")[2] for line in scored if float(line.split("\t")[1]) >= 70]
+        done = self.attn("fuse", "one.nbest", "two.nbest", "best.ptb", "--min-f1", "70")
+        self.assertEqual(done.stdout.splitlines(), kept)
+        self.assertIn(f"kept {len(kept)} of 20 sentences", done.stderr)
+        # A sentence that no file has keeps its line.
+        without = [line for line in one.splitlines(keepends=True) if not line.startswith("3 ")]
+        self.write("gap.nbest", "".join(without))
+        self.assertEqual(self.attn("fuse", "gap.nbest").stdout.splitlines()[3], "()")
+        cases = {"other.ptb": (best.split("\n", 1)[1], ["other.ptb:1", "other words than"]),
+                 "fewer.ptb": ("".join(best.splitlines(keepends=True)[:-1]), ["best.ptb 20", "fewer.ptb 19"]),
+                 "order.nbest": ("".join(reversed(one.splitlines(keepends=True))), ["order.nbest:", "sorted"]),
+                 "column.nbest": (one.replace("logp= ", "", 1), ["column.nbest:1", "logp="]),
+                 "index.nbest": ("x" + one, ["index.nbest:1", "index"]),
+                 "two.ptb": ("(S (A a)) (S (A a))\n", ["two.ptb:1", "several trees"])}
+        for name, (text, names) in cases.items():
+            with self.subTest(name=name):
+                self.write(name, text)
+                self.one_line("fuse", "best.ptb", name, code=3, names=names)
+        self.one_line("fuse", "nowhere.ptb", code=3, names=["nowhere.ptb"])
+
     def test_broken_treebanks_are_one_clear_line(self):
         good = (self.path / "corpus/train.ptb").read_text().splitlines()[:80]
         cases = {"unbalanced.ptb": ("\n".join([*good[:56], good[56][:-1], *good[57:]]) + "\n", "unbalanced.ptb:57:1"),

@@ -1,6 +1,8 @@
 #include "eval/tasks/tree_fusion.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <map>
 #include <set>
 #include <span>
@@ -161,4 +163,14 @@ TEST_CASE("no tree of brackets that do not cross has a higher expected F1") {
     CHECK(fused.expected_f1 == Approx(f1_of(pool, brackets_of(fused.tree))));
     CHECK(fused.expected_f1 == Approx(highest_f1(pool)));
   }
+}
+
+TEST_CASE("log-probabilities of any size are normalized to probabilities") {
+  const std::vector<double> far = {-2000.0, -2000.0 + std::log(3.0)};
+  CHECK(normalized(far)[0] == Approx(0.25));
+  CHECK(normalized(far)[1] == Approx(0.75));
+  const double none = -std::numeric_limits<double>::infinity();
+  CHECK(normalized(std::vector<double>{-1.0, none}) == std::vector<double>{1.0, 0.0});
+  CHECK(normalized(std::vector<double>{none, none}) == std::vector<double>{0.5, 0.5});
+  CHECK(normalized({}).empty());
 }
