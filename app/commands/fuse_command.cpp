@@ -1,14 +1,17 @@
 #include "app/commands/fuse_command.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <iostream>
+#include <iterator>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "app/commands/parse_list.h"
 #include "base/error.h"
 #include "base/format.h"
+#include "data/parsing/parse_list.h"
 #include "data/parsing/treebank.h"
 #include "eval/tasks/tree_fusion.h"
 
@@ -21,34 +24,19 @@ struct FuseOptions {
   bool scores = false;
 };
 
-void require_same_lines(const std::vector<ParseListReader>& readers) {
-  std::string lines;
-  bool differ = false;
-  std::optional<int64_t> first;
-  for (const ParseListReader& reader : readers) {
-    const auto its = reader.lines();
-    if (!its) continue;
-    differ |= first && *first != *its;
-    first = its;
-    lines += (lines.empty() ? "" : ", ") + reader.path().string() + " " + std::to_string(*its);
-  }
-  if (!differ) return;
-  throw DataError("the files have different numbers of lines (" + lines +
-                  "); give parses of the same sentences");
-}
-
 // All lists of a sentence have equal weight.
 FusedTree fuse_lists(std::vector<ParseList> lists) {
   std::vector<Tree> trees;
   std::vector<double> probabilities;
   const std::vector<std::string> words = tree_words(lists.front().trees.front());
+  const std::string first = lists.front().places.front();
   for (ParseList& list : lists) {
-    for (const Tree& tree : list.trees) {
-      if (tree_words(tree) == words) continue;
-      throw DataError(list.place + ": other words than " + lists.front().place +
+    for (size_t i = 0; i < list.trees.size(); ++i) {
+      if (tree_words(list.trees[i]) == words) continue;
+      throw DataError(list.places[i] + ": other words than " + first +
                       "; give parses of the same sentences");
     }
-    for (const double probability : normalized(list.log_probs)) {
+    for (const double probability : probabilities_of(list.log_probs)) {
       probabilities.push_back(probability / static_cast<double>(lists.size()));
     }
     std::ranges::move(list.trees, std::back_inserter(trees));
@@ -57,11 +45,11 @@ FusedTree fuse_lists(std::vector<ParseList> lists) {
 }
 
 void fuse(const FuseOptions& options) {
+  constexpr double kRounding = 1e-9;  // of equal weights that do not sum to 1 exactly
   std::vector<ParseListReader> readers;
   for (const std::string& file : options.files) readers.emplace_back(file);
-  const auto all_ended = [&] { return std::ranges::all_of(readers, &ParseListReader::at_end); };
-  int64_t sentences = 0, printed = 0;
-  for (; !all_ended(); ++sentences) {
+  int64_t sentences = 0, kept = 0;
+  for (; !std::ranges::all_of(readers, &ParseListReader::at_end); ++sentences) {
     std::vector<ParseList> lists;
     for (ParseListReader& reader : readers) {
       ParseList list = reader.parses_of(sentences);
@@ -70,15 +58,15 @@ void fuse(const FuseOptions& options) {
     const bool empty = lists.empty();
     FusedTree fused = empty ? FusedTree{} : fuse_lists(std::move(lists));
     const double f1 = 100 * fused.expected_f1;
-    if (options.least_f1 > 0 && f1 < options.least_f1) continue;
-    ++printed;
-    if (options.scores)
+    if (options.least_f1 > 0 && f1 + kRounding < options.least_f1) continue;
+    ++kept;
+    if (options.scores) {
       std::cout << format("%lld\t%.6f\t", static_cast<long long>(sentences + 1), f1);
+    }
     std::cout << (empty ? "()" : write_tree(with_root(std::move(fused.tree)))) << '\n';
   }
-  require_same_lines(readers);
-  if (options.least_f1 > 0)
-    std::cerr << "kept " << printed << " of " << sentences << " sentences\n";
+  require_same_lines(readers, sentences);
+  if (options.least_f1 > 0) std::cerr << kept_text(kept, sentences) << "\n";
 }
 
 }  // namespace
@@ -89,14 +77,15 @@ void add_fuse_command(CLI::App& app) {
       "fuse", "Fuse parses of the same sentences by several parsers into one tree each");
   command->footer(
       "Files have one tree per line, aligned, or are n-best lists (attn parse --nbest-list). "
-      "Prints "
-      "the\ntree whose labelled brackets have the highest expected F1; it may combine brackets of "
-      "several\ntrees. Files have equal weight, trees of an n-best list their probability in the "
-      "list. The parsers\nmay differ in vocabulary, tree form and kind, unlike those of an "
-      "ensemble.\n"
+      "Prints one tree\nper sentence: that whose labelled brackets have the highest expected F1. "
+      "It may combine brackets of\nseveral trees. Files have equal weight, trees of an n-best "
+      "list their probability in the list. The\nparsers may differ in vocabulary, tree form and "
+      "kind, unlike those of an ensemble; the words must be\nequal, and labels are compared as "
+      "written. A file without a sentence has no vote on it; a sentence\nthat no file has is "
+      "\"()\", and is dropped with --min-f1.\n"
       "Examples:\n"
-      "  attn parse runs/one --nbest 21 --nbest-list < sentences > one.nbest\n"
-      "  attn parse runs/two --nbest 21 --nbest-list < sentences > two.nbest\n"
+      "  attn parse runs/one --beam 21 --nbest 21 --nbest-list < sentences > one.nbest\n"
+      "  attn parse runs/two --beam 21 --nbest 21 --nbest-list < sentences > two.nbest\n"
       "  attn fuse one.nbest two.nbest > trees");
   command->add_option("files", options->files, "one or more files of parses")->required();
   command

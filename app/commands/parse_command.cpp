@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "app/commands/input_chunks.h"
-#include "app/commands/nbest_list.h"
 #include "app/commands/search_flags.h"
 #include "app/experiment/loaded_ensemble.h"
 #include "base/error.h"
 #include "base/format.h"
+#include "data/nbest_list.h"
 #include "data/parsing/penn_tokenize.h"
 #include "data/parsing/tree.h"
 #include "data/parsing/tree_drawing.h"

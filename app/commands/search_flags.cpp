@@ -1,8 +1,8 @@
 #include "app/commands/search_flags.h"
 
-#include "app/commands/nbest_list.h"
 #include "app/experiment/find_checkpoint.h"
 #include "base/format.h"
+#include "data/nbest_list.h"
 
 namespace attn {
 

@@ -141,10 +141,10 @@ void set_target_counter(const Experiment& experiment, Tokenizers& tokenizers) {
   const TreeForm form = experiment.data.tree_form;
   const std::vector<int32_t> leaves = leaf_tokens(*tokenizers.target, form);
   if (leaves.empty()) {
-    throw DataError("the target vocabulary has no leaf symbols of the form " +
-                    std::string(enum_name(form)) +
-                    " (data.tree_form) for model.word_positions and model.deterministic_attention "
-                    "to count");
+    throw DataError(
+        "model.word_positions and model.deterministic_attention: the target vocabulary has "
+        "no leaf symbols of the form " +
+        std::string(enum_name(form)) + " (data.tree_form) to count");
   }
   tokenizers.target_counter =
       std::make_shared<const TokenCounter>(tokenizers.target->size(), leaves);

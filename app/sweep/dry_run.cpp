@@ -296,11 +296,13 @@ std::vector<std::optional<RowCost>> costs_of(const SweepPlan& plan, const DryRun
   std::vector<size_t> rows;
   std::vector<double> flops;
   std::vector<int64_t> parameters;
+  std::vector<const Experiment*> experiments;
   for (size_t i = 0; i < plan.rows.size(); ++i) {
     const PlannedRow& row = plan.rows[i];
     if (!row.selected) continue;
     const int64_t vocabulary = vocabulary_of(plan, row);
     rows.push_back(i);
+    experiments.push_back(&row.experiment);
     flops.push_back(update_flops(row.experiment, vocabulary));
     parameters.push_back(parameter_count(row.experiment.model, {vocabulary, vocabulary}));
   }
@@ -324,16 +326,7 @@ std::vector<std::optional<RowCost>> costs_of(const SweepPlan& plan, const DryRun
   };
   std::vector<std::optional<RowCost>> out(plan.rows.size());
   auto costs = estimate_costs(flops, parameters, search);
-  for (size_t i = 0; i < rows.size(); ++i) {
-    if (!costs[i] || !costs[i]->predicted) continue;
-    const Experiment& experiment = plan.rows[rows[i]].experiment;
-    for (size_t j = 0; j < rows.size(); ++j) {
-      if (!costs[j] || costs[j]->predicted) continue;
-      if (plan.rows[rows[j]].experiment.data != experiment.data) continue;
-      correct_parameters(costs[i]->step, experiment.model, costs[j]->step);
-      break;
-    }
-  }
+  correct_parameters(experiments, costs);
   for (size_t i = 0; i < rows.size(); ++i) {
     if (costs[i]) {
       constexpr int64_t kEvaluationLines = 1000;  // of a text that is missing

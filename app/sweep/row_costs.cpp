@@ -90,15 +90,6 @@ StepBenchmark predict_cost(double flops, int64_t parameters, std::span<const Mea
   return out;
 }
 
-void correct_parameters(StepBenchmark& predicted, const ModelConfig& model,
-                        const StepBenchmark& measured) {
-  const VocabularySizes sizes{measured.source_vocabulary, measured.target_vocabulary,
-                              measured.source_features};
-  const int64_t parameters = parameter_count(model, sizes);
-  predicted.memory += kBytesAParameter * static_cast<double>(parameters - predicted.parameters);
-  predicted.parameters = parameters;
-}
-
 std::optional<size_t> next_to_measure(std::span<const double> flops,
                                       const std::vector<bool>& measured) {
   if (flops.empty()) return {};
@@ -151,6 +142,34 @@ std::vector<std::optional<RowCost>> estimate_costs(std::span<const double> flops
     costs[i] = RowCost{predict_cost(flops[i], parameters[i], known), true};
   }
   return costs;
+}
+
+void correct_parameters(std::span<const Experiment* const> rows,
+                        std::span<std::optional<RowCost>> costs) {
+  const auto similarity = [](const DataConfig& a, const DataConfig& b) {
+    if (a == b) return 2;
+    return a.task == b.task && a.tokenizer == b.tokenizer &&
+                   a.shared_vocabulary == b.shared_vocabulary
+               ? 1
+               : 0;
+  };
+  for (size_t i = 0; i < costs.size(); ++i) {
+    if (!costs[i] || !costs[i]->predicted) continue;
+    const StepBenchmark* nearest = nullptr;
+    int best = 0;
+    for (size_t j = 0; j < costs.size(); ++j) {
+      if (!costs[j] || costs[j]->predicted) continue;
+      const int now = similarity(rows[i]->data, rows[j]->data);
+      if (now > best) best = now, nearest = &costs[j]->step;
+    }
+    if (!nearest) continue;
+    const VocabularySizes sizes{nearest->source_vocabulary, nearest->target_vocabulary,
+                                nearest->source_features};
+    StepBenchmark& step = costs[i]->step;
+    const int64_t parameters = parameter_count(rows[i]->model, sizes);
+    step.memory += kBytesAParameter * static_cast<double>(parameters - step.parameters);
+    step.parameters = parameters;
+  }
 }
 
 }  // namespace attn

@@ -43,11 +43,6 @@ struct MeasuredCost {
 /// on the batch are interpolated log-log between the neighbours in FLOPs.
 StepBenchmark predict_cost(double flops, int64_t parameters, std::span<const MeasuredCost> known);
 
-/// Recomputes the parameters of a predicted row, and the memory that they take, with the
-/// vocabularies of a measured row that has the same data.
-void correct_parameters(StepBenchmark& predicted, const ModelConfig& model,
-                        const StepBenchmark& measured);
-
 /// The row to measure next: first the cheapest one, then the first one, then the one farthest in
 /// FLOPs from all measured rows. std::nullopt when all are measured.
 std::optional<size_t> next_to_measure(std::span<const double> flops,
@@ -65,5 +60,11 @@ struct CostSearch {
 std::vector<std::optional<RowCost>> estimate_costs(std::span<const double> flops,
                                                    std::span<const int64_t> parameters,
                                                    const CostSearch& search);
+
+/// Recomputes the parameters of predicted rows, and the memory that they take, with the
+/// vocabularies of a measured row: one with the same data, else one with the same task and
+/// tokenizer; a row without either keeps data.vocab_size. `rows` and `costs` have the same length.
+void correct_parameters(std::span<const Experiment* const> rows,
+                        std::span<std::optional<RowCost>> costs);
 
 }  // namespace attn

@@ -24,7 +24,7 @@ Parse fused(std::vector<Parse> nbest) {
     trees.push_back(std::move(parse.tree));
     log_probs.push_back(parse.log_prob);
   }
-  FusedTree best = fuse_trees(trees, normalized(log_probs));
+  FusedTree best = fuse_trees(trees, probabilities_of(log_probs));
   return {.tree = with_root(std::move(best.tree)),
           .score = 100 * best.expected_f1,
           .log_prob = highest,

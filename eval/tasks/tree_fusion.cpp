@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <string>
 #include <tuple>
 #include <utility>
+
+#include "data/parsing/linearize.h"
 
 namespace attn {
 namespace {
@@ -30,11 +33,13 @@ class Fusion {
       Tree tree = strip_root(trees[i]);
       if (is_root_label(tree.label)) tree.label.clear();
       add(tree, probabilities[i]);
+      if (likeliest_.second < probabilities[i]) likeliest_ = {std::move(tree), probabilities[i]};
     }
     gather();
   }
 
   FusedTree best() {
+    if (count() > kMostFusedWords) return likeliest();
     double f1 = 0.0;
     // λ = F1 / 2 at the optimum. F1 never falls from one iteration to the next.
     for (int i = 0; i < kMostIterations; ++i) {
@@ -52,6 +57,17 @@ class Fusion {
   }
 
  private:
+  FusedTree likeliest() const {
+    const Tree& tree = likeliest_.first;
+    const double all = 1.0;
+    const Fusion one(std::span(&tree, 1), std::span(&all, 1));
+    double matched = 0.0;
+    for (const auto& [key, bracket] : one.brackets_) matched += brackets_.at(key).probability;
+    const double sum = static_cast<double>(one.brackets_.size()) + total_;
+    return {.tree = tree.is_leaf() ? tree_node("", {tree}) : tree,
+            .expected_f1 = sum > 0 ? 2 * matched / sum : 1.0};
+  }
+
   int64_t count() const { return static_cast<int64_t>(words_.size()); }
   size_t cell(int64_t begin, int64_t end) const {
     return static_cast<size_t>(begin * (count() + 1) + end);
@@ -74,7 +90,8 @@ class Fusion {
         tags_.emplace_back();
         words_.push_back(tree.word);
       }
-      tags_[at][tree.label] += probability;
+      // Forms without tags and truncated words have no vote on the tag.
+      if (tree.label != kNoTag) tags_[at][tree.label] += probability;
       return;
     }
     const int64_t begin = word;
@@ -90,11 +107,12 @@ class Fusion {
   }
 
   void gather() {
-    by_span_.resize(cell(count(), 0));
+    const bool spans = count() <= kMostFusedWords;
+    if (spans) by_span_.resize(cell(count(), 0));
     for (auto& [key, bracket] : brackets_) {
       total_ += bracket.probability;
       bracket.height /= bracket.probability;
-      by_span_[cell(std::get<0>(key), std::get<1>(key))].push_back(&bracket);
+      if (spans) by_span_[cell(std::get<0>(key), std::get<1>(key))].push_back(&bracket);
     }
     for (auto& span : by_span_) {
       std::ranges::stable_sort(
@@ -155,7 +173,8 @@ class Fusion {
       const auto& tags = tags_[static_cast<size_t>(begin)];
       const auto likeliest =
           std::ranges::max_element(tags, {}, [](const auto& tag) { return tag.second; });
-      nodes.push_back(tree_leaf(likeliest->first, words_[static_cast<size_t>(begin)]));
+      const std::string tag(likeliest == tags.end() ? kNoTag : likeliest->first);
+      nodes.push_back(tree_leaf(tag, words_[static_cast<size_t>(begin)]));
     } else {
       const int64_t middle = split_[cell(begin, end)];
       build(begin, middle, nodes);
@@ -174,6 +193,7 @@ class Fusion {
   std::vector<std::vector<const Bracket*>> by_span_;  // innermost first
   std::vector<std::map<std::string, double>> tags_;
   std::vector<std::string> words_;
+  std::pair<Tree, double> likeliest_;  // and its probability
   double total_ = 0.0, lambda_ = 0.0;
   std::vector<double> gain_;
   std::vector<int64_t> split_;
@@ -181,7 +201,7 @@ class Fusion {
 
 }  // namespace
 
-std::vector<double> normalized(std::span<const double> log_probs) {
+std::vector<double> probabilities_of(std::span<const double> log_probs) {
   std::vector<double> probabilities(log_probs.size(), 1.0 / static_cast<double>(log_probs.size()));
   const auto highest = std::ranges::max_element(log_probs);
   if (highest == log_probs.end() || !std::isfinite(*highest)) return probabilities;

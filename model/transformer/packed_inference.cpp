@@ -46,7 +46,7 @@ class PackedSession : public DecodeSession {
     for (const auto& layer : *model_->decoder->layers) {
       remember(layer->as<DecoderLayer>()->cross_attention->project(encoded_ND));
     }
-    next_words_MD_ = model_->next_words(encoded_ND);
+    next_words_MD_ = model_->project_next_words(encoded_ND);
     caches_.resize(decoder.layers.size());
   }
 

@@ -32,7 +32,7 @@ TransformerImpl::TransformerImpl(const TransformerConfig& config, const Vocabula
   decoder = register_module("decoder", Decoder(config));
   if (config.deterministic_attention) {
     deterministic_attention =
-        register_module("deterministic_attention", DeterministicAttention(config.d_model));
+        register_module("deterministic_attention", DeterministicAttention(config));
   }
   set_scales(config, *encoder, *decoder);
   reset_parameters();
@@ -64,7 +64,7 @@ torch::Tensor TransformerImpl::decode(const TokenSequences& target_in, const Mem
   const Segments& rows = target_in.segments;
   torch::Tensor next_words_ND;
   if (deterministic_attention) {
-    next_words_ND = select_next_words(next_words(memory.rows_MD), memory.segments,
+    next_words_ND = select_next_words(project_next_words(memory.rows_MD), memory.segments,
                                       sentences_of(rows), target_in.second_N);
   }
   const torch::Tensor x_ND =
@@ -83,13 +83,13 @@ std::shared_ptr<Seq2SeqModel> TransformerImpl::replica() const {
   return std::make_shared<TransformerImpl>(config_, sizes());
 }
 
-torch::Tensor TransformerImpl::next_words(const torch::Tensor& memory_MD) {
+torch::Tensor TransformerImpl::project_next_words(const torch::Tensor& memory_MD) {
   return deterministic_attention ? deterministic_attention(memory_MD) : torch::Tensor();
 }
 
 DecoderState TransformerImpl::start(const Memory& memory) {
   DecoderState state = decoder->start(memory.rows_MD, memory.segments);
-  state.next_words_MD = next_words(memory.rows_MD);
+  state.next_words_MD = project_next_words(memory.rows_MD);
   return state;
 }
 

@@ -47,7 +47,7 @@ class TransformerImpl : public Seq2SeqModel {
   torch::Tensor embed_step(const StepRows& rows, int64_t position,
                            const torch::Tensor& added_RD = {});
   /// With deterministic attention the projected memory rows, [M, D]; undefined without.
-  torch::Tensor next_words(const torch::Tensor& memory_MD);
+  torch::Tensor project_next_words(const torch::Tensor& memory_MD);
 
   const TransformerConfig& config() const { return config_; }
 

@@ -6,6 +6,7 @@
 Standard library alone, in a temporary directory.
 """
 import json
+import re
 
 from program import ProgramTest, main
 
@@ -108,18 +109,30 @@ class ParseMixture(ProgramTest):
         scored = self.attn("fuse", "one.nbest", "two.nbest", "best.ptb", "--scores").stdout.splitlines()
         self.assertEqual(len(scored), 20)
         kept = [line.split("\t")[2] for line in scored if float(line.split("\t")[1]) >= 70]
+        self.assertTrue(0 < len(kept) < 20, scored)
         done = self.attn("fuse", "one.nbest", "two.nbest", "best.ptb", "--min-f1", "70")
         self.assertEqual(done.stdout.splitlines(), kept)
         self.assertIn(f"kept {len(kept)} of 20 sentences", done.stderr)
+        self.assertEqual(self.attn("fuse", *["best.ptb"] * 6, "--min-f1", "100").stdout, best)
+        # A list of three trees has the weight of one tree: p(S) 1, p(NP) and p(VP) 1/2 each.
+        entry = "0 ||| (S (NP (A a) (B b)) (C c)) ||| logp= -1 ||| -1\n"
+        self.write("three.nbest", 3 * entry)
+        self.write("vp.ptb", "(S (A a) (VP (B b) (C c)))\n")
+        self.assertEqual(self.attn("fuse", "three.nbest", "vp.ptb", "--scores").stdout.split("\t")[1], "75.000000")
         # A sentence that no file has keeps its line.
         without = [line for line in one.splitlines(keepends=True) if not line.startswith("3 ")]
         self.write("gap.nbest", "".join(without))
         self.assertEqual(self.attn("fuse", "gap.nbest").stdout.splitlines()[3], "()")
+        self.assertNotIn("()", self.attn("fuse", "gap.nbest", "--min-f1", "1").stdout)
         cases = {"other.ptb": (best.split("\n", 1)[1], ["other.ptb:1", "other words than"]),
                  "fewer.ptb": ("".join(best.splitlines(keepends=True)[:-1]), ["best.ptb 20", "fewer.ptb 19"]),
                  "order.nbest": ("".join(reversed(one.splitlines(keepends=True))), ["order.nbest:", "sorted"]),
                  "column.nbest": (one.replace("logp= ", "", 1), ["column.nbest:1", "logp="]),
                  "index.nbest": ("x" + one, ["index.nbest:1", "index"]),
+                 "far.nbest": (re.sub("^0 ", "9223372036854775807 ", one, count=1), ["far.nbest:1", "gaps"]),
+                 "beyond.nbest": ("20 ||| (S (A a)) ||| logp= -1 ||| -1\n", ["best.ptb 20", "at most 21"]),
+                 "inner.nbest": (re.sub(r"\(([^ ()]+) [^()]+\)", r"(\1 other)", one.split("\n")[0]) + "\n" + one,
+                                 ["inner.nbest:1", "other words"]),
                  "two.ptb": ("(S (A a)) (S (A a))\n", ["two.ptb:1", "several trees"])}
         for name, (text, names) in cases.items():
             with self.subTest(name=name):

@@ -58,7 +58,7 @@ class Parse(ProgramTest):
                                                                   "min_frequency": 1, "unknown_classes": False}})
         cls.attn("train", "xx.json", "--run", "xx", "--set", "train.steps=10", "--set", "eval=[]")
         cls.attn("train", "parse.json", "--run", "words", "--set", "train.steps=30", "--set", "model.word_positions=true",
-                 "--set", 'eval=[{"name": "loss", "kind": "loss", "every": 10}]')
+                 "--set", "model.deterministic_attention=true", "--set", 'eval=[{"name": "loss", "kind": "loss", "every": 10}]')
 
     def test_a_tree_that_is_too_long_is_named_by_its_line_of_the_treebank(self):
         said = self.attn("train", "parse.json", "--run", "short", "--set", "train.steps=1", "eval=[]", "data.max_length=30").stderr

@@ -24,11 +24,11 @@ using namespace attn::testing;
 namespace {
 
 /// A training text on disk and the config that names it.
-struct Text {
+struct TokenizerText {
   TemporaryDirectory directory;
   DataConfig config;
 
-  explicit Text(TokenizerKind kind, int64_t vocab_size = 120) {
+  explicit TokenizerText(TokenizerKind kind, int64_t vocab_size = 120) {
     config.train = directory / "train";
     config.source = "xx";
     config.target = "yy";
@@ -64,7 +64,7 @@ const auto all_kinds = {TokenizerKind::bpe, TokenizerKind::unigram, TokenizerKin
 TEST_CASE("text survives encoding and decoding with every kind of tokenizer") {
   for (const auto kind : all_kinds) {
     CAPTURE(enum_name(kind));
-    const Text text(kind);
+    const TokenizerText text(kind);
     const auto made = make_tokenizers(text.config);
     for (const auto& line : made_up_lines(100, 1)) {
       const auto tokens = made.source->encode(line);
@@ -82,7 +82,7 @@ TEST_CASE("text survives encoding and decoding with every kind of tokenizer") {
 }
 
 TEST_CASE("identity keeps unusual characters of tokenized text, nfkc normalizes them") {
-  Text text(TokenizerKind::bpe, 300);
+  TokenizerText text(TokenizerKind::bpe, 300);
   const std::string odd = "ﬁne ½ ａ &apos;s @-@ „ “ x² …";
   write_text(text.config.train + ".xx", join_lines({odd, odd, "fine a 1⁄2 x2 ..."}));
   const auto kept = make_tokenizers(text.config);
@@ -95,7 +95,7 @@ TEST_CASE("identity keeps unusual characters of tokenized text, nfkc normalizes 
 TEST_CASE("the same text makes the same vocabulary, in one process and with any thread count") {
   for (const auto kind : all_kinds) {
     CAPTURE(enum_name(kind));
-    const Text text(kind);
+    const TokenizerText text(kind);
     const auto first = make_tokenizers(text.config);
     const auto second = make_tokenizers(text.config);
     CHECK(first.source->serialized() == second.source->serialized());
@@ -105,7 +105,7 @@ TEST_CASE("the same text makes the same vocabulary, in one process and with any 
 
 TEST_CASE("a joint vocabulary is one object, separate ones learn one side each") {
   for (const auto kind : all_kinds) {
-    Text text(kind);
+    TokenizerText text(kind);
     const auto joint = make_tokenizers(text.config);
     CHECK(joint.source == joint.target);
     text.config.shared_vocabulary = false;
@@ -116,7 +116,7 @@ TEST_CASE("a joint vocabulary is one object, separate ones learn one side each")
 
 TEST_CASE("a small text yields a smaller vocabulary, which is logged") {
   for (const auto kind : all_kinds) {
-    const Text text(kind, 37000);
+    const TokenizerText text(kind, 37000);
     std::string said;
     const auto made =
         make_tokenizers(text.config, [&](const std::string& line) { said += line + "\n"; });
@@ -127,7 +127,7 @@ TEST_CASE("a small text yields a smaller vocabulary, which is logged") {
 
 TEST_CASE("a stored tokenizer reads back as the same") {
   for (const auto kind : all_kinds) {
-    const Text text(kind);
+    const TokenizerText text(kind);
     const auto made = make_tokenizers(text.config);
     const auto path = text.directory / "stored";
     write_file_atomically(path, made.source->serialized());
@@ -141,7 +141,7 @@ TEST_CASE("a stored tokenizer reads back as the same") {
 }
 
 TEST_CASE("a given model is used, not retrained") {
-  Text text(TokenizerKind::bpe);
+  TokenizerText text(TokenizerKind::bpe);
   const auto made = make_tokenizers(text.config);
   text.config.source_model = text.directory / "given.model";
   write_file_atomically(text.config.source_model, made.source->serialized());
@@ -151,7 +151,7 @@ TEST_CASE("a given model is used, not retrained") {
 
 TEST_CASE("special tokens written in the text stay ordinary text") {
   for (const auto kind : all_kinds) {
-    Text text(kind);
+    TokenizerText text(kind);
     auto lines = made_up_lines(400, 1);
     for (auto& line : lines) line += " <s> </s> <unk>";
     write_text(text.config.train + ".xx", join_lines(lines));
@@ -165,7 +165,7 @@ TEST_CASE("special tokens written in the text stay ordinary text") {
 
 TEST_CASE("unknown characters, invalid UTF-8 and very long lines are encoded") {
   for (const auto kind : all_kinds) {
-    const Text text(kind);
+    const TokenizerText text(kind);
     const auto made = make_tokenizers(text.config);
     const auto unknown = made.source->encode("漢");
     CHECK(std::count(unknown.begin(), unknown.end(), made.source->unk()) == 1);
@@ -181,7 +181,7 @@ TEST_CASE("unknown characters, invalid UTF-8 and very long lines are encoded") {
 
 TEST_CASE("ids outside of the vocabulary are rejected") {
   for (const auto kind : all_kinds) {
-    const Text text(kind);
+    const TokenizerText text(kind);
     const auto made = make_tokenizers(text.config);
     const auto size = static_cast<int32_t>(made.source->size());
     CHECK_THROWS_AS(made.source->decode(std::vector<int32_t>{size}), std::out_of_range);
@@ -194,7 +194,7 @@ TEST_CASE("ids outside of the vocabulary are rejected") {
 
 TEST_CASE("several threads may encode with one tokenizer") {
   for (const auto kind : all_kinds) {
-    const Text text(kind);
+    const TokenizerText text(kind);
     const auto made = make_tokenizers(text.config);
     const auto lines = made_up_lines(200, 5);
     std::vector<std::vector<int32_t>> expected;
@@ -214,7 +214,7 @@ TEST_CASE("several threads may encode with one tokenizer") {
 }
 
 TEST_CASE("byte pairs from counted words equal byte pairs from the running text in any order") {
-  Text text(TokenizerKind::bpe);
+  TokenizerText text(TokenizerKind::bpe);
   const auto before = make_tokenizers(text.config);
   auto lines = made_up_lines(400, 1);
   Random(7).shuffle(std::span(lines));
@@ -223,7 +223,7 @@ TEST_CASE("byte pairs from counted words equal byte pairs from the running text 
 }
 
 TEST_CASE("a vocabulary smaller than the number of characters is a ConfigError") {
-  const Text text(TokenizerKind::bpe, 5);
+  const TokenizerText text(TokenizerKind::bpe, 5);
   CHECK_THROWS_AS(make_tokenizers(text.config), ConfigError);
   CHECK_THROWS_WITH(
       make_tokenizers(text.config),
@@ -233,7 +233,7 @@ TEST_CASE("a vocabulary smaller than the number of characters is a ConfigError")
 TEST_CASE("errors of unusable training texts name the text") {
   for (const auto kind : all_kinds) {
     CAPTURE(enum_name(kind));
-    Text text(kind);
+    TokenizerText text(kind);
     write_text(text.config.train + ".yy", "");
     const std::vector<std::string> blanks = {"", "\n \n", "\t\n", "\xff\n"};
     for (const auto& blank : blanks) {
@@ -249,7 +249,7 @@ TEST_CASE("errors of unusable training texts name the text") {
 
 TEST_CASE(
     "text of non-ASCII spaces and the library's reserved symbols does not abort the process") {
-  Text text(TokenizerKind::unigram);
+  TokenizerText text(TokenizerKind::unigram);
   text.config.normalization = Normalization::nmt_nfkc;
   write_text(text.config.train + ".yy", "");
   for (const std::string odd :
@@ -261,7 +261,7 @@ TEST_CASE(
 
 TEST_CASE("truncated and foreign models are rejected with their name") {
   for (const auto kind : {TokenizerKind::bpe, TokenizerKind::unigram}) {
-    Text text(kind);
+    TokenizerText text(kind);
     text.config.normalization = Normalization::nfkc;  // brings a table
     const std::string model = make_tokenizers(text.config).source->serialized();
     for (size_t size = 1; size < model.size(); size += 1 + model.size() / 97) {
@@ -282,7 +282,7 @@ TEST_CASE("truncated and foreign models are rejected with their name") {
 }
 
 TEST_CASE("changed bytes in a model are rejected or harmless") {
-  Text text(TokenizerKind::unigram);
+  TokenizerText text(TokenizerKind::unigram);
   text.config.normalization = Normalization::nmt_nfkc;
   const std::string model = make_tokenizers(text.config).source->serialized();
   Random random(11);
@@ -321,7 +321,7 @@ TEST_CASE("text with a zero byte yields a vocabulary of every kind") {
   const std::string zero(1, '\0');
   for (const auto kind : all_kinds) {
     CAPTURE(enum_name(kind));
-    Text text(kind);
+    TokenizerText text(kind);
     auto lines = made_up_lines(400, 1);
     lines[3] += " od" + zero + "d od" + zero + "d " + zero;
     write_text(text.config.train + ".xx", join_lines(lines));
@@ -345,7 +345,7 @@ TEST_CASE("a broken word list is rejected with file and line") {
 }
 
 TEST_CASE("word lists keep the most frequent words, ties by their bytes") {
-  Text text(TokenizerKind::words, 6);
+  TokenizerText text(TokenizerKind::words, 6);
   write_text(text.config.train + ".xx", "c b a\nc b\nc\n");
   write_text(text.config.train + ".yy", "a d\n");
   const auto made = make_tokenizers(text.config);

@@ -17,6 +17,11 @@ TEST_CASE("the selected row is that of the next word, at the end that of EOS") {
   CHECK(torch::equal(selected.flatten(), torch::tensor({0, 1, 2, 2, 3, 3, 4, 7}, torch::kFloat32)));
   CHECK_THROWS_WITH(select_next_words(rows_MD, memory, sentences, torch::Tensor()),
                     testing::contains("second_N is undefined"));
+  CHECK_THROWS_WITH(select_next_words(rows_MD, memory, sentences, words_R.narrow(0, 0, 1)),
+                    testing::contains("[1] word counts for 8 rows"));
+  const std::vector<int64_t> beyond = {3};
+  CHECK_THROWS_WITH(select_next_words(rows_MD, memory, beyond, words_R.narrow(0, 0, 1)),
+                    testing::contains("no memory of sentence 3"));
 }
 
 TEST_CASE("the next word reaches the decoder without cross-attention") {

@@ -72,15 +72,34 @@ TEST_CASE("the rate is interpolated between the neighbours in FLOPs") {
   CHECK(predict_cost(1e13, 0, two).flops_per_second == Approx(4e9));
 }
 
-TEST_CASE("a predicted row has the parameters of the measured vocabulary") {
-  const Experiment experiment;
-  const StepBenchmark measured{
-      .source_vocabulary = 900, .target_vocabulary = 900, .source_features = 50};
-  StepBenchmark predicted{.parameters = parameter_count(experiment.model, {32000, 32000}),
-                          .memory = 3e9};
-  correct_parameters(predicted, experiment.model, measured);
-  CHECK(predicted.parameters == parameter_count(experiment.model, {900, 900, 50}));
-  CHECK(predicted.memory == Approx(3e9 - 16.0 * (32000 - 950) * 512));
+TEST_CASE("a predicted row has the parameters of the nearest measured vocabulary") {
+  Experiment same, similar, different;
+  for (Experiment* one : {&same, &similar, &different}) {
+    one->model.get<TransformerConfig>().embedding_sharing = EmbeddingSharing::decoder;
+  }
+  similar.data.batch_tokens += 1;
+  different.data.tokenizer = TokenizerKind::words;
+  const auto measured = [](int64_t source) {
+    return RowCost{StepBenchmark{
+        .source_vocabulary = source, .target_vocabulary = 700, .source_features = 50}};
+  };
+  const auto nominal = [&](const Experiment& row) {
+    return parameter_count(row.model, {32000, 32000});
+  };
+  const auto predicted = [&](const Experiment& row) {
+    return RowCost{StepBenchmark{.parameters = nominal(row), .memory = 3e9}, true};
+  };
+  const std::vector<const Experiment*> rows = {&same, &similar, &same, &similar, &different};
+  std::vector<std::optional<RowCost>> costs = {measured(900), measured(800), predicted(same),
+                                               predicted(similar), predicted(different)};
+  correct_parameters(rows, costs);
+  CHECK(costs[2]->step.parameters == parameter_count(same.model, {900, 700, 50}));
+  CHECK(costs[2]->step.memory == Approx(3e9 - 16.0 * (64000 - 1650) * 512));
+  CHECK(costs[3]->step.parameters == parameter_count(same.model, {800, 700, 50}));
+  CHECK(costs[4]->step.parameters == nominal(different));
+  costs = {measured(900), std::nullopt, predicted(same), predicted(similar), std::nullopt};
+  correct_parameters(rows, costs);
+  CHECK(costs[3]->step.parameters == parameter_count(same.model, {900, 700, 50}));
 }
 
 TEST_CASE("an update's FLOPs follow the batch and the model") {

@@ -122,14 +122,32 @@ TEST_CASE("one tree is fused into itself") {
 
 TEST_CASE("outer brackets do not count, and words without brackets stay words") {
   const std::vector<Tree> trees = {tree_of("(TOP (S (NN a) (NN b)))"),
-                                   tree_of("(TOP (NN a) (XX b))")};
+                                   tree_of("(TOP (NN a) (SYM b))")};
   const std::vector<double> likely = {0.9, 0.1}, rare = {0.2, 0.8};
   CHECK(write_tree(fuse_trees(trees, likely).tree) == "(S (NN a) (NN b))");
   CHECK(fuse_trees(trees, likely).expected_f1 == Approx(2 * 0.9 / 1.9));
-  const std::vector<Tree> flat = {tree_of("(TOP (NN a) (XX b))")};
+  const std::vector<Tree> flat = {tree_of("(TOP (NN a) (SYM b))")};
   const double all = 1;
-  CHECK(write_tree(fuse_trees(flat, std::span(&all, 1)).tree) == "( (NN a) (XX b))");
-  CHECK(write_tree(fuse_trees(trees, rare).tree) == "(S (NN a) (XX b))");
+  CHECK(write_tree(fuse_trees(flat, std::span(&all, 1)).tree) == "( (NN a) (SYM b))");
+  CHECK(write_tree(fuse_trees(trees, rare).tree) == "(S (NN a) (SYM b))");
+}
+
+TEST_CASE("forms without tags have no vote on the tag") {
+  const std::vector<Tree> trees = {tree_of("(S (XX a) (XX b))"), tree_of("(S (NN a) (XX b))"),
+                                   tree_of("(S (VB a) (XX b))")};
+  const std::vector<double> probabilities = {0.5, 0.2, 0.3};
+  CHECK(write_tree(fuse_trees(trees, probabilities).tree) == "(S (VB a) (XX b))");
+}
+
+TEST_CASE("a very long sentence has its likeliest tree, with its expected F1") {
+  std::string words;
+  for (int i = 0; i <= kMostFusedWords; ++i) words += " (NN w)";
+  const std::vector<Tree> trees = {tree_of(("(S" + words + ")").c_str()),
+                                   tree_of(("(NP" + words + ")").c_str())};
+  const std::vector<double> probabilities = {0.25, 0.75};
+  const FusedTree fused = fuse_trees(trees, probabilities);
+  CHECK(fused.tree.label == "NP");
+  CHECK(fused.expected_f1 == Approx(2 * 0.75 / (1 + 1)));
 }
 
 TEST_CASE("brackets of several trees are combined") {
@@ -167,10 +185,10 @@ TEST_CASE("no tree of brackets that do not cross has a higher expected F1") {
 
 TEST_CASE("log-probabilities of any size are normalized to probabilities") {
   const std::vector<double> far = {-2000.0, -2000.0 + std::log(3.0)};
-  CHECK(normalized(far)[0] == Approx(0.25));
-  CHECK(normalized(far)[1] == Approx(0.75));
+  CHECK(probabilities_of(far)[0] == Approx(0.25));
+  CHECK(probabilities_of(far)[1] == Approx(0.75));
   const double none = -std::numeric_limits<double>::infinity();
-  CHECK(normalized(std::vector<double>{-1.0, none}) == std::vector<double>{1.0, 0.0});
-  CHECK(normalized(std::vector<double>{none, none}) == std::vector<double>{0.5, 0.5});
-  CHECK(normalized({}).empty());
+  CHECK(probabilities_of(std::vector<double>{-1.0, none}) == std::vector<double>{1.0, 0.0});
+  CHECK(probabilities_of(std::vector<double>{none, none}) == std::vector<double>{0.5, 0.5});
+  CHECK(probabilities_of({}).empty());
 }

@@ -1,0 +1,47 @@
+#include "data/nbest_list.h"
+
+#include <charconv>
+#include <cmath>
+
+#include "base/format.h"
+
+namespace attn {
+namespace {
+
+constexpr std::string_view kSeparator = " ||| ", kLogProb = "logp= ";
+
+template <class T>
+std::optional<T> number(std::string_view text) {
+  T value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) return {};
+  return value;
+}
+
+}  // namespace
+
+std::string nbest_list_line(size_t sentence, const std::string& text, double log_prob,
+                            double score) {
+  return format("%zu ||| ", sentence) + text + format(" ||| logp= %.6f ||| %.6f", log_prob, score);
+}
+
+bool has_nbest_columns(std::string_view line) {
+  return line.find(kSeparator) != line.npos;
+}
+
+std::optional<NbestEntry> read_nbest_line(std::string_view line) {
+  // The text may have anything in it, so the columns after it are read from the end.
+  const size_t first = line.find(kSeparator), last = line.rfind(kSeparator);
+  if (first == line.npos || last == first) return {};
+  const size_t middle = line.rfind(kSeparator, last - 1);
+  if (middle == line.npos || middle <= first) return {};
+  const size_t begin = first + kSeparator.size(), column = middle + kSeparator.size();
+  const std::string_view probability = line.substr(column, last - column);
+  if (!probability.starts_with(kLogProb)) return {};
+  const auto sentence = number<int64_t>(line.substr(0, first));
+  const auto log_prob = number<double>(probability.substr(kLogProb.size()));
+  if (!sentence || *sentence < 0 || !log_prob || !std::isfinite(*log_prob)) return {};
+  return NbestEntry{*sentence, line.substr(begin, middle - begin), *log_prob};
+}
+
+}  // namespace attn

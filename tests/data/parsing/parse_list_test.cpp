@@ -1,0 +1,78 @@
+#include "data/parsing/parse_list.h"
+
+#include <fstream>
+
+#include "data/nbest_list.h"
+#include "tests/support/catch.h"
+#include "tests/support/temporary_directory.h"
+
+using namespace attn;
+
+TEST_CASE("a written line of an n-best list is read back") {
+  for (const char* text : {"(S (A a))", "(S (A |||) (B b))", "one ||| two", ""}) {
+    const std::string line = nbest_list_line(7, text, -1.25, -0.5);
+    const auto entry = read_nbest_line(line);
+    REQUIRE(entry);
+    CHECK(entry->sentence == 7);
+    CHECK(entry->text == text);
+    CHECK(entry->log_prob == -1.25);
+  }
+  for (const char* line :
+       {"", "7", "7 ||| a", "7 ||| a ||| logp= -1", "-1 ||| a ||| logp= -1 ||| -1",
+        "x ||| a ||| logp= -1 ||| -1", "7 ||| a ||| -1 ||| -1", "7 ||| a ||| logp= nan ||| -1",
+        "7 ||| a ||| logp= -inf ||| -1", "99999999999999999999 ||| a ||| logp= -1 ||| -1"}) {
+    CAPTURE(line);
+    CHECK(!read_nbest_line(line));
+  }
+}
+
+TEST_CASE("parses are read by sentence, from trees and from n-best lists") {
+  const testing::TemporaryDirectory directory;
+  const auto written = [&](const char* name, const std::string& text) {
+    std::ofstream(directory.path() / name) << text;
+    return directory.path() / name;
+  };
+  ParseListReader trees(written("trees", "(S (A a))\r\n()\n(S (B b))\n"));
+  CHECK(trees.parses_of(0).trees.size() == 1);
+  CHECK(trees.parses_of(1).trees.empty());
+  CHECK(!trees.at_end());
+  CHECK(write_tree(trees.parses_of(2).trees.at(0)) == "(S (B b))");
+  CHECK(trees.at_end());
+  CHECK(trees.lines() == 3);
+
+  const std::string first = nbest_list_line(0, "(S (A a))", -1, -1) + "\n",
+                    second = nbest_list_line(0, "(T (A a))", -2, -1) + "\n",
+                    later = nbest_list_line(4, "(S (B b))", -3, -1) + "\n";
+  ParseListReader list(written("list", first + second + later));
+  const ParseList both = list.parses_of(0);
+  CHECK(both.log_probs == std::vector<double>{-1, -2});
+  CHECK(both.places.at(1) == (directory.path() / "list:2").string());
+  CHECK(list.parses_of(1).trees.empty());
+  CHECK(list.parses_of(4).log_probs == std::vector<double>{-3});
+  CHECK(list.at_end());
+  CHECK(!list.lines());
+
+  std::vector<ParseListReader> files;
+  files.emplace_back(written("one", "(S (A a))\n"));
+  files.emplace_back(written("two", "(S (A a))\n(S (A a))\n"));
+  for (ParseListReader& file : files) file.parses_of(5);
+  CHECK_THROWS_WITH(require_same_lines(files, 2),
+                    testing::contains("one 1") && testing::contains("two 2"));
+  CHECK_NOTHROW(require_same_lines(std::span(files).last(1), 2));
+  CHECK_THROWS_WITH(require_same_lines(std::span(files).last(1), 3), testing::contains("two 2"));
+
+  CHECK(ParseListReader(written("empty", "")).at_end());
+  const auto fails = [&](const std::string& text, const char* message) {
+    CHECK_THROWS_WITH(
+        [&] {
+          ParseListReader reader(written("bad", text));
+          reader.parses_of(10);
+        }(),
+        testing::contains(message));
+  };
+  fails(later + first, "bad:2: sentence 0 after sentence 4");
+  fails(nbest_list_line(9223372036854775807, "(S (A a))", -1, -1), "bad:1: sentence 9223372036854");
+  fails(first + "(S (A a))\n", "bad:2: expected");
+  fails("(S (A a)) (S (A a))\n", "bad:1: several trees");
+  fails("(S (A a)\n", "bad:1");
+}
