@@ -1,6 +1,6 @@
 #include "app/commands/agree_command.h"
 
-#include <algorithm>
+#include <cstdint>
 #include <iostream>
 #include <memory>
 #include <string>
@@ -25,31 +25,24 @@ void agree(AgreeOptions options) {
     throw ConfigError("agree: give two or more files with parses of the same sentences");
   }
   if (options.least_f1 >= 0) options.agreement.least_f1 = options.least_f1;
-  std::vector<ParseListReader> readers;
-  for (const std::string& file : options.files) readers.emplace_back(file);
-  int64_t sentences = 0, kept = 0, without = 0;
-  for (; !std::ranges::all_of(readers, &ParseListReader::at_end); ++sentences) {
-    std::vector<Tree> parses;
-    std::string place;
-    for (ParseListReader& reader : readers) {
-      ParseList list = reader.parses_of(sentences);
-      if (list.trees.empty()) continue;
-      if (parses.empty()) place = list.places.front();
-      parses.push_back(std::move(list.trees.front()));  // of an n-best list, the best one
-    }
-    if (parses.size() < readers.size()) {
+  int64_t kept = 0, without = 0;
+  const auto print = [&](int64_t, std::vector<ParseList> lists) {
+    if (lists.size() < options.files.size()) {
       ++without;
-      continue;
+      return;
     }
+    const std::string place = lists.front().places.front();
+    std::vector<Tree> parses;  // of an n-best list, the best one
+    for (ParseList& list : lists) parses.push_back(std::move(list.trees.front()));
     try {
-      if (!parses_agree(parses, options.agreement)) continue;
+      if (!parses_agree(parses, options.agreement)) return;
     } catch (const DataError& error) {
       throw DataError(place + ": " + error.what() + "; give parses of the same sentences");
     }
     ++kept;
     std::cout << write_tree(parses.front()) << '\n';
-  }
-  require_same_lines(readers, sentences);
+  };
+  const int64_t sentences = for_each_sentence(options.files, print);
   std::cerr << kept_text(kept, sentences);
   if (without > 0) std::cerr << "; " << without << " without a tree";
   std::cerr << "\n";

@@ -46,26 +46,19 @@ FusedTree fuse_lists(std::vector<ParseList> lists) {
 
 void fuse(const FuseOptions& options) {
   constexpr double kRounding = 1e-9;  // of equal weights that do not sum to 1 exactly
-  std::vector<ParseListReader> readers;
-  for (const std::string& file : options.files) readers.emplace_back(file);
-  int64_t sentences = 0, kept = 0;
-  for (; !std::ranges::all_of(readers, &ParseListReader::at_end); ++sentences) {
-    std::vector<ParseList> lists;
-    for (ParseListReader& reader : readers) {
-      ParseList list = reader.parses_of(sentences);
-      if (!list.trees.empty()) lists.push_back(std::move(list));
-    }
+  int64_t kept = 0;
+  const auto print = [&](int64_t sentence, std::vector<ParseList> lists) {
     const bool empty = lists.empty();
     FusedTree fused = empty ? FusedTree{} : fuse_lists(std::move(lists));
     const double f1 = 100 * fused.expected_f1;
-    if (options.least_f1 > 0 && f1 + kRounding < options.least_f1) continue;
+    if (options.least_f1 > 0 && f1 + kRounding < options.least_f1) return;
     ++kept;
     if (options.scores) {
-      std::cout << format("%lld\t%.6f\t", static_cast<long long>(sentences + 1), f1);
+      std::cout << format("%lld\t%.6f\t", static_cast<long long>(sentence + 1), f1);
     }
     std::cout << (empty ? "()" : write_tree(with_root(std::move(fused.tree)))) << '\n';
-  }
-  require_same_lines(readers, sentences);
+  };
+  const int64_t sentences = for_each_sentence(options.files, print);
   if (options.least_f1 > 0) std::cerr << kept_text(kept, sentences) << "\n";
 }
 

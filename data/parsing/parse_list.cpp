@@ -1,5 +1,6 @@
 #include "data/parsing/parse_list.h"
 
+#include <algorithm>
 #include <string_view>
 #include <utility>
 
@@ -90,6 +91,23 @@ void require_same_lines(std::span<const ParseListReader> readers, int64_t senten
   if (!differ) return;
   throw DataError("the files have different numbers of lines (" + counts +
                   "); give parses of the same sentences");
+}
+
+int64_t for_each_sentence(std::span<const std::string> files,
+                          const std::function<void(int64_t, std::vector<ParseList>)>& use) {
+  std::vector<ParseListReader> readers;
+  for (const std::string& file : files) readers.emplace_back(file);
+  int64_t sentence = 0;
+  for (; !std::ranges::all_of(readers, &ParseListReader::at_end); ++sentence) {
+    std::vector<ParseList> lists;
+    for (ParseListReader& reader : readers) {
+      ParseList list = reader.parses_of(sentence);
+      if (!list.trees.empty()) lists.push_back(std::move(list));
+    }
+    use(sentence, std::move(lists));
+  }
+  require_same_lines(readers, sentence);
+  return sentence;
 }
 
 }  // namespace attn

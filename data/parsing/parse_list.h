@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -58,5 +59,11 @@ std::string kept_text(int64_t kept, int64_t sentences);
 /// Throws DataError if files of trees, read to their ends, have different numbers of lines, or an
 /// n-best list has more sentences than they have lines (`sentences`: over all files).
 void require_same_lines(std::span<const ParseListReader> readers, int64_t sentences);
+
+/// Reads files of parses side by side: calls `use` for every sentence (from 0) with the lists of
+/// the files that have parses of it, in the order of the files. Returns the number of sentences.
+/// Throws DataError as ParseListReader does and, at the end, as require_same_lines.
+int64_t for_each_sentence(std::span<const std::string> files,
+                          const std::function<void(int64_t, std::vector<ParseList>)>& use);
 
 }  // namespace attn
