@@ -1,22 +1,14 @@
 #include "data/nbest_list.h"
 
-#include <charconv>
 #include <cmath>
 
 #include "base/format.h"
+#include "base/parse_number.h"
 
 namespace attn {
 namespace {
 
 constexpr std::string_view kSeparator = " ||| ", kLogProb = "logp= ";
-
-template <class T>
-std::optional<T> number(std::string_view text) {
-  T value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) return {};
-  return value;
-}
 
 }  // namespace
 
@@ -38,8 +30,8 @@ std::optional<NbestEntry> read_nbest_line(std::string_view line) {
   const size_t begin = first + kSeparator.size(), column = middle + kSeparator.size();
   const std::string_view probability = line.substr(column, last - column);
   if (!probability.starts_with(kLogProb)) return {};
-  const auto sentence = number<int64_t>(line.substr(0, first));
-  const auto log_prob = number<double>(probability.substr(kLogProb.size()));
+  const auto sentence = parse_number<int64_t>(line.substr(0, first));
+  const auto log_prob = parse_number<double>(probability.substr(kLogProb.size()));
   if (!sentence || *sentence < 0 || !log_prob || !std::isfinite(*log_prob)) return {};
   return NbestEntry{*sentence, line.substr(begin, middle - begin), *log_prob};
 }

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <stdexcept>
 #include <unordered_map>
 
 #include "base/error.h"
+#include "base/parse_number.h"
 #include "base/utf8.h"
 #include "data/lines.h"
 #include "data/unknown_words.h"
@@ -117,12 +117,12 @@ CountedWord word_of(std::string_view line, const std::string& place) {
   }
   CountedWord counted{word};
   if (tab != std::string_view::npos) {
-    const std::string_view count = line.substr(tab + 1);
-    const char* end = count.data() + count.size();
-    const auto read = std::from_chars(count.data(), end, counted.count);
-    if (read.ec != std::errc{} || read.ptr != end || counted.count < 0) {
-      throw DataError(place + ": '" + std::string(count.substr(0, 40)) + "' is not a count");
+    const std::string_view text = line.substr(tab + 1);
+    const auto count = parse_number<int64_t>(text);
+    if (!count || *count < 0) {
+      throw DataError(place + ": '" + std::string(text.substr(0, 40)) + "' is not a count");
     }
+    counted.count = *count;
   }
   return counted;
 }

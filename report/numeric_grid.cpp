@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <set>
 #include <utility>
+
+#include "base/parse_number.h"
 
 namespace attn {
 namespace {
@@ -12,11 +13,8 @@ namespace {
 constexpr size_t kFewest = 3;  // values
 
 std::optional<double> number_of(const RowRecord& row, const std::string& path) {
-  const std::string text = option_value(row, path);
-  char* end = nullptr;
-  const double value = std::strtod(text.c_str(), &end);
-  if (text.empty() || *end != '\0' || !std::isfinite(value)) return {};
-  return value;
+  const auto value = parse_number<double>(option_value(row, path));
+  return value && std::isfinite(*value) ? value : std::nullopt;
 }
 
 // The different values of an option in a group; empty if one isn't a number.

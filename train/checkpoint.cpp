@@ -1,12 +1,12 @@
 #include "train/checkpoint.h"
 
-#include <charconv>
 #include <functional>
 #include <set>
 #include <sstream>
 #include <string_view>
 
 #include "base/error.h"
+#include "base/parse_number.h"
 #include "base/safetensors.h"
 
 namespace attn {
@@ -246,10 +246,11 @@ void load_training_state(const std::filesystem::path& path, Trainer& trainer,
   visit_state(state, [&](const char* name, auto& value) {
     const auto found = file.metadata().find(name);
     const std::string text = found == file.metadata().end() ? "" : found->second;
-    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (text.empty() || parsed.ec != std::errc{} || parsed.ptr != text.data() + text.size()) {
+    const auto parsed = parse_number<std::decay_t<decltype(value)>>(text);
+    if (!parsed) {
       throw DataError(path.string() + ": its metadata lack a valid \"" + name + "\"");
     }
+    value = *parsed;
   });
   if (state.step < 0 || state.stream.epoch < 0 || state.stream.chunk < 0 ||
       state.stream.batch < 0) {

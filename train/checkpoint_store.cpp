@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/parse_number.h"
 #include "base/safetensors.h"
 
 namespace attn {
@@ -32,10 +33,8 @@ std::string name_of(int64_t step) {
 /// The inverse of name_of.
 std::optional<int64_t> step_of(std::string_view name) {
   if (!name.starts_with(prefix)) return std::nullopt;
-  const std::string_view digits = name.substr(prefix.size());
-  int64_t step = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), step);
-  if (error != std::errc() || step < 0 || name_of(step) != name) return std::nullopt;
+  const auto step = parse_number<int64_t>(name.substr(prefix.size()));
+  if (!step || *step < 0 || name_of(*step) != name) return std::nullopt;
   return step;
 }
 
@@ -147,16 +146,16 @@ std::optional<BestCheckpoint> best_checkpoint(const fs::path& checkpoints) {
   const std::string line = read_file(file, 1000);
   const size_t space = line.find(' ');
   const auto step = step_of(std::string_view(line).substr(0, space));
-  BestCheckpoint best;
-  const char* const end = line.data() + line.size();
-  const char* const number = space == std::string::npos ? end : line.data() + space + 1;
-  const auto [rest, error] = std::from_chars(number, end, best.score);
-  if (!step || error != std::errc() || std::string_view(rest, end) != "\n") {
+  std::optional<double> score;
+  if (space != std::string::npos && line.ends_with('\n')) {
+    score = parse_number<double>(std::string_view(line).substr(space + 1, line.size() - space - 2));
+  }
+  if (!step || !score) {
     throw DataError("'" + file.string() +
                     "' is not the name of a checkpoint and its score: delete the file, or write "
                     "a line such as \"step-00000500 4.92\"");
   }
-  best.checkpoint = {*step, checkpoint_path(checkpoints, *step)};
+  BestCheckpoint best{.checkpoint = {*step, checkpoint_path(checkpoints, *step)}, .score = *score};
   if (!fs::is_directory(best.checkpoint.path, unknown)) return std::nullopt;
   return best;
 }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <string_view>
 #include <vector>
 
@@ -11,6 +10,7 @@
 #include "base/edit_distance.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/parse_number.h"
 #include "train/checkpoint_store.h"
 
 namespace attn {
@@ -121,9 +121,8 @@ std::optional<int64_t> selected_step(const CheckpointSelector& selector) {
   const std::vector<std::string> words = {"best", "last", "average"};
   const std::string& which = selector.which;
   if (std::find(words.begin(), words.end(), which) != words.end()) return {};
-  int64_t step = 0;
-  const auto [end, error] = std::from_chars(which.data(), which.data() + which.size(), step);
-  if (error == std::errc() && end == which.data() + which.size() && step >= 0) return step;
+  const auto step = parse_number<int64_t>(which);
+  if (step && *step >= 0) return step;
   const std::string near = nearest(which, words);
   throw ConfigError(
       shown(selector) + ": \"" + which + "\" is not best, last, average or a step" +

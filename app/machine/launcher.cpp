@@ -1,7 +1,6 @@
 #include "app/machine/launcher.h"
 
-#include <charconv>
-#include <cstring>
+#include "base/parse_number.h"
 
 namespace attn {
 namespace {
@@ -11,11 +10,7 @@ using Get = std::function<const char*(const char*)>;
 std::optional<int64_t> number(const Get& get, const char* name) {
   const char* text = get(name);
   if (text == nullptr) return std::nullopt;
-  int64_t value = 0;
-  const char* end = text + std::strlen(text);
-  const auto parsed = std::from_chars(text, end, value);
-  if (parsed.ec != std::errc{} || parsed.ptr != end) return std::nullopt;
-  return value;
+  return parse_number<int64_t>(text);
 }
 
 struct Variables {

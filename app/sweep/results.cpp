@@ -15,6 +15,7 @@
 #include "app/sweep/prepare.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/parse_number.h"
 #include "data/lines.h"
 
 namespace attn {
@@ -181,20 +182,22 @@ class Collector {
   SweepMetrics metrics_;
 };
 
+std::optional<int64_t> seed_of(const fs::path& run) {
+  const std::string name = run.filename().string();
+  if (!name.starts_with("seed-")) return std::nullopt;
+  const auto seed = parse_number<int64_t>(name.substr(5));
+  return seed && *seed >= 0 ? seed : std::nullopt;
+}
+
 // The run directories of a row, and the runs that failed before they wrote a config.
 std::vector<fs::path> runs_of(const fs::path& row) {
   std::vector<std::pair<int64_t, fs::path>> found;
   if (!fs::is_directory(row)) return {};
   for (const auto& entry : fs::directory_iterator(row)) {
-    const std::string name = entry.path().filename().string();
-    if (!entry.is_directory() || !name.starts_with("seed-")) continue;
-    const std::string digits = name.substr(5);
-    if (digits.empty() || digits.size() > 18 ||
-        digits.find_first_not_of("0123456789") != std::string::npos) {
-      continue;
-    }
+    const auto seed = seed_of(entry.path());
+    if (!seed || !entry.is_directory()) continue;
     if (RunDirectory(entry.path()).has_config() || failure_of(entry.path())) {
-      found.emplace_back(std::stoll(digits), entry.path());
+      found.emplace_back(*seed, entry.path());
     }
   }
   std::sort(found.begin(), found.end());
@@ -259,7 +262,7 @@ RowRecord read_row(const Json& json, const fs::path& directory, Collector& colle
     if (!RunDirectory(run).has_config()) {
       RunRecord failed;
       failed.name = name;
-      failed.seed = std::stoll(run.filename().string().substr(5));
+      failed.seed = seed_of(run).value_or(0);
       failed.state = "failed before its first step";
       out.notes.push_back(name + " failed: " + failure_of(run).value_or("?"));
       row.runs.push_back(std::move(failed));

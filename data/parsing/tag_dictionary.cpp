@@ -1,9 +1,9 @@
 #include "data/parsing/tag_dictionary.h"
 
-#include <charconv>
 #include <sstream>
 
 #include "base/error.h"
+#include "base/parse_number.h"
 #include "data/lines.h"
 
 namespace attn {
@@ -22,10 +22,9 @@ std::vector<std::string> split(std::string_view line) {
 }
 
 int64_t parse_count(std::string_view text, const std::string& name, int64_t line) {
-  int64_t count = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
-  if (error != std::errc{} || end != text.data() + text.size() || count < 1) broken(name, line);
-  return count;
+  const auto count = parse_number<int64_t>(text);
+  if (!count || *count < 1) broken(name, line);
+  return *count;
 }
 
 }  // namespace

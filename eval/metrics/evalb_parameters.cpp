@@ -1,12 +1,12 @@
 #include "eval/metrics/evalb_parameters.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "base/edit_distance.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/parse_number.h"
 #include "base/unicode.h"
 #include "base/utf8.h"
 
@@ -95,17 +95,15 @@ class ParameterReader {
 
   int64_t number(int64_t least, int64_t most = int64_t{1} << 40) const {
     const std::string text = value();
-    int64_t result = 0;
-    const char* const end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data(), end, result);
-    if (error != std::errc{} || stop != end || result < least || result > most) {
+    const auto result = parse_number<int64_t>(text);
+    if (!result || *result < least || *result > most) {
       std::string message = "'";
       message.append(text, 0, 40);
       message += most == 1 ? "': expected 0 or 1" : "': expected an integer >= ";
       if (most != 1) message += std::to_string(least);
       fail(message);
     }
-    return result;
+    return *result;
   }
 
   EvalbParameters& parameters_;
