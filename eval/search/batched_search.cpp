@@ -48,7 +48,7 @@ std::vector<std::vector<Hypothesis>> search_session(
   for (const size_t i : batch.members) {
     streams.push_back(static_cast<uint64_t>(how.first_sentence) + i);
   }
-  SessionSampler sampler(std::move(session), constraint, how.search);
+  SessionSampler sampler(std::move(session), constraint, how.search, target.bos(), target.eos());
   return sample_search(sampler, inputs, streams, how.search, target.bos(), target.eos());
 }
 

@@ -73,7 +73,7 @@ class Search {
 
   StepDecoder& decoder_;
   const SearchConfig& config_;
-  const int32_t eos_;
+  const int32_t bos_, eos_;
   const int64_t groups_per_sentence_;
   const int64_t beam_;     // of a group
   const int64_t nbest_;    // of a group
@@ -94,12 +94,14 @@ Search::Search(StepDecoder& decoder, std::span<const int64_t> source_lengths,
                const SearchConfig& config, int32_t bos, int32_t eos)
     : decoder_(decoder),
       config_(config),
+      bos_(bos),
       eos_(eos),
       groups_per_sentence_(config.groups),
       beam_(config.beam / config.groups),
       nbest_(std::min(config.nbest, beam_)),
-      // In diverse search penalties can displace as many as there are tokens of other groups.
-      per_row_(2 * beam_ + (config.beam - beam_)),
+      // In diverse search penalties can displace as many as there are tokens of other groups. BOS
+      // is skipped.
+      per_row_(2 * beam_ + (config.beam - beam_) + (bos == eos ? 0 : 1)),
       first_finished_(config.stop == StopRule::first_finished || beam_ == 1) {
   for (const int64_t length : source_lengths) {
     const auto first = static_cast<int64_t>(groups_.size());
@@ -150,15 +152,16 @@ double Search::penalty(int32_t token) const {
   return config_.diversity * static_cast<double>(std::count(taken_.begin(), taken_.end(), token));
 }
 
-/// The 2 × beam best continuations of a group, best first, pruned. The comparison also drops NaN,
-/// which would break sorting; -inf is a forbidden token.
+/// The 2 × beam best continuations of a group but BOS, best first, pruned. The comparison also
+/// drops NaN, which would break sorting; -inf is a forbidden token.
 void Search::collect_options(int64_t begin, int64_t end) {
   options_.clear();
   for (int64_t row = begin; row < end; ++row) {
     for (int64_t k = row * candidates_.per_row; k < (row + 1) * candidates_.per_row; ++k) {
+      const int32_t token = candidates_.tokens[k];
+      if (token == bos_ && bos_ != eos_) continue;
       const double log_prob = rows_[row].log_prob + candidates_.log_probs[k];
       if (log_prob > -std::numeric_limits<double>::infinity()) {
-        const int32_t token = candidates_.tokens[k];
         options_.push_back({row, token, log_prob, log_prob - penalty(token)});
       }
     }

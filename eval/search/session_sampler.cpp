@@ -21,9 +21,11 @@ void forbid(torch::Tensor& logits_RV, std::span<const uint64_t* const> allowed) 
 }  // namespace
 
 SessionSampler::SessionSampler(CountedSession session, TokenConstraint* constraint,
-                               const SearchConfig& config)
+                               const SearchConfig& config, int32_t bos, int32_t eos)
     : session_(std::move(session)),
       constraint_(constraint),
+      bos_(bos),
+      eos_(eos),
       temperature_(config.temperature),
       top_k_(config.top_k),
       top_p_(config.top_p) {}
@@ -37,6 +39,7 @@ void SessionSampler::step(StepRows rows, std::span<const Draw> draws,
   if (constraint_ != nullptr) {
     forbid(heated_RV, constraint_->step(rows.parents, rows.tokens, rows.sentences));
   }
+  if (bos_ != eos_) heated_RV.select(1, bos_).fill_(-std::numeric_limits<float>::infinity());
   // Relative to the highest, which must not underflow.
   const torch::Tensor probs_RV = (heated_RV - heated_RV.amax(-1, true)).exp_();
   const auto size = static_cast<size_t>(probs_RV.size(1));

@@ -1,6 +1,7 @@
 // Search over many sentences: results must not depend on threads, batches or the decoder.
 #include "eval/search/batched_search.h"
 
+#include <algorithm>
 #include <limits>
 #include <map>
 
@@ -149,6 +150,23 @@ TEST_CASE("a translation is one line, whatever the vocabulary's pieces hold") {
   const auto translating = model();
   Translator translator(*translating, made, search(StepPath::packed));
   CHECK(translator.translate(lines).front().front().text == "a b  c");
+}
+
+TEST_CASE("no output has BOS") {
+  const int32_t bos = word_tokenizers().target->bos();
+  const std::vector<std::vector<int32_t>> sources(4, {4, 5, 6});
+  const auto searched = model();
+  for (const SearchMethod method : {SearchMethod::beam, SearchMethod::sample}) {
+    BatchedSearch how{.search = search(StepPath::packed)};
+    how.search.method = method;
+    if (method == SearchMethod::sample) how.search.samples = how.search.nbest = 50;
+    how.inference = searched->inference(how.search.backend());
+    for (const auto& nbest : batched_search(*searched, word_tokenizers(), sources, how)) {
+      for (const Hypothesis& one : nbest) {
+        CHECK(std::find(one.tokens.begin(), one.tokens.end(), bos) == one.tokens.end());
+      }
+    }
+  }
 }
 
 TEST_CASE("translations in bf16 are the same by any number of threads") {

@@ -326,6 +326,25 @@ TEST_CASE("a dead end keeps the tokens up to it") {
   CHECK_FALSE(found[0].finished);
 }
 
+TEST_CASE("BOS is never a continuation, however probable, and takes no place in the beam") {
+  const RandomModel words({7});
+  const auto with_bos = [&](float log_prob) {
+    return FunctionModel([&words, log_prob](int64_t sentence, const Tokens& prefix) {
+      std::vector<float> out = words.log_probs(sentence, prefix);
+      out.resize(bos + 1, never);
+      out[bos] = log_prob;
+      return out;
+    });
+  };
+  for (const int64_t beam : {1, 3}) {
+    const SearchConfig config{.beam = beam, .nbest = beam};
+    const auto found = search(with_bos(-0.01F), {4}, config).at(0);
+    const auto expected = search(with_bos(never), {4}, config).at(0);
+    REQUIRE(found.size() == expected.size());
+    for (size_t i = 0; i < found.size(); ++i) check_equal(found[i], expected[i]);
+  }
+}
+
 TEST_CASE("candidates of the wrong size are rejected") {
   struct Wrong : StepDecoder {
     void step(std::span<const int64_t>, std::span<const int32_t>, std::span<const int64_t>, int64_t,
