@@ -1,6 +1,7 @@
-// printf into a string: GCC 12 has no std::format.
+// Numbers and printf into strings: GCC 12 has no std::format.
 #pragma once
 
+#include <cmath>
 #include <cstdarg>
 #include <cstdio>
 #include <string>
@@ -23,6 +24,12 @@ format(const char* pattern, ...) {
   va_end(again);
   va_end(values);
   return text;
+}
+
+/// %.*g, but without an exponent for large numbers: 17574.2 with 4 digits is "17574".
+inline std::string significant(double value, int digits) {
+  const bool large = std::isfinite(value) && std::abs(value) >= std::pow(10.0, digits);
+  return large ? format("%.0f", value) : format("%.*g", digits, value);
 }
 
 }  // namespace attn

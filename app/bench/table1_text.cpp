@@ -121,7 +121,8 @@ std::string table1_times(const Table1Options& options, const std::vector<Table1P
       text += "| " + types[type].name + " |";
       for (const int64_t length : options.lengths) {
         const Table1Point* point = find(points, type, length, width);
-        text += point ? format(" %.3g / %.3g |", 1e3 * point->forward, 1e3 * point->backward)
+        text += point ? " " + significant(1e3 * point->forward, 3) + " / " +
+                            significant(1e3 * point->backward, 3) + " |"
                       : std::string(" |");
       }
       text += "\n";

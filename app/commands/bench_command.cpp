@@ -35,7 +35,7 @@ struct BenchOptions {
 };
 
 void print_line(const char* what, double value, const char* unit) {
-  std::cout << format("%-34s %10.4g %s\n", what, value, unit);
+  std::cout << format("%-34s %10s %s\n", what, significant(value, 4).c_str(), unit);
 }
 
 void bench_step(const BenchOptions& options, torch::Device device) {

@@ -27,6 +27,8 @@ const Kernels& table() {
                                      dropout_elements,
                                      silu_gate,
                                      silu_gate_backward,
+                                     lstm_cells,
+                                     lstm_cells_backward,
                                      norm_forward,
                                      norm_backward,
                                      smoothed_loss,

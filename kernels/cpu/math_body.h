@@ -61,6 +61,67 @@ static void silu_gate_backward(const float* gate, const float* x, const float* d
   }
 }
 
+// To 2e-7, absolute.
+static inline float tanh_of(float x) {
+  return 2.0f * sigmoid_of(2.0f * x) - 1.0f;
+}
+
+// Loops with one activation each: GCC 12 does not vectorize a loop over all of them.
+static void sigmoid_of_sums(const float* __restrict__ a, float* __restrict__ x, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) x[i] = sigmoid_of(a[i] + x[i]);
+}
+
+static void lstm_cells(const LstmCells& c) {
+  const int64_t width = c.width;
+  for (int64_t r = 0; r < c.rows; ++r) {
+    const float* __restrict__ in = c.inputs + r * 4 * width;
+    float* __restrict__ input = c.gates + r * 4 * width;
+    float* __restrict__ forget = input + width;
+    float* __restrict__ update = forget + width;
+    float* __restrict__ output = update + width;
+    const float* __restrict__ before = c.before + r * width;
+    float* __restrict__ cell = c.cell + r * width;
+    float* __restrict__ hidden = c.hidden + r * width;
+    sigmoid_of_sums(in, input, 2 * width);
+    for (int64_t j = 0; j < width; ++j) update[j] = tanh_of(in[2 * width + j] + update[j]);
+    sigmoid_of_sums(in + 3 * width, output, width);
+    for (int64_t j = 0; j < width; ++j) cell[j] = forget[j] * before[j] + input[j] * update[j];
+    for (int64_t j = 0; j < width; ++j) hidden[j] = output[j] * tanh_of(cell[j]);
+  }
+}
+
+static void lstm_cells_backward(const LstmGradients& c) {
+  const int64_t width = c.width;
+  for (int64_t r = 0; r < c.rows; ++r) {
+    const float* __restrict__ input = c.gates + r * 4 * width;
+    const float* __restrict__ forget = input + width;
+    const float* __restrict__ update = forget + width;
+    const float* __restrict__ output = update + width;
+    const float* __restrict__ before = c.before + r * width;
+    const float* __restrict__ cell = c.cell + r * width;
+    const float* __restrict__ d_above = c.d_output + r * width;
+    const float* __restrict__ d_next = c.d_hidden + r * width;
+    float* __restrict__ d_cell = c.d_cell + r * width;
+    float* __restrict__ d_input = c.d_gates + r * 4 * width;
+    float* __restrict__ d_forget = d_input + width;
+    float* __restrict__ d_update = d_forget + width;
+    float* __restrict__ d_output = d_update + width;
+    for (int64_t j = 0; j < width; ++j) d_output[j] = tanh_of(cell[j]);  // for the loop below
+#pragma GCC ivdep  // too many arrays to check for overlaps
+    for (int64_t j = 0; j < width; ++j) {
+      const float i = input[j], f = forget[j], u = update[j], o = output[j];
+      const float s = d_output[j];
+      const float d_hidden = d_above[j] + d_next[j];
+      const float d_state = d_cell[j] + d_hidden * o * (1.0f - s * s);
+      d_input[j] = d_state * u * i * (1.0f - i);
+      d_forget[j] = d_state * before[j] * f * (1.0f - f);
+      d_update[j] = d_state * i * (1.0f - u * u);
+      d_output[j] = d_hidden * s * o * (1.0f - o);
+      d_cell[j] = d_state * f;
+    }
+  }
+}
+
 // log for normal x > 0, to 2 ulp: x = m 2^e with m in [√½, √2), a polynomial for log m.
 static inline float log_of(float x) {
   int32_t bits;

@@ -71,6 +71,25 @@ struct NormGradients {
   float *weight, *bias;      ///< [width], added to
 };
 
+/// One step of an LSTM (Hochreiter and Schmidhuber, 1997; with forget gates). Rows of gates have
+/// 4 · width floats: input, forget, cell update, output, as LibTorch's.
+struct LstmCells {
+  int64_t rows, width;
+  const float* inputs;  ///< W x + b
+  float* gates;         ///< U h + c of the state before; overwritten by the activations
+  const float* before;  ///< cells before the step, [rows, width]
+  float *cell, *hidden;
+};
+
+struct LstmGradients {
+  int64_t rows, width;
+  const float* gates;  ///< activations
+  const float *before, *cell;
+  const float *d_output, *d_hidden;  ///< of `hidden`, from the layer above and the next step
+  float* d_cell;                     ///< in: from the next step; out: of `before`
+  float* d_gates;                    ///< of the sums before the activations
+};
+
 /// The target distribution of label smoothing.
 struct SmoothedTargets {
   float target_probability;   ///< of the target class
@@ -130,6 +149,8 @@ struct Kernels {
   /// The gradients of both from that of the product.
   void (*silu_gate_backward)(const float* gate, const float* x, const float* d_out, float* d_gate,
                              float* d_x, int64_t count);
+  void (*lstm_cells)(const LstmCells&);
+  void (*lstm_cells_backward)(const LstmGradients&);
   void (*norm_forward)(const NormRows&, float* output, float* sum, float* mean, float* rstd);
   void (*norm_backward)(const NormRows&, const NormGradients&);
   /// One row of logits: returns the smoothed loss, sets the negative log-likelihood; with

@@ -6,6 +6,10 @@
 #include <stdexcept>
 #include <string>
 
+#include "kernels/ops/dropout.h"
+#include "kernels/ops/linear.h"
+#include "kernels/ops/lstm.h"
+
 namespace attn {
 
 TimeMajor::TimeMajor(const Segments& rows) {
@@ -78,12 +82,29 @@ std::vector<torch::Tensor> RecurrentLayerImpl::weights(bool reverse) const {
   return {first, first + 4};
 }
 
+torch::Tensor RecurrentLayerImpl::lstm_on_cpu(const torch::Tensor& x_NI, const TimeMajor& time,
+                                              const torch::Tensor& first_BH) const {
+  const torch::Tensor first = first_BH.defined() ? time.sorted(first_BH) : torch::Tensor();
+  std::vector<torch::Tensor> states;
+  for (const bool reverse : {false, true}) {
+    if (reverse && !bidirectional_) break;
+    const std::vector<torch::Tensor> w = weights(reverse);
+    // Autocast would yield bf16.
+    const torch::Tensor gates_NG = linear(x_NI, {w[0], w[2]}).to(torch::kFloat32);
+    states.push_back(lstm_states({gates_NG, time.batch_sizes(), first, reverse}, {w[1], w[3]}));
+  }
+  return bidirectional_ ? torch::cat(states, 1) : states.front();
+}
+
 torch::Tensor RecurrentLayerImpl::forward(const torch::Tensor& x_NI, const TimeMajor& time,
                                           const torch::Tensor& first_BH) {
   const int64_t directions = bidirectional_ ? 2 : 1;
   const int64_t sentences =
       time.batch_sizes().size(0) > 0 ? time.batch_sizes()[0].item<int64_t>() : 0;
   const torch::Tensor zeros = torch::zeros({directions, sentences, hidden_}, x_NI.options());
+  if (cell_ == RecurrentCell::lstm && runs_on_cpu_kernels(x_NI)) {
+    return lstm_on_cpu(x_NI, time, first_BH);
+  }
   const torch::Tensor first = first_BH.defined() ? time.sorted(first_BH).unsqueeze(0) : zeros;
   switch (cell_) {
     case RecurrentCell::lstm:

@@ -1,5 +1,6 @@
 #include "base/format.h"
 
+#include <limits>
 #include <string>
 
 #include "tests/support/catch.h"
@@ -12,4 +13,14 @@ TEST_CASE("formatted text is printf's, of any length") {
   CHECK(format("%s", "").empty());
   const std::string longer(100'000, 'x');
   CHECK(format("<%s>", longer.c_str()) == "<" + longer + ">");
+}
+
+TEST_CASE("significant digits without an exponent for large numbers") {
+  CHECK(significant(17574.2, 4) == "17574");
+  CHECK(significant(-17574.2, 3) == "-17574");
+  CHECK(significant(9999.4, 4) == "9999");
+  CHECK(significant(12.5, 4) == "12.5");
+  CHECK(significant(0.00012345, 3) == "0.000123");
+  CHECK(significant(0, 4) == "0");
+  CHECK(significant(std::numeric_limits<double>::infinity(), 4) == "inf");
 }

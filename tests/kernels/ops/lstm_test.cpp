@@ -1,0 +1,99 @@
+// The LSTM's recurrence against torch::lstm.
+#include "kernels/ops/lstm.h"
+
+#include <vector>
+
+#include "tests/support/catch.h"
+#include "tests/support/tensors.h"
+
+using namespace attn;
+using testing::max_difference;
+
+namespace {
+
+struct Run {
+  torch::Tensor out;
+  std::vector<torch::Tensor> gradients;
+};
+
+// x, first states, then W, U, b and c of each direction.
+using Leaves = std::vector<torch::Tensor>;
+
+Run run(const std::function<torch::Tensor(const Leaves&)>& forward, const Leaves& values,
+        const torch::Tensor& d_out) {
+  Leaves leaves;
+  for (const torch::Tensor& value : values) {
+    leaves.push_back(value.detach().clone().requires_grad_());
+  }
+  Run result{.out = forward(leaves), .gradients = {}};
+  result.out.backward(d_out);
+  for (const torch::Tensor& leaf : leaves) {
+    result.gradients.push_back(leaf.grad().defined() ? leaf.grad() : torch::zeros_like(leaf));
+  }
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("an LSTM's states and gradients are torch::lstm's over ragged rows") {
+  const auto [sizes, inputs, width] =
+      GENERATE(std::tuple<std::vector<int64_t>, int64_t, int64_t>{{1}, 1, 1},
+               std::tuple<std::vector<int64_t>, int64_t, int64_t>{{5, 5, 3, 1}, 7, 9},
+               std::tuple<std::vector<int64_t>, int64_t, int64_t>{{4, 3, 3, 3, 2, 1, 1}, 16, 32},
+               std::tuple<std::vector<int64_t>, int64_t, int64_t>{{130, 100, 99, 2}, 33, 65});
+  const bool bidirectional = GENERATE(false, true), has_first = GENERATE(false, true);
+  if (bidirectional && has_first) return;  // the models have no such layer
+  CAPTURE(sizes, inputs, width, bidirectional, has_first);
+  torch::manual_seed(3);
+  const torch::Tensor batch_sizes = torch::tensor(sizes, torch::kInt64);
+  const int64_t rows = batch_sizes.sum().item<int64_t>(), directions = bidirectional ? 2 : 1;
+  Leaves values = {torch::randn({rows, inputs}), torch::randn({sizes.front(), width})};
+  for (int64_t d = 0; d < directions; ++d) {
+    values.push_back(0.5 * torch::randn({4 * width, inputs}));
+    values.push_back(0.5 * torch::randn({4 * width, width}));
+    values.push_back(torch::randn({4 * width}));
+    values.push_back(torch::randn({4 * width}));
+  }
+  const torch::Tensor d_out = torch::randn({rows, directions * width});
+
+  const bool with_first = has_first;  // structured bindings and lambdas: GCC 12 wants copies
+  const Run found = run(
+      [&](const Leaves& leaves) {
+        std::vector<torch::Tensor> states;
+        for (size_t at = 2; at < leaves.size(); at += 4) {
+          const torch::Tensor gates = torch::linear(leaves[0], leaves[at], leaves[at + 2]);
+          states.push_back(
+              lstm_states({gates, batch_sizes, with_first ? leaves[1] : torch::Tensor(), at > 2},
+                          {leaves[at + 1], leaves[at + 3]}));
+        }
+        return torch::cat(states, 1);
+      },
+      values, d_out);
+  const Run expected = run(
+      [&](const Leaves& leaves) {
+        const torch::Tensor zeros = torch::zeros({directions, sizes.front(), width});
+        const torch::Tensor first = with_first ? leaves[1].unsqueeze(0) : zeros;
+        return std::get<0>(torch::lstm(leaves[0], batch_sizes, {first, zeros},
+                                       Leaves(leaves.begin() + 2, leaves.end()), true, 1, 0.0, true,
+                                       directions == 2));
+      },
+      values, d_out);
+
+  CHECK(max_difference(found.out, expected.out) < 1e-5);
+  for (size_t i = 0; i < expected.gradients.size(); ++i) {
+    CAPTURE(i);
+    const double scale = 1 + expected.gradients[i].abs().max().item<double>();
+    CHECK(max_difference(found.gradients[i], expected.gradients[i]) < 1e-5 * scale);
+  }
+}
+
+TEST_CASE("an LSTM without rows has no states, and shapes are checked") {
+  const torch::Tensor none = torch::empty({0}, torch::kInt64), weight = torch::zeros({8, 2});
+  const torch::Tensor bias = torch::zeros({8});
+  CHECK(lstm_states({torch::zeros({0, 8}), none}, {weight, bias}).sizes() ==
+        torch::IntArrayRef({0, 2}));
+  const torch::Tensor two = torch::tensor({2}, torch::kInt64);
+  CHECK_THROWS(lstm_states({torch::zeros({3, 8}), two}, {weight, bias}));
+  CHECK_THROWS(lstm_states({torch::zeros({2, 6}), two}, {weight, bias}));
+  CHECK_THROWS(lstm_states({torch::zeros({2, 8}), two, torch::zeros({3, 2})}, {weight, bias}));
+}
