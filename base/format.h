@@ -28,7 +28,7 @@ format(const char* pattern, ...) {
 
 /// %.*g, but without an exponent for large numbers: 17574.2 with 4 digits is "17574".
 inline std::string significant(double value, int digits) {
-  const bool large = std::isfinite(value) && std::abs(value) >= std::pow(10.0, digits);
+  const bool large = std::isfinite(value) && std::abs(value) >= std::pow(10.0, digits) - 0.5;
   return large ? format("%.0f", value) : format("%.*g", digits, value);
 }
 

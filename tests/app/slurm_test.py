@@ -112,6 +112,8 @@ def cluster(path):
     text = SLURM_CONF.format(dir=path, cpus=os.cpu_count(), ctld_port=16817 + os.getpid() % 500,
                              d_port=17817 + os.getpid() % 500).replace(f"{path}/munge.socket", f"{sockets}/socket")
     conf.write_text(text)
+    # By default slurmstepd's PMIx directory is /tmp/spmix_appdir_0_1.0; a leftover of a killed run makes srun fail.
+    (path / "mpi.conf").write_text(f"PMIxCliTmpDirBase={path}\n")
     environment = {**os.environ, "SLURM_CONF": str(conf)}
     become = {"user": "munge", "group": "munge", "extra_groups": []}
     try:

@@ -19,6 +19,7 @@ TEST_CASE("significant digits without an exponent for large numbers") {
   CHECK(significant(17574.2, 4) == "17574");
   CHECK(significant(-17574.2, 3) == "-17574");
   CHECK(significant(9999.4, 4) == "9999");
+  CHECK(significant(999.7, 3) == "1000");
   CHECK(significant(12.5, 4) == "12.5");
   CHECK(significant(0.00012345, 3) == "0.000123");
   CHECK(significant(0, 4) == "0");
