@@ -29,6 +29,8 @@ const Kernels& table() {
                                      silu_gate_backward,
                                      lstm_cells,
                                      lstm_cells_backward,
+                                     gru_cells,
+                                     gru_cells_backward,
                                      norm_forward,
                                      norm_backward,
                                      smoothed_loss,

@@ -122,6 +122,58 @@ static void lstm_cells_backward(const LstmGradients& c) {
   }
 }
 
+static void gru_cells(const GruCells& c) {
+  const int64_t width = c.width;
+  for (int64_t r = 0; r < c.rows; ++r) {
+    const float* __restrict__ in = c.inputs + r * 3 * width;
+    float* __restrict__ reset = c.gates + r * 3 * width;
+    float* __restrict__ update = reset + width;
+    float* __restrict__ state = update + width;
+    float* __restrict__ product = c.product + r * width;
+    const float* __restrict__ before = c.before + r * width;
+    float* __restrict__ hidden = c.hidden + r * width;
+    sigmoid_of_sums(in, reset, 2 * width);
+    for (int64_t j = 0; j < width; ++j) product[j] = state[j];
+    for (int64_t j = 0; j < width; ++j) {
+      state[j] = tanh_of(in[2 * width + j] + reset[j] * state[j]);
+    }
+    for (int64_t j = 0; j < width; ++j) {
+      hidden[j] = state[j] + update[j] * (before[j] - state[j]);
+    }
+  }
+}
+
+static void gru_cells_backward(const GruGradients& c) {
+  const int64_t width = c.width;
+  for (int64_t r = 0; r < c.rows; ++r) {
+    const float* __restrict__ reset = c.gates + r * 3 * width;
+    const float* __restrict__ update = reset + width;
+    const float* __restrict__ state = update + width;
+    const float* __restrict__ product = c.product + r * width;
+    const float* __restrict__ before = c.before + r * width;
+    const float* __restrict__ d_above = c.d_output + r * width;
+    const float* __restrict__ d_next = c.d_hidden + r * width;
+    float* __restrict__ d_kept = c.d_kept + r * width;
+    float* __restrict__ d_in = c.d_inputs + r * 3 * width;
+    float* __restrict__ d_products = c.d_products + r * 3 * width;
+#pragma GCC ivdep  // too many arrays to check for overlaps
+    for (int64_t j = 0; j < width; ++j) {
+      const float g = reset[j], z = update[j], n = state[j];
+      const float d_hidden = d_above[j] + d_next[j] + d_kept[j];
+      const float d_n = d_hidden * (1.0f - z) * (1.0f - n * n);
+      const float d_g = d_n * product[j] * g * (1.0f - g);
+      const float d_z = d_hidden * (before[j] - n) * z * (1.0f - z);
+      d_in[j] = d_g;
+      d_in[width + j] = d_z;
+      d_in[2 * width + j] = d_n;
+      d_products[j] = d_g;
+      d_products[width + j] = d_z;
+      d_products[2 * width + j] = d_n * g;
+      d_kept[j] = d_hidden * z;
+    }
+  }
+}
+
 // log for normal x > 0, to 2 ulp: x = m 2^e with m in [√½, √2), a polynomial for log m.
 static inline float log_of(float x) {
   int32_t bits;

@@ -90,6 +90,26 @@ struct LstmGradients {
   float* d_gates;                    ///< of the sums before the activations
 };
 
+/// One step of a GRU (Cho et al. 2014) in the form of LibTorch: r ⊙ (U h + c) in the new state.
+/// Rows of gates have 3 · width floats: reset r, update z, new state n.
+struct GruCells {
+  int64_t rows, width;
+  const float* inputs;  ///< W x + b
+  float* gates;         ///< U h + c of the state before; overwritten by the activations
+  float* product;       ///< out: the part of U h + c for n, [rows, width]
+  const float* before;  ///< states before the step
+  float* hidden;
+};
+
+struct GruGradients {
+  int64_t rows, width;
+  const float* gates;  ///< activations
+  const float *product, *before;
+  const float *d_output, *d_hidden;  ///< of `hidden`, from the layer above and the next U h + c
+  float* d_kept;  ///< in: of `hidden` by the next z ⊙ h; out: of `before`, by z ⊙ h
+  float *d_inputs, *d_products;  ///< of W x + b and U h + c
+};
+
 /// The target distribution of label smoothing.
 struct SmoothedTargets {
   float target_probability;   ///< of the target class
@@ -151,6 +171,8 @@ struct Kernels {
                              float* d_x, int64_t count);
   void (*lstm_cells)(const LstmCells&);
   void (*lstm_cells_backward)(const LstmGradients&);
+  void (*gru_cells)(const GruCells&);
+  void (*gru_cells_backward)(const GruGradients&);
   void (*norm_forward)(const NormRows&, float* output, float* sum, float* mean, float* rstd);
   void (*norm_backward)(const NormRows&, const NormGradients&);
   /// One row of logits: returns the smoothed loss, sets the negative log-likelihood; with

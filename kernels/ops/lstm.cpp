@@ -1,7 +1,3 @@
-#include "kernels/ops/lstm.h"
-
-#include <ATen/Parallel.h>
-
 #include <algorithm>
 #include <optional>
 #include <vector>
@@ -9,54 +5,13 @@
 #include "kernels/cpu/table.h"
 #include "kernels/ops/dropout.h"
 #include "kernels/ops/fp32_products.h"
+#include "kernels/ops/time_steps.h"
 
 namespace attn {
 namespace {
 
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
-
-constexpr int64_t kCellsAThread = 2048;
-
-/// Rows [row, row + rows) of a time step; the first `continued` of them follow the rows from
-/// `before` on, the others start.
-struct TimeStep {
-  int64_t row, rows, before, continued;
-};
-
-/// In the order of computation.
-std::vector<TimeStep> steps_of(const torch::Tensor& batch_sizes_T, bool reverse) {
-  std::vector<TimeStep> steps;
-  const auto* sizes = batch_sizes_T.const_data_ptr<int64_t>();
-  for (int64_t t = 0, row = 0; t < batch_sizes_T.size(0); row += sizes[t++]) {
-    steps.push_back({row, sizes[t], 0, 0});
-  }
-  if (reverse) std::reverse(steps.begin(), steps.end());
-  for (size_t s = 1; s < steps.size(); ++s) {
-    steps[s].before = steps[s - 1].row;
-    steps[s].continued = std::min(steps[s - 1].rows, steps[s].rows);
-  }
-  return steps;
-}
-
-template <class Work>
-void parallel_rows(int64_t rows, int64_t width, const Work& work) {
-  at::parallel_for(0, rows, std::max<int64_t>(1, kCellsAThread / width), work);
-}
-
-/// Copies the states of the rows before a step, `first` [B, width] (null: zeros) where it starts.
-void copy_before(const TimeStep& step, int64_t width, const float* states, const float* first,
-                 float* before) {
-  float* to = before + step.row * width;
-  std::copy_n(states + step.before * width, step.continued * width, to);
-  to += step.continued * width;
-  const int64_t rest = (step.rows - step.continued) * width;
-  if (first) {
-    std::copy_n(first + step.continued * width, rest, to);
-  } else {
-    std::fill_n(to, rest, 0.0F);
-  }
-}
 
 class LstmStates : public torch::autograd::Function<LstmStates> {
  public:
@@ -118,10 +73,8 @@ class LstmStates : public torch::autograd::Function<LstmStates> {
     const int64_t gates = weight_GH.size(0), width = weight_GH.size(1);
     const torch::Tensor d_gates_NG = torch::empty_like(activations_NG);
     std::vector<TimeStep> steps = steps_of(saved[5], context->saved_data["reverse"].toBool());
-    int64_t sentences = 0;
-    for (const TimeStep& step : steps) sentences = std::max(sentences, step.rows);
     // From the step computed after the one at hand; zero, or a sentence's first state, beyond it.
-    const torch::Tensor d_state_BH = torch::zeros({sentences, width}, cell_NH.options());
+    const torch::Tensor d_state_BH = torch::zeros({most_rows(steps), width}, cell_NH.options());
     const torch::Tensor d_cell_BH = torch::zeros_like(d_state_BH);
     const torch::Tensor panels = fp32::panels(gates, width);
     kernels.pack_columns(weight_GH.const_data_ptr<float>(), width, gates, width,
@@ -165,28 +118,68 @@ class LstmStates : public torch::autograd::Function<LstmStates> {
   }
 };
 
+class LstmStep : public torch::autograd::Function<LstmStep> {
+ public:
+  static variable_list forward(AutogradContext* context, const torch::Tensor& inputs_RG,
+                               const torch::Tensor& products_RG, const torch::Tensor& cell_RH) {
+    const int64_t rows = cell_RH.size(0), width = cell_RH.size(1), gates = 4 * width;
+    const torch::Tensor activations_RG = products_RG.clone();
+    const torch::Tensor hidden_RH = torch::empty_like(cell_RH),
+                        after_RH = torch::empty_like(cell_RH);
+    parallel_rows(rows, width, [&](int64_t begin, int64_t end) {
+      cpu::kernels().lstm_cells({.rows = end - begin,
+                                 .width = width,
+                                 .inputs = inputs_RG.const_data_ptr<float>() + begin * gates,
+                                 .gates = activations_RG.data_ptr<float>() + begin * gates,
+                                 .before = cell_RH.const_data_ptr<float>() + begin * width,
+                                 .cell = after_RH.data_ptr<float>() + begin * width,
+                                 .hidden = hidden_RH.data_ptr<float>() + begin * width});
+    });
+    context->save_for_backward({activations_RG, cell_RH, after_RH});
+    return {hidden_RH, after_RH};
+  }
+
+  static variable_list backward(AutogradContext* context, variable_list gradients) {
+    const variable_list saved = context->get_saved_variables();
+    const torch::Tensor &activations_RG = saved[0], &cell_RH = saved[1], &after_RH = saved[2];
+    const int64_t rows = cell_RH.size(0), width = cell_RH.size(1), gates = 4 * width;
+    const torch::Tensor d_gates_RG = torch::empty_like(activations_RG);
+    const torch::Tensor d_hidden_RH = gradients[0].contiguous(),
+                        none_RH = torch::zeros_like(cell_RH);
+    const torch::Tensor d_cell_RH = gradients[1].clone(at::MemoryFormat::Contiguous);
+    parallel_rows(rows, width, [&](int64_t begin, int64_t end) {
+      cpu::kernels().lstm_cells_backward(
+          {.rows = end - begin,
+           .width = width,
+           .gates = activations_RG.const_data_ptr<float>() + begin * gates,
+           .before = cell_RH.const_data_ptr<float>() + begin * width,
+           .cell = after_RH.const_data_ptr<float>() + begin * width,
+           .d_output = d_hidden_RH.const_data_ptr<float>() + begin * width,
+           .d_hidden = none_RH.const_data_ptr<float>() + begin * width,
+           .d_cell = d_cell_RH.data_ptr<float>() + begin * width,
+           .d_gates = d_gates_RG.data_ptr<float>() + begin * gates});
+    });
+    return {d_gates_RG, d_gates_RG, d_cell_RH};
+  }
+};
+
 }  // namespace
 
-torch::Tensor lstm_states(const LstmInput& in, const LinearWeights& state) {
-  const auto width = state.weight.size(1);
-  TORCH_CHECK(in.gates_NG.dim() == 2 && in.gates_NG.size(1) == 4 * width &&
-                  state.weight.size(0) == 4 * width && state.bias.numel() == 4 * width,
-              "lstm_states: gates ", in.gates_NG.sizes(), ", weight ", state.weight.sizes());
-  TORCH_CHECK(runs_on_cpu_kernels(in.gates_NG) && runs_on_cpu_kernels(state.weight),
-              "lstm_states requires float32 on a CPU");
-  TORCH_CHECK(in.batch_sizes_T.sum().item<int64_t>() == in.gates_NG.size(0),
-              "lstm_states: batch sizes of ", in.batch_sizes_T.sum().item<int64_t>(), " rows, not ",
-              in.gates_NG.size(0));
-  if (in.gates_NG.size(0) == 0) return in.gates_NG.narrow(1, 0, width);
+torch::Tensor lstm_states(const RecurrenceInput& in, const LinearWeights& state) {
+  check_recurrence(in, state, 4);
+  if (in.gates_NG.size(0) == 0) return in.gates_NG.narrow(1, 0, state.weight.size(1));
   std::optional<torch::Tensor> first;
-  if (in.first_BH.defined()) {
-    TORCH_CHECK(in.first_BH.dim() == 2 && in.first_BH.size(1) == width &&
-                    in.first_BH.size(0) == in.batch_sizes_T[0].item<int64_t>(),
-                "lstm_states: first states ", in.first_BH.sizes());
-    first = in.first_BH.contiguous();
-  }
+  if (in.first_BH.defined()) first = in.first_BH.contiguous();
   return LstmStates::apply(in.gates_NG.contiguous(), first, state.weight.contiguous(),
                            state.bias.contiguous(), in.batch_sizes_T.contiguous(), in.reverse);
+}
+
+LstmState lstm_step(const torch::Tensor& inputs_RG, const torch::Tensor& products_RG,
+                    const torch::Tensor& cell_RH) {
+  check_step(inputs_RG, products_RG, cell_RH, 4);
+  const variable_list after =
+      LstmStep::apply(inputs_RG.contiguous(), products_RG.contiguous(), cell_RH.contiguous());
+  return {after[0], after[1]};
 }
 
 }  // namespace attn

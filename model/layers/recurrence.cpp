@@ -8,9 +8,17 @@
 
 #include "kernels/ops/dropout.h"
 #include "kernels/ops/linear.h"
-#include "kernels/ops/lstm.h"
+#include "kernels/ops/recurrence.h"
 
 namespace attn {
+namespace {
+
+// Autocast would yield bf16.
+torch::Tensor float_linear(const torch::Tensor& x, const LinearWeights& layer) {
+  return linear(x, layer).to(torch::kFloat32);
+}
+
+}  // namespace
 
 TimeMajor::TimeMajor(const Segments& rows) {
   std::vector<int64_t> sentences(static_cast<size_t>(rows.count()));
@@ -82,29 +90,27 @@ std::vector<torch::Tensor> RecurrentLayerImpl::weights(bool reverse) const {
   return {first, first + 4};
 }
 
-torch::Tensor RecurrentLayerImpl::lstm_on_cpu(const torch::Tensor& x_NI, const TimeMajor& time,
-                                              const torch::Tensor& first_BH) const {
+torch::Tensor RecurrentLayerImpl::on_cpu(const torch::Tensor& x_NI, const TimeMajor& time,
+                                         const torch::Tensor& first_BH) const {
+  const auto recurrence = cell_ == RecurrentCell::lstm ? lstm_states : gru_states;
   const torch::Tensor first = first_BH.defined() ? time.sorted(first_BH) : torch::Tensor();
   std::vector<torch::Tensor> states;
   for (const bool reverse : {false, true}) {
     if (reverse && !bidirectional_) break;
     const std::vector<torch::Tensor> w = weights(reverse);
-    // Autocast would yield bf16.
-    const torch::Tensor gates_NG = linear(x_NI, {w[0], w[2]}).to(torch::kFloat32);
-    states.push_back(lstm_states({gates_NG, time.batch_sizes(), first, reverse}, {w[1], w[3]}));
+    const torch::Tensor gates_NG = float_linear(x_NI, {w[0], w[2]});
+    states.push_back(recurrence({gates_NG, time.batch_sizes(), first, reverse}, {w[1], w[3]}));
   }
   return bidirectional_ ? torch::cat(states, 1) : states.front();
 }
 
 torch::Tensor RecurrentLayerImpl::forward(const torch::Tensor& x_NI, const TimeMajor& time,
                                           const torch::Tensor& first_BH) {
+  if (runs_on_cpu_kernels(x_NI)) return on_cpu(x_NI, time, first_BH);
   const int64_t directions = bidirectional_ ? 2 : 1;
   const int64_t sentences =
       time.batch_sizes().size(0) > 0 ? time.batch_sizes()[0].item<int64_t>() : 0;
   const torch::Tensor zeros = torch::zeros({directions, sentences, hidden_}, x_NI.options());
-  if (cell_ == RecurrentCell::lstm && runs_on_cpu_kernels(x_NI)) {
-    return lstm_on_cpu(x_NI, time, first_BH);
-  }
   const torch::Tensor first = first_BH.defined() ? time.sorted(first_BH).unsqueeze(0) : zeros;
   switch (cell_) {
     case RecurrentCell::lstm:
@@ -126,6 +132,13 @@ RecurrentState RecurrentLayerImpl::first(int64_t rows, const torch::TensorOption
 
 RecurrentState RecurrentLayerImpl::step(const torch::Tensor& x_RI, const RecurrentState& before) {
   const std::vector<torch::Tensor> w = weights(/*reverse=*/false);
+  if (runs_on_cpu_kernels(x_RI)) {
+    const torch::Tensor inputs_RG = float_linear(x_RI, {w[0], w[2]});
+    const torch::Tensor products_RG = float_linear(before.hidden, {w[1], w[3]});
+    if (cell_ == RecurrentCell::gru) return {gru_step(inputs_RG, products_RG, before.hidden), {}};
+    const LstmState after = lstm_step(inputs_RG, products_RG, before.cell);
+    return {after.hidden_RH, after.cell_RH};
+  }
   switch (cell_) {
     case RecurrentCell::lstm: {
       const auto [hidden, cell] =

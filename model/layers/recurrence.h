@@ -36,8 +36,8 @@ class TimeMajor {
   torch::Tensor order_N_, back_N_, sentences_B_, batch_sizes_T_;
 };
 
-/// One LSTM or GRU layer, unidirectional or bidirectional: an LSTM on a CPU by this project's
-/// kernel (kernels/ops/lstm.h), else by LibTorch's recurrences.
+/// One LSTM or GRU layer, unidirectional or bidirectional: on a CPU by this project's kernels
+/// (kernels/ops/recurrence.h), else by LibTorch's recurrences.
 class RecurrentLayerImpl : public torch::nn::Module, public Layer {
  public:
   RecurrentLayerImpl(RecurrentCell cell, int64_t inputs, int64_t hidden, bool bidirectional);
@@ -56,8 +56,8 @@ class RecurrentLayerImpl : public torch::nn::Module, public Layer {
 
  private:
   std::vector<torch::Tensor> weights(bool reverse) const;
-  torch::Tensor lstm_on_cpu(const torch::Tensor& x_NI, const TimeMajor& time,
-                            const torch::Tensor& first_BH) const;
+  torch::Tensor on_cpu(const torch::Tensor& x_NI, const TimeMajor& time,
+                       const torch::Tensor& first_BH) const;
 
   RecurrentCell cell_;
   int64_t hidden_;
