@@ -16,9 +16,28 @@ static inline int64_t row_stride(int64_t keys) {
   return (lines % 8 == 0 ? lines + 1 : lines) * kLine;
 }
 
-// Transposed keys and values, and three blocks of score rows.
+// Whether rows this far apart share a few sets of the cache, as those of a head in a wide model do;
+// copied end to end, they are read, or added to, in up to half of the time.
+static inline bool share_sets(int64_t stride, int64_t rows) {
+  return stride % 128 == 0 && rows >= 16;
+}
+
+// Transposed keys and values, three blocks of score rows; copies of the keys and of the gradients.
 static int64_t attention_scratch(int64_t keys, int64_t d_k, int64_t d_v) {
-  return (round_up(d_k) + round_up(d_v) + 3 * kBlock) * row_stride(keys) + kLanes;
+  return (round_up(d_k) + round_up(d_v) + 3 * kBlock) * row_stride(keys) + keys * (2 * d_k + d_v) +
+         kLanes;
+}
+
+static void copy_rows(const float* in, int64_t stride, int64_t rows, int64_t width, float* out) {
+  for (int64_t j = 0; j < rows; ++j) {
+    for (int64_t c = 0; c < width; ++c) out[j * width + c] = in[j * stride + c];
+  }
+}
+
+static void add_rows_to(const float* in, int64_t rows, int64_t width, float* out, int64_t stride) {
+  for (int64_t j = 0; j < rows; ++j) {
+    for (int64_t c = 0; c < width; ++c) out[j * stride + c] += in[j * width + c];
+  }
 }
 
 // One stage of the transposition: rows whose indices differ in bit S swap half of their lanes.
@@ -256,8 +275,14 @@ static inline void attend(const AttentionHead& head, const float* keys, float* o
 static void attention_forward(const AttentionHead& head, float* output, int64_t output_stride,
                               float* log_sum, float* scratch) {
   transpose(head.key, head.key_stride, head.keys, head.d_k, scratch);
-  attend(head, scratch, output, output_stride, log_sum,
-         scratch + transposed_size(head.keys, head.d_k));
+  float* weights = scratch + transposed_size(head.keys, head.d_k);
+  AttentionHead dense = head;
+  if (share_sets(head.value_stride, head.keys)) {
+    float* values = weights + kBlock * row_stride(head.keys);
+    copy_rows(head.value, head.value_stride, head.keys, head.d_v, values);
+    dense.value = values, dense.value_stride = head.d_v;
+  }
+  attend(dense, scratch, output, output_stride, log_sum, weights);
 }
 
 static void attention_transposed(const AttentionHead& head, const float* transposed_keys,
@@ -309,13 +334,27 @@ static void attention_backward(const AttentionHead& head, const AttentionGradien
   float* scores = dropped + kBlock * padded;
   transpose(head.key, head.key_stride, head.keys, head.d_k, keys);
   transpose(head.value, head.value_stride, head.keys, head.d_v, values);
+  const float* key_rows = head.key;
+  float *d_key = gradients.key, *d_value = gradients.value;
+  int64_t key_stride = head.key_stride, value_stride = head.value_stride;
+  const bool copy_keys = share_sets(key_stride, head.keys),
+             copy_values = share_sets(value_stride, head.keys);
+  float* copies = scores + kBlock * padded;
+  if (copy_keys) {
+    copy_rows(head.key, key_stride, head.keys, head.d_k, copies);
+    key_rows = copies, d_key = copies + head.keys * head.d_k, key_stride = head.d_k;
+    clear(d_key, 0, head.keys * head.d_k);
+  }
+  if (copy_values) {
+    d_value = copies + 2 * head.keys * head.d_k, value_stride = head.d_v;
+    clear(d_value, 0, head.keys * head.d_v);
+  }
   const float scale = inverse_root(head.d_k);
   for (int64_t i0 = 0; i0 < head.queries; i0 += kBlock) {
     const int64_t count = least(kBlock, head.queries - i0);
     const KeyRange block = visible_to_block(head, i0, count, kLanes);
     const int64_t most = block.end - block.begin;
-    const int64_t key_at = block.begin * head.key_stride,
-                  value_at = block.begin * head.value_stride;
+    const int64_t key_at = block.begin * key_stride, value_at = block.begin * value_stride;
     const RowBlock queries =
         block_of(head.query + i0 * head.query_stride, head.query_stride, count);
     const RowBlock d_out =
@@ -330,10 +369,11 @@ static void attention_backward(const AttentionHead& head, const AttentionGradien
       clear(scores + q * padded, 0, most);
       clear(dropped + q * padded, 0, most);
     }
-    weighted_rows(scores, padded, head.key + key_at, head.key_stride, most, head.d_k, count,
+    weighted_rows(scores, padded, key_rows + key_at, key_stride, most, head.d_k, count,
                   gradients.query + i0 * head.query_stride, head.query_stride);
-    add_outer(scores, padded, queries, most, head.d_k, gradients.key + key_at, head.key_stride);
-    add_outer(dropped, padded, d_out, most, head.d_v, gradients.value + value_at,
-              head.value_stride);
+    add_outer(scores, padded, queries, most, head.d_k, d_key + key_at, key_stride);
+    add_outer(dropped, padded, d_out, most, head.d_v, d_value + value_at, value_stride);
   }
+  if (copy_keys) add_rows_to(d_key, head.keys, head.d_k, gradients.key, head.key_stride);
+  if (copy_values) add_rows_to(d_value, head.keys, head.d_v, gradients.value, head.value_stride);
 }

@@ -58,7 +58,8 @@ TEST_CASE("attention forward and backward agree with the formula for all shapes"
       Case{7, 7, 5, 3, true}, Case{3, 40, 64, 24, false}, Case{33, 33, 16, 64, true},
       Case{4, 0, 8, 8, false}, Case{21, 21, 5, 3, true, 1}, Case{70, 70, 16, 24, true, 7},
       Case{50, 50, 32, 16, true, 33}, Case{45, 45, 16, 16, false, 1}, Case{70, 70, 8, 20, false, 6},
-      Case{90, 90, 16, 16, false, 40}, Case{9, 9, 16, 16, false, 30});
+      Case{90, 90, 16, 16, false, 40}, Case{9, 9, 16, 16, false, 30}, Case{30, 130, 128, 24, false},
+      Case{40, 40, 16, 128, true});
   CAPTURE(c.queries, c.keys, c.d_k, c.d_v, c.causal, c.window, kernels.name);
   Random random(static_cast<uint64_t>(c.queries * 100 + c.keys));
   const auto q = random_floats(random, c.queries * c.d_k),
@@ -106,6 +107,61 @@ TEST_CASE("attention forward and backward agree with the formula for all shapes"
   for (size_t i = 0; i < eq.size(); ++i) CHECK(dq[i] == Approx(eq[i]).margin(5e-6));
   for (size_t i = 0; i < ek.size(); ++i) CHECK(dk[i] == Approx(ek[i]).margin(5e-6));
   for (size_t i = 0; i < ev.size(); ++i) CHECK(dv[i] == Approx(ev[i]).margin(5e-6));
+}
+
+TEST_CASE("attention of a head inside wide rows is that of the head alone") {
+  const cpu::Kernels& kernels = each_table();
+  const int64_t n = GENERATE(15, 16, 70), width = 24, wide = GENERATE(100, 128, 512);
+  const bool causal = GENERATE(false, true);
+  CAPTURE(kernels.name, n, wide, causal);
+  Random random(8);
+  const auto q = random_floats(random, n * wide), k = random_floats(random, n * wide),
+             v = random_floats(random, n * wide), d_out = random_floats(random, n * wide);
+  constexpr int64_t kAt = 40;  // the head's first column
+  struct Result {
+    std::vector<float> out, dq, dk, dv;
+  };
+  const auto attention = [&](const std::vector<float>& queries, const std::vector<float>& keys,
+                             const std::vector<float>& values, const std::vector<float>& d,
+                             int64_t stride, int64_t at) {
+    const auto size = static_cast<size_t>(n * stride);
+    // Gradients of keys and values are added to what is there.
+    Result r{std::vector<float>(size, 7), std::vector<float>(size, 7), std::vector<float>(size, 7),
+             std::vector<float>(size, 7)};
+    cpu::AttentionHead head{};
+    head.query = queries.data() + at, head.key = keys.data() + at, head.value = values.data() + at;
+    head.query_stride = head.key_stride = head.value_stride = stride;
+    head.d_k = head.d_v = width, head.queries = head.keys = n, head.causal = causal;
+    std::vector<float> log_sum(static_cast<size_t>(n)),
+        scratch(static_cast<size_t>(kernels.attention_scratch(n, width, width)));
+    kernels.attention_forward(head, r.out.data() + at, stride, log_sum.data(), scratch.data());
+    kernels.attention_backward(head,
+                               {d.data() + at, stride, log_sum.data(), r.dq.data() + at,
+                                r.dk.data() + at, r.dv.data() + at},
+                               scratch.data());
+    return r;
+  };
+  const auto alone = [&](const std::vector<float>& rows) {
+    std::vector<float> dense;
+    for (int64_t i = 0; i < n; ++i) {
+      const auto row = rows.begin() + i * wide + kAt;
+      dense.insert(dense.end(), row, row + width);
+    }
+    return dense;
+  };
+  const Result inside = attention(q, k, v, d_out, wide, kAt);
+  const Result expected = attention(alone(q), alone(k), alone(v), alone(d_out), width, 0);
+  const auto check = [&](const std::vector<float>& found, const std::vector<float>& dense) {
+    for (int64_t i = 0; i < n * wide; ++i) {
+      const int64_t c = i % wide - kAt;
+      const bool own = c >= 0 && c < width;
+      CHECK(found[i] == Approx(own ? dense[i / wide * width + c] : 7.0F).margin(2e-5));
+    }
+  };
+  check(inside.out, expected.out);
+  check(inside.dq, expected.dq);
+  check(inside.dk, expected.dk);
+  check(inside.dv, expected.dv);
 }
 
 TEST_CASE("a decoding step attends to the cache rows that the back-pointers name") {
