@@ -25,7 +25,9 @@ TEST_CASE("attention across narrow heads equals attention head by head, dropout 
                Shape{20, 34, 34, 1, 1, true, 0.2}, Shape{2, 19, 19, 15, 9, true, 0.1},
                Shape{8, 3, 0, 4, 4, false, 0.0}, Shape{1, 6, 4, 8, 8, true, 0.0},
                Shape{8, 41, 41, 8, 8, true, 0.2, 6}, Shape{6, 37, 37, 4, 3, false, 0.2, 9},
-               Shape{2, 50, 50, 2, 2, true, 0.0, 1}, Shape{32, 9, 9, 2, 2, false, 0.1, 1});
+               Shape{2, 50, 50, 2, 2, true, 0.0, 1}, Shape{32, 9, 9, 2, 2, false, 0.1, 1},
+               Shape{16, 23, 23, 8, 8, true, 0.1}, Shape{4, 23, 23, 8, 4, true, 0.1},
+               Shape{8, 7, 19, 4, 2, false, 0.1}, Shape{64, 6, 6, 8, 8, true, 0.0});
   CAPTURE(c.heads, c.queries, c.keys, c.d_k, c.d_v, c.causal, c.dropout, c.window, kernels.name);
   Random random(static_cast<uint64_t>(c.heads * 100 + c.queries));
   const int64_t key_width = c.heads * c.d_k, value_width = c.heads * c.d_v;
