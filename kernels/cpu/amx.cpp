@@ -8,8 +8,8 @@ namespace {
 
 // Inner tiles per pass: two lines of right tiles (32 KB) stay in L1 while left tiles stream by.
 constexpr int64_t kInnerBlock = 16;
-// Lines of left tiles per pass: 512 KB with kInnerBlock, for L2.
-constexpr int64_t kLineBlock = 32;
+// Lines of right tiles per pass: 512 KB with kInnerBlock, for L2.
+constexpr int64_t kColumnBlock = 32;
 
 #include "kernels/cpu/bf16_body.h"
 
@@ -132,17 +132,17 @@ void multiply(const TileProduct& p) {
   const int64_t lines = tile_count(p.rows, kTileLines), columns = tile_count(p.columns, kTileLines);
   const Corner all{p.out, p.out_stride, p.rows, p.columns, p.bias};
   const int64_t left_line = p.inner_tiles * kTileSize, right_line = p.right_stride * kTileSize;
-  for (int64_t k = 0; k < p.inner_tiles; k += kInnerBlock) {
-    const int64_t inner = p.inner_tiles - k < kInnerBlock ? p.inner_tiles - k : kInnerBlock;
-    const bool add = p.add || k > 0;
-    for (int64_t line = 0; line < lines; line += kLineBlock) {
-      const int64_t last = line + kLineBlock < lines ? line + kLineBlock : lines;
-      for (int64_t c = 0; c < columns; c += 2) {
-        const uint16_t* right = p.right + c * right_line + k * kTileSize;
-        for (int64_t l = line; l < last; l += 2) {
-          const uint16_t* left = p.left + l * left_line + k * kTileSize;
+  for (int64_t column = 0; column < columns; column += kColumnBlock) {
+    const int64_t end = column + kColumnBlock < columns ? column + kColumnBlock : columns;
+    for (int64_t k = 0; k < p.inner_tiles; k += kInnerBlock) {
+      const int64_t inner = p.inner_tiles - k < kInnerBlock ? p.inner_tiles - k : kInnerBlock;
+      const bool add = p.add || k > 0;
+      for (int64_t l = 0; l < lines; l += 2) {
+        const uint16_t* left = p.left + l * left_line + k * kTileSize;
+        for (int64_t c = column; c < end; c += 2) {
+          const uint16_t* right = p.right + c * right_line + k * kTileSize;
           const Corner corner = all.next(l, c);
-          const bool two_lines = l + 1 < last, two_columns = c + 1 < columns;
+          const bool two_lines = l + 1 < lines, two_columns = c + 1 < end;
           const auto block = two_lines
                                  ? (two_columns ? multiply_block<2, 2> : multiply_block<2, 1>)
                                  : (two_columns ? multiply_block<1, 2> : multiply_block<1, 1>);
