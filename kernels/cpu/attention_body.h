@@ -245,6 +245,22 @@ static int64_t transposed_size(int64_t keys, int64_t d_k) {
   return d_k * row_stride(keys);
 }
 
+// Scores of a query to weights, in place, with dropout; zero in the rest of the block. Returns log
+// Σ exp, 0 without keys.
+static inline float weights_of(const AttentionHead& head, int64_t query, const KeyRange& block,
+                               float* row) {
+  const KeyRange own = visible_in(block, head, query);
+  const float log_sum = own.end > own.begin ? softmax(row, own) : 0.0f;
+  clear(row, round_up(own.end), block.end - block.begin);
+  if (head.dropout.threshold != 0) drop_weights(head, query, block.begin, own.end, row, row);
+  return log_sum;
+}
+
+static float attention_weights(const AttentionHead& head, int64_t query, int64_t keys,
+                               float* scores) {
+  return weights_of(head, query, {0, keys}, scores);
+}
+
 // `keys` transposed; `weights` holds a block of score rows; log_sum may be null.
 static inline void attend(const AttentionHead& head, const float* keys, float* output,
                           int64_t output_stride, float* log_sum, float* weights) {
@@ -258,14 +274,8 @@ static inline void attend(const AttentionHead& head, const float* keys, float* o
         block_of(head.query + i0 * head.query_stride, head.query_stride, count);
     multiply(queries, scale, keys + block.begin, padded, head.d_k, most, weights);
     for (int64_t q = 0; q < count; ++q) {
-      const KeyRange own = visible_in(block, head, i0 + q);
-      float* row = weights + q * padded;
-      const float sum = own.end > own.begin ? softmax(row, own) : 0.0f;  // no keys: zero output
+      const float sum = weights_of(head, i0 + q, block, weights + q * padded);
       if (log_sum) log_sum[i0 + q] = sum;
-      clear(row, round_up(own.end), most);
-      if (head.dropout.threshold != 0) {
-        drop_weights(head, i0 + q, block.begin, own.end, row, row);
-      }
     }
     weighted_rows(weights, padded, head.value + block.begin * head.value_stride, head.value_stride,
                   most, head.d_v, count, output + i0 * output_stride, output_stride);
@@ -322,6 +332,12 @@ ATTN_APART static void backward_row(const AttentionHead& head, int64_t query, co
   }
   clear(scores, n, most);
   clear(dropped, n, most);
+}
+
+static void attention_score_gradients(const AttentionHead& head, int64_t query, int64_t keys,
+                                      float log_sum, float* weights, float* dropped,
+                                      float* scores) {
+  backward_row(head, query, {0, keys}, log_sum, weights, dropped, scores);
 }
 
 static void attention_backward(const AttentionHead& head, const AttentionGradients& gradients,

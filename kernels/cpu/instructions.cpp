@@ -34,6 +34,13 @@ struct EnumNames<cpu::Products> {
       {{cpu::Products::panels, "panels"}, {cpu::Products::libtorch, "libtorch"}});
 };
 
+// The values of ATTN_ATTENTION.
+template <>
+struct EnumNames<cpu::AttentionProducts> {
+  static constexpr auto values = std::to_array<EnumName<cpu::AttentionProducts>>(
+      {{cpu::AttentionProducts::fp32, "fp32"}, {cpu::AttentionProducts::tiles, "tiles"}});
+};
+
 namespace cpu {
 namespace {
 
@@ -78,6 +85,20 @@ bool is_intel() {
 #endif
 }
 
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr ? value : "";
+}
+
+template <class E>
+E value_named(const char* variable, const std::string& name, const char* remedy) {
+  const auto& all = EnumNames<E>::values;
+  const auto named =
+      std::find_if(all.begin(), all.end(), [&](const auto& entry) { return entry.name == name; });
+  require(named != all.end(), variable, name, remedy);
+  return named->value;
+}
+
 }  // namespace
 
 Isa native_isa() {
@@ -87,21 +108,15 @@ Isa native_isa() {
 
 ChosenIsa isa_named(const std::string& name, Isa native) {
   if (name.empty()) return {native, false};
-  const auto& all = EnumNames<Isa>::values;
-  const auto named =
-      std::find_if(all.begin(), all.end(), [&](const auto& entry) { return entry.name == name; });
-  require(named != all.end(), "ATTN_ISA", name,
-          "expected generic, avx2, avx512, avx512_bf16 or amx");
-  require(named->value <= native, "ATTN_ISA", name,
+  const Isa isa =
+      value_named<Isa>("ATTN_ISA", name, "expected generic, avx2, avx512, avx512_bf16 or amx");
+  require(isa <= native, "ATTN_ISA", name,
           "the best that this processor has is " + std::string(enum_name(native)));
-  return {named->value, true};
+  return {isa, true};
 }
 
 ChosenIsa chosen_isa() {
-  static const ChosenIsa chosen = [] {
-    const char* name = std::getenv("ATTN_ISA");
-    return isa_named(name != nullptr ? name : "", native_isa());
-  }();
+  static const ChosenIsa chosen = isa_named(variable("ATTN_ISA"), native_isa());
   return chosen;
 }
 
@@ -109,18 +124,23 @@ Products products_named(const std::string& name, Isa isa, bool intel) {
   if (name.empty()) {
     return isa >= Isa::avx2 && !intel ? Products::panels : Products::libtorch;
   }
-  const auto& all = EnumNames<Products>::values;
-  const auto named =
-      std::find_if(all.begin(), all.end(), [&](const auto& entry) { return entry.name == name; });
-  require(named != all.end(), "ATTN_PRODUCTS", name, "expected panels or libtorch");
-  return named->value;
+  return value_named<Products>("ATTN_PRODUCTS", name, "expected panels or libtorch");
 }
 
 Products chosen_products() {
-  static const Products chosen = [] {
-    const char* name = std::getenv("ATTN_PRODUCTS");
-    return products_named(name != nullptr ? name : "", chosen_isa().isa, is_intel());
-  }();
+  static const Products chosen =
+      products_named(variable("ATTN_PRODUCTS"), chosen_isa().isa, is_intel());
+  return chosen;
+}
+
+AttentionProducts attention_named(const std::string& name, Isa isa) {
+  if (name.empty()) return isa == Isa::amx ? AttentionProducts::tiles : AttentionProducts::fp32;
+  return value_named<AttentionProducts>("ATTN_ATTENTION", name, "expected fp32 or tiles");
+}
+
+AttentionProducts chosen_attention() {
+  static const AttentionProducts chosen =
+      attention_named(variable("ATTN_ATTENTION"), chosen_isa().isa);
   return chosen;
 }
 

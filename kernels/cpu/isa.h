@@ -16,6 +16,8 @@ const Kernels& table() {
                                      attention_scratch,
                                      attention_forward,
                                      attention_backward,
+                                     attention_weights,
+                                     attention_score_gradients,
                                      narrow_attention_scratch,
                                      narrow_attention_forward,
                                      narrow_attention_backward,

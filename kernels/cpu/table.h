@@ -142,6 +142,14 @@ struct Kernels {
   void (*attention_forward)(const AttentionHead&, float* output, int64_t output_stride,
                             float* log_sum, float* scratch);
   void (*attention_backward)(const AttentionHead&, const AttentionGradients&, float* scratch);
+  /// One query's part of attention, for products by other kernels (tile_attention.h): its scores
+  /// of the first `keys` keys, in a row of whole vectors of 16 floats, to weights in place, with
+  /// dropout and zero where masked. Returns log Σ exp. Without a window.
+  float (*attention_weights)(const AttentionHead&, int64_t query, int64_t keys, float* scores);
+  /// `weights` holds the scores again, `scores` the gradients of the dropped weights: overwritten
+  /// by the weights and the gradients of q · k; sets `dropped` to the dropped weights.
+  void (*attention_score_gradients)(const AttentionHead&, int64_t query, int64_t keys,
+                                    float log_sum, float* weights, float* dropped, float* scores);
   /// All heads of a sentence at once, vectorized across heads: for heads narrower than a vector.
   /// `first_index` holds the dropout counter of each head, `log_sum` a row of log_sum_stride per
   /// head; scratch holds narrow_attention_scratch(keys, d_k, d_v) floats.

@@ -6,7 +6,11 @@
 #include <algorithm>
 
 #include "base/random.h"
+#include "kernels/compute_scope.h"
+#include "kernels/cpu/instructions.h"
+#include "kernels/cpu/tile_attention.h"
 #include "kernels/ops/dropout.h"
+#include "kernels/ops/linear.h"
 
 namespace attn {
 namespace {
@@ -21,6 +25,7 @@ struct Layout {
   bool causal = false;
   int64_t window = 0;
   cpu::DropoutKey dropout;
+  const cpu::TileKernels* tiles = nullptr;  // for bf16 products where they are faster
 
   // The head of keys and values of a head of queries.
   int64_t kv_head(int64_t head) const { return head / (heads / kv_heads); }
@@ -77,6 +82,17 @@ void for_each_sentence(const Layout& layout, int64_t scratch_floats, F&& work) {
   });
 }
 
+// Floats of scratch for one head of the longest sentence.
+int64_t scratch_of_head(const Layout& layout, int64_t d_k, int64_t d_v) {
+  const int64_t keys = layout.most_keys();
+  const int64_t floats = cpu::kernels().attention_scratch(keys, d_k, d_v);
+  return layout.tiles ? std::max(floats, cpu::tile_attention_scratch(keys, d_k, d_v)) : floats;
+}
+
+bool takes_tiles(const Layout& layout, const cpu::AttentionHead& head) {
+  return layout.tiles != nullptr && cpu::suits_tile_attention(head);
+}
+
 std::vector<uint64_t> first_indices(const Layout& layout, int64_t sentence) {
   std::vector<uint64_t> indices;
   for (int64_t h = 0; h < layout.heads; ++h) indices.push_back(first_index(layout, sentence, h));
@@ -95,7 +111,7 @@ class CpuAttention : public torch::autograd::Function<CpuAttention> {
     const cpu::Kernels& kernels = cpu::kernels();
     const bool narrow = across_heads(layout->heads, d_k, d_v);
     const int64_t scratch = narrow ? kernels.narrow_attention_scratch(most, d_k, d_v)
-                                   : kernels.attention_scratch(most, d_k, d_v);
+                                   : scratch_of_head(*layout, d_k, d_v);
     for_each_sentence(*layout, scratch, [&](int64_t sentence, float* buffer) {
       const int64_t row = layout->query_offsets[sentence];
       float* output = out.data_ptr<float>() + row * out.size(1);
@@ -106,9 +122,15 @@ class CpuAttention : public torch::autograd::Function<CpuAttention> {
                                          out.size(1), log_sum, rows, buffer);
         return;
       }
-      for (int64_t head = 0; head < heads; ++head) {
-        kernels.attention_forward(head_of(*layout, queries, keys, values, sentence, head),
-                                  output + head * d_v, out.size(1), log_sum + head * rows, buffer);
+      for (int64_t h = 0; h < heads; ++h) {
+        const auto head = head_of(*layout, queries, keys, values, sentence, h);
+        if (takes_tiles(*layout, head)) {
+          cpu::tile_attention_forward(*layout->tiles, head, output + h * d_v, out.size(1),
+                                      log_sum + h * rows, buffer);
+        } else {
+          kernels.attention_forward(head, output + h * d_v, out.size(1), log_sum + h * rows,
+                                    buffer);
+        }
       }
     });
     context->save_for_backward({queries, keys, values, log_sums});
@@ -129,7 +151,7 @@ class CpuAttention : public torch::autograd::Function<CpuAttention> {
     const cpu::Kernels& kernels = cpu::kernels();
     const bool narrow = across_heads(layout.heads, d_k, d_v);
     const int64_t scratch = narrow ? kernels.narrow_attention_scratch(layout.most_keys(), d_k, d_v)
-                                   : kernels.attention_scratch(layout.most_keys(), d_k, d_v);
+                                   : scratch_of_head(layout, d_k, d_v);
     const auto gradients_of = [&](int64_t sentence, int64_t head) {
       const int64_t q0 = layout.query_offsets[sentence], k0 = layout.key_offsets[sentence];
       const int64_t kv = layout.kv_head(head);
@@ -148,9 +170,13 @@ class CpuAttention : public torch::autograd::Function<CpuAttention> {
                                           gradients_of(sentence, 0), queries.size(0), buffer);
         return;
       }
-      for (int64_t head = 0; head < layout.heads; ++head) {
-        kernels.attention_backward(head_of(layout, queries, keys, values, sentence, head),
-                                   gradients_of(sentence, head), buffer);
+      for (int64_t h = 0; h < layout.heads; ++h) {
+        const auto head = head_of(layout, queries, keys, values, sentence, h);
+        if (takes_tiles(layout, head)) {
+          cpu::tile_attention_backward(*layout.tiles, head, gradients_of(sentence, h), buffer);
+        } else {
+          kernels.attention_backward(head, gradients_of(sentence, h), buffer);
+        }
       }
     });
     return {d_queries, d_keys, d_values, torch::Tensor()};
@@ -310,6 +336,11 @@ torch::Tensor packed_attention(const torch::Tensor& queries, const torch::Tensor
   layout->causal = options.causal;
   layout->window = options.window;
   layout->dropout = draw_dropout_key(options.dropout);
+  const PackedWeights* packed = ComputeScope::packed_weights();
+  if (packed != nullptr && packed->precision() == Precision::bf16 &&
+      cpu::chosen_attention() == cpu::AttentionProducts::tiles) {
+    layout->tiles = cpu::tile_kernels();
+  }
   const auto widen = [](const torch::Tensor& x) { return x.to(torch::kFloat32).contiguous(); };
   return CpuAttention::apply(widen(queries), widen(keys), widen(values),
                              std::shared_ptr<const Layout>(std::move(layout)));

@@ -10,9 +10,12 @@
 #include <thread>
 
 #include "kernels/compute_scope.h"
+#include "kernels/cpu/instructions.h"
 #include "kernels/cpu/table.h"
+#include "kernels/ops/attention.h"
 #include "kernels/ops/dropout.h"
 #include "kernels/ops/embedding.h"
+#include "kernels/ops/linear.h"
 #include "kernels/ops/residual_norm.h"
 #include "kernels/ops/top_k.h"
 #include "tests/support/catch.h"
@@ -60,6 +63,38 @@ TEST_CASE("a dropout seed determines the keys of its thread, also in nested scop
     CHECK(draw_dropout_key(0.5).key == second);
   }
   CHECK(draw_dropout_key(0.5).key != second);  // the outer one continues its sequence
+}
+
+TEST_CASE("attention in a scope of bf16 tiles is that of LibTorch up to rounding") {
+  if (!has_packed_products(Precision::bf16)) return;  // the tests on plain kernels have them
+  torch::manual_seed(5);
+  const std::vector<int64_t> offsets{0, 90, 93, 200};  // long sentences and a short one
+  const PackedAttention options{
+      .heads = 2, .query_offsets = offsets, .key_offsets = offsets, .causal = true};
+  const auto rows = [] { return torch::randn({200, 2 * 40}).requires_grad_(); };
+  const torch::Tensor q = rows(), k = rows(), v = rows(), d_out = torch::randn({200, 2 * 40});
+  const auto run = [&](auto attention) {
+    const torch::Tensor out = attention(q, k, v, options);
+    auto results = torch::autograd::grad({out}, {q, k, v}, {d_out});
+    results.insert(results.begin(), out);
+    return results;
+  };
+  PackedWeights packed(Precision::bf16);
+  const auto exact = run(padded_attention), outside = run(packed_attention);
+  const auto rounded = [&] {
+    const ComputeScope scope({.precision = Precision::bf16, .packed_weights = &packed});
+    return run(packed_attention);
+  }();
+  for (size_t i = 0; i < exact.size(); ++i) {
+    const double largest = exact[i].abs().max().item<double>();
+    CHECK(max_difference(rounded[i], exact[i]) < largest / 64);
+    CHECK(max_difference(outside[i], exact[i]) < largest * 1e-5);
+    // The short sentence stays in float32.
+    CHECK(max_difference(rounded[i].slice(0, 90, 93), exact[i].slice(0, 90, 93)) < largest * 1e-5);
+    if (cpu::chosen_attention() == cpu::AttentionProducts::tiles) {
+      CHECK(max_difference(rounded[i], exact[i]) > largest * 1e-5);
+    }
+  }
 }
 
 TEST_CASE("residual_norm without dropout equals LayerNorm of the sum, values and gradients") {
