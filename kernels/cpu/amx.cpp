@@ -6,7 +6,7 @@
 namespace attn::cpu::amx {
 namespace {
 
-// Inner tiles per pass: two lines of right tiles (32 KB) stay in L1 while left tiles stream by.
+// Inner tiles per pass: two lines of left tiles (32 KB) stay in L1 while right tiles stream by.
 constexpr int64_t kInnerBlock = 16;
 // Lines of right tiles per pass: 512 KB with kInnerBlock, for L2.
 constexpr int64_t kColumnBlock = 32;

@@ -7,6 +7,7 @@
 #include "kernels/cpu/attention_body.h"
 #include "kernels/cpu/step_attention_body.h"
 #include "kernels/cpu/head_lanes_body.h"
+#include "kernels/cpu/head_shuffles_body.h"
 #include "kernels/cpu/narrow_attention_body.h"
 #include "kernels/cpu/norm_body.h"
 #include "kernels/cpu/loss_body.h"

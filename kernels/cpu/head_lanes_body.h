@@ -40,204 +40,79 @@ static inline int64_t heads_in(const HeadLanes& lanes) {
   return least(lanes.per_slot, lanes.heads - lanes.first);
 }
 
-// Rows and vectors have their elements in different orders: head by head in a row, a vector per
-// element of a head. `whole_vectors` says whether a group's part of a row is 1, 2, 4 or 8 vectors,
-// which shuffles reorder; otherwise elements are copied one by one, several times as slow.
-static inline bool whole_vectors(const HeadLanes& lanes, int64_t width) {
-  return (width == 2 || width == 4 || width == 8) && width <= kLanes &&
-         heads_in(lanes) == lanes.per_slot && lanes.per_slot * width % kLanes == 0;
-}
+// Rows have their elements head by head, vectors one element of several heads: the functions below
+// reorder them element by element, those of head_shuffles_body.h by shuffles.
 
-static inline Vector shuffle(Vector a, Vector b, Lanes index) {
-#ifdef __clang__  // no variable shuffle
-  Vector out;
-  for (int64_t l = 0; l < kLanes; ++l) {
-    const int32_t i = index[l] % (2 * kLanes);
-    out[l] = i < kLanes ? a[i] : b[i - kLanes];
-  }
-  return out;
-#else
-  return __builtin_shuffle(a, b, index);
-#endif
-}
-
-// Lane l is element index[l] of `kCount` vectors end to end; higher bits of an index are ignored.
-template <int64_t kCount>
-static inline Vector select(const Vector* from, Lanes index) {
-  if constexpr (kCount == 1) {
-    return shuffle(from[0], from[0], index);
-  } else if constexpr (kCount == 2) {
-    return shuffle(from[0], from[1], index);
-  } else {
-    const Vector low = select<kCount / 2>(from, index);
-    const Vector high = select<kCount / 2>(from + kCount / 2, index);
-    return (index & static_cast<int32_t>(kCount / 2 * kLanes)) != 0 ? high : low;
+// A row of [heads * width] floats to `width` vectors, the same in every slot.
+template <class Width>
+static inline void spread_row(const HeadLanes& lanes, const float* row, Width width, float* out) {
+  const int64_t present = heads_in(lanes);
+  for (int64_t c = 0; c < width; ++c) {
+    const float* in = row + lanes.first * width + c;
+    float* vector = out + c * kLanes;
+    for (int64_t h = 0; h < lanes.per_slot; ++h) vector[h] = h < present ? in[h * width] : 0.0f;
+    for (int64_t l = lanes.per_slot; l < kLanes; ++l) vector[l] = vector[l - lanes.per_slot];
   }
 }
 
-// Calls body with 1, 2, 4 or 8 as a constant.
-template <class Body>
-static inline void with_count(int64_t count, Body body) {
-  if (count == 1) body(ConstantWidth<1>{});
-  if (count == 2) body(ConstantWidth<2>{});
-  if (count == 4) body(ConstantWidth<4>{});
-  if (count == 8) body(ConstantWidth<8>{});
-}
-
-// Calls body(vectors of a row, width), both constants.
-template <class Body>
-static inline void with_vectors(const HeadLanes& lanes, int64_t any_width, Body body) {
-  with_count(any_width, [&](auto width) {
-    with_count(lanes.per_slot * width / kLanes, [&](auto count) { body(count, width); });
+static void copy_spread(const HeadLanes& lanes, const float* rows, int64_t stride, int64_t count,
+                        int64_t any_width, float* out) {
+  with_width(any_width, [&](auto width) {
+    for (int64_t j = 0; j < count; ++j) {
+      spread_row(lanes, rows + j * stride, width, out + j * width * kLanes);
+    }
   });
 }
 
-template <int64_t kCount>
-static inline void load_vectors(const float* from, Vector* to) {
-  for (int64_t v = 0; v < kCount; ++v) to[v] = load(from + v * kLanes);
-}
-
-// The element of `width` vectors end to end that is element l of a row's first vector and slot.
-static inline Lanes row_order(int64_t width) {
-  Lanes order = {};
-  for (int64_t l = 0; l < kLanes; ++l) {
-    order[l] = static_cast<int32_t>(l % width * kLanes + l / width);
-  }
-  return order;
-}
-
-// Rows of [heads * width] floats to `width` vectors each, the same in every slot.
-static void spread_rows(const HeadLanes& lanes, const float* rows, int64_t stride, int64_t count,
-                        int64_t any_width, float* out) {
-  const float* in = rows + lanes.first * any_width;
-  if (whole_vectors(lanes, any_width)) {
-    Lanes order = {};
-    for (int64_t l = 0; l < kLanes; ++l) {
-      order[l] = static_cast<int32_t>(l % lanes.per_slot * any_width);
-    }
-    with_vectors(lanes, any_width, [&](auto vectors, auto width) {
-      constexpr int64_t kVectors = decltype(vectors)::kValue, kWidth = decltype(width)::kValue;
-      for (int64_t j = 0; j < count; ++j) {
-        Vector row[kVectors];
-        load_vectors<kVectors>(in + j * stride, row);
-        for (int32_t c = 0; c < kWidth; ++c) {
-          store(out + (j * kWidth + c) * kLanes, select<kVectors>(row, order + c));
-        }
-      }
-    });
-    return;
-  }
-  const int64_t present = heads_in(lanes), width = any_width;
-  for (int64_t j = 0; j < count; ++j) {
-    for (int64_t c = 0; c < width; ++c) {
-      float* vector = out + (j * width + c) * kLanes;
-      for (int64_t l = 0; l < kLanes; ++l) {
-        const int64_t h = l % lanes.per_slot;
-        vector[l] = h < present ? in[j * stride + h * width + c] : 0.0f;
-      }
-    }
-  }
-}
-
 // Rows [0, count) to kBlock × width vectors, a row per slot; zeros beyond `count`.
-static void gather_rows(const HeadLanes& lanes, const float* rows, int64_t stride, int64_t count,
+static void copy_gather(const HeadLanes& lanes, const float* rows, int64_t stride, int64_t count,
                         int64_t any_width, float* out) {
-  const float* in = rows + lanes.first * any_width;
-  if (whole_vectors(lanes, any_width)) {
-    Lanes order = {};
-    for (int64_t l = 0; l < kLanes; ++l) order[l] = static_cast<int32_t>(l * any_width);
-    with_vectors(lanes, any_width, [&](auto vectors, auto width) {
-      constexpr int64_t kVectors = decltype(vectors)::kValue, kWidth = decltype(width)::kValue;
-      for (int64_t q = 0; q < kBlock; ++q) {
-        Vector all[kWidth] = {};
-        for (int64_t s = 0; s < kWidth / kVectors && q * lanes.slots + s < count; ++s) {
-          load_vectors<kVectors>(in + (q * lanes.slots + s) * stride, all + s * kVectors);
+  with_width(any_width, [&](auto width) {
+    const int64_t present = heads_in(lanes);
+    for (int64_t slot = 0; slot < kBlock * lanes.slots; ++slot) {
+      const float* in = rows + slot * stride + lanes.first * width;
+      float* vectors =
+          out + slot / lanes.slots * width * kLanes + slot % lanes.slots * lanes.per_slot;
+      for (int64_t c = 0; c < width; ++c) {
+        for (int64_t h = 0; h < lanes.per_slot; ++h) {
+          vectors[c * kLanes + h] = slot < count && h < present ? in[h * width + c] : 0.0f;
         }
-        for (int32_t c = 0; c < kWidth; ++c) {
-          store(out + (q * kWidth + c) * kLanes, select<kWidth>(all, order + c));
-        }
-      }
-    });
-    return;
-  }
-  const int64_t present = heads_in(lanes), width = any_width;
-  for (int64_t slot = 0; slot < kBlock * lanes.slots; ++slot) {
-    float* vectors =
-        out + slot / lanes.slots * width * kLanes + slot % lanes.slots * lanes.per_slot;
-    for (int64_t c = 0; c < width; ++c) {
-      for (int64_t h = 0; h < lanes.per_slot; ++h) {
-        vectors[c * kLanes + h] =
-            slot < count && h < present ? in[slot * stride + h * width + c] : 0.0f;
       }
     }
-  }
+  });
 }
 
-// The inverse of gather_rows.
-static void scatter_rows(const HeadLanes& lanes, const float* vectors, int64_t count,
+// The inverse of copy_gather.
+static void copy_scatter(const HeadLanes& lanes, const float* vectors, int64_t count,
                          int64_t any_width, float* rows, int64_t stride) {
-  float* out = rows + lanes.first * any_width;
-  if (whole_vectors(lanes, any_width)) {
-    const Lanes order = row_order(any_width);
-    with_vectors(lanes, any_width, [&](auto of_row, auto width) {
-      constexpr int64_t kVectors = decltype(of_row)::kValue, kWidth = decltype(width)::kValue;
-      for (int64_t slot = 0; slot < count; ++slot) {
-        Vector all[kWidth];
-        load_vectors<kWidth>(vectors + slot / lanes.slots * kWidth * kLanes, all);
-        const auto lane = static_cast<int32_t>(slot % lanes.slots * lanes.per_slot);
-        for (int32_t v = 0; v < kVectors; ++v) {
-          store(out + slot * stride + v * kLanes,
-                select<kWidth>(all, order + (lane + v * static_cast<int32_t>(kLanes / kWidth))));
-        }
+  with_width(any_width, [&](auto width) {
+    const int64_t present = heads_in(lanes);
+    for (int64_t slot = 0; slot < count; ++slot) {
+      const float* in =
+          vectors + slot / lanes.slots * width * kLanes + slot % lanes.slots * lanes.per_slot;
+      float* out = rows + slot * stride + lanes.first * width;
+      for (int64_t c = 0; c < width; ++c) {
+        for (int64_t h = 0; h < present; ++h) out[h * width + c] = in[c * kLanes + h];
       }
-    });
-    return;
-  }
-  const int64_t present = heads_in(lanes), width = any_width;
-  for (int64_t slot = 0; slot < count; ++slot) {
-    const float* in =
-        vectors + slot / lanes.slots * width * kLanes + slot % lanes.slots * lanes.per_slot;
-    for (int64_t c = 0; c < width; ++c) {
-      for (int64_t h = 0; h < present; ++h) out[slot * stride + h * width + c] = in[c * kLanes + h];
     }
-  }
+  });
 }
 
 // Adds `width` vectors per row, summed over slots, to rows of [heads * width] floats.
-static void add_slots(const HeadLanes& lanes, const float* vectors, int64_t count,
-                      int64_t any_width, float* rows, int64_t stride) {
-  float* out = rows + lanes.first * any_width;
-  if (whole_vectors(lanes, any_width)) {
-    const Lanes order = row_order(any_width);
-    Lanes lane = {};
-    for (int64_t l = 0; l < kLanes; ++l) lane[l] = static_cast<int32_t>(l);
-    with_vectors(lanes, any_width, [&](auto of_row, auto width) {
-      constexpr int64_t kVectors = decltype(of_row)::kValue, kWidth = decltype(width)::kValue;
-      for (int64_t j = 0; j < count; ++j) {
-        Vector all[kWidth];
-        load_vectors<kWidth>(vectors + j * kWidth * kLanes, all);
-        for (int64_t s = lanes.per_slot; s < kLanes;
-             s *= 2) {  // the sum over slots in each of them
-          for (Vector& x : all) x += shuffle(x, x, lane + static_cast<int32_t>(s));
+static void copy_add(const HeadLanes& lanes, const float* vectors, int64_t count, int64_t any_width,
+                     float* rows, int64_t stride) {
+  with_width(any_width, [&](auto width) {
+    const int64_t present = heads_in(lanes);
+    for (int64_t j = 0; j < count; ++j) {
+      for (int64_t c = 0; c < width; ++c) {
+        const float* in = vectors + (j * width + c) * kLanes;
+        float* out = rows + j * stride + lanes.first * width + c;
+        for (int64_t h = 0; h < present; ++h) {
+          float sum = 0.0f;
+          for (int64_t s = h; s < kLanes; s += lanes.per_slot) sum += in[s];
+          out[h * width] += sum;
         }
-        for (int32_t v = 0; v < kVectors; ++v) {
-          float* at = out + j * stride + v * kLanes;
-          store(at,
-                load(at) + select<kWidth>(all, order + v * static_cast<int32_t>(kLanes / kWidth)));
-        }
-      }
-    });
-    return;
-  }
-  const int64_t present = heads_in(lanes), width = any_width;
-  for (int64_t j = 0; j < count; ++j) {
-    for (int64_t c = 0; c < width; ++c) {
-      const float* in = vectors + (j * width + c) * kLanes;
-      for (int64_t h = 0; h < present; ++h) {
-        float sum = 0.0f;
-        for (int64_t s = h; s < kLanes; s += lanes.per_slot) sum += in[s];
-        out[j * stride + h * width + c] += sum;
       }
     }
-  }
+  });
 }

@@ -91,11 +91,11 @@ std::string variable(const char* name) {
 }
 
 template <class E>
-E value_named(const char* variable, const std::string& name, const char* remedy) {
+E value_named(const char* option, const std::string& name, const char* remedy) {
   const auto& all = EnumNames<E>::values;
   const auto named =
       std::find_if(all.begin(), all.end(), [&](const auto& entry) { return entry.name == name; });
-  require(named != all.end(), variable, name, remedy);
+  require(named != all.end(), option, name, remedy);
   return named->value;
 }
 

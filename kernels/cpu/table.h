@@ -144,7 +144,7 @@ struct Kernels {
   void (*attention_backward)(const AttentionHead&, const AttentionGradients&, float* scratch);
   /// One query's part of attention, for products by other kernels (tile_attention.h): its scores
   /// of the first `keys` keys, in a row of whole vectors of 16 floats, to weights in place, with
-  /// dropout and zero where masked. Returns log Σ exp. Without a window.
+  /// dropout and zero where masked. Returns log Σ exp.
   float (*attention_weights)(const AttentionHead&, int64_t query, int64_t keys, float* scores);
   /// `weights` holds the scores again, `scores` the gradients of the dropped weights: overwritten
   /// by the weights and the gradients of q · k; sets `dropped` to the dropped weights.

@@ -21,29 +21,67 @@ int64_t score_stride(int64_t keys) {
   return whole % 128 == 0 ? whole + kTileLines : whole;
 }
 
-// Tile operands are bf16: half as many floats.
-int64_t operand_floats(int64_t lines, int64_t inner) {
-  return round_up(lines, kTileLines) * round_up(inner, kTileInner) / 2;
-}
-
-// Hands out the parts of the scratch memory, each at a cache line.
+// Hands out the parts of the scratch memory, whole cache lines each; without memory it only counts.
 class Room {
  public:
-  explicit Room(float* scratch) : next_(scratch) {
+  Room() = default;
+  explicit Room(float* scratch) {
     const auto address = reinterpret_cast<uintptr_t>(scratch);
-    next_ += (64 - address % 64) % 64 / sizeof(float);
+    memory_ = scratch + (64 - address % 64) % 64 / sizeof(float);
   }
   float* floats(int64_t count) {
-    float* out = next_;
-    next_ += round_up(count, 16);
-    return out;
+    float* part = memory_ != nullptr ? memory_ + used_ : nullptr;
+    used_ += round_up(count, kLine);
+    return part;
   }
+  // Tile operands are bf16: half as many floats.
   uint16_t* operand(int64_t lines, int64_t inner) {
-    return reinterpret_cast<uint16_t*>(floats(operand_floats(lines, inner)));
+    return reinterpret_cast<uint16_t*>(
+        floats(round_up(lines, kTileLines) * round_up(inner, kTileInner) / 2));
   }
+  // With those lost to the alignment of the first part.
+  int64_t needed() const { return used_ + kLine - 1; }
 
  private:
-  float* next_;
+  static constexpr int64_t kLine = 16;
+  float* memory_ = nullptr;
+  int64_t used_ = 0;
+};
+
+struct ForwardParts {
+  ForwardParts(Room room, int64_t all_keys, int64_t d_k, int64_t d_v)
+      : keys(room.operand(all_keys, d_k)),
+        values(room.operand(d_v, all_keys)),
+        left_queries(room.operand(kQueries, d_k)),
+        left_weights(room.operand(kQueries, all_keys)),
+        queries(room.floats(kQueries * d_k)),
+        weights(room.floats(kQueries * score_stride(all_keys))),
+        needed(room.needed()) {}
+  uint16_t *keys, *values;                // right operands: transposed, and as rows
+  uint16_t *left_queries, *left_weights;  // of a block of queries
+  float *queries, *weights;
+  int64_t needed;
+};
+
+struct BackwardParts {
+  BackwardParts(Room room, int64_t all_keys, int64_t d_k, int64_t d_v)
+      : keys(room.operand(all_keys, d_k)),
+        key_rows(room.operand(d_k, all_keys)),
+        values(room.operand(all_keys, d_v)),
+        left_rows(room.operand(kQueries, std::max(d_k, d_v))),
+        right_rows(room.operand(std::max(d_k, d_v), kQueries)),
+        left_weights(room.operand(kQueries, all_keys)),
+        turned_weights(room.operand(all_keys, kQueries)),
+        queries(room.floats(kQueries * d_k)),
+        weights(room.floats(kQueries * score_stride(all_keys))),
+        dropped(room.floats(kQueries * score_stride(all_keys))),
+        scores(room.floats(kQueries * score_stride(all_keys))),
+        needed(room.needed()) {}
+  uint16_t *keys, *key_rows, *values;  // right operands: transposed, as rows, transposed
+  uint16_t *left_rows, *right_rows;    // of a block: queries or gradients of outputs
+  uint16_t *left_weights, *turned_weights;
+  float *queries, *weights, *dropped, *scores;
+  int64_t needed;
 };
 
 // A block of queries and the keys that its last query may attend to.
@@ -64,13 +102,20 @@ TileSource rows_of(const float* rows, int64_t stride, int64_t count, int64_t wid
   return {.data = rows, .stride = stride, .rows = count, .columns = width, .narrow = false};
 }
 
-// The block's rows of `from` times `factor`, end to end.
-void scale_rows(const float* from, int64_t stride, const Block& block, int64_t width, float factor,
-                float* to) {
+TileSource queries_of(const AttentionHead& head, const Block& block) {
+  return rows_of(head.query + block.first * head.query_stride, head.query_stride, block.count,
+                 head.d_k);
+}
+
+// The block's queries / √d_k as a left operand, through `scaled`.
+void pack_scaled_queries(const TileKernels& tiles, const AttentionHead& head, const Block& block,
+                         float* scaled, uint16_t* left) {
+  const float scale = 1.0f / std::sqrt(static_cast<float>(head.d_k));
   for (int64_t q = 0; q < block.count; ++q) {
-    const float* in = from + (block.first + q) * stride;
-    for (int64_t c = 0; c < width; ++c) to[q * width + c] = in[c] * factor;
+    const float* in = head.query + (block.first + q) * head.query_stride;
+    for (int64_t c = 0; c < head.d_k; ++c) scaled[q * head.d_k + c] = in[c] * scale;
   }
+  tiles.left(rows_of(scaled, head.d_k, block.count, head.d_k), left);
 }
 
 // out = left × rightᵀ over the block's keys: scores, or gradients of weights.
@@ -126,89 +171,63 @@ bool suits_tile_attention(const AttentionHead& head) {
 }
 
 int64_t tile_attention_scratch(int64_t keys, int64_t d_k, int64_t d_v) {
-  const int64_t widest = std::max(d_k, d_v);
-  return 2 * operand_floats(keys, d_k) + operand_floats(keys, d_v) +  // packed keys and values
-         operand_floats(d_k, keys) + operand_floats(d_v, keys) +
-         4 * operand_floats(kQueries, widest) + 2 * kQueries * widest +  // a block's rows
-         operand_floats(kQueries, keys) + operand_floats(keys, kQueries) +
-         3 * kQueries * score_stride(keys) + 16 * 16;  // the last: alignment of the parts
+  return std::max(ForwardParts(Room(), keys, d_k, d_v).needed,
+                  BackwardParts(Room(), keys, d_k, d_v).needed);
 }
 
 void tile_attention_forward(const TileKernels& tiles, const AttentionHead& head, float* output,
                             int64_t output_stride, float* log_sum, float* scratch) {
   const int64_t stride = score_stride(head.keys);
-  const float scale = 1.0f / std::sqrt(static_cast<float>(head.d_k));
-  Room room(scratch);
-  uint16_t* keys = room.operand(head.keys, head.d_k);
-  uint16_t* values = room.operand(head.d_v, head.keys);
-  uint16_t* left_queries = room.operand(kQueries, head.d_k);
-  uint16_t* left_weights = room.operand(kQueries, head.keys);
-  float* queries = room.floats(kQueries * head.d_k);
-  float* weights = room.floats(kQueries * stride);
-  tiles.right_transposed(rows_of(head.key, head.key_stride, head.keys, head.d_k), keys);
-  tiles.right(rows_of(head.value, head.value_stride, head.keys, head.d_v), values);
+  const ForwardParts parts(Room(scratch), head.keys, head.d_k, head.d_v);
+  tiles.right_transposed(rows_of(head.key, head.key_stride, head.keys, head.d_k), parts.keys);
+  tiles.right(rows_of(head.value, head.value_stride, head.keys, head.d_v), parts.values);
   for_each_block(head, [&](const Block& block) {
-    scale_rows(head.query, head.query_stride, block, head.d_k, scale, queries);
-    tiles.left(rows_of(queries, head.d_k, block.count, head.d_k), left_queries);
-    multiply_by_keys(tiles, left_queries, keys, block, head.d_k, weights, stride);
+    pack_scaled_queries(tiles, head, block, parts.queries, parts.left_queries);
+    multiply_by_keys(tiles, parts.left_queries, parts.keys, block, head.d_k, parts.weights, stride);
     for (int64_t q = 0; q < block.count; ++q) {
-      log_sum[block.first + q] =
-          kernels().attention_weights(head, block.first + q, block.keys, weights + q * stride);
+      log_sum[block.first + q] = kernels().attention_weights(head, block.first + q, block.keys,
+                                                             parts.weights + q * stride);
     }
-    tiles.left(rows_of(weights, stride, block.count, block.keys), left_weights);
-    sum_over_keys(tiles, left_weights, values, block, head.keys, head.d_v,
+    tiles.left(rows_of(parts.weights, stride, block.count, block.keys), parts.left_weights);
+    sum_over_keys(tiles, parts.left_weights, parts.values, block, head.keys, head.d_v,
                   output + block.first * output_stride, output_stride);
   });
 }
 
 void tile_attention_backward(const TileKernels& tiles, const AttentionHead& head,
                              const AttentionGradients& gradients, float* scratch) {
-  const int64_t stride = score_stride(head.keys), widest = std::max(head.d_k, head.d_v);
-  const float scale = 1.0f / std::sqrt(static_cast<float>(head.d_k));
-  Room room(scratch);
-  uint16_t* keys = room.operand(head.keys, head.d_k);
-  uint16_t* key_rows = room.operand(head.d_k, head.keys);
-  uint16_t* values = room.operand(head.keys, head.d_v);
-  uint16_t* left_rows = room.operand(kQueries, widest);
-  uint16_t* query_rows = room.operand(head.d_k, kQueries);
-  uint16_t* output_rows = room.operand(head.d_v, kQueries);
-  uint16_t* left_weights = room.operand(kQueries, head.keys);
-  uint16_t* turned_weights = room.operand(head.keys, kQueries);
-  float* queries = room.floats(kQueries * head.d_k);
-  float* weights = room.floats(kQueries * stride);
-  float* dropped = room.floats(kQueries * stride);
-  float* scores = room.floats(kQueries * stride);
-  const TileSource all_keys = rows_of(head.key, head.key_stride, head.keys, head.d_k);
-  tiles.right_transposed(all_keys, keys);
-  tiles.right(all_keys, key_rows);
-  tiles.right_transposed(rows_of(head.value, head.value_stride, head.keys, head.d_v), values);
+  const int64_t stride = score_stride(head.keys);
+  const BackwardParts parts(Room(scratch), head.keys, head.d_k, head.d_v);
+  const TileSource keys = rows_of(head.key, head.key_stride, head.keys, head.d_k);
+  tiles.right_transposed(keys, parts.keys);
+  tiles.right(keys, parts.key_rows);
+  tiles.right_transposed(rows_of(head.value, head.value_stride, head.keys, head.d_v), parts.values);
   for_each_block(head, [&](const Block& block) {
-    const TileSource of_queries = rows_of(head.query + block.first * head.query_stride,
-                                          head.query_stride, block.count, head.d_k);
-    const TileSource of_outputs = rows_of(gradients.output + block.first * gradients.output_stride,
-                                          gradients.output_stride, block.count, head.d_v);
-    scale_rows(head.query, head.query_stride, block, head.d_k, scale, queries);
-    tiles.left(rows_of(queries, head.d_k, block.count, head.d_k), left_rows);
-    multiply_by_keys(tiles, left_rows, keys, block, head.d_k, weights, stride);
-    tiles.left(of_outputs, left_rows);
-    multiply_by_keys(tiles, left_rows, values, block, head.d_v, scores, stride);
+    const TileSource outputs = rows_of(gradients.output + block.first * gradients.output_stride,
+                                       gradients.output_stride, block.count, head.d_v);
+    pack_scaled_queries(tiles, head, block, parts.queries, parts.left_rows);
+    multiply_by_keys(tiles, parts.left_rows, parts.keys, block, head.d_k, parts.weights, stride);
+    tiles.left(outputs, parts.left_rows);
+    multiply_by_keys(tiles, parts.left_rows, parts.values, block, head.d_v, parts.scores, stride);
     for (int64_t q = 0; q < block.count; ++q) {
+      const int64_t at = q * stride;
       kernels().attention_score_gradients(head, block.first + q, block.keys,
-                                          gradients.log_sum[block.first + q], weights + q * stride,
-                                          dropped + q * stride, scores + q * stride);
+                                          gradients.log_sum[block.first + q], parts.weights + at,
+                                          parts.dropped + at, parts.scores + at);
     }
-    const TileSource of_scores = rows_of(scores, stride, block.count, block.keys);
-    tiles.left(of_scores, left_weights);
-    sum_over_keys(tiles, left_weights, key_rows, block, head.keys, head.d_k,
+    const TileSource scores = rows_of(parts.scores, stride, block.count, block.keys);
+    tiles.left(scores, parts.left_weights);
+    sum_over_keys(tiles, parts.left_weights, parts.key_rows, block, head.keys, head.d_k,
                   gradients.query + block.first * head.query_stride, head.query_stride);
-    tiles.left_transposed(of_scores, turned_weights);
-    tiles.right(of_queries, query_rows);
-    add_over_queries(tiles, turned_weights, query_rows, block, head.d_k, gradients.key,
+    tiles.left_transposed(scores, parts.turned_weights);
+    tiles.right(queries_of(head, block), parts.right_rows);
+    add_over_queries(tiles, parts.turned_weights, parts.right_rows, block, head.d_k, gradients.key,
                      head.key_stride);
-    tiles.left_transposed(rows_of(dropped, stride, block.count, block.keys), turned_weights);
-    tiles.right(of_outputs, output_rows);
-    add_over_queries(tiles, turned_weights, output_rows, block, head.d_v, gradients.value,
-                     head.value_stride);
+    tiles.left_transposed(rows_of(parts.dropped, stride, block.count, block.keys),
+                          parts.turned_weights);
+    tiles.right(outputs, parts.right_rows);
+    add_over_queries(tiles, parts.turned_weights, parts.right_rows, block, head.d_v,
+                     gradients.value, head.value_stride);
   });
 }
 

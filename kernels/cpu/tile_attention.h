@@ -9,15 +9,18 @@
 
 namespace attn::cpu {
 
-/// Whether tiles are faster than the float32 kernel, where they are with AMX: for heads of at least
-/// 32 dimensions and sentences of at least 48 keys (results/performance.md), without a window.
+/// Whether tiles outperform the float32 kernel on AMX: for heads of at least 32 dimensions and
+/// sentences of at least 48 keys, without a window (measured with as many queries as keys:
+/// results/performance.md).
 bool suits_tile_attention(const AttentionHead&);
 
 /// Floats of scratch for sentences of up to `keys` keys.
 int64_t tile_attention_scratch(int64_t keys, int64_t d_k, int64_t d_v);
 
-/// As Kernels::attention_forward and attention_backward. At least one key; the window is ignored.
-/// Relative error about that of bf16, 2^-8, of the largest value in a row.
+/// As Kernels::attention_forward and attention_backward, for at least one key. With a window all
+/// keys are multiplied. Operands are rounded to bf16 (8 significant bits), queries after scaling: a
+/// score s has an error of up to 2^-7 Σ |q k| / √d_k, a weight that of exp(s), a sum over keys or
+/// queries 2^-7 of the sum of its absolute terms.
 void tile_attention_forward(const TileKernels&, const AttentionHead&, float* output,
                             int64_t output_stride, float* log_sum, float* scratch);
 void tile_attention_backward(const TileKernels&, const AttentionHead&, const AttentionGradients&,

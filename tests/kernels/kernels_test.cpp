@@ -65,8 +65,44 @@ TEST_CASE("a dropout seed determines the keys of its thread, also in nested scop
   CHECK(draw_dropout_key(0.5).key != second);  // the outer one continues its sequence
 }
 
+namespace {
+
+// An output, and the gradients of its inputs.
+std::vector<torch::Tensor> with_gradients(const torch::Tensor& out,
+                                          const std::vector<torch::Tensor>& inputs,
+                                          const torch::Tensor& d_out) {
+  auto results = torch::autograd::grad({out}, inputs, {d_out});
+  results.insert(results.begin(), out);
+  return results;
+}
+
+}  // namespace
+
+TEST_CASE("grouped queries in a scope of bf16 tiles share keys and values") {
+  if (!has_packed_products(Precision::bf16)) return;  // covered by the test kernels/generic
+  torch::manual_seed(6);
+  const std::vector<int64_t> queries{0, 70, 75}, keys{0, 60, 160};
+  const torch::Tensor q = torch::randn({75, 4 * 40}).requires_grad_(),
+                      k = torch::randn({160, 2 * 40}).requires_grad_(),
+                      v = torch::randn({160, 2 * 32}).requires_grad_(),
+                      d_out = torch::randn({75, 4 * 32});
+  const auto repeated = [](const torch::Tensor& rows, int64_t width) {
+    return rows.view({160, 2, 1, width}).expand({-1, -1, 2, -1}).reshape({160, 4 * width});
+  };
+  PackedAttention options{.heads = 4, .query_offsets = queries, .key_offsets = keys};
+  const auto exact = with_gradients(padded_attention(q, repeated(k, 40), repeated(v, 32), options),
+                                    {q, k, v}, d_out);
+  options.kv_heads = 2;
+  PackedWeights packed(Precision::bf16);
+  const ComputeScope scope({.precision = Precision::bf16, .packed_weights = &packed});
+  const auto rounded = with_gradients(packed_attention(q, k, v, options), {q, k, v}, d_out);
+  for (size_t i = 0; i < exact.size(); ++i) {
+    CHECK(max_difference(rounded[i], exact[i]) < exact[i].abs().max().item<double>() / 64);
+  }
+}
+
 TEST_CASE("attention in a scope of bf16 tiles is that of LibTorch up to rounding") {
-  if (!has_packed_products(Precision::bf16)) return;  // the tests on plain kernels have them
+  if (!has_packed_products(Precision::bf16)) return;  // covered by the test kernels/generic
   torch::manual_seed(5);
   const std::vector<int64_t> offsets{0, 90, 93, 200};  // long sentences and a short one
   const PackedAttention options{
@@ -74,10 +110,7 @@ TEST_CASE("attention in a scope of bf16 tiles is that of LibTorch up to rounding
   const auto rows = [] { return torch::randn({200, 2 * 40}).requires_grad_(); };
   const torch::Tensor q = rows(), k = rows(), v = rows(), d_out = torch::randn({200, 2 * 40});
   const auto run = [&](auto attention) {
-    const torch::Tensor out = attention(q, k, v, options);
-    auto results = torch::autograd::grad({out}, {q, k, v}, {d_out});
-    results.insert(results.begin(), out);
-    return results;
+    return with_gradients(attention(q, k, v, options), {q, k, v}, d_out);
   };
   PackedWeights packed(Precision::bf16);
   const auto exact = run(padded_attention), outside = run(packed_attention);

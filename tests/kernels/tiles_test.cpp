@@ -99,7 +99,8 @@ TEST_CASE("tile products equal matrix products for all kinds of operands") {
                                                std::tuple<int64_t, int64_t, int64_t>{64, 600, 97},
                                                std::tuple<int64_t, int64_t, int64_t>{600, 17, 31},
                                                std::tuple<int64_t, int64_t, int64_t>{13, 70, 128},
-                                               std::tuple<int64_t, int64_t, int64_t>{7, 33, 180});
+                                               std::tuple<int64_t, int64_t, int64_t>{7, 33, 180},
+                                               std::tuple<int64_t, int64_t, int64_t>{19, 550, 530});
   const bool turn_left = GENERATE(false, true), turn_right = GENERATE(false, true);
   const bool bf16 = GENERATE(false, true);
   const std::string start = GENERATE("nothing", "what is there", "a bias");
