@@ -2,7 +2,7 @@
 #pragma once
 
 #include "kernels/libtorch.h"
-#include "kernels/ops/attention.h"
+#include "kernels/ops/attention_options.h"
 
 namespace attn {
 

@@ -1,0 +1,28 @@
+// Options of packed_attention().
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "kernels/libtorch.h"
+
+namespace attn {
+
+struct PackedAttention {
+  int64_t heads;
+  int64_t kv_heads = 0;  ///< of keys and values, each for heads / kv_heads heads; 0: as many
+  std::span<const int64_t>
+      query_offsets;  ///< sentence b owns query rows [offsets[b], offsets[b + 1])
+  std::span<const int64_t> key_offsets;  ///< and these rows of keys and values
+  bool causal = false;
+  /// Restricted self-attention: position i attends to the last `window` positions up to itself if
+  /// causal, else to |i - j| <= window / 2; 0: to all. The cost on a CPU grows with it, not with
+  /// the length of the sentence.
+  int64_t window = 0;
+  double dropout = 0.0;  ///< on the weights; 0 outside training
+  /// cu_seqlens on the GPU: the offsets as int32, [B + 1] each. If undefined, the padded layout is
+  /// used.
+  torch::Tensor query_starts = {}, key_starts = {};
+};
+
+}  // namespace attn
