@@ -11,6 +11,7 @@ GFLOP/s (per thread) of the first point.
 """
 import argparse
 import collections
+import importlib.util
 import json
 import os
 import statistics
@@ -121,6 +122,8 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--plot", metavar="FILE.svg")
     options = parser.parse_args()
+    if options.plot and not importlib.util.find_spec("matplotlib"):
+        sys.exit("--plot requires matplotlib: pip install matplotlib")  # before the minutes of measurement
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     series = [(name, [(value, arguments(value), cores) for value in values]) for name, values, arguments in SERIES]
     series.append(("threads", [(n, [], n) for n in sorted({1, (cores + 1) // 2, cores})]))
