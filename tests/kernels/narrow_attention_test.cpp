@@ -43,11 +43,7 @@ TEST_CASE("attention across narrow heads equals attention head by head, dropout 
   sentence.d_k = c.d_k, sentence.d_v = c.d_v;
   sentence.queries = c.queries, sentence.keys = c.keys, sentence.causal = c.causal;
   sentence.window = c.window;
-  if (c.dropout > 0) {
-    sentence.dropout = {.key = 77,
-                        .threshold = static_cast<uint32_t>(c.dropout * 4294967296.0),
-                        .scale = static_cast<float>(1 / (1 - c.dropout))};
-  }
+  sentence.dropout = testing::dropout_of(c.dropout);
   std::vector<uint64_t> first_index;
   for (int64_t h = 0; h < c.heads; ++h) first_index.push_back(mix64(static_cast<uint64_t>(h)));
 

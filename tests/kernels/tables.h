@@ -17,6 +17,14 @@ inline std::vector<float> random_floats(Random& random, int64_t n) {
   return out;
 }
 
+/// Dropout of weights with probability `p`; none with 0.
+inline cpu::DropoutKey dropout_of(double p) {
+  if (p == 0.0) return {};
+  return {.key = 77,
+          .threshold = static_cast<uint32_t>(p * 4294967296.0),
+          .scale = static_cast<float>(1 / (1 - p))};
+}
+
 /// Runs the test case once for every instruction set that the machine supports.
 inline const cpu::Kernels& each_table() {
   std::vector<const cpu::Kernels*> tables;

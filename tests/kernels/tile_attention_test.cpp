@@ -75,11 +75,7 @@ TEST_CASE("attention in bf16 tiles equals the float32 kernel up to rounding, dro
   head.value_stride = head.d_v = c.d_v;
   head.queries = c.queries, head.keys = c.keys, head.causal = c.causal, head.window = c.window;
   head.first_index = 1234567;
-  if (c.dropout > 0) {
-    head.dropout = {.key = 77,
-                    .threshold = static_cast<uint32_t>(c.dropout * 4294967296.0),
-                    .scale = static_cast<float>(1 / (1 - c.dropout))};
-  }
+  head.dropout = testing::dropout_of(c.dropout);
   // Exactly the required scratch, and a guard.
   const int64_t needed = cpu::tile_attention_scratch(c.keys, c.d_k, c.d_v);
   std::vector<float> scratch(static_cast<size_t>(needed) + 1, 3.0e30f);
