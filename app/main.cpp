@@ -1,6 +1,8 @@
 // The program `attn`: parses the command line, runs a subcommand and reports exceptions as one line
 // and an exit code.
 
+#include <c10/util/Logging.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <exception>
@@ -22,6 +24,7 @@
 #include "app/commands/generate_command.h"
 #include "app/commands/heads_command.h"
 #include "app/commands/logprob_command.h"
+#include "app/commands/output_file.h"
 #include "app/commands/parse_command.h"
 #include "app/commands/report_command.h"
 #include "app/commands/score_command.h"
@@ -60,7 +63,8 @@ int run(int argc, char** argv) {
   app.footer("attn COMMAND --help describes a command's output and options, with an example.");
   app.fallthrough();  // --threads and --device may also follow the command
   int threads = 0;
-  app.add_option("--threads", threads, "number of CPU threads (default: all cores)");
+  app.add_option("--threads", threads, "number of CPU threads (default: all cores)")
+      ->check(CLI::Range(1, 4096));
   std::string device_name = "auto";
   app.add_option("--device", device_name, "auto (cuda if available), cpu or cuda")
       ->capture_default_str();
@@ -97,12 +101,21 @@ int run(int argc, char** argv) {
     std::reverse(arguments.begin(), arguments.end());  // the order that CLI11 expects
     app.parse(std::move(arguments));
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error, std::cout, std::cerr);
-    const auto chosen = app.get_subcommands();
-    const std::string command = chosen.empty() ? "" : chosen.front()->get_name();
-    throw ConfigError((chosen.empty() ? "" : command + ": ") + error.what() + "; see attn " +
-                      command + (chosen.empty() ? "" : " ") + "--help");
+    if (error.get_exit_code() == 0) {  // --help, --version
+      app.exit(error, std::cout, std::cerr);
+      flush_standard_output();
+      return 0;
+    }
+    std::string command;  // with its own command: "score bleu "
+    for (auto chosen = app.get_subcommands(); !chosen.empty();
+         chosen = chosen.front()->get_subcommands()) {
+      command += chosen.front()->get_name() + " ";
+    }
+    const std::string name = command.substr(0, command.size() - (command.empty() ? 0 : 1));
+    throw ConfigError((name.empty() ? "" : name + ": ") + error.what() + "; see attn " + command +
+                      "--help");
   }
+  flush_standard_output();
   return context.exit_code;
 }
 
@@ -110,6 +123,8 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   attn::keep_freed_memory();
+  // LibTorch 2.13's CPU build has this set, so that a failed allocation would abort.
+  FLAGS_caffe2_use_fatal_for_enforce = false;
   try {
     return run(argc, argv);
   } catch (const std::exception&) {

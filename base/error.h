@@ -3,16 +3,22 @@
 
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 namespace attn {
 
 /// Exit codes of the program.
 enum class ExitCode : int { done = 0, internal = 1, config = 2, data = 3 };
 
-/// Base class of user errors. The message is one line with the place, the value and the remedy.
+/// The text with control characters (but for tabs and line feeds) and malformed UTF-8 as "\\x00".
+std::string printable(std::string_view text);
+
+/// Base class of user errors. The message is one line with the place, the value and the remedy; it
+/// is made printable, since a value may be any bytes of a file.
 class UserError : public std::runtime_error {
  public:
-  UserError(ExitCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
+  UserError(ExitCode code, const std::string& message)
+      : std::runtime_error(printable(message)), code_(code) {}
   ExitCode code() const { return code_; }
 
  private:

@@ -203,6 +203,15 @@ fs::path make_temporary_file(const fs::path& path) {
   }
 }
 
+void require_regular_file(const fs::path& path) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (!fs::exists(status) || fs::is_regular_file(status)) return;
+  throw DataError(path.string() + ": " +
+                  (fs::is_directory(status) ? "a directory; give a file"
+                                            : "not a regular file; it is read several times"));
+}
+
 std::string read_file(const fs::path& path, int64_t limit) {
   std::string content;
   read_pieces(path, limit, [&](std::string_view piece) { content += piece; });
@@ -230,7 +239,26 @@ std::vector<std::string> read_lines(const fs::path& path, int64_t limit) {
   return lines;
 }
 
-void write_file_atomically(const fs::path& path, std::string_view content) {
+Destination destination_of(const fs::path& path) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status)) {
+    return {.path = path, .special = true};
+  }
+  constexpr int kMostLinks = 40;  // as Linux
+  fs::path target = path;
+  for (int links = 0; fs::is_symlink(fs::symlink_status(target, error)); ++links) {
+    if (links == kMostLinks) fail("write", path, ELOOP);
+    // An absolute link replaces the whole path.
+    target = target.parent_path() / fs::read_symlink(target, error);
+    if (error) fail("write", path, error.value());
+  }
+  return {.path = target};
+}
+
+void write_file_atomically(const fs::path& name, std::string_view content) {
+  const auto& [path, special] = destination_of(name);
+  if (special) return write_synced(path, content, path);
   const fs::path temporary = make_temporary_file(path);
   try {
     write_synced(temporary, content, path);

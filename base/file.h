@@ -13,6 +13,10 @@
 
 namespace attn {
 
+/// Throws DataError for a directory, pipe or device, for files that are read several times. A
+/// missing file is not an error here.
+void require_regular_file(const std::filesystem::path& path);
+
 /// Reads a whole file. Throws DataError if it cannot be read or is larger than `limit` bytes.
 std::string read_file(const std::filesystem::path& path, int64_t limit = int64_t{1} << 30);
 
@@ -28,8 +32,20 @@ std::string temporary_suffix();
 /// Creates an empty file next to `path`, with a temporary_suffix. Throws DataError.
 std::filesystem::path make_temporary_file(const std::filesystem::path& path);
 
-/// Writes to a temporary file, syncs and renames it: readers see the old or the new file. On errors
-/// throws DataError with the system's error message and leaves the old file unchanged.
+/// Where a path that a user gives is written.
+struct Destination {
+  std::filesystem::path path;  ///< symbolic links are followed, so that they remain links
+  /// Exists and is neither a file nor a directory, e.g. /dev/null or a pipe: to be written
+  /// directly, since a rename would replace it by a file.
+  bool special = false;
+};
+
+/// Throws DataError for a circle of symbolic links.
+Destination destination_of(const std::filesystem::path& path);
+
+/// Writes to a temporary file, syncs and renames it: readers see the old or the new file. Devices
+/// and pipes are written directly. On errors throws DataError with the system's error message and
+/// leaves the old file unchanged.
 void write_file_atomically(const std::filesystem::path& path, std::string_view content);
 
 /// A read-only memory map. Empty files map to an empty span.

@@ -26,6 +26,9 @@ PairReader reader_of(const MixturePart& part, const DataConfig& data) {
 std::vector<MixturePart> counted_parts(const DataConfig& data, bool repeated) {
   std::vector<MixturePart> parts = mixture_parts(data);
   for (MixturePart& part : parts) {
+    for (const std::string& language : {data.source, data.target}) {
+      require_regular_file(text_path(part.text, language));
+    }
     PairReader reader = reader_of(part, data);
     for (TextPair pair; reader.next(pair);) ++part.sentences;
     if (part.sentences == 0) {

@@ -1,5 +1,6 @@
 #include "train/checkpoint.h"
 
+#include <cmath>
 #include <functional>
 #include <set>
 #include <sstream>
@@ -143,8 +144,14 @@ void load_weights(const std::filesystem::path& path, torch::nn::Module& model) {
                       "; the checkpoint belongs to a different config");
     }
   }
+  const torch::NoGradGuard no_grad;
   for (auto& parameter : parameters) {
     copy_into(parameter.value(), tensor_at(file, parameter.key()), path);
+    // The sum is finite exactly if all values are, since no model has sums beyond float64.
+    if (!std::isfinite(parameter.value().sum(torch::kFloat64).item<double>())) {
+      throw DataError(path.string() + ": " + parameter.key() +
+                      " has values that are not finite; the weights are damaged or diverged");
+    }
   }
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "data/parsing/parse_list.h"
+#include "data/parsing/treebank.h"
 #include "eval/metrics/tree_agreement.h"
 
 namespace attn {
@@ -31,16 +32,12 @@ void agree(AgreeOptions options) {
       ++without;
       return;
     }
-    const std::string place = lists.front().places.front();
-    std::vector<Tree> parses;  // of an n-best list, the best one
-    for (ParseList& list : lists) parses.push_back(std::move(list.trees.front()));
-    try {
-      if (!parses_agree(parses, options.agreement)) return;
-    } catch (const DataError& error) {
-      throw DataError(place + ": " + error.what() + "; give parses of the same sentences");
-    }
+    require_same_words(lists);
+    std::vector<Tree> parses;  // of an n-best list, the best one; outer brackets do not count
+    for (const ParseList& list : lists) parses.push_back(bare_tree(list.trees.front()));
+    if (!parses_agree(parses, options.agreement)) return;
     ++kept;
-    std::cout << write_tree(parses.front()) << '\n';
+    std::cout << write_tree(lists.front().trees.front()) << '\n';
   };
   const int64_t sentences = for_each_sentence(options.files, print);
   std::cerr << kept_text(kept, sentences);
@@ -63,8 +60,9 @@ void add_agree_command(CLI::App& app) {
   command
       ->add_option(
           "--min-f1", options->least_f1,
-          "minimum F1 in percent of the labelled brackets against each of the other files; tags "
-          "are ignored (default: the trees, with their tags, must be equal)")
+          "minimum F1 in percent of the labelled brackets, without the outer one, against each of "
+          "the other files; tags are ignored, punctuation counts (default: the trees, with their "
+          "tags, must be equal but for the outer bracket)")
       ->check(CLI::Range(0.0, 100.0));
   command->add_option("--min-words", options->agreement.least_words, "minimum number of words")
       ->capture_default_str();

@@ -50,6 +50,9 @@ void attention(const AttentionOptions& options, const Context& context) {
   const AttentionReport report{.title = "Attention of " + options.run.string(),
                                .about = about(loaded, options),
                                .sentences = attention_of(loaded, selected.pairs)};
+  if (!options.html.empty() && options.html == options.json) {
+    throw ConfigError("attention: --html and --json name the same file, " + options.html.string());
+  }
   if (!options.html.empty()) write_file_atomically(options.html, attention_page(report));
   if (!options.json.empty()) write_file_atomically(options.json, attention_json(report));
   std::cerr << selected.pairs.size() << " sentences";

@@ -103,10 +103,11 @@ void bench_table1(const BenchOptions& options, torch::Device device) {
   std::atomic<int64_t> done = 0;
   std::vector<Table1Point> points;
   {
-    const ProgressLine progress({.what = "measuring",
-                                 .unit = "points",
-                                 .done = [&] { return done.load(); },
-                                 .total = [&] { return table1_points(options.table1); }});
+    const ProgressLine progress(
+        {.what = "measuring",
+         .unit = "points",
+         .done = [&] { return done.load(); },
+         .total = [&] { return ProgressTotal{.count = table1_points(options.table1)}; }});
     points = benchmark_table1(options.table1, precision, done);
   }
   if (!options.json) {
@@ -225,7 +226,9 @@ void add_bench_command(CLI::App& app, const Context& context) {
   table1->add_option("config", options->config, "config file: model and precision")->required();
   table1->add_option("--set", options->assignments, "override an option, path=value")
       ->allow_extra_args(false);
-  table1->add_option("--length", options->layers.length, "n of the values of the formulas")
+  table1
+      ->add_option("--length", options->layers.length,
+                   "sentence length n at which the formulas are evaluated")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   const auto numbers = [&](const char* name, std::vector<int64_t>& values, const char* meaning) {

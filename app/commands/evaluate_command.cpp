@@ -38,7 +38,7 @@ EvaluationResult run_evaluator(const EvaluatorConfig& config, const LoadedEnsemb
   const ProgressLine progress({.what = config.name,
                                .unit = "sentences",
                                .done = [&] { return searched_sentences - before; },
-                               .total = [&] { return all; }});
+                               .total = [&] { return ProgressTotal{.count = all}; }});
   const auto evaluator = make_evaluator(config, data, loaded.tokenizers, cache);
   return evaluator->run(loaded.models, options.output.empty()
                                            ? std::filesystem::path()
@@ -52,6 +52,14 @@ void evaluate(const EvalOptions& options, const Context& context) {
     throw ConfigError(options.runs.front().string() +
                       ": the config has no evaluators; add one with --set "
                       "'eval=[{\"name\": \"valid\", \"kind\": \"loss\"}]'");
+  }
+  if (!options.output.empty()) {
+    std::error_code error;
+    std::filesystem::create_directories(options.output, error);
+    if (error) {
+      throw DataError(options.output.string() + ": cannot be created: " + error.message() +
+                      "; give a directory");
+    }
   }
   std::cerr << "evaluating " << loaded.description() << "\n";
   Json all = Json::object();

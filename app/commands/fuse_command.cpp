@@ -28,14 +28,8 @@ struct FuseOptions {
 FusedTree fuse_lists(std::vector<ParseList> lists) {
   std::vector<Tree> trees;
   std::vector<double> probabilities;
-  const std::vector<std::string> words = tree_words(lists.front().trees.front());
-  const std::string first = lists.front().places.front();
+  require_same_words(lists);
   for (ParseList& list : lists) {
-    for (size_t i = 0; i < list.trees.size(); ++i) {
-      if (tree_words(list.trees[i]) == words) continue;
-      throw DataError(list.places[i] + ": other words than " + first +
-                      "; give parses of the same sentences");
-    }
     for (const double probability : probabilities_of(list.log_probs)) {
       probabilities.push_back(probability / static_cast<double>(lists.size()));
     }

@@ -22,12 +22,12 @@ void InputProgress::add(int64_t bytes) {
   ++lines_;
 }
 
-int64_t InputProgress::all_lines() const {
+ProgressTotal InputProgress::all_lines() const {
   const int64_t bytes = bytes_, lines = lines_;
-  if (size_ == 0 || bytes == 0) return 0;
-  if (bytes >= size_) return lines;
-  return std::llround(static_cast<double>(lines) * static_cast<double>(size_) /
-                      static_cast<double>(bytes));
+  if (size_ == 0 || bytes == 0) return {};
+  if (bytes >= size_) return {.count = lines};
+  const double scale = static_cast<double>(size_) / static_cast<double>(bytes);
+  return {.count = std::llround(static_cast<double>(lines) * scale), .estimated = true};
 }
 
 }  // namespace attn

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <filesystem>
 
+#include "app/experiment/progress_line.h"
+
 namespace attn {
 
 /// Lines and bytes read so far. The counts may be read from other threads.
@@ -15,8 +17,8 @@ class InputProgress {
   /// Counts one line of `bytes` bytes, without its line ending.
   void add(int64_t bytes);
   int64_t lines() const { return lines_; }
-  /// Lines of the whole input: an estimate until all is read, 0 for a pipe.
-  int64_t all_lines() const;
+  /// Lines of the whole input: estimated from its size until all is read, unknown for a pipe.
+  ProgressTotal all_lines() const;
 
  private:
   std::atomic<int64_t> lines_ = 0, bytes_ = 0;

@@ -63,11 +63,12 @@ void logprob(const LogprobOptions& options, const Context& context) {
   double sum = 0.0;
   size_t tokens = 0;
   {
-    const ProgressLine progress({.what = "scoring",
-                                 .unit = "sentences",
-                                 .done = [&] { return done.load(); },
-                                 .total = [&] { return static_cast<int64_t>(lines); }},
-                                !output.is_stdout() || output_is_hidden());
+    const ProgressLine progress(
+        {.what = "scoring",
+         .unit = "sentences",
+         .done = [&] { return done.load(); },
+         .total = [&] { return ProgressTotal{.count = static_cast<int64_t>(lines)}; }},
+        !output.is_stdout() || output_is_hidden());
     for (size_t begin = 0; begin < lines; begin += kLinesAtOnce) {
       std::vector<ForcedPair> pairs;
       for (size_t i = begin; i < std::min(begin + kLinesAtOnce, lines); ++i) {

@@ -6,20 +6,31 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/file.h"
 
 namespace attn {
+
+void flush_standard_output() {
+  if (!std::cout.flush()) {
+    throw DataError("cannot write to standard output; the output is incomplete");
+  }
+}
 
 OutputFile::OutputFile(std::filesystem::path path) : path_(std::move(path)) {
   if (is_stdout()) return;
   if (std::filesystem::is_directory(path_)) {
     throw DataError(path_.string() + ": a directory; give a file");
   }
+  Destination destination = destination_of(path_);
+  path_ = std::move(destination.path);
+  special_ = destination.special;
   errno = 0;
   file_.open(partial(), std::ios::binary | std::ios::trunc);
   if (!file_) throw DataError(partial().string() + ": cannot be written: " + std::strerror(errno));
 }
 
 std::filesystem::path OutputFile::partial() const {
+  if (special_) return path_;
   std::filesystem::path name = path_;
   name += ".partial";
   return name;
@@ -30,9 +41,9 @@ std::ostream& OutputFile::stream() {
 }
 
 void OutputFile::flush() {
+  if (is_stdout()) return flush_standard_output();
   errno = 0;
   if (stream().flush()) return;
-  if (is_stdout()) throw DataError("cannot write to standard output");
   throw DataError(partial().string() + ": cannot be written" +
                   (errno == 0 ? "" : std::string(": ") + std::strerror(errno)));
 }
@@ -42,11 +53,11 @@ void OutputFile::commit() {
   if (is_stdout()) return;
   file_.close();
   std::error_code error;
-  if (file_) std::filesystem::rename(partial(), path_, error);
+  if (file_ && !special_) std::filesystem::rename(partial(), path_, error);
   if (!file_ || error) {
     throw DataError(path_.string() + ": cannot be written" +
-                    (error ? ": " + error.message() : std::string()) + "; the output is in " +
-                    partial().string());
+                    (error ? ": " + error.message() : std::string()) +
+                    (special_ ? "" : "; the output is in " + partial().string()));
   }
 }
 

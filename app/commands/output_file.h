@@ -7,8 +7,12 @@
 
 namespace attn {
 
+/// Throws DataError if something that was written to standard output is lost, e.g. on a full disk.
+void flush_standard_output();
+
 /// Until commit() the lines are in PATH.partial, where an interrupted command leaves them; an
-/// existing file is replaced at the end.
+/// existing file is replaced at the end. Symbolic links are followed; devices and pipes are written
+/// directly.
 class OutputFile {
  public:
   /// Empty: standard output. Throws DataError if the file cannot be created.
@@ -24,9 +28,11 @@ class OutputFile {
   void commit();
 
  private:
+  /// The file that is written: PATH.partial, or PATH itself if it is a device or a pipe.
   std::filesystem::path partial() const;
 
   std::filesystem::path path_;
+  bool special_ = false;  ///< see Destination
   std::ofstream file_;
 };
 

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/format.h"
+#include "base/unicode.h"
 #include "base/utf8.h"
 
 namespace attn {
@@ -22,6 +23,8 @@ TextFile read_text(const std::string& path, bool may_be_stdin) {
           file.name + ":" + std::to_string(i + 1) + ": byte " + std::to_string(*offset + 1) +
           " of the line is not valid UTF-8; convert the file, e.g. with iconv -t UTF-8");
     }
+    // As sacreBLEU's program reads lines; chrF with white space would count it.
+    file.lines[i].resize(strip_right(file.lines[i]).size());
   }
   return file;
 }

@@ -33,10 +33,12 @@ CLI::Option* add_search_flags(CLI::App* command, SearchFlags& flags, const std::
       "--scores", flags.scores, "prefix each output with line number, score and log-probability");
   CLI::Option* list =
       command->add_flag("--nbest-list", flags.nbest_list, kNbestListHelp)->excludes(scores);
-  command->add_option(
-      "--chunk-size", flags.chunk_size,
-      format("input lines per chunk, batched by length (default: %lld; terminal: 1)",
-             static_cast<long long>(flags.chunk_size)));
+  constexpr int64_t kLargestChunk = 1 << 30;
+  command
+      ->add_option("--chunk-size", flags.chunk_size,
+                   format("input lines per chunk, batched by length (default: %lld; terminal: 1)",
+                          static_cast<long long>(flags.chunk_size)))
+      ->check(CLI::Range(int64_t{1}, kLargestChunk));
   command->add_option("--window", flags.chunk_size, "former name of --chunk-size")->group("");
   return list;
 }

@@ -31,13 +31,13 @@ void add_sweep_command(CLI::App& app, Context& context) {
                    "train only these rows; * matches any characters")
       ->delimiter(',');
   command->add_option("--seeds", options->request.seeds, "runs per row, with different seeds")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(int64_t{1}, int64_t{10'000}));
   CLI::Option* jobs =
       command->add_option("--jobs", options->jobs, "runs trained in parallel; they share the cores")
           ->capture_default_str();
   command->add_option("--launcher", options->launcher,
                       "start each run by this command, such as \"mpirun -np 2\"; --threads is "
-                      "then the number of threads of each process, times --jobs");
+                      "then the number of threads per process multiplied by --jobs");
   command->add_option("--collect", options->collection,
                       "directory of finished runs' small files: runs found there count as "
                       "finished, and runs that finish are added");

@@ -70,7 +70,7 @@ void add_translate_command(CLI::App& app, const Context& context) {
       "Prints one translation per input line. With nbest > 1 it prints exactly nbest lines per "
       "input\nline; if search finds fewer, the last ones are empty with score -inf. --nbest-list "
       "omits these.\nGiven a run, the averaged checkpoint is used if it exists, else the best, "
-      "else the newest.\nSeveral runs are an ensemble: search uses the mean of their "
+      "else the last.\nSeveral runs are an ensemble: search uses the mean of their "
       "probabilities, and the search options\nof the first.\n"
       "Examples:\n"
       "  attn translate runs/tiny < in.en > out.de\n"

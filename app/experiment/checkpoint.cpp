@@ -4,12 +4,15 @@
 #include <array>
 
 #include "app/experiment/run_result.h"
+#include "app/experiment/runtime.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/safetensors.h"
 #include "data/parsing/tag_dictionary.h"
 #include "data/parsing/treebank.h"
 #include "data/source_features.h"
 #include "data/token_counter.h"
+#include "model/size.h"
 #include "train/checkpoint.h"
 #include "train/checkpoint_store.h"
 
@@ -53,7 +56,10 @@ std::vector<std::string> search_assignments(std::vector<std::string> assignments
       throw ConfigError("--set " + assignment +
                         ": only options of search and runtime can be set for a trained model");
     }
-    if (!whole) assignment.insert(0, "search.");
+    if (whole) continue;
+    const std::string name = assignment.substr(0, assignment.find('='));
+    const Json runtime = write_config(RuntimeConfig{});
+    assignment.insert(0, runtime.contains(name) ? "runtime." : "search.");
   }
   return assignments;
 }
@@ -69,6 +75,28 @@ std::shared_ptr<const SourceFeatures> load_features(const ModelDirectory& direct
       names.string());
 }
 
+VocabularySizes sizes_of(const Tokenizers& tokenizers) {
+  return {tokenizers.source->size(), tokenizers.target->size(),
+          tokenizers.features ? tokenizers.features->size() : 0};
+}
+
+// Throws DataError if a model has more parameters than its file, before it is made: a config may
+// come from anywhere, and its sizes would exhaust the memory.
+void require_weights_of(const ModelConfig& model, const VocabularySizes& sizes,
+                        const fs::path& weights) {
+  const SafetensorsFile file(weights);
+  int64_t stored = 0;
+  for (const TensorView& tensor : file.tensors()) {
+    stored += static_cast<int64_t>(tensor.bytes.size()) / dtype_size(tensor.dtype);
+  }
+  const int64_t described = parameter_count(model, sizes);
+  if (described >= 0 && described <= stored) return;
+  throw DataError(weights.string() + ": " + std::to_string(stored) +
+                  " parameters, but the model of its " + kConfigFile + " has " +
+                  (described < 0 ? "too many" : std::to_string(described)) +
+                  "; the checkpoint belongs to a different config");
+}
+
 // The model of a checkpoint with the runtime options of `experiment`.
 LoadedModel load_with(const ModelDirectory& directory, Experiment experiment,
                       torch::Device device) {
@@ -78,6 +106,7 @@ LoadedModel load_with(const ModelDirectory& directory, Experiment experiment,
   loaded.tokenizers = load_tokenizers(directory);
   set_target_counter(trained, loaded.tokenizers);
   require_features(trained.data, loaded.tokenizers, directory.path().string());
+  require_weights_of(trained.model, sizes_of(loaded.tokenizers), directory.weights());
   loaded.model = make_model(trained, loaded.tokenizers, device);
   load_weights(directory.weights(), *loaded.model);
   loaded.model->eval();
@@ -152,9 +181,7 @@ void set_target_counter(const Experiment& experiment, Tokenizers& tokenizers) {
 
 std::shared_ptr<Seq2SeqModel> make_model(const Experiment& experiment, const Tokenizers& tokenizers,
                                          torch::Device device) {
-  const VocabularySizes sizes{tokenizers.source->size(), tokenizers.target->size(),
-                              tokenizers.features ? tokenizers.features->size() : 0};
-  auto model = make_model(with_runtime(experiment.model, experiment.runtime), sizes);
+  auto model = make_model(with_runtime(experiment.model, experiment.runtime), sizes_of(tokenizers));
   model->to(device);
   return model;
 }

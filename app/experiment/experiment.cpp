@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <string_view>
 
 #include "app/experiment/head_widths.h"
 #include "app/experiment/input_kind.h"
@@ -127,7 +128,10 @@ std::string place_of(const std::string& message, const std::string& name,
                      const std::vector<std::string>& assignments) {
   const bool assigned =
       std::any_of(assignments.begin(), assignments.end(), [&](const std::string& assignment) {
-        return message.starts_with(path_of(assignment) + ":");
+        const std::string path = path_of(assignment);
+        // Also for an option within the assigned one: "eval[0].beam: …".
+        return message.starts_with(path) && std::string_view(":.[").find(message.substr(
+                                                path.size(), 1)) != std::string_view::npos;
       });
   return assigned ? "--set " : name + ": ";
 }
@@ -260,6 +264,7 @@ Experiment load_resolved(const fs::path& file, const std::vector<std::string>& a
 
 Experiment load_description(const ModelDirectory& directory,
                             const std::vector<std::string>& assignments) {
+  require_regular_file(directory.config());  // opening a pipe would wait for its writer
   return load_resolved(directory.config(), assignments);
 }
 

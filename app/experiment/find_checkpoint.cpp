@@ -156,6 +156,9 @@ fs::path find_checkpoint(const fs::path& path) {
     return find_selected(
         {.run = RunDirectory::of_checkpoints(path.parent_path()).path(), .which = "best"});
   }
+  if (!fs::is_directory(path)) {
+    throw DataError(path.string() + ": a file; give the directory of a run or checkpoint");
+  }
   const fs::path checkpoints = run.checkpoints();
   if (const auto best = best_checkpoint(checkpoints)) return best->checkpoint.path;
   if (const auto last = latest_checkpoint(checkpoints, kNeeded)) return last->path;

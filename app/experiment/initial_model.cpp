@@ -1,7 +1,9 @@
 #include "app/experiment/initial_model.h"
 
 #include "app/experiment/checkpoint.h"
+#include "app/experiment/experiment.h"
 #include "app/experiment/find_checkpoint.h"
+#include "base/enum_names.h"
 #include "base/error.h"
 #include "train/checkpoint.h"
 
@@ -22,6 +24,21 @@ auto naming_the_option(Work work) {
   }
 }
 
+// The two forms of trees have the same symbols in different order, so that their vocabularies do
+// not tell them apart.
+void require_same_task(const ModelDirectory& directory, const DataConfig& data) {
+  const DataConfig its = naming_the_option([&] { return load_description(directory); }).data;
+  const auto differ = [&](const std::string& option, std::string_view theirs,
+                          std::string_view ours) {
+    throw ConfigError("train.init_from: " + directory.path().string() + ": " + option + " is " +
+                      std::string(theirs) + ", not " + std::string(ours) + " as here");
+  };
+  if (its.task != data.task) differ("data.task", enum_name(its.task), enum_name(data.task));
+  if (data.task == Task::parsing && its.tree_form != data.tree_form) {
+    differ("data.tree_form", enum_name(its.tree_form), enum_name(data.tree_form));
+  }
+}
+
 }  // namespace
 
 InitialModel::InitialModel(const std::string& path)
@@ -29,6 +46,7 @@ InitialModel::InitialModel(const std::string& path)
       tokenizers_(naming_the_option([&] { return load_tokenizers(directory_); })) {}
 
 DataConfig InitialModel::with_vocabularies(DataConfig data) const {
+  require_same_task(directory_, data);
   const bool shared = tokenizers_.source == tokenizers_.target;
   if (data.source_model.empty() && data.target_model.empty() && shared != data.shared_vocabulary) {
     throw ConfigError("train.init_from: " + directory_.path().string() + ": its vocabulary is " +

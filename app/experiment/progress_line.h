@@ -11,16 +11,22 @@
 
 namespace attn {
 
-/// "translating  120/2000 sentences  35.2/s  53 s left". With total 0 the remaining time is
-/// omitted; without a count the text is "averaging  12 s".
+/// How much there is to do.
+struct ProgressTotal {
+  int64_t count = 0;       ///< 0: unknown
+  bool estimated = false;  ///< shown as "~2000"
+};
+
+/// "translating  120/2000 sentences  35.2/s  53 s left". Without a known total the remaining time
+/// is omitted; without a count the text is "averaging  12 s".
 std::string progress_text(const std::string& what, const std::string& unit, int64_t done,
-                          int64_t total, double seconds);
+                          const ProgressTotal& total, double seconds);
 
 struct ProgressSource {
   std::string what;                    ///< "translating"
   std::string unit;                    ///< "sentences"
   std::function<int64_t()> done = {};  ///< called from another thread; empty: only show the time
-  std::function<int64_t()> total = {};
+  std::function<ProgressTotal()> total = {};
 };
 
 /// Shows progress from construction to destruction.

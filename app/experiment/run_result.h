@@ -64,6 +64,9 @@ struct RunResult {
     visit("results", self.results, "final results, by evaluator");
   }
   bool operator==(const RunResult&) const = default;
+
+  /// The score `key` of an evaluator, if the run has it.
+  std::optional<double> score(const std::string& evaluator, const std::string& key) const;
 };
 
 /// Throws DataError.

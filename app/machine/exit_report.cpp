@@ -1,12 +1,18 @@
 #include "app/machine/exit_report.h"
 
 #include <exception>
+#include <filesystem>
 #include <new>
 
 #include "kernels/libtorch.h"
 #include "train/trainer.h"
 
 namespace attn {
+namespace {
+
+constexpr const char* kOutOfMemory = "out of memory; reduce data.batch_tokens or the model";
+
+}  // namespace
 
 ExitReport exit_report() {
   try {
@@ -16,11 +22,15 @@ ExitReport exit_report() {
   } catch (const NonFiniteLoss& error) {
     return {error.what()};
   } catch (const std::bad_alloc&) {
-    return {"out of memory; reduce data.batch_tokens"};
+    return {kOutOfMemory};
   } catch (const c10::OutOfMemoryError&) {
     return {"out of GPU memory; reduce data.batch_tokens"};
   } catch (const c10::Error& error) {
-    return {error.what_without_backtrace()};
+    const std::string message = error.what_without_backtrace();
+    if (message.find("can't allocate memory") != std::string::npos) return {kOutOfMemory};
+    return {message};
+  } catch (const std::filesystem::filesystem_error& error) {
+    return {error.path1().string() + ": " + error.code().message(), ExitCode::data};
   } catch (const std::exception& error) {
     return {error.what()};
   }

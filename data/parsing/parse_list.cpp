@@ -53,6 +53,9 @@ void ParseListReader::advance() {
     entry.log_prob = read->log_prob;
     text = read->text;
   }
+  if (std::ranges::count(text, '(') > std::ranges::count(text, ')')) {
+    throw DataError(place + ": the tree does not end on this line; expected one tree per line");
+  }
   std::vector<Tree> trees = parse_trees(text, path().string(), {}, reader_.number());
   if (trees.size() > 1) throw DataError(place + ": several trees; expected one tree per line");
   if (trees.size() == 1 && !tree_words(trees[0]).empty()) entry.tree = std::move(trees[0]);
@@ -91,6 +94,17 @@ void require_same_lines(std::span<const ParseListReader> readers, int64_t senten
   if (!differ) return;
   throw DataError("the files have different numbers of lines (" + counts +
                   "); give parses of the same sentences");
+}
+
+void require_same_words(std::span<const ParseList> lists) {
+  const std::vector<std::string> words = tree_words(lists.front().trees.front());
+  for (const ParseList& list : lists) {
+    for (size_t i = 0; i < list.trees.size(); ++i) {
+      if (tree_words(list.trees[i]) == words) continue;
+      throw DataError(list.places[i] + ": other words than " + lists.front().places.front() +
+                      "; give parses of the same sentences");
+    }
+  }
 }
 
 int64_t for_each_sentence(std::span<const std::string> files,

@@ -60,6 +60,9 @@ std::string kept_text(int64_t kept, int64_t sentences);
 /// n-best list has more sentences than they have lines (`sentences`: over all files).
 void require_same_lines(std::span<const ParseListReader> readers, int64_t sentences);
 
+/// Throws DataError with both places unless all trees of a sentence have the same words.
+void require_same_words(std::span<const ParseList> lists);
+
 /// Reads files of parses side by side: calls `use` for every sentence (from 0) with the lists of
 /// the files that have parses of it, in the order of the files. Returns the number of sentences.
 /// Throws DataError as ParseListReader does and, at the end, as require_same_lines.

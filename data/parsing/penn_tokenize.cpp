@@ -50,7 +50,7 @@ std::string_view bracket_name(char c) {
 class PennTokenizer {
  public:
   explicit PennTokenizer(std::string_view sentence) : text_(sentence) {
-    for (const auto& [from, to] : kQuotes) replace_all(text_, from, to);
+    for (const auto& [from, to] : kReplaced) replace_all(text_, from, to);
   }
 
   std::vector<std::string> run() {
@@ -60,8 +60,13 @@ class PennTokenizer {
   }
 
  private:
-  static constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kQuotes = {
-      {{"\u201C", "``"}, {"\u201D", "''"}, {"\u2018", "`"}, {"\u2019", "'"}, {"\u2026", "..."}}};
+  // Quotation marks, and the white space of Unicode beyond ASCII.
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 24> kReplaced = {
+      {{"\u201C", "``"}, {"\u201D", "''"}, {"\u2018", "`"}, {"\u2019", "'"}, {"\u2026", "..."},
+       {"\u0085", " "},  {"\u00A0", " "},  {"\u1680", " "}, {"\u2000", " "}, {"\u2001", " "},
+       {"\u2002", " "},  {"\u2003", " "},  {"\u2004", " "}, {"\u2005", " "}, {"\u2006", " "},
+       {"\u2007", " "},  {"\u2008", " "},  {"\u2009", " "}, {"\u200A", " "}, {"\u2028", " "},
+       {"\u2029", " "},  {"\u202F", " "},  {"\u205F", " "}, {"\u3000", " "}}};
 
   void take() {
     const char c = text_[at_];

@@ -30,6 +30,12 @@ std::string joined(const std::vector<std::string>& parts) {
   return line;
 }
 
+/// Whether a treebank begins as in UTF-16: with its byte order mark, or with "(" or a space in it.
+bool is_utf16(std::string_view start) {
+  return start.starts_with("\xFF\xFE") || start.starts_with("\xFE\xFF") ||
+         start.substr(0, 2).find('\0') != std::string_view::npos;
+}
+
 /// Writes the text files, with tags if there are any; they get their final names when all are
 /// complete.
 class TreeTextWriter {
@@ -110,6 +116,7 @@ std::string make_text(const std::vector<MixturePart>& parts, const DataConfig& d
 
 /// Adds the labels of a file; returns the number of its trees that have words.
 int64_t survey(const fs::path& path, const TreeOptions& options, LabelSet& labels, const Log& log) {
+  require_regular_file(path);
   int64_t used = 0, wordless = 0, broken = 0, first_broken = 0;
   TreeReader reader(path, options);
   for (Tree tree; reader.next(tree);) {
@@ -175,6 +182,9 @@ bool TreeReader::fill() {
   while (lines_.next(line)) {
     const std::string place = lines_.path().string() + ":" + std::to_string(lines_.number());
     if (lines_.cut()) throw DataError(place + ": a line of more than 1 MiB; expected a tree");
+    if (lines_.number() == 1 && is_utf16(line)) {
+      throw DataError(place + ": UTF-16; convert the treebank, e.g. with iconv -f UTF-16 -t UTF-8");
+    }
     if (text.empty() && line.find_first_not_of(" \t\r\f\v") == std::string::npos) {
       first_line = lines_.number() + 1;
       continue;
@@ -303,8 +313,14 @@ DataConfig with_vocabulary_text(const DataConfig& data, const fs::path& cache) {
   return with_text(data, survey(data, {}), cache, 0, false);
 }
 
+void check_treebank(const fs::path& trees, const TreeOptions& options) {
+  LabelSet ignored;
+  survey(trees, options, ignored, {});
+}
+
 std::string tree_text(const fs::path& trees, const DataConfig& data, const LabelSet& labels,
                       const fs::path& cache) {
+  check_treebank(trees, tree_options(data));
   return make_text({{.text = trees.string()}}, data, labels, cache, 0, false);
 }
 

@@ -85,8 +85,12 @@ std::string training_place(const DataConfig& data, uint64_t seed, int64_t line);
 /// sentences must not change word counts.
 DataConfig with_vocabulary_text(const DataConfig& data, const std::filesystem::path& cache);
 
+/// Reads a file of trees. Throws DataError if no tree has words, or if more than 1 % of those that
+/// have are not UTF-8.
+void check_treebank(const std::filesystem::path& trees, const TreeOptions& options);
+
 /// Converts one file of trees in the same way, for validation, and returns the prefix of the text.
-/// `labels` are those of the training text.
+/// `labels` are those of the training text. Throws DataError as check_treebank does.
 std::string tree_text(const std::filesystem::path& trees, const DataConfig& data,
                       const LabelSet& labels, const std::filesystem::path& cache);
 

@@ -21,7 +21,7 @@ void validate_sampling(const SearchConfig& config) {
     require(config.groups == 1, "groups", config.groups, "requires method beam");
     require(config.prune == 0, "prune", config.prune, "requires method beam");
     require(config.known_tags == 0 || !config.constrained, "known_tags", config.known_tags,
-            "requires method beam");
+            "requires method beam; set search.known_tags=0 to sample");
     require(config.nbest <= config.samples, "nbest", config.nbest, "must be at most samples");
     return;
   }

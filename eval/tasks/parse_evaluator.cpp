@@ -21,7 +21,7 @@ class ParseEvaluator final : public Evaluator {
         tree_form_(input.data.tree_form),
         gold_trees_(read_trees(input.text, tree_options(input.data))) {
     for (Tree& tree : gold_trees_) tree = as_parsed(std::move(tree));
-    if (gold_trees_.empty()) throw DataError(input.text + ": contains no trees");
+    check_treebank(input.text, tree_options(input.data));
     // Throws here instead of in search.
     TreeVocabulary(*tokenizers_.target, tree_form_);
     parameters_ =

@@ -13,8 +13,8 @@ void ByteNetConfig::validate() const {
   const auto between = [](const std::string& name, int64_t value, int64_t most, const char* rule) {
     require(value >= 1 && value <= most, name, value, rule);
   };
-  between("d_model", d_model, kWidest, "must be positive");
-  between("hidden", hidden, kWidest, "must be positive");
+  between("d_model", d_model, kWidest, "must be from 1 to 1048576");
+  between("hidden", hidden, kWidest, "must be from 1 to 1048576");
   between("kernel", kernel, kLongest, "must be 1 to 1000");
   require(kernel % 2 == 1, "kernel", kernel,
           "must be odd: in the encoder it is centred on a position");
@@ -22,7 +22,8 @@ void ByteNetConfig::validate() const {
   require(!dilations.empty() && static_cast<int64_t>(dilations.size()) <= kDeepest, "dilations",
           dilations.size(), "must be a list of 1 to 100 numbers");
   for (size_t i = 0; i < dilations.size(); ++i) {
-    between("dilations[" + std::to_string(i) + "]", dilations[i], kFarthest, "must be positive");
+    between("dilations[" + std::to_string(i) + "]", dilations[i], kFarthest,
+            "must be from 1 to 1048576");
   }
   require(length_factor >= 1.0 && length_factor <= kMostUnfolded, "length_factor", length_factor,
           "must be 1 to 100");

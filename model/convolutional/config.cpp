@@ -19,7 +19,7 @@ void validate_stacks(const std::string& side, const std::vector<ConvolutionStack
       require(value >= 1 && value <= most, place + name, value, rule);
     };
     between("layers", stacks[i].layers, kDeepest, "must be 1 to 100");
-    between("width", stacks[i].width, kWidest, "must be positive");
+    between("width", stacks[i].width, kWidest, "must be from 1 to 1048576");
     between("kernel", stacks[i].kernel, kLongest, "must be 1 to 1000");
     require(!centred || stacks[i].kernel % 2 == 1, place + "kernel", stacks[i].kernel,
             "must be odd in the encoder, where it is centred on a position");

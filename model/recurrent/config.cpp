@@ -11,9 +11,9 @@ void RecurrentConfig::validate() const {
   };
   between("encoder_layers", encoder_layers, kDeepest, "must be 1 to 100");
   between("decoder_layers", decoder_layers, kDeepest, "must be 1 to 100");
-  between("d_model", d_model, kWidest, "must be positive");
-  between("hidden", hidden, kWidest, "must be positive");
-  between("d_attention", d_attention, kWidest, "must be positive");
+  between("d_model", d_model, kWidest, "must be from 1 to 1048576");
+  between("hidden", hidden, kWidest, "must be from 1 to 1048576");
+  between("d_attention", d_attention, kWidest, "must be from 1 to 1048576");
   require(!residual || encoder_layers > 2 || decoder_layers > 2, "residual", "true",
           "begins with the third layer of a side: requires encoder_layers or decoder_layers of at "
           "least 3");

@@ -9,7 +9,7 @@ constexpr int64_t kWidest = 1 << 20;  // larger sizes are probably typos
 
 void require_size(const char* name, int64_t value, int64_t least = 1) {
   require(value >= least && value <= kWidest, name, value,
-          least == 0 ? "must be 0 or more" : "must be positive");
+          least == 0 ? "must be from 0 to 1048576" : "must be from 1 to 1048576");
 }
 
 void require_probability(const char* name, double value) {

@@ -150,9 +150,9 @@ struct TransformerConfig {
     visit("position", self.position,
           "position encoding (row (E) of Table 3: learned); in self-attention only: rotary (RoPE), "
           "alibi, t5_bias, relative (Shaw et al., distances clipped at 16)");
-    visit(
-        "max_positions", self.max_positions,
-        "size of the learned position table; longer sentences are an error with learned positions");
+    visit("max_positions", self.max_positions,
+          "size of the learned position table; with learned positions search truncates longer "
+          "sentences");
     visit("word_positions", self.word_positions,
           "not in the paper, parsing only: the decoder input also encodes the number of leaves "
           "generated so far; best with data.tokenizer words");

@@ -7,6 +7,7 @@ Standard library alone. Every case works in a temporary directory.
 """
 import json
 import os
+import pathlib
 import pty
 import random
 import resource
@@ -455,6 +456,84 @@ class EndToEnd(ProgramTest):
                       names=["optimizer.safetensors"], preexec_fn=small_files)
         self.assertEqual(list((self.path / "full/checkpoints").glob("step-*")), [])
         self.attn("train", "full", "--resume", "--set", "train.steps=10")
+
+    def test_output_that_is_lost_is_an_error_of_every_command(self):
+        if not pathlib.Path("/dev/full").is_char_device():
+            self.skipTest("no /dev/full here")
+        for command in (("config",), ("generate", "--help"), ("--version",), ("completion", "bash")):
+            with self.subTest(command=command), open("/dev/full", "w", encoding="utf8") as full:
+                done = subprocess.run([self.program, *command], cwd=self.path, stdout=full, stderr=subprocess.PIPE,
+                                      text=True, timeout=60)
+                self.assertEqual(done.returncode, 3, done.stderr)
+                self.assertIn("cannot write to standard output", done.stderr)
+
+    def test_output_follows_links_and_leaves_pipes_and_devices_in_place(self):
+        self.whole_run()
+        text = "".join((self.path / "corpus/test.en").read_text().splitlines(keepends=True)[:2])
+        expected = self.attn("translate", "whole", stdin=text).stdout
+        self.write("target.txt", "old")
+        (self.path / "link.txt").symlink_to("target.txt")
+        self.attn("translate", "whole", "-o", "link.txt", stdin=text)
+        self.assertTrue((self.path / "link.txt").is_symlink())
+        self.assertEqual((self.path / "target.txt").read_text(), expected)
+        pipe = self.path / "pipe"
+        os.mkfifo(pipe)
+        reader = os.open(pipe, os.O_RDWR | os.O_NONBLOCK)
+        self.attn("translate", "whole", "-o", "pipe", stdin=text)
+        self.assertEqual(os.read(reader, 65536).decode(), expected)
+        os.close(reader)
+        self.assertTrue(pipe.is_fifo())
+        self.assertFalse((self.path / "pipe.partial").exists())
+
+    def test_a_path_of_another_kind_is_one_line(self):
+        self.whole_run()
+        self.write("file", "not a directory")
+        self.one_line("translate", "file", code=3, names=["file: a file", "directory of a run"])
+        self.one_line("train", "small.json", "--run", "file", code=2, names=["file: a file", "--run"])
+        self.one_line("train", "small.json", "--run", "bad", "--set", "data.train=corpus", code=3, names=["corpus"])
+        self.one_line("eval", "whole", "--output", "file", code=3, names=["file", "give a directory"])
+        self.assertEqual((self.path / "file").read_text(), "not a directory")
+        self.one_line("eval", "whole", "--set", 'eval=[{"name": "a", "kind": "bleu", "bem": 4}]', code=2,
+                      names=["--set eval[0].bem"])
+
+    def test_memory_that_cannot_be_had_is_one_line(self):
+        def little_memory():
+            resource.setrlimit(resource.RLIMIT_AS, (6 << 30, 6 << 30))
+        done = self.attn("bench", "step", "small.json", "--set", "model.d_model=65536", "--set", "model.d_ff=65536",
+                         code=1, preexec_fn=little_memory)
+        self.assertEqual(done.stderr.splitlines()[-1], "attn: out of memory; reduce data.batch_tokens or the model")
+
+    def test_a_checkpoint_of_a_stranger_is_checked_before_its_model_is_made(self):
+        self.whole_run()
+        checkpoint = sorted((self.path / "whole/checkpoints").glob("step-*"))[-1]
+        for name, change in {"wide": {"d_model": 1 << 20}, "deep": {"layers": 1000, "d_model": 4096, "d_ff": 16384}}.items():
+            shutil.copytree(checkpoint, self.path / name)
+            config = json.loads((self.path / name / "config.json").read_text())
+            config["model"].update(change)
+            (self.path / name / "config.json").write_text(json.dumps(config))
+            begun = time.monotonic()
+            self.one_line("translate", name, code=3, names=["model.safetensors", "parameters", "different config"])
+            self.assertLess(time.monotonic() - begun, 30)
+        # Values that are not finite: the last 4 bytes of the last tensor.
+        shutil.copytree(checkpoint, self.path / "nan")
+        weights = self.path / "nan/model.safetensors"
+        weights.write_bytes(weights.read_bytes()[:-4] + b"\x00\x00\xc0\x7f")
+        self.one_line("translate", "nan", code=3, names=["model.safetensors", "not finite"])
+        # A pipe would be waited for, and a circle of links is an error of the file system.
+        shutil.copytree(checkpoint, self.path / "pipe_run")
+        (self.path / "pipe_run/config.json").unlink()
+        os.mkfifo(self.path / "pipe_run/config.json")
+        self.one_line("translate", "pipe_run", code=3, names=["config.json", "not a regular file"])
+        (self.path / "circle").symlink_to("circle")
+        self.one_line("translate", "circle", code=3, names=["circle", "symbolic links"])
+
+    def test_options_of_runtime_need_no_section_in_search(self):
+        self.whole_run()
+        text = (self.path / "corpus/test.en").read_text().splitlines(keepends=True)[0]
+        self.assertEqual(self.attn("translate", "whole", "--set", "attention=reference", stdin=text).stdout,
+                         self.attn("translate", "whole", "--set", "runtime.attention=reference", stdin=text).stdout)
+        self.one_line("translate", "whole", "--chunk-size", "0", code=2, names=["--chunk-size"])
+        self.one_line("score", "bleu", "a", "b", "--tokenize", "zh", code=2, names=["attn score bleu --help"])
 
     def test_a_directory_that_cannot_be_written_is_one_line(self):
         self.write("file", "not a directory")

@@ -74,6 +74,8 @@ class ParseMixture(ProgramTest):
         said = self.attn("train", "mixture.json", "--run", "wider", "--set", "train.init_from=whole",
                          "--set", "train.steps=1", "--set", "model.d_ff=40").stderr
         self.assertIn("feed_forward.inner.weight: [32, 16] in the checkpoint, [40, 16] here", said)
+        self.one_line("train", "mixture.json", "--run", "bad", "--set", "train.init_from=whole", "--set",
+                      "data.tree_form=tags", code=2, names=["train.init_from", "data.tree_form", "in_order", "tags"])
         self.one_line("train", "mixture.json", "--run", "bad", "--set", "train.init_from=nowhere", code=3,
                       names=["train.init_from", "nowhere"])
 
@@ -88,7 +90,15 @@ class ParseMixture(ProgramTest):
         self.assertIn(f"kept {len(equal)} of 20 sentences", done.stderr)
         self.assertEqual(self.attn("agree", "one.ptb", "two.ptb", "--min-f1", "0").stdout, one)
         self.write("short.ptb", one.split("\n", 1)[1])
-        self.one_line("agree", "one.ptb", "short.ptb", code=3, names=["one.ptb:1", "words"])
+        self.one_line("agree", "one.ptb", "short.ptb", code=3, names=["short.ptb:1", "other words than one.ptb:1"])
+        # Outer brackets differ between treebanks and do not count.
+        self.write("root.ptb", one.replace("(TOP ", "(ROOT "))
+        self.assertEqual(self.attn("agree", "one.ptb", "root.ptb").stdout, one)
+        self.write("a.ptb", "(TOP (S (NP (NN a)) (VP (VB b))))\n")
+        self.write("b.ptb", "(TOP (NP (NP (NN a)) (NP (VB b))))\n")
+        for least, kept in (("33", 1), ("34", 0)):
+            done = self.attn("agree", "a.ptb", "b.ptb", "--min-f1", least)
+            self.assertEqual(len(done.stdout.splitlines()), kept)
         self.write("shorter.ptb", "".join(one.splitlines(keepends=True)[:-1]))
         self.one_line("agree", "one.ptb", "shorter.ptb", code=3, names=["one.ptb 20", "shorter.ptb 19"])
 

@@ -124,6 +124,47 @@ TEST_CASE("a failed atomic write leaves the old file as it was") {
   CHECK(names_in(folder.path()) == std::vector<std::string>{"d", "f"});
 }
 
+TEST_CASE("an atomic write follows symbolic links") {
+  const TemporaryDirectory folder;
+  fs::create_directory(folder / "d");
+  fs::create_symlink("d/file", folder / "near");
+  fs::create_symlink(folder / "near", folder / "far");
+  for (const char* content : {"one", "two"}) {  // of a link to nothing, and to a file
+    write_file_atomically(folder / "far", content);
+    CHECK(fs::is_symlink(folder / "far"));
+    CHECK(fs::is_symlink(folder / "near"));
+    CHECK(read_file(folder / "d/file") == content);
+  }
+  fs::create_symlink("circle", folder / "circle");
+  CHECK_THROWS_AS(write_file_atomically(folder / "circle", "x"), DataError);
+}
+
+TEST_CASE("a pipe or device is written, not replaced") {
+  const TemporaryDirectory folder;
+  const fs::path pipe = folder / "pipe";
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  const int reader = ::open(pipe.c_str(), O_RDWR | O_NONBLOCK);
+  REQUIRE(reader >= 0);
+  write_file_atomically(pipe, "content");
+  std::string read(100, ' ');
+  CHECK(::read(reader, read.data(), read.size()) == 7);
+  CHECK(read.substr(0, 7) == "content");
+  ::close(reader);
+  CHECK(fs::is_fifo(pipe));
+  CHECK(destination_of("/dev/null").special);
+  CHECK(!destination_of(folder / "new").special);
+  CHECK(names_in(folder.path()) == std::vector<std::string>{"pipe"});
+}
+
+TEST_CASE("what is read several times must be a file") {
+  const TemporaryDirectory folder;
+  put(folder / "f", "x");
+  CHECK_NOTHROW(require_regular_file(folder / "f"));
+  CHECK_NOTHROW(require_regular_file(folder / "missing"));
+  CHECK_THROWS_WITH(require_regular_file(folder.path()), contains("a directory; give a file"));
+  CHECK_THROWS_WITH(require_regular_file("/dev/null"), contains("not a regular file"));
+}
+
 TEST_CASE("a mapped file shows the file's bytes") {
   const TemporaryDirectory folder;
   put(folder / "f", "abc");

@@ -74,5 +74,18 @@ TEST_CASE("parses are read by sentence, from trees and from n-best lists") {
   fails(nbest_list_line(9223372036854775807, "(S (A a))", -1, -1), "bad:1: sentence 9223372036854");
   fails(first + "(S (A a))\n", "bad:2: expected");
   fails("(S (A a)) (S (A a))\n", "bad:1: several trees");
-  fails("(S (A a)\n", "bad:1");
+  fails("(S\n  (A a))\n", "bad:1: the tree does not end on this line; expected one tree per line");
+  fails("(S (A a)))\n", "bad:1");
+}
+
+TEST_CASE("parses of a sentence have the same words") {
+  const auto list = [](const char* file, const char* tree) {
+    return ParseList{parse_trees(tree, file), {0.0}, {std::string(file) + ":1"}};
+  };
+  const std::vector<ParseList> same = {list("one", "(TOP (S (A a) (B b)))"),
+                                       list("two", "(X (C a) (D b))")};
+  CHECK_NOTHROW(require_same_words(same));
+  const std::vector<ParseList> other = {same[0], same[1], list("three", "(S (A a) (B c))")};
+  CHECK_THROWS_WITH(require_same_words(other),
+                    testing::contains("three:1: other words than one:1"));
 }

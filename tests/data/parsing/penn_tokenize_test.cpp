@@ -35,6 +35,7 @@ TEST_CASE("plain text is cut as the treebank cuts it") {
       {"well-known AT&T and R & D", "well-known AT&T and R & D"},
       {"He works for the U.S.", "He works for the U.S ."},
       {"She said \"no.\"", "She said `` no . ''"},
+      {"10\u00A0km\u3000away\u2028now", "10 km away now"},
       {"", ""},
       {" \t ", ""},
       {"...", "..."},

@@ -175,6 +175,27 @@ TEST_CASE("broken files of trees are rejected with their place") {
                   DataError);
 }
 
+TEST_CASE("a treebank for validation is checked as one for training is") {
+  TemporaryDirectory folder;
+  const auto converts = [&](const char* name, const std::string& text) {
+    write_text(folder / name, text);
+    return [&folder, path = folder / name] {
+      tree_text(path, parsing(path.string()), {"S"}, folder / "cache");
+    };
+  };
+  const std::string good = "(S (NN a))\n";
+  CHECK_NOTHROW(converts("good.ptb", good)());
+  CHECK_THROWS_WITH(converts("latin.ptb", good + "(S (NN \xfc))\n")(),
+                    contains("latin.ptb:2: not valid UTF-8"));
+  CHECK_THROWS_WITH(converts("none.ptb", "()\n")(), contains("none.ptb: contains no tree"));
+  for (const std::string& start : {std::string("\xff\xfe(\0", 4), std::string("\xfe\xff\0(", 4),
+                                   std::string("(\0S\0", 4), std::string("\0(\0S", 4)}) {
+    CHECK_THROWS_WITH(converts("wide.ptb", start)(), contains("wide.ptb:1: UTF-16; convert"));
+  }
+  CHECK_THROWS_WITH(tree_text(folder.path(), parsing("x"), {"S"}, folder / "cache"),
+                    contains("a directory; give a file"));
+}
+
 TEST_CASE("an inconsistent parsing config is rejected") {
   DataConfig data = parsing("x");
   CHECK_NOTHROW(data.validate());
