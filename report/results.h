@@ -38,6 +38,7 @@ struct RunRecord {
   bool finished = false;
   std::string state;  ///< if not finished: "at step 300 of 8000"
   PerMetric<std::optional<double>> figures;
+  PerMetric<std::string> texts;  ///< hash of the evaluated text; empty: unknown
   int64_t parameters = 0;
   int64_t target_tokens = 0;
   double seconds = 0.0;            ///< training time
@@ -73,6 +74,9 @@ struct RowRecord {
   std::vector<std::string> changed;           ///< paths in which it differs from the first row
   PaperRecord paper;
   std::vector<RunRecord> runs;  ///< by seed
+  /// Scored on another text than the first row, or (perplexity) per token of another vocabulary: no
+  /// difference from it.
+  PerMetric<bool> incomparable = {};
 };
 
 struct SweepResults {

@@ -54,11 +54,8 @@ std::string LiveTable::results(size_t run) const {
   if (!result) return "";
   std::string text;
   for (const MetricFacts& facts : kMetrics) {
-    const auto found = result->results.find(plan_.metrics.evaluators[facts.metric]);
-    if (found == result->results.end()) continue;
-    const auto value = found->second.values.find(facts.key);
-    if (value == found->second.values.end()) continue;
-    text += format("%s%s %.2f", text.empty() ? "" : "  ", facts.key, value->second);
+    const auto score = result->score(plan_.metrics.evaluators[facts.metric], facts.key);
+    if (score) text += format("%s%s %.2f", text.empty() ? "" : "  ", facts.key, *score);
   }
   return text;
 }

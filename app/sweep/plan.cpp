@@ -1,7 +1,9 @@
 #include "app/sweep/plan.h"
 
 #include <algorithm>
+#include <array>
 #include <set>
+#include <string_view>
 
 #include "app/experiment/config_difference.h"
 #include "app/experiment/input_kind.h"
@@ -19,6 +21,10 @@ namespace fs = std::filesystem;
 constexpr int64_t kLargestSweepFile = 1 << 24;
 constexpr size_t kMostRuns = 10'000;
 constexpr size_t kLongestName = 80;
+// What a sweep keeps beside its rows.
+constexpr std::array<std::string_view, 8> kOwnNames = {
+    "cache",     "vocabulary",  "sweep.json", "sweep.json.lock",
+    "report.md", "report.html", "rows.csv",   "runs.csv"};
 
 // Row names are folder names: no separators, no white space, not hidden.
 bool is_name(const std::string& name) {
@@ -39,6 +45,9 @@ void validate_row(const SweepRow& row, const std::string& place) {
   const std::string quoted = "\"" + row.name + "\"";
   require(is_name(row.name), place + ".name", quoted,
           "must be a directory name: letters, digits and . _ = + -, at most 80, no leading . or -");
+  const auto own = std::find(kOwnNames.begin(), kOwnNames.end(), row.name);
+  require(own == kOwnNames.end(), place + ".name", quoted,
+          "is the name of a file or folder of the sweep; choose another");
   require(row.seeds >= 0, place + ".seeds", row.seeds, "must be 0 or more");
   require(row.set.is_object(), place + ".set", row.set.dump(), "must be an object");
   require(row.grid.is_object(), place + ".grid", row.grid.dump(),

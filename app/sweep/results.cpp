@@ -10,6 +10,7 @@
 #include "app/experiment/run_result.h"
 #include "app/experiment/text_keys.h"
 #include "app/machine/version.h"
+#include "app/sweep/comparable.h"
 #include "app/sweep/heads_file.h"
 #include "app/sweep/plan.h"
 #include "app/sweep/prepare.h"
@@ -112,11 +113,16 @@ class Collector {
       if (found == result.results.end()) continue;
       const EvaluatorResult& scores = found->second;
       const auto value = scores.values.find(facts.key);
-      if (value == scores.values.end() ||
-          !same_score(scores, out_.signatures[facts.metric], record)) {
+      if (value == scores.values.end()) {
+        out_.notes.push_back(record.name + ": its " + facts.key +
+                             " is not a finite number (the run diverged): omitted from the means");
+        continue;
+      }
+      if (!same_score(scores, out_.signatures[facts.metric], record)) {
         continue;
       }
       record.figures[facts.metric] = value->second;
+      record.texts[facts.metric] = scores.text;
       if (facts.bootstrap) read_sentences(run, experiment, scores, value->second, record);
     }
   }
@@ -350,6 +356,7 @@ SweepResults collect_results(const fs::path& directory) {
       }
     }
     texts.mark(out);
+    mark_incomparable(out);
   } catch (const Json::exception& error) {
     throw DataError(path.string() + ": corrupt (" + error.what() +
                     "); run attn sweep again to rewrite it");

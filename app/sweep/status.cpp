@@ -78,8 +78,8 @@ void check_unchanged(const SweepPlan& plan) {
   }
   if (!texts.empty()) {
     throw DataError(source + ": texts have changed since these runs used them: " + texts +
-                    "; restore the texts, delete the runs in " + directory +
-                    " to retrain them, or use another directory with --run");
+                    "; restore the texts, or delete the runs in " + directory +
+                    " and in the collection (--collect) to retrain them");
   }
 }
 

@@ -84,6 +84,9 @@ int sweep(const SweepOptions& options, const Context& context) {
   }
   check_parameters(plan);
   if (!options.collection.empty()) {
+    if (fs::exists(options.collection) && !fs::is_directory(options.collection)) {
+      throw ConfigError("--collect " + options.collection.string() + ": a file; give a directory");
+    }
     if (const int64_t taken = take_collected(plan, options.collection); taken > 0) {
       std::cerr << taken << " finished runs taken from " << options.collection.string() << "\n";
     }

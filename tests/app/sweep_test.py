@@ -208,7 +208,7 @@ class Sweeps(ProgramTest):
         self.assertRegex(out, r"with 2 seeds of the base and 1 of a row, a difference of [\d.]+ standard deviations")
         self.whole()
         again = self.attn("sweep", "sweep.json", "--run", "whole", "--dry-run", "--no-measure").stdout
-        self.assertRegex(again, r": [\d.]+ PPL, [\d.]+ BLEU by the 2 finished seeds of the base")
+        self.assertRegex(again, r": [\d.]+ PPL, [\d.]+ BLEU by the finished runs, whose deviation has 1 degree of freedom")
 
     def corpus(self, name, wrong=False):
         """A copy of the corpus under another name, its training target cut short or not; returns the config."""
@@ -338,6 +338,40 @@ class Sweeps(ProgramTest):
         sweep("moved", 40)
         self.assertFalse((self.path / "place").exists())
         self.assertEqual(self.scores("moved")[0], self.whole()[0])
+
+    def test_rows_scored_on_other_text_or_other_tokens_have_no_difference(self):
+        short = {"train": {"steps": 4}}
+        other = [dict(one) for one in BASE["eval"]]
+        other[1]["data"] = "corpus/valid"
+        self.write("texts.json", {"base": "base.json", "set": short, "rows": [
+            {"name": "base"}, {"name": "text", "set": {"eval": other}}, {"name": "pieces", "set": {"data": {"vocab_size": 300}}},
+            {"name": "same", "set": {"model": {"d_ff": 48}}}]})
+        self.attn("sweep", "texts.json", "--run", "texts")
+        table = (self.path / "texts/rows.csv").read_text()
+        rows = {row["row"]: row for row in csv.DictReader(io.StringIO(table))}
+        differs = {name: (row["ppl_diff"] != "", row["bleu_diff"] != "") for name, row in rows.items()}
+        self.assertEqual(differs, {"base": (False, False), "text": (True, False), "pieces": (False, True),
+                                   "same": (True, True)})
+        report = (self.path / "texts/report.md").read_text()
+        self.assertIn("text: its BLEU is of another text than that of the first row", report)
+        self.assertIn("pieces: its perplexity is per token of another vocabulary (data.vocab_size)", report)
+
+    def test_runs_that_diverged_leave_a_report(self):
+        self.write("hot.json", {"base": "base.json", "set": {"train": {"steps": 6, "schedule": "constant"}}, "rows": [
+            {"name": "base", "seeds": 2}, {"name": "hot", "grid": {"train.learning_rate": [2.0, 4.8, 5.4, 300.0]}}]})
+        self.attn("sweep", "hot.json", "--run", "hot")
+        report = (self.path / "hot/report.md").read_text()
+        self.assertTrue((self.path / "hot/report.html").exists())
+        self.assertNotRegex(report, r"\d{9}\.\d")  # huge numbers have an exponent
+        ends = {path.parent.parent.name: json.loads(path.read_text())["results"]["valid"]["values"]
+                for path in (self.path / "hot").glob("hot*/seed-*/result.json")}
+        for name, values in ends.items():
+            self.assertEqual("ppl" not in values, f"{name}/seed-3: its ppl is not a finite number" in report, name)
+
+    def test_a_collection_that_is_a_file_is_an_error_before_training(self):
+        self.write("file", "x")
+        self.one_line("sweep", "sweep.json", "--run", "never", "--collect", "file", code=2, names=["--collect", "file"])
+        self.assertFalse(list((self.path / "never").glob("*/seed-*")))
 
     def test_a_collection_moves_finished_runs_to_another_machine(self):
         scores = self.whole()

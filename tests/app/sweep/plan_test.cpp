@@ -107,6 +107,8 @@ TEST_CASE("an error in any row names the row, the path and the nearest name") {
   CHECK_THROWS_WITH(mistake(R"({"name": "x", "sett": {}})"), contains("rows[1].sett"));
   CHECK_THROWS_WITH(mistake(R"({"name": "a/b"})"), contains("rows[1].name"));
   CHECK_THROWS_WITH(mistake(R"({"name": ".."})"), contains("rows[1].name"));
+  CHECK_THROWS_WITH(mistake(R"({"name": "report.html"})"),
+                    contains("rows[1].name: \"report.html\": is the name of a file"));
   CHECK_THROWS_WITH(mistake(R"({"name": "base"})"), contains("duplicate row name base"));
   CHECK_THROWS_WITH(mistake(R"({"name": "x", "set": {"seed": 3}})"), contains("seeds"));
   CHECK_THROWS_WITH(mistake(R"({"name": "x", "set": {"base": "y"}})"), contains("patch"));
