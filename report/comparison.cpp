@@ -1,6 +1,7 @@
 #include "report/comparison.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 
 #include "base/format.h"
@@ -9,6 +10,8 @@
 
 namespace attn {
 namespace {
+
+constexpr double kWidestScore = 1e6;  // perplexities of diverged runs have hundreds of digits
 
 std::vector<double> values_of(const RowRecord& row, Metric metric) {
   std::vector<double> values;
@@ -58,15 +61,22 @@ bool is_significant(const Difference& difference, const MetricFacts& facts) {
 
 // Differences from the base and their tests over seeds, without Holm's correction.
 void add_differences(const SweepResults& results, Metric metric, std::vector<RowComparison>& out) {
-  const std::optional<SeedMean>& base = out.front().means[metric];
-  for (size_t i = 1; i < out.size(); ++i) {
+  std::vector<std::optional<SeedMean>> means;
+  for (size_t i = 0; i < out.size(); ++i) {
+    const bool comparable = !results.rows[i].incomparable[metric];
+    means.push_back(comparable ? out[i].means[metric] : std::nullopt);
+  }
+  const std::vector<SeedTests> tests = seed_tests(means);
+  const std::optional<SeedMean>& base = means.front();
+  for (size_t i = 0; i < out.size(); ++i) {
     Difference& difference = out[i].differences[metric];
+    difference.unstable = tests[i].unstable;
+    if (i == 0) continue;
     difference.paper = paper_difference(results.rows[i].paper.figures[metric],
                                         results.rows.front().paper.figures[metric]);
-    const std::optional<SeedMean>& mean = out[i].means[metric];
-    if (!base || !mean) continue;
-    difference.ours = mean->mean - base->mean;
-    difference.test = seed_test(*base, *mean);
+    difference.test = tests[i].over_seeds;
+    difference.welch = tests[i].welch;
+    if (base && means[i]) difference.ours = means[i]->mean - base->mean;
   }
 }
 
@@ -89,6 +99,7 @@ void add_bootstrap(const SweepResults& results, std::vector<RowComparison>& out)
   std::vector<SystemStatistics> systems;
   std::vector<size_t> rows;
   for (size_t i = 1; i < results.rows.size(); ++i) {
+    if (results.rows[i].incomparable[Metric::bleu]) continue;
     SystemStatistics system = sentences_of(results.rows[i]);
     if (system.empty() || system.front().size() != base.front().size()) continue;
     systems.push_back(std::move(system));
@@ -153,9 +164,21 @@ std::string rank_agreement(std::span<const RowComparison> comparisons, Metric me
 std::string detectable(std::span<const RowComparison> comparisons, const MetricFacts& metric) {
   const std::optional<double> median = median_detectable(comparisons, metric.metric);
   if (!median) return "";
-  return format("smallest difference that these seeds can detect: %.*f %s (median over rows, ",
-                kScoreDecimals, *median, metric.title) +
+  return format(
+             "the smallest difference that these seeds can detect is %.*f %s (median over rows, ",
+             kScoreDecimals, *median, metric.title) +
          "power 0.8 at the level 0.05, before Holm's correction).";
+}
+
+std::string unstable(const SweepResults& results, std::span<const RowComparison> comparisons,
+                     Metric metric) {
+  std::string names;
+  for (size_t i = 0; i < comparisons.size(); ++i) {
+    if (!comparisons[i].differences[metric].unstable) continue;
+    names += (names.empty() ? "" : ", ") + results.rows[i].name;
+  }
+  if (names.empty()) return "";
+  return "rows that vary more between seeds and are tested with their own variance: " + names + ".";
 }
 
 }  // namespace
@@ -164,10 +187,14 @@ std::string p_text(double p_value) {
   return p_value < 0.0005 ? "<0.001" : format("%.3f", p_value);
 }
 
+std::string score_text(double score, int decimals) {
+  return std::abs(score) < kWidestScore ? format("%.*f", decimals, score) : format("%.2e", score);
+}
+
 std::string mean_text(const std::optional<SeedMean>& mean) {
   if (!mean) return "";
-  std::string text = format("%.*f", kScoreDecimals, mean->mean);
-  if (mean->deviation) text += format(" ± %.*f", kScoreDecimals, *mean->deviation);
+  std::string text = score_text(mean->mean);
+  if (mean->deviation) text += " ± " + score_text(*mean->deviation);
   return text;
 }
 
@@ -223,12 +250,18 @@ std::optional<double> median_detectable(std::span<const RowComparison> compariso
 std::string summary(const SweepResults& results, std::span<const RowComparison> comparisons,
                     const MetricFacts& metric) {
   std::string text;
-  for (const std::string& part :
+  for (std::string part :
        {agreement(results, comparisons, metric.metric), rank_agreement(comparisons, metric.metric),
-        detectable(comparisons, metric)}) {
-    if (!part.empty()) text += " " + part;
+        detectable(comparisons, metric), unstable(results, comparisons, metric.metric)}) {
+    if (part.empty()) continue;
+    if (text.empty()) {
+      text = std::string(metric.heading) + ":";
+    } else {  // a sentence of its own
+      part.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(part.front())));
+    }
+    text += " " + part;
   }
-  return text.empty() ? "" : std::string(metric.heading) + ":" + text;
+  return text;
 }
 
 }  // namespace attn

@@ -9,7 +9,7 @@
 
 #include "report/joint_bootstrap.h"
 #include "report/results.h"
-#include "report/statistics.h"
+#include "report/seed_tests.h"
 
 namespace attn {
 
@@ -25,13 +25,21 @@ std::string verdict_word(Verdict verdict);
 /// With three decimals: "0.042", or "<0.001" instead of 0.000.
 std::string p_text(double p_value);
 
+/// Decimals of means and differences in tables and texts.
+inline constexpr int kScoreDecimals = 2;
+
+/// "35.90"; "6.67e+51" from 10^6 on, as for the perplexity of a run that diverged.
+std::string score_text(double score, int decimals = kScoreDecimals);
+
 /// "35.90 ± 0.31", with the standard deviation over seeds; "" without a mean.
 std::string mean_text(const std::optional<SeedMean>& mean);
 
 struct Difference {
   std::optional<double> ours;            ///< row - base
   std::optional<double> paper;           ///< the same in the paper
-  std::optional<SeedTest> test;          ///< over seeds: interval, p-value, detectable difference
+  bool unstable = false;                 ///< the row varies more than the others: unstable_rows
+  std::optional<SeedTest> test;          ///< SeedTests::over_seeds
+  std::optional<SeedTest> welch;         ///< SeedTests::welch
   std::optional<double> holm;            ///< test's p-value, adjusted for the table's rows
   std::optional<double> p_sentences;     ///< paired bootstrap over sentences, as sacreBLEU's
   std::optional<JointDifference> joint;  ///< bootstrap over sentences and seeds
@@ -44,13 +52,10 @@ struct RowComparison {
   PerMetric<Difference> differences;
 };
 
-/// Decimals of means and differences in tables and texts.
-inline constexpr int kScoreDecimals = 2;
-
 /// One entry per row. A difference is significant if
-/// - the test over seeds is (seed_test), with its p-value adjusted by Holm's method for the rows
-///   tested in this metric, below kSignificance. It needs at least two seeds of the base or the row
-///   that are not all equal;
+/// - the test over seeds is (SeedTests::over_seeds), with its p-value adjusted by Holm's method for
+///   the rows tested in this metric, below kSignificance. It needs a row of the table with at least
+///   two seeds that are not all equal, and assumes that the rows vary equally between seeds;
 /// - for a metric with a test over sentences (MetricFacts::bootstrap): the bootstrap over sentences
 ///   and seeds together is, below kSignificance. Where the test over seeds is impossible, this and
 ///   the paired bootstrap over sentences decide, without correction;
@@ -63,8 +68,8 @@ std::vector<RowComparison> compare(const SweepResults& results);
 std::optional<double> median_detectable(std::span<const RowComparison> comparisons, Metric metric);
 
 /// How many rows agree with the paper in sign, and which; the rank correlation of the differences
-/// with the paper's; and the smallest difference that the seeds can detect. Without the parts for
-/// which there are no figures; may be empty.
+/// with the paper's; the smallest difference that the seeds can detect; and unstable rows. Without
+/// the parts for which there are no figures; may be empty.
 std::string summary(const SweepResults& results, std::span<const RowComparison> comparisons,
                     const MetricFacts& metric);
 

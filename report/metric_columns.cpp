@@ -35,9 +35,11 @@ bool any_in_paper(const SweepResults& results, Metric metric) {
                      [&](const RowRecord& row) { return row.paper.figures[metric].has_value(); });
 }
 
-bool any_tested(std::span<const RowComparison> comparisons, Metric metric) {
+// Whether any row has this test.
+bool any_tested(std::span<const RowComparison> comparisons, Metric metric,
+                std::optional<SeedTest> Difference::*test) {
   return std::any_of(comparisons.begin(), comparisons.end(), [&](const RowComparison& row) {
-    return row.differences[metric].test.has_value();
+    return (row.differences[metric].*test).has_value();
   });
 }
 
@@ -76,17 +78,22 @@ class Columns {
                        }});
   }
 
-  void add_tests(bool tested) {
+  void add_tests(bool tested, bool welch) {
     add("_diff", "Δ", "difference from the first row; * significant", difference_text);
     if (!tested) return;
     add("_interval", "95 % interval", "confidence interval of the difference over seeds",
         interval_text, Shown::pages);
     add(
-        "_p_seeds", "p, seeds", "test of the difference over seeds",
+        "_p_seeds", "p, seeds", "Student's t over seeds, with the pooled variance of the rows",
         [](const Difference& of) { return of.test ? p_text(of.test->p_value) : ""; }, Shown::pages);
     add(
         "_p_holm", "p, Holm", "p over seeds, adjusted for the rows of the table",
         [](const Difference& of) { return p_or_empty(of.holm); }, Shown::pages);
+    if (!welch) return;
+    add(
+        "_p_welch", "p, Welch", "Welch's t over the seeds of the two rows",
+        [](const Difference& of) { return of.welch ? p_text(of.welch->p_value) : ""; },
+        Shown::pages);
   }
 
   void add_bootstraps() {
@@ -129,15 +136,17 @@ class Columns {
         "_difference", "", "", [](const Difference& of) { return in_full(of.ours); }, Shown::csv);
     add_number("_interval_low", "", [](const SeedTest& of) { return of.interval.low; });
     add_number("_interval_high", "", [](const SeedTest& of) { return of.interval.high; });
-    const auto name = [](const Difference& of) -> std::string {
-      if (!of.test) return "";
-      return of.test->kind == SeedTestKind::welch ? "Welch" : "pooled";
-    };
-    add("_test", "", "", name, Shown::csv, true);
     add_number("_degrees", "", [](const SeedTest& of) { return of.degrees; });
     add_number("_p_seeds", "", [](const SeedTest& of) { return of.p_value; });
     add(
         "_p_holm", "", "", [](const Difference& of) { return in_full(of.holm); }, Shown::csv);
+    add(
+        "_unstable", "", "", [](const Difference& of) { return of.unstable ? "yes" : "no"; },
+        Shown::csv, true);
+    add(
+        "_p_welch", "", "",
+        [](const Difference& of) { return of.welch ? in_full(of.welch->p_value) : ""; },
+        Shown::csv);
     add_number("_detectable", "", [](const SeedTest& of) { return of.detectable; });
     if (!bootstrap) return;
     const auto add_joint = [&](const char* suffix, auto number) {
@@ -171,7 +180,8 @@ std::vector<MetricColumn> metric_columns(const SweepResults& results,
     if (evaluator.empty()) continue;
     Columns columns(facts, evaluator);
     columns.add_means();
-    columns.add_tests(any_tested(comparisons, facts.metric));
+    columns.add_tests(any_tested(comparisons, facts.metric, &Difference::test),
+                      any_tested(comparisons, facts.metric, &Difference::welch));
     if (facts.bootstrap) columns.add_bootstraps();
     if (any_in_paper(results, facts.metric)) columns.add_paper(facts.paper_decimals);
     columns.add_full(facts.bootstrap);

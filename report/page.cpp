@@ -1,5 +1,6 @@
 #include "report/page.h"
 
+#include <algorithm>
 #include <set>
 #include <vector>
 
@@ -19,25 +20,39 @@ constexpr const char* kHeadsCaption =
     "attention. The least important heads are masked first; the share that can be masked is the "
     "largest one at which BLEU is at most 1 lower.";
 
+// Which weights were scored.
+std::string scored_weights(const SweepResults& results) {
+  const auto scored = [](int64_t averaged) -> std::string {
+    return averaged > 0 ? format("the average of the last %lld checkpoints",
+                                 static_cast<long long>(averaged))
+                        : "the weights after the last update, without checkpoint averaging";
+  };
+  const bool same =
+      std::none_of(results.rows.begin(), results.rows.end(), [](const RowRecord& row) {
+        return std::find(row.changed.begin(), row.changed.end(), "train.average_last") !=
+               row.changed.end();
+      });
+  if (same) return "All scores are of " + scored(results.averaged) + ".";
+  return "Scores are of " + scored(results.averaged) +
+         ", in rows with another average_last of as many checkpoints (0: of the weights after the "
+         "last update).";
+}
+
 // Explanation of the columns, for both formats.
 std::vector<std::string> legend(const SweepResults& results) {
   std::vector<std::string> lines;
   if (!results.evaluators[Metric::loss].empty()) {
-    std::string line = "Perplexity is per subword and without label smoothing. All scores are of ";
-    if (results.averaged > 0) {
-      line += format("the average of the last %lld checkpoints.",
-                     static_cast<long long>(results.averaged));
-    } else {
-      line += "the weights after the last update, without checkpoint averaging.";
-    }
-    lines.push_back(std::move(line));
+    lines.push_back("Perplexity is per subword and without label smoothing. " +
+                    scored_weights(results));
   }
   lines.push_back(
       "Δ is the difference from the first row, with its 95 % confidence interval over seeds. p, "
-      "seeds: Welch's t test where both rows have at least three seeds, otherwise, with several "
-      "seeds of either row, Student's t with pooled variance (the rows are assumed to vary equally "
-      "between seeds). p, Holm: the same adjusted by Holm's method for the rows of the table. p, "
-      "sentences: paired bootstrap over sentences. p, sentences and seeds: bootstrap over both.");
+      "seeds: Student's t with the pooled variance of all rows, which are assumed to vary equally "
+      "between seeds. Rows that vary more (F test at the level 0.05, corrected for the number of "
+      "rows) are named below the table; their tests have their own variance. p, Holm: the same "
+      "adjusted by Holm's method for the rows of the table. p, Welch: Welch's t test of the two "
+      "rows alone, where both have at least three seeds. p, sentences: paired bootstrap over "
+      "sentences. p, sentences and seeds: bootstrap over both.");
   lines.push_back(
       "* marks a significant difference: p, Holm below 0.05, for BLEU also p, sentences and seeds, "
       "and more than one unit of the last decimal. Where no test over seeds is possible, BLEU is "

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <limits>
 
 #include "base/format.h"
 
@@ -22,19 +23,27 @@ std::string scientific(double value) {
   return mantissa + "e" + std::to_string(std::atoi(whole.c_str() + e + 1));
 }
 
-// Ticks of a logarithmic axis, as many per power of ten as fit; fewer than two for short axes.
+// Ticks of a logarithmic axis, as many per power of ten as fit, or every k-th power of ten; fewer
+// than two for short axes.
 std::vector<double> logarithmic_ticks(double low, double high, int most) {
   std::vector<double> ticks;
-  for (const std::vector<double>& digits :
-       {std::vector<double>{1, 2, 3, 5, 7}, {1, 2, 5}, {1, 3}, {1}}) {
+  const int first = static_cast<int>(std::floor(std::log10(low))),
+            last = static_cast<int>(std::floor(std::log10(high)));
+  const auto add = [&](const std::vector<double>& digits, int step) {
     ticks.clear();
-    for (double ten = std::pow(10, std::floor(std::log10(low))); ten <= high; ten *= 10) {
+    for (int exponent = first; exponent <= last; exponent += step) {
       for (const double digit : digits) {
-        if (digit * ten >= low && digit * ten <= high) ticks.push_back(digit * ten);
+        const double tick = digit * std::pow(10, exponent);
+        if (tick >= low && tick <= high) ticks.push_back(tick);
       }
     }
-    if (static_cast<int>(ticks.size()) <= most) break;
+    return static_cast<int>(ticks.size()) <= most;
+  };
+  for (const std::vector<double>& digits :
+       {std::vector<double>{1, 2, 3, 5, 7}, {1, 2, 5}, {1, 3}, {1}}) {
+    if (add(digits, 1)) return ticks;
   }
+  add({1}, (last - first) / most + 1);
   return ticks;
 }
 
@@ -49,8 +58,8 @@ Scale make_scale(const Interval& range, bool logarithmic, double from, double to
   Scale scale{.logarithmic = logarithmic, .low = 0, .high = 1, .from = from, .to = to};
   if (logarithmic) {
     const double room = std::max(std::pow(range.high / range.low, kMargin), 1.02);
-    scale.low = range.low / room;
-    scale.high = range.high * room;
+    scale.low = std::max(range.low / room, std::numeric_limits<double>::min());
+    scale.high = std::min(range.high * room, std::numeric_limits<double>::max());
   } else {
     const double span = range.high - range.low;
     const double room = span > 0 ? kMargin * span : std::max(std::abs(range.high) * 0.1, 0.5);
@@ -84,7 +93,7 @@ Interval robust_range(std::span<const double> values, double centre) {
 
 std::vector<double> axis_ticks(double low, double high, bool logarithmic, int most) {
   std::vector<double> ticks;
-  if (!(high > low) || most < 1) return ticks;
+  if (!(high > low) || !std::isfinite(high - low) || most < 1) return ticks;
   if (logarithmic && high / low > 5) {
     ticks = logarithmic_ticks(low, high, most);
     if (ticks.size() >= 2) return ticks;

@@ -118,35 +118,7 @@ double detectable_noncentrality(double critical, double degrees, double power) {
   return root_between(missing, 0.0, high);
 }
 
-SeedTest tested(SeedTestKind kind, double difference, double error, double degrees) {
-  const double critical = critical_t(degrees, kSignificance), reach = error * critical;
-  return {.kind = kind,
-          .error = error,
-          .degrees = degrees,
-          .p_value = student_t_p_value(difference / error, degrees),
-          .interval = {difference - reach, difference + reach},
-          .detectable = error * detectable_noncentrality(critical, degrees, kPower)};
-}
-
-double squared(const std::optional<double>& deviation) {
-  const double value = deviation.value_or(0.0);
-  return value * value;
-}
-
 }  // namespace
-
-std::optional<SeedMean> seed_mean(std::span<const double> values) {
-  if (values.empty()) return {};
-  const auto n = static_cast<double>(values.size());
-  SeedMean out{.mean = std::accumulate(values.begin(), values.end(), 0.0) / n,
-               .deviation = {},
-               .seeds = static_cast<int64_t>(values.size())};
-  if (values.size() < 2) return out;
-  double squares = 0.0;
-  for (const double value : values) squares += (value - out.mean) * (value - out.mean);
-  out.deviation = std::sqrt(squares / (n - 1));
-  return out;
-}
 
 double student_t_p_value(double t, double degrees) {
   const double square = t * t;
@@ -164,34 +136,12 @@ double student_t_quantile(double probability, double degrees) {
   return root_between(above, 0.0, doubled_until([&](double t) { return above(t) < 0.0; }));
 }
 
-std::optional<SeedTest> welch_test(const SeedMean& base, const SeedMean& row) {
-  if (base.seeds < 2 || row.seeds < 2) return {};
-  const double of_base = squared(base.deviation) / static_cast<double>(base.seeds);
-  const double of_row = squared(row.deviation) / static_cast<double>(row.seeds);
-  const double variance = of_base + of_row;
-  if (!(variance > 0.0) || !std::isfinite(variance + row.mean - base.mean)) return {};
-  // As shares of the variance, since squares of small variances would underflow.
-  const double base_share = of_base / variance, row_share = of_row / variance;
-  const double degrees = 1.0 / (base_share * base_share / static_cast<double>(base.seeds - 1) +
-                                row_share * row_share / static_cast<double>(row.seeds - 1));
-  return tested(SeedTestKind::welch, row.mean - base.mean, std::sqrt(variance), degrees);
-}
-
-std::optional<SeedTest> pooled_test(const SeedMean& base, const SeedMean& row) {
-  const auto degrees = static_cast<double>(base.seeds + row.seeds - 2);
-  if (base.seeds < 1 || row.seeds < 1 || degrees < 1.0) return {};
-  const double squares = squared(base.deviation) * static_cast<double>(base.seeds - 1) +
-                         squared(row.deviation) * static_cast<double>(row.seeds - 1);
-  const double error =
-      std::sqrt(squares / degrees *
-                (1.0 / static_cast<double>(base.seeds) + 1.0 / static_cast<double>(row.seeds)));
-  if (!(error > 0.0) || !std::isfinite(error + row.mean - base.mean)) return {};
-  return tested(SeedTestKind::pooled, row.mean - base.mean, error, degrees);
-}
-
-std::optional<SeedTest> seed_test(const SeedMean& base, const SeedMean& row) {
-  const bool enough = std::min(base.seeds, row.seeds) >= 3;
-  return enough ? welch_test(base, row) : pooled_test(base, row);
+double f_p_value(double ratio, double numerator_degrees, double denominator_degrees) {
+  const double scaled = numerator_degrees * ratio;
+  if (std::isinf(scaled)) return 0.0;
+  const double sum = denominator_degrees + scaled;
+  return incomplete_beta(0.5 * denominator_degrees, 0.5 * numerator_degrees,
+                         denominator_degrees / sum, scaled / sum);
 }
 
 double t_test_power(double noncentrality, double degrees, double level) {
@@ -201,14 +151,6 @@ double t_test_power(double noncentrality, double degrees, double level) {
 
 double smallest_detectable_difference(double error, double degrees, double level, double power) {
   return error * detectable_noncentrality(critical_t(degrees, level), degrees, power);
-}
-
-std::optional<double> planned_detectable_difference(double deviation, int64_t base_seeds,
-                                                    int64_t seeds) {
-  if (base_seeds < 1 || seeds < 1 || base_seeds + seeds < 3) return {};
-  const double error = deviation * std::sqrt(1.0 / static_cast<double>(base_seeds) +
-                                             1.0 / static_cast<double>(seeds));
-  return smallest_detectable_difference(error, static_cast<double>(base_seeds + seeds - 2));
 }
 
 std::vector<double> holm_adjusted(std::span<const double> p_values) {

@@ -15,7 +15,7 @@ std::string full(double value) {
 }  // namespace
 
 std::string signed_number(double value, int decimals) {
-  const std::string digits = format("%.*f", decimals, std::abs(value));
+  const std::string digits = score_text(std::abs(value), decimals);
   if (digits.find_first_not_of("0.") == std::string::npos) return digits;
   return (value < 0 ? "−" : "+") + digits;
 }

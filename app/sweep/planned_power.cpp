@@ -1,28 +1,35 @@
 #include "app/sweep/planned_power.h"
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "app/experiment/run_result.h"
 #include "base/format.h"
-#include "report/statistics.h"
+#include "report/seed_tests.h"
 
 namespace attn {
 namespace {
 
-// The values of a metric in the finished runs of the base.
-std::vector<double> base_values(const SweepPlan& plan, const MetricFacts& facts) {
-  std::vector<double> values;
+// For each metric the rows of a sweep, as far as they are finished.
+PerMetric<std::vector<SeedMean>> finished_rows(const SweepPlan& plan) {
+  PerMetric<std::vector<std::vector<double>>> scores;
+  for (const MetricFacts& facts : kMetrics) scores[facts.metric].resize(plan.rows.size());
   for (const PlannedRun& run : plan.runs) {
-    if (run.row != 0) continue;
     const auto result = finished_result(run.directory, run.experiment.train);
     if (!result) continue;
-    const auto found = result->results.find(plan.metrics.evaluators[facts.metric]);
-    if (found == result->results.end()) continue;
-    const auto value = found->second.values.find(facts.key);
-    if (value != found->second.values.end()) values.push_back(value->second);
+    for (const MetricFacts& facts : kMetrics) {
+      const auto score = result->score(plan.metrics.evaluators[facts.metric], facts.key);
+      if (score) scores[facts.metric][run.row].push_back(*score);
+    }
   }
-  return values;
+  PerMetric<std::vector<SeedMean>> rows;
+  for (const MetricFacts& facts : kMetrics) {
+    for (const std::vector<double>& of_row : scores[facts.metric]) {
+      if (const auto mean = seed_mean(of_row)) rows[facts.metric].push_back(*mean);
+    }
+  }
+  return rows;
 }
 
 }  // namespace
@@ -30,31 +37,30 @@ std::vector<double> base_values(const SweepPlan& plan, const MetricFacts& facts)
 std::string planned_power(const SweepPlan& plan) {
   std::vector<int64_t> seeds(plan.rows.size(), 0);
   for (const PlannedRun& run : plan.runs) ++seeds[run.row];
-  int64_t fewest = 0;  // of the rows that are trained, without the base
-  for (size_t i = 1; i < seeds.size(); ++i) {
-    if (seeds[i] > 0) fewest = fewest == 0 ? seeds[i] : std::min(fewest, seeds[i]);
-  }
-  if (seeds.empty() || seeds.front() == 0 || fewest == 0) return "";
-  const auto deviations = planned_detectable_difference(1.0, seeds.front(), fewest);
-  if (!deviations) return "";
+  const auto planned = planned_detectable_difference(seeds);
+  if (!planned) return "";
   std::string text = format(
       "with %lld seeds of the base and %lld of a row, a difference of %.1f standard deviations "
       "between seeds can be detected (power 0.8 at the level 0.05)",
-      static_cast<long long>(seeds.front()), static_cast<long long>(fewest), *deviations);
-  size_t finished = 0;
+      static_cast<long long>(seeds.front()), static_cast<long long>(planned->seeds),
+      planned->deviations);
+  const PerMetric<std::vector<SeedMean>> finished = finished_rows(plan);
+  double degrees = 0.0;
   std::string differences;
   for (const MetricFacts& facts : kMetrics) {
-    const std::vector<double> values = base_values(plan, facts);
-    const auto mean = seed_mean(values);
-    if (!mean || !mean->deviation) continue;
-    finished = values.size();
+    const std::vector<SeedMean>& rows = finished[facts.metric];
+    const auto variance = pooled_variance(rows, unstable_rows(rows));
+    if (!variance) continue;
+    degrees = std::max(degrees, variance->degrees);
     differences += differences.empty() ? "" : ", ";
-    differences += format("%.2f %s", *deviations * *mean->deviation, facts.title);
+    differences +=
+        format("%.2f %s", planned->deviations * std::sqrt(variance->variance), facts.title);
   }
-  if (finished == 0) return text;
+  if (degrees == 0.0) return text;
   return text.append(": ")
       .append(differences)
-      .append(format(" by the %zu finished seeds of the base", finished));
+      .append(format(" by the finished runs, whose deviation has %.0f degree%s of freedom", degrees,
+                     degrees == 1.0 ? "" : "s"));
 }
 
 }  // namespace attn

@@ -99,6 +99,17 @@ TEST_CASE("without figures of the paper the page shows what the seeds can detect
   CHECK(page.find("paper&#39;s") == std::string::npos);
 }
 
+TEST_CASE("the page says which weights were scored, also if rows differ in it") {
+  SweepResults results = two_rows();
+  CHECK_THAT(page_of(results), contains("All scores are of the weights after the last update"));
+  results.averaged = 10;
+  CHECK_THAT(page_of(results),
+             contains("All scores are of the average of the last 10 checkpoints."));
+  results.rows[1].changed.push_back("train.average_last");
+  CHECK_THAT(page_of(results), contains("Scores are of the average of the last 10 checkpoints, in "
+                                        "rows with another average_last of as many"));
+}
+
 TEST_CASE("one row has its scores and its learning curve, and no differences") {
   SweepResults results = two_rows();
   results.rows.resize(1);

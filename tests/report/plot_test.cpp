@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,16 @@ TEST_CASE("axis marks are round, within the axis and not too many") {
     CHECK(ticks.back() <= high);
   }
   CHECK(axis_ticks(1, 1, false, 5).empty());
+  // Perplexities of runs that diverged.
+  for (const double high : {1e9, 1e40, 1e300, std::numeric_limits<double>::max()}) {
+    const Scale scale = make_scale({2.0, high}, true, 0, 100);
+    CHECK(std::isfinite(scale.high));
+    const auto ticks = axis_ticks(scale.low, scale.high, true, 6);
+    CHECK(ticks.size() >= 2);
+    CHECK(ticks.size() <= 6);
+    CHECK(axis_ticks(2.0, high, false, 6).size() <= 8);
+  }
+  CHECK(axis_ticks(-INFINITY, INFINITY, false, 6).empty());
 }
 
 TEST_CASE("numbers of ticks are short and have separators") {

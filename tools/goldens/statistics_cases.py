@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Writes tests/report/data/statistics_cases.json: SciPy's values for the statistics of reports (report/statistics.h and
-report/rank_correlation.h), from synthetic samples.
+"""Writes tests/report/data/statistics_cases.json: SciPy's values for the statistics of reports (report/statistics.h,
+report/seed_tests.h and report/rank_correlation.h), from synthetic samples.
 
     pip install scipy==1.17.1 && python3 tools/goldens/statistics_cases.py [OUT]
 
@@ -11,6 +11,7 @@ import argparse
 import json
 import pathlib
 import random
+import statistics
 
 from scipy import optimize, stats
 
@@ -52,6 +53,37 @@ def mean_cases(rng):
     cases.append({**constant, "welch": described(constant["base"], constant["row"], False),
                   "pooled": described(constant["base"], constant["row"], True)})
     return cases
+
+
+def f_cases():
+    return [{"ratio": ratio, "numerator": numerator, "denominator": denominator,
+             "p_value": float(stats.f.sf(ratio, numerator, denominator))}
+            for numerator in (1, 2, 4, 30) for denominator in (1, 2, 17, 200) for ratio in (0.01, 0.5, 1.0, 3.3, 40.0)]
+
+
+def table_case(rows):
+    """Contrasts with the first row in a one-way analysis of variance."""
+    varying = [row for row in rows if len(row) > 1]
+    degrees = sum(len(row) - 1 for row in varying)
+    mean_square = sum(statistics.variance(row) * (len(row) - 1) for row in varying) / degrees
+    tests = []
+    for row in rows[1:]:
+        difference = statistics.mean(row) - statistics.mean(rows[0])
+        error = (mean_square * (1 / len(rows[0]) + 1 / len(row))) ** 0.5
+        low, high = stats.t.interval(1 - LEVEL, degrees, difference, error)
+        tests.append({"p_value": float(2 * stats.t.sf(abs(difference) / error, degrees)), "degrees": degrees,
+                      "interval": [float(low), float(high)]})
+    return {"rows": rows, "tests": tests}
+
+
+def table_cases(rng):
+    tables = [[[round(rng.gauss(5.0, 0.2), 4) for _ in range(size)] for size in sizes]
+              for sizes in ((2, 2, 2, 2), (5, 3, 3, 3, 3, 3), (3, 1, 2), (1, 1, 4), (2,) * 19)]
+    cases = [table_case(rows) for rows in tables]
+    # Two rows: the table's test is that of two samples.
+    two = table_case([[5.0, 5.3, 5.1], [4.4, 4.9]])
+    assert abs(two["tests"][0]["p_value"] - stats.ttest_ind(*two["rows"]).pvalue) < 1e-12
+    return cases + [two]
 
 
 def power_of(noncentrality, degrees, level):
@@ -121,8 +153,9 @@ def main():
     out = parser.parse_args().out
 
     rng = random.Random(11)
-    groups = {"student_t": t_cases(), "quantile": quantile_cases(), "means": mean_cases(rng), "power": power_cases(),
-              "detectable": detectable_cases(), "holm": holm_cases(rng), "kendall": kendall_cases(rng)}
+    groups = {"student_t": t_cases(), "quantile": quantile_cases(), "means": mean_cases(rng), "f": f_cases(),
+              "power": power_cases(), "detectable": detectable_cases(), "holm": holm_cases(rng), "kendall": kendall_cases(rng),
+              "tables": table_cases(rng)}
     text = ",\n".join(
         f'"{name}": [\n' + ",\n".join(json.dumps(case) for case in cases) + "\n]" for name, cases in groups.items())
     out.write_text("{" + text + "}\n", encoding="utf-8")

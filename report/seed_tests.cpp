@@ -1,0 +1,164 @@
+#include "report/seed_tests.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace attn {
+namespace {
+
+constexpr double kUnstable = 0.05;  // level of unstable_rows
+constexpr int64_t kSeedsForWelch = 3;
+
+double squared(const std::optional<double>& deviation) {
+  const double value = deviation.value_or(0.0);
+  return value * value;
+}
+
+SeedTest tested(double difference, double error, double degrees) {
+  const double reach = error * student_t_quantile(1.0 - 0.5 * kSignificance, degrees);
+  return {.error = error,
+          .degrees = degrees,
+          .p_value = student_t_p_value(difference / error, degrees),
+          .interval = {difference - reach, difference + reach},
+          .detectable = smallest_detectable_difference(error, degrees)};
+}
+
+double standard_error(const SeedVariance& variance, int64_t base_seeds, int64_t seeds) {
+  return std::sqrt(variance.variance *
+                   (1.0 / static_cast<double>(base_seeds) + 1.0 / static_cast<double>(seeds)));
+}
+
+bool is_finite(const SeedMean& row) {
+  return std::isfinite(row.mean) && std::isfinite(squared(row.deviation));
+}
+
+bool has_variance(const SeedMean& row) {
+  return row.seeds >= 2 && is_finite(row);
+}
+
+SeedVariance own_variance(const SeedMean& row) {
+  return {.variance = squared(row.deviation), .degrees = static_cast<double>(row.seeds - 1)};
+}
+
+// The p-value of a row's variance against that of the others.
+double variance_p_value(std::span<const SeedMean> rows, size_t row, std::vector<bool> left_out) {
+  left_out[row] = true;
+  const auto others = pooled_variance(rows, left_out);
+  if (!others || others->variance == 0.0) return 1.0;
+  const SeedVariance of_row = own_variance(rows[row]);
+  return f_p_value(of_row.variance / others->variance, of_row.degrees, others->degrees);
+}
+
+}  // namespace
+
+std::optional<SeedMean> seed_mean(std::span<const double> values) {
+  if (values.empty()) return {};
+  // Relative to the first value, so that equal values have a deviation of exactly 0.
+  const double first = std::isfinite(values.front()) ? values.front() : 0.0;
+  const auto n = static_cast<double>(values.size());
+  double sum = 0.0;
+  for (const double value : values) sum += value - first;
+  const double mean = first + sum / n;
+  SeedMean out{.mean = mean, .deviation = {}, .seeds = static_cast<int64_t>(values.size())};
+  if (values.size() < 2) return out;
+  double squares = 0.0;
+  for (const double value : values) squares += (value - mean) * (value - mean);
+  out.deviation = std::sqrt(squares / (n - 1));
+  return out;
+}
+
+std::optional<SeedVariance> pooled_variance(std::span<const SeedMean> rows,
+                                            const std::vector<bool>& left_out) {
+  double squares = 0.0, degrees = 0.0;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if ((!left_out.empty() && left_out[i]) || !has_variance(rows[i])) continue;
+    const SeedVariance of_row = own_variance(rows[i]);
+    squares += of_row.variance * of_row.degrees;
+    degrees += of_row.degrees;
+  }
+  if (degrees == 0.0) return {};
+  return SeedVariance{.variance = squares / degrees, .degrees = degrees};
+}
+
+std::vector<bool> unstable_rows(std::span<const SeedMean> rows) {
+  std::vector<bool> removed(rows.size()), unstable(rows.size());
+  const auto varying = std::count_if(rows.begin(), rows.end(), has_variance);
+  if (varying < 3) return unstable;  // of two rows either could be the one
+  for (int64_t i = 0; i < varying / 2; ++i) {
+    size_t least = rows.size();
+    double p_value = 2.0;
+    for (size_t row = 0; row < rows.size(); ++row) {
+      if (removed[row] || !has_variance(rows[row])) continue;
+      const double of_row = variance_p_value(rows, row, removed);
+      if (of_row < p_value) least = row, p_value = of_row;
+    }
+    removed[least] = true;
+    if (p_value * static_cast<double>(varying - i) < kUnstable) unstable = removed;
+  }
+  return unstable;
+}
+
+std::optional<SeedTest> pooled_test(const SeedMean& base, const SeedMean& row,
+                                    const SeedVariance& variance) {
+  if (base.seeds < 1 || row.seeds < 1) return {};
+  const double error = standard_error(variance, base.seeds, row.seeds);
+  if (!(error > 0.0) || !std::isfinite(error + row.mean - base.mean)) return {};
+  return tested(row.mean - base.mean, error, variance.degrees);
+}
+
+std::optional<SeedTest> welch_test(const SeedMean& base, const SeedVariance& of_base,
+                                   const SeedMean& row, const SeedVariance& of_row) {
+  const double base_part = of_base.variance / static_cast<double>(base.seeds);
+  const double row_part = of_row.variance / static_cast<double>(row.seeds);
+  const double variance = base_part + row_part;
+  if (!(variance > 0.0) || !std::isfinite(variance + row.mean - base.mean)) return {};
+  // As shares of the variance, since squares of small variances would underflow.
+  const double base_share = base_part / variance, row_share = row_part / variance;
+  const double degrees =
+      1.0 / (base_share * base_share / of_base.degrees + row_share * row_share / of_row.degrees);
+  return tested(row.mean - base.mean, std::sqrt(variance), degrees);
+}
+
+std::optional<SeedTest> welch_test(const SeedMean& base, const SeedMean& row) {
+  if (base.seeds < 2 || row.seeds < 2) return {};
+  return welch_test(base, own_variance(base), row, own_variance(row));
+}
+
+std::vector<SeedTests> seed_tests(std::span<const std::optional<SeedMean>> rows) {
+  std::vector<SeedTests> tests(rows.size());
+  if (rows.empty() || !rows.front()) return tests;
+  std::vector<SeedMean> means;
+  for (const auto& row : rows) means.push_back(row.value_or(SeedMean{}));
+  const std::vector<bool> unstable = unstable_rows(means);
+  const auto common = pooled_variance(means, unstable);
+  const auto variance_of = [&](size_t i) { return unstable[i] ? own_variance(means[i]) : *common; };
+  const SeedMean& base = means.front();
+  for (size_t i = 0; i < rows.size(); ++i) {
+    tests[i].unstable = unstable[i];
+    const SeedMean& row = means[i];
+    if (i == 0 || !rows[i] || !common || !is_finite(base) || !is_finite(row)) continue;
+    tests[i].over_seeds = unstable.front() || unstable[i]
+                              ? welch_test(base, variance_of(0), row, variance_of(i))
+                              : pooled_test(base, row, *common);
+    if (std::min(base.seeds, row.seeds) >= kSeedsForWelch) tests[i].welch = welch_test(base, row);
+  }
+  return tests;
+}
+
+std::optional<PlannedDifference> planned_detectable_difference(std::span<const int64_t> seeds) {
+  if (seeds.empty() || seeds.front() == 0) return {};
+  int64_t fewest = 0;
+  double degrees = 0.0;
+  for (size_t i = 0; i < seeds.size(); ++i) {
+    if (seeds[i] == 0) continue;
+    degrees += static_cast<double>(seeds[i] - 1);
+    if (i > 0) fewest = fewest == 0 ? seeds[i] : std::min(fewest, seeds[i]);
+  }
+  if (fewest == 0 || degrees == 0.0) return {};
+  const SeedVariance unit{.variance = 1.0, .degrees = degrees};
+  const double error = standard_error(unit, seeds.front(), fewest);
+  return PlannedDifference{.deviations = smallest_detectable_difference(error, degrees),
+                           .seeds = fewest};
+}
+
+}  // namespace attn
