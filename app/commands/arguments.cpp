@@ -6,6 +6,8 @@
 #include "app/experiment/nearest_option.h"
 #include "base/edit_distance.h"
 #include "base/error.h"
+#include "base/format.h"
+#include "base/parse_number.h"
 
 namespace attn {
 namespace {
@@ -141,6 +143,17 @@ void check_arguments(const CLI::App& app, const std::vector<std::string>& argume
     }
     command = command->get_subcommand(argument);
   }
+}
+
+CLI::Validator number_from(double least, double most) {
+  const std::string range = format("%g to %g", least, most);
+  return {[=](std::string& text) {
+            const auto number = parse_number<double>(text);
+            return number && *number >= least && *number <= most
+                       ? std::string()
+                       : "expected a number from " + range + ", not " + text;
+          },
+          "FLOAT from " + range, "number_from"};
 }
 
 }  // namespace attn

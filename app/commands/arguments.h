@@ -1,4 +1,5 @@
-// Preprocesses the command line for CLI11: expands shorthands and reports misspelt words.
+// Preprocesses the command line for CLI11: expands shorthands and reports misspelt words; checks
+// numbers.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -13,5 +14,9 @@ std::vector<std::string> expand_shorthands(std::vector<std::string> arguments);
 /// Throws ConfigError for an unknown command or flag, suggesting the nearest one, or --set if the
 /// flag is the name of a config option.
 void check_arguments(const CLI::App& app, const std::vector<std::string>& arguments);
+
+/// Accepts the numbers from `least` to `most`. Unlike CLI::Range it rejects nan, which is neither
+/// below nor above a limit.
+CLI::Validator number_from(double least, double most);
 
 }  // namespace attn

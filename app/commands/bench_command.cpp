@@ -10,6 +10,7 @@
 #include "app/bench/search.h"
 #include "app/bench/step.h"
 #include "app/bench/table1.h"
+#include "app/commands/arguments.h"
 #include "app/experiment/checkpoint.h"
 #include "app/experiment/progress_line.h"
 #include "app/machine/device.h"
@@ -191,6 +192,7 @@ void add_bench_command(CLI::App& app, const Context& context) {
   step->add_option("--set", options->assignments, "override an option, path=value")
       ->allow_extra_args(false);
   step->add_option("--seconds", options->step.seconds, "seconds of measurement")
+      ->check(number_from(0.001, 3600.0))
       ->capture_default_str();
   step->add_option("--batch-tokens", options->step.batch_tokens,
                    "largest batch to measure, in tokens; larger ones are extrapolated")
@@ -214,6 +216,7 @@ void add_bench_command(CLI::App& app, const Context& context) {
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   layers->add_option("--seconds", options->layers.seconds, "seconds of measurement per part")
+      ->check(number_from(0.001, 3600.0))
       ->capture_default_str();
   layers->add_option("--vocabulary", options->layers.vocabulary,
                      "vocabulary size (default: data.vocab_size)");
@@ -245,6 +248,7 @@ void add_bench_command(CLI::App& app, const Context& context) {
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   table1->add_option("--seconds", options->table1.seconds, "seconds of measurement per point")
+      ->check(number_from(0.001, 3600.0))
       ->capture_default_str();
   table1->add_flag("--json", options->json, "print the points as JSON in full precision");
   table1->footer("Example: attn bench table1 experiments/multi30k/tiny.json --widths 64,512");
@@ -258,6 +262,7 @@ void add_bench_command(CLI::App& app, const Context& context) {
   search->add_option("--at-once", options->at_once, "lines per call (default: 1,32,1000)")
       ->delimiter(',');
   search->add_option("--seconds", options->seconds, "seconds of measurement per setting")
+      ->check(number_from(0.001, 3600.0))
       ->capture_default_str();
   search->add_flag("--json", options->json, "print JSON in full precision");
   search->footer("Example: attn bench search runs/tiny corpora/multi30k/test_2016_flickr.en");

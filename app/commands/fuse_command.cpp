@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/commands/arguments.h"
 #include "base/error.h"
 #include "base/format.h"
 #include "data/parsing/parse_list.h"
@@ -78,7 +79,7 @@ void add_fuse_command(CLI::App& app) {
   command
       ->add_option("--min-f1", options->least_f1,
                    "print only the trees with at least this expected F1, in percent")
-      ->check(CLI::Range(0.0, 100.0))
+      ->check(number_from(0.0, 100.0))
       ->capture_default_str();
   command->add_flag("--scores", options->scores,
                     "print line number and expected F1 before every tree, tab-separated");

@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "app/commands/arguments.h"
 #include "app/sweep/sweep.h"
 
 namespace attn {
@@ -49,13 +50,14 @@ void add_sweep_command(CLI::App& app, Context& context) {
   command
       ->add_option("--seconds", options->cost.seconds,
                    "with --dry-run: seconds of measurement per row")
+      ->check(number_from(0.001, 3600.0))
       ->capture_default_str();
   command
       ->add_option(
           "--budget", options->cost.budget,
           "with --dry-run: seconds of measurement in total; rows beyond it are predicted from "
           "FLOPs; 0 measures every row")
-      ->check(CLI::NonNegativeNumber)
+      ->check(number_from(0.0, 1e6))
       ->capture_default_str();
   CLI::Option* slurm =
       command->add_flag("--slurm", options->slurm, "submit the runs as a Slurm job array");

@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "app/commands/arguments.h"
 #include "app/experiment/train.h"
 
 namespace attn {
@@ -19,8 +20,10 @@ void add_train_command(CLI::App& app, Context& context) {
       ->required();
   command->add_option("--run", options->run, "run directory (default: runs/<name of the config>)");
   command->add_flag("--resume", options->resume, "resume from the newest checkpoint");
-  command->add_option("--wait", options->patience,
-                      "seconds to wait for another process that trains the same run (default: 0)");
+  command
+      ->add_option("--wait", options->patience,
+                   "seconds to wait for another process that trains the same run (default: 0)")
+      ->check(number_from(0.0, 1e9));
   command->add_option("--set", options->assignments, "override an option, path=value; repeatable")
       ->allow_extra_args(false);
   command->callback([options, &context] { context.exit_code = train(*options, context); });

@@ -12,6 +12,18 @@ constexpr int64_t kLargestResult = 1 << 24;
 constexpr int64_t kLargestRunFile = 1 << 24;
 constexpr int64_t kLargestMetrics = int64_t{1} << 31;
 
+// `use` of the content of a file in a run directory. Throws DataError if it is not as attn wrote
+// it.
+template <class Use>
+auto use_written(const fs::path& path, int64_t limit, Use use) {
+  try {
+    return use(parse_json(read_file(path, limit), path.filename().string()));
+  } catch (const ConfigError& error) {
+    throw DataError(path.string() + ": corrupt (" + error.what() +
+                    "); delete it, then resume the run");
+  }
+}
+
 }  // namespace
 
 std::optional<double> RunResult::score(const std::string& evaluator, const std::string& key) const {
@@ -28,14 +40,11 @@ void write_result(const RunDirectory& run, const RunResult& result) {
 std::optional<RunResult> read_result(const RunDirectory& run) {
   const fs::path path = run.result();
   if (!fs::exists(path)) return {};
-  try {
+  return use_written(path, kLargestResult, [](const Json& json) {
     RunResult result;
-    read_config(result, parse_json(read_file(path, kLargestResult), path.string()));
+    read_config(result, json);
     return result;
-  } catch (const ConfigError& error) {
-    throw DataError(path.string() + ": corrupt (" + error.what() +
-                    "); delete it, then resume the run");
-  }
+  });
 }
 
 std::optional<RunResult> finished_result(const RunDirectory& run, const TrainConfig& config) {
@@ -48,7 +57,7 @@ std::optional<RunResult> finished_result(const RunDirectory& run, const TrainCon
 std::optional<Json> read_run_file(const RunDirectory& run) {
   const fs::path path = run.run_file();
   if (!fs::exists(path)) return {};
-  return parse_json(read_file(path, kLargestRunFile), path.string());
+  return use_written(path, kLargestRunFile, [](Json json) { return json; });
 }
 
 std::optional<int64_t> recorded_threads(const RunDirectory& run) {

@@ -79,7 +79,7 @@ std::optional<RunResult> read_result(const RunDirectory& run);
 /// an invalid file.
 std::optional<RunResult> finished_result(const RunDirectory& run, const TrainConfig& config);
 
-/// The content of RUN/run.json; std::nullopt if it does not exist. Throws ConfigError or DataError.
+/// The content of RUN/run.json; std::nullopt if it does not exist. Throws DataError.
 std::optional<Json> read_run_file(const RunDirectory& run);
 
 /// Number of threads of each process with which a run was started, if known. Throws ConfigError or

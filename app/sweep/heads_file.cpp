@@ -14,7 +14,7 @@ constexpr int64_t kLargestFile = 1 << 24;
 
 double finite_number(const Json& json, const char* key) {
   const double value = json.at(key).get<double>();
-  if (!std::isfinite(value)) throw DataError(std::string(key) + " is not a finite number");
+  if (!std::isfinite(value)) throw ConfigError(std::string(key) + " is not a finite number");
   return value;
 }
 
@@ -22,8 +22,12 @@ double finite_number(const Json& json, const char* key) {
 
 void read_heads(const std::filesystem::path& file, RunRecord& record) {
   if (!std::filesystem::exists(file)) return;
+  const auto foreign = [&](const std::exception& error) {
+    return DataError(file.string() + ": not written by attn heads --json (" + error.what() +
+                     "); delete it or run attn heads again");
+  };
   try {
-    const Json json = parse_json(read_file(file, kLargestFile), file.string());
+    const Json json = parse_json(read_file(file, kLargestFile), file.filename().string());
     std::vector<HeadRecord> heads;
     for (const Json& head : json.at("heads")) {
       heads.push_back({head.at("kind").get<std::string>(), finite_number(head, "importance")});
@@ -37,9 +41,10 @@ void read_heads(const std::filesystem::path& file, RunRecord& record) {
     }
     record.heads = std::move(heads);
     record.pruning = std::move(pruning);
+  } catch (const ConfigError& error) {
+    throw foreign(error);
   } catch (const Json::exception& error) {
-    throw DataError(file.string() + ": not written by attn heads --json (" + error.what() +
-                    "); delete it or run attn heads again");
+    throw foreign(error);
   }
 }
 

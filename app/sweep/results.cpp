@@ -328,9 +328,13 @@ SweepResults collect_results(const fs::path& directory) {
                                " is missing; give the directory of a sweep or a run"
                          : ": no such sweep or run"));
   }
-  Json plan = parse_json(read_file(path, kLargestPlan), path.string());
+  const auto corrupt = [&](const std::exception& error) {
+    return DataError(path.string() + ": corrupt (" + error.what() +
+                     "); run attn sweep again to rewrite it");
+  };
   SweepResults out;
   try {
+    const Json plan = parse_json(read_file(path, kLargestPlan), path.filename().string());
     SweepMetrics metrics;
     read_config(metrics, plan.at("metrics"), "metrics");
     out.evaluators = metrics.evaluators;
@@ -357,9 +361,10 @@ SweepResults collect_results(const fs::path& directory) {
     }
     texts.mark(out);
     mark_incomparable(out);
+  } catch (const ConfigError& error) {
+    throw corrupt(error);
   } catch (const Json::exception& error) {
-    throw DataError(path.string() + ": corrupt (" + error.what() +
-                    "); run attn sweep again to rewrite it");
+    throw corrupt(error);
   }
   return out;
 }

@@ -78,3 +78,12 @@ TEST_CASE("the error for a flag that is a config option suggests --set") {
         "bench step: --model.heads: unknown flag; set the config's option with --set "
         "model.heads=4");
 }
+
+TEST_CASE("a number outside its range, or none, is rejected") {
+  const CLI::Validator percent = number_from(0.0, 100.0);
+  const auto complaint = [&](std::string text) { return percent(text); };
+  for (const char* good : {"0", "100", "99.5", "1e1"}) CHECK(complaint(good).empty());
+  for (const char* bad : {"-0.1", "100.1", "nan", "inf", "", "5x", "x"}) {
+    CHECK(complaint(bad) == std::string("expected a number from 0 to 100, not ") + bad);
+  }
+}
