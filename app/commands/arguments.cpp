@@ -153,7 +153,7 @@ CLI::Validator number_from(double least, double most) {
                        ? std::string()
                        : "expected a number from " + range + ", not " + text;
           },
-          "FLOAT from " + range, "number_from"};
+          range, "number_from"};
 }
 
 }  // namespace attn
