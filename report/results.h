@@ -38,7 +38,8 @@ struct RunRecord {
   bool finished = false;
   std::string state;  ///< if not finished: "at step 300 of 8000"
   PerMetric<std::optional<double>> figures;
-  PerMetric<std::string> texts;  ///< hash of the evaluated text; empty: unknown
+  PerMetric<std::string> texts;   ///< hash of the evaluated text; empty: unknown
+  std::string target_vocabulary;  ///< hash of its file; empty: unknown
   int64_t parameters = 0;
   int64_t target_tokens = 0;
   double seconds = 0.0;            ///< training time

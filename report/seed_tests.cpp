@@ -32,8 +32,10 @@ bool is_finite(const SeedMean& row) {
   return std::isfinite(row.mean) && std::isfinite(squared(row.deviation));
 }
 
+// Not the seeds of a collapsed model, all of which have the same score: they say nothing about the
+// variance of the others, and their zeros would lower its estimate.
 bool has_variance(const SeedMean& row) {
-  return row.seeds >= 2 && is_finite(row);
+  return row.seeds >= 2 && is_finite(row) && squared(row.deviation) > 0.0;
 }
 
 SeedVariance own_variance(const SeedMean& row) {
@@ -44,7 +46,7 @@ SeedVariance own_variance(const SeedMean& row) {
 double variance_p_value(std::span<const SeedMean> rows, size_t row, std::vector<bool> left_out) {
   left_out[row] = true;
   const auto others = pooled_variance(rows, left_out);
-  if (!others || others->variance == 0.0) return 1.0;
+  if (!others) return 1.0;
   const SeedVariance of_row = own_variance(rows[row]);
   return f_p_value(of_row.variance / others->variance, of_row.degrees, others->degrees);
 }

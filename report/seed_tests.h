@@ -26,8 +26,9 @@ struct SeedVariance {
 };
 
 /// The mean of the rows' variances, weighted by their degrees of freedom: the residual mean square
-/// of a one-way analysis of variance. Single seeds and values that are not finite do not
-/// contribute, nor rows that `left_out` marks (empty: none). None if no row has two seeds.
+/// of a one-way analysis of variance. Single seeds, rows whose seeds all have the same score and
+/// values that are not finite do not contribute, nor rows that `left_out` marks (empty: none). None
+/// if no row is left.
 std::optional<SeedVariance> pooled_variance(std::span<const SeedMean> rows,
                                             const std::vector<bool>& left_out = {});
 
@@ -35,8 +36,7 @@ std::optional<SeedVariance> pooled_variance(std::span<const SeedMean> rows,
 /// against the pooled variance of the others, at the level 0.05 divided by the number of rows left.
 /// The row with the smallest p-value is removed and the others are tested again, for at most half
 /// of the rows. All rows removed up to the last p-value below the level are unstable, so that two
-/// such rows cannot hide each other (Rosner 1983). No row is unstable if fewer than three have
-/// several seeds, or if the others do not vary at all.
+/// such rows cannot hide each other (Rosner 1983). No row is unstable if fewer than three vary.
 std::vector<bool> unstable_rows(std::span<const SeedMean> rows);
 
 /// A test of the difference row - base. Neither the interval nor `detectable` is corrected for
