@@ -192,7 +192,7 @@ void add_bench_command(CLI::App& app, const Context& context) {
   step->add_option("--set", options->assignments, "override an option, path=value")
       ->allow_extra_args(false);
   step->add_option("--seconds", options->step.seconds, "seconds of measurement")
-      ->check(number_from(0.001, 3600.0))
+      ->check(number_from(0.0, 3600.0))
       ->capture_default_str();
   step->add_option("--batch-tokens", options->step.batch_tokens,
                    "largest batch to measure, in tokens; larger ones are extrapolated")

@@ -200,15 +200,20 @@ class Sweeps(ProgramTest):
         first.communicate(timeout=60)
 
     def test_a_dry_run_prints_costs_and_leaves_nothing(self):
-        out = self.attn("sweep", "sweep.json", "--run", "dry", "--dry-run", "--seconds", "0.1").stdout
+        out = self.attn("sweep", "sweep.json", "--run", "dry", "--dry-run", "--seconds", "0.1", "--jobs", "2").stdout
         self.assertIn("model.position=\"none\"", out)
         self.assertIn("3 runs", out)
         self.assertNotIn("?", out)
         self.assertFalse((self.path / "dry").exists())
+        if os.path.exists("/dev/full"):
+            with open("/dev/full", "w", encoding="utf8") as full:
+                done = subprocess.run([self.program, "sweep", "sweep.json", "--dry-run", "--no-measure"], cwd=self.path,
+                                      stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+            self.assertEqual(done.returncode, 3, done.stderr)
         self.assertRegex(out, r"with 2 seeds of the base and 1 of a row, a difference of [\d.]+ standard deviations")
         self.whole()
         again = self.attn("sweep", "sweep.json", "--run", "whole", "--dry-run", "--no-measure").stdout
-        self.assertRegex(again, r": [\d.]+ PPL, [\d.]+ BLEU by the finished runs, whose deviation has 1 degree of freedom")
+        self.assertRegex(again, r": [\d.]+ PPL(, [\d.]+ BLEU)? by the finished runs, whose deviation has 1 degree of freedom")
 
     def corpus(self, name, wrong=False):
         """A copy of the corpus under another name, its training target cut short or not; returns the config."""
@@ -322,6 +327,18 @@ class Sweeps(ProgramTest):
             (self.path / name / file).write_text(former)
             self.one_line("sweep", f"{name}-sweep.json", "--run", run, code=3, names=("E/seed-3",))
 
+    def test_a_damaged_file_of_a_run_is_named_by_the_report(self):
+        self.corpus("damaged")
+        self.attn("sweep", "damaged-sweep.json", "--run", "damaged-run")
+        for name, names in (("E/seed-3/config.json", ["delete", "damaged-run/E/seed-3 to retrain"]),
+                            ("E/seed-3/run.json", ["corrupt", "delete it"]), ("sweep.json", ["corrupt", "run attn sweep again"])):
+            path = self.path / "damaged-run" / name
+            whole = path.read_text()
+            path.write_text(whole[:len(whole) // 2])
+            self.one_line("report", "damaged-run", code=3, names=[f"damaged-run/{name}", *names])
+            path.write_text(whole)
+        self.attn("report", "damaged-run")
+
     def test_a_text_that_was_only_touched_is_the_same(self):
         self.corpus("touched")
         self.attn("sweep", "touched-sweep.json", "--run", "touched-run")
@@ -354,7 +371,7 @@ class Sweeps(ProgramTest):
                                    "same": (True, True)})
         report = (self.path / "texts/report.md").read_text()
         self.assertIn("text: its BLEU is of another text than that of the first row", report)
-        self.assertIn("pieces: its perplexity is per token of another vocabulary (data.vocab_size)", report)
+        self.assertIn("pieces: its perplexity is per token of another vocabulary than", report)
 
     def test_runs_that_diverged_leave_a_report(self):
         self.write("hot.json", {"base": "base.json", "set": {"train": {"steps": 6, "schedule": "constant"}}, "rows": [
@@ -365,6 +382,7 @@ class Sweeps(ProgramTest):
         self.assertNotRegex(report, r"\d{9}\.\d")  # huge numbers have an exponent
         ends = {path.parent.parent.name: json.loads(path.read_text())["results"]["valid"]["values"]
                 for path in (self.path / "hot").glob("hot*/seed-*/result.json")}
+        self.assertTrue(any("ppl" not in values for values in ends.values()), ends)
         for name, values in ends.items():
             self.assertEqual("ppl" not in values, f"{name}/seed-3: its ppl is not a finite number" in report, name)
 
