@@ -34,7 +34,7 @@ void copy_files(const fs::path& from, const fs::path& to) {
 
 // The small files of a run, atomically: the final name exists only if all were copied.
 void copy_run(const fs::path& from, const fs::path& to) {
-  fs::create_directories(to.parent_path());
+  make_directories(to.parent_path());
   AtomicDirectory copy(to);
   const RunDirectory run(from);
   for (const fs::path& file :
@@ -50,7 +50,7 @@ void copy_vocabularies(const fs::path& from, const fs::path& to) {
   for (const auto& entry : fs::directory_iterator(from / kVocabulary)) {
     const fs::path copied = to / kVocabulary / entry.path().filename();
     if (!entry.is_directory() || fs::exists(copied)) continue;
-    fs::create_directories(copied.parent_path());
+    make_directories(copied.parent_path());
     AtomicDirectory copy(copied);
     copy_files(entry.path(), copy.path());
     copy.commit();

@@ -1,51 +1,67 @@
 #include "app/sweep/comparable.h"
 
-#include <algorithm>
-#include <array>
 #include <string>
-#include <string_view>
 
 namespace attn {
 namespace {
 
-// Options of translation that change the tokens over which perplexity is measured.
-constexpr std::array<std::string_view, 7> kTargetTokens = {
-    "data.tokenizer",         "data.vocab_size",   "data.min_frequency", "data.target",
-    "data.shared_vocabulary", "data.target_model", "data.source_model"};
+std::string value_of(const RowRecord& row, const std::string& path) {
+  const auto found = row.values.find(path);
+  return found == row.values.end() ? "" : found->second;
+}
 
-// The option by which a row has other target tokens than the first one; "" if it has the same.
-std::string other_tokens(const RowRecord& row) {
-  const auto task = row.values.find("data.task");
-  // Parsers share their tree symbols.
-  if (task != row.values.end() && task->second == "\"parsing\"") return "";
-  for (const std::string& path : row.changed) {
-    if (std::ranges::find(kTargetTokens, path) != kTargetTokens.end()) return path;
+// Whether two parsers have other symbols for the same tree. The sets of labels may differ, and the
+// forms "tags" and "in_order" have the same symbols in another order.
+bool other_symbols(const RowRecord& row, const RowRecord& first) {
+  for (const char* path : {"data.drop_functions", "data.drop_traces"}) {
+    if (value_of(row, path) != value_of(first, path)) return true;
+  }
+  const auto without_tags = [](const RowRecord& one) {
+    return value_of(one, "data.tree_form") == "\"xx\"";
+  };
+  return without_tags(row) != without_tags(first);
+}
+
+// The first of the row's finished runs of which the fact is known.
+template <class Fact>
+std::string first_known(const RowRecord& row, Fact fact) {
+  for (const RunRecord& run : row.runs) {
+    if (run.finished && !fact(run).empty()) return fact(run);
   }
   return "";
+}
+
+// Whether the fact differs between a finished run of the row and those of the first row.
+template <class Fact>
+bool differs(const RowRecord& row, const RowRecord& first, Fact fact) {
+  const std::string expected = first_known(first, fact);
+  if (expected.empty()) return false;
+  for (const RunRecord& run : row.runs) {
+    if (run.finished && !fact(run).empty() && fact(run) != expected) return true;
+  }
+  return false;
 }
 
 }  // namespace
 
 void mark_incomparable(SweepResults& out) {
-  PerMetric<std::string> first;
-  for (size_t i = 0; i < out.rows.size(); ++i) {
+  const auto mark = [&](RowRecord& row, Metric metric, const std::string& why) {
+    row.incomparable[metric] = true;
+    out.notes.push_back(row.name + ": its " + why + " than that of the first row: no difference");
+  };
+  for (size_t i = 1; i < out.rows.size(); ++i) {
     RowRecord& row = out.rows[i];
-    for (const RunRecord& run : row.runs) {
-      for (const MetricFacts& facts : kMetrics) {
-        const std::string& text = run.texts[facts.metric];
-        if (i == 0 && !text.empty()) first[facts.metric] = text;
-        const bool other = !text.empty() && !first[facts.metric].empty() &&
-                           text != first[facts.metric] && !row.incomparable[facts.metric];
-        if (!other) continue;
-        row.incomparable[facts.metric] = true;
-        out.notes.push_back(row.name + ": its " + facts.title +
-                            " is of another text than that of the first row: no difference");
+    const RowRecord& first = out.rows.front();
+    for (const MetricFacts& facts : kMetrics) {
+      const auto text = [&](const RunRecord& run) { return run.texts[facts.metric]; };
+      if (differs(row, first, text)) {
+        mark(row, facts.metric, std::string(facts.title) + " is of another text");
       }
     }
-    if (const std::string option = i > 0 ? other_tokens(row) : ""; !option.empty()) {
-      row.incomparable[Metric::loss] = true;
-      out.notes.push_back(row.name + ": its perplexity is per token of another vocabulary (" +
-                          option + ") than that of the first row: no difference");
+    const bool parsing = value_of(row, "data.task") == "\"parsing\"";
+    const auto vocabulary = [](const RunRecord& run) { return run.target_vocabulary; };
+    if (parsing ? other_symbols(row, first) : differs(row, first, vocabulary)) {
+      mark(row, Metric::loss, "perplexity is per token of another vocabulary");
     }
   }
 }

@@ -22,9 +22,9 @@ constexpr int64_t kLargestSweepFile = 1 << 24;
 constexpr size_t kMostRuns = 10'000;
 constexpr size_t kLongestName = 80;
 // What a sweep keeps beside its rows.
-constexpr std::array<std::string_view, 8> kOwnNames = {
-    "cache",     "vocabulary",  "sweep.json", "sweep.json.lock",
-    "report.md", "report.html", "rows.csv",   "runs.csv"};
+constexpr std::array<std::string_view, 10> kOwnNames = {
+    "cache",       "vocabulary", "submitted", "sweep.json", "report.md",
+    "report.html", "rows.csv",   "runs.csv",  "slurm.sh",   "sbatch.out"};
 
 // Row names are folder names: no separators, no white space, not hidden.
 bool is_name(const std::string& name) {

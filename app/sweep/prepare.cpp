@@ -118,9 +118,7 @@ fs::path hash_cache_file(const fs::path& sweep) {
 
 void prepare_sweep(SweepPlan& plan, const Log& log) {
   for (const PlannedRun& run : plan.runs) run.experiment.data.require_texts();
-  std::error_code error;
-  fs::create_directories(plan.directory, error);
-  if (error) throw DataError(plan.directory.string() + ": cannot be created: " + error.message());
+  make_directories(plan.directory);
   write_if_changed(plan.directory / kSweepFile, describe(plan).dump(2) + "\n");
   TextHashes hashes(hash_cache_file(plan.directory));
   for (PlannedRun& run : plan.runs) {
@@ -128,7 +126,7 @@ void prepare_sweep(SweepPlan& plan, const Log& log) {
     keep_vocabulary(run);
     share_vocabulary(data, plan.directory, hashes, log);
     if (data.cache.empty()) data.cache = (plan.directory / "cache").string();
-    fs::create_directories(run.directory.parent_path());
+    make_directories(run.directory.parent_path());
     write_if_changed(run_config(run), write_experiment(run.experiment).dump(2) + "\n");
   }
 }

@@ -62,7 +62,9 @@ const EvaluatorConfig* find_evaluator(const Experiment& experiment, const std::s
 // Reads runs; caches references, which runs share.
 class Collector {
  public:
-  Collector(SweepResults& out, const SweepMetrics& metrics) : out_(out), metrics_(metrics) {}
+  /// `sentences`: whether to read translations, for tests of differences.
+  Collector(SweepResults& out, const SweepMetrics& metrics, bool sentences)
+      : out_(out), metrics_(metrics), sentences_(sentences) {}
 
   /// `row`: the row's experiment, for the number of steps.
   RunRecord read(const fs::path& run, const std::string& name, const Experiment& row) {
@@ -80,7 +82,12 @@ class Collector {
       record.state = "at step " + std::to_string(step) + " of " + std::to_string(row.train.steps);
     }
     read_heads(RunDirectory(run).heads(), record);
-    read_provenance(run, experiment, record);
+    record.provenance = {{"seed", std::to_string(experiment.seed)},
+                         {"config", RunDirectory(run).config().string()}};
+    if (const auto facts = read_run_file(run)) {
+      record.target_vocabulary = target_vocabulary(*facts);
+      read_provenance(*facts, record);
+    }
     return record;
   }
 
@@ -123,7 +130,8 @@ class Collector {
       }
       record.figures[facts.metric] = value->second;
       record.texts[facts.metric] = scores.text;
-      if (facts.bootstrap) read_sentences(run, experiment, scores, value->second, record);
+      if (sentences_ && facts.bootstrap)
+        read_sentences(run, experiment, scores, value->second, record);
     }
   }
 
@@ -167,25 +175,29 @@ class Collector {
                          " has changed since it was scored: no significance test");
   }
 
-  static void read_provenance(const fs::path& run, const Experiment& experiment,
-                              RunRecord& record) {
-    const auto add = [&](const char* key, const std::string& value) {
-      if (!value.empty()) record.provenance.emplace_back(key, value);
-    };
-    add("seed", std::to_string(experiment.seed));
-    add("config", RunDirectory(run).config().string());
-    const auto facts = read_run_file(run);
-    if (!facts) return;
+  // The hash of the vocabulary's file; without one of its own the target has the source's.
+  static std::string target_vocabulary(const Json& facts) {
+    const Json texts = facts.value("texts", Json::object());
+    for (const char* key : {"target_model", "source_model"}) {
+      const auto found = texts.find(key);
+      if (found != texts.end() && found->is_string()) return found->get<std::string>();
+    }
+    return "";
+  }
+
+  static void read_provenance(const Json& facts, RunRecord& record) {
     for (const char* key : {"version", "commit", "libtorch", "data_key", "pairs", "processor",
                             "threads", "memory", "device", "started"}) {
-      if (!facts->contains(key)) continue;
-      const Json& value = facts->at(key);
-      add(key, value.is_string() ? value.get<std::string>() : value.dump());
+      const auto found = facts.find(key);
+      if (found == facts.end()) continue;
+      std::string value = found->is_string() ? found->get<std::string>() : found->dump();
+      if (!value.empty()) record.provenance.emplace_back(key, std::move(value));
     }
   }
 
   SweepResults& out_;
   SweepMetrics metrics_;
+  bool sentences_;
 };
 
 std::optional<int64_t> seed_of(const fs::path& run) {
@@ -274,12 +286,17 @@ RowRecord read_row(const Json& json, const fs::path& directory, Collector& colle
       row.runs.push_back(std::move(failed));
       continue;
     }
-    if (row_conflicts(run, experiment).empty()) {
-      row.runs.push_back(collector.read(run, name, experiment));
-      texts.look(run, experiment, row.runs.back());
-    } else {
-      out.notes.push_back(name +
-                          " was trained with a different config than the row has now: omitted");
+    try {
+      if (row_conflicts(run, experiment).empty()) {
+        row.runs.push_back(collector.read(run, name, experiment));
+        texts.look(run, experiment, row.runs.back());
+      } else {
+        out.notes.push_back(name +
+                            " was trained with a different config than the row has now: omitted");
+      }
+    } catch (const ConfigError& error) {  // config.json, which attn wrote
+      throw DataError(std::string(error.what()) + "; restore the file, or delete " + run.string() +
+                      " to retrain the run");
     }
   }
   return row;
@@ -313,9 +330,8 @@ SweepResults collect_run_results(const fs::path& run) {
   }
   RowRecord row;
   row.name = out.title;
-  row.runs.push_back(Collector(out, metrics).read(run, out.title, experiment));
+  row.runs.push_back(Collector(out, metrics, false).read(run, out.title, experiment));
   out.rows.push_back(std::move(row));
-  if (out.rows.front().runs.front().finished) out.notes.clear();  // notes on significance
   return out;
 }
 
@@ -348,7 +364,7 @@ SweepResults collect_results(const fs::path& directory) {
     if (const auto* evaluator = find_evaluator(base, metrics.evaluators[Metric::bleu])) {
       out.bleu_options = evaluator->get<BleuEvaluation>().bleu_options();
     }
-    Collector collector(out, metrics);
+    Collector collector(out, metrics, true);
     TextCheck texts(directory);
     for (const Json& row : plan.at("rows")) {
       out.rows.push_back(read_row(row, directory, collector, texts, out));

@@ -168,7 +168,7 @@ std::string submit_to_slurm(const SweepPlan& plan, const std::string& sweep_argu
         plan.source.string() + ": slurm.tasks: " + std::to_string(plan.file.slurm.tasks) +
         ": this build has no MPI; install it and build again (ATTN_MPI=1 ./run build)");
   }
-  fs::create_directories(plan.directory);
+  make_directories(plan.directory);
   const fs::path script = plan.directory / "slurm.sh", answer = plan.directory / "sbatch.out";
   write_file_atomically(script, slurm_script(plan, sweep_arguments));
   if (!submit) {

@@ -58,10 +58,10 @@ fs::path write_submission(const SweepPlan& plan) {
   }
   const fs::path folder = plan.directory / kFolder / to_hex(key.digest());
   if (fs::exists(folder)) return folder;
-  fs::create_directories(folder.parent_path());
+  make_directories(folder.parent_path());
   AtomicDirectory directory(folder);
   for (const auto& [name, text] : files) {
-    fs::create_directories((directory.path() / name).parent_path());
+    make_directories((directory.path() / name).parent_path());
     write_file_atomically(directory.path() / name, text);
   }
   directory.commit();
