@@ -207,9 +207,9 @@ void require_regular_file(const fs::path& path) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
   if (!fs::exists(status) || fs::is_regular_file(status)) return;
-  throw DataError(path.string() + ": " +
-                  (fs::is_directory(status) ? "a directory; give a file"
-                                            : "not a regular file; it is read several times"));
+  throw DataError(
+      path.string() + ": " +
+      (fs::is_directory(status) ? "a directory; give a file" : "not a regular file; give a file"));
 }
 
 std::string read_file(const fs::path& path, int64_t limit) {
@@ -237,6 +237,14 @@ std::vector<std::string> read_lines(const fs::path& path, int64_t limit) {
   if (!line.empty()) lines.push_back(std::move(line));
   if (!lines.empty()) drop_byte_order_mark(lines.front());
   return lines;
+}
+
+void make_directories(const fs::path& path) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (!error) return;
+  throw DataError(path.string() + ": cannot be created: " + error.message() +
+                  "; give a directory that can be written");
 }
 
 Destination destination_of(const fs::path& path) {
@@ -271,12 +279,12 @@ void write_file_atomically(const fs::path& name, std::string_view content) {
 }
 
 MappedFile::MappedFile(const fs::path& path) {
-  const Descriptor file(open_retrying(path, O_RDONLY));
+  const Descriptor file(open_retrying(path, O_RDONLY | O_NONBLOCK));  // not to wait at a pipe
   struct stat status {};
   if (!file.open() || ::fstat(file.get(), &status) != 0) fail("read", path, errno);
   if (S_ISDIR(status.st_mode)) fail("read", path, EISDIR);
   if (!S_ISREG(status.st_mode)) {
-    throw DataError("cannot read '" + path.string() + "': not a regular file");
+    throw DataError("cannot read '" + path.string() + "': not a regular file; give a file");
   }
   if (status.st_size == 0) return;
   size_ = static_cast<size_t>(status.st_size);

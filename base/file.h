@@ -32,6 +32,9 @@ std::string temporary_suffix();
 /// Creates an empty file next to `path`, with a temporary_suffix. Throws DataError.
 std::filesystem::path make_temporary_file(const std::filesystem::path& path);
 
+/// Creates a directory and its parents, unless it exists. Throws DataError.
+void make_directories(const std::filesystem::path& path);
+
 /// Where a path that a user gives is written.
 struct Destination {
   std::filesystem::path path;  ///< symbolic links are followed, so that they remain links

@@ -136,9 +136,7 @@ DataConfig mixed_pairs(const DataConfig& data, const fs::path& cache, uint64_t s
       fs::exists(text_path(text.train, data.target))) {
     return text;
   }
-  std::error_code error;
-  fs::create_directories(cache, error);
-  if (error) throw DataError(cache.string() + ": cannot be created: " + error.message());
+  make_directories(cache);
   write_mixture(parts, data, text.train, seed, tagged);
   return text;
 }

@@ -72,6 +72,11 @@ void copy_into(torch::Tensor out, const TensorView& view, const std::filesystem:
   const torch::NoGradGuard no_grad;
   const torch::Tensor host = torch::empty(view.shape, torch::kFloat32);
   std::memcpy(host.data_ptr(), view.bytes.data(), view.bytes.size());
+  // The sum is finite exactly if all values are, since no model has sums beyond float64.
+  if (!std::isfinite(host.sum(torch::kFloat64).item<double>())) {
+    throw DataError(path.string() + ": " + view.name +
+                    " has values that are not finite; the file is damaged or the run diverged");
+  }
   out.copy_(host);
 }
 
@@ -147,11 +152,6 @@ void load_weights(const std::filesystem::path& path, torch::nn::Module& model) {
   const torch::NoGradGuard no_grad;
   for (auto& parameter : parameters) {
     copy_into(parameter.value(), tensor_at(file, parameter.key()), path);
-    // The sum is finite exactly if all values are, since no model has sums beyond float64.
-    if (!std::isfinite(parameter.value().sum(torch::kFloat64).item<double>())) {
-      throw DataError(path.string() + ": " + parameter.key() +
-                      " has values that are not finite; the weights are damaged or diverged");
-    }
   }
 }
 

@@ -36,6 +36,10 @@ void attention(const AttentionOptions& options, const Context& context) {
   if (options.html.empty() && options.json.empty()) {
     throw ConfigError("attention: no output; give --html PAGE or --json FILE");
   }
+  if (options.html == options.json) {
+    throw ConfigError("attention: --html and --json name the same file, " + options.html.string() +
+                      "; give two files");
+  }
   LoadedModel loaded = load_model_to_search(options.run, context.device, options.assignments);
   const std::vector<std::string> source =
       options.source.empty() ? read_stdin_lines() : read_lines(options.source);
@@ -50,9 +54,6 @@ void attention(const AttentionOptions& options, const Context& context) {
   const AttentionReport report{.title = "Attention of " + options.run.string(),
                                .about = about(loaded, options),
                                .sentences = attention_of(loaded, selected.pairs)};
-  if (!options.html.empty() && options.html == options.json) {
-    throw ConfigError("attention: --html and --json name the same file, " + options.html.string());
-  }
   if (!options.html.empty()) write_file_atomically(options.html, attention_page(report));
   if (!options.json.empty()) write_file_atomically(options.json, attention_json(report));
   std::cerr << selected.pairs.size() << " sentences";

@@ -53,14 +53,7 @@ void evaluate(const EvalOptions& options, const Context& context) {
                       ": the config has no evaluators; add one with --set "
                       "'eval=[{\"name\": \"valid\", \"kind\": \"loss\"}]'");
   }
-  if (!options.output.empty()) {
-    std::error_code error;
-    std::filesystem::create_directories(options.output, error);
-    if (error) {
-      throw DataError(options.output.string() + ": cannot be created: " + error.message() +
-                      "; give a directory");
-    }
-  }
+  if (!options.output.empty()) make_directories(options.output);
   std::cerr << "evaluating " << loaded.description() << "\n";
   Json all = Json::object();
   // A temporary cache, since the run may be read-only; never committed, so it is removed.

@@ -1,6 +1,7 @@
 #include "app/commands/output_file.h"
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <iostream>
 #include <utility>
@@ -11,7 +12,8 @@
 namespace attn {
 
 void flush_standard_output() {
-  if (!std::cout.flush()) {
+  // Both, since some output is written by printf.
+  if (!std::cout.flush() || std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
     throw DataError("cannot write to standard output; the output is incomplete");
   }
 }

@@ -137,6 +137,11 @@ void save_description(const ModelDirectory& directory, const Experiment& experim
 }
 
 Tokenizers load_tokenizers(const ModelDirectory& directory) {
+  for (const fs::path& file :
+       {directory.shared_tokenizer(), directory.source_tokenizer(), directory.target_tokenizer(),
+        directory.features(), directory.pieces(), directory.tags()}) {
+    require_regular_file(file);  // opening a pipe would wait for its writer
+  }
   Tokenizers loaded;
   if (fs::exists(directory.shared_tokenizer())) {
     loaded.source = loaded.target = load_tokenizer(directory.shared_tokenizer());

@@ -24,14 +24,16 @@ auto naming_the_option(Work work) {
   }
 }
 
-// The two forms of trees have the same symbols in different order, so that their vocabularies do
-// not tell them apart.
+// The forms "tags" and "in_order" have the same symbols in different order, so that their
+// vocabularies do not tell them apart.
 void require_same_task(const ModelDirectory& directory, const DataConfig& data) {
   const DataConfig its = naming_the_option([&] { return load_description(directory); }).data;
   const auto differ = [&](const std::string& option, std::string_view theirs,
                           std::string_view ours) {
     throw ConfigError("train.init_from: " + directory.path().string() + ": " + option + " is " +
-                      std::string(theirs) + ", not " + std::string(ours) + " as here");
+                      std::string(theirs) + ", not " + std::string(ours) +
+                      " as here; give another checkpoint, or set " + option + "=" +
+                      std::string(theirs));
   };
   if (its.task != data.task) differ("data.task", enum_name(its.task), enum_name(data.task));
   if (data.task == Task::parsing && its.tree_form != data.tree_form) {

@@ -115,9 +115,7 @@ Clock::duration seconds(double count) {
 
 RunLock::RunLock(const fs::path& directory, const RunLockOptions& options)
     : directory_(directory), options_(options), token_(temporary_suffix()) {
-  std::error_code error;
-  fs::create_directories(directory, error);
-  if (error) throw DataError(directory.string() + ": cannot be created: " + error.message());
+  make_directories(directory);
   try {
     take_system_lock();
     take_holder_file();

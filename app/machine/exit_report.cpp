@@ -30,7 +30,9 @@ ExitReport exit_report() {
     if (message.find("can't allocate memory") != std::string::npos) return {kOutOfMemory};
     return {message};
   } catch (const std::filesystem::filesystem_error& error) {
-    return {error.path1().string() + ": " + error.code().message(), ExitCode::data};
+    if (error.path1().empty()) return {error.what(), ExitCode::data};
+    const std::string second = error.path2().empty() ? "" : " and " + error.path2().string();
+    return {error.path1().string() + second + ": " + error.code().message(), ExitCode::data};
   } catch (const std::exception& error) {
     return {error.what()};
   }

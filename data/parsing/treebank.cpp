@@ -103,9 +103,7 @@ std::string make_text(const std::vector<MixturePart>& parts, const DataConfig& d
   prefix += to_hex(key.digest());
   if (fs::exists(text_path(prefix, kWordsSuffix)) && fs::exists(text_path(prefix, kSymbolsSuffix)))
     return prefix;
-  std::error_code error;
-  fs::create_directories(cache, error);
-  if (error) throw DataError(cache.string() + ": cannot be created: " + error.message());
+  make_directories(cache);
   TreeTextWriter writer(prefix, data.tree_form, labels, tagged);
   for (size_t i = 0; i < parts.size(); ++i) {
     writer.add(parts[i], hashes[i], tree_options(data), counts);

@@ -33,12 +33,7 @@ void write_part(const fs::path& stem, const std::vector<GeneratedPair>& pairs, c
 
 GeneratedCorpus write_generated_corpus(const fs::path& directory, const GeneratedSizes& sizes,
                                        uint64_t seed, const Log& log) {
-  // Created first, so that an error is reported before the work.
-  std::error_code error;
-  fs::create_directories(directory, error);
-  if (error) {
-    throw DataError(directory.string() + ": cannot be created: " + error.message());
-  }
+  make_directories(directory);  // first, so that an error is reported before the work
   GeneratedCorpus corpus = generate_corpus(seed, sizes);
   write_part(directory / "train", corpus.train, log);
   write_part(directory / "valid", corpus.valid, log);

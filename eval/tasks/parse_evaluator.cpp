@@ -12,6 +12,12 @@
 namespace attn {
 namespace {
 
+// Checked first: reading everything before would wait at a pipe.
+std::vector<Tree> checked_trees(const std::filesystem::path& path, const TreeOptions& options) {
+  check_treebank(path, options);
+  return read_trees(path, options);
+}
+
 class ParseEvaluator final : public Evaluator {
  public:
   ParseEvaluator(const EvaluatorInput& input, const ParseEvaluation& options)
@@ -19,9 +25,8 @@ class ParseEvaluator final : public Evaluator {
         tokenizers_(input.tokenizers),
         search_(options.search),
         tree_form_(input.data.tree_form),
-        gold_trees_(read_trees(input.text, tree_options(input.data))) {
+        gold_trees_(checked_trees(input.text, tree_options(input.data))) {
     for (Tree& tree : gold_trees_) tree = as_parsed(std::move(tree));
-    check_treebank(input.text, tree_options(input.data));
     // Throws here instead of in search.
     TreeVocabulary(*tokenizers_.target, tree_form_);
     parameters_ =

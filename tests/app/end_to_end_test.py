@@ -524,6 +524,10 @@ class EndToEnd(ProgramTest):
         (self.path / "pipe_run/config.json").unlink()
         os.mkfifo(self.path / "pipe_run/config.json")
         self.one_line("translate", "pipe_run", code=3, names=["config.json", "not a regular file"])
+        shutil.copytree(checkpoint, self.path / "pipe_pieces")
+        (self.path / "pipe_pieces/tokenizer.model").unlink()
+        os.mkfifo(self.path / "pipe_pieces/tokenizer.model")
+        self.one_line("translate", "pipe_pieces", code=3, names=["tokenizer.model", "not a regular file"])
         (self.path / "circle").symlink_to("circle")
         self.one_line("translate", "circle", code=3, names=["circle", "symbolic links"])
 
