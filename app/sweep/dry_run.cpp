@@ -186,15 +186,11 @@ std::optional<StepBenchmark> measure(const PlannedRow& row, const SweepPlan& pla
 
 std::string params_text(const PlannedRow& row, int64_t vocabulary,
                         const std::optional<RowCost>& cost) {
-  std::string ours = "?";
-  if (vocabulary > 0) {
-    ours = format("%.1f", millions_at(row, vocabulary));
-  } else if (cost) {
-    ours = format("%.3g", static_cast<double>(cost->step.parameters) / 1e6);
-  } else {
-    ours = format("%.3g", millions_at(row, row.experiment.data.vocab_size));
-  }
-  return ours;
+  if (vocabulary > 0) return format("%.1f", millions_at(row, vocabulary));
+  if (cost) return format("%.3g", static_cast<double>(cost->step.parameters) / 1e6);
+  // Only the treebank has the number of a parser's target symbols.
+  if (row.experiment.data.task == Task::parsing) return "?";
+  return format("%.3g", millions_at(row, row.experiment.data.vocab_size));
 }
 
 // One line of the table.

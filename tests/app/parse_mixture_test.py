@@ -56,6 +56,11 @@ class ParseMixture(ProgramTest):
         self.one_line("train", "mixture.json", "--run", "bad", "--set", 'data.sources=[{"text": "more/train.ptb"}]',
                       code=2, names=["data.sources[0].tag", "data.tag"])
 
+    def test_a_dry_run_without_measurement_does_not_know_the_parameters_of_a_parser(self):
+        self.write("parsers.json", {"base": "mixture.json", "rows": [{"name": "base"}]})
+        out = self.attn("sweep", "parsers.json", "--dry-run", "--no-measure").stdout
+        self.assertRegex(out, r"(?m)^base +\? ")
+
     def test_a_run_that_was_stopped_ends_with_the_same_bits(self):
         self.attn("train", "mixture.json", "--run", "halved", "--set", "train.steps=15")
         self.attn("train", "halved", "--resume", "--set", "train.steps=30")
