@@ -57,7 +57,10 @@ std::optional<RunResult> finished_result(const RunDirectory& run, const TrainCon
 std::optional<Json> read_run_file(const RunDirectory& run) {
   const fs::path path = run.run_file();
   if (!fs::exists(path)) return {};
-  return use_written(path, kLargestRunFile, [](Json json) { return json; });
+  return use_written(path, kLargestRunFile, [](Json json) {
+    if (!json.is_object()) throw ConfigError("expected an object");
+    return json;
+  });
 }
 
 std::optional<int64_t> recorded_threads(const RunDirectory& run) {

@@ -130,8 +130,9 @@ class Collector {
       }
       record.figures[facts.metric] = value->second;
       record.texts[facts.metric] = scores.text;
-      if (sentences_ && facts.bootstrap)
+      if (sentences_ && facts.bootstrap) {
         read_sentences(run, experiment, scores, value->second, record);
+      }
     }
   }
 
