@@ -51,8 +51,7 @@ void add_score_triples_command(CLI::App& score) {
       "triples", "Write triples of source, output and reference for metrics such as COMET");
   triples->footer(
       "One JSON object per line with the keys src, mt and ref, the input format of COMET's "
-      "predict(), or a "
-      "CSV file\nwith these columns.\n"
+      "predict(), or a CSV file\nwith these columns.\n"
       "Example: attn score triples in.en out.de ref.de --output triples.jsonl");
   auto arguments = std::make_shared<ScoreTriplesArguments>();
   triples->add_option("SRC", arguments->source, "Source text, one sentence per line")->required();

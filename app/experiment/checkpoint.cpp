@@ -46,6 +46,7 @@ int64_t saved_step(const RunDirectory& run) {
 }
 
 std::vector<std::string> search_assignments(std::vector<std::string> assignments) {
+  const Json runtime = write_config(RuntimeConfig{});
   for (std::string& assignment : assignments) {
     const bool whole = std::any_of(
         kSearchSections.begin(), kSearchSections.end(), [&](const std::string& section) {
@@ -58,7 +59,6 @@ std::vector<std::string> search_assignments(std::vector<std::string> assignments
     }
     if (whole) continue;
     const std::string name = assignment.substr(0, assignment.find('='));
-    const Json runtime = write_config(RuntimeConfig{});
     assignment.insert(0, runtime.contains(name) ? "runtime." : "search.");
   }
   return assignments;
