@@ -16,6 +16,7 @@ constexpr double kRadius = 4.2;                // of a point
 constexpr double kHeader = 46.0;               // above the first row
 constexpr double kFooter = 44.0;               // the axis
 constexpr double kGroupGap = 9.0;              // between groups
+constexpr double kHeading = 21.0;              // of a group, above its first row
 constexpr double kOurs = 58.0, kPaper = 46.0;  // widths of the columns of numbers
 
 // Where the rows are.
@@ -32,6 +33,7 @@ Layout lay_out(const Forest& forest, double width, double row_height, double mar
   double y = kHeader;
   for (size_t i = 0; i < forest.rows.size(); ++i) {
     if (i > 0 && forest.rows[i].new_group) y += kGroupGap;
+    if (!forest.rows[i].heading.empty()) y += kHeading;
     layout.top.push_back(y);
     y += row_height;
   }
@@ -168,10 +170,16 @@ double longest_name(const Forest& forest) {
   return width;
 }
 
-void draw_group_lines(Svg& svg, const Forest& forest, const Layout& layout) {
-  for (size_t i = 1; i < forest.rows.size(); ++i) {
-    const double y = layout.top[i] - kGroupGap / 2;
-    if (forest.rows[i].new_group) svg.line(0, y, layout.width, y, "grid");
+// The lines between groups and their headings.
+void draw_groups(Svg& svg, const Forest& forest, const Layout& layout) {
+  for (size_t i = 0; i < forest.rows.size(); ++i) {
+    const Forest::Row& row = forest.rows[i];
+    const double top = layout.top[i] - (row.heading.empty() ? 0 : kHeading);
+    if (i > 0 && row.new_group) {
+      svg.line(0, top - kGroupGap / 2, layout.width, top - kGroupGap / 2, "grid");
+    }
+    if (row.heading.empty()) continue;
+    svg.text(0, top + 15, "start", "heading", fitted_text(row.heading, layout.width, kSmall));
   }
 }
 
@@ -197,11 +205,11 @@ std::string wide_forest(const Forest& forest) {
     scales.push_back(scale_of(forest.panels[k], lefts[k], lefts[k] + plot));
   }
   Svg svg(kWidth, layout.bottom + kFooter, "differences from the first row");
-  draw_group_lines(svg, forest, layout);
   for (size_t k = 0; k < forest.panels.size(); ++k) {
     draw_header(svg, forest.panels[k], lefts[k], lefts[k] + plot + numbers);
     draw_axis(svg, forest.panels[k], scales[k], layout);
   }
+  draw_groups(svg, forest, layout);
   for (size_t i = 0; i < forest.rows.size(); ++i) {
     const Forest::Row& row = forest.rows[i];
     const double y = layout.top[i] + layout.mark;
@@ -223,9 +231,9 @@ std::string narrow_forest(const Forest& forest, const Forest::Panel& panel) {
   const Layout layout = lay_out(forest, kWidth, 38, 27);
   const Scale scale = scale_of(panel, kEdge, kWidth - kEdge);
   Svg svg(kWidth, layout.bottom + kFooter, "differences from the first row in " + panel.metric);
-  draw_group_lines(svg, forest, layout);
   draw_header(svg, panel, 0, kWidth);
   draw_axis(svg, panel, scale, layout);
+  draw_groups(svg, forest, layout);
   const double room = kWidth - kOurs - kPaper - 4;
   for (size_t i = 0; i < forest.rows.size(); ++i) {
     const Forest::Row& row = forest.rows[i];

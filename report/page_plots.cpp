@@ -131,11 +131,8 @@ Colour colour_in_group(const RowGroup& group, size_t k, bool ordered) {
   return sequential_colour(last == 0 ? 0.5 : static_cast<double>(k) / static_cast<double>(last));
 }
 
-bool is_grid(const SweepResults& results, const RowGroup& group) {
-  return group.rows.size() > 1 &&
-         std::all_of(group.rows.begin(), group.rows.end(), [&](size_t row) {
-           return name_in_group(results.rows[row], group) != results.rows[row].name;
-         });
+bool is_grid(const RowGroup& group) {
+  return group.rows.size() > 1 && !group.prefix.empty();
 }
 
 // A row's mean BLEU with heads masked, over the seeds that have it.
@@ -170,7 +167,7 @@ std::vector<PlotPanel> line_panels(const SweepResults& results, std::span<const 
   for (const RowGroup& group : shown) {
     PlotPanel panel{.heading = group.name, .words = group.options, .plot = {}};
     if (!base.points.empty()) panel.plot.lines.push_back(base);
-    const bool ordered = is_grid(results, group) && numeric_grid(results, group).has_value();
+    const bool ordered = is_grid(group) && numeric_grid(results, group).has_value();
     for (size_t k = 0; k < group.rows.size(); ++k) {
       const RowRecord& row = results.rows[group.rows[k]];
       PlotLine line = line_of(row, name_in_group(row, group), colour_in_group(group, k, ordered));
@@ -256,10 +253,12 @@ Forest differences_forest(const SweepResults& results, std::span<const RowCompar
   for (const RowGroup& group : groups) {
     for (const size_t row : group.rows) {
       const RowRecord& record = results.rows[row];
-      forest.rows.push_back({.name = record.name,
-                             .words = row_words(record),
-                             .hover = row_hover(record),
-                             .new_group = row == group.rows.front()});
+      forest.rows.push_back(
+          {.name = record.name,
+           .words = row_words(record),
+           .hover = row_hover(record),
+           .new_group = row == group.rows.front(),
+           .heading = group.given && row == group.rows.front() ? group.name : ""});
       rows.push_back(row);
     }
   }

@@ -67,6 +67,7 @@ dt { color: var(--faint); } dd { margin: 0; overflow-wrap: anywhere; }
 details { margin: 10px 0; } summary { cursor: pointer; color: var(--faint); font-size: 0.9rem; }
 svg text { font-family: inherit; font-size: 11px; fill: var(--faint); }
 svg .title { font-size: 14px; font-weight: 600; fill: var(--ink); }
+svg .heading { font-weight: 600; paint-order: stroke; stroke: var(--paper); stroke-width: 4px; }
 svg .name, svg .number { font-size: 12px; fill: var(--c); font-weight: 600; }
 svg .name { paint-order: stroke; stroke: var(--paper); stroke-width: 3px; stroke-linejoin: round; }
 svg .number { font-weight: 400; } svg .strong { font-weight: 700; }

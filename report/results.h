@@ -71,6 +71,7 @@ struct PublishedRecord {
 struct RowRecord {
   std::string name;
   std::string about;
+  std::string group;                          ///< its heading in the report; empty: none given
   std::map<std::string, std::string> values;  ///< value of every option as JSON text, by path
   std::vector<std::string> changed;           ///< paths in which it differs from the first row
   PaperRecord paper;

@@ -46,13 +46,22 @@ std::vector<std::string> changed_by(const SweepResults& results, const RowGroup&
   return paths;
 }
 
+// "width." if all rows of the group are of the grid width, else "".
+std::string grid_prefix(const SweepResults& results, const RowGroup& group) {
+  const std::string grid = grid_of(results.rows[group.rows.front()].name);
+  const bool all = std::all_of(group.rows.begin(), group.rows.end(),
+                               [&](size_t row) { return grid_of(results.rows[row].name) == grid; });
+  return grid.empty() || !all ? "" : grid + ".";
+}
+
 // Makes the groups with one row one group, at the end.
 void merge_single_rows(std::vector<RowGroup>& groups) {
+  const auto single = [](const RowGroup& group) { return group.rows.size() == 1 && !group.given; };
   RowGroup others{.name = "other rows", .options = {}, .rows = {}};
   for (const RowGroup& group : groups) {
-    if (group.rows.size() == 1) others.rows.push_back(group.rows.front());
+    if (single(group)) others.rows.push_back(group.rows.front());
   }
-  std::erase_if(groups, [](const RowGroup& group) { return group.rows.size() == 1; });
+  std::erase_if(groups, single);
   if (!others.rows.empty()) groups.push_back(std::move(others));
 }
 
@@ -101,7 +110,10 @@ std::vector<RowGroup> row_groups(const SweepResults& results) {
     const RowRecord& row = results.rows[i];
     const std::string letters = letters_of(row.name), grid = grid_of(row.name);
     std::string key = "row " + row.name, name = row.name;
-    if (!letters.empty()) {
+    if (!row.group.empty()) {
+      key = "given " + row.group;
+      name = row.group;
+    } else if (!letters.empty()) {
       key = "letters " + letters;
       name = letters;
     } else if (!grid.empty()) {
@@ -114,7 +126,7 @@ std::vector<RowGroup> row_groups(const SweepResults& results) {
     const auto found = std::find(keys.begin(), keys.end(), key);
     if (found == keys.end()) {
       keys.push_back(key);
-      groups.push_back({.name = name, .options = {}, .rows = {i}});
+      groups.push_back({.name = name, .options = {}, .rows = {i}, .given = !row.group.empty()});
     } else {
       RowGroup& group = groups[static_cast<size_t>(found - keys.begin())];
       group.rows.push_back(i);
@@ -125,14 +137,13 @@ std::vector<RowGroup> row_groups(const SweepResults& results) {
   for (RowGroup& group : groups) {
     group.options = joined_options(changed_by(results, group));
     if (group.name.empty()) std::swap(group.name, group.options);
+    group.prefix = grid_prefix(results, group);
   }
   return groups;
 }
 
 std::string name_in_group(const RowRecord& row, const RowGroup& group) {
-  const std::string prefix = group.name + ".";
-  const bool grid = row.name.starts_with(prefix) && row.name.find('=') != std::string::npos;
-  return grid ? row.name.substr(prefix.size()) : row.name;
+  return row.name.substr(group.prefix.size());
 }
 
 }  // namespace attn

@@ -23,18 +23,21 @@ std::string row_words(const RowRecord& row);
 /// The row's name, description and changed options, for a tooltip.
 std::string row_hover(const RowRecord& row);
 
-/// Rows that vary the same options.
+/// Rows that are shown together.
 struct RowGroup {
   std::string name;
   std::string options;       ///< that its rows change: "heads, d_k, d_v"; empty: none, or the name
   std::vector<size_t> rows;  ///< indices, in the order of the sweep
+  bool given = false;        ///< by the sweep file, with its name
+  std::string prefix = {};   ///< of all its rows' names if they are of one grid: "width."
 };
 
 /// The groups of all rows but the first, in order of their first rows:
+/// - rows with a group in the sweep file;
 /// - rows named as in Table 3, by their letters: A1 and A2, B1, E; run1 and run2;
 /// - the rows of a grid, which have the name of the grid before ".option=value";
 /// - other rows, by the options that they change; alone, a row names its group.
-/// Of more than kMostGroups groups, those with one row are made one.
+/// Of more than kMostGroups groups, those with one row are made one, but for given ones.
 std::vector<RowGroup> row_groups(const SweepResults& results);
 inline constexpr size_t kMostGroups = 12;
 

@@ -262,6 +262,7 @@ SweepPlan plan_sweep(const SweepRequest& request) {
   for (const ExpandedRow& row : rows) {
     plan.rows.push_back({.name = row.row.name,
                          .about = row.row.about,
+                         .group = row.row.group,
                          .paper = row.row.paper,
                          .experiment = resolve_row(request, plan.file, row),
                          .changed = {}});

@@ -41,6 +41,7 @@ struct PaperFigures {
 struct SweepRow {
   std::string name;
   std::string about;
+  std::string group;
   std::vector<std::string> patch;
   Json set = Json::object();
   Json grid = Json::object();
@@ -51,6 +52,9 @@ struct SweepRow {
   static void fields(Self& self, Visit&& visit) {
     visit("name", self.name, "name of the row and of its directory");
     visit("about", self.about, "description for the report");
+    visit(
+        "group", self.group,
+        "heading in the report, shared by the rows of a group; empty: by name or changed options");
     visit("patch", self.patch, "config files merged into the base, relative to this file");
     visit("set", self.set,
           "merge patch on the base; null resets an option to its default; with another "
@@ -160,6 +164,7 @@ struct SweepFile {
 struct PlannedRow {
   std::string name;
   std::string about;
+  std::string group;
   PaperFigures paper;
   Experiment experiment;             ///< with its first seed
   std::vector<std::string> changed;  ///< paths in which it differs from the first row

@@ -86,6 +86,7 @@ Json describe(const SweepPlan& plan) {
   for (const PlannedRow& row : plan.rows) {
     rows.push_back({{"name", row.name},
                     {"about", row.about},
+                    {"group", row.group},
                     {"paper", write_config(row.paper)},
                     {"changed", row.changed},
                     {"config", write_config(row.experiment)}});

@@ -272,6 +272,7 @@ RowRecord read_row(const Json& json, const fs::path& directory, Collector& colle
   RowRecord row;
   row.name = json.at("name").get<std::string>();
   row.about = json.at("about").get<std::string>();
+  row.group = json.value("group", "");
   row.changed = json.at("changed").get<std::vector<std::string>>();
   row.paper = paper_of(json.at("paper"), "rows." + row.name + ".paper");
   flatten(json.at("config"), "", row.values);

@@ -67,6 +67,26 @@ TEST_CASE("an outlier is an arrow with its value, and leaves the others where th
   }
 }
 
+TEST_CASE("a group with a name has its heading above its first row") {
+  Forest forest = forest_of({1, 2, 3});
+  const auto rows_of = [](const std::string& svg) {
+    std::vector<double> out;
+    for (const std::string& y : testing::attributes(svg, "cy")) out.push_back(std::stod(y));
+    return out;
+  };
+  const auto before = rows_of(wide_forest(forest));
+  forest.rows[1].new_group = true;
+  forest.rows[1].heading = "Norms & positions";
+  for (const std::string& svg : {wide_forest(forest), narrow_forest(forest, forest.panels[0])}) {
+    testing::check_page(svg);
+    CHECK(count_of(svg, ">Norms &amp; positions<") == 1);
+  }
+  const auto after = rows_of(wide_forest(forest));
+  CHECK(after[0] == before[0]);
+  CHECK(after[1] > before[1] + 20);
+  CHECK(after[2] - after[1] == Approx(before[2] - before[1]));
+}
+
 TEST_CASE("rows without a difference show their state") {
   Forest forest = forest_of({1, 2});
   forest.panels[0].cells[1] = {.state = "failed"};

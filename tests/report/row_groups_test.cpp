@@ -59,6 +59,29 @@ TEST_CASE("rows are grouped by the letters of Table 3, by grid, or by what they 
   CHECK(row_hover(results.rows[7]) == "rotary (position rotary)");
 }
 
+TEST_CASE("rows with a group in the sweep file are shown together, in its order") {
+  auto results = sweep(
+      {changed("base", {}), changed("rotary", {{"model.position", "\"rotary\""}}),
+       changed("to_rms", {{"model.norm", "\"pre\""}}), changed("alone", {{"model.d_ff", "64"}}),
+       changed("to_rotary", {{"model.position", "\"rotary\""}}),
+       changed("g.heads=1", {{"model.heads", "1"}}), changed("g.heads=2", {{"model.heads", "2"}})});
+  for (const size_t row : {2, 4}) results.rows[row].group = "Step by step";
+  for (const size_t row : {5, 6}) results.rows[row].group = "Heads";
+  CHECK(names_of(results) ==
+        std::vector<std::string>{"rotary: rotary", "Step by step: to_rms to_rotary", "alone: alone",
+                                 "Heads: g.heads=1 g.heads=2"});
+  const auto groups = row_groups(results);
+  CHECK(groups[1].given);
+  CHECK(groups[1].options == "norm, position");
+  CHECK_FALSE(groups[0].given);
+  CHECK(name_in_group(results.rows[5], groups[3]) == "heads=1");
+  CHECK(name_in_group(results.rows[2], groups[1]) == "to_rms");
+  // The rows of a grid keep their axis in a group with a name of its own.
+  const auto grid = numeric_grid(results, groups[3]);
+  REQUIRE(grid);
+  CHECK(grid->series.front().entries.size() == 3);
+}
+
 TEST_CASE("many rows of their own make one group") {
   SweepResults results = sweep({changed("base", {})});
   for (size_t k = 0; k <= kMostGroups; ++k) {
