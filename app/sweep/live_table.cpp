@@ -8,7 +8,6 @@
 
 #include "app/experiment/progress.h"
 #include "app/experiment/run_result.h"
-#include "app/sweep/schedule.h"
 #include "app/sweep/status.h"
 #include "base/format.h"
 
@@ -36,6 +35,7 @@ LiveTable::LiveTable(const SweepPlan& plan, int64_t jobs)
       finished_seconds_(plan.runs.size(), -1.0),
       states_(plan.runs.size(), "waiting"),
       why_(plan.runs.size()),
+      started_(plan.runs.size(), false),
       terminal_(isatty(STDERR_FILENO) != 0) {
   for (const PlannedRun& run : plan.runs) flops_.push_back(run_flops(run));
 }
@@ -46,6 +46,7 @@ LiveTable::~LiveTable() {
 
 void LiveTable::set(size_t run, const std::string& state, const std::string& why) {
   states_[run] = state;
+  if (state == "running") started_[run] = true;
   why_[run] = why;
 }
 
@@ -73,8 +74,9 @@ std::string LiveTable::line(size_t run) const {
       format("  %lld/%lld", static_cast<long long>(progress.step), static_cast<long long>(steps));
   if (progress.ppl > 0) text += format("  ppl %.2f", progress.ppl);
   if (states_[run] != "running" || progress.step == 0) return text;
-  const double left = progress.seconds / static_cast<double>(progress.step) *
-                      static_cast<double>(steps - progress.step);
+  const double spent = progress.seconds + progress.evaluation_seconds;
+  const double left =
+      spent / static_cast<double>(progress.step) * static_cast<double>(steps - progress.step);
   return text + format("  %.0f tokens/s  ", progress.tokens_per_second) + duration_text(left) +
          " left";
 }
@@ -97,36 +99,37 @@ std::vector<std::string> LiveTable::lines() const {
   return out;
 }
 
-// "3 of 60 runs finished, about 4 h 10 min left", from the FLOPs and the training time so far.
-std::string LiveTable::summary() const {
-  std::vector<double> running, waiting;  // FLOPs left
-  double flops = 0.0, seconds = 0.0;     // done in this sweep so far
-  int64_t finished = 0;
-  for (const size_t i : order_) {
-    const PlannedRun& run = plan_.runs[i];
-    if (states_[i] == "waiting") {
-      waiting.push_back(flops_[i]);
-    } else if (states_[i] == "finished") {
-      ++finished;
-      double& spent = finished_seconds_[i];
-      if (spent < 0) spent = read_progress(run, plan_.metrics).seconds;
-      flops += flops_[i];
-      seconds += spent;
-    } else {
-      const RunProgress progress = read_progress(run, plan_.metrics);
-      const double share = std::min(1.0, static_cast<double>(progress.step) /
-                                             static_cast<double>(run.experiment.train.steps));
-      flops += share * flops_[i];
-      seconds += progress.seconds;
-      if (states_[i] == "running") running.push_back((1.0 - share) * flops_[i]);
-    }
+RunWork LiveTable::work(size_t run) const {
+  const std::string& state = states_[run];
+  const bool finished = state == "finished";
+  RunWork work{.row = plan_.runs[run].row, .flops = flops_[run], .earlier = !started_[run]};
+  if (state == "waiting") return work;
+  work.stage = state == "running" ? RunWork::Stage::running : RunWork::Stage::ended;
+  if (finished && finished_seconds_[run] >= 0) {
+    work.share = 1.0;
+    work.seconds = finished_seconds_[run];
+    return work;
   }
+  const RunProgress progress = read_progress(plan_.runs[run], plan_.metrics);
+  const auto steps = static_cast<double>(plan_.runs[run].experiment.train.steps);
+  work.share = finished ? 1.0 : std::min(1.0, static_cast<double>(progress.step) / steps);
+  work.seconds = progress.seconds + progress.evaluation_seconds;
+  if (finished) finished_seconds_[run] = work.seconds;
+  return work;
+}
+
+// "3 of 60 runs finished, about 4 h 10 min left".
+std::string LiveTable::summary() const {
+  std::vector<RunWork> runs;
+  for (const size_t i : order_) runs.push_back(work(i));
+  const auto finished = std::count(states_.begin(), states_.end(), "finished");
   std::string text =
       format("%lld of %zu runs finished", static_cast<long long>(finished), states_.size());
-  if (flops > 0.0 && (!running.empty() || !waiting.empty())) {
-    const double left = makespan(running, waiting, jobs_) * seconds / flops;
-    text += format(", about %s left", duration_text(left).c_str());
-  }
+  const bool all = std::all_of(runs.begin(), runs.end(), [](const RunWork& run) {
+    return run.stage == RunWork::Stage::ended;
+  });
+  const auto left = all ? std::nullopt : seconds_left(runs, jobs_);
+  if (left) text += format(", about %s left", duration_text(*left).c_str());
   return text;
 }
 

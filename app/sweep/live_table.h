@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "app/sweep/plan.h"
+#include "app/sweep/schedule.h"
 
 namespace attn {
 
@@ -33,6 +34,7 @@ class LiveTable {
   using Clock = std::chrono::steady_clock;
   std::string line(size_t run) const;
   std::vector<std::string> lines() const;
+  RunWork work(size_t run) const;
   std::string summary() const;
   void erase();
 
@@ -40,8 +42,9 @@ class LiveTable {
   int64_t jobs_;
   std::vector<size_t> order_;                     ///< in which runs start
   std::vector<double> flops_;                     ///< of each run, for the time left
-  mutable std::vector<double> finished_seconds_;  ///< training time of finished runs; -1: unread
+  mutable std::vector<double> finished_seconds_;  ///< time of finished runs; -1: unread
   std::vector<std::string> states_, why_;
+  std::vector<bool> started_;  ///< by this command
   bool terminal_;
   size_t drawn_lines_ = 0;
   Clock::time_point drawn_ = Clock::now();

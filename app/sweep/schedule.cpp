@@ -1,12 +1,30 @@
 #include "app/sweep/schedule.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <queue>
 
 #include "app/sweep/row_costs.h"
 
 namespace attn {
+namespace {
+
+constexpr double kOwnRate = 0.02;  // share of a run after which its own rate is used
+
+// Time and FLOPs of what has been trained.
+struct Trained {
+  double seconds = 0.0, flops = 0.0;
+
+  void add(const RunWork& run) {
+    seconds += run.seconds;
+    flops += run.share * run.flops;
+  }
+  bool any() const { return flops > 0.0 && seconds > 0.0; }
+  double rate() const { return seconds / flops; }
+};
+
+}  // namespace
 
 double run_flops(const PlannedRun& run) {
   return static_cast<double>(run.experiment.train.steps) *
@@ -41,6 +59,27 @@ double makespan(std::span<const double> running, std::span<const double> waiting
     last = std::max(last, end);
   }
   return last;
+}
+
+std::optional<double> seconds_left(std::span<const RunWork> runs, int64_t jobs) {
+  Trained here, earlier;
+  std::map<size_t, Trained> rows;
+  for (const RunWork& run : runs) {
+    (run.earlier ? earlier : here).add(run);
+    if (!run.earlier) rows[run.row].add(run);
+  }
+  if (!here.any() && !earlier.any()) return {};
+  const double others = here.any() ? here.rate() : earlier.rate();
+  std::vector<double> running, waiting;
+  for (const RunWork& run : runs) {
+    if (run.stage == RunWork::Stage::ended) continue;
+    const Trained& row = rows[run.row];
+    double rate = row.any() ? row.rate() : others;
+    if (run.share >= kOwnRate && run.seconds > 0.0) rate = run.seconds / (run.share * run.flops);
+    const bool started = run.stage == RunWork::Stage::running;
+    (started ? running : waiting).push_back((1.0 - run.share) * run.flops * rate);
+  }
+  return makespan(running, waiting, jobs);
 }
 
 }  // namespace attn

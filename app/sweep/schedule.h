@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -20,5 +21,21 @@ std::vector<size_t> start_order(const SweepPlan& plan);
 /// Seconds until the last run ends, with `jobs` runs at a time, each started as soon as a job is
 /// free. `running` are the remaining seconds of runs that have already started.
 double makespan(std::span<const double> running, std::span<const double> waiting, int64_t jobs);
+
+/// A run, for the time that a sweep still needs.
+struct RunWork {
+  enum class Stage { waiting, running, ended };
+  Stage stage = Stage::waiting;
+  size_t row = 0;
+  double flops = 0.0;    ///< of the whole run
+  double share = 0.0;    ///< of its updates that are done, from 0 to 1
+  double seconds = 0.0;  ///< that these took, evaluations included
+  bool earlier = false;  ///< finished before this command, possibly on another machine
+};
+
+/// Seconds until the last run ends, runs given in the order in which they start. A run takes as
+/// long per FLOP as it has taken so far, else as the runs of its row trained by this command, else
+/// as all of these, else as earlier runs. std::nullopt if nothing has been trained yet.
+std::optional<double> seconds_left(std::span<const RunWork> runs, int64_t jobs);
 
 }  // namespace attn

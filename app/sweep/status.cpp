@@ -24,6 +24,7 @@ RunProgress read_progress(const PlannedRun& run, const SweepMetrics& metrics) {
   RunProgress progress;
   for (const Json& record : read_metrics(run.directory)) {
     const std::string kind = record.value("kind", "");
+    progress.evaluation_seconds += number_at(record, "eval_seconds").value_or(0);
     if (kind == "train") {
       progress.step = static_cast<int64_t>(number_at(record, "step").value_or(0));
       progress.tokens_per_second = number_at(record, "tokens_per_second").value_or(0);

@@ -29,7 +29,8 @@ struct RunProgress {
   int64_t step = 0;
   double ppl = 0.0;  ///< of the last validation; 0: none yet
   double tokens_per_second = 0.0;
-  double seconds = 0.0;  ///< training time
+  double seconds = 0.0;             ///< training time
+  double evaluation_seconds = 0.0;  ///< of all evaluations
 };
 RunProgress read_progress(const PlannedRun& run, const SweepMetrics& metrics);
 
