@@ -5,9 +5,9 @@
                                          [--seconds 3] [--rounds 3] [--plot results/growth.svg]
 
 Prints Markdown tables of medians, measured on synthetic text. MFLOPs per target token are those of the closed form
-(model/size.h), the sum of Table 1's terms n·d² and n²·d: constant GFLOP/s mean that time grows as they do. The last
-lines give the share of n²·d by sentence length. --plot (needs matplotlib) draws the rates; the dashed lines assume the
-GFLOP/s (per thread) of the first point.
+(model/size.h): Table 1's terms n·d² and n²·d, and the output layer. At constant GFLOP/s time is proportional to them.
+The last lines give the share of n²·d by sentence length. --plot (needs matplotlib) draws the rates; the dashed lines
+assume the GFLOP/s (per thread) of the first point.
 """
 import argparse
 import collections
