@@ -129,6 +129,6 @@ int main(int argc, char** argv) {
     return run(argc, argv);
   } catch (const std::exception&) {
     const attn::ExitReport end = attn::exit_report();
-    return report(end.message, end.code);
+    return report(attn::printable(end.message), end.code);
   }
 }

@@ -11,8 +11,12 @@ std::string printable(std::string_view text) {
     const size_t valid = find_invalid_utf8(text).value_or(text.size());
     for (const char c : text.substr(0, valid)) {
       const auto byte = static_cast<unsigned char>(c);
-      const bool shown = (byte >= 0x20 && byte != 0x7F) || c == '\t' || c == '\n';
-      out += shown ? std::string(1, c) : format("\\x%02x", byte);
+      const bool shown = byte >= 0x20 && byte != 0x7F;
+      if (c == '\n' || c == '\t') {
+        out += c == '\n' ? "\\n" : "\\t";
+      } else {
+        out += shown ? std::string(1, c) : format("\\x%02x", byte);
+      }
     }
     text.remove_prefix(valid);
     if (text.empty()) break;

@@ -10,7 +10,8 @@ namespace attn {
 /// Exit codes of the program.
 enum class ExitCode : int { done = 0, internal = 1, config = 2, data = 3 };
 
-/// The text with control characters (but for tabs and line feeds) and malformed UTF-8 as "\\x00".
+/// The text in one line: line feeds and tabs as "\\n" and "\\t", other control characters and
+/// malformed UTF-8 as "\\x00".
 std::string printable(std::string_view text);
 
 /// Base class of user errors. The message is one line with the place, the value and the remedy; it

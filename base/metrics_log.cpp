@@ -36,12 +36,17 @@ std::string_view as_text(const MappedFile& file) {
   return {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()};
 }
 
-/// Whether a record has a step after `step`; false for foreign lines, which are kept.
-bool is_later_than(std::string_view line, int64_t step) {
+/// Whether a record was written after the checkpoint of `step`: its step is later, or it is of this
+/// kind and step. False for foreign lines, which are kept.
+bool is_after(std::string_view line, int64_t step, std::string_view last_kind) {
   const auto record = nlohmann::json::parse(line.begin(), line.end(), nullptr, false);
   if (!record.is_object()) return false;
   const auto found = record.find("step");
-  return found != record.end() && found->is_number_integer() && found->get<int64_t>() > step;
+  if (found == record.end() || !found->is_number_integer()) return false;
+  const auto at = found->get<int64_t>();
+  const auto kind = record.find("kind");
+  const bool last = !last_kind.empty() && kind != record.end() && *kind == last_kind;
+  return at > step || (last && at == step);
 }
 
 void cut(const fs::path& path, size_t from, size_t to) {
@@ -96,7 +101,7 @@ void MetricsLog::sync() {
   if (::fsync(file_) != 0 && errno != EINVAL) fail(path_, errno);
 }
 
-void keep_until_step(const fs::path& path, int64_t step) {
+void keep_until_step(const fs::path& path, int64_t step, std::string_view last_kind) {
   std::error_code unknown;  // errors are reported when the file is opened
   if (fs::status(path, unknown).type() == fs::file_type::not_found) return;
   size_t size = 0, kept = 0;
@@ -105,7 +110,7 @@ void keep_until_step(const fs::path& path, int64_t step) {
     const std::string_view text = as_text(file);
     size = text.size();
     for (size_t end = 0; (end = text.find('\n', kept)) != std::string_view::npos; kept = end + 1) {
-      if (is_later_than(text.substr(kept, end - kept), step)) break;
+      if (is_after(text.substr(kept, end - kept), step, last_kind)) break;
     }
   }
   cut(path, size, kept);

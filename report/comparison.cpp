@@ -109,8 +109,11 @@ void add_bootstrap(const SweepResults& results, std::vector<RowComparison>& out)
   const auto joint = joint_bootstrap(base, systems, results.bleu_options);
   for (size_t k = 0; k < rows.size(); ++k) {
     Difference& difference = out[rows[k]].differences[Metric::bleu];
-    difference.p_sentences = bootstrap.systems[k].p_value;
     difference.joint = joint[k];
+    // sacreBLEU's p is 1 / (samples + 1) where no resample differs, such as of identical outputs.
+    const Interval& interval = joint[k].interval;
+    const bool differs = interval.low != 0.0 || interval.high != 0.0;
+    if (differs) difference.p_sentences = bootstrap.systems[k].p_value;
   }
 }
 
@@ -136,9 +139,13 @@ std::string agreement(const SweepResults& results, std::span<const RowComparison
   }
   const size_t all = agree.size() + disagree.size() + unclear.size();
   if (all == 0) return "";
+  const auto part = [](const std::vector<std::string>& names, const char* one, const char* many) {
+    return counted(names) + " " + (names.size() == 1 ? one : many);
+  };
   return "of " + std::to_string(all) + " rows that differ from the base in the paper, " +
-         counted(agree) + " agree with the paper, " + counted(disagree) + " disagree, " +
-         counted(unclear) + " are inconclusive.";
+         part(agree, "agrees", "agree") + " with the paper, " +
+         part(disagree, "disagrees", "disagree") + ", " +
+         part(unclear, "is inconclusive", "are inconclusive") + ".";
 }
 
 std::string rank_agreement(std::span<const RowComparison> comparisons, Metric metric) {

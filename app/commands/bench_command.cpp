@@ -1,5 +1,6 @@
 #include "app/commands/bench_command.h"
 
+#include <algorithm>
 #include <atomic>
 #include <iostream>
 #include <memory>
@@ -22,6 +23,8 @@
 
 namespace attn {
 namespace {
+
+constexpr int64_t kLargest = 1 << 20;  // of every number of tokens, lines or dimensions
 
 struct BenchOptions {
   std::filesystem::path config;
@@ -139,7 +142,12 @@ void bench_search(const BenchOptions& options, torch::Device device) {
   if (lines.empty()) throw DataError(options.text.string() + ": empty file; nothing to translate");
   Translator translator(*loaded.model, loaded.tokenizers, experiment.search);
   Json json = Json::array();
+  std::vector<int64_t> sizes;
   for (const int64_t at_once : options.at_once) {
+    sizes.push_back(std::min(at_once, static_cast<int64_t>(lines.size())));
+  }
+  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+  for (const int64_t at_once : sizes) {
     const SearchBenchmark result = benchmark_search(translator, lines, at_once, options.seconds);
     json.push_back({{"at_once", result.at_once},
                     {"sentences", result.sentences},
@@ -196,14 +204,16 @@ void add_bench_command(CLI::App& app, const Context& context) {
       ->capture_default_str();
   step->add_option("--batch-tokens", options->step.batch_tokens,
                    "largest batch to measure, in tokens; larger ones are extrapolated")
+      ->check(CLI::Range(int64_t{1}, kLargest))
       ->capture_default_str();
   step->add_option("--cache", options->step.cache,
                    "directory of the encoded corpora (default: in the temporary directory)");
   step->add_option("--vocabulary", options->step.vocabulary,
-                   "vocabulary size of synthetic data, used if the text is missing");
+                   "vocabulary size of synthetic data, used if the text is missing")
+      ->check(CLI::Range(int64_t{0}, kLargest));
   step->add_option("--invented", options->step.synthetic_length,
                    "measure on synthetic sentences of this many tokens")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(int64_t{1}, kLargest));
   step->add_flag("--json", options->json, "print JSON in full precision");
   step->footer("Example: attn bench step experiments/multi30k/tiny.json");
   step->callback([options, &context] { bench_step(*options, context.device); });
@@ -213,13 +223,15 @@ void add_bench_command(CLI::App& app, const Context& context) {
   layers->add_option("--set", options->assignments, "override an option, path=value")
       ->allow_extra_args(false);
   layers->add_option("--length", options->layers.length, "tokens per sentence")
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Range(int64_t{1}, kLargest))
       ->capture_default_str();
   layers->add_option("--seconds", options->layers.seconds, "seconds of measurement per part")
       ->check(number_from(0.001, 3600.0))
       ->capture_default_str();
-  layers->add_option("--vocabulary", options->layers.vocabulary,
-                     "vocabulary size (default: data.vocab_size)");
+  layers
+      ->add_option("--vocabulary", options->layers.vocabulary,
+                   "vocabulary size (default: data.vocab_size)")
+      ->check(CLI::Range(int64_t{0}, kLargest));
   layers->add_flag("--json", options->json, "print JSON in full precision");
   layers->footer("Example: attn bench layers experiments/multi30k/tiny.json --length 64");
   layers->callback([options, &context] { bench_layers(*options, context.device); });
@@ -232,12 +244,12 @@ void add_bench_command(CLI::App& app, const Context& context) {
   table1
       ->add_option("--length", options->layers.length,
                    "sentence length n at which the formulas are evaluated")
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Range(int64_t{1}, kLargest))
       ->capture_default_str();
   const auto numbers = [&](const char* name, std::vector<int64_t>& values, const char* meaning) {
     table1->add_option(name, values, meaning)
         ->delimiter(',')
-        ->check(CLI::PositiveNumber)
+        ->check(CLI::Range(int64_t{1}, kLargest))
         ->capture_default_str();
   };
   numbers("--lengths", options->table1.lengths, "n: tokens of a sentence");
@@ -245,7 +257,7 @@ void add_bench_command(CLI::App& app, const Context& context) {
   numbers("--windows", options->table1.windows, "r of restricted self-attention");
   numbers("--kernels", options->table1.kernels, "k of convolutions, odd");
   table1->add_option("--tokens", options->table1.tokens, "positions of a batch")
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Range(int64_t{1}, kLargest))
       ->capture_default_str();
   table1->add_option("--seconds", options->table1.seconds, "seconds of measurement per point")
       ->check(number_from(0.001, 3600.0))
@@ -260,7 +272,8 @@ void add_bench_command(CLI::App& app, const Context& context) {
   search->add_option("--set", options->assignments, "override an option, search.beam=4")
       ->allow_extra_args(false);
   search->add_option("--at-once", options->at_once, "lines per call (default: 1,32,1000)")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->check(CLI::Range(int64_t{1}, kLargest));
   search->add_option("--seconds", options->seconds, "seconds of measurement per setting")
       ->check(number_from(0.001, 3600.0))
       ->capture_default_str();

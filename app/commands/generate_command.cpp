@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <iostream>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -16,7 +17,7 @@ namespace {
 struct GenerateOptions {
   std::filesystem::path directory;
   GeneratedSizes sizes;
-  uint64_t seed = 1;
+  int64_t seed = 1;
 };
 
 void print_samples(const std::vector<GeneratedPair>& pairs) {
@@ -43,11 +44,13 @@ void add_generate_command(CLI::App& app) {
   command->add_option("--train", options->sizes.train, "training pairs")->capture_default_str();
   command->add_option("--valid", options->sizes.valid, "validation pairs")->capture_default_str();
   command->add_option("--test", options->sizes.test, "test pairs")->capture_default_str();
-  command->add_option("--seed", options->seed, "random seed")->capture_default_str();
+  command->add_option("--seed", options->seed, "random seed")
+      ->check(CLI::Range(int64_t{0}, std::numeric_limits<int64_t>::max()))
+      ->capture_default_str();
   command->callback([options] {
     const auto log = [](const std::string& line) { std::cerr << line << "\n"; };
-    const GeneratedCorpus corpus =
-        write_generated_corpus(options->directory, options->sizes, options->seed, log);
+    const GeneratedCorpus corpus = write_generated_corpus(
+        options->directory, options->sizes, static_cast<uint64_t>(options->seed), log);
     print_samples(corpus.train);
   });
 }

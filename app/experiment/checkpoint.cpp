@@ -146,6 +146,11 @@ Tokenizers load_tokenizers(const ModelDirectory& directory) {
   if (fs::exists(directory.shared_tokenizer())) {
     loaded.source = loaded.target = load_tokenizer(directory.shared_tokenizer());
   } else {
+    if (!fs::exists(directory.source_tokenizer())) {
+      throw DataError(directory.path().string() +
+                      ": has no vocabulary (tokenizer.model, or source.model and target.model); "
+                      "restore it, for example from one of the run's checkpoints");
+    }
     loaded.source = load_tokenizer(directory.source_tokenizer());
     loaded.target = load_tokenizer(directory.target_tokenizer());
   }

@@ -265,6 +265,13 @@ Experiment load_resolved(const fs::path& file, const std::vector<std::string>& a
 Experiment load_description(const ModelDirectory& directory,
                             const std::vector<std::string>& assignments) {
   require_regular_file(directory.config());  // opening a pipe would wait for its writer
+  try {
+    Experiment described = load_resolved(directory.config(), {});
+    if (assignments.empty()) return described;
+  } catch (const ConfigError& error) {  // in a file that attn wrote
+    throw DataError(std::string(error.what()) + "; restore the file, or delete " +
+                    directory.path().string() + " to retrain the run");
+  }
   return load_resolved(directory.config(), assignments);
 }
 

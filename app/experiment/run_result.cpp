@@ -86,12 +86,27 @@ std::optional<double> number_at(const Json& record, const char* key) {
   return found->get<double>();
 }
 
+namespace {
+
+// Whether the fields that readers take as text, and the step, have their types.
+bool is_record(const Json& record) {
+  if (!record.is_object()) return false;
+  for (const char* key : {"kind", "name", "signature", "text"}) {
+    const auto found = record.find(key);
+    if (found != record.end() && !found->is_string()) return false;
+  }
+  const auto step = record.find("step");
+  return step == record.end() || step->is_number_integer();
+}
+
+}  // namespace
+
 std::vector<Json> read_metrics(const RunDirectory& run) {
   std::vector<Json> records;
   if (!fs::exists(run.metrics())) return records;
   for (const std::string& line : read_lines(run.metrics(), kLargestMetrics)) {
     Json record = Json::parse(line, nullptr, false);
-    if (record.is_object()) records.push_back(std::move(record));
+    if (is_record(record)) records.push_back(std::move(record));
   }
   return records;
 }

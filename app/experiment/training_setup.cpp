@@ -178,7 +178,7 @@ void TrainingRun::restore(bool resume, const OptimizerState& whole) {
   if (!resume) return;
   const auto last = latest_checkpoint(directory_.checkpoints());
   rename_corrupt_checkpoints(last ? last->step : -1);
-  keep_until_step(directory_.metrics(), last ? last->step : 0);
+  keep_until_step(directory_.metrics(), last ? last->step : 0, "average");
   if (!last) return;
   const ModelDirectory saved(last->path);
   load_weights(saved.weights(), *model_);

@@ -172,8 +172,9 @@ class Collector {
         return;
       }
     }
-    out_.notes.push_back(record.name + ": " + reference.string() +
-                         " has changed since it was scored: no significance test");
+    out_.notes.push_back(record.name + ": its translations (" + (run / result.output).string() +
+                         ") or " + reference.string() +
+                         " have changed since they were scored: no significance test");
   }
 
   // The hash of the vocabulary's file; without one of its own the target has the source's.
@@ -208,14 +209,16 @@ std::optional<int64_t> seed_of(const fs::path& run) {
   return seed && *seed >= 0 ? seed : std::nullopt;
 }
 
-// The run directories of a row, and the runs that failed before they wrote a config.
+// The run directories of a row: also of runs that failed before they wrote a config, and of
+// finished runs that have lost theirs.
 std::vector<fs::path> runs_of(const fs::path& row) {
   std::vector<std::pair<int64_t, fs::path>> found;
   if (!fs::is_directory(row)) return {};
   for (const auto& entry : fs::directory_iterator(row)) {
     const auto seed = seed_of(entry.path());
     if (!seed || !entry.is_directory()) continue;
-    if (RunDirectory(entry.path()).has_config() || failure_of(entry.path())) {
+    const RunDirectory run(entry.path());
+    if (run.has_config() || fs::exists(run.result()) || failure_of(entry.path())) {
       found.emplace_back(*seed, entry.path());
     }
   }
@@ -279,6 +282,11 @@ RowRecord read_row(const Json& json, const fs::path& directory, Collector& colle
   const Experiment experiment = read_resolved(json.at("config"), "row " + row.name);
   for (const fs::path& run : runs_of(directory / row.name)) {
     const std::string name = row.name + "/" + run.filename().string();
+    if (!RunDirectory(run).has_config() && fs::exists(RunDirectory(run).result())) {
+      out.notes.push_back(name + ": config.json is missing: omitted; restore the file, or delete " +
+                          run.string() + " to retrain the run");
+      continue;
+    }
     if (!RunDirectory(run).has_config()) {
       RunRecord failed;
       failed.name = name;
@@ -288,17 +296,16 @@ RowRecord read_row(const Json& json, const fs::path& directory, Collector& colle
       row.runs.push_back(std::move(failed));
       continue;
     }
-    try {
-      if (row_conflicts(run, experiment).empty()) {
-        row.runs.push_back(collector.read(run, name, experiment));
-        texts.look(run, experiment, row.runs.back());
-      } else {
-        out.notes.push_back(name +
-                            " was trained with a different config than the row has now: omitted");
-      }
-    } catch (const ConfigError& error) {  // config.json, which attn wrote
-      throw DataError(std::string(error.what()) + "; restore the file, or delete " + run.string() +
-                      " to retrain the run");
+    const int64_t seed = load_description(run).seed;
+    if (run.filename() != "seed-" + std::to_string(seed)) {
+      out.notes.push_back(name + ": its config.json has seed " + std::to_string(seed) +
+                          ", unlike its directory (a copy?): omitted");
+    } else if (row_conflicts(run, experiment).empty()) {
+      row.runs.push_back(collector.read(run, name, experiment));
+      texts.look(run, experiment, row.runs.back());
+    } else {
+      out.notes.push_back(name +
+                          " was trained with a different config than the row has now: omitted");
     }
   }
   return row;

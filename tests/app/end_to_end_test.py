@@ -258,6 +258,21 @@ class EndToEnd(ProgramTest):
             with self.subTest(arguments=arguments):
                 self.one_line(*arguments, code=2, names=names)
 
+    def test_errors_are_one_line_whatever_the_value_holds(self):
+        for arguments in (["config", "small.json", "--set", "model.norm=a\nb"], ["translate", "a\nb"],
+                          ["config", "a\nb.json"]):
+            with self.subTest(arguments=arguments):
+                failed = self.attn(*arguments, code=3 if "norm" not in arguments[-1] else 2)
+                self.assertEqual(len(failed.stderr.splitlines()), 1, failed.stderr)
+                self.assertIn("a\\nb", failed.stderr)
+
+    def test_bench_rejects_numbers_that_make_no_sense(self):
+        for arguments in (["step", "small.json", "--batch-tokens", "0"], ["layers", "small.json", "--length", "0"],
+                          ["step", "small.json", "--invented", "9223372036854775807"],
+                          ["step", "small.json", "--vocabulary", "-3"]):
+            with self.subTest(arguments=arguments):
+                self.one_line("bench", *arguments, code=2, names=["1048576"])
+
     def test_set_takes_several_values_and_global_flags_stand_anywhere(self):
         config = json.loads(self.attn("config", "--set", "model.heads=4", "train.steps=7", "small.json", "--device", "cpu").stdout)
         self.assertEqual((config["model"]["heads"], config["train"]["steps"]), (4, 7))

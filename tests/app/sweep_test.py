@@ -339,6 +339,32 @@ class Sweeps(ProgramTest):
             path.write_text(whole)
         self.attn("report", "damaged-run")
 
+    def test_runs_that_are_copies_or_have_lost_their_config_are_omitted_with_a_note(self):
+        self.corpus("copied")
+        self.attn("sweep", "copied-sweep.json", "--run", "copied-run")
+        run = self.path / "copied-run"
+        before = self.scores("copied-run")
+        for copy in ("seed-4", "seed-03"):
+            shutil.copytree(run / "base/seed-3", run / "base" / copy)
+        report = self.attn("report", "copied-run").stdout
+        self.assertEqual(self.scores("copied-run"), before)
+        for copy in ("seed-4", "seed-03"):
+            self.assertIn(f"base/{copy}: its config.json has seed 3, unlike its directory", report)
+            shutil.rmtree(run / "base" / copy)
+        (run / "E/seed-3/config.json").unlink()
+        self.assertIn("E/seed-3: config.json is missing: omitted", self.attn("report", "copied-run").stdout)
+
+    def test_foreign_lines_of_a_log_are_ignored(self):
+        self.corpus("foreign")
+        self.attn("sweep", "foreign-sweep.json", "--run", "foreign-run")
+        before = self.attn("report", "foreign-run").stdout
+        run = "foreign-run/E/seed-3"
+        with open(self.path / run / "metrics.jsonl", "a") as log:
+            for line in ('{"kind":3}', '{"kind":"eval","name":5,"step":3}', '{"kind":"train","step":"x"}', "[]", "no JSON"):
+                log.write(line + "\n")
+        self.assertEqual(self.attn("report", "foreign-run").stdout, before)
+        self.attn("report", run)
+
     def test_a_text_that_was_only_touched_is_the_same(self):
         self.corpus("touched")
         self.attn("sweep", "touched-sweep.json", "--run", "touched-run")

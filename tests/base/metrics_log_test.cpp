@@ -171,4 +171,16 @@ TEST_CASE("a log that cannot be written is an error and keeps complete lines") {
   CHECK(read_lines(folder / "m").size() == 2);
 }
 
+TEST_CASE("records that are written after the last checkpoint are dropped by their kind") {
+  const TemporaryDirectory folder;
+  const std::string before =
+      "{\"kind\":\"average\",\"step\":4}\n{\"kind\":\"train\",\"step\":6}\n"
+      "{\"kind\":\"eval\",\"step\":6}\n";
+  put(folder / "m", before + "{\"kind\":\"average\",\"step\":6}\n");
+  keep_until_step(folder / "m", 6);
+  CHECK(read_file(folder / "m") != before);
+  keep_until_step(folder / "m", 6, "average");
+  CHECK(read_file(folder / "m") == before);
+}
+
 }  // namespace attn
