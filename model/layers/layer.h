@@ -1,7 +1,8 @@
 // Initialization. The paper does not specify it; this follows the released code and its successors:
 // linear layers Xavier uniform with zero biases, norms 1 and 0, embeddings and learned positions
 // normal with standard deviation d_model^-0.5 (so that embeddings, scaled by √d_model, have unit
-// variance).
+// variance). The recurrent models keep LibTorch's initialization of linear layers, uniform within
+// ±1 / √inputs, biases included.
 #pragma once
 
 #include <vector>
