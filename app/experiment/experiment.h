@@ -71,10 +71,11 @@ Json write_experiment(const Experiment& experiment);
 Experiment read_resolved(Json json, const std::string& name,
                          const std::vector<std::string>& assignments = {});
 
-/// The same from a file, and from config.json of a run or a checkpoint. Throws ConfigError or
-/// DataError.
+/// The same from a file. Throws ConfigError or DataError.
 Experiment load_resolved(const std::filesystem::path& file,
                          const std::vector<std::string>& assignments = {});
+/// The same from config.json of a run or a checkpoint. Throws DataError with the remedy for an
+/// invalid file, which attn wrote, and ConfigError for an invalid assignment.
 Experiment load_description(const ModelDirectory& directory,
                             const std::vector<std::string>& assignments = {});
 
