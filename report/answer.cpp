@@ -21,18 +21,27 @@ std::string count_of(size_t count, const char* one, const char* several) {
 // Rows compared in a metric.
 struct Compared {
   MetricFacts facts;
-  std::vector<size_t> rows, significant;
+  std::vector<size_t> rows, significant;         // with the first row
+  std::vector<size_t> others, differing;         // the same with another baseline
   std::vector<size_t> agree, disagree, unclear;  // as the paper
 };
 
-Compared look_at(std::span<const RowComparison> comparisons, const MetricFacts& facts) {
-  Compared found{
-      .facts = facts, .rows = {}, .significant = {}, .agree = {}, .disagree = {}, .unclear = {}};
+Compared look_at(const SweepResults& results, std::span<const RowComparison> comparisons,
+                 const MetricFacts& facts) {
+  Compared found{.facts = facts,
+                 .rows = {},
+                 .significant = {},
+                 .others = {},
+                 .differing = {},
+                 .agree = {},
+                 .disagree = {},
+                 .unclear = {}};
   for (size_t i = 1; i < comparisons.size(); ++i) {
     const Difference& difference = comparisons[i].differences[facts.metric];
     if (!difference.ours || !std::isfinite(*difference.ours)) continue;
-    found.rows.push_back(i);
-    if (difference.significant) found.significant.push_back(i);
+    const bool of_first = results.rows[i].baseline == 0;
+    (of_first ? found.rows : found.others).push_back(i);
+    if (difference.significant) (of_first ? found.significant : found.differing).push_back(i);
     if (difference.verdict == Verdict::agrees) found.agree.push_back(i);
     if (difference.verdict == Verdict::disagrees) found.disagree.push_back(i);
     if (difference.verdict == Verdict::unclear) found.unclear.push_back(i);
@@ -45,7 +54,7 @@ std::vector<Compared> compared_metrics(const SweepResults& results,
                                        std::span<const RowComparison> comparisons) {
   std::vector<Compared> all;
   for (const MetricFacts& facts : metrics_by_interest(results)) {
-    Compared found = look_at(comparisons, facts);
+    Compared found = look_at(results, comparisons, facts);
     if (!found.rows.empty()) all.push_back(std::move(found));
   }
   if (all.size() > 2) all.erase(all.begin() + 1, all.end() - 1);
@@ -58,6 +67,16 @@ std::string named(const SweepResults& results, std::span<const RowComparison> co
   const std::string words = fitted_text(row_words(results.rows[row]), kMostWords, 1.0);
   return results.rows[row].name + " (" + (words.empty() ? words : words + ", ") +
          signed_number(*comparisons[row].differences[facts.metric].ours, kScoreDecimals) + ")";
+}
+
+// " (A1, A2, B1, C1 …)"; empty without rows.
+std::string listed(const SweepResults& results, const std::vector<size_t>& rows) {
+  std::string text;
+  for (size_t i = 0; i < rows.size() && i < kMostNames; ++i) {
+    text += (i == 0 ? " (" : ", ") + results.rows[rows[i]].name;
+  }
+  if (rows.size() > kMostNames) text += " …";
+  return text.empty() ? "" : text + ")";
 }
 
 // "; best is C5 (…), worst D2 (…)": the extremes of the significant differences.
@@ -120,6 +139,26 @@ std::string differing(const SweepResults& results, std::span<const RowComparison
   return text + ".";
 }
 
+// " Of 7 rows with another baseline, 2 differ significantly from it in BLEU (A2, A3), 1 in
+// perplexity (A2)."
+std::string with_other_baselines(const SweepResults& results,
+                                 const std::vector<Compared>& metrics) {
+  std::string text;
+  for (const Compared& found : metrics) {
+    if (found.others.empty()) continue;
+    const size_t count = found.differing.size();
+    if (text.empty()) {
+      text = format(" Of %s with another baseline, %zu %s significantly from it",
+                    count_of(found.others.size(), "row", "rows").c_str(), count,
+                    count == 1 ? "differs" : "differ");
+    } else {
+      text += format(", %zu", count);
+    }
+    text += std::string(" in ") + found.facts.name + listed(results, found.differing);
+  }
+  return text.empty() ? "" : text + ".";
+}
+
 // "4 of 18 in BLEU and 7 of 18 in perplexity".
 std::string signs(const std::vector<Compared>& metrics, std::vector<size_t> Compared::*which) {
   std::string text;
@@ -140,12 +179,7 @@ std::string names_of(const SweepResults& results, const std::vector<Compared>& m
   }
   std::sort(rows.begin(), rows.end());
   rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
-  std::string text;
-  for (size_t i = 0; i < rows.size() && i < kMostNames; ++i) {
-    text += (i == 0 ? " (" : ", ") + results.rows[rows[i]].name;
-  }
-  if (rows.size() > kMostNames) text += " …";
-  return text.empty() ? "" : text + ")";
+  return listed(results, rows);
 }
 
 std::string against_the_paper(const SweepResults& results, const std::vector<Compared>& metrics) {
@@ -183,7 +217,7 @@ std::string answer(const SweepResults& results, std::span<const RowComparison> c
   const std::vector<Compared> metrics = compared_metrics(results, comparisons);
   if (!metrics.empty()) {
     const std::string paper = against_the_paper(results, metrics);
-    return differing(results, comparisons, metrics) +
+    return differing(results, comparisons, metrics) + with_other_baselines(results, metrics) +
            (paper.empty() ? detectable_sentence(comparisons, metrics) : paper);
   }
   std::string scores;

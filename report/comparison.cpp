@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <set>
 
 #include "base/format.h"
 #include "eval/metrics/bootstrap.h"
@@ -43,6 +44,12 @@ std::optional<double> paper_difference(const std::optional<double>& row,
   return *row - *base;
 }
 
+std::vector<size_t> baselines_of(const SweepResults& results) {
+  std::vector<size_t> baselines;
+  for (const RowRecord& row : results.rows) baselines.push_back(row.baseline);
+  return baselines;
+}
+
 // As printed, more than one unit of the last decimal.
 bool prints_a_difference(double difference) {
   return std::round(std::abs(difference) * std::pow(10.0, kScoreDecimals)) > 1.0;
@@ -59,24 +66,24 @@ bool is_significant(const Difference& difference, const MetricFacts& facts) {
   return below_level(difference.test ? difference.holm : difference.p_sentences);
 }
 
-// Differences from the base and their tests over seeds, without Holm's correction.
+// Differences from the baselines and their tests over seeds, without Holm's correction.
 void add_differences(const SweepResults& results, Metric metric, std::vector<RowComparison>& out) {
   std::vector<std::optional<SeedMean>> means;
   for (size_t i = 0; i < out.size(); ++i) {
     const bool comparable = !results.rows[i].incomparable[metric];
     means.push_back(comparable ? out[i].means[metric] : std::nullopt);
   }
-  const std::vector<SeedTests> tests = seed_tests(means);
-  const std::optional<SeedMean>& base = means.front();
+  const std::vector<SeedTests> tests = seed_tests(means, baselines_of(results));
   for (size_t i = 0; i < out.size(); ++i) {
     Difference& difference = out[i].differences[metric];
     difference.unstable = tests[i].unstable;
-    if (i == 0) continue;
+    const size_t k = results.rows[i].baseline;
+    if (i == k) continue;
     difference.paper = paper_difference(results.rows[i].paper.figures[metric],
-                                        results.rows.front().paper.figures[metric]);
+                                        results.rows[k].paper.figures[metric]);
     difference.test = tests[i].over_seeds;
     difference.welch = tests[i].welch;
-    if (base && means[i]) difference.ours = means[i]->mean - base->mean;
+    if (means[i] && means[k]) difference.ours = means[i]->mean - means[k]->mean;
   }
 }
 
@@ -92,13 +99,15 @@ void adjust(Metric metric, std::vector<RowComparison>& rows) {
   }
 }
 
-// Both bootstraps of all rows; only outputs for the same text can be paired.
-void add_bootstrap(const SweepResults& results, std::vector<RowComparison>& out) {
-  const SystemStatistics base = sentences_of(results.rows.front());
+// Both bootstraps of the rows with this baseline; only outputs for the same text can be paired.
+void add_bootstrap(const SweepResults& results, size_t baseline, std::vector<RowComparison>& out) {
+  if (results.rows[baseline].incomparable[Metric::bleu]) return;
+  const SystemStatistics base = sentences_of(results.rows[baseline]);
   if (base.empty()) return;
   std::vector<SystemStatistics> systems;
   std::vector<size_t> rows;
-  for (size_t i = 1; i < results.rows.size(); ++i) {
+  for (size_t i = 0; i < results.rows.size(); ++i) {
+    if (results.rows[i].baseline != baseline || i == baseline) continue;
     if (results.rows[i].incomparable[Metric::bleu]) continue;
     SystemStatistics system = sentences_of(results.rows[i]);
     if (system.empty() || system.front().size() != base.front().size()) continue;
@@ -142,7 +151,7 @@ std::string agreement(const SweepResults& results, std::span<const RowComparison
   const auto part = [](const std::vector<std::string>& names, const char* one, const char* many) {
     return counted(names) + " " + (names.size() == 1 ? one : many);
   };
-  return "of " + std::to_string(all) + " rows that differ from the base in the paper, " +
+  return "of " + std::to_string(all) + " rows that differ from their baseline in the paper, " +
          part(agree, "agrees", "agree") + " with the paper, " +
          part(disagree, "disagrees", "disagree") + ", " +
          part(unclear, "is inconclusive", "are inconclusive") + ".";
@@ -227,7 +236,10 @@ std::vector<RowComparison> compare(const SweepResults& results) {
       out[i].means[facts.metric] = seed_mean(values_of(results.rows[i], facts.metric));
     }
   }
-  add_bootstrap(results, out);
+  const std::vector<size_t> baselines = baselines_of(results);
+  for (const size_t baseline : std::set<size_t>(baselines.begin(), baselines.end())) {
+    add_bootstrap(results, baseline, out);
+  }
   for (const MetricFacts& facts : kMetrics) {
     add_differences(results, facts.metric, out);
     adjust(facts.metric, out);

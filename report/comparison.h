@@ -1,4 +1,4 @@
-// Means over seeds, differences from the base row, and their significance.
+// Means over seeds, differences from the baseline of each row, and their significance.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,9 @@
 
 namespace attn {
 
-/// A difference from the base compared with the paper's.
+/// A difference from the baseline compared with the paper's.
 enum class Verdict {
-  none,       ///< nothing to compare: the base itself, or no figure or difference in the paper
+  none,       ///< nothing to compare: the first row, or no figure or difference in the paper
   agrees,     ///< significant, with the paper's sign
   disagrees,  ///< significant, with the opposite sign
   unclear     ///< not significant
@@ -35,7 +35,7 @@ std::string score_text(double score, int decimals = kScoreDecimals);
 std::string mean_text(const std::optional<SeedMean>& mean);
 
 struct Difference {
-  std::optional<double> ours;            ///< row - base
+  std::optional<double> ours;            ///< row - baseline
   std::optional<double> paper;           ///< the same in the paper
   bool unstable = false;                 ///< the row varies more than the others: unstable_rows
   std::optional<SeedTest> test;          ///< SeedTests::over_seeds

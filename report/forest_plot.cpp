@@ -204,7 +204,7 @@ std::string wide_forest(const Forest& forest) {
                     static_cast<double>(k) * (plot + numbers + kBetween));
     scales.push_back(scale_of(forest.panels[k], lefts[k], lefts[k] + plot));
   }
-  Svg svg(kWidth, layout.bottom + kFooter, "differences from the first row");
+  Svg svg(kWidth, layout.bottom + kFooter, "differences from the baseline");
   for (size_t k = 0; k < forest.panels.size(); ++k) {
     draw_header(svg, forest.panels[k], lefts[k], lefts[k] + plot + numbers);
     draw_axis(svg, forest.panels[k], scales[k], layout);
@@ -230,7 +230,7 @@ std::string narrow_forest(const Forest& forest, const Forest::Panel& panel) {
   constexpr double kWidth = 360, kEdge = 6;
   const Layout layout = lay_out(forest, kWidth, 38, 27);
   const Scale scale = scale_of(panel, kEdge, kWidth - kEdge);
-  Svg svg(kWidth, layout.bottom + kFooter, "differences from the first row in " + panel.metric);
+  Svg svg(kWidth, layout.bottom + kFooter, "differences from the baseline in " + panel.metric);
   draw_header(svg, panel, 0, kWidth);
   draw_axis(svg, panel, scale, layout);
   draw_groups(svg, forest, layout);

@@ -1,4 +1,4 @@
-// Forest plots: the differences of all rows from the first one, with intervals, beside published
+// Forest plots: the differences of all rows from their baselines, with intervals, beside published
 // ones.
 #pragma once
 

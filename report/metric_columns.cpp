@@ -79,7 +79,7 @@ class Columns {
   }
 
   void add_tests(bool tested, bool welch) {
-    add("_diff", "Δ", "difference from the first row; * significant", difference_text);
+    add("_diff", "Δ", "difference from the baseline; * significant", difference_text);
     if (!tested) return;
     add("_interval", "95 % interval", "confidence interval of the difference over seeds",
         interval_text, Shown::pages);
@@ -112,7 +112,7 @@ class Columns {
                          const auto& figure = row.paper.figures[metric];
                          return figure ? format("%.*f", decimals, *figure) : "";
                        }});
-    add("_diff", "paper Δ", "the paper's difference from its base",
+    add("_diff", "paper Δ", "the paper's difference from its baseline",
         [decimals](const auto& of) { return of.paper ? signed_number(*of.paper, decimals) : ""; });
     columns.back().column.key = "paper_" + key_ + "_diff";
     add(

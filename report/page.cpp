@@ -45,8 +45,11 @@ std::vector<std::string> legend(const SweepResults& results) {
     lines.push_back("Perplexity is per subword and without label smoothing. " +
                     scored_weights(results));
   }
+  const std::string from_baselines =
+      has_baselines(results) ? ", or from the row that the column baseline names" : "";
   lines.push_back(
-      "Δ is the difference from the first row, with its 95 % confidence interval over seeds. p, "
+      "Δ is the difference from the first row" + from_baselines +
+      ", with its 95 % confidence interval over seeds. p, "
       "seeds: Student's t with the pooled variance of all rows, which are assumed to vary equally "
       "between seeds. Rows that vary more (F test at the level 0.05, corrected for the number of "
       "rows) are named below the table; their tests have their own variance. p, Holm: the same "

@@ -55,6 +55,12 @@ std::string hover_text(const MetricFacts& facts, const Forest::Cell& cell,
   return verdict.empty() ? text : text + ": " + verdict;
 }
 
+// "vs. pre_norm: scale_norm": what a row is, and its baseline where that is not the first row.
+std::string forest_words(const SweepResults& results, const RowRecord& row) {
+  if (row.baseline == 0) return row_words(row);
+  return "vs. " + results.rows[row.baseline].name + ": " + row_words(row);
+}
+
 double mean_of(const std::vector<double>& values) {
   double sum = 0.0;
   for (const double value : values) sum += value;
@@ -96,8 +102,7 @@ Interval curve_range(const std::vector<PlotLine>& lines) {
     for (const PlotLine::Band& band : line.band) all.push_back(std::log(band.low));
   }
   if (all.empty()) return {1, 2};
-  const double first = lines.front().points.empty() ? ends.front() : ends.front();
-  const Interval range = robust_range(ends, first);
+  const Interval range = robust_range(ends, ends.front());
   const double most = *std::max_element(all.begin(), all.end());
   const double high = std::min(most, range.high + std::log(kAbove));
   double low = range.low;
@@ -255,7 +260,7 @@ Forest differences_forest(const SweepResults& results, std::span<const RowCompar
       const RowRecord& record = results.rows[row];
       forest.rows.push_back(
           {.name = record.name,
-           .words = row_words(record),
+           .words = forest_words(results, record),
            .hover = row_hover(record),
            .new_group = row == group.rows.front(),
            .heading = group.given && row == group.rows.front() ? group.name : ""});

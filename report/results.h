@@ -74,10 +74,11 @@ struct RowRecord {
   std::string group;                          ///< its heading in the report; empty: none given
   std::map<std::string, std::string> values;  ///< value of every option as JSON text, by path
   std::vector<std::string> changed;           ///< paths in which it differs from the first row
+  size_t baseline = 0;                        ///< the row that it is compared with
   PaperRecord paper;
   std::vector<RunRecord> runs;  ///< by seed
   /// Scored on another text than the first row, or (perplexity) per token of another vocabulary: no
-  /// difference from it.
+  /// difference from any row.
   PerMetric<bool> incomparable = {};
 };
 
@@ -89,8 +90,9 @@ struct SweepResults {
   PerMetric<std::string> evaluators;  ///< their names; empty: none
   PerMetric<std::string> signatures;  ///< signatures of scores
   BleuOptions bleu_options;
-  int64_t averaged = 0;         ///< checkpoints averaged before scoring; 0: the last weights
-  std::vector<RowRecord> rows;  ///< the first one is the baseline
+  int64_t averaged = 0;  ///< checkpoints averaged before scoring; 0: the last weights
+  std::vector<RowRecord>
+      rows;  ///< the first one is the baseline of the others, unless they name one
   std::vector<PublishedRecord> published;  ///< for the table of costs
   std::vector<std::string> notes;          ///< e.g. omitted runs, changed texts
 };

@@ -107,12 +107,14 @@ Table results_table(const SweepResults& results, std::span<const RowComparison> 
     other |= !others(row).empty();
     unfinished |= !state_of(row).empty();
   }
+  const bool baselines = has_baselines(results);
   const std::vector<MetricColumn> metrics = metric_columns(results, comparisons);
   Table table;
   table.columns.push_back({"row", "row", true, "", ""});
   for (const Option& option : options)
     table.columns.push_back({option.path, option.title, false, "", option.path});
   if (other) table.columns.push_back({"other", "other", true, "", "other options that differ"});
+  if (baselines) table.columns.push_back({"baseline", "baseline", true, "", "of the differences"});
   for (const MetricColumn& metric : metrics) table.columns.push_back(metric.column);
   std::vector<double> millions;
   for (const RowRecord& row : results.rows) {
@@ -132,6 +134,7 @@ Table results_table(const SweepResults& results, std::span<const RowComparison> 
       cells.push_back(i == 0 || changes(row, option.path) ? option_value(row, option.path) : "");
     }
     if (other) cells.push_back(others(row));
+    if (baselines) cells.push_back(i == 0 ? "" : results.rows[row.baseline].name);
     for (const MetricColumn& column : metrics) cells.push_back(column.cell(row, comparisons[i]));
     cells.push_back(if_known(millions[i], number(millions[i], decimals)));
     if (paper) cells.push_back(optional_text(row.paper.params_m, 0));

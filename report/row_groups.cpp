@@ -96,6 +96,11 @@ std::string row_words(const RowRecord& row) {
   return row.about.empty() ? changed_options(row) : row.about;
 }
 
+bool has_baselines(const SweepResults& results) {
+  return std::any_of(results.rows.begin(), results.rows.end(),
+                     [](const RowRecord& row) { return row.baseline != 0; });
+}
+
 std::string row_hover(const RowRecord& row) {
   std::string text = row.name;
   if (!row.about.empty()) text.append(": ").append(row.about);

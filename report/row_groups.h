@@ -20,6 +20,9 @@ std::string changed_options(const RowRecord& row);
 /// The row's description in the sweep file, else changed_options.
 std::string row_words(const RowRecord& row);
 
+/// Whether any row is compared with another one than the first.
+bool has_baselines(const SweepResults& results);
+
 /// The row's name, description and changed options, for a tooltip.
 std::string row_hover(const RowRecord& row);
 

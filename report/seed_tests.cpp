@@ -126,25 +126,29 @@ std::optional<SeedTest> welch_test(const SeedMean& base, const SeedMean& row) {
   return welch_test(base, own_variance(base), row, own_variance(row));
 }
 
-std::vector<SeedTests> seed_tests(std::span<const std::optional<SeedMean>> rows) {
+std::vector<SeedTests> seed_tests(std::span<const std::optional<SeedMean>> rows,
+                                  std::span<const size_t> baselines) {
   std::vector<SeedTests> tests(rows.size());
-  if (rows.empty() || !rows.front()) return tests;
   std::vector<SeedMean> means;
   for (const auto& row : rows) means.push_back(row.value_or(SeedMean{}));
   const std::vector<bool> unstable = unstable_rows(means);
   const auto common = pooled_variance(means, unstable);
   const auto variance_of = [&](size_t i) { return unstable[i] ? own_variance(means[i]) : *common; };
-  const SeedMean& base = means.front();
   for (size_t i = 0; i < rows.size(); ++i) {
     tests[i].unstable = unstable[i];
-    const SeedMean& row = means[i];
-    if (i == 0 || !rows[i] || !common || !is_finite(base) || !is_finite(row)) continue;
-    tests[i].over_seeds = unstable.front() || unstable[i]
-                              ? welch_test(base, variance_of(0), row, variance_of(i))
+    const size_t k = baselines[i];
+    const SeedMean &base = means[k], &row = means[i];
+    if (i == k || !rows[i] || !rows[k] || !common || !is_finite(base) || !is_finite(row)) continue;
+    tests[i].over_seeds = unstable[k] || unstable[i]
+                              ? welch_test(base, variance_of(k), row, variance_of(i))
                               : pooled_test(base, row, *common);
     if (std::min(base.seeds, row.seeds) >= kSeedsForWelch) tests[i].welch = welch_test(base, row);
   }
   return tests;
+}
+
+std::vector<SeedTests> seed_tests(std::span<const std::optional<SeedMean>> rows) {
+  return seed_tests(rows, std::vector<size_t>(rows.size(), 0));
 }
 
 std::optional<PlannedDifference> planned_detectable_difference(std::span<const int64_t> seeds) {

@@ -74,10 +74,10 @@ struct SeedTests {
   std::optional<SeedTest> welch;       ///< of the two rows alone, if both have at least three seeds
 };
 
-/// For every row, the tests of its difference from the first one; none for the first row.
-/// `over_seeds` has the pooled variance of all rows that are not unstable; an unstable row, also
-/// the first, has its own variance. Rows without a mean or with values that are not finite are not
-/// tested.
+/// For every row, the tests of its difference from the row baselines[i]; none for a row that is its
+/// own baseline, as the first one is. `over_seeds` has the pooled variance of all rows that are not
+/// unstable; an unstable row, also a baseline, has its own variance. Rows without a mean or with
+/// values that are not finite are not tested.
 ///
 /// With few seeds per row the variance of two rows is a poor estimate: for two seeds each it has
 /// two degrees of freedom, and the critical t after correction for 18 rows is 18.9; that of 19 rows
@@ -85,6 +85,9 @@ struct SeedTests {
 /// whose standard deviation is three times that of the others differs by chance with p < 0.05 in 24
 /// % of tables, and after Holm's correction in 9 % (three seeds: 18 %, 7 %; simulated), since the F
 /// test finds only every fourth (every second) such row.
+std::vector<SeedTests> seed_tests(std::span<const std::optional<SeedMean>> rows,
+                                  std::span<const size_t> baselines);
+/// The same with the first row as the baseline of all.
 std::vector<SeedTests> seed_tests(std::span<const std::optional<SeedMean>> rows);
 
 /// The smallest difference from the base that can be planned to be found.

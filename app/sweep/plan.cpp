@@ -105,6 +105,27 @@ std::vector<ExpandedRow> expand(const SweepRow& row) {
   return rows;
 }
 
+// Fills in the first row, and checks that the baselines exist.
+void resolve_baselines(std::vector<ExpandedRow>& rows) {
+  std::vector<std::string> names;
+  for (const ExpandedRow& row : rows) names.push_back(row.row.name);
+  for (ExpandedRow& row : rows) {
+    std::string& baseline = row.row.baseline;
+    if (baseline.empty()) {
+      baseline = names.front();
+      continue;
+    }
+    const std::string place = "row " + row.row.name + ": baseline: \"" + baseline + "\"";
+    if (&row == &rows.front()) {
+      throw ConfigError(place + ": the first row is the baseline of the others and has none");
+    }
+    if (baseline == row.row.name) throw ConfigError(place + " is the row itself");
+    if (std::find(names.begin(), names.end(), baseline) == names.end()) {
+      throw ConfigError(place + ": no such row" + suggestion(baseline, names));
+    }
+  }
+}
+
 std::string place_of(const SweepRequest& request, const ExpandedRow& row) {
   return request.file.string() + ": row " + row.row.name;
 }
@@ -253,6 +274,7 @@ SweepPlan plan_sweep(const SweepRequest& request) {
         rows.push_back(std::move(one));
       }
     }
+    resolve_baselines(rows);
   } catch (const UnknownKey& error) {
     throw ConfigError(name + ": " + with_place_meant(error));
   } catch (const ConfigError& error) {
@@ -263,6 +285,7 @@ SweepPlan plan_sweep(const SweepRequest& request) {
     plan.rows.push_back({.name = row.row.name,
                          .about = row.row.about,
                          .group = row.row.group,
+                         .baseline = row.row.baseline,
                          .paper = row.row.paper,
                          .experiment = resolve_row(request, plan.file, row),
                          .changed = {}});

@@ -5,7 +5,7 @@
 //               { "name": "B1", "set": { "model": { "d_k": 16 } }, "paper": { "ppl": 5.16 } },
 //               { "name": "heads", "grid": { "model.heads": [1, 4, 16] } } ] }
 //
-// The first row is the baseline of the comparison.
+// The first row is the baseline of the comparison, but for rows that name another one.
 #pragma once
 
 #include <cstdint>
@@ -46,6 +46,7 @@ struct SweepRow {
   Json set = Json::object();
   Json grid = Json::object();
   int64_t seeds = 0;
+  std::string baseline;
   PaperFigures paper;
 
   template <class Self, class Visit>
@@ -61,6 +62,8 @@ struct SweepRow {
           "model.architecture the \"model\" object replaces the base's");
     visit("grid", self.grid, "option paths and their values: one row per combination");
     visit("seeds", self.seeds, "runs with different seeds; 0: as given for the sweep");
+    visit("baseline", self.baseline,
+          "name of the row that this one is compared with; empty: the first row");
     visit("paper", self.paper, "the paper's results, for the report");
   }
   bool operator==(const SweepRow&) const = default;
@@ -150,7 +153,8 @@ struct SweepFile {
     visit("paper_vocabulary", self.paper_vocabulary,
           "vocabulary size at which parameters are checked against the paper's; 0: no check");
     visit("metrics", self.metrics, "evaluators to report");
-    visit("rows", self.rows, "rows; the first one is the baseline of the comparison");
+    visit("rows", self.rows,
+          "rows; the first one is the baseline of the comparison, but for rows that name another");
     visit("published", self.published,
           "systems with published results only, below the rows in the report's table of costs");
     visit("slurm", self.slurm, "resources of the Slurm job array");
@@ -165,6 +169,7 @@ struct PlannedRow {
   std::string name;
   std::string about;
   std::string group;
+  std::string baseline;  ///< name of the row that it is compared with
   PaperFigures paper;
   Experiment experiment;             ///< with its first seed
   std::vector<std::string> changed;  ///< paths in which it differs from the first row

@@ -1,7 +1,6 @@
 #include "app/sweep/results.h"
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
 
 #include "app/experiment/failure.h"
@@ -11,13 +10,12 @@
 #include "app/experiment/text_keys.h"
 #include "app/machine/version.h"
 #include "app/sweep/comparable.h"
-#include "app/sweep/heads_file.h"
 #include "app/sweep/plan.h"
 #include "app/sweep/prepare.h"
+#include "app/sweep/run_reader.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/parse_number.h"
-#include "data/lines.h"
 
 namespace attn {
 namespace {
@@ -25,7 +23,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int64_t kLargestPlan = 1 << 26;
-constexpr double kSameScore = 1e-6;
 
 std::optional<double> positive(double value) {
   return value > 0 ? std::optional(value) : std::nullopt;
@@ -51,156 +48,6 @@ void flatten(const Json& json, const std::string& place, std::map<std::string, s
     flatten(value, place.empty() ? key : place + "." + key, out);
   }
 }
-
-const EvaluatorConfig* find_evaluator(const Experiment& experiment, const std::string& name) {
-  for (const EvaluatorConfig& config : experiment.eval) {
-    if (config.name == name) return &config;
-  }
-  return nullptr;
-}
-
-// Reads runs; caches references, which runs share.
-class Collector {
- public:
-  /// `sentences`: whether to read translations, for tests of differences.
-  Collector(SweepResults& out, const SweepMetrics& metrics, bool sentences)
-      : out_(out), metrics_(metrics), sentences_(sentences) {}
-
-  /// `row`: the row's experiment, for the number of steps.
-  RunRecord read(const fs::path& run, const std::string& name, const Experiment& row) {
-    RunRecord record;
-    record.name = name;
-    const Experiment experiment = load_description(run);
-    record.seed = experiment.seed;
-    const int64_t step = read_curve(run, record);
-    if (const auto result = finished_result(run, row.train)) {
-      read_finished(run, experiment, *result, record);
-    } else if (const auto why = failure_of(run)) {
-      record.state = "failed at step " + std::to_string(step);
-      out_.notes.push_back(name + " failed: " + *why);
-    } else {
-      record.state = "at step " + std::to_string(step) + " of " + std::to_string(row.train.steps);
-    }
-    read_heads(RunDirectory(run).heads(), record);
-    record.provenance = {{"seed", std::to_string(experiment.seed)},
-                         {"config", RunDirectory(run).config().string()}};
-    if (const auto facts = read_run_file(run)) {
-      record.target_vocabulary = target_vocabulary(*facts);
-      read_provenance(*facts, record);
-    }
-    return record;
-  }
-
- private:
-  // The validation curve; returns the last logged step.
-  int64_t read_curve(const fs::path& run, RunRecord& record) const {
-    int64_t step = 0;
-    for (const Json& line : read_metrics(run)) {
-      const std::string kind = line.value("kind", "");
-      const auto at = static_cast<int64_t>(number_at(line, "step").value_or(0));
-      if (kind == "train") step = at;
-      if (kind != "eval" || line.value("name", "") != metrics_.evaluators[Metric::loss]) continue;
-      if (const auto ppl = number_at(line, "ppl")) record.curve.push_back({at, *ppl});
-    }
-    return step;
-  }
-
-  void read_finished(const fs::path& run, const Experiment& experiment, const RunResult& result,
-                     RunRecord& record) {
-    record.finished = true;
-    record.parameters = result.parameters;
-    record.target_tokens = result.target_tokens;
-    record.seconds = result.seconds;
-    record.tokens_per_second = result.tokens_per_second;
-    record.flops = result.flops;
-    record.peak_flops = result.peak_flops;
-    record.peak_memory = result.peak_memory;
-    for (const MetricFacts& facts : kMetrics) {
-      const auto found = result.results.find(metrics_.evaluators[facts.metric]);
-      if (found == result.results.end()) continue;
-      const EvaluatorResult& scores = found->second;
-      const auto value = scores.values.find(facts.key);
-      if (value == scores.values.end()) {
-        out_.notes.push_back(record.name + ": its " + facts.key +
-                             " is not a finite number (the run diverged): omitted from the means");
-        continue;
-      }
-      if (!same_score(scores, out_.signatures[facts.metric], record)) {
-        continue;
-      }
-      record.figures[facts.metric] = value->second;
-      record.texts[facts.metric] = scores.text;
-      if (sentences_ && facts.bootstrap) {
-        read_sentences(run, experiment, scores, value->second, record);
-      }
-    }
-  }
-
-  // Whether a score has the same signature as the first one.
-  bool same_score(const EvaluatorResult& result, std::string& signature, const RunRecord& record) {
-    if (signature.empty()) signature = result.signature;
-    if (signature == result.signature) return true;
-    out_.notes.push_back(record.name + ": scored as " + result.signature +
-                         ", unlike the first row: omitted");
-    return false;
-  }
-
-  // Reads the outputs for significance tests; adds a note if they are missing.
-  void read_sentences(const fs::path& run, const Experiment& experiment,
-                      const EvaluatorResult& result, double score, RunRecord& record) {
-    const EvaluatorConfig* config = find_evaluator(experiment, metrics_.evaluators[Metric::bleu]);
-    const auto* options = config ? std::get_if<BleuEvaluation>(&config->options) : nullptr;
-    if (options == nullptr || result.output.empty() || !fs::exists(run / result.output)) {
-      out_.notes.push_back(record.name + ": its translations are missing: no significance test");
-      return;
-    }
-    const std::string prefix = config->data.empty() ? experiment.data.valid : config->data;
-    const fs::path reference = text_path(prefix, experiment.data.target);
-    if (!fs::exists(reference)) {
-      out_.notes.push_back(record.name + ": " + reference.string() +
-                           " is missing: no significance test");
-      return;
-    }
-    const auto hypotheses = read_lines(run / result.output);
-    const std::vector<std::vector<std::string>> references = {read_lines(reference)};
-    if (hypotheses.size() == references.front().size()) {
-      auto sentences = bleu_statistics(hypotheses, references, options->bleu_options());
-      const double again =
-          bleu_from_statistics(sum_of(sentences), options->bleu_options(), 1).score;
-      if (std::abs(again - score) < kSameScore) {
-        record.sentences = std::move(sentences);
-        return;
-      }
-    }
-    out_.notes.push_back(record.name + ": its translations (" + (run / result.output).string() +
-                         ") or " + reference.string() +
-                         " have changed since they were scored: no significance test");
-  }
-
-  // The hash of the vocabulary's file; without one of its own the target has the source's.
-  static std::string target_vocabulary(const Json& facts) {
-    const Json texts = facts.value("texts", Json::object());
-    for (const char* key : {"target_model", "source_model"}) {
-      const auto found = texts.find(key);
-      if (found != texts.end() && found->is_string()) return found->get<std::string>();
-    }
-    return "";
-  }
-
-  static void read_provenance(const Json& facts, RunRecord& record) {
-    for (const char* key : {"version", "commit", "libtorch", "data_key", "pairs", "processor",
-                            "threads", "memory", "device", "started"}) {
-      const auto found = facts.find(key);
-      if (found == facts.end()) continue;
-      std::string value = found->is_string() ? found->get<std::string>() : found->dump();
-      if (!value.empty()) record.provenance.emplace_back(key, std::move(value));
-    }
-  }
-
-  SweepResults& out_;
-  SweepMetrics metrics_;
-  bool sentences_;
-};
 
 std::optional<int64_t> seed_of(const fs::path& run) {
   const std::string name = run.filename().string();
@@ -270,8 +117,8 @@ class TextCheck {
   std::map<std::string, std::vector<std::string>> changed_, unchanged_;
 };
 
-RowRecord read_row(const Json& json, const fs::path& directory, Collector& collector,
-                   TextCheck& texts, SweepResults& out) {
+RowRecord read_row(const Json& json, const fs::path& directory, RunReader& reader, TextCheck& texts,
+                   SweepResults& out) {
   RowRecord row;
   row.name = json.at("name").get<std::string>();
   row.about = json.at("about").get<std::string>();
@@ -301,7 +148,7 @@ RowRecord read_row(const Json& json, const fs::path& directory, Collector& colle
       out.notes.push_back(name + ": its config.json has seed " + std::to_string(seed) +
                           ", unlike its directory (a copy?): omitted");
     } else if (row_conflicts(run, experiment).empty()) {
-      row.runs.push_back(collector.read(run, name, experiment));
+      row.runs.push_back(reader.read(run, name, experiment));
       texts.look(run, experiment, row.runs.back());
     } else {
       out.notes.push_back(name +
@@ -309,6 +156,20 @@ RowRecord read_row(const Json& json, const fs::path& directory, Collector& colle
     }
   }
   return row;
+}
+
+// Sweeps of earlier versions have no baselines: the first row is that of all.
+void find_baselines(const Json& rows, SweepResults& out) {
+  std::map<std::string, size_t> places;
+  for (size_t i = 0; i < out.rows.size(); ++i) places.emplace(out.rows[i].name, i);
+  for (size_t i = 0; i < out.rows.size(); ++i) {
+    const auto name = rows.at(i).value("baseline", out.rows.front().name);
+    const auto found = places.find(name);
+    if (found == places.end()) {
+      throw ConfigError("row " + out.rows[i].name + ": baseline: no row " + name);
+    }
+    out.rows[i].baseline = found->second;
+  }
 }
 
 // The first evaluator of each kind.
@@ -339,7 +200,7 @@ SweepResults collect_run_results(const fs::path& run) {
   }
   RowRecord row;
   row.name = out.title;
-  row.runs.push_back(Collector(out, metrics, false).read(run, out.title, experiment));
+  row.runs.push_back(RunReader(out, metrics, false).read(run, out.title, experiment));
   out.rows.push_back(std::move(row));
   return out;
 }
@@ -373,10 +234,10 @@ SweepResults collect_results(const fs::path& directory) {
     if (const auto* evaluator = find_evaluator(base, metrics.evaluators[Metric::bleu])) {
       out.bleu_options = evaluator->get<BleuEvaluation>().bleu_options();
     }
-    Collector collector(out, metrics, true);
+    RunReader reader(out, metrics, true);
     TextCheck texts(directory);
     for (const Json& row : plan.at("rows")) {
-      out.rows.push_back(read_row(row, directory, collector, texts, out));
+      out.rows.push_back(read_row(row, directory, reader, texts, out));
     }
     if (const auto published = plan.find("published"); published != plan.end()) {
       for (const Json& one : *published) {  // sweeps of earlier versions have none
@@ -384,6 +245,7 @@ SweepResults collect_results(const fs::path& directory) {
             {one.at("name").get<std::string>(), paper_of(one.at("paper"), "published")});
       }
     }
+    find_baselines(plan.at("rows"), out);
     texts.mark(out);
     mark_incomparable(out);
   } catch (const ConfigError& error) {

@@ -60,6 +60,30 @@ TEST_CASE("a difference counts only if it is larger than the seeds' own") {
   CHECK(compared[2].differences[Metric::bleu].verdict == Verdict::unclear);
 }
 
+TEST_CASE("a row with another baseline has its differences from that row, ours and the paper's") {
+  auto results =
+      sweep({row("base", 5, 25, {run(1, 5.0, 25), run(2, 5.1, 25), run(3, 4.9, 25)}),
+             row("step", 6, 24, {run(1, 7.1, 25), run(2, 7.0, 25), run(3, 7.05, 25)}),
+             row("next", 5.5, 24, {run(1, 6.1, 25), run(2, 6.05, 25), run(3, 6.15, 25)})});
+  results.rows[2].baseline = 1;
+  for (RowRecord& one : results.rows) {
+    for (RunRecord& of : one.runs) of.sentences = sentences(one.name == "next" ? 100 : 200);
+  }
+  const auto compared = compare(results);
+  CHECK(*compared[1].differences[Metric::loss].ours == Approx(2.05));
+  const Difference& next = compared[2].differences[Metric::loss];
+  CHECK(*next.ours == Approx(-0.95));
+  CHECK(*next.paper == Approx(-0.5));
+  CHECK(next.verdict == Verdict::agrees);
+  // The bootstraps pair it with the same row.
+  CHECK(compared[1].differences[Metric::bleu].joint->interval.high == 0.0);
+  CHECK(compared[2].differences[Metric::bleu].joint->interval.high != 0.0);
+  // Without the runs of its baseline a row has no difference.
+  results.rows[1].runs.clear();
+  CHECK(!compare(results)[2].differences[Metric::loss].ours);
+  CHECK(!compare(results)[2].differences[Metric::bleu].joint);
+}
+
 TEST_CASE("of rows that do not differ, 5 % are called different for any numbers of seeds") {
   using Seeds = std::pair<int64_t, int64_t>;
   for (const auto& [of_base, of_row] :

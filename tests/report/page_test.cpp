@@ -82,6 +82,20 @@ TEST_CASE("names and descriptions are escaped everywhere on a page") {
   CHECK_THAT(page, contains("A&lt;i&gt;") && contains("&quot;&gt;&lt;u&gt;"));
 }
 
+TEST_CASE("rows with another baseline are named with it, and counted apart") {
+  SweepResults results = two_rows();
+  CHECK(page_of(results).find("baseline names") == std::string::npos);
+  results.rows.push_back(row("A2", 5.5, 24, {run(1, 5, 20), run(2, 5.1, 20.3)}));
+  results.rows[2].about = "two heads";
+  results.rows[2].baseline = 1;
+  const std::string page = page_of(results);
+  CHECK_THAT(page, contains("A1 does not differ significantly from base in BLEU") &&
+                       contains("Of 1 row with another baseline, 0 differ significantly from it in "
+                                "BLEU, 1 in perplexity (A2).") &&
+                       contains(">vs. A1: two heads<") &&
+                       contains("or from the row that the column baseline names"));
+}
+
 TEST_CASE("single seeds have no bands, and no test over seeds") {
   SweepResults results = two_rows();
   for (RowRecord& record : results.rows) record.runs.resize(1);

@@ -262,6 +262,29 @@ TEST_CASE("an unstable row has its own variance, and does not change the tests o
   CHECK(swapped[1].over_seeds->degrees == Approx(2.0).epsilon(0.01));
 }
 
+TEST_CASE("a row is tested against its own baseline as if that were the first row") {
+  Random random(61);
+  auto rows = drawn_table(7, 3, random);
+  for (const bool unstable : {false, true}) {
+    if (unstable) rows[2] = drawn(3, 5.0, 200.0, random);
+    const std::vector<size_t> baselines = {0, 0, 0, 2, 3, 0, 2};
+    const std::vector<SeedTests> tests = seed_tests(rows, baselines);
+    for (size_t i = 1; i < rows.size(); ++i) {
+      auto moved = rows;
+      std::swap(moved[0], moved[baselines[i]]);  // tables are tested as a set of rows
+      const SeedTests expected = seed_tests(moved)[i];
+      CHECK(tests[i].over_seeds->p_value == Approx(expected.over_seeds->p_value));
+      CHECK(tests[i].over_seeds->interval.low == Approx(expected.over_seeds->interval.low));
+      CHECK(tests[i].welch->p_value == Approx(expected.welch->p_value));
+      CHECK(tests[i].unstable == expected.unstable);
+    }
+  }
+  // A baseline without a mean: its rows are not tested, the others are.
+  rows[3] = {};
+  const auto tests = seed_tests(rows, std::vector<size_t>{0, 0, 0, 2, 3, 0, 2});
+  CHECK((!tests[3].over_seeds && !tests[4].over_seeds && tests[6].over_seeds));
+}
+
 TEST_CASE("an unstable row keeps the level, for any numbers of seeds") {
   constexpr int kTables = 3'000;
   Random random(47);

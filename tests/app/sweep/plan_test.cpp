@@ -46,6 +46,22 @@ TEST_CASE("grids make a row for each combination, seeds a run for each") {
   CHECK(some.runs.size() == 5);
 }
 
+TEST_CASE("a row is compared with the row that it names, a grid's row by its full name") {
+  const Sweeps sweeps;
+  const SweepPlan plan = sweeps.plan(sweeps.rows(
+      R"({"name": "a", "baseline": "g.heads=4"}, {"name": "g", "grid": {"model.heads": [1, 4]}})"));
+  CHECK(plan.rows[0].baseline == "base");
+  CHECK(plan.rows[1].baseline == "g.heads=4");
+  CHECK(plan.rows[2].baseline == "base");
+  CHECK_THROWS_WITH(sweeps.plan(sweeps.rows(R"({"name": "x", "baseline": "bsae"})")),
+                    contains("row x: baseline: \"bsae\": no such row; did you mean base?"));
+  CHECK_THROWS_WITH(sweeps.plan(sweeps.rows(R"({"name": "x", "baseline": "x"})")),
+                    contains("row x: baseline: \"x\" is the row itself"));
+  CHECK_THROWS_WITH(sweeps.plan(R"({"base": "base.json", "rows": [{"name": "b", "baseline": "x"},
+                                                                  {"name": "x"}]})"),
+                    contains("the first row is the baseline"));
+}
+
 TEST_CASE("null in a row or a grid is a value: the option's default") {
   const Sweeps sweeps;
   sweeps.write("base.json", R"({"train": {"clip_norm": 1.0}, "model": {"heads": 4}})");

@@ -1,0 +1,156 @@
+#include "app/sweep/run_reader.h"
+
+#include <cmath>
+
+#include "app/experiment/failure.h"
+#include "app/experiment/resume.h"
+#include "app/experiment/text_keys.h"
+#include "app/sweep/heads_file.h"
+#include "base/file.h"
+
+namespace attn {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr double kSameScore = 1e-6;
+
+// The hash of the vocabulary's file; without one of its own the target has the source's.
+std::string target_vocabulary(const Json& facts) {
+  const Json texts = facts.value("texts", Json::object());
+  for (const char* key : {"target_model", "source_model"}) {
+    const auto found = texts.find(key);
+    if (found != texts.end() && found->is_string()) return found->get<std::string>();
+  }
+  return "";
+}
+
+void read_provenance(const Json& facts, RunRecord& record) {
+  for (const char* key : {"version", "commit", "libtorch", "data_key", "pairs", "processor",
+                          "threads", "memory", "device", "started"}) {
+    const auto found = facts.find(key);
+    if (found == facts.end()) continue;
+    std::string value = found->is_string() ? found->get<std::string>() : found->dump();
+    if (!value.empty()) record.provenance.emplace_back(key, std::move(value));
+  }
+}
+
+}  // namespace
+
+const EvaluatorConfig* find_evaluator(const Experiment& experiment, const std::string& name) {
+  for (const EvaluatorConfig& config : experiment.eval) {
+    if (config.name == name) return &config;
+  }
+  return nullptr;
+}
+
+RunRecord RunReader::read(const fs::path& run, const std::string& name, const Experiment& row) {
+  RunRecord record;
+  record.name = name;
+  const Experiment experiment = load_description(run);
+  record.seed = experiment.seed;
+  const int64_t step = read_curve(run, record);
+  if (const auto result = finished_result(run, row.train)) {
+    read_finished(run, experiment, *result, record);
+  } else if (const auto why = failure_of(run)) {
+    record.state = "failed at step " + std::to_string(step);
+    out_.notes.push_back(name + " failed: " + *why);
+  } else {
+    record.state = "at step " + std::to_string(step) + " of " + std::to_string(row.train.steps);
+  }
+  read_heads(RunDirectory(run).heads(), record);
+  record.provenance = {{"seed", std::to_string(experiment.seed)},
+                       {"config", RunDirectory(run).config().string()}};
+  if (const auto facts = read_run_file(run)) {
+    record.target_vocabulary = target_vocabulary(*facts);
+    read_provenance(*facts, record);
+  }
+  return record;
+}
+
+// The validation curve; returns the last logged step.
+int64_t RunReader::read_curve(const fs::path& run, RunRecord& record) const {
+  int64_t step = 0;
+  for (const Json& line : read_metrics(run)) {
+    const std::string kind = line.value("kind", "");
+    const auto at = static_cast<int64_t>(number_at(line, "step").value_or(0));
+    if (kind == "train") step = at;
+    if (kind != "eval" || line.value("name", "") != metrics_.evaluators[Metric::loss]) continue;
+    if (const auto ppl = number_at(line, "ppl")) record.curve.push_back({at, *ppl});
+  }
+  return step;
+}
+
+void RunReader::read_finished(const fs::path& run, const Experiment& experiment,
+                              const RunResult& result, RunRecord& record) {
+  record.finished = true;
+  record.parameters = result.parameters;
+  record.target_tokens = result.target_tokens;
+  record.seconds = result.seconds;
+  record.tokens_per_second = result.tokens_per_second;
+  record.flops = result.flops;
+  record.peak_flops = result.peak_flops;
+  record.peak_memory = result.peak_memory;
+  for (const MetricFacts& facts : kMetrics) {
+    const auto found = result.results.find(metrics_.evaluators[facts.metric]);
+    if (found == result.results.end()) continue;
+    const EvaluatorResult& scores = found->second;
+    const auto value = scores.values.find(facts.key);
+    if (value == scores.values.end()) {
+      out_.notes.push_back(record.name + ": its " + facts.key +
+                           " is not a finite number (the run diverged): omitted from the means");
+      continue;
+    }
+    if (!same_score(scores, record, out_.signatures[facts.metric])) {
+      continue;
+    }
+    record.figures[facts.metric] = value->second;
+    record.texts[facts.metric] = scores.text;
+    if (sentences_ && facts.bootstrap) {
+      read_sentences(run, experiment, scores, value->second, record);
+    }
+  }
+}
+
+// Whether a score has the same signature as the first one.
+bool RunReader::same_score(const EvaluatorResult& result, const RunRecord& record,
+                           std::string& signature) {
+  if (signature.empty()) signature = result.signature;
+  if (signature == result.signature) return true;
+  out_.notes.push_back(record.name + ": scored as " + result.signature +
+                       ", unlike the first row: omitted");
+  return false;
+}
+
+// Reads the outputs for significance tests; adds a note if they are missing.
+void RunReader::read_sentences(const fs::path& run, const Experiment& experiment,
+                               const EvaluatorResult& result, double score, RunRecord& record) {
+  const EvaluatorConfig* config = find_evaluator(experiment, metrics_.evaluators[Metric::bleu]);
+  const auto* options = config ? std::get_if<BleuEvaluation>(&config->options) : nullptr;
+  if (options == nullptr || result.output.empty() || !fs::exists(run / result.output)) {
+    out_.notes.push_back(record.name + ": its translations are missing: no significance test");
+    return;
+  }
+  const std::string prefix = config->data.empty() ? experiment.data.valid : config->data;
+  const fs::path reference = text_path(prefix, experiment.data.target);
+  if (!fs::exists(reference)) {
+    out_.notes.push_back(record.name + ": " + reference.string() +
+                         " is missing: no significance test");
+    return;
+  }
+  const auto hypotheses = read_lines(run / result.output);
+  const std::vector<std::vector<std::string>> references = {read_lines(reference)};
+  if (hypotheses.size() == references.front().size()) {
+    auto sentences = bleu_statistics(hypotheses, references, options->bleu_options());
+    const double again = bleu_from_statistics(sum_of(sentences), options->bleu_options(), 1).score;
+    if (std::abs(again - score) < kSameScore) {
+      record.sentences = std::move(sentences);
+      return;
+    }
+  }
+  out_.notes.push_back(record.name + ": its translations (" + (run / result.output).string() +
+                       ") or " + reference.string() +
+                       " have changed since they were scored: no significance test");
+}
+
+}  // namespace attn
