@@ -75,7 +75,8 @@ void copy_into(torch::Tensor out, const TensorView& view, const std::filesystem:
   // The sum is finite exactly if all values are, since no model has sums beyond float64.
   if (!std::isfinite(host.sum(torch::kFloat64).item<double>())) {
     throw DataError(path.string() + ": " + view.name +
-                    " has values that are not finite; the file is damaged or the run diverged");
+                    " has values that are not finite; the file is damaged or the run diverged: use "
+                    "an earlier checkpoint (RUN@STEP), or train again");
   }
   out.copy_(host);
 }

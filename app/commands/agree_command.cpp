@@ -69,7 +69,15 @@ void add_agree_command(CLI::App& app) {
       ->capture_default_str();
   command->add_option("--max-words", options->agreement.most_words, "maximum number of words")
       ->capture_default_str();
-  command->callback([options] { agree(*options); });
+  command->callback([options] {
+    const auto [least, most] =
+        std::pair(options->agreement.least_words, options->agreement.most_words);
+    if (least > most) {
+      throw ConfigError("--min-words " + std::to_string(least) + ": more than --max-words " +
+                        std::to_string(most) + ": no tree could be kept");
+    }
+    agree(*options);
+  });
 }
 
 }  // namespace attn

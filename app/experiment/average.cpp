@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "app/experiment/checkpoint.h"
+#include "app/experiment/input_kind.h"
 #include "app/experiment/progress_line.h"
 #include "app/experiment/run_result.h"
 #include "base/error.h"
@@ -23,6 +24,7 @@ namespace fs = std::filesystem;
 std::vector<StoredCheckpoint> last_checkpoints(const AverageOptions& options,
                                                std::optional<int64_t> until) {
   const fs::path folder = RunDirectory(options.run).checkpoints();
+  require_no_config(options.run);
   require_no_checkpoint(options.run);
   const auto any = list_checkpoints(folder);
   if (any.empty()) {

@@ -171,6 +171,13 @@ std::string normalized(std::string_view name) {
   return text;
 }
 
+// {"model": {"heads": …}} for model.heads.
+std::string nested_text(const std::string& path) {
+  const size_t dot = path.find('.');
+  const std::string inner = dot == std::string::npos ? "…" : nested_text(path.substr(dot + 1));
+  return "{\"" + path.substr(0, dot) + "\": " + inner + "}";
+}
+
 }  // namespace
 
 std::string option_path(std::string_view name) {
@@ -194,6 +201,10 @@ std::string nearest_option(std::string_view name) {
 }
 
 std::string with_suggestion(const UnknownKey& error) {
+  if (error.path == error.key && error.key.find('.') != std::string::npos &&
+      option_path(error.key) == error.key) {
+    return error.complaint + "; nest the objects: " + nested_text(error.key);
+  }
   std::string meant = option_path(error.key);
   if (meant.empty() || meant == error.path) meant = option_path(error.leaf);
   const std::string message = error.what();

@@ -12,6 +12,7 @@
 #include "base/check.h"
 #include "base/edit_distance.h"
 #include "base/file.h"
+#include "base/format.h"
 
 namespace attn {
 namespace {
@@ -41,6 +42,15 @@ std::string row_place(size_t i) {
   return place + "]";
 }
 
+void validate_figures(const PaperFigures& figures, const std::string& place) {
+  for (const MetricFacts& facts : kMetrics) {
+    const double value = figures.figures[facts.metric];
+    require(value >= 0, place + "." + facts.key, value, "must be 0 (none) or more");
+  }
+  require(figures.params_m >= 0, place + ".params_m", figures.params_m, "must be 0 or more");
+  require(figures.flops >= 0, place + ".flops", figures.flops, "must be 0 or more");
+}
+
 void validate_row(const SweepRow& row, const std::string& place) {
   const std::string quoted = "\"" + row.name + "\"";
   require(is_name(row.name), place + ".name", quoted,
@@ -49,6 +59,7 @@ void validate_row(const SweepRow& row, const std::string& place) {
   require(own == kOwnNames.end(), place + ".name", quoted,
           "is the name of a file or folder of the sweep; choose another");
   require(row.seeds >= 0, place + ".seeds", row.seeds, "must be 0 or more");
+  validate_figures(row.paper, place + ".paper");
   require(row.set.is_object(), place + ".set", row.set.dump(), "must be an object");
   require(row.grid.is_object(), place + ".grid", row.grid.dump(),
           "must be an object of paths and arrays of values");
@@ -249,6 +260,11 @@ void SweepFile::validate() const {
           "slurm.gpus_per_task", slurm.gpus_per_task,
           "must be 0 or more, and 0 with slurm.gpus, which is per node");
   for (size_t i = 0; i < rows.size(); ++i) validate_row(rows[i], row_place(i));
+  for (size_t i = 0; i < published.size(); ++i) {
+    const std::string place = format("published[%zu]", i);
+    require(!published[i].name.empty(), place + ".name", "\"\"", "must be the system's name");
+    validate_figures(published[i].paper, place + ".paper");
+  }
 }
 
 SweepPlan plan_sweep(const SweepRequest& request) {

@@ -106,6 +106,8 @@ class ParseMixture(ProgramTest):
             self.assertEqual(len(done.stdout.splitlines()), kept)
         self.write("shorter.ptb", "".join(one.splitlines(keepends=True)[:-1]))
         self.one_line("agree", "one.ptb", "shorter.ptb", code=3, names=["one.ptb 20", "shorter.ptb 19"])
+        words = ["--min-words", "9", "--max-words", "3"]
+        self.one_line("agree", "one.ptb", "two.ptb", *words, code=2, names=["--min-words 9", "--max-words 3"])
 
     def test_parses_of_several_parsers_are_fused(self):
         parse = ["parse", "whole@last", "--set", "beam=8"]

@@ -36,6 +36,9 @@ TEST_CASE("an option is found by its name in any section and by what other toolk
 
 TEST_CASE("the error for an unknown key suggests an option of any section") {
   CHECK_THAT(complaint("heads=3"), contains("--set heads: unknown key; did you mean model.heads?"));
+  const auto flat = [] { resolve_experiment(Json{{"model.heads", 3}}, "x.json", "."); };
+  CHECK_THROWS_WITH(flat(), contains("model.heads: unknown key; nest the objects: "
+                                     "{\"model\": {\"heads\": …}}"));
   CHECK_THAT(complaint("hads=3"), contains("did you mean model.heads?"));
   CHECK_THAT(complaint("train.lr=3"), contains("did you mean train.learning_rate?"));
   CHECK_THAT(complaint("train.heads=3"), contains("did you mean model.heads?"));

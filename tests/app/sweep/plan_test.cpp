@@ -96,6 +96,27 @@ TEST_CASE("a row that null makes equal to the first row is an error") {
   CHECK_NOTHROW(sweeps.plan(sweeps.rows(R"({"name": "x", "grid": {"train.clip_norm": [0, 1]}})")));
 }
 
+TEST_CASE("published figures are not negative, and their systems have names") {
+  const Sweeps sweeps;
+  CHECK_THROWS_WITH(sweeps.plan(sweeps.rows(R"({"name": "x", "paper": {"bleu": -3}})")),
+                    contains("rows[1].paper.bleu: -3") && contains("must be 0 (none) or more"));
+  const auto published = [&](const char* system) {
+    return sweeps.plan(R"({"base": "base.json", "rows": [{"name": "base"}], "published": [)" +
+                       std::string(system) + "]}");
+  };
+  CHECK_THROWS_WITH(published(R"({"paper": {"bleu": 3}})"), contains("published[0].name"));
+  CHECK_THROWS_WITH(published(R"({"name": "x", "paper": {"flops": -1}})"),
+                    contains("published[0].paper.flops: -1"));
+  CHECK_NOTHROW(published(R"({"name": "x", "paper": {"bleu": 3}})"));
+}
+
+TEST_CASE("a sweep as the base of another is an error that names it") {
+  const Sweeps sweeps;
+  sweeps.write("other.json", R"({"base": "base.json", "rows": [{"name": "base"}]})");
+  CHECK_THROWS_WITH(sweeps.plan(R"({"base": "other.json", "rows": [{"name": "base"}]})"),
+                    contains("other.json: a sweep, not a config"));
+}
+
 TEST_CASE("patch files lie over the base and under what the rows set") {
   const Sweeps sweeps;
   sweeps.write("p.json", R"({"model": {"heads": 2, "layers": 3}})");
