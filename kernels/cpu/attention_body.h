@@ -157,33 +157,6 @@ ATTN_APART static void add_outer(const float* weights, int64_t padded, const Row
   }
 }
 
-// The unmasked keys [begin, end) of a query; both ends never fall from one query to the next.
-struct KeyRange {
-  int64_t begin, end;
-};
-static inline KeyRange visible(const AttentionHead& head, int64_t query) {
-  KeyRange range = {0, head.keys};
-  if (head.causal) range.end = least(query + 1, head.keys);
-  if (head.window == 0) return range;
-  if (!head.causal) range.end = least(query + head.window / 2 + 1, head.keys);
-  const int64_t before = head.causal ? head.window - 1 : head.window / 2;
-  if (query > before) range.begin = least(query - before, range.end);
-  return range;
-}
-
-// Those of a block of queries: its score rows begin there, so that the work and the memory touched
-// grow with the window, not with the sentence. `begin` is a multiple of `step`.
-static inline KeyRange visible_to_block(const AttentionHead& head, int64_t first, int64_t count,
-                                        int64_t step = 1) {
-  return {visible(head, first).begin / step * step, visible(head, first + count - 1).end};
-}
-
-// The keys of a query, counted from the first key of its block.
-static inline KeyRange visible_in(const KeyRange& block, const AttentionHead& head, int64_t query) {
-  const KeyRange range = visible(head, query);
-  return {range.begin - block.begin, range.end - block.begin};
-}
-
 // `n` weights from key `begin` on.
 static void drop_weights(const AttentionHead& head, int64_t query, int64_t begin, int64_t n,
                          const float* in, float* out) {
@@ -197,10 +170,6 @@ static void drop_weights(const AttentionHead& head, int64_t query, int64_t begin
 
 static inline void clear(float* x, int64_t begin, int64_t end) {
   for (int64_t j = begin; j < end; ++j) x[j] = 0.0f;
-}
-
-static inline float inverse_root(int64_t d_k) {
-  return 1.0f / __builtin_sqrtf(static_cast<float>(d_k));
 }
 
 // Score rows are padded to whole vectors with zero weight, so that no loop has a scalar tail (most
@@ -274,6 +243,7 @@ static inline void attend(const AttentionHead& head, const float* keys, float* o
         block_of(head.query + i0 * head.query_stride, head.query_stride, count);
     multiply(queries, scale, keys + block.begin, padded, head.d_k, most, weights);
     for (int64_t q = 0; q < count; ++q) {
+      add_bias(head, i0 + q, block, weights + q * padded);
       const float sum = weights_of(head, i0 + q, block, weights + q * padded);
       if (log_sum) log_sum[i0 + q] = sum;
     }
@@ -378,8 +348,10 @@ static void attention_backward(const AttentionHead& head, const AttentionGradien
     multiply(queries, scale, keys + block.begin, padded, head.d_k, most, weights);
     multiply(d_out, 1.0f, values + block.begin, padded, head.d_v, most, scores);
     for (int64_t q = 0; q < count; ++q) {
+      add_bias(head, i0 + q, block, weights + q * padded);
       backward_row(head, i0 + q, block, gradients.log_sum[i0 + q], weights + q * padded,
                    dropped + q * padded, scores + q * padded);
+      add_bias_gradient(head, gradients, i0 + q, block, scores + q * padded);
     }
     for (int64_t q = count; q < kBlock; ++q) {  // missing rows add nothing
       clear(scores + q * padded, 0, most);

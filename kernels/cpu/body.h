@@ -4,6 +4,7 @@
 // clang-format off
 #include "kernels/cpu/math_body.h"
 #include "kernels/cpu/vector_body.h"
+#include "kernels/cpu/scores_body.h"
 #include "kernels/cpu/attention_body.h"
 #include "kernels/cpu/step_attention_body.h"
 #include "kernels/cpu/head_lanes_body.h"

@@ -2,10 +2,49 @@
 // nothing is reduced within a vector. Fewer than kLanes heads share it with those of neighbouring
 // queries ("slots", head_lanes_body.h). Part of body.h.
 
-// Keys and values, their gradients, blocks of queries, their gradients and outputs, and three
-// blocks of weights, all in vectors.
+// Vectors of the biases of a sentence, for self-attention: the distances of whole vectors of
+// queries.
+static inline int64_t bias_vectors(int64_t keys) {
+  return 2 * keys + kLanes;
+}
+
+// The biases and their gradients, keys and values, their gradients, blocks of queries, their
+// gradients and outputs, and three blocks of weights, all in vectors.
 static int64_t narrow_attention_scratch(int64_t keys, int64_t d_k, int64_t d_v) {
-  return (2 * keys * (d_k + d_v) + kBlock * (2 * d_k + d_v) + 3 * kBlock * keys) * kLanes;
+  return (2 * bias_vectors(keys) + 2 * keys * (d_k + d_v) + kBlock * (2 * d_k + d_v) +
+          3 * kBlock * keys) *
+         kLanes;
+}
+
+// Calls work(head, distance, element) for the biases of a group of heads, in vectors: vector t has,
+// in its slot s, those of distance t - (queries - 1) - s, which the query in that slot has from the
+// key of vector t if the first slot's query has distance t - (queries - 1).
+template <class Work>
+static inline void for_each_bias(const HeadLanes& lanes, const AttentionHead& sentence, Work work) {
+  const int64_t lowest = 1 - sentence.queries, present = heads_in(lanes);
+  for (int64_t t = 0; t < sentence.queries + sentence.keys - 1; ++t) {
+    for (int64_t l = 0; l < kLanes; ++l) {
+      const int64_t distance = t + lowest - l / lanes.per_slot, h = l % lanes.per_slot;
+      if (h < present && distance >= lowest) work(lanes.first + h, distance, t * kLanes + l);
+    }
+  }
+}
+
+static inline void spread_bias(const HeadLanes& lanes, const AttentionHead& sentence, float* out) {
+  if (sentence.bias == nullptr) return;
+  clear(out, 0, (sentence.queries + sentence.keys - 1) * kLanes);
+  for_each_bias(lanes, sentence, [&](int64_t head, int64_t distance, int64_t at) {
+    out[at] = sentence.bias[head * sentence.bias_stride + distance];
+  });
+}
+
+// Adds the biases to n vectors of scores, from the block's first key on, of the queries from
+// `query` on.
+static inline void add_bias_lanes(const AttentionHead& sentence, int64_t query,
+                                  const KeyRange& block, const float* biases, float* scores) {
+  if (sentence.bias == nullptr) return;
+  const float* bias = biases + (block.begin - query + sentence.queries - 1) * kLanes;
+  for (int64_t j = 0; j < (block.end - block.begin) * kLanes; ++j) scores[j] += bias[j];
 }
 
 // out[q][j] = factor Σ_c block[q][c] rows[j][c] for j < n; rows of `out` are `keys` vectors long.
@@ -172,7 +211,8 @@ static void narrow_attention_forward(const AttentionHead& sentence, int64_t head
                                      float* scratch) {
   HeadLanes lanes = head_lanes(heads);
   const int64_t d_k = sentence.d_k, d_v = sentence.d_v, all = sentence.keys;
-  float* keys = scratch;
+  float* biases = scratch;
+  float* keys = biases + bias_vectors(all) * kLanes;
   float* values = keys + all * d_k * kLanes;
   float* queries = values + all * d_v * kLanes;
   float* outputs = queries + kBlock * d_k * kLanes;
@@ -183,6 +223,7 @@ static void narrow_attention_forward(const AttentionHead& sentence, int64_t head
     const int64_t present = heads_in(lanes);
     spread_rows(lanes, sentence.key, sentence.key_stride, all, d_k, keys);
     spread_rows(lanes, sentence.value, sentence.value_stride, all, d_v, values);
+    spread_bias(lanes, sentence, biases);
     for (int64_t i0 = 0; i0 < sentence.queries; i0 += step) {
       const int64_t count = least(step, sentence.queries - i0);
       const KeyRange block = visible_to_block(sentence, i0, count);
@@ -195,6 +236,7 @@ static void narrow_attention_forward(const AttentionHead& sentence, int64_t head
         const QueryLanes query =
             query_lanes(sentence, first_index, lanes, i0 + q * lanes.slots, block);
         float* row = weights + q * all * kLanes;
+        add_bias_lanes(sentence, i0 + q * lanes.slots, block, biases, row);
         float sums[kLanes] = {};  // no keys: zero output
         if (n > 0) lane_softmax(query, n, row, sums);
         if (sentence.dropout.threshold != 0) drop_lanes(sentence, query, row, row);
@@ -217,7 +259,9 @@ static void narrow_attention_backward(const AttentionHead& sentence, int64_t hea
                                       float* scratch) {
   HeadLanes lanes = head_lanes(heads);
   const int64_t d_k = sentence.d_k, d_v = sentence.d_v, all = sentence.keys;
-  float* keys = scratch;
+  float* biases = scratch;
+  float* d_biases = biases + bias_vectors(all) * kLanes;
+  float* keys = d_biases + bias_vectors(all) * kLanes;
   float* values = keys + all * d_k * kLanes;
   float* d_keys = values + all * d_v * kLanes;
   float* d_values = d_keys + all * d_k * kLanes;
@@ -234,6 +278,8 @@ static void narrow_attention_backward(const AttentionHead& sentence, int64_t hea
     spread_rows(lanes, sentence.key, sentence.key_stride, all, d_k, keys);
     spread_rows(lanes, sentence.value, sentence.value_stride, all, d_v, values);
     clear(d_keys, 0, all * (d_k + d_v) * kLanes);
+    spread_bias(lanes, sentence, biases);
+    if (gradients.bias != nullptr) clear(d_biases, 0, (sentence.queries + all - 1) * kLanes);
     for (int64_t i0 = 0; i0 < sentence.queries; i0 += step) {
       const int64_t count = least(step, sentence.queries - i0);
       const KeyRange block = visible_to_block(sentence, i0, count);
@@ -260,8 +306,12 @@ static void narrow_attention_backward(const AttentionHead& sentence, int64_t hea
                         ? gradients.log_sum[(lanes.first + h) * log_sum_stride + row]
                         : 100.0f;
         }
+        add_bias_lanes(sentence, i, block, biases, weights + at);
         lane_backward(sentence, query_lanes(sentence, first_index, lanes, i, block), n, sums,
                       weights + at, dropped + at, scores + at);
+        if (gradients.bias == nullptr) continue;
+        float* d_bias = d_biases + (block.begin - i + sentence.queries - 1) * kLanes;
+        for (int64_t j = 0; j < n * kLanes; ++j) d_bias[j] += scores[at + j];
       }
       lane_sums(scores, keys + key_at, d_k, n, all, d_queries);
       scatter_rows(lanes, d_queries, count, d_k, gradients.query + i0 * sentence.query_stride,
@@ -271,6 +321,10 @@ static void narrow_attention_backward(const AttentionHead& sentence, int64_t hea
     }
     add_slots(lanes, d_keys, all, d_k, gradients.key, sentence.key_stride);
     add_slots(lanes, d_values, all, d_v, gradients.value, sentence.value_stride);
+    if (gradients.bias == nullptr) continue;
+    for_each_bias(lanes, sentence, [&](int64_t head, int64_t distance, int64_t lane) {
+      gradients.bias[head * sentence.bias_stride + distance] += d_biases[lane] / scale;
+    });
   }
 }
 

@@ -41,6 +41,18 @@ ATTN_APART static void step_scores(const CachedRows& step, int64_t first, int64_
   }
 }
 
+static inline void add_step_bias(const CachedRows& step, int64_t count, float* weights) {
+  if (step.bias == nullptr) return;
+  const int64_t padded = round_up(step.steps);
+  for (int64_t r = 0; r < count; ++r) {
+    for (int64_t h = 0; h < step.heads; ++h) {
+      float* row = weights + (r * step.heads + h) * padded;
+      const float* bias = step.bias + h * step.bias_stride;
+      for (int64_t t = 0; t < step.steps; ++t) row[t] += bias[t];
+    }
+  }
+}
+
 // out[r][c] = Σ_t weights[r][t] values[t][c] for V vectors of columns from `column` on.
 template <int V>
 ATTN_APART static void weigh_values(const CachedRows& step, int64_t first, int64_t count,
@@ -68,6 +80,7 @@ static void step_attention(const CachedRows& step, float* output, float* weights
   for (int64_t first = 0; first < step.count; first += kStepRows) {
     const int64_t count = least(kStepRows, step.count - first);
     step_scores(step, first, count, weights);
+    add_step_bias(step, count, weights);
     for (int64_t i = 0; i < count * step.heads; ++i) softmax(weights + i * padded, {0, step.steps});
     for (int64_t h = 0; h < step.heads; ++h) {
       const float* of_head = weights + h * padded;

@@ -29,6 +29,10 @@ struct AttentionHead {
   int64_t window;
   DropoutKey dropout;
   uint64_t first_index;  ///< counter of the head's first weight
+  /// Added to the scores by distance: bias[j - i] to that of query i and key j, from -(queries - 1)
+  /// to keys - 1; null: none. Not in tile_attention.h.
+  const float* bias;
+  int64_t bias_stride;  ///< floats to the next head's
 };
 
 struct AttentionGradients {
@@ -36,6 +40,7 @@ struct AttentionGradients {
   int64_t output_stride;
   const float* log_sum;        ///< [L], from the forward pass
   float *query, *key, *value;  ///< query is overwritten; key and value are added to
+  float* bias = nullptr;       ///< as the head's, added to; null: not computed
 };
 
 /// Rows of a decoding step and their KV cache.
@@ -50,6 +55,8 @@ struct CachedRows {
   int64_t key_stride, value_stride;
   int64_t heads, kv_heads;  ///< kv_heads, those of keys and values, divides heads
   int64_t d_k, d_v;
+  const float* bias = nullptr;  ///< [heads, bias_stride], added to the scores of t; null: none
+  int64_t bias_stride = 0;
 };
 
 struct NormRows {

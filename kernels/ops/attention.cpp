@@ -138,8 +138,14 @@ torch::Tensor packed_attention(const torch::Tensor& queries, const torch::Tensor
   PackedAttention options = given;
   if (options.kv_heads == 0) options.kv_heads = options.heads;
   check_shapes(queries, own_keys, own_values, options);
-  TORCH_CHECK(options.window == 0 || std::ranges::equal(options.query_offsets, options.key_offsets),
-              "attention: a window is for self-attention");
+  TORCH_CHECK((options.window == 0 && !options.bias_HP.defined()) ||
+                  std::ranges::equal(options.query_offsets, options.key_offsets),
+              "attention: a window and a bias are for self-attention");
+  if (options.bias_HP.defined()) {
+    TORCH_CHECK(queries.is_cpu() && options.bias_HP.size(0) == options.heads &&
+                    options.bias_HP.size(1) + 1 >= 2 * longest_of(options.key_offsets),
+                "attention: bias ", options.bias_HP.sizes(), ", ", options.heads, " heads");
+  }
   torch::Tensor keys = own_keys, values = own_values;
   if (!queries.is_cpu() || attends_across_heads(queries, values, options)) {
     keys = repeated_heads(keys, options);
@@ -161,7 +167,7 @@ bool step_attention_runs_on(const torch::Tensor& queries) {
 torch::Tensor step_attention(const torch::Tensor& queries_R, std::span<const torch::Tensor> keys,
                              std::span<const torch::Tensor> values,
                              std::span<const std::vector<int32_t>> backpointers, int64_t heads,
-                             int64_t kv_heads) {
+                             int64_t kv_heads, const torch::Tensor& bias_HT) {
   const auto steps = static_cast<int64_t>(keys.size());
   const int64_t rows = queries_R.size(0);
   std::vector<const float*> key_steps, value_steps;
@@ -173,6 +179,12 @@ torch::Tensor step_attention(const torch::Tensor& queries_R, std::span<const tor
     value_steps.push_back(values[t].const_data_ptr<float>());
   }
   const torch::Tensor queries = queries_R.contiguous();
+  torch::Tensor bias;
+  if (bias_HT.defined()) {
+    bias = bias_HT.contiguous();
+    TORCH_CHECK(bias.size(0) == heads && bias.size(1) == steps, "step_attention: bias ",
+                bias.sizes(), ", ", heads, " heads, ", steps, " positions");
+  }
   const int64_t d_k = queries.size(1) / heads, d_v = values[0].size(1) / kv_heads;
   const torch::Tensor out = torch::empty({rows, heads * d_v}, queries.options());
   at::parallel_for(0, rows, 16, [&](int64_t begin, int64_t end) {
@@ -197,7 +209,9 @@ torch::Tensor step_attention(const torch::Tensor& queries_R, std::span<const tor
                                    .heads = heads,
                                    .kv_heads = kv_heads,
                                    .d_k = d_k,
-                                   .d_v = d_v},
+                                   .d_v = d_v,
+                                   .bias = bias.defined() ? bias.const_data_ptr<float>() : nullptr,
+                                   .bias_stride = steps},
                                   out.data_ptr<float>() + begin * heads * d_v, scratch.data());
   });
   return out;

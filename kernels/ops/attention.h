@@ -16,8 +16,8 @@ namespace attn {
 /// on AMX long sentences of wide heads have bf16 operands (cpu/tile_attention.h); on a GPU
 /// LibTorch's memory-efficient kernel for ragged lengths (cu_seqlens), or padded_attention where
 /// that is not supported (dropout, head widths that are not a multiple of 8, sentences without
-/// keys, a window). Differentiable. Tolerance against the reference: 1e-5 in float32 on a CPU, 1e-4
-/// on a GPU, 2^-6 of the largest value with bf16 operands.
+/// keys, a window). A bias is supported on a CPU. Differentiable. Tolerance against the reference:
+/// 1e-5 in float32 on a CPU, 1e-4 on a GPU, 2^-6 of the largest value with bf16 operands.
 torch::Tensor packed_attention(const torch::Tensor& queries, const torch::Tensor& keys,
                                const torch::Tensor& values, const PackedAttention& options);
 
@@ -34,10 +34,11 @@ torch::Tensor visible_keys(int64_t queries, int64_t keys, bool causal, int64_t w
 bool step_attention_runs_on(const torch::Tensor& queries);
 
 /// One decoding step over a KV cache: row r of queries_R [R, H·d_k] attends to
-/// keys[t][backpointers[t][r]] for all t. Keys and values have `kv_heads` heads.
+/// keys[t][backpointers[t][r]] for all t. Keys and values have `kv_heads` heads. bias_HT [H, T], if
+/// defined, is added to the scores.
 torch::Tensor step_attention(const torch::Tensor& queries_R, std::span<const torch::Tensor> keys,
                              std::span<const torch::Tensor> values,
                              std::span<const std::vector<int32_t>> backpointers, int64_t heads,
-                             int64_t kv_heads);
+                             int64_t kv_heads, const torch::Tensor& bias_HT = {});
 
 }  // namespace attn

@@ -20,6 +20,9 @@ struct PackedAttention {
   /// the length of the sentence.
   int64_t window = 0;
   double dropout = 0.0;  ///< on the weights; 0 outside training
+  /// Added to the scores of self-attention by distance, on a CPU: [H, 2 P - 1], P at least the
+  /// longest sentence; bias_HP[h][P - 1 + j - i] for query i and key j. Undefined: none.
+  torch::Tensor bias_HP = {};
   /// cu_seqlens on the GPU: the offsets as int32, [B + 1] each. If undefined, the padded layout is
   /// used.
   torch::Tensor query_starts = {}, key_starts = {};

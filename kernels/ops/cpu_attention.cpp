@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "base/random.h"
@@ -28,7 +29,7 @@ struct Layout {
   bool causal = false;
   int64_t window = 0;
   cpu::DropoutKey dropout;
-  const cpu::TileKernels* tiles = nullptr;  // for bf16 products where they are faster
+  const cpu::TileKernels* tiles = nullptr;  // for bf16 products where they are faster, without bias
 
   // The head of keys and values of a head of queries.
   int64_t kv_head(int64_t head) const { return head / (heads / kv_heads); }
@@ -48,8 +49,8 @@ uint64_t first_index(const Layout& layout, int64_t sentence, int64_t head) {
 }
 
 cpu::AttentionHead head_of(const Layout& layout, const torch::Tensor& queries,
-                           const torch::Tensor& keys, const torch::Tensor& values, int64_t sentence,
-                           int64_t head) {
+                           const torch::Tensor& keys, const torch::Tensor& values,
+                           const torch::Tensor& bias, int64_t sentence, int64_t head) {
   const int64_t d_k = queries.size(1) / layout.heads, d_v = values.size(1) / layout.kv_heads;
   const int64_t q0 = layout.query_offsets[sentence], k0 = layout.key_offsets[sentence];
   const int64_t kv = layout.kv_head(head);
@@ -68,6 +69,10 @@ cpu::AttentionHead head_of(const Layout& layout, const torch::Tensor& queries,
   out.window = layout.window;
   out.dropout = layout.dropout;
   out.first_index = first_index(layout, sentence, head);
+  if (bias.defined()) {
+    out.bias = bias.const_data_ptr<float>() + head * bias.size(1) + bias.size(1) / 2;
+    out.bias_stride = bias.size(1);
+  }
   return out;
 }
 
@@ -109,7 +114,9 @@ class CpuAttention : public torch::autograd::Function<CpuAttention> {
  public:
   static torch::Tensor forward(AutogradContext* context, const torch::Tensor& queries,
                                const torch::Tensor& keys, const torch::Tensor& values,
+                               const std::optional<torch::Tensor>& optional_bias,
                                std::shared_ptr<const Layout> layout) {
+    const torch::Tensor bias = optional_bias.value_or(torch::Tensor());
     const int64_t heads = layout->heads, d_v = values.size(1) / layout->kv_heads;
     const torch::Tensor out = torch::empty({queries.size(0), heads * d_v}, queries.options());
     const torch::Tensor log_sums = torch::empty({heads, queries.size(0)}, queries.options());
@@ -123,13 +130,13 @@ class CpuAttention : public torch::autograd::Function<CpuAttention> {
       float* output = out.data_ptr<float>() + row * out.size(1);
       float* log_sum = log_sums.data_ptr<float>() + row;
       if (narrow) {
-        kernels.narrow_attention_forward(head_of(*layout, queries, keys, values, sentence, 0),
+        kernels.narrow_attention_forward(head_of(*layout, queries, keys, values, bias, sentence, 0),
                                          heads, first_indices(*layout, sentence).data(), output,
                                          out.size(1), log_sum, rows, buffer);
         return;
       }
       for (int64_t h = 0; h < heads; ++h) {
-        const auto head = head_of(*layout, queries, keys, values, sentence, h);
+        const auto head = head_of(*layout, queries, keys, values, bias, sentence, h);
         if (takes_tiles(*layout, head)) {
           cpu::tile_attention_forward(*layout->tiles, head, output + h * d_v, out.size(1),
                                       log_sum + h * rows, buffer);
@@ -139,7 +146,7 @@ class CpuAttention : public torch::autograd::Function<CpuAttention> {
         }
       }
     });
-    context->save_for_backward({queries, keys, values, log_sums});
+    context->save_for_backward({queries, keys, values, log_sums, bias});
     context->saved_data["layout"] =
         c10::IValue::make_capsule(c10::make_intrusive<Holder>(std::move(layout)));
     return out;
@@ -150,7 +157,11 @@ class CpuAttention : public torch::autograd::Function<CpuAttention> {
     const auto holder = context->saved_data["layout"].toCapsule();
     const Layout& layout = *static_cast<const Holder&>(*holder).layout;
     const torch::Tensor d_out = gradients[0].contiguous();
-    const torch::Tensor &queries = saved[0], &keys = saved[1], &values = saved[2];
+    const torch::Tensor &queries = saved[0], &keys = saved[1], &values = saved[2], &bias = saved[4];
+    torch::Tensor d_biases;  // of each sentence, since sentences are added up by several threads
+    if (bias.defined() && bias.requires_grad()) {
+      d_biases = torch::zeros({layout.sentences(), bias.size(0), bias.size(1)}, bias.options());
+    }
     const torch::Tensor d_queries = torch::empty_like(queries);
     const torch::Tensor d_keys = torch::zeros_like(keys), d_values = torch::zeros_like(values);
     const int64_t d_k = queries.size(1) / layout.heads, d_v = values.size(1) / layout.kv_heads;
@@ -167,17 +178,19 @@ class CpuAttention : public torch::autograd::Function<CpuAttention> {
           .log_sum = saved[3].const_data_ptr<float>() + head * queries.size(0) + q0,
           .query = d_queries.data_ptr<float>() + q0 * queries.size(1) + head * d_k,
           .key = d_keys.data_ptr<float>() + k0 * keys.size(1) + kv * d_k,
-          .value = d_values.data_ptr<float>() + k0 * values.size(1) + kv * d_v};
+          .value = d_values.data_ptr<float>() + k0 * values.size(1) + kv * d_v,
+          .bias = d_biases.defined() ? d_biases[sentence][head].data_ptr<float>() + bias.size(1) / 2
+                                     : nullptr};
     };
     for_each_sentence(layout, scratch, [&](int64_t sentence, float* buffer) {
       if (narrow) {
-        kernels.narrow_attention_backward(head_of(layout, queries, keys, values, sentence, 0),
+        kernels.narrow_attention_backward(head_of(layout, queries, keys, values, bias, sentence, 0),
                                           layout.heads, first_indices(layout, sentence).data(),
                                           gradients_of(sentence, 0), queries.size(0), buffer);
         return;
       }
       for (int64_t h = 0; h < layout.heads; ++h) {
-        const auto head = head_of(layout, queries, keys, values, sentence, h);
+        const auto head = head_of(layout, queries, keys, values, bias, sentence, h);
         if (takes_tiles(layout, head)) {
           cpu::tile_attention_backward(*layout.tiles, head, gradients_of(sentence, h), buffer);
         } else {
@@ -185,7 +198,8 @@ class CpuAttention : public torch::autograd::Function<CpuAttention> {
         }
       }
     });
-    return {d_queries, d_keys, d_values, torch::Tensor()};
+    return {d_queries, d_keys, d_values, d_biases.defined() ? d_biases.sum(0) : torch::Tensor(),
+            torch::Tensor()};
   }
 
  private:
@@ -214,12 +228,14 @@ torch::Tensor cpu_attention(const torch::Tensor& queries, const torch::Tensor& k
   layout->window = options.window;
   layout->dropout = draw_dropout_key(options.dropout);
   const PackedWeights* packed = ComputeScope::packed_weights();
-  if (packed != nullptr && packed->precision() == Precision::bf16 &&
+  if (!options.bias_HP.defined() && packed != nullptr && packed->precision() == Precision::bf16 &&
       cpu::chosen_attention() == cpu::AttentionProducts::tiles) {
     layout->tiles = cpu::tile_kernels();
   }
   const auto widen = [](const torch::Tensor& x) { return x.to(torch::kFloat32).contiguous(); };
-  return CpuAttention::apply(widen(queries), widen(keys), widen(values),
+  std::optional<torch::Tensor> bias;
+  if (options.bias_HP.defined()) bias = widen(options.bias_HP);
+  return CpuAttention::apply(widen(queries), widen(keys), widen(values), bias,
                              std::shared_ptr<const Layout>(std::move(layout)));
 }
 

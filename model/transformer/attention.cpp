@@ -99,8 +99,8 @@ torch::Tensor MultiHeadAttentionImpl::prepared_keys(const torch::Tensor& project
 }
 
 bool MultiHeadAttentionImpl::runs_on_kernels(const PositionInScores& position) const {
-  return path_ == AttentionPath::kernels && !position.bias_HLM.defined() &&
-         !position.relative_LM.defined();
+  const bool takes_bias = !position.bias_HP.defined() || position.bias_HP.is_cpu();
+  return path_ == AttentionPath::kernels && takes_bias && !position.relative_LM.defined();
 }
 
 torch::Tensor MultiHeadAttentionImpl::forward(const torch::Tensor& queries_ND,
@@ -140,6 +140,7 @@ torch::Tensor MultiHeadAttentionImpl::attend_projected(const torch::Tensor& proj
                                     .causal = spec.causal,
                                     .window = spec.window,
                                     .dropout = weights_dropout->probability(),
+                                    .bias_HP = spec.position.bias_HP,
                                     .query_starts = spec.queries.device_offsets(),
                                     .key_starts = spec.keys.device_offsets()}));
   }
@@ -152,13 +153,18 @@ torch::Tensor MultiHeadAttentionImpl::attend_to_cache(
     const torch::Tensor& queries_RD, std::span<const KeysValues> cache,
     std::span<const std::vector<int32_t>> backpointers, const PositionInScores& position) {
   const torch::Tensor queries = prepared_queries(query(queries_RD), position.rotation);
+  torch::Tensor bias_HT;  // of the query at the last position
+  if (position.bias_HP.defined()) {
+    const auto steps = static_cast<int64_t>(cache.size());
+    bias_HT = position.bias_HP.narrow(1, position.bias_HP.size(1) / 2 + 1 - steps, steps);
+  }
   if (runs_on_kernels(position) && step_attention_runs_on(queries)) {
     std::vector<torch::Tensor> keys, values;
     for (const auto& step : cache) {
       keys.push_back(step.keys);
       values.push_back(step.values);
     }
-    return output(step_attention(queries, keys, values, backpointers, heads_, key_heads_));
+    return output(step_attention(queries, keys, values, backpointers, heads_, key_heads_, bias_HT));
   }
   // Gather every row's prefix: R sentences of one query and T keys.
   std::vector<int32_t> past;
@@ -178,10 +184,10 @@ torch::Tensor MultiHeadAttentionImpl::attend_to_cache(
   const torch::Tensor mask =
       torch::ones({1, 1, 1, 1}, torch::TensorOptions(queries.device()).dtype(torch::kBool));
   const torch::Tensor attended_RH1K =
-      scaled_dot_product_attention(split(queries.unsqueeze(1), heads_),
-                                   split(torch::stack(keys, 1), key_heads_),
-                                   split(torch::stack(values, 1), key_heads_), mask,
-                                   position.bias_HLM, 0.0, {relative, position.relative_LM})
+      scaled_dot_product_attention(
+          split(queries.unsqueeze(1), heads_), split(torch::stack(keys, 1), key_heads_),
+          split(torch::stack(values, 1), key_heads_), mask,
+          bias_HT.defined() ? bias_HT.unsqueeze(1) : bias_HT, 0.0, {relative, position.relative_LM})
           .output;
   return output(attended_RH1K.transpose(1, 2).flatten(1));
 }
@@ -189,9 +195,14 @@ torch::Tensor MultiHeadAttentionImpl::attend_to_cache(
 AttentionResult MultiHeadAttentionImpl::reference_attention(const torch::Tensor& queries,
                                                             const KeysValues& memory,
                                                             const AttentionSpec& spec) {
+  torch::Tensor bias_HLM;
+  if (spec.position.bias_HP.defined()) {
+    bias_HLM =
+        bias_of_scores(spec.position.bias_HP, 0, spec.queries.longest(), spec.keys.longest());
+  }
   return scaled_dot_product_attention(
       split_heads(queries, spec.queries, heads_), split_heads(memory.keys, spec.keys, key_heads_),
-      split_heads(memory.values, spec.keys, key_heads_), spec.mask(), spec.position.bias_HLM,
+      split_heads(memory.values, spec.keys, key_heads_), spec.mask(), bias_HLM,
       weights_dropout->probability(), {relative, spec.position.relative_LM});
 }
 

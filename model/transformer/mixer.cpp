@@ -126,9 +126,6 @@ torch::Tensor TokenMixer::attend(const torch::Tensor& x_RD, MixerState& state,
   state.kv_cache.push_back(self_attention->project(x_RD, position.rotation));
   const int64_t visible = window_ == 0 ? steps : std::min(window_, steps);
   const auto first = static_cast<size_t>(steps - visible);
-  if (position.bias_HLM.defined() && visible < steps) {
-    position.bias_HLM = position.bias_HLM.narrow(2, steps - visible, visible);
-  }
   if (position.relative_LM.defined() && visible < steps) {
     position.relative_LM = position.relative_LM.narrow(1, steps - visible, visible);
   }

@@ -47,17 +47,18 @@ PackedInference::Layer packed(const DecoderLayer& layer, WeightType type) {
           .feed_forward_norm = copied(layer->feed_forward_sublayer->norm)};
 }
 
-// Whether the position encoding is supported: added to the embedding, or rotary.
+// Whether the position encoding is supported: added to the embedding, rotary, or a bias by
+// distance.
 bool is_known(Position position) {
   switch (position) {
     case Position::sinusoidal:
     case Position::sinusoidal_halves:
     case Position::learned:
     case Position::rotary:
-    case Position::none:
-      return true;
     case Position::alibi:
     case Position::t5_bias:
+    case Position::none:
+      return true;
     case Position::relative:
       break;
   }

@@ -55,6 +55,13 @@ torch::Tensor t5_buckets(bool causal, int64_t first, int64_t queries, int64_t ke
   return causal ? bucket : bucket + (distance > 0).to(torch::kInt64) * buckets;
 }
 
+torch::Tensor bias_of_scores(const torch::Tensor& bias_HP, int64_t first, int64_t queries,
+                             int64_t keys) {
+  const int64_t middle = bias_HP.size(1) / 2;
+  const torch::Tensor at = distances(first, queries, keys, bias_HP.device()) + middle;
+  return bias_HP.index_select(1, at.flatten()).view({bias_HP.size(0), queries, keys});
+}
+
 PositionEncodingImpl::PositionEncodingImpl(const TransformerConfig& config, bool causal)
     : kind_(config.position),
       causal_(causal),
@@ -110,8 +117,7 @@ Rotation PositionEncodingImpl::rotation(const torch::Tensor& positions_N, int64_
 
 PositionInScores PositionEncodingImpl::whole(int64_t first, int64_t queries, int64_t keys,
                                              torch::Device device) const {
-  PositionInScores out{
-      .bias_HLM = attention_bias(first, queries, keys, device), .rotation = {}, .relative_LM = {}};
+  PositionInScores out{.bias_HP = attention_bias(keys, device), .rotation = {}, .relative_LM = {}};
   if (kind_ == Position::relative) out.relative_LM = relative_index(first, queries, keys, device);
   return out;
 }
@@ -133,17 +139,13 @@ PositionInScores PositionEncodingImpl::in_step(int64_t rows, int64_t position,
   return out;
 }
 
-torch::Tensor PositionEncodingImpl::attention_bias(int64_t first, int64_t queries, int64_t keys,
-                                                   torch::Device device) const {
+torch::Tensor PositionEncodingImpl::attention_bias(int64_t positions, torch::Device device) const {
+  const int64_t last = positions - 1;  // all distances occur from a query in the middle
   switch (kind_) {
     case Position::alibi:
-      return alibi_bias(heads_, first, queries, keys, device);
-    case Position::t5_bias: {
-      const torch::Tensor buckets = t5_buckets(causal_, first, queries, keys, device);
-      return weight.index_select(0, buckets.flatten())
-          .view({queries, keys, heads_})
-          .permute({2, 0, 1});
-    }
+      return alibi_bias(heads_, last, 1, 2 * positions - 1, device).squeeze(1);
+    case Position::t5_bias:
+      return weight.index_select(0, t5_buckets(causal_, last, 1, 2 * positions - 1, device)[0]).t();
     case Position::sinusoidal:
     case Position::sinusoidal_halves:
     case Position::learned:

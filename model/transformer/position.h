@@ -26,9 +26,16 @@ torch::Tensor alibi_bias(int64_t heads, int64_t first, int64_t queries, int64_t 
 torch::Tensor t5_buckets(bool causal, int64_t first, int64_t queries, int64_t keys,
                          torch::Device device = torch::kCPU);
 
+/// [H, queries, keys] of a bias by distance, whose P is at least first + queries and at least
+/// `keys`; the first query is at `first`.
+torch::Tensor bias_of_scores(const torch::Tensor& bias_HP, int64_t first, int64_t queries,
+                             int64_t keys);
+
 /// Position information inside self-attention; none by default.
 struct PositionInScores {
-  torch::Tensor bias_HLM;     ///< [H, L, M], added to the scores
+  /// Added to the scores by distance: [H, 2 P - 1], bias_HP[h][P - 1 + j - i] for query i and key
+  /// j.
+  torch::Tensor bias_HP;
   Rotation rotation;          ///< of queries and keys
   torch::Tensor relative_LM;  ///< relative_index, for the attention's own vectors
 };
@@ -50,11 +57,9 @@ class PositionEncodingImpl : public torch::nn::Module, public Layer {
   PositionInScores in_scores(const torch::Tensor& positions_N, int64_t longest);
   /// For one decoding step: `rows` queries at `position`, keys up to it.
   PositionInScores in_step(int64_t rows, int64_t position, torch::Device device);
-  /// [H, queries, keys] added to the scores of self-attention, or undefined; the first query is at
-  /// `first`. Scores keep the factor 1/√d_k with T5's bias, too, unlike in T5. The kernels take no
-  /// bias, so attention uses the reference implementation where it is defined.
-  torch::Tensor attention_bias(int64_t first, int64_t queries, int64_t keys,
-                               torch::Device device) const;
+  /// PositionInScores::bias_HP for sentences of at most `positions`, or undefined. Scores keep the
+  /// factor 1/√d_k with T5's bias, too, unlike in T5.
+  torch::Tensor attention_bias(int64_t positions, torch::Device device) const;
 
   /// Learned positions: [max_positions, d_model]. T5's bias: [kT5Buckets, heads], of all layers.
   torch::Tensor weight;

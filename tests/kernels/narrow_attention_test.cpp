@@ -10,7 +10,7 @@ using namespace attn;
 using testing::each_table;
 using testing::random_floats;
 
-TEST_CASE("attention across narrow heads equals attention head by head, dropout included") {
+TEST_CASE("attention across narrow heads equals that head by head, with dropout and bias") {
   struct Shape {
     int64_t heads, queries, keys, d_k, d_v;
     bool causal;
@@ -28,7 +28,10 @@ TEST_CASE("attention across narrow heads equals attention head by head, dropout 
                Shape{2, 50, 50, 2, 2, true, 0.0, 1}, Shape{32, 9, 9, 2, 2, false, 0.1, 1},
                Shape{16, 23, 23, 8, 8, true, 0.1}, Shape{4, 23, 23, 8, 4, true, 0.1},
                Shape{8, 7, 19, 4, 2, false, 0.1}, Shape{64, 6, 6, 8, 8, true, 0.0});
-  CAPTURE(c.heads, c.queries, c.keys, c.d_k, c.d_v, c.causal, c.dropout, c.window, kernels.name);
+  const bool biased = GENERATE(false, true);
+  if (biased && c.queries != c.keys) return;  // a bias is for self-attention
+  CAPTURE(biased, c.heads, c.queries, c.keys, c.d_k, c.d_v, c.causal, c.dropout, c.window,
+          kernels.name);
   Random random(static_cast<uint64_t>(c.heads * 100 + c.queries));
   const int64_t key_width = c.heads * c.d_k, value_width = c.heads * c.d_v;
   // Large scores, so that log-sums are far from zero.
@@ -44,17 +47,26 @@ TEST_CASE("attention across narrow heads equals attention head by head, dropout 
   sentence.queries = c.queries, sentence.keys = c.keys, sentence.causal = c.causal;
   sentence.window = c.window;
   sentence.dropout = testing::dropout_of(c.dropout);
+  const int64_t distances = 2 * c.keys - 1;
+  const auto bias = random_floats(random, biased ? c.heads * distances : 0);
+  if (biased) sentence.bias = bias.data() + c.keys - 1, sentence.bias_stride = distances;
   std::vector<uint64_t> first_index;
   for (int64_t h = 0; h < c.heads; ++h) first_index.push_back(mix64(static_cast<uint64_t>(h)));
 
   struct Results {
-    std::vector<float> out, log_sum, dq, dk, dv;
+    std::vector<float> out, log_sum, dq, dk, dv, db;
+    // Of the distance 0 of a head.
+    float* bias(int64_t head, int64_t keys) {
+      return db.empty() ? nullptr : db.data() + head * (2 * keys - 1) + keys - 1;
+    }
   };
   const auto sized = [&] {
     return Results{std::vector<float>(static_cast<size_t>(c.queries * value_width)),
                    std::vector<float>(static_cast<size_t>(c.queries * c.heads)),
-                   std::vector<float>(q.size()), std::vector<float>(k.size()),
-                   std::vector<float>(v.size())};
+                   std::vector<float>(q.size()),
+                   std::vector<float>(k.size()),
+                   std::vector<float>(v.size()),
+                   std::vector<float>(bias.size())};
   };
   Results together = sized(), apart = sized();
   {
@@ -63,23 +75,25 @@ TEST_CASE("attention across narrow heads equals attention head by head, dropout 
     kernels.narrow_attention_forward(sentence, c.heads, first_index.data(), together.out.data(),
                                      value_width, together.log_sum.data(), c.queries,
                                      scratch.data());
-    kernels.narrow_attention_backward(sentence, c.heads, first_index.data(),
-                                      {d_out.data(), value_width, together.log_sum.data(),
-                                       together.dq.data(), together.dk.data(), together.dv.data()},
-                                      c.queries, scratch.data());
+    kernels.narrow_attention_backward(
+        sentence, c.heads, first_index.data(),
+        {d_out.data(), value_width, together.log_sum.data(), together.dq.data(), together.dk.data(),
+         together.dv.data(), together.bias(0, c.keys)},
+        c.queries, scratch.data());
   }
   std::vector<float> scratch(static_cast<size_t>(kernels.attention_scratch(c.keys, c.d_k, c.d_v)));
   for (int64_t h = 0; h < c.heads; ++h) {
     cpu::AttentionHead head = sentence;
     head.query += h * c.d_k, head.key += h * c.d_k, head.value += h * c.d_v;
     head.first_index = first_index[h];
+    if (biased) head.bias += h * distances;
     float* log_sum = apart.log_sum.data() + h * c.queries;
     kernels.attention_forward(head, apart.out.data() + h * c.d_v, value_width, log_sum,
                               scratch.data());
     kernels.attention_backward(
         head,
         {d_out.data() + h * c.d_v, value_width, log_sum, apart.dq.data() + h * c.d_k,
-         apart.dk.data() + h * c.d_k, apart.dv.data() + h * c.d_v},
+         apart.dk.data() + h * c.d_k, apart.dv.data() + h * c.d_v, apart.bias(h, c.keys)},
         scratch.data());
   }
   const auto check = [](const std::vector<float>& a, const std::vector<float>& b, double margin) {
@@ -90,4 +104,5 @@ TEST_CASE("attention across narrow heads equals attention head by head, dropout 
   check(together.dq, apart.dq, 1e-5);
   check(together.dk, apart.dk, 1e-4);
   check(together.dv, apart.dv, 1e-5);
+  check(together.db, apart.db, 1e-4);
 }

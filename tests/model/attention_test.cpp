@@ -187,26 +187,62 @@ TEST_CASE("LibTorch's kernel over the padded layout is the same attention, gradi
   }
 }
 
+TEST_CASE("a bias by distance equals the reference's, its gradient too") {
+  struct Shape {
+    int64_t heads, d_k, d_v, kv_heads;
+    bool causal;
+    int64_t window = 0;
+  };
+  const Shape c = GENERATE(
+      Shape{2, 8, 8, 2, false}, Shape{8, 8, 8, 8, true}, Shape{3, 20, 18, 3, false},
+      Shape{3, 20, 18, 3, true}, Shape{1, 4, 4, 1, true}, Shape{4, 16, 16, 2, true},
+      Shape{4, 4, 4, 2, false}, Shape{2, 16, 16, 2, false, 4}, Shape{16, 2, 2, 16, true, 3});
+  CAPTURE(c.heads, c.d_k, c.d_v, c.kv_heads, c.causal, c.window);
+  TransformerConfig config = small(c.heads, c.d_k, c.d_v);
+  config.kv_heads = c.kv_heads;
+  const Segments rows(std::vector<int64_t>{9, 1, 23, 4});
+  torch::manual_seed(12);
+  const torch::Tensor x = torch::randn({37, 12}), upstream = torch::randn({37, 12}),
+                      bias = torch::randn({c.heads, 2 * 25 - 1});  // more than the longest needs
+  std::vector<std::vector<torch::Tensor>> results;
+  for (const AttentionPath path : {AttentionPath::kernels, AttentionPath::reference}) {
+    auto module = attention(config, path);
+    const torch::Tensor in = x.clone().requires_grad_(), own = bias.clone().requires_grad_();
+    const torch::Tensor out = module->forward(in, in,
+                                              {.queries = rows,
+                                               .keys = rows,
+                                               .causal = c.causal,
+                                               .window = c.window,
+                                               .position = {.bias_HP = own}});
+    out.backward(upstream);
+    results.push_back({out, in.grad(), own.grad(), module->query->weight.grad()});
+  }
+  for (size_t i = 0; i < results[0].size(); ++i) {
+    CHECK(max_difference(results[0][i], results[1][i]) < 1e-4);
+  }
+  CHECK(results[0][2].abs().max().item<double>() > 1e-2);
+}
+
 TEST_CASE("a large negative bias masks keys, in whole sentences and in steps") {
   torch::manual_seed(11);
   const Segments rows(std::vector<int64_t>{5, 3});
   auto module = attention(small(), AttentionPath::kernels);
   const torch::Tensor x = torch::randn({8, 12});
-  const torch::Tensor future = torch::ones({2, 5, 5}).triu(1) * -1e9;
-  CHECK(
-      max_difference(
-          module->forward(x, x, {.queries = rows, .keys = rows, .position = {.bias_HLM = future}}),
-          module->forward(x, x, {.queries = rows, .keys = rows, .causal = true})) < 1e-5);
+  torch::Tensor future = torch::zeros({2, 9});  // distances -4 to 4
+  future.narrow(1, 5, 4).fill_(-1e9);
+  CHECK(max_difference(
+            module->forward(x, x, {.queries = rows, .keys = rows, .position = {.bias_HP = future}}),
+            module->forward(x, x, {.queries = rows, .keys = rows, .causal = true})) < 1e-5);
 
   std::vector<KeysValues> steps;
   for (int t = 0; t < 4; ++t) steps.push_back(module->project(torch::randn({3, 12})));
   const std::vector<std::vector<int32_t>> backpointers = {
       {2, 0, 1}, {0, 0, 1}, {1, 1, 2}, {0, 1, 2}};
-  torch::Tensor first = torch::zeros({2, 1, 4});
-  first.select(2, 0).fill_(-1e9);
+  torch::Tensor first = torch::zeros({2, 7});
+  first.select(1, 0).fill_(-1e9);  // three positions before the last
   const torch::Tensor now = torch::randn({3, 12});
   const torch::NoGradGuard no_grad;
-  CHECK(max_difference(module->attend_to_cache(now, steps, backpointers, {.bias_HLM = first}),
+  CHECK(max_difference(module->attend_to_cache(now, steps, backpointers, {.bias_HP = first}),
                        module->attend_to_cache(now, std::span(steps).subspan(1),
                                                std::span(backpointers).subspan(1))) < 1e-5);
 }

@@ -98,6 +98,11 @@ void add_mixers(std::vector<ModelVariant>& list) {
   });
   add("restricted rotary attention",
       [&](Config& c) { c.decoder_mixer = window, c.position = Position::rotary; });
+  add("restricted attention, alibi",
+      [&](Config& c) { c.decoder_mixer = window, c.position = Position::alibi; });
+  add("alibi, multi-query, wide heads", [](Config& c) {
+    c.position = Position::alibi, c.heads = 4, c.kv_heads = 1, c.d_k = 16, c.d_v = 18;
+  });
   both("convolution", {.kind = Mixer::convolution});
   both("gated convolution", {.kind = Mixer::convolution, .gated = true});
   both("dilated convolution", {.kind = Mixer::convolution, .dilation = 2});

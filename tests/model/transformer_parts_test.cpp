@@ -133,7 +133,10 @@ TEST_CASE("a bias of a step is the last row of that of the whole sentence") {
     if (position == Position::relative) {
       CHECK(torch::equal(whole.relative_LM.narrow(0, 6, 1), step.relative_LM));
     } else {
-      CHECK(torch::equal(whole.bias_HLM.narrow(1, 6, 1), step.bias_HLM));
+      CHECK(torch::equal(bias_of_scores(whole.bias_HP, 6, 1, 7),
+                         bias_of_scores(step.bias_HP, 6, 1, 7)));
+      CHECK(torch::equal(bias_of_scores(whole.bias_HP, 0, 7, 7).narrow(1, 6, 1),
+                         bias_of_scores(step.bias_HP, 6, 1, 7)));
     }
   }
 }
