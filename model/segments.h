@@ -5,7 +5,7 @@
 // Tensor names end in their shape:
 //   B sentences, L target or query length, M source or key length, N rows (all positions of a
 //   batch), D d_model, H heads, K d_k or d_v of one head, F d_ff, V vocabulary, R rows of a
-//   decoding step.
+//   decoding step, P positions (2 P - 1 distances).
 #pragma once
 
 #include <algorithm>

@@ -55,7 +55,7 @@ std::vector<Compared> compared_metrics(const SweepResults& results,
   std::vector<Compared> all;
   for (const MetricFacts& facts : metrics_by_interest(results)) {
     Compared found = look_at(results, comparisons, facts);
-    if (!found.rows.empty()) all.push_back(std::move(found));
+    if (!found.rows.empty() || !found.others.empty()) all.push_back(std::move(found));
   }
   if (all.size() > 2) all.erase(all.begin() + 1, all.end() - 1);
   return all;
@@ -123,7 +123,9 @@ std::string how_many_more(const Compared& first, const Compared& second) {
 }
 
 std::string differing(const SweepResults& results, std::span<const RowComparison> comparisons,
-                      const std::vector<Compared>& metrics) {
+                      std::vector<Compared> metrics) {
+  std::erase_if(metrics, [](const Compared& found) { return found.rows.empty(); });
+  if (metrics.empty()) return "";
   const Compared& first = metrics.front();
   const auto in_metric = [&](const Compared& of) {
     return std::string(" in ") + of.facts.name + " (" +
@@ -157,6 +159,10 @@ std::string with_other_baselines(const SweepResults& results,
     text += std::string(" in ") + found.facts.name + listed(results, found.differing);
   }
   return text.empty() ? "" : text + ".";
+}
+
+std::string without_leading_space(std::string text) {
+  return text.starts_with(' ') ? text.substr(1) : text;
 }
 
 // "4 of 18 in BLEU and 7 of 18 in perplexity".
@@ -217,8 +223,9 @@ std::string answer(const SweepResults& results, std::span<const RowComparison> c
   const std::vector<Compared> metrics = compared_metrics(results, comparisons);
   if (!metrics.empty()) {
     const std::string paper = against_the_paper(results, metrics);
-    return differing(results, comparisons, metrics) + with_other_baselines(results, metrics) +
-           (paper.empty() ? detectable_sentence(comparisons, metrics) : paper);
+    return without_leading_space(
+        differing(results, comparisons, metrics) + with_other_baselines(results, metrics) +
+        (paper.empty() ? detectable_sentence(comparisons, metrics) : paper));
   }
   std::string scores;
   for (const MetricFacts& facts : metrics_by_interest(results)) {

@@ -157,10 +157,13 @@ std::string agreement(const SweepResults& results, std::span<const RowComparison
          part(unclear, "is inconclusive", "are inconclusive") + ".";
 }
 
-std::string rank_agreement(std::span<const RowComparison> comparisons, Metric metric) {
+// Of the rows compared with the first one: differences from several rows have no order.
+std::string rank_agreement(const SweepResults& results, std::span<const RowComparison> comparisons,
+                           Metric metric) {
   std::vector<double> ours, paper;
-  for (const RowComparison& row : comparisons) {
-    const Difference& difference = row.differences[metric];
+  for (size_t i = 0; i < comparisons.size(); ++i) {
+    if (results.rows[i].baseline != 0) continue;
+    const Difference& difference = comparisons[i].differences[metric];
     if (!difference.ours || !difference.paper || !std::isfinite(*difference.ours)) continue;
     ours.push_back(*difference.ours);
     // Differences of the paper's rounded figures, equal where they print equal.
@@ -270,8 +273,9 @@ std::string summary(const SweepResults& results, std::span<const RowComparison> 
                     const MetricFacts& metric) {
   std::string text;
   for (std::string part :
-       {agreement(results, comparisons, metric.metric), rank_agreement(comparisons, metric.metric),
-        detectable(comparisons, metric), unstable(results, comparisons, metric.metric)}) {
+       {agreement(results, comparisons, metric.metric),
+        rank_agreement(results, comparisons, metric.metric), detectable(comparisons, metric),
+        unstable(results, comparisons, metric.metric)}) {
     if (part.empty()) continue;
     if (text.empty()) {
       text = std::string(metric.heading) + ":";

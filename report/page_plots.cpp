@@ -22,13 +22,21 @@ Colour colour_of(const Difference& difference) {
   return difference.verdict == Verdict::agrees || !difference.paper ? "accent" : "ink";
 }
 
-Forest::Cell forest_cell(const RowRecord& row, const Difference& difference) {
+// Shown in place of a difference.
+std::string missing_difference(const SweepResults& results, const RowRecord& row) {
+  const std::string state = missing_state(row);
+  const bool alone = state.empty() && !missing_state(results.rows[row.baseline]).empty();
+  return alone ? "no baseline" : state;
+}
+
+Forest::Cell forest_cell(const SweepResults& results, const RowRecord& row,
+                         const Difference& difference) {
   Forest::Cell cell{.ours = difference.ours,
                     .interval = {},
                     .paper = difference.paper,
                     .significant = difference.significant,
                     .colour = colour_of(difference),
-                    .state = missing_state(row)};
+                    .state = missing_difference(results, row)};
   if (difference.test) {
     cell.interval = difference.test->interval;
   } else if (difference.joint) {
@@ -271,14 +279,15 @@ Forest differences_forest(const SweepResults& results, std::span<const RowCompar
     Forest::Panel panel{
         .metric = facts.name,
         .title = std::string(facts.heading) + ", " + results.evaluators[facts.metric],
-        .base =
-            results.rows.front().name + " " + mean_text(comparisons.front().means[facts.metric]),
+        .base = results.rows.front().name + " " +
+                mean_text(comparisons.front().means[facts.metric]) +
+                (has_baselines(results) ? ", or the row after \"vs.\"" : ""),
         .lower_is_better = facts.metric == Metric::loss,
         .paper_decimals = facts.paper_decimals,
         .cells = {}};
     for (size_t i = 0; i < rows.size(); ++i) {
       const Difference& difference = comparisons[rows[i]].differences[facts.metric];
-      panel.cells.push_back(forest_cell(results.rows[rows[i]], difference));
+      panel.cells.push_back(forest_cell(results, results.rows[rows[i]], difference));
       forest.rows[i].hover += hover_text(facts, panel.cells.back(), difference);
     }
     const bool any = std::any_of(panel.cells.begin(), panel.cells.end(),

@@ -77,8 +77,8 @@ struct RowRecord {
   size_t baseline = 0;                        ///< the row that it is compared with
   PaperRecord paper;
   std::vector<RunRecord> runs;  ///< by seed
-  /// Scored on another text than the first row, or (perplexity) per token of another vocabulary: no
-  /// difference from any row.
+  /// Scored on another text than the first row or the baseline, or (perplexity) per token of
+  /// another vocabulary: no difference, also of the rows whose baseline it is.
   PerMetric<bool> incomparable = {};
 };
 

@@ -151,20 +151,26 @@ std::vector<SeedTests> seed_tests(std::span<const std::optional<SeedMean>> rows)
   return seed_tests(rows, std::vector<size_t>(rows.size(), 0));
 }
 
-std::optional<PlannedDifference> planned_detectable_difference(std::span<const int64_t> seeds) {
-  if (seeds.empty() || seeds.front() == 0) return {};
-  int64_t fewest = 0;
+std::optional<PlannedDifference> planned_detectable_difference(std::span<const int64_t> seeds,
+                                                               std::span<const size_t> baselines) {
   double degrees = 0.0;
-  for (size_t i = 0; i < seeds.size(); ++i) {
-    if (seeds[i] == 0) continue;
-    degrees += static_cast<double>(seeds[i] - 1);
-    if (i > 0) fewest = fewest == 0 ? seeds[i] : std::min(fewest, seeds[i]);
-  }
-  if (fewest == 0 || degrees == 0.0) return {};
+  for (const int64_t of_row : seeds)
+    degrees += static_cast<double>(std::max<int64_t>(of_row - 1, 0));
+  if (degrees == 0.0) return {};
   const SeedVariance unit{.variance = 1.0, .degrees = degrees};
-  const double error = standard_error(unit, seeds.front(), fewest);
-  return PlannedDifference{.deviations = smallest_detectable_difference(error, degrees),
-                           .seeds = fewest};
+  PlannedDifference worst;
+  double largest = 0.0;
+  for (size_t i = 0; i < seeds.size(); ++i) {
+    const int64_t of_baseline = seeds[baselines[i]];
+    if (baselines[i] == i || seeds[i] == 0 || of_baseline == 0) continue;
+    const double error = standard_error(unit, of_baseline, seeds[i]);
+    if (error <= largest) continue;
+    largest = error;
+    worst = {.deviations = 0.0, .baseline_seeds = of_baseline, .seeds = seeds[i]};
+  }
+  if (largest == 0.0) return {};
+  worst.deviations = smallest_detectable_difference(largest, degrees);
+  return worst;
 }
 
 }  // namespace attn

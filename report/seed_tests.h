@@ -90,15 +90,16 @@ std::vector<SeedTests> seed_tests(std::span<const std::optional<SeedMean>> rows,
 /// The same with the first row as the baseline of all.
 std::vector<SeedTests> seed_tests(std::span<const std::optional<SeedMean>> rows);
 
-/// The smallest difference from the base that can be planned to be found.
+/// The smallest difference from a baseline that can be planned to be found.
 struct PlannedDifference {
   double deviations = 0.0;  ///< in standard deviations over seeds
-  int64_t seeds = 0;        ///< of the row: the fewest of a row that is trained
+  int64_t baseline_seeds = 0, seeds = 0;
 };
 
-/// The smallest difference that pooled_test finds with probability kPower, before a sweep: for the
-/// number of seeds of each row, the base's first; 0 seeds are a row that is not trained. None if
-/// there would be no test: fewer than two seeds in every row, or none of the base or of the others.
-std::optional<PlannedDifference> planned_detectable_difference(std::span<const int64_t> seeds);
+/// The smallest difference that pooled_test finds with probability kPower, before a sweep, in the
+/// row with the fewest seeds, its baseline's included; 0 seeds are a row that is not trained. None
+/// if there would be no test: fewer than two seeds in every row, or no row with its baseline.
+std::optional<PlannedDifference> planned_detectable_difference(std::span<const int64_t> seeds,
+                                                               std::span<const size_t> baselines);
 
 }  // namespace attn

@@ -43,7 +43,7 @@ void apply_with_base(Json& config, Json json, const std::string& name, const fs:
                      int depth) {
   if (!json.is_object()) throw ConfigError(name + ": the config must be an object");
   if (depth > 0 && is_sweep_file(json)) {
-    throw ConfigError(name + ": a sweep, not a config; \"base\" names configs");
+    throw ConfigError(name + ": a sweep, not a config; \"base\" and \"patch\" name configs");
   }
   if (const auto base = json.find("base"); base != json.end()) {
     const Json files = base->is_array() ? *base : Json::array({*base});

@@ -1,6 +1,7 @@
 #include "app/sweep/comparable.h"
 
 #include <string>
+#include <utility>
 
 namespace attn {
 namespace {
@@ -31,7 +32,7 @@ std::string first_known(const RowRecord& row, Fact fact) {
   return "";
 }
 
-// Whether the fact differs between a finished run of the row and those of the first row.
+// Whether the fact differs between a finished run of the row and those of another row.
 template <class Fact>
 bool differs(const RowRecord& row, const RowRecord& first, Fact fact) {
   const std::string expected = first_known(first, fact);
@@ -45,24 +46,29 @@ bool differs(const RowRecord& row, const RowRecord& first, Fact fact) {
 }  // namespace
 
 void mark_incomparable(SweepResults& out) {
-  const auto mark = [&](RowRecord& row, Metric metric, const std::string& why) {
-    row.incomparable[metric] = true;
-    out.notes.push_back(row.name + ": its " + why + " than that of the first row: no difference");
+  const auto mark = [&](RowRecord& row, const RowRecord& other, Metric metric,
+                        const std::string& why) {
+    if (std::exchange(row.incomparable[metric], true)) return;
+    out.notes.push_back(row.name + ": its " + why + " than that of " + other.name +
+                        ": no difference");
   };
-  for (size_t i = 1; i < out.rows.size(); ++i) {
-    RowRecord& row = out.rows[i];
-    const RowRecord& first = out.rows.front();
+  const auto compare_with = [&](RowRecord& row, const RowRecord& other) {
     for (const MetricFacts& facts : kMetrics) {
       const auto text = [&](const RunRecord& run) { return run.texts[facts.metric]; };
-      if (differs(row, first, text)) {
-        mark(row, facts.metric, std::string(facts.title) + " is of another text");
+      if (differs(row, other, text)) {
+        mark(row, other, facts.metric, std::string(facts.title) + " is of another text");
       }
     }
     const bool parsing = value_of(row, "data.task") == "\"parsing\"";
     const auto vocabulary = [](const RunRecord& run) { return run.target_vocabulary; };
-    if (parsing ? other_symbols(row, first) : differs(row, first, vocabulary)) {
-      mark(row, Metric::loss, "perplexity is per token of another vocabulary");
+    if (parsing ? other_symbols(row, other) : differs(row, other, vocabulary)) {
+      mark(row, other, Metric::loss, "perplexity is per token of another vocabulary");
     }
+  };
+  for (size_t i = 1; i < out.rows.size(); ++i) {
+    RowRecord& row = out.rows[i];
+    compare_with(row, out.rows.front());  // the variance over seeds is that of all rows
+    if (row.baseline != 0) compare_with(row, out.rows[row.baseline]);
   }
 }
 

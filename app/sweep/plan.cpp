@@ -135,6 +135,17 @@ void resolve_baselines(std::vector<ExpandedRow>& rows) {
       throw ConfigError(place + ": no such row" + suggestion(baseline, names));
     }
   }
+  for (const ExpandedRow& row : rows) {  // a circle would test the same difference twice
+    const ExpandedRow* at = &row;
+    for (size_t step = 0; at != &rows.front(); ++step) {
+      if (step == rows.size()) {
+        throw ConfigError("row " + row.row.name + ": baseline: \"" + row.row.baseline +
+                          "\" leads in a circle, not to the first row");
+      }
+      const auto found = std::find(names.begin(), names.end(), at->row.baseline);
+      at = &rows[static_cast<size_t>(found - names.begin())];
+    }
+  }
 }
 
 std::string place_of(const SweepRequest& request, const ExpandedRow& row) {

@@ -32,17 +32,28 @@ PerMetric<std::vector<SeedMean>> finished_rows(const SweepPlan& plan) {
   return rows;
 }
 
+std::vector<size_t> baselines_of(const SweepPlan& plan) {
+  std::vector<size_t> baselines;
+  for (const PlannedRow& row : plan.rows) {
+    const auto found = std::find_if(plan.rows.begin(), plan.rows.end(), [&](const PlannedRow& one) {
+      return one.name == row.baseline;
+    });
+    baselines.push_back(static_cast<size_t>(found - plan.rows.begin()));
+  }
+  return baselines;
+}
+
 }  // namespace
 
 std::string planned_power(const SweepPlan& plan) {
   std::vector<int64_t> seeds(plan.rows.size(), 0);
   for (const PlannedRun& run : plan.runs) ++seeds[run.row];
-  const auto planned = planned_detectable_difference(seeds);
+  const auto planned = planned_detectable_difference(seeds, baselines_of(plan));
   if (!planned) return "";
   std::string text = format(
-      "with %lld seeds of the base and %lld of a row, a difference of %.1f standard deviations "
+      "with %lld seeds of the baseline and %lld of a row, a difference of %.1f standard deviations "
       "between seeds can be detected (power 0.8 at the level 0.05)",
-      static_cast<long long>(seeds.front()), static_cast<long long>(planned->seeds),
+      static_cast<long long>(planned->baseline_seeds), static_cast<long long>(planned->seeds),
       planned->deviations);
   const PerMetric<std::vector<SeedMean>> finished = finished_rows(plan);
   double degrees = 0.0;

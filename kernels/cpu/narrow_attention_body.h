@@ -2,10 +2,9 @@
 // nothing is reduced within a vector. Fewer than kLanes heads share it with those of neighbouring
 // queries ("slots", head_lanes_body.h). Part of body.h.
 
-// Vectors of the biases of a sentence, for self-attention: the distances of whole vectors of
-// queries.
+// Vectors of the biases of a sentence, one for each distance of self-attention.
 static inline int64_t bias_vectors(int64_t keys) {
-  return 2 * keys + kLanes;
+  return 2 * keys;
 }
 
 // The biases and their gradients, keys and values, their gradients, blocks of queries, their
@@ -16,16 +15,18 @@ static int64_t narrow_attention_scratch(int64_t keys, int64_t d_k, int64_t d_v) 
          kLanes;
 }
 
-// Calls work(head, distance, element) for the biases of a group of heads, in vectors: vector t has,
-// in its slot s, those of distance t - (queries - 1) - s, which the query in that slot has from the
-// key of vector t if the first slot's query has distance t - (queries - 1).
+// Calls work(head, distance, element) for the biases of a group of heads, in vectors. Vector t
+// holds in slot s the bias of distance t - (queries - 1) - s: that of query i + s and key j, where
+// t is j - i + queries - 1.
 template <class Work>
 static inline void for_each_bias(const HeadLanes& lanes, const AttentionHead& sentence, Work work) {
-  const int64_t lowest = 1 - sentence.queries, present = heads_in(lanes);
-  for (int64_t t = 0; t < sentence.queries + sentence.keys - 1; ++t) {
-    for (int64_t l = 0; l < kLanes; ++l) {
-      const int64_t distance = t + lowest - l / lanes.per_slot, h = l % lanes.per_slot;
-      if (h < present && distance >= lowest) work(lanes.first + h, distance, t * kLanes + l);
+  const int64_t lowest = 1 - sentence.queries, count = sentence.queries + sentence.keys - 1;
+  for (int64_t slot = 0; slot < lanes.slots; ++slot) {
+    for (int64_t h = 0; h < heads_in(lanes); ++h) {
+      const int64_t lane = slot * lanes.per_slot + h;
+      for (int64_t t = slot; t < count; ++t) {
+        work(lanes.first + h, t + lowest - slot, t * kLanes + lane);
+      }
     }
   }
 }
@@ -38,8 +39,8 @@ static inline void spread_bias(const HeadLanes& lanes, const AttentionHead& sent
   });
 }
 
-// Adds the biases to n vectors of scores, from the block's first key on, of the queries from
-// `query` on.
+// Adds the biases to the scores of a vector of queries, the first of which is `query`; they begin
+// at the block's first key.
 static inline void add_bias_lanes(const AttentionHead& sentence, int64_t query,
                                   const KeyRange& block, const float* biases, float* scores) {
   if (sentence.bias == nullptr) return;
@@ -301,7 +302,7 @@ static void narrow_attention_backward(const AttentionHead& sentence, int64_t hea
         float sums[kLanes] = {};
         for (int64_t l = 0; l < kLanes; ++l) {
           const int64_t row = i + l / lanes.per_slot, h = l % lanes.per_slot;
-          // A lane without a query or head: weight 0 for its score of 0.
+          // A lane without a query or head: its output's gradient is 0, and so are all of its own.
           sums[l] = row < sentence.queries && h < present
                         ? gradients.log_sum[(lanes.first + h) * log_sum_stride + row]
                         : 100.0f;

@@ -30,9 +30,9 @@ struct AttentionHead {
   DropoutKey dropout;
   uint64_t first_index;  ///< counter of the head's first weight
   /// Added to the scores by distance: bias[j - i] to that of query i and key j, from -(queries - 1)
-  /// to keys - 1; null: none. Not in tile_attention.h.
-  const float* bias;
-  int64_t bias_stride;  ///< floats to the next head's
+  /// to keys - 1; null: none. tile_attention.h takes none.
+  const float* bias = nullptr;
+  int64_t bias_stride = 0;  ///< floats to the next head's
 };
 
 struct AttentionGradients {

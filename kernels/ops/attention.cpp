@@ -142,9 +142,13 @@ torch::Tensor packed_attention(const torch::Tensor& queries, const torch::Tensor
                   std::ranges::equal(options.query_offsets, options.key_offsets),
               "attention: a window and a bias are for self-attention");
   if (options.bias_HP.defined()) {
-    TORCH_CHECK(queries.is_cpu() && options.bias_HP.size(0) == options.heads &&
-                    options.bias_HP.size(1) + 1 >= 2 * longest_of(options.key_offsets),
-                "attention: bias ", options.bias_HP.sizes(), ", ", options.heads, " heads");
+    const torch::Tensor& bias = options.bias_HP;
+    const int64_t longest = longest_of(options.key_offsets);
+    TORCH_CHECK(queries.is_cpu(), "attention: a bias is supported on a CPU only");
+    TORCH_CHECK(bias.dim() == 2 && bias.size(0) == options.heads && bias.size(1) % 2 == 1 &&
+                    bias.size(1) + 1 >= 2 * longest,
+                "attention: bias ", bias.sizes(), ", ", options.heads, " heads, longest sentence ",
+                longest);
   }
   torch::Tensor keys = own_keys, values = own_values;
   if (!queries.is_cpu() || attends_across_heads(queries, values, options)) {

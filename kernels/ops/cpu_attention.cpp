@@ -29,7 +29,7 @@ struct Layout {
   bool causal = false;
   int64_t window = 0;
   cpu::DropoutKey dropout;
-  const cpu::TileKernels* tiles = nullptr;  // for bf16 products where they are faster, without bias
+  const cpu::TileKernels* tiles = nullptr;  // for bf16 products where they are faster
 
   // The head of keys and values of a head of queries.
   int64_t kv_head(int64_t head) const { return head / (heads / kv_heads); }
@@ -179,8 +179,10 @@ class CpuAttention : public torch::autograd::Function<CpuAttention> {
           .query = d_queries.data_ptr<float>() + q0 * queries.size(1) + head * d_k,
           .key = d_keys.data_ptr<float>() + k0 * keys.size(1) + kv * d_k,
           .value = d_values.data_ptr<float>() + k0 * values.size(1) + kv * d_v,
-          .bias = d_biases.defined() ? d_biases[sentence][head].data_ptr<float>() + bias.size(1) / 2
-                                     : nullptr};
+          .bias = d_biases.defined()
+                      ? d_biases.data_ptr<float>() +
+                            (sentence * layout.heads + head) * bias.size(1) + bias.size(1) / 2
+                      : nullptr};
     };
     for_each_sentence(layout, scratch, [&](int64_t sentence, float* buffer) {
       if (narrow) {
@@ -228,7 +230,7 @@ torch::Tensor cpu_attention(const torch::Tensor& queries, const torch::Tensor& k
   layout->window = options.window;
   layout->dropout = draw_dropout_key(options.dropout);
   const PackedWeights* packed = ComputeScope::packed_weights();
-  if (!options.bias_HP.defined() && packed != nullptr && packed->precision() == Precision::bf16 &&
+  if (packed != nullptr && packed->precision() == Precision::bf16 &&
       cpu::chosen_attention() == cpu::AttentionProducts::tiles) {
     layout->tiles = cpu::tile_kernels();
   }

@@ -117,7 +117,9 @@ Rotation PositionEncodingImpl::rotation(const torch::Tensor& positions_N, int64_
 
 PositionInScores PositionEncodingImpl::whole(int64_t first, int64_t queries, int64_t keys,
                                              torch::Device device) const {
-  PositionInScores out{.bias_HP = attention_bias(keys, device), .rotation = {}, .relative_LM = {}};
+  PositionInScores out{.bias_HP = attention_bias(std::max<int64_t>(keys, 1), device),
+                       .rotation = {},
+                       .relative_LM = {}};
   if (kind_ == Position::relative) out.relative_LM = relative_index(first, queries, keys, device);
   return out;
 }

@@ -210,7 +210,7 @@ class Sweeps(ProgramTest):
                 done = subprocess.run([self.program, "sweep", "sweep.json", "--dry-run", "--no-measure"], cwd=self.path,
                                       stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
             self.assertEqual(done.returncode, 3, done.stderr)
-        self.assertRegex(out, r"with 2 seeds of the base and 1 of a row, a difference of [\d.]+ standard deviations")
+        self.assertRegex(out, r"with 2 seeds of the baseline and 1 of a row, a difference of [\d.]+ standard deviations")
         self.whole()
         again = self.attn("sweep", "sweep.json", "--run", "whole", "--dry-run", "--no-measure").stdout
         self.assertRegex(again, r": [\d.]+ PPL(, [\d.]+ BLEU)? by the finished runs, whose deviation has 1 degree of freedom")
@@ -339,6 +339,32 @@ class Sweeps(ProgramTest):
             path.write_text(whole)
         self.attn("report", "damaged-run")
 
+    def test_a_row_is_compared_with_its_baseline_and_in_older_sweeps_with_the_first_row(self):
+        self.whole()
+        folder = self.path / "based"
+        shutil.copytree(self.path / "whole", folder)
+        shutil.copytree(folder / "E", folder / "F")
+        plan = json.loads((folder / "sweep.json").read_text())
+        plan["rows"].append({**plan["rows"][1], "name": "F", "baseline": "E"})
+
+        def rows():
+            (folder / "sweep.json").write_text(json.dumps(plan))
+            table = csv.DictReader(io.StringIO(self.attn("report", "based", "--format", "csv").stdout))
+            return {row["row"]: row for row in table}
+
+        based = rows()
+        self.assertEqual([based[name]["baseline"] for name in ("base", "E", "F")], ["", "base", "E"])
+        self.assertEqual(float(based["F"]["ppl_difference"]), 0.0)
+        self.assertNotEqual(float(based["E"]["ppl_difference"]), 0.0)
+        for row in plan["rows"]:
+            del row["baseline"]
+        older = rows()
+        self.assertNotIn("baseline", older["F"])
+        self.assertEqual(older["F"]["ppl_difference"], older["E"]["ppl_difference"])
+        plan["rows"][2]["baseline"] = "G"
+        (folder / "sweep.json").write_text(json.dumps(plan))
+        self.one_line("report", "based", code=3, names=["sweep.json", "row F: baseline: no row G"])
+
     def test_runs_that_are_copies_or_have_lost_their_config_are_omitted_with_a_note(self):
         self.corpus("copied")
         self.attn("sweep", "copied-sweep.json", "--run", "copied-run")
@@ -396,7 +422,7 @@ class Sweeps(ProgramTest):
         self.assertEqual(differs, {"base": (False, False), "text": (True, False), "pieces": (False, True),
                                    "same": (True, True)})
         report = (self.path / "texts/report.md").read_text()
-        self.assertIn("text: its BLEU is of another text than that of the first row", report)
+        self.assertIn("text: its BLEU is of another text than that of base", report)
         self.assertIn("pieces: its perplexity is per token of another vocabulary than", report)
 
     def test_runs_that_diverged_leave_a_report(self):

@@ -35,6 +35,8 @@ TransformerConfig variant(const std::string& name) {
   if (name == "rms") config.norm_kind = NormKind::rms;
   if (name == "rms, pre") config.norm_kind = NormKind::rms, config.norm = Norm::pre;
   if (name == "rotary") config.position = Position::rotary, config.d_k = 6;
+  if (name == "alibi") config.position = Position::alibi;
+  if (name == "t5 bias") config.position = Position::t5_bias;
   if (name == "three matrices") config.embedding_sharing = EmbeddingSharing::none;
   return config;
 }
@@ -75,9 +77,9 @@ double mean_difference(const std::vector<double>& a, const std::vector<double>& 
 }  // namespace
 
 TEST_CASE("packed steps are the model's steps, however rows reorder and end") {
-  const std::string name =
-      GENERATE("base", "pre", "no bias", "other widths", "learned", "word positions",
-               "deterministic attention", "three matrices", "rms", "rms, pre", "rotary");
+  const std::string name = GENERATE("base", "pre", "no bias", "other widths", "learned",
+                                    "word positions", "deterministic attention", "three matrices",
+                                    "rms", "rms, pre", "rotary", "alibi", "t5 bias");
   CAPTURE(name);
   torch::manual_seed(3);
   Transformer model(variant(name), VocabularySizes{kSource, kTarget});

@@ -353,8 +353,9 @@ TEST_CASE("a row that diverged is not tested, and does not change the tests of t
 
 TEST_CASE("a difference of the planned size is found in four of five sweeps") {
   const std::vector<int64_t> seeds = {5, 3, 4, 0, 3};
-  const auto planned = *planned_detectable_difference(seeds);
+  const auto planned = *planned_detectable_difference(seeds, std::vector<size_t>(5, 0));
   CHECK(planned.seeds == 3);
+  CHECK(planned.baseline_seeds == 5);
   Random random(17);
   int found = 0;
   constexpr int kTrials = 10'000;
@@ -369,7 +370,8 @@ TEST_CASE("a difference of the planned size is found in four of five sweeps") {
 
 TEST_CASE("more seeds or more rows detect smaller differences, and one seed a row none") {
   const auto planned = [](std::vector<int64_t> seeds) {
-    const auto found = planned_detectable_difference(seeds);
+    const std::vector<size_t> baselines(seeds.size(), 0);
+    const auto found = planned_detectable_difference(seeds, baselines);
     return found ? std::optional(found->deviations) : std::nullopt;
   };
   CHECK(!planned({}));
@@ -378,6 +380,13 @@ TEST_CASE("more seeds or more rows detect smaller differences, and one seed a ro
   CHECK(!planned({0, 4}));
   CHECK(!planned({1, 1, 1}));
   CHECK(*planned({1, 1, 2}) > 0);
+  // A row with fewer seeds, or whose baseline has fewer, decides.
+  const auto with =
+      planned_detectable_difference(std::vector<int64_t>{5, 3, 3}, std::vector<size_t>{0, 0, 1});
+  CHECK((with->baseline_seeds == 3 && with->seeds == 3));
+  CHECK(with->deviations > *planned({5, 3, 3}));
+  // The first row may be missing.
+  CHECK(planned_detectable_difference(std::vector<int64_t>{0, 3, 3}, std::vector<size_t>{0, 0, 1}));
   double last = INFINITY;
   for (int64_t seeds = 2; seeds < 40; ++seeds) {
     const double difference = *planned({seeds, seeds});

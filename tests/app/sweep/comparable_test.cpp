@@ -54,7 +54,7 @@ TEST_CASE("a row on another text has no difference in the metrics of that text")
   }
   REQUIRE(results.notes.size() == 1);
   CHECK(results.notes.front() ==
-        "other: its BLEU is of another text than that of the first row: no difference");
+        "other: its BLEU is of another text than that of base: no difference");
 }
 
 TEST_CASE("runs that are omitted do not decide which text a row has") {

@@ -60,6 +60,9 @@ TEST_CASE("a row is compared with the row that it names, a grid's row by its ful
   CHECK_THROWS_WITH(sweeps.plan(R"({"base": "base.json", "rows": [{"name": "b", "baseline": "x"},
                                                                   {"name": "x"}]})"),
                     contains("the first row is the baseline"));
+  CHECK_THROWS_WITH(sweeps.plan(sweeps.rows(R"({"name": "x", "baseline": "y"},
+                                               {"name": "y", "baseline": "x"})")),
+                    contains("row x: baseline: \"y\" leads in a circle"));
 }
 
 TEST_CASE("null in a row or a grid is a value: the option's default") {
