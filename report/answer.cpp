@@ -21,21 +21,14 @@ std::string count_of(size_t count, const char* one, const char* several) {
 // Rows compared in a metric.
 struct Compared {
   MetricFacts facts;
-  std::vector<size_t> rows, significant;         // with the first row
-  std::vector<size_t> others, differing;         // the same with another baseline
-  std::vector<size_t> agree, disagree, unclear;  // as the paper
+  std::vector<size_t> rows = {}, significant = {};              // with the first row
+  std::vector<size_t> others = {}, differing = {};              // the same with another baseline
+  std::vector<size_t> agree = {}, disagree = {}, unclear = {};  // as the paper
 };
 
 Compared look_at(const SweepResults& results, std::span<const RowComparison> comparisons,
                  const MetricFacts& facts) {
-  Compared found{.facts = facts,
-                 .rows = {},
-                 .significant = {},
-                 .others = {},
-                 .differing = {},
-                 .agree = {},
-                 .disagree = {},
-                 .unclear = {}};
+  Compared found{.facts = facts};
   for (size_t i = 1; i < comparisons.size(); ++i) {
     const Difference& difference = comparisons[i].differences[facts.metric];
     if (!difference.ours || !std::isfinite(*difference.ours)) continue;

@@ -147,10 +147,6 @@ std::vector<SeedTests> seed_tests(std::span<const std::optional<SeedMean>> rows,
   return tests;
 }
 
-std::vector<SeedTests> seed_tests(std::span<const std::optional<SeedMean>> rows) {
-  return seed_tests(rows, std::vector<size_t>(rows.size(), 0));
-}
-
 std::optional<PlannedDifference> planned_detectable_difference(std::span<const int64_t> seeds,
                                                                std::span<const size_t> baselines) {
   double degrees = 0.0;

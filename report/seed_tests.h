@@ -87,8 +87,6 @@ struct SeedTests {
 /// test finds only every fourth (every second) such row.
 std::vector<SeedTests> seed_tests(std::span<const std::optional<SeedMean>> rows,
                                   std::span<const size_t> baselines);
-/// The same with the first row as the baseline of all.
-std::vector<SeedTests> seed_tests(std::span<const std::optional<SeedMean>> rows);
 
 /// The smallest difference from a baseline that can be planned to be found.
 struct PlannedDifference {

@@ -24,6 +24,17 @@ auto use_written(const fs::path& path, int64_t limit, Use use) {
   }
 }
 
+// Whether the fields that readers take as text, and the step, have their types.
+bool is_record(const Json& record) {
+  if (!record.is_object()) return false;
+  for (const char* key : {"kind", "name", "signature", "text"}) {
+    const auto found = record.find(key);
+    if (found != record.end() && !found->is_string()) return false;
+  }
+  const auto step = record.find("step");
+  return step == record.end() || step->is_number_integer();
+}
+
 }  // namespace
 
 std::optional<double> RunResult::score(const std::string& evaluator, const std::string& key) const {
@@ -85,21 +96,6 @@ std::optional<double> number_at(const Json& record, const char* key) {
   if (found == record.end() || !found->is_number()) return {};
   return found->get<double>();
 }
-
-namespace {
-
-// Whether the fields that readers take as text, and the step, have their types.
-bool is_record(const Json& record) {
-  if (!record.is_object()) return false;
-  for (const char* key : {"kind", "name", "signature", "text"}) {
-    const auto found = record.find(key);
-    if (found != record.end() && !found->is_string()) return false;
-  }
-  const auto step = record.find("step");
-  return step == record.end() || step->is_number_integer();
-}
-
-}  // namespace
 
 std::vector<Json> read_metrics(const RunDirectory& run) {
   std::vector<Json> records;

@@ -116,36 +116,36 @@ std::vector<ExpandedRow> expand(const SweepRow& row) {
   return rows;
 }
 
-// Fills in the first row, and checks that the baselines exist.
-void resolve_baselines(std::vector<ExpandedRow>& rows) {
+// The baseline of each row, by default the first.
+std::vector<size_t> resolve_baselines(const std::vector<ExpandedRow>& rows) {
   std::vector<std::string> names;
   for (const ExpandedRow& row : rows) names.push_back(row.row.name);
-  for (ExpandedRow& row : rows) {
-    std::string& baseline = row.row.baseline;
-    if (baseline.empty()) {
-      baseline = names.front();
-      continue;
+  const auto place = [&](size_t i) {
+    return "row " + names[i] + ": baseline: \"" + rows[i].row.baseline + "\"";
+  };
+  std::vector<size_t> baselines(rows.size(), 0);
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const std::string& baseline = rows[i].row.baseline;
+    if (baseline.empty()) continue;
+    if (i == 0) {
+      throw ConfigError(place(i) + ": the first row is the baseline of the others and has none");
     }
-    const std::string place = "row " + row.row.name + ": baseline: \"" + baseline + "\"";
-    if (&row == &rows.front()) {
-      throw ConfigError(place + ": the first row is the baseline of the others and has none");
+    if (baseline == names[i]) throw ConfigError(place(i) + " is the row itself");
+    const auto found = std::find(names.begin(), names.end(), baseline);
+    if (found == names.end()) {
+      throw ConfigError(place(i) + ": no such row" + suggestion(baseline, names));
     }
-    if (baseline == row.row.name) throw ConfigError(place + " is the row itself");
-    if (std::find(names.begin(), names.end(), baseline) == names.end()) {
-      throw ConfigError(place + ": no such row" + suggestion(baseline, names));
-    }
+    baselines[i] = static_cast<size_t>(found - names.begin());
   }
-  for (const ExpandedRow& row : rows) {  // a circle would test the same difference twice
-    const ExpandedRow* at = &row;
-    for (size_t step = 0; at != &rows.front(); ++step) {
-      if (step == rows.size()) {
-        throw ConfigError("row " + row.row.name + ": baseline: \"" + row.row.baseline +
-                          "\" leads in a circle, not to the first row");
+  for (size_t i = 0; i < rows.size(); ++i) {  // a circle would test the same difference twice
+    size_t steps = 0;
+    for (size_t at = i; at != 0; at = baselines[at]) {
+      if (++steps > rows.size()) {
+        throw ConfigError(place(i) + " leads in a circle, not to the first row");
       }
-      const auto found = std::find(names.begin(), names.end(), at->row.baseline);
-      at = &rows[static_cast<size_t>(found - names.begin())];
     }
   }
+  return baselines;
 }
 
 std::string place_of(const SweepRequest& request, const ExpandedRow& row) {
@@ -286,6 +286,7 @@ SweepPlan plan_sweep(const SweepRequest& request) {
   plan.command = command_of(request);
   const std::string name = request.file.string();
   std::vector<ExpandedRow> rows;
+  std::vector<size_t> baselines;
   try {
     require_sweep_path(request.file);
     const Json json = parse_json(read_file(request.file, kLargestSweepFile), name);
@@ -301,7 +302,7 @@ SweepPlan plan_sweep(const SweepRequest& request) {
         rows.push_back(std::move(one));
       }
     }
-    resolve_baselines(rows);
+    baselines = resolve_baselines(rows);
   } catch (const UnknownKey& error) {
     throw ConfigError(name + ": " + with_place_meant(error));
   } catch (const ConfigError& error) {
@@ -312,7 +313,7 @@ SweepPlan plan_sweep(const SweepRequest& request) {
     plan.rows.push_back({.name = row.row.name,
                          .about = row.row.about,
                          .group = row.row.group,
-                         .baseline = row.row.baseline,
+                         .baseline = baselines[plan.rows.size()],
                          .paper = row.row.paper,
                          .experiment = resolve_row(request, plan.file, row),
                          .changed = {}});

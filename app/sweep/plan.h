@@ -169,7 +169,7 @@ struct PlannedRow {
   std::string name;
   std::string about;
   std::string group;
-  std::string baseline;  ///< name of the row that it is compared with
+  size_t baseline = 0;  ///< the row that it is compared with
   PaperFigures paper;
   Experiment experiment;             ///< with its first seed
   std::vector<std::string> changed;  ///< paths in which it differs from the first row

@@ -32,23 +32,14 @@ PerMetric<std::vector<SeedMean>> finished_rows(const SweepPlan& plan) {
   return rows;
 }
 
-std::vector<size_t> baselines_of(const SweepPlan& plan) {
-  std::vector<size_t> baselines;
-  for (const PlannedRow& row : plan.rows) {
-    const auto found = std::find_if(plan.rows.begin(), plan.rows.end(), [&](const PlannedRow& one) {
-      return one.name == row.baseline;
-    });
-    baselines.push_back(static_cast<size_t>(found - plan.rows.begin()));
-  }
-  return baselines;
-}
-
 }  // namespace
 
 std::string planned_power(const SweepPlan& plan) {
   std::vector<int64_t> seeds(plan.rows.size(), 0);
   for (const PlannedRun& run : plan.runs) ++seeds[run.row];
-  const auto planned = planned_detectable_difference(seeds, baselines_of(plan));
+  std::vector<size_t> baselines;
+  for (const PlannedRow& row : plan.rows) baselines.push_back(row.baseline);
+  const auto planned = planned_detectable_difference(seeds, baselines);
   if (!planned) return "";
   std::string text = format(
       "with %lld seeds of the baseline and %lld of a row, a difference of %.1f standard deviations "

@@ -87,7 +87,7 @@ Json describe(const SweepPlan& plan) {
     rows.push_back({{"name", row.name},
                     {"about", row.about},
                     {"group", row.group},
-                    {"baseline", row.baseline},
+                    {"baseline", plan.rows[row.baseline].name},
                     {"paper", write_config(row.paper)},
                     {"changed", row.changed},
                     {"config", write_config(row.experiment)}});

@@ -143,12 +143,12 @@ RowRecord read_row(const Json& json, const fs::path& directory, RunReader& reade
       row.runs.push_back(std::move(failed));
       continue;
     }
-    const int64_t seed = load_description(run).seed;
-    if (run.filename() != "seed-" + std::to_string(seed)) {
-      out.notes.push_back(name + ": its config.json has seed " + std::to_string(seed) +
+    const Experiment own = load_description(run);
+    if (run.filename() != "seed-" + std::to_string(own.seed)) {
+      out.notes.push_back(name + ": its config.json has seed " + std::to_string(own.seed) +
                           ", unlike its directory (a copy?): omitted");
     } else if (row_conflicts(run, experiment).empty()) {
-      row.runs.push_back(reader.read(run, name, experiment));
+      row.runs.push_back(reader.read(run, name, own, experiment));
       texts.look(run, experiment, row.runs.back());
     } else {
       out.notes.push_back(name +
@@ -200,7 +200,7 @@ SweepResults collect_run_results(const fs::path& run) {
   }
   RowRecord row;
   row.name = out.title;
-  row.runs.push_back(RunReader(out, metrics, false).read(run, out.title, experiment));
+  row.runs.push_back(RunReader(out, metrics, false).read(run, out.title, experiment, experiment));
   out.rows.push_back(std::move(row));
   return out;
 }

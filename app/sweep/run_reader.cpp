@@ -44,14 +44,14 @@ const EvaluatorConfig* find_evaluator(const Experiment& experiment, const std::s
   return nullptr;
 }
 
-RunRecord RunReader::read(const fs::path& run, const std::string& name, const Experiment& row) {
+RunRecord RunReader::read(const fs::path& run, const std::string& name, const Experiment& own,
+                          const Experiment& row) {
   RunRecord record;
   record.name = name;
-  const Experiment experiment = load_description(run);
-  record.seed = experiment.seed;
+  record.seed = own.seed;
   const int64_t step = read_curve(run, record);
   if (const auto result = finished_result(run, row.train)) {
-    read_finished(run, experiment, *result, record);
+    read_finished(run, own, *result, record);
   } else if (const auto why = failure_of(run)) {
     record.state = "failed at step " + std::to_string(step);
     out_.notes.push_back(name + " failed: " + *why);
@@ -59,7 +59,7 @@ RunRecord RunReader::read(const fs::path& run, const std::string& name, const Ex
     record.state = "at step " + std::to_string(step) + " of " + std::to_string(row.train.steps);
   }
   read_heads(RunDirectory(run).heads(), record);
-  record.provenance = {{"seed", std::to_string(experiment.seed)},
+  record.provenance = {{"seed", std::to_string(own.seed)},
                        {"config", RunDirectory(run).config().string()}};
   if (const auto facts = read_run_file(run)) {
     record.target_vocabulary = target_vocabulary(*facts);

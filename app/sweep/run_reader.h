@@ -21,9 +21,10 @@ class RunReader {
   RunReader(SweepResults& out, const SweepMetrics& metrics, bool sentences)
       : out_(out), metrics_(metrics), sentences_(sentences) {}
 
-  /// The run in this directory, finished or not. `row`: the row's experiment, for the number of
-  /// steps. Throws DataError if its files are corrupt.
-  RunRecord read(const std::filesystem::path& run, const std::string& name, const Experiment& row);
+  /// The run in this directory, finished or not. `own`: its experiment; `row`: the row's, for the
+  /// number of steps. Throws DataError if its files are corrupt.
+  RunRecord read(const std::filesystem::path& run, const std::string& name, const Experiment& own,
+                 const Experiment& row);
 
  private:
   int64_t read_curve(const std::filesystem::path& run, RunRecord& record) const;

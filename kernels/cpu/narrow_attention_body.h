@@ -39,12 +39,17 @@ static inline void spread_bias(const HeadLanes& lanes, const AttentionHead& sent
   });
 }
 
-// Adds the biases to the scores of a vector of queries, the first of which is `query`; they begin
-// at the block's first key.
+// Where the biases of a vector of queries, the first of which is `query`, and the block's first key
+// are.
+static inline int64_t bias_at(const AttentionHead& sentence, int64_t query, const KeyRange& block) {
+  return (block.begin - query + sentence.queries - 1) * kLanes;
+}
+
+// Adds the biases to the scores of a vector of queries, which begin at the block's first key.
 static inline void add_bias_lanes(const AttentionHead& sentence, int64_t query,
                                   const KeyRange& block, const float* biases, float* scores) {
   if (sentence.bias == nullptr) return;
-  const float* bias = biases + (block.begin - query + sentence.queries - 1) * kLanes;
+  const float* bias = biases + bias_at(sentence, query, block);
   for (int64_t j = 0; j < (block.end - block.begin) * kLanes; ++j) scores[j] += bias[j];
 }
 
@@ -311,7 +316,7 @@ static void narrow_attention_backward(const AttentionHead& sentence, int64_t hea
         lane_backward(sentence, query_lanes(sentence, first_index, lanes, i, block), n, sums,
                       weights + at, dropped + at, scores + at);
         if (gradients.bias == nullptr) continue;
-        float* d_bias = d_biases + (block.begin - i + sentence.queries - 1) * kLanes;
+        float* d_bias = d_biases + bias_at(sentence, i, block);
         for (int64_t j = 0; j < n * kLanes; ++j) d_bias[j] += scores[at + j];
       }
       lane_sums(scores, keys + key_at, d_k, n, all, d_queries);

@@ -153,10 +153,9 @@ torch::Tensor MultiHeadAttentionImpl::attend_to_cache(
     const torch::Tensor& queries_RD, std::span<const KeysValues> cache,
     std::span<const std::vector<int32_t>> backpointers, const PositionInScores& position) {
   const torch::Tensor queries = prepared_queries(query(queries_RD), position.rotation);
-  torch::Tensor bias_HT;  // of the query at the last position
+  torch::Tensor bias_HT;
   if (position.bias_HP.defined()) {
-    const auto steps = static_cast<int64_t>(cache.size());
-    bias_HT = position.bias_HP.narrow(1, position.bias_HP.size(1) / 2 + 1 - steps, steps);
+    bias_HT = bias_of_last_query(position.bias_HP, static_cast<int64_t>(cache.size()));
   }
   if (runs_on_kernels(position) && step_attention_runs_on(queries)) {
     std::vector<torch::Tensor> keys, values;

@@ -71,8 +71,10 @@ class PackedSession : public DecodeSession {
   int64_t block_width() const { return heads_ * d_k_ + kv_heads_ * (d_k_ + d_v_); }
   // Rotates the queries and keys of a block.
   void rotate_rows(const Rotation& rotation, float* block, int64_t rows) const;
-  // bias_HP: PositionInScores::bias_HP of the present position, contiguous; undefined: none.
-  void attend_to_cache(size_t layer, const torch::Tensor& bias_HP, int64_t rows, float* out);
+  // Positions that self-attention of the present one sees.
+  int64_t visible_steps() const { return std::min(position_ + 1, window_); }
+  // bias_HT: [H, visible_steps()], contiguous; undefined: none.
+  void attend_to_cache(size_t layer, const torch::Tensor& bias_HT, int64_t rows, float* out);
   void attend_to_memory(size_t layer, std::span<const int64_t> sentences, const float* queries,
                         float* out);
   // out = norm of x + update; update may be null, out may be x.
@@ -143,14 +145,12 @@ void PackedSession::rotate_rows(const Rotation& rotation, float* block, int64_t 
   }
 }
 
-void PackedSession::attend_to_cache(size_t layer, const torch::Tensor& bias_HP, int64_t rows,
+void PackedSession::attend_to_cache(size_t layer, const torch::Tensor& bias_HT, int64_t rows,
                                     float* out) {
   const KvCache& cache = caches_[layer];
   const int64_t width = block_width();
-  const int64_t steps = std::min(position_ + 1, window_), first = position_ + 1 - steps;
-  const int64_t distances = bias_HP.defined() ? bias_HP.size(1) : 0;
-  const float* bias = nullptr;  // from the first visible position to the present one
-  if (bias_HP.defined()) bias = bias_HP.const_data_ptr<float>() + distances / 2 + 1 - steps;
+  const int64_t steps = visible_steps(), first = position_ + 1 - steps;
+  const float* bias = bias_HT.defined() ? bias_HT.const_data_ptr<float>() : nullptr;
   at::parallel_for(0, rows, kRowsAThread, [&](int64_t begin, int64_t end) {
     std::vector<float> scratch(
         static_cast<size_t>(cpu::kernels().step_attention_scratch(heads_, steps)));
@@ -170,7 +170,7 @@ void PackedSession::attend_to_cache(size_t layer, const torch::Tensor& bias_HP, 
                                    .d_k = d_k_,
                                    .d_v = d_v_,
                                    .bias = bias,
-                                   .bias_stride = distances},
+                                   .bias_stride = steps},
                                   out + begin * heads_ * d_v_, scratch.data());
   });
 }
@@ -270,9 +270,12 @@ torch::Tensor PackedSession::step(const StepRows& step) {
   const int64_t keys = heads_ * d_k_, values = heads_ * d_v_, width = block_width();
   float* update = room(update_, rows * d_model_);
   float* attended = room(attended_, rows * values);
-  PositionInScores in_scores =
+  const PositionInScores in_scores =
       model_->target_embedding->position->in_step(1, position_, torch::kCPU);
-  if (in_scores.bias_HP.defined()) in_scores.bias_HP = in_scores.bias_HP.contiguous();
+  torch::Tensor bias_HT;
+  if (in_scores.bias_HP.defined()) {
+    bias_HT = bias_of_last_query(in_scores.bias_HP, visible_steps()).contiguous();
+  }
   for (size_t i = 0; i < decoder_.layers.size(); ++i) {
     const PackedInference::Layer& layer = decoder_.layers[i];
     sublayer(layer.self_norm, x, rows, [&](const float* in) {
@@ -282,7 +285,7 @@ torch::Tensor PackedSession::step(const StepRows& step) {
       cache.values.push_back(block + keys + kv_heads_ * d_k_);
       layer.self_project.apply(in, d_model_, rows, block, width);
       if (in_scores.rotation.defined()) rotate_rows(in_scores.rotation, block, rows);
-      attend_to_cache(i, in_scores.bias_HP, rows, attended);
+      attend_to_cache(i, bias_HT, rows, attended);
       layer.self_output.apply(attended, values, rows, update, d_model_);
       return update;
     });

@@ -62,6 +62,10 @@ torch::Tensor bias_of_scores(const torch::Tensor& bias_HP, int64_t first, int64_
   return bias_HP.index_select(1, at.flatten()).view({bias_HP.size(0), queries, keys});
 }
 
+torch::Tensor bias_of_last_query(const torch::Tensor& bias_HP, int64_t keys) {
+  return bias_HP.narrow(1, bias_HP.size(1) / 2 + 1 - keys, keys);
+}
+
 PositionEncodingImpl::PositionEncodingImpl(const TransformerConfig& config, bool causal)
     : kind_(config.position),
       causal_(causal),

@@ -31,6 +31,9 @@ torch::Tensor t5_buckets(bool causal, int64_t first, int64_t queries, int64_t ke
 torch::Tensor bias_of_scores(const torch::Tensor& bias_HP, int64_t first, int64_t queries,
                              int64_t keys);
 
+/// [H, keys] of a bias by distance: of a query and the last `keys` (at most P) positions up to it.
+torch::Tensor bias_of_last_query(const torch::Tensor& bias_HP, int64_t keys);
+
 /// Position information inside self-attention; none by default.
 struct PositionInScores {
   /// Added to the scores by distance: [H, 2 P - 1], bias_HP[h][P - 1 + j - i] for query i and key

@@ -68,6 +68,11 @@ std::vector<SeedMean> with_means(const std::vector<std::optional<SeedMean>>& tab
   return rows;
 }
 
+// With the first row as the baseline of all.
+std::vector<SeedTests> seed_tests(std::span<const std::optional<SeedMean>> rows) {
+  return attn::seed_tests(rows, std::vector<size_t>(rows.size(), 0));
+}
+
 }  // namespace
 
 TEST_CASE("mean and sample standard deviation over seeds") {
@@ -279,8 +284,7 @@ TEST_CASE("a row is tested against its own baseline as if that were the first ro
       CHECK(tests[i].unstable == expected.unstable);
     }
   }
-  // A baseline without a mean: its rows are not tested, the others are.
-  rows[3] = {};
+  rows[3] = {};  // without a mean: the rows compared with it are not tested, the others are
   const auto tests = seed_tests(rows, std::vector<size_t>{0, 0, 0, 2, 3, 0, 2});
   CHECK((!tests[3].over_seeds && !tests[4].over_seeds && tests[6].over_seeds));
 }
@@ -385,7 +389,6 @@ TEST_CASE("more seeds or more rows detect smaller differences, and one seed a ro
       planned_detectable_difference(std::vector<int64_t>{5, 3, 3}, std::vector<size_t>{0, 0, 1});
   CHECK((with->baseline_seeds == 3 && with->seeds == 3));
   CHECK(with->deviations > *planned({5, 3, 3}));
-  // The first row may be missing.
   CHECK(planned_detectable_difference(std::vector<int64_t>{0, 3, 3}, std::vector<size_t>{0, 0, 1}));
   double last = INFINITY;
   for (int64_t seeds = 2; seeds < 40; ++seeds) {
