@@ -3,6 +3,7 @@
 #include "base/file.h"
 
 #include <fcntl.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -304,6 +305,17 @@ MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
 
 MappedFile::~MappedFile() {
   if (data_ != nullptr) ::munmap(const_cast<std::byte*>(data_), size_);
+}
+
+ScratchDirectory::ScratchDirectory(const std::string& name) {
+  std::string path = (fs::temp_directory_path() / (name + "-XXXXXX")).string();
+  if (::mkdtemp(path.data()) == nullptr) fail("make", path, errno);
+  path_ = path;
+}
+
+ScratchDirectory::~ScratchDirectory() {
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
 }
 
 AtomicDirectory::AtomicDirectory(fs::path final_path, Existing existing)

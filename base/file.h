@@ -93,6 +93,20 @@ class AtomicDirectory {
   bool committed_ = false;
 };
 
+/// A new directory in the system's temporary one, removed by the destructor.
+class ScratchDirectory {
+ public:
+  /// Its name is `name` and six random characters. Throws DataError.
+  explicit ScratchDirectory(const std::string& name);
+  ~ScratchDirectory();
+  ScratchDirectory(const ScratchDirectory&) = delete;
+  ScratchDirectory& operator=(const ScratchDirectory&) = delete;
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
 /// The old directory, if `final_path` is missing because a replacing commit was killed between two
 /// renames. The next commit removes it.
 std::optional<std::filesystem::path> interrupted_replacement(

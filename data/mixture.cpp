@@ -1,6 +1,7 @@
 #include "data/mixture.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <system_error>
@@ -17,6 +18,12 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr uint64_t kVersion = 1;
+
+// More sentences, for each one of the texts, are a mistake in a ratio: they fill the disk.
+constexpr double kMostCopies = 100.0;
+
+// Hashes of the source and the target text.
+using PartHashes = std::array<uint64_t, 2>;
 
 PairReader reader_of(const MixturePart& part, const DataConfig& data) {
   return {text_path(part.text, data.source), text_path(part.text, data.target)};
@@ -39,12 +46,14 @@ std::vector<MixturePart> counted_parts(const DataConfig& data, bool repeated) {
   return parts;
 }
 
-void write_mixture(const std::vector<MixturePart>& parts, const DataConfig& data,
-                   const std::string& prefix, uint64_t seed, bool tagged) {
+// The texts must still be those of which `hashes` were computed.
+void write_mixture(const std::vector<MixturePart>& parts, const std::vector<PartHashes>& hashes,
+                   const DataConfig& data, const std::string& prefix, uint64_t seed, bool tagged) {
   NewFile source(text_path(prefix, data.source)), target(text_path(prefix, data.target)),
       tags(text_path(prefix, kTagsSuffix));
   CopyCounts copies(parts, seed);
-  for (const MixturePart& part : parts) {
+  for (size_t p = 0; p < parts.size(); ++p) {
+    const MixturePart& part = parts[p];
     PairReader reader = reader_of(part, data);
     for (TextPair pair; reader.next(pair);) {
       for (int64_t i = copies.next(part); i > 0; --i) {
@@ -53,6 +62,8 @@ void write_mixture(const std::vector<MixturePart>& parts, const DataConfig& data
         tags.stream() << part.tag << '\n';
       }
     }
+    require_same_hash(text_path(part.text, data.source), hashes[p][0], reader.source_hash());
+    require_same_hash(text_path(part.text, data.target), hashes[p][1], reader.target_hash());
     source.check();
     target.check();
   }
@@ -77,6 +88,22 @@ std::vector<MixturePart> mixture_parts(const DataConfig& data) {
   return parts;
 }
 
+// Throws ConfigError if the copies are too many.
+static void check_size(std::span<const MixturePart> parts) {
+  double sentences = 0.0, copies = 0.0;
+  for (const MixturePart& part : parts) {
+    sentences += static_cast<double>(part.sentences);
+    copies += part.times * static_cast<double>(part.sentences);
+  }
+  if (copies <= kMostCopies * sentences) return;
+  const MixturePart& most = *std::ranges::max_element(parts, {}, &MixturePart::times);
+  throw ConfigError(format("the ratios of data.silver and data.sources repeat %.0f sentences to "
+                           "%.3g, more than %.0f times as many: each one of ",
+                           sentences, copies, kMostCopies) +
+                    most.text + format(" would be used %.3g times; ", most.times) +
+                    (most.group == 0 ? "raise the lowest ratio" : "lower its ratio"));
+}
+
 void set_times(std::vector<MixturePart>& parts) {
   std::map<int64_t, double> sizes;
   for (const MixturePart& part : parts) sizes[part.group] += static_cast<double>(part.sentences);
@@ -92,6 +119,7 @@ void set_times(std::vector<MixturePart>& parts) {
       part.times = std::max(1.0, times * part.ratio * first / sizes[part.group]);
     }
   }
+  check_size(parts);
 }
 
 void log_times(std::span<const MixturePart> parts, const Log& log) {
@@ -123,10 +151,11 @@ DataConfig mixed_pairs(const DataConfig& data, const fs::path& cache, uint64_t s
   Hasher key;
   key.update(kVersion);
   key.update(CopyCounts(parts, seed).seed());
+  std::vector<PartHashes> hashes;
   for (const MixturePart& part : parts) {
-    for (const std::string& language : {data.source, data.target}) {
-      key.update(hash_file(text_path(part.text, language)));
-    }
+    hashes.push_back({hash_file(text_path(part.text, data.source)),
+                      hash_file(text_path(part.text, data.target))});
+    for (const uint64_t hash : hashes.back()) key.update(hash);
     key.update(static_cast<uint64_t>(std::llround(part.times * 1e6)));
     if (tagged) key.update(hash_text(part.tag));
   }
@@ -137,7 +166,7 @@ DataConfig mixed_pairs(const DataConfig& data, const fs::path& cache, uint64_t s
     return text;
   }
   make_directories(cache);
-  write_mixture(parts, data, text.train, seed, tagged);
+  write_mixture(parts, hashes, data, text.train, seed, tagged);
   return text;
 }
 

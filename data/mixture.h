@@ -28,7 +28,7 @@ struct MixturePart {
 std::vector<MixturePart> mixture_parts(const DataConfig& data);
 
 /// Sets `times` from the numbers of sentences: the ratios hold, and every sentence occurs at least
-/// once.
+/// once. Throws ConfigError if the mixture has more than 100 times the sentences of its texts.
 void set_times(std::vector<MixturePart>& parts);
 
 /// A line for the log per part that is repeated.

@@ -18,6 +18,10 @@ constexpr int64_t kMostReplicated = int64_t{1} << 28;
 
 }  // namespace
 
+bool divides_among_threads(int64_t threads, int64_t parameters) {
+  return (threads - 1) * parameters <= kMostReplicated;
+}
+
 BatchGradient::BatchGradient(Seq2SeqModel& model, FlatParameters& parameters, Precision precision,
                              cpu::SmoothedTargets targets, Communicator& world,
                              GradientSharing sharing)
@@ -29,9 +33,9 @@ BatchGradient::BatchGradient(Seq2SeqModel& model, FlatParameters& parameters, Pr
       precision_(effective_precision(precision, model.device())),
       packed_weights_(precision_),
       targets_(targets) {
-  const int64_t others = model.device().is_cpu() ? at::get_num_threads() - 1 : 0;
-  if (others * parameters.gradients.numel() > kMostReplicated) return;
-  for (int64_t i = 0; i < others; ++i) {
+  const int64_t threads = model.device().is_cpu() ? at::get_num_threads() : 1;
+  if (!divides_among_threads(threads, parameters.gradients.numel())) return;
+  for (int64_t i = 1; i < threads; ++i) {
     std::shared_ptr<Seq2SeqModel> replica = model.replica();
     auto own = std::make_unique<FlatParameters>(*replica, parameters);
     replicas_.push_back({std::move(replica), std::move(own)});

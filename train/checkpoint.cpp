@@ -76,7 +76,7 @@ void copy_into(torch::Tensor out, const TensorView& view, const std::filesystem:
   if (!std::isfinite(host.sum(torch::kFloat64).item<double>())) {
     throw DataError(path.string() + ": " + view.name +
                     " has values that are not finite; the file is damaged or the run diverged: use "
-                    "an earlier checkpoint (RUN@STEP), or train again");
+                    "an earlier checkpoint (RUN@STEP); to resume from it, delete this one");
   }
   out.copy_(host);
 }

@@ -24,10 +24,11 @@ class Loop {
       throughput_.add(trainer_.step());
       callbacks_.stepped(throughput_);
       const bool last = state().step >= config_.steps;
-      if (last || state().step % config_.log_every == 0) {
-        callbacks_.log(throughput_.take_interval());
-      }
+      const bool log_due = last || state().step % config_.log_every == 0;
+      if (log_due) callbacks_.log(throughput_.take_interval());
       const bool best = evaluate(last);
+      const bool stopped_early = !last && finished();
+      if (stopped_early && !log_due) callbacks_.log(throughput_.take_interval());
       const int64_t asked = callbacks_.agree((callbacks_.stop_requested() ? kStop : 0) |
                                              (checkpoint_due() ? kSave : 0));
       const bool stop = (asked & kStop) != 0;

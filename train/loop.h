@@ -39,7 +39,8 @@ struct LoopCallbacks {
 enum class LoopEnd { finished, interrupted };
 
 /// Trains until is_finished(), or until a stop is requested. After each update, in this order:
-/// `stepped`; `log` and evaluators if due (all evaluators after the last step); `save` if due by
+/// `stepped`; `log` and evaluators if due (all evaluators after the last step; `log` after them if
+/// one of them ended training, train.patience); `save` if due by
 /// steps or minutes, at a new best, at the end or at a stop; `mark_best` at a new best. Does
 /// nothing if training is finished. Throws NonFiniteLoss and exceptions of the callbacks.
 LoopEnd train_loop(Trainer& trainer, const TrainConfig& config, const LoopCallbacks& callbacks);

@@ -7,9 +7,11 @@
 namespace attn {
 namespace {
 
-// Where n lies between begin and end, from 0 to 1.
+// Where n lies between begin and end, from 0 to 1. A training that ends during its warm-up does not
+// decay.
 double share_of(double begin, double end, double n) {
-  return end > begin ? std::clamp((n - begin) / (end - begin), 0.0, 1.0) : 1.0;
+  if (end <= begin) return n > begin ? 1.0 : 0.0;
+  return std::clamp((n - begin) / (end - begin), 0.0, 1.0);
 }
 
 // From 1 to `final_rate` as `part` goes from 1 to 0.

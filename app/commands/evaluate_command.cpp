@@ -40,6 +40,7 @@ EvaluationResult run_evaluator(const EvaluatorConfig& config, const LoadedEnsemb
                                .done = [&] { return searched_sentences - before; },
                                .total = [&] { return ProgressTotal{.count = all}; }});
   const auto evaluator = make_evaluator(config, data, loaded.tokenizers, cache);
+  for (const Seq2SeqModel* member : loaded.models.members()) evaluator->check(*member);
   return evaluator->run(loaded.models, options.output.empty()
                                            ? std::filesystem::path()
                                            : options.output / (config.name + ".txt"));
@@ -56,8 +57,7 @@ void evaluate(const EvalOptions& options, const Context& context) {
   if (!options.output.empty()) make_directories(options.output);
   std::cerr << "evaluating " << loaded.description() << "\n";
   Json all = Json::object();
-  // A temporary cache, since the run may be read-only; never committed, so it is removed.
-  const AtomicDirectory scratch(std::filesystem::temp_directory_path() / "attn-eval");
+  const ScratchDirectory scratch("attn-eval");  // for the cache, since the run may be read-only
   const bool own_cache =
       experiment.data.cache != load_description(loaded.members.front().directory).data.cache;
   const std::filesystem::path cache =

@@ -1,5 +1,6 @@
 #include "app/experiment/run_result.h"
 
+#include "app/experiment/experiment.h"
 #include "base/error.h"
 #include "base/file.h"
 
@@ -35,6 +36,14 @@ bool is_record(const Json& record) {
   return step == record.end() || step->is_number_integer();
 }
 
+// A number from 1 to `most` in the run.json of a run that has begun to train.
+std::optional<int64_t> recorded_count(const RunDirectory& run, const char* key, int64_t most) {
+  const auto facts = run.has_trained() ? read_run_file(run) : std::nullopt;
+  const auto count = facts ? number_at(*facts, key) : std::nullopt;
+  if (!count || *count < 1 || *count > static_cast<double>(most)) return {};
+  return static_cast<int64_t>(*count);
+}
+
 }  // namespace
 
 std::optional<double> RunResult::score(const std::string& evaluator, const std::string& key) const {
@@ -60,9 +69,11 @@ std::optional<RunResult> read_result(const RunDirectory& run) {
 
 std::optional<RunResult> finished_result(const RunDirectory& run, const TrainConfig& config) {
   auto result = read_result(run);
-  // Without early stopping (train.patience) a run finishes at train.steps.
-  if (result && config.patience == 0 && result->step < config.steps) return {};
-  return result;
+  if (!result || result->step >= config.steps) return result;
+  // Early stopping (train.patience) ended the run before the train.steps that it had.
+  const bool stopped_early =
+      config.patience > 0 && result->step < load_description(run).train.steps;
+  return stopped_early ? result : std::nullopt;
 }
 
 std::optional<Json> read_run_file(const RunDirectory& run) {
@@ -75,20 +86,15 @@ std::optional<Json> read_run_file(const RunDirectory& run) {
 }
 
 std::optional<int64_t> recorded_threads(const RunDirectory& run) {
-  constexpr double kMost = 1 << 16;
-  if (!run.has_trained()) return {};
-  const auto facts = read_run_file(run);
-  const auto threads = facts ? number_at(*facts, "threads") : std::nullopt;
-  if (!threads || *threads < 1 || *threads > kMost) return {};
-  return static_cast<int64_t>(*threads);
+  return recorded_count(run, "threads", 1 << 16);
 }
 
 int64_t recorded_processes(const RunDirectory& run) {
-  constexpr double kMost = 1 << 20;
-  const auto facts = run.has_trained() ? read_run_file(run) : std::nullopt;
-  const auto processes = facts ? number_at(*facts, kProcesses) : std::nullopt;
-  if (!processes || *processes < 1 || *processes > kMost) return 1;
-  return static_cast<int64_t>(*processes);
+  return recorded_count(run, kProcesses, 1 << 20).value_or(1);
+}
+
+int64_t recorded_parameters(const RunDirectory& run) {
+  return recorded_count(run, kParameters, int64_t{1} << 40).value_or(0);
 }
 
 std::optional<double> number_at(const Json& record, const char* key) {

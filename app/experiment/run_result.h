@@ -20,6 +20,9 @@ inline constexpr const char* kFirstCheckpoint = "first_checkpoint";
 /// Key in run.json: the number of processes with which the run was started.
 inline constexpr const char* kProcesses = "processes";
 
+/// Key in run.json: the number of trainable parameters.
+inline constexpr const char* kParameters = "parameters";
+
 /// Final result of an evaluator.
 struct EvaluatorResult {
   std::map<std::string, double> values;  ///< "ppl", "bleu" …
@@ -75,8 +78,9 @@ void write_result(const RunDirectory& run, const RunResult& result);
 /// std::nullopt if the run is not finished. Throws DataError for an invalid file.
 std::optional<RunResult> read_result(const RunDirectory& run);
 
-/// The result; std::nullopt if the run is not finished according to `config`. Throws DataError for
-/// an invalid file.
+/// The result; std::nullopt if the run is not finished according to `config`: with early stopping a
+/// run that reached the train.steps of its own config is, too, when `config` has more. Throws
+/// DataError for an invalid file.
 std::optional<RunResult> finished_result(const RunDirectory& run, const TrainConfig& config);
 
 /// The content of RUN/run.json; std::nullopt if it does not exist. Throws DataError.
@@ -87,6 +91,8 @@ std::optional<Json> read_run_file(const RunDirectory& run);
 std::optional<int64_t> recorded_threads(const RunDirectory& run);
 /// Number of processes with which it was started. Throws as recorded_threads.
 int64_t recorded_processes(const RunDirectory& run);
+/// Its number of parameters, 0 if unknown. Throws as recorded_threads.
+int64_t recorded_parameters(const RunDirectory& run);
 
 /// The number under `key` of a record; std::nullopt if missing or not finite (written as a string).
 std::optional<double> number_at(const Json& record, const char* key);

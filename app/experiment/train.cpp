@@ -1,5 +1,6 @@
 #include "app/experiment/train.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <iostream>
@@ -16,6 +17,7 @@
 #include "app/machine/version.h"
 #include "base/error.h"
 #include "base/format.h"
+#include "train/batch_gradient.h"
 #include "train/checkpoint_store.h"
 
 namespace attn {
@@ -70,14 +72,18 @@ Experiment experiment_of_run(const TrainOptions& options, const fs::path& run) {
   return now;
 }
 
-// How a training is divided: the sum of the gradients has one part for each thread.
+// How a training is divided: the sum of the gradients has one part for each thread, or for each
+// process whose threads share the products of a large model (BatchGradient).
 struct Division {
   int64_t processes = 1, threads = 1;
   int64_t parts() const { return processes * threads; }
 };
 
 // Whether both divisions have the same bits: their sums are nodes of one tree (tree_sum).
-bool same_bits(const Division& a, const Division& b) {
+bool same_bits(const Division& a, const Division& b, int64_t parameters) {
+  if (!divides_among_threads(std::max(a.threads, b.threads), parameters)) {
+    return a.processes == b.processes && a.threads == b.threads;
+  }
   const auto fits = [](const Division& d) {
     return d.processes == 1 || std::has_single_bit(static_cast<uint64_t>(d.threads));
   };
@@ -97,12 +103,13 @@ std::string keep_division(const fs::path& run, const Context& context,
   const auto begun_threads = recorded_threads(run);
   if (!begun_threads || context.device.is_cuda()) return "";
   const Division begun{recorded_processes(run), *begun_threads};
+  const int64_t parameters = recorded_parameters(run);
   Division now{processes.world.size(), torch::get_num_threads()};
   if (!context.threads && begun.parts() % now.processes == 0) {
     const Division kept{now.processes, begun.parts() / now.processes};
-    if (kept.threads == now.threads && same_bits(begun, kept)) return "";
+    if (kept.threads == now.threads && same_bits(begun, kept, parameters)) return "";
     const bool has_cores = now.processes == 1 || kept.threads <= processes.share.threads();
-    if (same_bits(begun, kept) && has_cores) {
+    if (same_bits(begun, kept, parameters) && has_cores) {
       torch::set_num_threads(static_cast<int>(kept.threads));
       return run.string() + ": resuming with " + text_of(kept) +
              (kept.processes == begun.processes ? ", as at the start of the run"
@@ -110,7 +117,7 @@ std::string keep_division(const fs::path& run, const Context& context,
              " (--threads overrides this)";
     }
   }
-  if (same_bits(begun, now)) return "";
+  if (same_bits(begun, now, parameters)) return "";
   return run.string() + ": started with " + text_of(begun) + ", resuming with " + text_of(now) +
          (context.threads ? " (--threads)" : "") +
          "; results may differ in the last digits from an uninterrupted run";

@@ -120,6 +120,7 @@ void TrainingRun::make_trainer() {
 void TrainingRun::load_initial_weights() {
   if (!initial_ || step() > 0) return;
   for (const std::string& line : initial_->load_into(*model_, tokenizers_)) progress_->log(line);
+  trainer_->average().restart();  // it began with the random weights
 }
 
 void TrainingRun::read_text_keys() {
@@ -189,7 +190,8 @@ void TrainingRun::restore(bool resume, const OptimizerState& whole) {
   }
   stream_->restore(trainer_->state.stream);
   TrainState& state = trainer_->state;
-  if (decisive(load_description(directory_)) != decisive(experiment_)) {
+  // Of the checkpoint, not of the run, whose config an interrupted resume may have changed.
+  if (decisive(load_description(saved)) != decisive(experiment_)) {
     state.best_step = state.without_better = 0;  // the best was selected by a different metric
   } else if (const auto best = best_checkpoint(directory_.checkpoints());
              state.best_step == last->step && !(best && best->checkpoint.step == last->step)) {
@@ -227,7 +229,7 @@ void TrainingRun::write_run_info() {
   if (begun) require_same_text(*begun);
   Json run = provenance(context_);
   run[kProcesses] = world_.size();
-  run["parameters"] = parameters;
+  run[kParameters] = parameters;
   run["vocabulary"] = {{"source", vocabulary.source}, {"target", vocabulary.target}};
   run["pairs"] = corpus_->size();
   run["data_key"] = corpus_->key();

@@ -10,7 +10,8 @@
 namespace attn {
 namespace {
 
-constexpr const char* kOutOfMemory = "out of memory; reduce data.batch_tokens or the model";
+constexpr const char* kOutOfMemory =
+    "out of memory; reduce the batch (data.batch_tokens), the model or the input";
 
 }  // namespace
 

@@ -1,6 +1,7 @@
 #include "app/sweep/collection.h"
 
 #include "app/experiment/resume.h"
+#include "app/experiment/run_lock.h"
 #include "app/experiment/run_result.h"
 #include "app/sweep/status.h"
 #include "base/error.h"
@@ -33,9 +34,10 @@ void copy_files(const fs::path& from, const fs::path& to) {
 }
 
 // The small files of a run, atomically: the final name exists only if all were copied.
-void copy_run(const fs::path& from, const fs::path& to) {
+void copy_run(const fs::path& from, const fs::path& to,
+              AtomicDirectory::Existing existing = AtomicDirectory::Existing::refuse) {
   make_directories(to.parent_path());
-  AtomicDirectory copy(to);
+  AtomicDirectory copy(to, existing);
   const RunDirectory run(from);
   for (const fs::path& file :
        {run.config(), run.result(), run.run_file(), run.metrics(), run.log(), run.heads()}) {
@@ -64,16 +66,22 @@ int64_t take_collected(const SweepPlan& plan, const fs::path& collection) {
   copy_vocabularies(collection, plan.directory);
   for (const PlannedRun& run : plan.runs) {
     const fs::path place = place_of(plan, run, collection);
-    if (RunDirectory(run.directory).has_run() || !finished_result(place, run.experiment.train)) {
-      continue;
-    }
+    if (!RunDirectory(place).has_config() || !read_result(place)) continue;
     const std::vector<std::string> changed = row_conflicts(place, run.experiment);
     if (!changed.empty()) {
       throw ConfigError(place.string() + ": trained with another " + changed.front() +
                         " than row " + plan.rows[run.row].name + " of " + plan.source.string() +
                         " has; rename the row, or remove the run from the collection");
     }
-    copy_run(place, run.directory);
+    if (RunDirectory(run.directory).has_run() || !finished_result(place, run.experiment.train)) {
+      continue;
+    }
+    if (fs::exists(run.directory)) {  // the lock and log of a run that failed before it began
+      const RunLock none_trains(run.directory);
+      copy_run(place, run.directory, AtomicDirectory::Existing::replace);
+    } else {
+      copy_run(place, run.directory);
+    }
     ++taken;
   }
   return taken;
@@ -81,9 +89,12 @@ int64_t take_collected(const SweepPlan& plan, const fs::path& collection) {
 
 void collect_run(const SweepPlan& plan, const PlannedRun& run, const fs::path& collection) {
   const fs::path place = place_of(plan, run, collection);
-  if (fs::exists(place) || inspect_run(run).stage != RunStage::finished) return;
+  if (inspect_run(run).stage != RunStage::finished) return;
+  const bool collected = RunDirectory(place).has_config();
+  if (collected && finished_result(place, run.experiment.train)) return;
   copy_vocabularies(plan.directory, collection);
-  copy_run(run.directory, place);
+  copy_run(run.directory, place,  // of a shorter training
+           collected ? AtomicDirectory::Existing::replace : AtomicDirectory::Existing::refuse);
 }
 
 void collect_runs(const SweepPlan& plan, const fs::path& collection) {

@@ -12,12 +12,13 @@
 namespace attn {
 
 /// Copies the vocabularies and the finished runs of a collection into the sweep directory, without
-/// replacing what is there: a run that has begun is resumed instead. Returns the number of runs
-/// copied. Throws ConfigError if a run of the collection was trained with another config than its
-/// row has, and DataError if a file is damaged or cannot be copied.
+/// replacing runs that have begun: these are resumed instead. Returns the number of runs copied.
+/// Throws ConfigError if a run of the collection was trained with another config than its row has,
+/// and DataError if a file is damaged or cannot be copied.
 int64_t take_collected(const SweepPlan& plan, const std::filesystem::path& collection);
 
-/// Adds a run to the collection if it is finished and not yet there, with its vocabularies.
+/// Adds a run to the collection if it is finished and not yet there, with its vocabularies; that of
+/// a shorter training (train.steps) is replaced.
 /// Checkpoints, weights and caches are not copied. Throws DataError.
 void collect_run(const SweepPlan& plan, const PlannedRun& run,
                  const std::filesystem::path& collection);

@@ -1,7 +1,5 @@
 #include "app/sweep/dry_run.h"
 
-#include <stdlib.h>
-
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -32,26 +30,6 @@ namespace fs = std::filesystem;
 
 // The paper rounds parameters to millions.
 constexpr double kRounding = 0.6;
-
-// A temporary folder for configs and encoded texts.
-class Scratch {
- public:
-  Scratch() {
-    std::string name = (fs::temp_directory_path() / "attn-dry-run-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) throw DataError(name + ": cannot be created");
-    path_ = name;
-  }
-  ~Scratch() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
 
 double millions_at(const PlannedRow& row, int64_t vocabulary) {
   const VocabularySizes sizes{vocabulary, vocabulary};
@@ -288,7 +266,7 @@ int64_t vocabulary_of(const SweepPlan& plan, const PlannedRow& row) {
 // The costs of the selected rows, in the plan's order; std::nullopt for the others.
 std::vector<std::optional<RowCost>> costs_of(const SweepPlan& plan, const DryRunOptions& options,
                                              std::string& failures) {
-  const Scratch scratch;
+  const ScratchDirectory scratch("attn-dry-run");  // for configs and encoded texts
   std::vector<size_t> rows;
   std::vector<double> flops;
   std::vector<int64_t> parameters;

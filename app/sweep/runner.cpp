@@ -107,7 +107,10 @@ class Sweep {
   }
 
   SweepEnd run() {
-    if (end_.skipped > 0) table_.log(std::to_string(end_.skipped) + " runs are already finished");
+    if (end_.skipped > 0) {
+      table_.log(std::to_string(end_.skipped) +
+                 (end_.skipped == 1 ? " run is already finished" : " runs are already finished"));
+    }
     while (true) {
       if (stop_requested() && !end_.interrupted) stop_all();
       if (!end_.interrupted) start_free();

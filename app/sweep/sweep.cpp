@@ -88,7 +88,9 @@ int sweep(const SweepOptions& options, const Context& context) {
       throw ConfigError("--collect " + options.collection.string() + ": a file; give a directory");
     }
     if (const int64_t taken = take_collected(plan, options.collection); taken > 0) {
-      std::cerr << taken << " finished runs taken from " << options.collection.string() << "\n";
+      std::cerr << taken
+                << (taken == 1 ? " finished run taken from " : " finished runs taken from ")
+                << options.collection.string() << "\n";
     }
   }
   check_unchanged(plan);

@@ -22,43 +22,47 @@ constexpr int64_t kInfinity = 10'000'000'000'000'000;
 
 enum class Edit : char { none, substitute, insert, erase, unknown };
 
-/// Edit distance near the diagonal, between a changing hypothesis and a reference.
+/// Edit distance near the diagonal, between a changing hypothesis and a reference. Only the cells
+/// near the diagonal exist; the others cost kInfinity.
 class EditDistance {
  public:
-  EditDistance(std::span<const uint32_t> reference, size_t hypothesis)
-      : reference_(reference), rows_(hypothesis + 1), columns_(reference.size() + 1) {
-    cost_.resize(rows_ * columns_);
-    edit_.resize(rows_ * columns_);
-  }
-
-  /// Fills the matrix of a hypothesis of the given length.
-  int64_t operator()(std::span<const uint32_t> hypothesis) {
-    std::ranges::fill(cost_, kInfinity);
-    std::ranges::fill(edit_, Edit::unknown);
-    for (size_t j = 0; j < columns_; ++j) {
-      cost_[j] = static_cast<int64_t>(j);
-      edit_[j] = Edit::insert;
-    }
-    const double ratio = hypothesis.empty() ? 1.0
-                                            : static_cast<double>(reference_.size()) /
-                                                  static_cast<double>(hypothesis.size());
+  EditDistance(std::span<const uint32_t> reference, size_t hypothesis) : reference_(reference) {
+    const auto rows = static_cast<int64_t>(hypothesis) + 1;
+    const auto columns = static_cast<int64_t>(reference.size()) + 1;
+    const double ratio =
+        hypothesis == 0 ? 1.0
+                        : static_cast<double>(reference.size()) / static_cast<double>(hypothesis);
     const auto width = static_cast<int64_t>(
         kBeamWidth < ratio / 2 ? std::ceil(ratio / 2 + kBeamWidth) : kBeamWidth);
-    const auto columns = static_cast<int64_t>(columns_);
-    for (size_t i = 1; i < rows_; ++i) {
+    int64_t cells = 0;
+    for (int64_t i = 0; i < rows; ++i) {
       const auto diagonal = static_cast<int64_t>(std::floor(static_cast<double>(i) * ratio));
-      const int64_t begin = std::max<int64_t>(0, diagonal - width);
-      const int64_t end = i + 1 == rows_ ? columns : std::min(columns, diagonal + width);
-      for (int64_t j = begin; j < end; ++j) fill(i, static_cast<size_t>(j), hypothesis[i - 1]);
+      Row row{.begin = 0, .end = columns, .offset = cells};
+      if (i > 0) row.begin = std::max<int64_t>(0, diagonal - width);
+      if (i > 0 && i + 1 < rows) row.end = std::min(columns, diagonal + width);
+      rows_.push_back(row);
+      cells += std::max<int64_t>(0, row.end - row.begin);
     }
-    return cost_.back();
+    cells_.resize(static_cast<size_t>(cells));
+  }
+
+  /// Computes the cells of a hypothesis of the given length.
+  int64_t operator()(std::span<const uint32_t> hypothesis) {
+    for (int64_t j = 0; j < rows_.front().end; ++j) *find(0, j) = {j, Edit::insert};
+    for (int64_t i = 1; i < static_cast<int64_t>(rows_.size()); ++i) {
+      const Row& row = rows_[static_cast<size_t>(i)];
+      const uint32_t word = hypothesis[static_cast<size_t>(i - 1)];
+      for (int64_t j = row.begin; j < row.end; ++j) *find(i, j) = computed(i, j, word);
+    }
+    return cells_.back().cost;
   }
 
   /// The edits from the last hypothesis to the reference, in order.
   std::vector<Edit> trace() const {
     std::vector<Edit> edits;
-    for (size_t i = rows_ - 1, j = columns_ - 1; i > 0 || j > 0;) {
-      const Edit edit = edit_[i * columns_ + j];
+    auto i = static_cast<int64_t>(rows_.size()) - 1;
+    for (auto j = static_cast<int64_t>(reference_.size()); i > 0 || j > 0;) {
+      const Edit edit = at(i, j).edit;
       edits.push_back(edit);
       if (edit != Edit::insert) --i;
       if (edit != Edit::erase) --j;
@@ -68,29 +72,42 @@ class EditDistance {
   }
 
  private:
+  struct Cell {
+    int64_t cost = kInfinity;
+    Edit edit = Edit::unknown;
+  };
+  struct Row {
+    int64_t begin, end;  // columns
+    int64_t offset;      // of column `begin` in cells_
+  };
+
+  Cell* find(int64_t i, int64_t j) {
+    const Row& row = rows_[static_cast<size_t>(i)];
+    return &cells_[static_cast<size_t>(row.offset + j - row.begin)];
+  }
+  Cell at(int64_t i, int64_t j) const {
+    const Row& row = rows_[static_cast<size_t>(i)];
+    if (j < row.begin || j >= row.end) return {};
+    return cells_[static_cast<size_t>(row.offset + j - row.begin)];
+  }
+
   /// Ties prefer substitution, then deletion, then insertion.
-  void fill(size_t i, size_t j, uint32_t word) {
-    const size_t at = i * columns_ + j, above = at - columns_;
+  Cell computed(int64_t i, int64_t j, uint32_t word) const {
+    if (j == 0) return {at(i - 1, 0).cost + 1, Edit::erase};
+    Cell best;
     const auto take = [&](int64_t cost, Edit edit) {
-      if (cost >= cost_[at]) return;
-      cost_[at] = cost;
-      edit_[at] = edit;
+      if (cost < best.cost) best = {cost, edit};
     };
-    if (j == 0) {
-      cost_[at] = cost_[above] + 1;
-      edit_[at] = Edit::erase;
-      return;
-    }
-    const bool same = word == reference_[j - 1];
-    take(cost_[above - 1] + (same ? 0 : 1), same ? Edit::none : Edit::substitute);
-    take(cost_[above] + 1, Edit::erase);
-    take(cost_[at - 1] + 1, Edit::insert);
+    const bool same = word == reference_[static_cast<size_t>(j - 1)];
+    take(at(i - 1, j - 1).cost + (same ? 0 : 1), same ? Edit::none : Edit::substitute);
+    take(at(i - 1, j).cost + 1, Edit::erase);
+    if (j > rows_[static_cast<size_t>(i)].begin) take(at(i, j - 1).cost + 1, Edit::insert);
+    return best;
   }
 
   std::span<const uint32_t> reference_;
-  size_t rows_, columns_;
-  std::vector<int64_t> cost_;  // [rows × columns]
-  std::vector<Edit> edit_;
+  std::vector<Row> rows_;
+  std::vector<Cell> cells_;
 };
 
 /// Which words are wrong, and where each reference word belongs in the hypothesis (-1: before it).

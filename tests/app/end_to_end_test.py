@@ -406,6 +406,39 @@ class EndToEnd(ProgramTest):
         self.assertEqual(self.files("readonly"), before)
         self.assertFalse((copy / "cache").exists())
 
+    def test_evaluating_checks_lengths_and_shares_the_temporary_directory(self):
+        settings = ("--set", "model.position=learned", "--set", "model.max_positions=16", "--set", "data.max_length=16",
+                    "--set", "train.steps=1", "--set", "train.average_last=0", "--set", "eval=[]")
+        self.attn("train", "small.json", "--run", "sixteen", *settings)
+        taken = self.path / "shared"
+        (taken / "attn-eval").mkdir(parents=True)
+        evaluators = lambda name: ("--set", f'eval=[{{"name": "{name}", "kind": "loss", "data": "{name}/valid"}}]')
+        for language in ("en", "de"):
+            lines = (self.path / f"corpus/valid.{language}").read_text().splitlines()
+            for name, text in (("fits", lines[0].split()[:4]), ("long", lines[0].split() * 9)):
+                (self.path / name).mkdir(exist_ok=True)
+                self.write(f"{name}/valid.{language}", " ".join(text) + "\n")
+        environment = {**os.environ, "TMPDIR": str(taken)}
+        self.assertIn("fits", self.attn("eval", "sixteen", *evaluators("fits"), env=environment).stdout)
+        self.assertEqual([p.name for p in taken.iterdir()], ["attn-eval"])
+        self.one_line("eval", "sixteen", *evaluators("long"), code=3, names=["long", "max_positions"])
+
+    def test_a_new_deciding_metric_begins_anew_even_after_a_kill(self):
+        self.attn("train", "small.json", "--run", "metric", "--set", "train.steps=20")
+        # As a resume leaves it that is killed before its first checkpoint.
+        config = json.loads((self.path / "metric/config.json").read_text())
+        config["eval"] = [{"name": "score", "kind": "bleu", "tokenize": "none", "every": 10, "beam": 1}]
+        self.write("metric/config.json", config)
+        self.attn("train", "metric", "--resume", "--set", "train.steps=40")
+        self.assertGreater(int((self.path / "metric/checkpoints/best").read_text()[5:13]), 20)
+
+    def test_an_average_of_weights_begins_with_those_of_init_from(self):
+        self.whole_run()
+        ppl = lambda run: json.loads(self.attn("eval", run, "--json").stdout)["valid"]["ppl"]
+        self.attn("train", "small.json", "--run", "tuned", "--set", "train.init_from=whole@last", "--set", "train.ema=0.999",
+                  "--set", "train.steps=1", "--set", "train.learning_rate=1e-12")
+        self.assertAlmostEqual(ppl("tuned"), ppl("whole@last"), delta=1e-3)
+
     def test_text_that_changed_since_a_run_began_is_rejected(self):
         texts = {s: (self.path / f"corpus/train.{s}").read_text() for s in ("en", "de")}
         (self.path / "edited").mkdir()
@@ -516,7 +549,7 @@ class EndToEnd(ProgramTest):
             resource.setrlimit(resource.RLIMIT_AS, (6 << 30, 6 << 30))
         done = self.attn("bench", "step", "small.json", "--set", "model.d_model=65536", "--set", "model.d_ff=65536",
                          code=1, preexec_fn=little_memory)
-        self.assertEqual(done.stderr.splitlines()[-1], "attn: out of memory; reduce data.batch_tokens or the model")
+        self.assertEqual(done.stderr.splitlines()[-1], "attn: out of memory; reduce the batch (data.batch_tokens), the model or the input")
 
     def test_a_checkpoint_of_a_stranger_is_checked_before_its_model_is_made(self):
         self.whole_run()

@@ -115,7 +115,7 @@ class Sweeps(ProgramTest):
         sweep(20)
         sweep(40)
         self.assertEqual(json.loads((run / "config.json").read_text())["train"]["steps"], 40)
-        self.assertIn("1 runs are already finished", sweep(40).stderr)
+        self.assertIn("1 run is already finished", sweep(40).stderr)
         # The training is as long as in the uninterrupted sweep, with the same results.
         self.assertEqual(self.scores("longer")[0], self.whole()[0])
         self.assertIn("finished at step 40; nothing to do", self.attn("train", str(run), "--resume").stderr)
@@ -243,7 +243,7 @@ class Sweeps(ProgramTest):
         self.attn(*run)
         model = json.loads((self.path / "auto/heads.heads=4/seed-3/config.json").read_text())["model"]
         self.assertEqual((model["heads"], model["d_k"], model["d_v"]), (4, 8, 8))
-        self.assertIn("1 runs are already finished", self.attn(*run).stderr)
+        self.assertIn("1 run is already finished", self.attn(*run).stderr)
 
     def test_a_corrected_text_has_its_own_vocabulary_in_a_sweep(self):
         self.corpus("mended", wrong=True)
@@ -459,6 +459,30 @@ class Sweeps(ProgramTest):
         self.assertTrue((self.path / "kept/E/seed-3/result.json").exists())
         # Significance tests need the outputs, which are part of a collection.
         self.assertNotIn("translations are missing", (self.path / "elsewhere/report.md").read_text())
+
+    def test_a_collection_takes_a_longer_training_and_repairs_a_run_that_never_began(self):
+        sweep = {"base": "base.json", "rows": [{"name": "base"}]}
+        self.write("longer.json", sweep)
+        steps = lambda folder: json.loads((self.path / folder / "base/seed-3/result.json").read_text())["step"]
+        for count in (4, 8):
+            self.attn("sweep", "longer.json", "--run", "long", "--collect", "lengths", "--set", f"train.steps={count}")
+            self.assertEqual((steps("long"), steps("lengths")), (count, count))
+        # The lock and the log of a run that failed before it wrote its config.
+        failed = self.path / "failed/base/seed-3"
+        failed.mkdir(parents=True)
+        for name in ("lock", "log.txt"):
+            (failed / name).write_text("")
+        self.attn("sweep", "longer.json", "--run", "failed", "--collect", "lengths", "--set", "train.steps=8")
+        self.assertEqual(steps("failed"), 8)
+
+    def test_a_sweep_with_early_stopping_can_be_extended(self):
+        self.write("patient.json", {"base": "base.json", "rows": [{"name": "base"}]})
+        run = lambda count: self.attn("sweep", "patient.json", "--run", "patient", "--set", "train.patience=50", "--set",
+                                      f"train.steps={count}")
+        run(4)
+        run(8)
+        self.assertEqual(json.loads((self.path / "patient/base/seed-3/result.json").read_text())["step"], 8)
+        self.assertIn("1 run is already finished", run(8).stderr)
 
     def test_a_collected_run_of_another_config_is_named(self):
         self.whole()

@@ -113,7 +113,7 @@ TEST_CASE("out of patience, training ends after the evaluators that were not due
   recorded.add("loss", 1, {1.0, 2.0, 2.0});
   CHECK(recorded.run() == LoopEnd::finished);
   CHECK(recorded.events == Events{"loss 1", "loss is best 1", "save 1", "best 1", "loss 2",
-                                  "loss 3", "bleu 3", "save 3"});
+                                  "loss 3", "bleu 3", "log 3", "save 3"});
   SECTION("and does not go on when it is called again") {
     recorded.events.clear();
     CHECK(recorded.run() == LoopEnd::finished);

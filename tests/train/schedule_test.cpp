@@ -70,6 +70,17 @@ TEST_CASE("half a cosine leads from the peak to the final rate at the last step"
   CHECK(learning_rate(config, 128, 5000) == Approx(0.001));
 }
 
+TEST_CASE("a cosine that ends during its warm-up rises and does not decay") {
+  TrainConfig config;
+  config.schedule = Schedule::cosine;
+  config.steps = 50;
+  config.warmup = 100;
+  config.learning_rate = 0.01;
+  for (int64_t step = 1; step <= config.steps; ++step) {
+    CHECK(learning_rate(config, 128, step) == Approx(0.0001 * static_cast<double>(step)));
+  }
+}
+
 TEST_CASE("warm-up, stable, decay: constant until the last share, then linear") {
   TrainConfig config;
   config.schedule = Schedule::wsd;

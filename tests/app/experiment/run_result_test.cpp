@@ -43,7 +43,14 @@ TEST_CASE("a run has finished when it made its steps, or stopped by its patience
   write_result(run.path(), {.step = 100});
   CHECK(finished_result(run.path(), {.steps = 100}).has_value());
   CHECK_FALSE(finished_result(run.path(), {.steps = 200}).has_value());
-  CHECK(finished_result(run.path(), {.steps = 200, .patience = 3}).has_value());
+  const auto had_steps = [&](const std::string& steps) {
+    write(run / "config.json",
+          R"({"train": {"patience": 3, "steps": )" + steps +
+              R"(}, "eval": [{"name": "valid", "kind": "loss", "every": 10}]})");
+    return finished_result(run.path(), {.steps = 200, .patience = 3}).has_value();
+  };
+  CHECK(had_steps("150"));
+  CHECK_FALSE(had_steps("100"));  // it was not stopped early and can be extended
 }
 
 TEST_CASE("a torn or foreign line of the metrics is passed over") {

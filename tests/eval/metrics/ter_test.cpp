@@ -1,7 +1,9 @@
 #include "eval/metrics/ter.h"
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <numeric>
 #include <span>
 #include <string>
 #include <vector>
@@ -42,6 +44,15 @@ TEST_CASE("TER of a text is 0 against itself, and a shift is one edit") {
   CHECK(translation_edits(Words{0, 1}, Words{}) == 2);
   CHECK(corpus_ter({}, std::vector<Lines>{Lines{}}).score == 0);
   CHECK(sentence_ter("a b", Lines{""}).score == 100);
+}
+
+TEST_CASE("TER: a document in one line takes memory by its length, not by its square") {
+  Words reference(20'000);
+  std::iota(reference.begin(), reference.end(), 0);
+  Words hypothesis = reference;
+  std::rotate(hypothesis.begin() + 9000, hypothesis.begin() + 9003, hypothesis.begin() + 9010);
+  hypothesis[15'000] = 50'000;
+  CHECK(translation_edits(hypothesis, reference) == 2);
 }
 
 TEST_CASE("TER: edits are sacreBLEU's, for sentences that need many shifts") {

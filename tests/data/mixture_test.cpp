@@ -1,0 +1,44 @@
+#include "data/mixture.h"
+
+#include <vector>
+
+#include "base/error.h"
+#include "tests/support/catch.h"
+
+using namespace attn;
+using testing::contains;
+
+namespace {
+
+// data.train and one text of data.sources.
+std::vector<MixturePart> two_texts(int64_t main, int64_t other, double ratio) {
+  return {{.text = "main", .sentences = main},
+          {.text = "other", .group = 1, .ratio = ratio, .sentences = other}};
+}
+
+double copies(const MixturePart& part) {
+  return part.times * static_cast<double>(part.sentences);
+}
+
+}  // namespace
+
+TEST_CASE("copies have the ratio of the config, and each sentence occurs at least once") {
+  for (const double ratio : {0.1, 0.5, 1.0, 7.0}) {
+    auto parts = two_texts(300, 100, ratio);
+    set_times(parts);
+    CHECK(copies(parts[1]) / copies(parts[0]) == Approx(ratio));
+    CHECK(parts[0].times >= 1.0);
+    CHECK(parts[1].times >= 1.0);
+    CHECK(std::min(parts[0].times, parts[1].times) == Approx(1.0));
+  }
+}
+
+TEST_CASE("a ratio that would repeat a text until the disk is full is an error") {
+  for (const double ratio : {1e-5, 1e-20}) {
+    auto parts = two_texts(300, 100, ratio);
+    CHECK_THROWS_AS(set_times(parts), ConfigError);
+    CHECK_THROWS_WITH(set_times(parts), contains("each one of main") && contains("raise"));
+  }
+  auto parts = two_texts(300, 100, 1e6);
+  CHECK_THROWS_WITH(set_times(parts), contains("each one of other") && contains("lower its ratio"));
+}
