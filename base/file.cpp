@@ -307,8 +307,18 @@ MappedFile::~MappedFile() {
   if (data_ != nullptr) ::munmap(const_cast<std::byte*>(data_), size_);
 }
 
+fs::path temporary_root() {
+  std::error_code error;
+  fs::path root = fs::temp_directory_path(error);
+  if (!error) return root;
+  const char* named = std::getenv("TMPDIR");
+  throw DataError("cannot use the directory for temporary files" +
+                  (named == nullptr ? "" : " '" + std::string(named) + "'") + ": " +
+                  error.message() + "; set TMPDIR to a writable directory");
+}
+
 ScratchDirectory::ScratchDirectory(const std::string& name) {
-  std::string path = (fs::temp_directory_path() / (name + "-XXXXXX")).string();
+  std::string path = (temporary_root() / (name + "-XXXXXX")).string();
   if (::mkdtemp(path.data()) == nullptr) fail("make", path, errno);
   path_ = path;
 }

@@ -93,6 +93,9 @@ class AtomicDirectory {
   bool committed_ = false;
 };
 
+/// The system's directory for temporary files ($TMPDIR). Throws DataError if it does not exist.
+std::filesystem::path temporary_root();
+
 /// A new directory in the system's temporary one, removed by the destructor.
 class ScratchDirectory {
  public:

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/utf8.h"
 
 namespace attn {
@@ -52,6 +53,19 @@ bool LineReader::next(std::string& line) {
   if (line.ends_with('\r')) line.pop_back();
   if (number_ == 1) drop_byte_order_mark(line);
   return true;
+}
+
+void require_utf8(std::string_view line, const std::string& file, size_t number) {
+  const auto offset = find_invalid_utf8(line);
+  if (!offset) return;
+  throw DataError(file + ":" + std::to_string(number) + ": byte " + std::to_string(*offset + 1) +
+                  " of the line is not valid UTF-8; convert the file, e.g. with iconv -t UTF-8");
+}
+
+std::vector<std::string> read_utf8_lines(const std::filesystem::path& path) {
+  std::vector<std::string> lines = read_lines(path);
+  for (size_t i = 0; i < lines.size(); ++i) require_utf8(lines[i], path.string(), i + 1);
+  return lines;
 }
 
 void require_same_hash(const std::filesystem::path& path, uint64_t keyed, uint64_t read) {

@@ -43,6 +43,13 @@ class LineReader {
   bool cut_ = false;
 };
 
+/// Throws DataError naming `file`, the line and the byte unless the line is valid UTF-8.
+void require_utf8(std::string_view line, const std::string& file, size_t number);
+
+/// The lines of a text of an evaluator, as read_lines (base/file.h). Throws DataError if one is not
+/// valid UTF-8.
+std::vector<std::string> read_utf8_lines(const std::filesystem::path& path);
+
 /// Throws DataError if `read`, the hash of the bytes read, differs from `keyed`, the hash used in a
 /// cache key: the file has changed meanwhile and must not be cached under this key.
 void require_same_hash(const std::filesystem::path& path, uint64_t keyed, uint64_t read);

@@ -1,6 +1,9 @@
 #include "train/checkpoint_store.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <string>
 #include <system_error>
@@ -69,7 +72,14 @@ void verify_file(const fs::path& file) {
   if (file.extension() == ".safetensors") SafetensorsFile{file};
 }
 
+// A file without permission to read says nothing about its content.
+void require_permission(const fs::path& file) {
+  if (::access(file.c_str(), R_OK) == 0 || errno != EACCES) return;
+  fail("read", file, std::error_code(errno, std::generic_category()));
+}
+
 bool is_complete(const fs::path& checkpoint, std::span<const std::string_view> files) {
+  for (const std::string_view file : files) require_permission(checkpoint / file);
   try {
     verify_checkpoint(checkpoint, files);
     return true;

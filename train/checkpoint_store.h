@@ -64,7 +64,8 @@ std::vector<StoredCheckpoint> scheduled_checkpoints(const std::filesystem::path&
 void verify_checkpoint(const std::filesystem::path& checkpoint,
                        std::span<const std::string_view> files = checkpoint_files);
 
-/// The newest valid checkpoint (verify_checkpoint). Throws as list_checkpoints.
+/// The newest valid checkpoint (verify_checkpoint). Throws as list_checkpoints, and DataError if a
+/// file may not be read, which does not make a checkpoint invalid.
 std::optional<StoredCheckpoint> latest_checkpoint(
     const std::filesystem::path& checkpoints,
     std::span<const std::string_view> files = checkpoint_files);

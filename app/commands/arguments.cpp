@@ -87,6 +87,31 @@ std::string option_meant(const CLI::App& command, const std::string& found) {
   throw ConfigError(where + "; one of: " + list);
 }
 
+// CLI11 ignores an empty value, reads "010" as octal, and clamps what is too large.
+void check_value(const CLI::App& command, const std::string& flag, const CLI::Option& option,
+                 const std::string& value) {
+  const auto fail = [&](const std::string& why) {
+    return ConfigError((command.get_parent() == nullptr ? "" : full_name(command) + ": ") + flag +
+                       ": " + why);
+  };
+  if (value.empty()) throw fail("the value is empty; leave out the flag, or give a value");
+  const std::string type = option.get_type_name();
+  if (!type.starts_with("INT") && !type.starts_with("UINT")) return;
+  for (size_t begin = 0; begin <= value.size();) {  // some take several, separated by commas
+    const size_t end = std::min(value.find(',', begin), value.size());
+    const std::string one = value.substr(begin, end - begin);
+    const size_t digits = one.find_first_not_of("+-");
+    if (digits != std::string::npos && one[digits] == '0' && one.size() > digits + 1) {
+      throw fail(one + ": expected a decimal integer without leading zeros");
+    }
+    const bool number = one.find_first_not_of("+-0123456789") == std::string::npos;
+    if (number && !parse_number<int64_t>(one.starts_with('+') ? one.substr(1) : one)) {
+      throw fail(one + ": expected an integer of at most 64 bits");
+    }
+    begin = end + 1;
+  }
+}
+
 std::vector<std::string> commands_of(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
@@ -132,7 +157,13 @@ void check_arguments(const CLI::App& app, const std::vector<std::string>& argume
       const CLI::Option* option = find_option(command, argument.substr(0, equals));
       const std::string next = i + 1 < arguments.size() ? arguments[i + 1] : "";
       if (option == nullptr) unknown_flag(*command, argument, next);
-      if (equals == std::string::npos && option->get_items_expected_max() > 0) ++i;
+      if (option->get_items_expected_max() == 0) continue;
+      const bool joined = equals != std::string::npos;
+      if (joined || i + 1 < arguments.size()) {
+        check_value(*command, argument.substr(0, equals), *option,
+                    joined ? argument.substr(equals + 1) : next);
+      }
+      if (!joined) ++i;
       continue;
     }
     const std::vector<std::string> commands = commands_of(*command);

@@ -12,7 +12,8 @@ namespace attn {
 std::vector<std::string> expand_shorthands(std::vector<std::string> arguments);
 
 /// Throws ConfigError for an unknown command or flag, suggesting the nearest one, or --set if the
-/// flag is the name of a config option.
+/// flag is the name of a config option, and for values that CLI11 would misread: empty ones, and
+/// integers with leading zeros or of more than 64 bits.
 void check_arguments(const CLI::App& app, const std::vector<std::string>& arguments);
 
 /// Accepts the numbers from `least` to `most`. Unlike CLI::Range it rejects nan, which is neither

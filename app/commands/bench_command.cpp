@@ -1,5 +1,7 @@
 #include "app/commands/bench_command.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <iostream>
@@ -46,7 +48,7 @@ void bench_step(const BenchOptions& options, torch::Device device) {
   const Experiment experiment = load_experiment(options.config, options.assignments);
   StepBenchmarkOptions step = options.step;
   const bool temporary = step.cache.empty();
-  if (temporary) step.cache = std::filesystem::temp_directory_path() / "attn-bench";
+  if (temporary) step.cache = temporary_root() / format("attn-bench-%u", ::getuid());
   const StepBenchmark result = benchmark_step(experiment, step, device);
   const Precision precision = effective_precision(experiment.train.precision, device);
   const double peak = matrix_product_peak(precision, device);
@@ -136,7 +138,7 @@ void bench_table1(const BenchOptions& options, torch::Device device) {
 }
 
 void bench_search(const BenchOptions& options, torch::Device device) {
-  LoadedModel loaded = load_model(options.config, device, options.assignments);
+  LoadedModel loaded = load_model_to_search(options.config, device, options.assignments);
   const Experiment& experiment = loaded.experiment;
   const std::vector<std::string> lines = read_lines(options.text);
   if (lines.empty()) throw DataError(options.text.string() + ": empty file; nothing to translate");

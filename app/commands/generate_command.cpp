@@ -14,6 +14,8 @@
 namespace attn {
 namespace {
 
+constexpr int64_t kMostPairs = 10'000'000;  // 3 GB of memory
+
 struct GenerateOptions {
   std::filesystem::path directory;
   GeneratedSizes sizes;
@@ -39,11 +41,20 @@ void add_generate_command(CLI::App& app) {
       "Writes DIRECTORY/{train,valid,test}.{en,de,ptb}, one sentence or tree per line, and prints "
       "three\nsamples.\n"
       "Example: attn generate toy --train 20000 --seed 1");
-  command->add_option("directory", options->directory, "output directory, created if missing")
+  command
+      ->add_option("directory", options->directory,
+                   "output directory, created if missing; other text in it is not replaced")
       ->required();
-  command->add_option("--train", options->sizes.train, "training pairs")->capture_default_str();
-  command->add_option("--valid", options->sizes.valid, "validation pairs")->capture_default_str();
-  command->add_option("--test", options->sizes.test, "test pairs")->capture_default_str();
+  const CLI::Range pairs(int64_t{0}, kMostPairs);
+  command->add_option("--train", options->sizes.train, "training pairs")
+      ->check(pairs)
+      ->capture_default_str();
+  command->add_option("--valid", options->sizes.valid, "validation pairs")
+      ->check(pairs)
+      ->capture_default_str();
+  command->add_option("--test", options->sizes.test, "test pairs")
+      ->check(pairs)
+      ->capture_default_str();
   command->add_option("--seed", options->seed, "random seed")
       ->check(CLI::Range(int64_t{0}, std::numeric_limits<int64_t>::max()))
       ->capture_default_str();

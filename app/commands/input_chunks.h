@@ -12,7 +12,7 @@
 namespace attn {
 
 struct ChunkedInput {
-  std::filesystem::path file;  ///< empty: standard input
+  std::filesystem::path file;  ///< empty or "-": standard input
   int64_t chunk_size = 1024;   ///< lines
   std::string what;            ///< for the progress line: "translating"
 };

@@ -18,7 +18,7 @@ void flush_standard_output() {
   }
 }
 
-OutputFile::OutputFile(std::filesystem::path path) : path_(std::move(path)) {
+OutputFile::OutputFile(std::filesystem::path path) : path_(path == "-" ? "" : std::move(path)) {
   if (is_stdout()) return;
   if (std::filesystem::is_directory(path_)) {
     throw DataError(path_.string() + ": a directory; give a file");

@@ -15,7 +15,7 @@ void flush_standard_output();
 /// directly.
 class OutputFile {
  public:
-  /// Empty: standard output. Throws DataError if the file cannot be created.
+  /// Empty or "-": standard output. Throws DataError if the file cannot be created.
   explicit OutputFile(std::filesystem::path path = {});
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;

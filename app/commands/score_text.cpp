@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "base/format.h"
 #include "base/unicode.h"
-#include "base/utf8.h"
+#include "data/lines.h"
 
 namespace attn {
 
@@ -18,11 +18,7 @@ TextFile read_text(const std::string& path, bool may_be_stdin) {
   }
   TextFile file{is_stdin ? "<stdin>" : path, is_stdin ? read_stdin_lines() : read_lines(path)};
   for (size_t i = 0; i < file.lines.size(); ++i) {
-    if (const auto offset = find_invalid_utf8(file.lines[i])) {
-      throw DataError(
-          file.name + ":" + std::to_string(i + 1) + ": byte " + std::to_string(*offset + 1) +
-          " of the line is not valid UTF-8; convert the file, e.g. with iconv -t UTF-8");
-    }
+    require_utf8(file.lines[i], file.name, i + 1);
     // As sacreBLEU's program reads lines; chrF with white space would count it.
     file.lines[i].resize(strip_right(file.lines[i]).size());
   }

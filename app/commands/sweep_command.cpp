@@ -36,16 +36,18 @@ void add_sweep_command(CLI::App& app, Context& context) {
   CLI::Option* jobs =
       command->add_option("--jobs", options->jobs, "runs trained in parallel; they share the cores")
           ->capture_default_str();
-  command->add_option("--launcher", options->launcher,
-                      "start each run by this command, such as \"mpirun -np 2\"; --threads is "
-                      "then the number of threads per process multiplied by --jobs");
+  CLI::Option* launcher =
+      command->add_option("--launcher", options->launcher,
+                          "start each run by this command, such as \"mpirun -np 2\"; --threads is "
+                          "then the number of threads per process multiplied by --jobs");
   command->add_option("--collect", options->collection,
                       "directory of finished runs' small files: runs found there count as "
                       "finished, and runs that finish are added");
   CLI::Option* dry_run =
       command->add_flag("--dry-run", options->dry_run,
                         "print parameters, FLOPs, time and memory per row; do not train");
-  command->add_flag("--no-measure", options->no_measure, "with --dry-run: skip time and memory")
+  command
+      ->add_flag("--no-measure", options->no_measure, "with --dry-run: skip FLOPs, time and memory")
       ->needs(dry_run);
   command
       ->add_option("--seconds", options->cost.seconds,
@@ -62,6 +64,7 @@ void add_sweep_command(CLI::App& app, Context& context) {
   CLI::Option* slurm =
       command->add_flag("--slurm", options->slurm, "submit the runs as a Slurm job array");
   slurm->excludes(jobs);
+  slurm->excludes(launcher);  // slurm.tasks has its own
   command->add_flag("--no-submit", options->no_submit, "with --slurm: write the script only")
       ->needs(slurm);
   command->add_option("--task", options->task,

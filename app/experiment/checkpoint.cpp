@@ -23,6 +23,8 @@ namespace fs = std::filesystem;
 
 const std::array<std::string, 2> kSearchSections = {"search", "runtime"};
 constexpr std::array<std::string_view, 4> kTrainedSections = {"data.", "model.", "train.", "eval."};
+constexpr std::array<std::string_view, 4> kEvaluationData = {
+    "data.valid", "data.cache", "data.batch_tokens", "data.max_length"};
 constexpr int64_t kLargestTags = int64_t{1} << 28;
 
 // The last known step of a run that has saved a checkpoint, else 0.
@@ -43,6 +45,21 @@ int64_t saved_step(const RunDirectory& run) {
       // Older versions did not record it. Then the metrics go beyond a scheduled checkpoint.
       (run.has_config() && measured > load_description(run).train.checkpoint_every);
   return saved ? std::max({step, measured, int64_t{1}}) : 0;
+}
+
+// Other options would have no effect on the trained weights, or not that of a training with them.
+void require_evaluation_options(const std::vector<std::string>& assignments) {
+  for (const std::string& assignment : assignments) {
+    const std::string path = assignment.substr(0, assignment.find('='));
+    const std::string section = path.substr(0, path.find_first_of(".["));
+    const bool trained =
+        section == "model" || section == "train" || section == "seed" ||
+        (section == "data" && std::ranges::find(kEvaluationData, path) == kEvaluationData.end());
+    if (!trained) continue;
+    throw ConfigError("--set " + assignment +
+                      ": cannot be set for a trained model; only search, runtime, eval, "
+                      "data.valid, data.cache, data.batch_tokens and data.max_length");
+  }
 }
 
 std::vector<std::string> search_assignments(std::vector<std::string> assignments) {
@@ -235,6 +252,7 @@ void require_valid_checkpoint(const RunDirectory& run) {
 
 LoadedModel load_model(const fs::path& path, torch::Device device,
                        const std::vector<std::string>& assignments) {
+  require_evaluation_options(assignments);
   const ModelDirectory directory = find_checkpoint(path);
   return load_with(directory, load_description(directory, assignments), device);
 }

@@ -53,6 +53,9 @@ void apply_with_base(Json& config, Json json, const std::string& name, const fs:
         throw ConfigError(name + ": base: expected the path of a config, or an array of paths");
       }
       const fs::path path = folder / file.get<std::string>();
+      if (!fs::exists(path)) {
+        throw ConfigError(name + ": base: '" + path.string() + "': no such file");
+      }
       apply_with_base(config, read_json(path), path.string(), path.parent_path(), depth + 1);
     }
     json.erase("base");

@@ -112,8 +112,28 @@ void require_report_path(const fs::path& path) {
   }
 }
 
+void require_no_sweep(const fs::path& path) {
+  if (!is_sweep_directory(path)) return;
+  throw ConfigError(path.string() + ": a sweep directory; resume the sweep with: attn sweep " +
+                    sweep_source(path) + " --run " + path.string() +
+                    ", or give another directory with --run");
+}
+
+void require_no_run(const fs::path& path) {
+  if (fs::exists(path) && !fs::is_directory(path)) {
+    throw ConfigError(path.string() + ": a file; give a directory with --run");
+  }
+  if (is_run(path)) {
+    throw ConfigError(path.string() + ": a run; give another directory with --run");
+  }
+}
+
 void require_no_config(const fs::path& path) {
   const Json json = json_of(path);
+  if (path.filename() == kConfigFile && is_run(path.parent_path())) {
+    throw ConfigError(path.string() + ": the config of a run; give the run, " +
+                      path.parent_path().string());
+  }
   if (is_sweep_directory(path)) {
     throw ConfigError(path.string() + ": a sweep directory; give one of its runs, e.g. " +
                       (path / first_config(path) / "seed-N").string());

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "app/experiment/checkpoint.h"
+#include "app/experiment/input_kind.h"
 #include "app/experiment/process_group.h"
 #include "app/experiment/resume.h"
 #include "app/experiment/run_result.h"
@@ -141,10 +142,12 @@ PlannedTraining plan(const TrainOptions& options) {
   if (fs::exists(run) && !fs::is_directory(run)) {
     throw ConfigError(run.string() + ": a file; give a directory with --run");
   }
+  require_no_sweep(run);
   require_no_checkpoint(run);
   if (by_run || checkpoint_selector(options.path)) require_no_checkpoint(options.path);
   const bool begun = RunDirectory(run).has_run();
   if (begun && !options.resume) {
+    if (!fs::exists(options.path)) load_experiment(options.path);  // a misspelt config
     throw ConfigError(run.string() +
                       ": the run exists; use --resume to resume it, or another directory with "
                       "--run");

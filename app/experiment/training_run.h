@@ -63,6 +63,7 @@ class TrainingRun {
   void read_text_keys();
   void restore(bool resume, const OptimizerState& whole);
   void rename_corrupt_checkpoints(int64_t newest_valid);
+  bool deciding_text_changed();
   void check_memory();
   void update_config();
   LoopCallbacks callbacks();

@@ -15,6 +15,7 @@
 #include "app/machine/signals.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/format.h"
 #include "base/hash.h"
 #include "data/corpus_check.h"
 #include "data/mixture.h"
@@ -191,7 +192,7 @@ void TrainingRun::restore(bool resume, const OptimizerState& whole) {
   stream_->restore(trainer_->state.stream);
   TrainState& state = trainer_->state;
   // Of the checkpoint, not of the run, whose config an interrupted resume may have changed.
-  if (decisive(load_description(saved)) != decisive(experiment_)) {
+  if (decisive(load_description(saved)) != decisive(experiment_) || deciding_text_changed()) {
     state.best_step = state.without_better = 0;  // the best was selected by a different metric
   } else if (const auto best = best_checkpoint(directory_.checkpoints());
              state.best_step == last->step && !(best && best->checkpoint.step == last->step)) {
@@ -199,6 +200,25 @@ void TrainingRun::restore(bool resume, const OptimizerState& whole) {
               state.best);  // the run was killed after saving it, before marking it as the best
   }
   progress_->log("resuming from " + last->path.string());
+}
+
+// Whether the text of the evaluator that selects the best checkpoint is another than before.
+bool TrainingRun::deciding_text_changed() {
+  for (size_t i = 0; i < evaluators_.size(); ++i) {
+    const EvaluatorConfig& config = experiment_.eval[i];
+    if (config.every == 0) continue;
+    std::string before;
+    for (const Json& record : read_metrics(directory_)) {
+      const bool its =
+          record.value("kind", "") == "eval" && record.value("name", "") == config.name;
+      if (its) before = record.value("text", "");
+    }
+    if (before.empty() || before == evaluators_[i]->text_key()) return false;
+    progress_->log("the text of evaluator " + config.name +
+                   " has changed: the best checkpoint is selected again");
+    return true;
+  }
+  return false;
 }
 
 // Checkpoints newer than the newest valid one are corrupt; training will reuse their names.
@@ -249,6 +269,13 @@ void TrainingRun::write_run_info() {
   const Precision asked = experiment_.train.precision;
   const Precision precision = effective_precision(asked, context_.device);
   line << "; precision " << enum_name(precision);
+  const TrainConfig& train = experiment_.train;
+  if (train.warmup >= train.steps) {
+    progress_->log(
+        format("train.warmup %lld is not shorter than train.steps %lld: the learning "
+               "rate does not reach its peak",
+               static_cast<long long>(train.warmup), static_cast<long long>(train.steps)));
+  }
   if (precision != asked) line << " (this processor does not support " << enum_name(asked);
   progress_->log(line.str());
 }

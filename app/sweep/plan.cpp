@@ -9,6 +9,7 @@
 #include "app/experiment/input_kind.h"
 #include "app/experiment/nearest_option.h"
 #include "app/machine/shell.h"
+#include "app/sweep/slurm_time.h"
 #include "base/check.h"
 #include "base/edit_distance.h"
 #include "base/file.h"
@@ -68,6 +69,7 @@ void validate_row(const SweepRow& row, const std::string& place) {
             std::string("belongs in \"") + (key[0] == 'b' ? "patch" : "seeds") + "\"");
   }
   for (const auto& [path, values] : row.grid.items()) {
+    require(path != "seed", place + ".grid.seed", values.dump(), "belongs in \"seeds\"");
     require(values.is_array() && !values.empty(), place + ".grid." + path, values.dump(),
             "must be an array of values");
   }
@@ -161,6 +163,23 @@ Experiment resolve_row(const SweepRequest& request, const SweepFile& file, const
   patches.insert(patches.end(), row.patches.begin(), row.patches.end());
   return resolve_patches(patches, place_of(request, row), request.file.parent_path(),
                          request.assignments);
+}
+
+// Throws ConfigError if --set would give all rows of a grid, which are named by its values, one
+// value.
+void require_grids_kept(const SweepRequest& request, const std::vector<ExpandedRow>& rows) {
+  for (const std::string& assignment : request.assignments) {
+    const std::string path = assignment.substr(0, assignment.find('='));
+    for (const ExpandedRow& row : rows) {
+      for (const auto& [varied, values] : row.row.grid.items()) {
+        if (path != varied && !path.starts_with(varied + ".") && !varied.starts_with(path + ".")) {
+          continue;
+        }
+        throw ConfigError("--set " + assignment + ": row " + row.row.name + " is named by its " +
+                          varied + ", which its grid varies; leave it out, or change the grid");
+      }
+    }
+  }
 }
 
 bool holds_null(const Json& json) {
@@ -262,6 +281,11 @@ void SweepFile::validate() const {
   require(!rows.empty(), "rows", "[]", "must have at least one row; the first is the baseline");
   require(paper_vocabulary >= 0, "paper_vocabulary", paper_vocabulary, "must be 0 or more");
   require(slurm.notice >= 1, "slurm.notice", slurm.notice, "must be 1 second or more");
+  constexpr int64_t kEarliestNotice = 60;  // Slurm may send it a minute early
+  const auto limit = slurm_seconds(slurm.time);
+  require(!limit || *limit > slurm.notice + kEarliestNotice, "slurm.time", "\"" + slurm.time + "\"",
+          format("must exceed slurm.notice (%lld s) by more than a minute",
+                 static_cast<long long>(slurm.notice)));
   require(slurm.cpus >= 0 && slurm.gpus >= 0 && slurm.at_once >= 0, "slurm", "a negative number",
           "cpus, gpus and at_once must be 0 or more");
   require(slurm.tasks >= 1, "slurm.tasks", slurm.tasks, "must be positive");
@@ -309,6 +333,7 @@ SweepPlan plan_sweep(const SweepRequest& request) {
     const std::string message = error.what();
     throw ConfigError(message.starts_with(name) ? message : name + ": " + message);
   }
+  require_grids_kept(request, rows);
   for (const ExpandedRow& row : rows) {
     plan.rows.push_back({.name = row.row.name,
                          .about = row.row.about,

@@ -3,6 +3,7 @@
 #include "app/experiment/input_kind.h"
 #include "app/experiment/run_directory.h"
 #include "app/experiment/run_lock.h"
+#include "base/error.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "data/corpus_check.h"
@@ -119,7 +120,14 @@ fs::path hash_cache_file(const fs::path& sweep) {
 }
 
 void prepare_sweep(SweepPlan& plan, const Log& log) {
-  for (const PlannedRun& run : plan.runs) run.experiment.data.require_texts();
+  for (const PlannedRun& run : plan.runs) {
+    try {
+      run.experiment.data.require_texts();
+    } catch (const DataError& error) {
+      throw DataError(plan.source.string() + ": row " + plan.rows[run.row].name + ": " +
+                      error.what());
+    }
+  }
   make_directories(plan.directory);
   write_if_changed(plan.directory / kSweepFile, describe(plan).dump(2) + "\n");
   TextHashes hashes(hash_cache_file(plan.directory));

@@ -6,6 +6,7 @@
 #include "app/experiment/experiment.h"
 #include "app/experiment/run_result.h"
 #include "app/sweep/results.h"
+#include "base/error.h"
 #include "base/file.h"
 
 namespace attn {
@@ -56,9 +57,14 @@ RunReport::RunReport(const fs::path& path)
 std::string RunReport::write() const {
   const RunDirectory files(directory);
   const std::string markdown = markdown_report(run);
-  write_file_atomically(files.report(".md"), markdown);
-  write_file_atomically(files.report(".html"), html_report(run));
-  write_file_atomically(files.evaluations(), to_csv(evaluations_table(run)));
+  try {
+    write_file_atomically(files.report(".md"), markdown);
+    write_file_atomically(files.report(".html"), html_report(run));
+    write_file_atomically(files.evaluations(), to_csv(evaluations_table(run)));
+  } catch (const DataError& error) {  // another user's results may be read-only
+    std::cerr << error.what() << "; the report is only printed\n";
+    return markdown;
+  }
   std::cerr << "written: " << files.report(".html").string()
             << ", and report.md, evaluations.csv beside it\n";
   return markdown;

@@ -2,6 +2,7 @@
 
 #include <iostream>
 
+#include "app/experiment/input_kind.h"
 #include "app/experiment/run_result.h"
 #include "app/machine/shell.h"
 #include "app/machine/signals.h"
@@ -82,6 +83,7 @@ int sweep(const SweepOptions& options, const Context& context) {
     dry_run(plan, cost);
     return 0;
   }
+  require_no_run(plan.directory);
   check_parameters(plan);
   if (!options.collection.empty()) {
     if (fs::exists(options.collection) && !fs::is_directory(options.collection)) {

@@ -1,7 +1,7 @@
 #include "data/synthetic/corpus_files.h"
 
 #include <string>
-#include <system_error>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -12,21 +12,27 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void write_part(const fs::path& stem, const std::vector<GeneratedPair>& pairs, const Log& log) {
+struct Part {
+  fs::path path;
+  std::string content;
+};
+
+void add_part(std::vector<Part>& parts, const fs::path& stem,
+              const std::vector<GeneratedPair>& pairs) {
   std::string english, german, trees;
   for (const GeneratedPair& pair : pairs) {
     english += pair.english + '\n';
     german += pair.german + '\n';
     trees += write_tree(pair.tree) + '\n';
   }
-  const auto write = [&](const char* suffix, const std::string& content) {
-    const fs::path path = stem.string() + suffix;
-    write_file_atomically(path, content);
-    log("wrote " + path.string());
-  };
-  write(".en", english);
-  write(".de", german);
-  write(".ptb", trees);
+  parts.push_back({stem.string() + ".en", std::move(english)});
+  parts.push_back({stem.string() + ".de", std::move(german)});
+  parts.push_back({stem.string() + ".ptb", std::move(trees)});
+}
+
+bool has_other_content(const Part& part) {
+  if (!fs::exists(part.path)) return false;
+  return fs::file_size(part.path) != part.content.size() || read_file(part.path) != part.content;
 }
 
 }  // namespace
@@ -35,9 +41,20 @@ GeneratedCorpus write_generated_corpus(const fs::path& directory, const Generate
                                        uint64_t seed, const Log& log) {
   make_directories(directory);  // first, so that an error is reported before the work
   GeneratedCorpus corpus = generate_corpus(seed, sizes);
-  write_part(directory / "train", corpus.train, log);
-  write_part(directory / "valid", corpus.valid, log);
-  write_part(directory / "test", corpus.test, log);
+  std::vector<Part> parts;
+  add_part(parts, directory / "train", corpus.train);
+  add_part(parts, directory / "valid", corpus.valid);
+  add_part(parts, directory / "test", corpus.test);
+  for (const Part& part : parts) {
+    if (!has_other_content(part)) continue;
+    throw DataError(part.path.string() +
+                    ": exists with other text and is not replaced; delete it, or give another "
+                    "directory");
+  }
+  for (const Part& part : parts) {
+    write_file_atomically(part.path, part.content);
+    log("wrote " + part.path.string());
+  }
   log(std::to_string(corpus.train.size()) + " training, " + std::to_string(corpus.valid.size()) +
       " validation and " + std::to_string(corpus.test.size()) +
       " test pairs, all different; seed " + std::to_string(seed));

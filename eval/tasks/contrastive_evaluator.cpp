@@ -1,7 +1,6 @@
 #include "eval/tasks/contrastive_evaluator.h"
 
 #include "base/error.h"
-#include "base/file.h"
 #include "base/format.h"
 #include "data/lines.h"
 #include "eval/tasks/evaluator.h"
@@ -26,8 +25,8 @@ class ContrastiveEvaluator final : public Evaluator {
       : Evaluator(input), tokenizers_(input.tokenizers), per_token_(options.per_token) {
     const std::string source = text_path(input.text, input.data.source);
     const std::string target = text_path(input.text, input.data.target);
-    const auto sources = read_lines(source), rights = read_lines(target);
-    const auto wrongs = read_lines(options.wrong);
+    const auto sources = read_utf8_lines(source), rights = read_utf8_lines(target);
+    const auto wrongs = read_utf8_lines(options.wrong);
     if (sources.empty() || rights.size() != sources.size() || wrongs.size() != sources.size()) {
       throw DataError(source + " has " + std::to_string(sources.size()) + " lines, " + target +
                       " " + std::to_string(rights.size()) + ", " + options.wrong + " " +

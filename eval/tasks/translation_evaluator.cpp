@@ -1,7 +1,6 @@
 #include "eval/tasks/translation_evaluator.h"
 
 #include "base/error.h"
-#include "base/file.h"
 #include "eval/tasks/translator.h"
 #include "model/seq2seq.h"
 
@@ -11,8 +10,8 @@ TranslationEvaluator::TranslationEvaluator(const EvaluatorInput& input, const Se
     : Evaluator(input), tokenizers_(input.tokenizers), search_(search) {
   const std::string source = text_path(input.text, input.data.source);
   const std::string target = text_path(input.text, input.data.target);
-  sources_ = read_lines(source);
-  references_ = {read_lines(target)};
+  sources_ = read_utf8_lines(source);
+  references_ = {read_utf8_lines(target)};
   const size_t lines = references_.front().size();
   if (sources_.size() == lines && lines > 0) return;
   throw DataError(source + " has " + std::to_string(sources_.size()) + " lines, " + target + " " +

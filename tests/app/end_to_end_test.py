@@ -131,8 +131,60 @@ class EndToEnd(ProgramTest):
         _, error = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 128 + signal.SIGTERM)
         self.assertIn("attn train stopped --resume", error)
-        self.attn("train", "stopped", "--resume")
-        self.assertEqual(self.weights("stopped"), self.whole_run())
+        # SIGHUP, of a terminal that is closed, does the same unless nohup ignores it.
+        process = self.start("train", "stopped", "--resume", "--set", "train.steps=3000")
+        time.sleep(1.5)
+        process.send_signal(signal.SIGHUP)
+        _, error = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 128 + signal.SIGHUP)
+        self.assertIn("checkpoint saved", error)
+
+    def test_generated_text_does_not_replace_another(self):
+        sizes = ("--train", "9", "--valid", "2", "--test", "2")
+        self.attn("generate", "made", *sizes)
+        self.attn("generate", "made", *sizes)  # the same text
+        before = self.files("made")
+        self.one_line("generate", "made", *sizes, "--seed", "2", code=3, names=["made/train.en", "not replaced"])
+        self.assertEqual(self.files("made"), before)
+        self.one_line("generate", "made", "--train", "100000000000", code=2, names=["--train"])
+
+    def test_a_changed_validation_text_selects_the_best_checkpoint_anew(self):
+        (self.path / "judged").mkdir()
+        texts = {s: (self.path / f"corpus/valid.{s}").read_text().splitlines(keepends=True) for s in ("en", "de")}
+        for suffix, lines in texts.items():
+            self.write(f"judged/valid.{suffix}", "".join(lines[:9]))
+        self.attn("train", "small.json", "--run", "judge", "--set", "data.valid=judged/valid", "train.steps=20")
+        self.assertNotIn("selected again", self.attn("train", "judge", "--resume", "--set", "train.steps=40").stderr)
+        for suffix, lines in texts.items():
+            self.write(f"judged/valid.{suffix}", "".join(lines[9:]))
+        self.assertIn("the text of evaluator valid has changed",
+                      self.attn("train", "judge", "--resume", "--set", "train.steps=60").stderr)
+        self.assertEqual((self.path / "judge/checkpoints/best").read_text()[5:13], "00000060")
+
+    def test_a_dash_is_standard_input_and_output(self):
+        self.whole_run()
+        text = (self.path / "corpus/test.en").read_text().splitlines(keepends=True)[0]
+        plain = self.attn("translate", "whole", stdin=text).stdout
+        self.assertEqual(self.attn("translate", "whole", "--input", "-", "--output", "-", stdin=text).stdout, plain)
+        self.assertFalse((self.path / "-").exists())
+
+    def test_options_without_effect_on_a_trained_model_are_rejected(self):
+        self.whole_run()
+        for option in ("model.d_model=8", "train.precision=bf16", "data.vocab_size=7", "seed=3"):
+            self.one_line("eval", "whole", "--set", option, code=2, names=[f"--set {option}", "trained model"])
+        self.one_line("bench", "search", "whole", "corpus/test.en", "--set", "model.layers=2", code=2,
+                      names=["model.layers", "trained model"])
+
+    def test_evaluators_need_utf8(self):
+        self.whole_run()
+        (self.path / "bytes").mkdir()
+        for suffix in ("en", "de"):
+            (self.path / f"bytes/test.{suffix}").write_bytes((self.path / f"corpus/test.{suffix}").read_bytes())
+        lines = (self.path / "bytes/test.de").read_bytes().split(b"\n")
+        lines[2] += b"\xff"
+        (self.path / "bytes/test.de").write_bytes(b"\n".join(lines))
+        evaluator = 'eval=[{"name": "b", "kind": "bleu", "data": "bytes/test"}]'
+        self.one_line("eval", "whole", "--set", evaluator, code=3, names=["bytes/test.de:3", "UTF-8"])
 
     def test_another_runtime_is_reported_and_gone_on_with(self):
         self.whole_run()
@@ -588,6 +640,19 @@ class EndToEnd(ProgramTest):
         self.one_line("score", "bleu", "a", "b", "--tokenize", "zh", code=2, names=["attn score bleu --help"])
 
     def test_a_directory_that_cannot_be_written_is_one_line(self):
+        self.whole_run()
+        for command in (("translate", "whole/config.json"), ("average", "whole/config.json")):
+            self.one_line(*command, code=2, names=["whole/config.json", "give the run, whole"])
+        self.write("rows.json", {"base": "small.json", "rows": [{"name": "base"}]})
+        self.one_line("sweep", "rows.json", "--run", "whole", code=2, names=["whole", "a run"])
+        self.write("lost.json", {"base": "nowhere.json"})
+        self.one_line("train", "lost.json", code=2, names=["lost.json: base", "nowhere.json"])
+        self.one_line("train", "smal.json", "--run", "whole", code=3, names=["smal.json"])
+        shutil.copytree(self.path / "whole", self.path / "unwritable")
+        (self.path / "unwritable/report.html").mkdir()
+        printed = self.attn("report", "unwritable")
+        self.assertIn("## Scores", printed.stdout)
+        self.assertIn("the report is only printed", printed.stderr)
         self.write("file", "not a directory")
         self.one_line("train", "small.json", "--run", "file/run", code=3, names=["file/run"])
 

@@ -55,6 +55,23 @@ TEST_CASE("help before a command is --help behind it") {
   CHECK(expand_shorthands({"train", "help"}) == Words{"train", "help"});
 }
 
+TEST_CASE("values that CLI11 would misread are errors") {
+  CHECK(answer({"average", "x", "--last", "010"}) ==
+        "average: --last: 010: expected a decimal integer without leading zeros");
+  CHECK(answer({"average", "x", "--last=-010"}) ==
+        "average: --last: -010: expected a decimal integer without leading zeros");
+  CHECK(answer({"average", "x", "--last", "99999999999999999999"}) ==
+        "average: --last: 99999999999999999999: expected an integer of at most 64 bits");
+  CHECK(answer({"train", "x", "--run", ""}) ==
+        "train: --run: the value is empty; leave out the flag, or give a value");
+  CHECK(answer({"train", "x", "--run="}) ==
+        "train: --run: the value is empty; leave out the flag, or give a value");
+  for (const char* good : {"0", "10", "-3", "+7", "9223372036854775807"}) {
+    CHECK(answer({"average", "x", "--last", good}).empty());
+  }
+  CHECK(answer({"train", "x", "--run", "007"}).empty());  // a text
+}
+
 TEST_CASE("the error for a misspelt command or flag suggests the nearest") {
   CHECK(answer({"trian", "x"}) == "trian: unknown command; did you mean train?");
   CHECK(answer({"--threads", "2", "trian"}) == "trian: unknown command; did you mean train?");

@@ -46,6 +46,17 @@ TEST_CASE("grids make a row for each combination, seeds a run for each") {
   CHECK(some.runs.size() == 5);
 }
 
+TEST_CASE("the values of a grid, which name its rows, cannot be overridden") {
+  const Sweeps sweeps;
+  const auto text = sweeps.rows(R"({"name": "g", "grid": {"model.heads": [1, 4]}})");
+  CHECK_THROWS_WITH(sweeps.plan(text, {.assignments = {"model.heads=2"}}),
+                    contains("--set model.heads=2: row g.heads=1"));
+  CHECK_THROWS_WITH(sweeps.plan(text, {.assignments = {"model={}"}}), contains("model.heads"));
+  CHECK_NOTHROW(sweeps.plan(text, {.assignments = {"train.steps=7"}}));
+  CHECK_THROWS_WITH(sweeps.plan(sweeps.rows(R"({"name": "g", "grid": {"seed": [1, 2]}})")),
+                    contains("rows[1].grid.seed") && contains("belongs in \"seeds\""));
+}
+
 TEST_CASE("a row is compared with the row that it names, a grid's row by its full name") {
   const Sweeps sweeps;
   const SweepPlan plan = sweeps.plan(sweeps.rows(

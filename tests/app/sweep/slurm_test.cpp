@@ -3,6 +3,7 @@
 #include <string>
 
 #include "app/machine/shell.h"
+#include "app/sweep/slurm_time.h"
 #include "tests/app/sweep/sweeps.h"
 #include "tests/support/catch.h"
 
@@ -24,6 +25,28 @@ TEST_CASE("the batch script requests the file's resources, quoted for the shell"
     CHECK_THAT(script, contains(part));
   }
   CHECK(script.find("--mem") == std::string::npos);
+}
+
+TEST_CASE("a time limit of Slurm must exceed the notice by more than a minute") {
+  CHECK(slurm_seconds("90") == 90 * 60);
+  CHECK(slurm_seconds("1:30") == 90);
+  CHECK(slurm_seconds("02:00:05") == 2 * 3600 + 5);
+  CHECK(slurm_seconds("2-3") == (2 * 24 + 3) * 3600);
+  CHECK(slurm_seconds("2-3:4") == ((2 * 24 + 3) * 60 + 4) * 60);
+  CHECK(slurm_seconds("2-3:4:5") == ((2 * 24 + 3) * 60 + 4) * 60 + 5);
+  CHECK_FALSE(slurm_seconds("").has_value());
+  CHECK_FALSE(slurm_seconds("UNLIMITED").has_value());
+  for (const char* wrong : {"2h", "1:2:3:4", "-", "1-", "1:", "-5", "1e3"}) {
+    CHECK_THROWS_WITH(slurm_seconds(wrong), contains("slurm.time"));
+  }
+  const Sweeps sweeps;
+  const auto plan = [&](const std::string& time) {
+    return sweeps.plan(R"({"base": "base.json", "rows": [{"name": "a"}],
+                           "slurm": {"notice": 120, "time": ")" +
+                       time + "\"}}");
+  };
+  CHECK_NOTHROW(plan("4"));
+  CHECK_THROWS_WITH(plan("3"), contains("slurm.time: \"3\": must exceed slurm.notice (120 s)"));
 }
 
 TEST_CASE("several tasks are started by srun, or by mpirun where srun has no PMIx") {
