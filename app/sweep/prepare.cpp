@@ -48,7 +48,7 @@ void learn_into(const fs::path& folder, const DataConfig& data, const Log& log) 
   const DataConfig text = with_training_text(data, cache, 1, log);
   check_texts(text_path(text.train, text.source), text_path(text.train, text.target));
   const Tokenizers made = make_tokenizers(without_features(with_vocabulary_text(data, cache)), log);
-  AtomicDirectory directory(folder);
+  AtomicDirectory directory(folder, AtomicDirectory::Existing::replace);
   const ModelDirectory both(directory.path());
   write_file_atomically(both.source_tokenizer(), made.source->serialized());
   if (made.target != made.source) {
@@ -73,11 +73,15 @@ void keep_vocabulary(PlannedRun& run) {
 void share_vocabulary(DataConfig& data, const fs::path& sweep, TextHashes& hashes, const Log& log) {
   if (is_complete(data)) return;
   const fs::path folder = sweep / "vocabulary" / to_hex(hash_text(vocabulary_key(data, hashes)));
-  if (!fs::exists(folder)) {
-    const RunLock lock(sweep / "vocabulary", 3600.0);  // other jobs of the array may wait for it
-    if (!fs::exists(folder)) learn_into(folder, data, log);
-  }
   const ModelDirectory both(folder);
+  const auto missing = [&] {  // also if files of the folder were lost
+    return !fs::exists(both.source_tokenizer()) ||
+           (!data.shared_vocabulary && !fs::exists(both.target_tokenizer()));
+  };
+  if (missing()) {
+    const RunLock lock(sweep / "vocabulary", 3600.0);  // other jobs of the array may wait for it
+    if (missing()) learn_into(folder, data, log);
+  }
   data.source_model = both.source_tokenizer().string();
   if (!data.shared_vocabulary) data.target_model = both.target_tokenizer().string();
 }

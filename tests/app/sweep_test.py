@@ -475,6 +475,16 @@ class Sweeps(ProgramTest):
         self.attn("sweep", "longer.json", "--run", "failed", "--collect", "lengths", "--set", "train.steps=8")
         self.assertEqual(steps("failed"), 8)
 
+    def test_a_lost_vocabulary_is_learnt_again(self):
+        self.write("vocabulary.json", {"base": "base.json", "rows": [{"name": "base"}]})
+        run = lambda seeds: self.attn("sweep", "vocabulary.json", "--run", "words", "--seeds", seeds, "--set", "train.steps=2")
+        run("1")
+        model, = (self.path / "words/vocabulary").glob("*/source.model")
+        before = model.read_bytes()
+        model.unlink()
+        run("2")
+        self.assertEqual(model.read_bytes(), before)
+
     def test_a_sweep_with_early_stopping_can_be_extended(self):
         self.write("patient.json", {"base": "base.json", "rows": [{"name": "base"}]})
         run = lambda count: self.attn("sweep", "patient.json", "--run", "patient", "--set", "train.patience=50", "--set",
