@@ -72,6 +72,22 @@ void write_mixture(const std::vector<MixturePart>& parts, const std::vector<Part
   target.commit();
 }
 
+// Throws ConfigError if the copies are too many.
+void check_size(std::span<const MixturePart> parts) {
+  double sentences = 0.0, copies = 0.0;
+  for (const MixturePart& part : parts) {
+    sentences += static_cast<double>(part.sentences);
+    copies += part.times * static_cast<double>(part.sentences);
+  }
+  if (copies <= kMostCopies * sentences) return;
+  const MixturePart& most = *std::ranges::max_element(parts, {}, &MixturePart::times);
+  throw ConfigError(format("the ratios of data.silver and data.sources repeat %.0f sentences to "
+                           "%.3g, more than %.0f times as many: each one of ",
+                           sentences, copies, kMostCopies) +
+                    most.text + format(" would be used %.3g times; ", most.times) +
+                    (most.group == 0 ? "raise the lowest ratio" : "lower its ratio"));
+}
+
 }  // namespace
 
 std::vector<MixturePart> mixture_parts(const DataConfig& data) {
@@ -86,22 +102,6 @@ std::vector<MixturePart> mixture_parts(const DataConfig& data) {
                      .ratio = source.ratio});
   }
   return parts;
-}
-
-// Throws ConfigError if the copies are too many.
-static void check_size(std::span<const MixturePart> parts) {
-  double sentences = 0.0, copies = 0.0;
-  for (const MixturePart& part : parts) {
-    sentences += static_cast<double>(part.sentences);
-    copies += part.times * static_cast<double>(part.sentences);
-  }
-  if (copies <= kMostCopies * sentences) return;
-  const MixturePart& most = *std::ranges::max_element(parts, {}, &MixturePart::times);
-  throw ConfigError(format("the ratios of data.silver and data.sources repeat %.0f sentences to "
-                           "%.3g, more than %.0f times as many: each one of ",
-                           sentences, copies, kMostCopies) +
-                    most.text + format(" would be used %.3g times; ", most.times) +
-                    (most.group == 0 ? "raise the lowest ratio" : "lower its ratio"));
 }
 
 void set_times(std::vector<MixturePart>& parts) {

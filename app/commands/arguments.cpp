@@ -40,6 +40,11 @@ std::string full_name(const CLI::App& command) {
          command.get_name();
 }
 
+// The place of an error on its command line: "bench step: ", "" for the program itself.
+std::string place_of(const CLI::App& command) {
+  return command.get_parent() == nullptr ? "" : full_name(command) + ": ";
+}
+
 // The long names of the visible flags, without the dashes.
 std::vector<std::string> flags_of(const CLI::App& command) {
   std::vector<std::string> flags;
@@ -67,8 +72,7 @@ std::string option_meant(const CLI::App& command, const std::string& found) {
       flag.find_first_not_of('-') == std::string::npos ? flag.size() : flag.find_first_not_of('-'));
   std::string value = equals == std::string::npos ? next : argument.substr(equals + 1);
   if (value.empty() || is_flag(value)) value = "VALUE";
-  const std::string where =
-      (command.get_parent() == nullptr ? "" : full_name(command) + ": ") + flag + ": unknown flag";
+  const std::string where = place_of(command) + flag + ": unknown flag";
   const auto as_option = [&](const std::string& option) {
     return ConfigError(where + "; set the config's option with --set " + option + "=" + value);
   };
@@ -91,8 +95,7 @@ std::string option_meant(const CLI::App& command, const std::string& found) {
 void check_value(const CLI::App& command, const std::string& flag, const CLI::Option& option,
                  const std::string& value) {
   const auto fail = [&](const std::string& why) {
-    return ConfigError((command.get_parent() == nullptr ? "" : full_name(command) + ": ") + flag +
-                       ": " + why);
+    return ConfigError(place_of(command) + flag + ": " + why);
   };
   if (value.empty()) throw fail("the value is empty; leave out the flag, or give a value");
   const std::string type = option.get_type_name();
@@ -169,8 +172,8 @@ void check_arguments(const CLI::App& app, const std::vector<std::string>& argume
     const std::vector<std::string> commands = commands_of(*command);
     if (commands.empty()) continue;
     if (std::find(commands.begin(), commands.end(), argument) == commands.end()) {
-      throw ConfigError((command->get_parent() == nullptr ? "" : full_name(*command) + ": ") +
-                        argument + ": unknown command" + suggestion(argument, commands));
+      throw ConfigError(place_of(*command) + argument + ": unknown command" +
+                        suggestion(argument, commands));
     }
     command = command->get_subcommand(argument);
   }

@@ -30,13 +30,9 @@ void repair(std::string& line, const std::string& name, int64_t number, int64_t&
   line = clean;
 }
 
-bool is_standard(const std::filesystem::path& file) {
-  return file.empty() || file == "-";
-}
-
 std::ifstream opened(const std::filesystem::path& file) {
   std::ifstream in;
-  if (is_standard(file)) return in;
+  if (file.empty()) return in;
   errno = 0;
   in.open(file, std::ios::binary);
   if (!in || std::filesystem::is_directory(file)) {
@@ -50,11 +46,12 @@ std::ifstream opened(const std::filesystem::path& file) {
 
 void for_each_chunk(const ChunkedInput& input, OutputFile& output,
                     const std::function<void(std::span<const std::string>)>& answer) {
-  const bool is_stdin = is_standard(input.file);
-  const std::string name = is_stdin ? "standard input" : input.file.string();
-  std::ifstream file = opened(input.file);
+  const std::filesystem::path path = input.file == "-" ? "" : input.file;
+  const bool is_stdin = path.empty();
+  const std::string name = is_stdin ? "standard input" : path.string();
+  std::ifstream file = opened(path);
   std::istream& in = is_stdin ? std::cin : file;
-  InputProgress read(is_stdin ? std::filesystem::path() : input.file);
+  InputProgress read(path);
   const ProgressLine progress({.what = input.what,
                                .unit = "sentences",
                                .done = [] { return searched_sentences.load(); },

@@ -28,6 +28,11 @@ std::string sweep_source(const fs::path& directory) {
   return known ? plan["source"].get<std::string>() : "FILE";
 }
 
+void require_no_file(const fs::path& path) {
+  if (!fs::exists(path) || fs::is_directory(path)) return;
+  throw ConfigError(path.string() + ": a file; give a directory with --run");
+}
+
 std::string first_config(const fs::path& sweep) {
   const Json plan = json_of(sweep / kSweepFile);
   if (!plan.is_object() || !plan.contains("rows") || !plan["rows"].is_array()) return "ROW";
@@ -113,6 +118,7 @@ void require_report_path(const fs::path& path) {
 }
 
 void require_no_sweep(const fs::path& path) {
+  require_no_file(path);
   if (!is_sweep_directory(path)) return;
   throw ConfigError(path.string() + ": a sweep directory; resume the sweep with: attn sweep " +
                     sweep_source(path) + " --run " + path.string() +
@@ -120,9 +126,7 @@ void require_no_sweep(const fs::path& path) {
 }
 
 void require_no_run(const fs::path& path) {
-  if (fs::exists(path) && !fs::is_directory(path)) {
-    throw ConfigError(path.string() + ": a file; give a directory with --run");
-  }
+  require_no_file(path);
   if (is_run(path)) {
     throw ConfigError(path.string() + ": a run; give another directory with --run");
   }

@@ -34,7 +34,8 @@ bool is_run(const std::filesystem::path& path);
 /// or a checkpoint.
 void require_report_path(const std::filesystem::path& path);
 
-/// Throws ConfigError if `path`, where a run is to be trained, is a sweep directory.
+/// Throws ConfigError if `path`, where a run is to be trained, is a sweep directory or a
+/// file.
 void require_no_sweep(const std::filesystem::path& path);
 
 /// Throws ConfigError if `path`, where a sweep is to be trained, is a run or a file.

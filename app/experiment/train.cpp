@@ -139,9 +139,6 @@ PlannedTraining plan(const TrainOptions& options) {
   const fs::path run = !options.run.empty() ? options.run
                        : by_run             ? options.path
                                             : fs::path("runs") / options.path.stem();
-  if (fs::exists(run) && !fs::is_directory(run)) {
-    throw ConfigError(run.string() + ": a file; give a directory with --run");
-  }
   require_no_sweep(run);
   require_no_checkpoint(run);
   if (by_run || checkpoint_selector(options.path)) require_no_checkpoint(options.path);

@@ -30,15 +30,21 @@ namespace attn {
 namespace fs = std::filesystem;
 namespace {
 
-// The evaluator that selects the best checkpoint: the first one with a schedule.
+// Index of the evaluator that selects the best checkpoint, the first one with a schedule; the
+// number of evaluators if there is none.
+size_t deciding(const Experiment& experiment) {
+  const auto& all = experiment.eval;
+  const auto scheduled = [](const EvaluatorConfig& config) { return config.every != 0; };
+  return static_cast<size_t>(std::ranges::find_if(all, scheduled) - all.begin());
+}
+
 Json decisive(const Experiment& experiment) {
-  for (const EvaluatorConfig& config : experiment.eval) {
-    if (config.every == 0) continue;
-    Json json = write_config(config);
-    json["data"] = config.data.empty() ? experiment.data.valid : config.data;
-    return json;
-  }
-  return {};
+  const size_t i = deciding(experiment);
+  if (i == experiment.eval.size()) return {};
+  const EvaluatorConfig& config = experiment.eval[i];
+  Json json = write_config(config);
+  json["data"] = config.data.empty() ? experiment.data.valid : config.data;
+  return json;
 }
 
 constexpr double kStopSeconds = 4.0;
@@ -204,21 +210,18 @@ void TrainingRun::restore(bool resume, const OptimizerState& whole) {
 
 // Whether the text of the evaluator that selects the best checkpoint is another than before.
 bool TrainingRun::deciding_text_changed() {
-  for (size_t i = 0; i < evaluators_.size(); ++i) {
-    const EvaluatorConfig& config = experiment_.eval[i];
-    if (config.every == 0) continue;
-    std::string before;
-    for (const Json& record : read_metrics(directory_)) {
-      const bool its =
-          record.value("kind", "") == "eval" && record.value("name", "") == config.name;
-      if (its) before = record.value("text", "");
-    }
-    if (before.empty() || before == evaluators_[i]->text_key()) return false;
-    progress_->log("the text of evaluator " + config.name +
-                   " has changed: the best checkpoint is selected again");
-    return true;
+  const size_t i = deciding(experiment_);
+  if (i == evaluators_.size()) return false;
+  const std::string& name = experiment_.eval[i].name;
+  std::string before;
+  for (const Json& record : read_metrics(directory_)) {
+    const bool its = record.value("kind", "") == "eval" && record.value("name", "") == name;
+    if (its) before = record.value("text", "");
   }
-  return false;
+  if (before.empty() || before == evaluators_[i]->text_key()) return false;
+  progress_->log("the text of evaluator " + name +
+                 " has changed: the best checkpoint is selected again");
+  return true;
 }
 
 // Checkpoints newer than the newest valid one are corrupt; training will reuse their names.
