@@ -123,8 +123,8 @@ struct SearchConfig {
           "with them; 0: any tag");
     visit("weights", self.weights,
           "precision of the weights in search, with the packed decoder: fp32, bf16 (encoder and "
-          "decoder, needs AVX-512 BF16 or AMX) or int8 (decoder; with AVX-512 VNNI also its "
-          "activations; the encoder in bf16 where the processor has it)");
+          "decoder, needs AVX-512 BF16 or AMX) or int8 (decoder; with AVX-512 VNNI or AVX2 also "
+          "its activations; the encoder in bf16 where the processor has it)");
     visit("ensemble", self.ensemble,
           "several models: mean of their probabilities (probability), or of their "
           "log-probabilities, normalized (log_probability)");

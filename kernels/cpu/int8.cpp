@@ -11,6 +11,11 @@ namespace attn::cpu {
 namespace generic {
 const Int8Kernels* int8_table();
 }
+#ifdef ATTN_X86_KERNELS
+namespace avx2_int8 {
+const Int8Kernels* table();
+}
+#endif
 #ifdef ATTN_VNNI_KERNELS
 namespace avx512_vnni {
 const Int8Kernels* table();
@@ -31,6 +36,13 @@ const Int8Kernels* vnni_kernels() {
   if (native_isa() >= Isa::avx512 && __builtin_cpu_supports("avx512vnni")) {
     return avx512_vnni::table();
   }
+#endif
+  return nullptr;
+}
+
+const Int8Kernels* avx2_kernels() {
+#ifdef ATTN_X86_KERNELS
+  if (native_isa() >= Isa::avx2) return avx2_int8::table();
 #endif
   return nullptr;
 }
@@ -65,15 +77,18 @@ void pack_int8(const float* weight, int64_t outputs, int64_t inputs, int64_t pan
 }
 
 const Int8Kernels* supported_int8(int64_t index) {
-  const Int8Kernels* const fast = vnni_kernels();
-  if (fast != nullptr && index-- == 0) return fast;
+  for (const Int8Kernels* const fast : {vnni_kernels(), avx2_kernels()}) {
+    if (fast != nullptr && index-- == 0) return fast;
+  }
   return index == 0 ? generic::int8_table() : nullptr;
 }
 
 const Int8Kernels* int8_kernels() {
   static const Int8Kernels* const kernels = [] {
     const auto [isa, named] = chosen_isa();
+    // With AVX-512 but without VNNI, float32 products are as fast as AVX2's of int8.
     if (isa >= Isa::avx512) return vnni_kernels();
+    if (isa == Isa::avx2) return avx2_kernels();
     // Plain C++ is slower than float32 products and only used in tests.
     return isa == Isa::generic && named ? generic::int8_table() : nullptr;
   }();

@@ -1,4 +1,4 @@
-// Products of int8 matrices, by AVX-512 VNNI or plain C++. Sums are int32, exact for up to
+// Products of int8 matrices, by AVX-512 VNNI, AVX2 or plain C++. Sums are int32, exact for up to
 // kInt8Inputs inputs. Raw pointers, row-major.
 #pragma once
 

@@ -42,6 +42,7 @@ const Kernels& table() {
                                      panels_of,
                                      pack_panels,
                                      pack_columns,
+                                     pack_tiles,
                                      multiply_panels};
   return kTable;
 }

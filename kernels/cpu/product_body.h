@@ -46,27 +46,44 @@ static void pack_columns(const float* rows, int64_t stride, int64_t inputs, int6
   }
 }
 
+// The rows of a left operand that is stored as [inputs, rows], tile after tile, [inputs][rows of
+// the tile] each: in place, a tile would read a part of a cache line per input, and lines that are
+// a power of two apart share a few sets of the cache.
+static void pack_tiles(const float* columns, int64_t stride, int64_t inputs, int64_t rows,
+                       float* tiles) {
+  for (int64_t i = 0; i < inputs; ++i, columns += stride) {
+    int64_t row = 0;
+    for (; row + kTileRows <= rows; row += kTileRows) {
+      __builtin_memcpy(tiles + row * inputs + i * kTileRows, columns + row,
+                       kTileRows * sizeof(float));
+    }
+    const int64_t rest = rows - row;
+    float* last = tiles + row * inputs + i * rest;
+    for (int64_t r = 0; r < rest; ++r) last[r] = columns[row + r];
+  }
+}
+
 // sums[r] += x[r][i] w, with w the weights of input i.
-template <int kRows, bool kTransposed>
+template <int kRows, bool kTiled>
 static inline void add_input(const PanelProduct& p, const float* x, int64_t i,
                              const Vector (&w)[kTileVectors], Vector (&sums)[kRows][kTileVectors]) {
 #pragma GCC unroll 16
   for (int r = 0; r < kRows; ++r) {
 #pragma GCC unroll 4
     for (int v = 0; v < kTileVectors; ++v) {
-      sums[r][v] += (kTransposed ? x[i * p.x_stride + r] : x[r * p.x_stride + i]) * w[v];
+      sums[r][v] += (kTiled ? x[i * kRows + r] : x[r * p.x_stride + i]) * w[v];
     }
   }
 }
 
-template <int kRows, bool kTransposed>
+template <int kRows, bool kTiled>
 static inline void add_products(const PanelProduct& p, const float* x, const float* panel,
                                 Vector (&sums)[kRows][kTileVectors]) {
   for (int64_t i = 0; i < p.inputs; ++i) {
     Vector w[kTileVectors];
 #pragma GCC unroll 4
     for (int v = 0; v < kTileVectors; ++v) w[v] = load(panel + i * kPanel + v * kLanes);
-    add_input<kRows, kTransposed>(p, x, i, w, sums);
+    add_input<kRows, kTiled>(p, x, i, w, sums);
   }
 }
 
@@ -75,7 +92,7 @@ static inline Vector widened(Lanes words, int k) {
   return __builtin_convertvector((words << (24 - 8 * k)) >> 24, Vector);
 }
 
-template <int kRows, bool kTransposed>
+template <int kRows, bool kTiled>
 static inline void add_products(const PanelProduct& p, const float* x, const uint32_t* panel,
                                 Vector (&sums)[kRows][kTileVectors]) {
   for (int64_t i0 = 0; i0 < p.inputs; i0 += kWordInputs, panel += kPanel) {
@@ -88,13 +105,14 @@ static inline void add_products(const PanelProduct& p, const float* x, const uin
       Vector w[kTileVectors];
 #pragma GCC unroll 4
       for (int v = 0; v < kTileVectors; ++v) w[v] = widened(words[v], k);
-      add_input<kRows, kTransposed>(p, x, i0 + k, w, sums);
+      add_input<kRows, kTiled>(p, x, i0 + k, w, sums);
     }
   }
 }
 
-// y = sums + b of `rows` rows from `row`. Not a template: compiled into every tile, unrolled, it
-// took most of the time of compilation.
+// y = sums + b of `rows` rows from `row`, for int8 weights, tiles of fewer rows and the last panel,
+// which may exceed the outputs. Not a template: compiled into every tile, unrolled, it took most of
+// the time of compilation.
 __attribute__((noinline)) static void store_tile(const PanelProduct& p,
                                                  const Vector (*sums)[kTileVectors], int rows,
                                                  int64_t row, int64_t output) {
@@ -122,12 +140,40 @@ __attribute__((noinline)) static void store_tile(const PanelProduct& p,
   }
 }
 
-template <int kRows, bool kTransposed, class Weight>
+// y = sums + b of whole vectors, from the registers.
+template <int kRows>
+static inline void store_sums(const PanelProduct& p, Vector (&sums)[kRows][kTileVectors], float* y,
+                              int64_t output) {
+  if (p.bias) {
+#pragma GCC unroll 4
+    for (int v = 0; v < kTileVectors; ++v) {
+      const Vector bias = load(p.bias + output + v * kLanes);
+#pragma GCC unroll 16
+      for (int r = 0; r < kRows; ++r) sums[r][v] += bias;
+    }
+  }
+#pragma GCC unroll 16
+  for (int r = 0; r < kRows; ++r, y += p.y_stride) {
+#pragma GCC unroll 4
+    for (int v = 0; v < kTileVectors; ++v) {
+      Vector sum = sums[r][v];
+      if (p.add) sum += load(y + v * kLanes);
+      if (p.relu) sum = sum < 0.0f ? Vector{} : sum;  // propagates NaN
+      store(y + v * kLanes, sum);
+    }
+  }
+}
+
+template <int kRows, bool kTiled, class Weight>
 static inline void product_tile(const PanelProduct& p, const Weight* panel, int64_t row,
                                 int64_t output) {
-  const float* x = p.x + (kTransposed ? row : row * p.x_stride);
+  const float* x = p.x + (kTiled ? row * p.inputs : row * p.x_stride);
   Vector sums[kRows][kTileVectors] = {};
-  add_products<kRows, kTransposed>(p, x, panel, sums);
+  add_products<kRows, kTiled>(p, x, panel, sums);
+  if (kRows == kTileRows && !p.scales && output + kPanel <= p.outputs) {
+    store_sums<kRows>(p, sums, p.y + row * p.y_stride + output, output);
+    return;
+  }
   // A copy: `sums` itself is only kept in registers if its address is not taken.
   Vector tile[kRows][kTileVectors];
 #pragma GCC unroll 16
@@ -138,8 +184,18 @@ static inline void product_tile(const PanelProduct& p, const Weight* panel, int6
   store_tile(p, tile, kRows, row, output);
 }
 
+// The tile of the last `rows` rows, fewer than kTileRows.
+template <int kRows, bool kTiled, class Weight>
+static inline void last_tile(const PanelProduct& p, const Weight* panel, int64_t row, int rows,
+                             int64_t output) {
+  if constexpr (kRows < kTileRows) {
+    if (rows == kRows) return product_tile<kRows, kTiled>(p, panel, row, output);
+    last_tile<kRows + 1, kTiled>(p, panel, row, rows, output);
+  }
+}
+
 // `size` is that of a panel.
-template <bool kTransposed, class Weight>
+template <bool kTiled, class Weight>
 static void multiply(const PanelProduct& p, const Weight* panels, int64_t size, int64_t first_panel,
                      int64_t last_panel) {
   for (int64_t n = first_panel; n < last_panel; ++n) {
@@ -147,30 +203,10 @@ static void multiply(const PanelProduct& p, const Weight* panels, int64_t size, 
     const int64_t output = n * kPanel;
     int64_t row = 0;
     for (; row + kTileRows <= p.rows; row += kTileRows) {
-      product_tile<kTileRows, kTransposed>(p, panel, row, output);
+      product_tile<kTileRows, kTiled>(p, panel, row, output);
     }
-    // clang-format off
-    switch (p.rows - row) {
-#define ATTN_TILE(count)                                                                   \
-      case count:                                                                          \
-        product_tile<(count < kTileRows) ? count : 1, kTransposed>(p, panel, row, output); \
-        break
-      ATTN_TILE(1);
-      ATTN_TILE(2);
-      ATTN_TILE(3);
-      ATTN_TILE(4);
-      ATTN_TILE(5);
-      ATTN_TILE(6);
-      ATTN_TILE(7);
-      ATTN_TILE(8);
-      ATTN_TILE(9);
-      ATTN_TILE(10);
-      ATTN_TILE(11);
-#undef ATTN_TILE
-      default:
-        break;
-    }
-    // clang-format on
+    const int rest = static_cast<int>(p.rows - row);
+    last_tile<1, kTiled>(p, panel, row, rest, output);
   }
 }
 
@@ -178,7 +214,7 @@ static void multiply_panels(const PanelProduct& p, int64_t first_panel, int64_t 
   if (p.int8_panels) {
     const int64_t words = (p.inputs + kWordInputs - 1) / kWordInputs;
     multiply<false>(p, p.int8_panels, kPanel * words, first_panel, last_panel);
-  } else if (p.transposed) {
+  } else if (p.tiled) {
     multiply<true>(p, p.panels, kPanel * p.inputs, first_panel, last_panel);
   } else {
     multiply<false>(p, p.panels, kPanel * p.inputs, first_panel, last_panel);

@@ -138,8 +138,8 @@ struct PanelProduct {
   int64_t y_stride;
   int64_t rows, inputs, outputs;
   bool relu = false;
-  bool transposed = false;  ///< x is stored as [inputs, rows]; not with int8_panels
-  bool add = false;         ///< adds to y
+  bool tiled = false;  ///< x is packed by pack_tiles; not with int8_panels
+  bool add = false;    ///< adds to y
 };
 
 struct Kernels {
@@ -205,6 +205,10 @@ struct Kernels {
   /// The same for a matrix that is stored as [inputs, outputs], `stride` floats between rows.
   void (*pack_columns)(const float* rows, int64_t stride, int64_t inputs, int64_t outputs,
                        float* panels);
+  /// Packs a left operand that is stored as [inputs, rows], `stride` floats between inputs, into
+  /// inputs · rows floats; a block of rows is a product of its own.
+  void (*pack_tiles)(const float* columns, int64_t stride, int64_t inputs, int64_t rows,
+                     float* tiles);
   void (*multiply_panels)(const PanelProduct&, int64_t first_panel, int64_t last_panel);
 };
 

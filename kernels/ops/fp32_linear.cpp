@@ -107,8 +107,8 @@ void add_weight_gradients(const torch::Tensor& x, std::span<const WeightGradient
                 .rows = outputs,
                 .inputs = rows,
                 .outputs = inputs,
-                .transposed = true,
-                .add = true});
+                .add = true},
+               Left::columns);
     }
   }
 }

@@ -23,17 +23,30 @@ inline int64_t rows_of_block(int64_t width) {
   return std::max(kRows, kElements / std::max<int64_t>(width, 1) / kRows * kRows);
 }
 
-/// The product of all rows with all panels, in blocks of rows on torch's threads.
-inline void multiply(const cpu::PanelProduct& product) {
+/// How x of a product is stored.
+enum class Left { rows, columns };
+
+/// The product of all rows with all panels, in blocks of rows on torch's threads. As columns, x is
+/// stored as [inputs, rows], x_stride floats between inputs.
+inline void multiply(const cpu::PanelProduct& product, Left left = Left::rows) {
   const auto& kernels = cpu::kernels();
   const int64_t block = rows_of_block(product.inputs), panels = kernels.panels(product.outputs);
   at::parallel_for(0, (product.rows + block - 1) / block, 1, [&](int64_t first, int64_t last) {
+    torch::Tensor tiles;
+    if (left == Left::columns) tiles = torch::empty({block, product.inputs});
     for (int64_t b = first; b < last; ++b) {
       cpu::PanelProduct part = product;
       const int64_t row = b * block;
       part.rows = std::min(block, product.rows - row);
-      part.x += part.transposed ? row : row * part.x_stride;
       part.y += row * part.y_stride;
+      if (left == Left::rows) {
+        part.x += row * part.x_stride;
+      } else {
+        kernels.pack_tiles(part.x + row, part.x_stride, part.inputs, part.rows,
+                           tiles.data_ptr<float>());
+        part.x = tiles.const_data_ptr<float>();
+        part.tiled = true;
+      }
       kernels.multiply_panels(part, 0, panels);
     }
   });

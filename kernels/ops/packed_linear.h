@@ -11,7 +11,7 @@ namespace attn {
 
 /// y = x Wᵀ + b with a packed copy of the weight. Float32, on the CPU; torch::linear is the
 /// reference. bf16 rounds both operands. int8 quantizes the weight per output (error at most max
-/// |w| / 254) and, where the processor has instructions for it (AVX-512 VNNI), x per row (at most
+/// |w| / 254) and, with AVX-512 VNNI or AVX2 (cpu/int8.h), x per row (at most
 /// max |x| / 254).
 class PackedLinear {
  public:

@@ -23,13 +23,13 @@ TEST_CASE("packed weights give the product and write nothing beyond the outputs"
                                                 std::tuple<int64_t, int64_t, int64_t>{31, 128, 100},
                                                 std::tuple<int64_t, int64_t, int64_t>{0, 8, 8});
   const bool with_bias = GENERATE(true, false), relu = GENERATE(true, false);
-  const bool transposed = GENERATE(false, true), add = GENERATE(false, true);
-  CAPTURE(rows, inputs, outputs, with_bias, relu, transposed, add);
+  const bool tiled = GENERATE(false, true), add = GENERATE(false, true);
+  CAPTURE(rows, inputs, outputs, with_bias, relu, tiled, add);
   Random random(8);
-  // x is stored as [rows, inputs + 3] or as [inputs, rows + 3]; w as [outputs, inputs], and as
-  // [inputs, outputs + 1].
-  const int64_t x_stride = (transposed ? rows : inputs) + 3, turned_stride = outputs + 1;
-  const auto x = random_floats(random, (transposed ? inputs : rows) * x_stride),
+  // x is stored as [rows, inputs + 3], or as [inputs, rows + 3] and packed into tiles; w as
+  // [outputs, inputs], and as [inputs, outputs + 1].
+  const int64_t x_stride = (tiled ? rows : inputs) + 3, turned_stride = outputs + 1;
+  const auto x = random_floats(random, (tiled ? inputs : rows) * x_stride),
              w = random_floats(random, outputs * inputs), bias = random_floats(random, outputs);
   const auto size = static_cast<size_t>(kernels.panels(outputs) * kernels.panel_outputs * inputs);
   std::vector<float> panels(size), same(size), turned(static_cast<size_t>(inputs * turned_stride));
@@ -39,8 +39,10 @@ TEST_CASE("packed weights give the product and write nothing beyond the outputs"
   }
   kernels.pack_columns(turned.data(), turned_stride, inputs, outputs, same.data());
   CHECK(same == panels);
+  std::vector<float> tiles(static_cast<size_t>(rows * inputs));
+  if (tiled) kernels.pack_tiles(x.data(), x_stride, inputs, rows, tiles.data());
   std::vector<float> y(static_cast<size_t>(rows * (outputs + 2)), 7.0f);
-  const cpu::PanelProduct product{.x = x.data(),
+  const cpu::PanelProduct product{.x = tiled ? tiles.data() : x.data(),
                                   .x_stride = x_stride,
                                   .panels = panels.data(),
                                   .int8_panels = nullptr,
@@ -52,7 +54,7 @@ TEST_CASE("packed weights give the product and write nothing beyond the outputs"
                                   .inputs = inputs,
                                   .outputs = outputs,
                                   .relu = relu,
-                                  .transposed = transposed,
+                                  .tiled = tiled,
                                   .add = add};
   const int64_t half = kernels.panels(outputs) / 2;
   kernels.multiply_panels(product, 0, half);
@@ -61,7 +63,7 @@ TEST_CASE("packed weights give the product and write nothing beyond the outputs"
     for (int64_t o = 0; o < outputs; ++o) {
       double sum = (with_bias ? bias[o] : 0.0) + (add ? 7.0 : 0.0);
       for (int64_t i = 0; i < inputs; ++i) {
-        sum += (transposed ? x[i * x_stride + r] : x[r * x_stride + i]) *
+        sum += (tiled ? x[i * x_stride + r] : x[r * x_stride + i]) *
                static_cast<double>(w[o * inputs + i]);
       }
       if (relu) sum = std::max(sum, 0.0);
