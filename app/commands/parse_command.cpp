@@ -125,6 +125,7 @@ void add_parse_command(CLI::App& app, const Context& context) {
       command->add_flag("--indent", options->indent, "print trees indented, over several lines");
   CLI::Option* draw = command->add_flag("--draw", options->draw, "draw the trees");
   list->excludes(indent)->excludes(draw);
+  indent->excludes(draw);
   command->callback([options, &context] { parse(*options, context); });
 }
 

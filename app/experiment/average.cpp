@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "app/experiment/checkpoint.h"
+#include "app/experiment/find_checkpoint.h"
 #include "app/experiment/input_kind.h"
 #include "app/experiment/progress_line.h"
 #include "app/experiment/run_result.h"
@@ -24,6 +25,9 @@ namespace fs = std::filesystem;
 std::vector<StoredCheckpoint> last_checkpoints(const AverageOptions& options,
                                                std::optional<int64_t> until) {
   const fs::path folder = RunDirectory(options.run).checkpoints();
+  if (!fs::exists(options.run)) {
+    throw DataError(options.run.string() + ": no such run" + did_you_mean(options.run));
+  }
   require_no_config(options.run);
   require_no_checkpoint(options.run);
   const auto any = list_checkpoints(folder);

@@ -82,8 +82,8 @@ fs::path find_selected(const CheckpointSelector& selector) {
   return best->checkpoint.path;
 }
 
-// For a path that does not exist, the same with its first missing name replaced by the nearest one
-// in that folder; "" if none is near.
+// The path with its first missing name replaced by the nearest one in that folder; "" if none is
+// near.
 std::string nearest_path(const fs::path& path) {
   fs::path there;
   for (auto part = path.begin(); part != path.end(); ++part) {
@@ -107,6 +107,11 @@ std::string nearest_path(const fs::path& path) {
 }
 
 }  // namespace
+
+std::string did_you_mean(const fs::path& missing) {
+  const std::string near = nearest_path(missing);
+  return near.empty() ? "" : "; did you mean " + near + "?";
+}
 
 std::optional<CheckpointSelector> checkpoint_selector(const fs::path& path) {
   const std::string text = path.string();
@@ -141,9 +146,7 @@ fs::path find_checkpoint(const fs::path& path) {
                     "it again, or rename this to " + averaged.path().filename().string());
   }
   if (!fs::exists(path)) {
-    const std::string near = nearest_path(path);
-    throw DataError(path.string() + ": no such run or checkpoint" +
-                    (near.empty() ? "" : "; did you mean " + near + "?"));
+    throw DataError(path.string() + ": no such run or checkpoint" + did_you_mean(path));
   }
   require_no_config(path);
   const fs::path folder = path.has_filename() ? path : path.parent_path();

@@ -14,6 +14,7 @@
 #include "base/edit_distance.h"
 #include "base/file.h"
 #include "base/format.h"
+#include "base/parse_number.h"
 
 namespace attn {
 namespace {
@@ -50,6 +51,13 @@ void validate_figures(const PaperFigures& figures, const std::string& place) {
   }
   require(figures.params_m >= 0, place + ".params_m", figures.params_m, "must be 0 or more");
   require(figures.flops >= 0, place + ".flops", figures.flops, "must be 0 or more");
+}
+
+// A size as sbatch reads it; empty: the site's default.
+bool is_slurm_memory(std::string size) {
+  if (size.empty()) return true;
+  if (std::string_view("KMGTkmgt").find(size.back()) != std::string_view::npos) size.pop_back();
+  return parse_number<int64_t>(size).value_or(-1) >= 0;
 }
 
 void validate_row(const SweepRow& row, const std::string& place) {
@@ -286,6 +294,8 @@ void SweepFile::validate() const {
   require(!limit || *limit > slurm.notice + kEarliestNotice, "slurm.time", "\"" + slurm.time + "\"",
           format("must exceed slurm.notice (%lld s) by more than a minute",
                  static_cast<long long>(slurm.notice)));
+  require(is_slurm_memory(slurm.memory), "slurm.memory", "\"" + slurm.memory + "\"",
+          "must be a number of megabytes, or one with K, M, G or T, such as 16G");
   require(slurm.cpus >= 0 && slurm.gpus >= 0 && slurm.at_once >= 0, "slurm", "a negative number",
           "cpus, gpus and at_once must be 0 or more");
   require(slurm.tasks >= 1, "slurm.tasks", slurm.tasks, "must be positive");

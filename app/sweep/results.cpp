@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "app/experiment/failure.h"
+#include "app/experiment/find_checkpoint.h"
 #include "app/experiment/input_kind.h"
 #include "app/experiment/resume.h"
 #include "app/experiment/run_result.h"
@@ -212,7 +213,7 @@ SweepResults collect_results(const fs::path& directory) {
                     (fs::exists(directory)
                          ? ": not a sweep directory: " + std::string(kSweepFile) +
                                " is missing; give the directory of a sweep or a run"
-                         : ": no such sweep or run"));
+                         : ": no such sweep or run" + did_you_mean(directory)));
   }
   const auto corrupt = [&](const std::exception& error) {
     return DataError(path.string() + ": corrupt (" + error.what() +

@@ -290,6 +290,7 @@ class EndToEnd(ProgramTest):
         self.whole_run()
         self.write("rows.json", {"base": "small.json", "rows": [{"name": "base"}, {"name": "x", "set": {"heads": 3}}]})
         self.write("misplaced.json", {"base": "small.json", "rows": [{"name": "base", "model": {"heads": 4}}]})
+        self.write("row.json", {"base": "small.json", "row": [{"name": "base"}]})
         cases = [(["config", "small.json", "--set", "heads=3"], ["did you mean model.heads?"]),
                  (["translate", "whole", "--set", "model.heads=3"], ["options of search and runtime"]),
                  (["translate", "whole", "--penalty", "none"], ["--set search.penalty=none"]),
@@ -298,6 +299,8 @@ class EndToEnd(ProgramTest):
                  (["train", "small.json", "--resum"], ["did you mean --resume?"]),
                  (["train"], ["train: config is required", "attn train --help"]),
                  (["sweep", "rows.json", "--dry-run"], ["row x", "did you mean model.heads?"]),
+                 (["sweep", "row.json"], ["row.json: row", "did you mean rows?"]),
+                 (["parse", "whole", "--indent", "--draw"], ["--indent", "--draw"]),
                  (["sweep", "misplaced.json"], ["rows[0].model", "belongs in \"set\""]),
                  (["train", "rows.json"], ["a sweep, not a config", "attn sweep rows.json"]),
                  (["bench", "step", "rows.json"], ["a sweep, not a config"]),

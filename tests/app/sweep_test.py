@@ -636,6 +636,9 @@ class Sweeps(ProgramTest):
         error = self.attn("report", "corpus", code=3).stderr
         self.assertIn("not a sweep directory", error)
         self.assertIn("nowhere: no such sweep or run", self.attn("report", "nowhere", code=3).stderr)
+        self.assertIn("corpsu: no such sweep or run; did you mean corpus?",
+                      self.attn("report", "corpsu", code=3).stderr)
+        self.assertIn("corpsu: no such run; did you mean corpus?", self.attn("average", "corpsu", code=3).stderr)
 
 
 if __name__ == "__main__":

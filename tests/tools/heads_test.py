@@ -171,6 +171,7 @@ class Heads(ProgramTest):
         self.one_line("attention", "run", "--source", "corpus/valid.en", code=2, names=["--html"])
         self.one_line("attention", "run", "--source", "corpus/valid.en", "--target", "corpus/test.de", "--html", "x.html",
                       code=3, names=["corpus/test.de", "40", "5"])
+        self.one_line("heads", "run", "--data", "nowhere", "--csv", "nofolder/h.csv", code=3, names=["nofolder/h.csv"])
         self.write("recurrent.json", {**CONFIG, "model": {"architecture": "recurrent", "hidden": 8, "d_model": 8},
                                       "train": {**CONFIG["train"], "steps": 2}})
         self.attn("train", "recurrent.json", "--run", "recurrent")

@@ -49,6 +49,19 @@ TEST_CASE("a time limit of Slurm must exceed the notice by more than a minute") 
   CHECK_THROWS_WITH(plan("3"), contains("slurm.time: \"3\": must exceed slurm.notice (120 s)"));
 }
 
+TEST_CASE("a memory of Slurm is a number with a unit") {
+  const Sweeps sweeps;
+  const auto plan = [&](const std::string& memory) {
+    return sweeps.plan(R"({"base": "base.json", "rows": [{"name": "a"}],
+                           "slurm": {"memory": ")" +
+                       memory + "\"}}");
+  };
+  for (const char* size : {"", "4000", "16G", "900m"}) CHECK_NOTHROW(plan(size));
+  for (const char* wrong : {"16GB", "G", "lots", "1.5G", "-1G"}) {
+    CHECK_THROWS_WITH(plan(wrong), contains("slurm.memory: \"" + std::string(wrong) + "\""));
+  }
+}
+
 TEST_CASE("several tasks are started by srun, or by mpirun where srun has no PMIx") {
   const Sweeps sweeps;
   SweepPlan plan = sweeps.plan(
