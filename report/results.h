@@ -40,6 +40,7 @@ struct RunRecord {
   PerMetric<std::optional<double>> figures;
   PerMetric<std::string> texts;   ///< hash of the evaluated text; empty: unknown
   std::string target_vocabulary;  ///< hash of its file; empty: unknown
+  std::string precision;          ///< in which it was trained; empty: unknown
   int64_t parameters = 0;
   int64_t target_tokens = 0;
   double seconds = 0.0;            ///< training time

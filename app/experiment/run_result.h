@@ -19,6 +19,7 @@ inline constexpr const char* kFirstCheckpoint = "first_checkpoint";
 
 /// Key in run.json: the number of processes with which the run was started.
 inline constexpr const char* kProcesses = "processes";
+inline constexpr const char* kPrecision = "precision";  ///< of the products, fp32 or bf16
 
 /// Key in run.json: the number of trainable parameters.
 inline constexpr const char* kParameters = "parameters";

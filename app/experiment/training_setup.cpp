@@ -250,7 +250,10 @@ void TrainingRun::write_run_info() {
   const int64_t parameters = parameter_count(experiment_.model, vocabulary);
   const auto begun = step() > 0 ? read_run_file(directory_) : std::nullopt;
   if (begun) require_same_text(*begun);
+  const Precision asked = experiment_.train.precision;
+  const Precision precision = effective_precision(asked, context_.device);
   Json run = provenance(context_);
+  run[kPrecision] = std::string(enum_name(precision));
   run[kProcesses] = world_.size();
   run[kParameters] = parameters;
   run["vocabulary"] = {{"source", vocabulary.source}, {"target", vocabulary.target}};
@@ -269,9 +272,12 @@ void TrainingRun::write_run_info() {
        << std::round(1000 * stream_->chunk_padding()) / 10 << " %; " << torch::get_num_threads()
        << (torch::get_num_threads() == 1 ? " thread" : " threads");
   if (world_.size() > 1) line << " in each of " << world_.size() << " processes";
-  const Precision asked = experiment_.train.precision;
-  const Precision precision = effective_precision(asked, context_.device);
   line << "; precision " << enum_name(precision);
+  if (precision != asked) line << " (this processor does not support " << enum_name(asked) << ")";
+  const Json before = begun ? begun->value(kPrecision, Json()) : Json();
+  if (before.is_string() && before != run[kPrecision]) {
+    line << "; the run was started in " << before.get<std::string>();
+  }
   const TrainConfig& train = experiment_.train;
   if (train.warmup >= train.steps) {
     progress_->log(
@@ -279,7 +285,6 @@ void TrainingRun::write_run_info() {
                "rate does not reach its peak",
                static_cast<long long>(train.warmup), static_cast<long long>(train.steps)));
   }
-  if (precision != asked) line << " (this processor does not support " << enum_name(asked);
   progress_->log(line.str());
 }
 

@@ -6,6 +6,7 @@
 
 #include "app/machine/device.h"
 #include "app/machine/version.h"
+#include "kernels/cpu/instructions.h"
 #include "kernels/libtorch.h"
 
 namespace attn {
@@ -39,6 +40,7 @@ Json provenance(const Context& context) {
   run["commit"] = version().commit;
   run["libtorch"] = version().libtorch;
   run["processor"] = first_value("/proc/cpuinfo", "model name");
+  run["instructions"] = cpu::name_of(cpu::chosen_isa().isa);
   run["cores"] = std::thread::hardware_concurrency();
   run["threads"] = torch::get_num_threads();
   run["memory"] = first_value("/proc/meminfo", "MemTotal");

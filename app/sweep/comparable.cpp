@@ -1,7 +1,9 @@
 #include "app/sweep/comparable.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace attn {
 namespace {
@@ -70,6 +72,31 @@ void mark_incomparable(SweepResults& out) {
     compare_with(row, out.rows.front());  // the variance over seeds is that of all rows
     if (row.baseline != 0) compare_with(row, out.rows[row.baseline]);
   }
+}
+
+void note_precisions(SweepResults& out) {
+  constexpr size_t kNamed = 3;
+  std::vector<std::string> names;
+  size_t finished = 0;
+  for (const RowRecord& row : out.rows) {
+    for (const RunRecord& run : row.runs) {
+      if (!run.finished) continue;
+      ++finished;
+      if (run.precision == "fp32" && value_of(row, "train.precision") == "\"bf16\"") {
+        names.push_back(run.name);
+      }
+    }
+  }
+  if (names.empty()) return;
+  std::string which = "All runs";
+  if (names.size() < finished) {
+    which = std::to_string(names.size()) + " of " + std::to_string(finished) + " runs (";
+    for (size_t i = 0; i < std::min(names.size(), kNamed); ++i) {
+      which += (i > 0 ? ", " : "") + names[i];
+    }
+    which += names.size() > kNamed ? ", …)" : ")";
+  }
+  out.notes.push_back(which + " trained in fp32: their processor does not support bf16");
 }
 
 }  // namespace attn

@@ -1,4 +1,4 @@
-// Which rows of a sweep can be compared with the first one.
+// Which rows of a sweep can be compared with the first one, and what to know when comparing them.
 #pragma once
 
 #include "report/results.h"
@@ -8,5 +8,9 @@ namespace attn {
 /// Sets RowRecord::incomparable, and adds a note to the results for each reason: a metric that was
 /// computed on another text than the first row's, and perplexity per token of another vocabulary.
 void mark_incomparable(SweepResults& out);
+
+/// Adds a note of the runs that were trained in fp32 because their processor does not support
+/// their config's bf16.
+void note_precisions(SweepResults& out);
 
 }  // namespace attn

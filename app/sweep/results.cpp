@@ -249,6 +249,7 @@ SweepResults collect_results(const fs::path& directory) {
     find_baselines(plan.at("rows"), out);
     texts.mark(out);
     mark_incomparable(out);
+    note_precisions(out);
   } catch (const ConfigError& error) {
     throw corrupt(error);
   } catch (const Json::exception& error) {

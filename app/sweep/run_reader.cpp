@@ -27,7 +27,7 @@ std::string target_vocabulary(const Json& facts) {
 
 void read_provenance(const Json& facts, RunRecord& record) {
   for (const char* key : {"version", "commit", "libtorch", "data_key", "pairs", "processor",
-                          "threads", "memory", "device", "started"}) {
+                          "instructions", kPrecision, "threads", "memory", "device", "started"}) {
     const auto found = facts.find(key);
     if (found == facts.end()) continue;
     std::string value = found->is_string() ? found->get<std::string>() : found->dump();
@@ -63,6 +63,8 @@ RunRecord RunReader::read(const fs::path& run, const std::string& name, const Ex
                        {"config", RunDirectory(run).config().string()}};
   if (const auto facts = read_run_file(run)) {
     record.target_vocabulary = target_vocabulary(*facts);
+    const auto precision = facts->find(kPrecision);
+    if (precision != facts->end() && precision->is_string()) record.precision = *precision;
     read_provenance(*facts, record);
   }
   return record;

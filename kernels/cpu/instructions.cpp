@@ -106,6 +106,10 @@ Isa native_isa() {
   return isa;
 }
 
+std::string name_of(Isa isa) {
+  return std::string(enum_name(isa));
+}
+
 ChosenIsa isa_named(const std::string& name, Isa native) {
   if (name.empty()) return {native, false};
   const Isa isa =

@@ -13,6 +13,9 @@ enum class Isa : int64_t { generic, avx2, avx512, avx512_bf16, amx };
 /// The best instruction set that processor, operating system and compiler support.
 Isa native_isa();
 
+/// The name of an instruction set, as in ATTN_ISA.
+std::string name_of(Isa isa);
+
 /// The best instruction set to use, and whether it was set by the user.
 struct ChosenIsa {
   Isa isa;

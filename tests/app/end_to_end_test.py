@@ -54,6 +54,9 @@ class EndToEnd(ProgramTest):
         self.assertEqual(len(valid), 3)
         self.assertLess(valid[-1], 0.7 * valid[0])
         self.assertIn("bleu", [key for m in metrics for key in m])
+        facts = json.loads((self.path / "whole/run.json").read_text())
+        self.assertEqual(facts["precision"], "fp32")
+        self.assertIn(facts["instructions"], ("generic", "avx2", "avx512", "avx512_bf16", "amx"))
         source = (self.path / "corpus/test.en").read_text()
         lines = ["", *source.splitlines(), "   ", "x" * 5000 + " \u00e4 \ufffd", "word " * 3000]
         out = self.attn("translate", "whole", stdin="\n".join(lines) + "\n").stdout.split("\n")[:-1]

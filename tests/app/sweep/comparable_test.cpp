@@ -57,6 +57,31 @@ TEST_CASE("a row on another text has no difference in the metrics of that text")
         "other: its BLEU is of another text than that of base: no difference");
 }
 
+TEST_CASE("runs trained in fp32 for want of bf16 are named") {
+  const auto trained = [](const std::string& name, const std::string& precision) {
+    RunRecord run = run_on("text", "pieces");
+    run.name = name;
+    run.precision = precision;
+    return run;
+  };
+  const auto notes = [](std::vector<RunRecord> runs, const std::string& asked) {
+    SweepResults results;
+    results.rows = {row_of("base", std::move(runs))};
+    results.rows.front().values["train.precision"] = "\"" + asked + "\"";
+    note_precisions(results);
+    return results.notes;
+  };
+  const auto bf16 = trained("a", "bf16"), fp32 = trained("b", "fp32"), unknown = trained("c", "");
+  CHECK(notes({bf16, unknown}, "bf16").empty());
+  CHECK(notes({fp32, unknown}, "fp32").empty());
+  const std::string why = " trained in fp32: their processor does not support bf16";
+  CHECK(notes({bf16, fp32, unknown}, "bf16") == std::vector<std::string>{"1 of 3 runs (b)" + why});
+  CHECK(notes({fp32, fp32}, "bf16") == std::vector<std::string>{"All runs" + why});
+  RunRecord unfinished = fp32;
+  unfinished.finished = false;
+  CHECK(notes({bf16, unfinished}, "bf16").empty());
+}
+
 TEST_CASE("runs that are omitted do not decide which text a row has") {
   RunRecord omitted = run_on("former", "former");
   omitted.finished = false;  // as those on texts that have changed
