@@ -93,9 +93,7 @@ void require_sweep_path(const fs::path& path) {
 void require_sweep(const Json& json, const fs::path& path) {
   if (!is_config_file(json)) return;
   if (json.contains("base") && json.size() == 1) return;  // may be a sweep without "rows"
-  if (json.contains("row")) {
-    throw ConfigError(path.string() + ": row: unknown key; did you mean rows?");
-  }
+  if (json.contains("row")) return;  // an unknown key of a sweep, whose reader suggests "rows"
   throw ConfigError(path.string() +
                     ": a config, not a sweep (\"rows\" is missing); train it with: attn train " +
                     path.string());

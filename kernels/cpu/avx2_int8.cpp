@@ -3,7 +3,6 @@
 // exact.
 #include <immintrin.h>
 
-#include <algorithm>
 #include <limits>
 
 #include "kernels/cpu/int8.h"
@@ -19,7 +18,7 @@ constexpr int kTileRows = 5;
 
 // The first `count` of 8 lanes; all for more, none for fewer than one.
 inline __m256i first(int64_t count) {
-  const auto lanes = static_cast<int>(std::clamp<int64_t>(count, 0, kLanes));
+  const auto lanes = static_cast<int>(count < kLanes ? count : kLanes);
   return _mm256_cmpgt_epi32(_mm256_set1_epi32(lanes), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
 }
 
@@ -27,7 +26,9 @@ inline __m256i first(int64_t count) {
 inline uint32_t largest_of(__m256i values) {
   alignas(32) uint32_t lanes[kLanes];
   _mm256_store_si256(reinterpret_cast<__m256i*>(lanes), values);
-  return *std::max_element(lanes, lanes + kLanes);
+  uint32_t largest = 0;
+  for (const uint32_t lane : lanes) largest = lane > largest ? lane : largest;
+  return largest;
 }
 
 inline int32_t sum_of(__m256i values) {
@@ -131,10 +132,11 @@ constexpr Tile kTiles[kTileRows + 1] = {nullptr,          multiply_tile<1>, mult
                                         multiply_tile<3>, multiply_tile<4>, multiply_tile<5>};
 
 void multiply(const Int8Product& p, int64_t first_panel, int64_t last_panel) {
-  const int64_t end = std::min(last_panel * kInt8Panel, p.outputs);
+  const int64_t panels_end = last_panel * kInt8Panel;
+  const int64_t end = panels_end < p.outputs ? panels_end : p.outputs;
   for (int64_t output = first_panel * kInt8Panel; output < end; output += kVectors * kLanes) {
     for (int64_t row = 0; row < p.rows; row += kTileRows) {
-      kTiles[std::min<int64_t>(p.rows - row, kTileRows)](p, row, output);
+      kTiles[p.rows - row < kTileRows ? p.rows - row : kTileRows](p, row, output);
     }
   }
 }
