@@ -14,11 +14,13 @@ const Kernels& table();
 const Kernels& table() {
   static constexpr Kernels kTable = {ATTN_TEXT(ATTN_ISA),
                                      attention_scratch,
+                                     relative_scratch,
                                      attention_forward,
                                      attention_backward,
                                      attention_weights,
                                      attention_score_gradients,
                                      narrow_attention_scratch,
+                                     narrow_relative_scratch,
                                      narrow_attention_forward,
                                      narrow_attention_backward,
                                      transposed_size,

@@ -53,56 +53,6 @@ static inline void add_bias_lanes(const AttentionHead& sentence, int64_t query,
   for (int64_t j = 0; j < (block.end - block.begin) * kLanes; ++j) scores[j] += bias[j];
 }
 
-// out[q][j] = factor Σ_c block[q][c] rows[j][c] for j < n; rows of `out` are `keys` vectors long.
-ATTN_APART static void lane_products(const float* block, float factor, const float* rows,
-                                     int64_t any_width, int64_t n, int64_t keys, float* out) {
-  with_width(any_width, [&](auto width) {
-    for (int64_t j = 0; j < n; ++j) {
-      Vector sums[kBlock] = {};
-      for (int64_t c = 0; c < width; ++c) {
-        const Vector row = load(rows + (j * width + c) * kLanes);
-        for (int64_t q = 0; q < kBlock; ++q)
-          sums[q] += load(block + (q * width + c) * kLanes) * row;
-      }
-      for (int64_t q = 0; q < kBlock; ++q) store(out + (q * keys + j) * kLanes, sums[q] * factor);
-    }
-  });
-}
-
-// out[q][c] = Σ_j weights[q][j] rows[j][c]
-ATTN_APART static void lane_sums(const float* weights, const float* rows, int64_t any_width,
-                                 int64_t n, int64_t keys, float* out) {
-  with_width(any_width, [&](auto width) {
-    for (int64_t c = 0; c < width; ++c) {
-      Vector sums[kBlock] = {};
-      for (int64_t j = 0; j < n; ++j) {
-        const Vector row = load(rows + (j * width + c) * kLanes);
-        for (int64_t q = 0; q < kBlock; ++q)
-          sums[q] += load(weights + (q * keys + j) * kLanes) * row;
-      }
-      for (int64_t q = 0; q < kBlock; ++q) store(out + (q * width + c) * kLanes, sums[q]);
-    }
-  });
-}
-
-// rows[j][c] += Σ_q weights[q][j] block[q][c]
-ATTN_APART static void lane_outer(const float* weights, const float* block, int64_t any_width,
-                                  int64_t n, int64_t keys, float* rows) {
-  with_width(any_width, [&](auto width) {
-    for (int64_t j = 0; j < n; ++j) {
-      Vector parts[kBlock];
-      for (int64_t q = 0; q < kBlock; ++q) parts[q] = load(weights + (q * keys + j) * kLanes);
-      for (int64_t c = 0; c < width; ++c) {
-        float* at = rows + (j * width + c) * kLanes;
-        Vector sum = load(at);
-        for (int64_t q = 0; q < kBlock; ++q)
-          sum += parts[q] * load(block + (q * width + c) * kLanes);
-        store(at, sum);
-      }
-    }
-  });
-}
-
 // One vector of queries: what its lanes may see, and their dropout counters. Keys count from the
 // first one of the block.
 struct QueryLanes {
@@ -223,6 +173,7 @@ static void narrow_attention_forward(const AttentionHead& sentence, int64_t head
   float* queries = values + all * d_v * kLanes;
   float* outputs = queries + kBlock * d_k * kLanes;
   float* weights = outputs + kBlock * d_v * kLanes;
+  const NarrowRelative relative(sentence, scratch + narrow_attention_scratch(all, d_k, d_v));
   const float scale = inverse_root(d_k);
   const int64_t step = kBlock * lanes.slots;
   for (lanes.first = 0; lanes.first < heads; lanes.first += lanes.per_slot) {
@@ -230,6 +181,7 @@ static void narrow_attention_forward(const AttentionHead& sentence, int64_t head
     spread_rows(lanes, sentence.key, sentence.key_stride, all, d_k, keys);
     spread_rows(lanes, sentence.value, sentence.value_stride, all, d_v, values);
     spread_bias(lanes, sentence, biases);
+    relative.spread(lanes);
     for (int64_t i0 = 0; i0 < sentence.queries; i0 += step) {
       const int64_t count = least(step, sentence.queries - i0);
       const KeyRange block = visible_to_block(sentence, i0, count);
@@ -238,22 +190,26 @@ static void narrow_attention_forward(const AttentionHead& sentence, int64_t head
       gather_rows(lanes, sentence.query + i0 * sentence.query_stride, sentence.query_stride, count,
                   d_k, queries);
       lane_products(queries, scale, keys + key_at, d_k, n, all, weights);
+      relative.scores_of(queries, scale);
       for (int64_t q = 0; q < kBlock && q * lanes.slots < count; ++q) {
-        const QueryLanes query =
-            query_lanes(sentence, first_index, lanes, i0 + q * lanes.slots, block);
+        const int64_t i = i0 + q * lanes.slots;
+        const QueryLanes query = query_lanes(sentence, first_index, lanes, i, block);
         float* row = weights + q * all * kLanes;
-        add_bias_lanes(sentence, i0 + q * lanes.slots, block, biases, row);
+        add_bias_lanes(sentence, i, block, biases, row);
+        relative.add_scores(lanes, q, i, block, row);
         float sums[kLanes] = {};  // no keys: zero output
         if (n > 0) lane_softmax(query, n, row, sums);
         if (sentence.dropout.threshold != 0) drop_lanes(sentence, query, row, row);
+        relative.sum_weights(lanes, q, i, block, row);
         for (int64_t slot = 0; slot < lanes.slots && q * lanes.slots + slot < count; ++slot) {
-          float* at = log_sum + lanes.first * log_sum_stride + i0 + q * lanes.slots + slot;
+          float* at = log_sum + lanes.first * log_sum_stride + i + slot;
           for (int64_t h = 0; h < present; ++h) {
             at[h * log_sum_stride] = sums[slot * lanes.per_slot + h];
           }
         }
       }
       lane_sums(weights, values + value_at, d_v, n, all, outputs);
+      relative.add_values(outputs);
       scatter_rows(lanes, outputs, count, d_v, output + i0 * output_stride, output_stride);
     }
   }
@@ -277,6 +233,7 @@ static void narrow_attention_backward(const AttentionHead& sentence, int64_t hea
   float* weights = d_outputs + kBlock * d_v * kLanes;
   float* dropped = weights + kBlock * all * kLanes;
   float* scores = dropped + kBlock * all * kLanes;
+  const NarrowRelative relative(sentence, scratch + narrow_attention_scratch(all, d_k, d_v));
   const float scale = inverse_root(d_k);
   const int64_t step = kBlock * lanes.slots;
   for (lanes.first = 0; lanes.first < heads; lanes.first += lanes.per_slot) {
@@ -285,6 +242,8 @@ static void narrow_attention_backward(const AttentionHead& sentence, int64_t hea
     spread_rows(lanes, sentence.value, sentence.value_stride, all, d_v, values);
     clear(d_keys, 0, all * (d_k + d_v) * kLanes);
     spread_bias(lanes, sentence, biases);
+    relative.spread(lanes);
+    relative.clear_gradients();
     if (gradients.bias != nullptr) clear(d_biases, 0, (sentence.queries + all - 1) * kLanes);
     for (int64_t i0 = 0; i0 < sentence.queries; i0 += step) {
       const int64_t count = least(step, sentence.queries - i0);
@@ -297,11 +256,14 @@ static void narrow_attention_backward(const AttentionHead& sentence, int64_t hea
                   count, d_v, d_outputs);
       lane_products(queries, scale, keys + key_at, d_k, n, all, weights);
       lane_products(d_outputs, 1.0f, values + value_at, d_v, n, all, scores);
+      relative.scores_of(queries, scale);
+      relative.weight_gradients_of(d_outputs);
       for (int64_t q = 0; q < kBlock; ++q) {
         const int64_t i = i0 + q * lanes.slots, at = q * all * kLanes;
         if (i >= sentence.queries) {  // missing rows add nothing
           clear(scores + at, 0, n * kLanes);
           clear(dropped + at, 0, n * kLanes);
+          relative.clear_row(q);
           continue;
         }
         float sums[kLanes] = {};
@@ -313,13 +275,18 @@ static void narrow_attention_backward(const AttentionHead& sentence, int64_t hea
                         : 100.0f;
         }
         add_bias_lanes(sentence, i, block, biases, weights + at);
+        relative.add_scores(lanes, q, i, block, weights + at);
+        relative.add_weight_gradients(lanes, q, i, block, scores + at);
         lane_backward(sentence, query_lanes(sentence, first_index, lanes, i, block), n, sums,
                       weights + at, dropped + at, scores + at);
+        relative.sum_scores(lanes, q, i, block, scores + at);
+        relative.sum_weights(lanes, q, i, block, dropped + at);
         if (gradients.bias == nullptr) continue;
         float* d_bias = d_biases + bias_at(sentence, i, block);
         for (int64_t j = 0; j < n * kLanes; ++j) d_bias[j] += scores[at + j];
       }
       lane_sums(scores, keys + key_at, d_k, n, all, d_queries);
+      relative.add_gradients(queries, d_outputs, d_queries);
       scatter_rows(lanes, d_queries, count, d_k, gradients.query + i0 * sentence.query_stride,
                    sentence.query_stride);
       lane_outer(scores, queries, d_k, n, all, d_keys + key_at);
@@ -327,6 +294,7 @@ static void narrow_attention_backward(const AttentionHead& sentence, int64_t hea
     }
     add_slots(lanes, d_keys, all, d_k, gradients.key, sentence.key_stride);
     add_slots(lanes, d_values, all, d_v, gradients.value, sentence.value_stride);
+    relative.add_to(lanes, gradients);
     if (gradients.bias == nullptr) continue;
     for_each_bias(lanes, sentence, [&](int64_t head, int64_t distance, int64_t lane) {
       gradients.bias[head * sentence.bias_stride + distance] += d_biases[lane] / scale;

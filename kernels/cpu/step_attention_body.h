@@ -10,8 +10,8 @@ static const int kValueVectors = 4;
 static const int kValueVectors = 2;
 #endif
 
-static int64_t step_attention_scratch(int64_t heads, int64_t steps) {
-  return kStepRows * heads * round_up(steps);
+static int64_t step_attention_scratch(int64_t heads, int64_t steps, int64_t clip) {
+  return kStepRows * heads * round_up(steps) + clip + 1;
 }
 
 // Σ_c a[c] b[c]
@@ -53,6 +53,47 @@ static inline void add_step_bias(const CachedRows& step, int64_t count, float* w
   }
 }
 
+// The positions by row of a^K (relative_body.h): the last row is that of the last position.
+static inline Distances step_distances(const CachedRows& step) {
+  const int64_t shift = step.relative.clip + 1 - step.steps;
+  return {shift, -shift, step.steps, step.steps, step.relative.clip};
+}
+
+// Adds the scores of a^K to those of positions.
+ATTN_APART static void add_relative_scores(const CachedRows& step, int64_t first, int64_t count,
+                                           float* of_distance, float* weights) {
+  const RelativeRows& relative = step.relative;
+  if (relative.key == nullptr) return;
+  const float scale = inverse_root(step.d_k);
+  for (int64_t r = 0; r < count; ++r) {
+    for (int64_t h = 0; h < step.heads; ++h, weights += round_up(step.steps)) {
+      const float* query = step.query + (first + r) * step.query_stride + h * step.d_k;
+      const float* key = relative.key + h * step.d_k;
+      for (int64_t d = 0; d <= relative.clip; ++d, key += relative.key_stride) {
+        of_distance[d] = dot_of(query, key, step.d_k) * scale;
+      }
+      add_by_distance(step_distances(step), of_distance, weights);
+    }
+  }
+}
+
+// Adds a^V, weighed by the sums of the weights of positions, to the output.
+ATTN_APART static void add_relative_values(const CachedRows& step, int64_t count,
+                                           const float* weights, float* of_distance,
+                                           float* output) {
+  const RelativeRows& relative = step.relative;
+  if (relative.key == nullptr) return;
+  for (int64_t r = 0; r < count; ++r) {
+    for (int64_t h = 0; h < step.heads; ++h, weights += round_up(step.steps), output += step.d_v) {
+      sum_by_distance(step_distances(step), weights, of_distance);
+      const float* value = relative.value + h * step.d_v;
+      for (int64_t d = 0; d <= relative.clip; ++d, value += relative.value_stride) {
+        for (int64_t c = 0; c < step.d_v; ++c) output[c] += of_distance[d] * value[c];
+      }
+    }
+  }
+}
+
 // out[r][c] = Σ_t weights[r][t] values[t][c] for V vectors of columns from `column` on.
 template <int V>
 ATTN_APART static void weigh_values(const CachedRows& step, int64_t first, int64_t count,
@@ -77,10 +118,12 @@ ATTN_APART static void weigh_values(const CachedRows& step, int64_t first, int64
 
 static void step_attention(const CachedRows& step, float* output, float* weights) {
   const int64_t group = step.heads / step.kv_heads, padded = round_up(step.steps);
+  float* of_distance = weights + kStepRows * step.heads * padded;
   for (int64_t first = 0; first < step.count; first += kStepRows) {
     const int64_t count = least(kStepRows, step.count - first);
     step_scores(step, first, count, weights);
     add_step_bias(step, count, weights);
+    add_relative_scores(step, first, count, of_distance, weights);
     for (int64_t i = 0; i < count * step.heads; ++i) softmax(weights + i * padded, {0, step.steps});
     for (int64_t h = 0; h < step.heads; ++h) {
       const float* of_head = weights + h * padded;
@@ -104,5 +147,6 @@ static void step_attention(const CachedRows& step, float* output, float* weights
         }
       }
     }
+    add_relative_values(step, count, weights, of_distance, output + first * step.heads * step.d_v);
   }
 }

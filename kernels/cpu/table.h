@@ -16,6 +16,15 @@ struct DropoutKey {
   float scale = 1.0f;  ///< 1 / (1 - p)
 };
 
+/// Vectors of relative positions (Shaw et al. 2018), of one head or all heads from the first on:
+/// row clip + j - i, clipped to ±clip, is added to key and value j for query i. A causal head reads
+/// the rows up to distance 0. No relative positions: key is null.
+struct RelativeRows {
+  const float *key = nullptr, *value = nullptr;  ///< 2 clip + 1 rows of d_k and d_v floats
+  int64_t key_stride = 0, value_stride = 0;
+  int64_t clip = 0;
+};
+
 /// One sentence and one head of attention, or all heads from the first on; strides in floats
 /// between rows.
 struct AttentionHead {
@@ -32,7 +41,8 @@ struct AttentionHead {
   /// Added to the scores by distance: bias[j - i] to that of query i and key j, from -(queries - 1)
   /// to keys - 1; null: none. tile_attention.h takes none.
   const float* bias = nullptr;
-  int64_t bias_stride = 0;  ///< floats to the next head's
+  int64_t bias_stride = 0;     ///< floats to the next head's
+  RelativeRows relative = {};  ///< as many queries as keys; tile_attention.h takes none
 };
 
 struct AttentionGradients {
@@ -41,6 +51,8 @@ struct AttentionGradients {
   const float* log_sum;        ///< [L], from the forward pass
   float *query, *key, *value;  ///< query is overwritten; key and value are added to
   float* bias = nullptr;       ///< as the head's, added to; null: not computed
+  float *relative_key = nullptr,
+        *relative_value = nullptr;  ///< as the head's, added to; set if it has them
 };
 
 /// Rows of a decoding step and their KV cache.
@@ -57,6 +69,7 @@ struct CachedRows {
   int64_t d_k, d_v;
   const float* bias = nullptr;  ///< [heads, bias_stride], added to the scores of t; null: none
   int64_t bias_stride = 0;
+  RelativeRows relative = {};  ///< of the position steps - 1, for all heads; clip < steps
 };
 
 struct NormRows {
@@ -144,8 +157,10 @@ struct PanelProduct {
 
 struct Kernels {
   const char* name;
-  /// scratch holds attention_scratch(keys, d_k, d_v) floats.
+  /// scratch holds attention_scratch(keys, d_k, d_v) floats, and with relative positions then
+  /// relative_scratch(clip, d_k, d_v).
   int64_t (*attention_scratch)(int64_t keys, int64_t d_k, int64_t d_v);
+  int64_t (*relative_scratch)(int64_t clip, int64_t d_k, int64_t d_v);
   void (*attention_forward)(const AttentionHead&, float* output, int64_t output_stride,
                             float* log_sum, float* scratch);
   void (*attention_backward)(const AttentionHead&, const AttentionGradients&, float* scratch);
@@ -159,8 +174,10 @@ struct Kernels {
                                     float log_sum, float* weights, float* dropped, float* scores);
   /// All heads of a sentence at once, vectorized across heads: for heads narrower than a vector.
   /// `first_index` holds the dropout counter of each head, `log_sum` a row of log_sum_stride per
-  /// head; scratch holds narrow_attention_scratch(keys, d_k, d_v) floats.
+  /// head; scratch holds narrow_attention_scratch(keys, d_k, d_v) floats, and with relative
+  /// positions then narrow_relative_scratch(clip, d_k, d_v).
   int64_t (*narrow_attention_scratch)(int64_t keys, int64_t d_k, int64_t d_v);
+  int64_t (*narrow_relative_scratch)(int64_t clip, int64_t d_k, int64_t d_v);
   void (*narrow_attention_forward)(const AttentionHead&, int64_t heads, const uint64_t* first_index,
                                    float* output, int64_t output_stride, float* log_sum,
                                    int64_t log_sum_stride, float* scratch);
@@ -173,9 +190,9 @@ struct Kernels {
   /// attention_forward without the transposition; scratch as there.
   void (*attention_transposed)(const AttentionHead&, const float* transposed_keys, float* output,
                                int64_t output_stride, float* scratch);
-  /// Floats of scratch that step_attention needs.
-  int64_t (*step_attention_scratch)(int64_t heads, int64_t steps);
-  /// output: [count, heads · d_v]; scratch holds step_attention_scratch(heads, steps) floats.
+  /// Floats of scratch that step_attention needs; `clip` of its relative positions.
+  int64_t (*step_attention_scratch)(int64_t heads, int64_t steps, int64_t clip);
+  /// output: [count, heads · d_v]; scratch holds step_attention_scratch(heads, steps, clip) floats.
   /// Neighbouring rows should be hypotheses of one sentence, which share their past.
   void (*step_attention)(const CachedRows&, float* output, float* scratch);
   void (*dropout)(const float* in, float* out, int64_t begin, int64_t end, DropoutKey);

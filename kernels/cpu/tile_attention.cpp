@@ -166,8 +166,8 @@ void add_over_queries(const TileKernels& tiles, const uint16_t* weights, const u
 }  // namespace
 
 bool suits_tile_attention(const AttentionHead& head) {
-  return head.window == 0 && head.bias == nullptr && head.keys >= kFewestKeys &&
-         head.d_k >= kNarrowestHead && head.d_v >= kNarrowestHead;
+  return head.window == 0 && head.bias == nullptr && head.relative.key == nullptr &&
+         head.keys >= kFewestKeys && head.d_k >= kNarrowestHead && head.d_v >= kNarrowestHead;
 }
 
 int64_t tile_attention_scratch(int64_t keys, int64_t d_k, int64_t d_v) {

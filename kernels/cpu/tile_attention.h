@@ -10,8 +10,8 @@
 namespace attn::cpu {
 
 /// Whether tiles outperform the float32 kernel on AMX: for heads of at least 32 dimensions and
-/// sentences of at least 48 keys, without a window or a bias (measured with as many queries as
-/// keys: results/performance.md).
+/// sentences of at least 48 keys, without a window, a bias or relative positions (measured with as
+/// many queries as keys: results/performance.md).
 bool suits_tile_attention(const AttentionHead&);
 
 /// Floats of scratch for sentences of up to `keys` keys.

@@ -8,6 +8,7 @@
 #include "kernels/cpu/table.h"
 #include "kernels/ops/cpu_attention.h"
 #include "kernels/ops/dropout.h"
+#include "kernels/ops/relative_rows.h"
 
 namespace attn {
 namespace {
@@ -138,9 +139,9 @@ torch::Tensor packed_attention(const torch::Tensor& queries, const torch::Tensor
   PackedAttention options = given;
   if (options.kv_heads == 0) options.kv_heads = options.heads;
   check_shapes(queries, own_keys, own_values, options);
-  TORCH_CHECK((options.window == 0 && !options.bias_HP.defined()) ||
+  TORCH_CHECK((options.window == 0 && !options.bias_HP.defined() && !options.relative.defined()) ||
                   std::ranges::equal(options.query_offsets, options.key_offsets),
-              "attention: a window and a bias are for self-attention");
+              "attention: a window, a bias and relative positions are for self-attention");
   if (options.bias_HP.defined()) {
     const torch::Tensor& bias = options.bias_HP;
     const int64_t longest = longest_of(options.key_offsets);
@@ -149,6 +150,16 @@ torch::Tensor packed_attention(const torch::Tensor& queries, const torch::Tensor
                     bias.size(1) + 1 >= 2 * longest,
                 "attention: bias ", bias.sizes(), ", ", options.heads, " heads, longest sentence ",
                 longest);
+  }
+  if (options.relative.defined()) {
+    const auto& [of_keys, of_values] = options.relative;
+    TORCH_CHECK(queries.is_cpu(), "attention: relative positions are supported on a CPU only");
+    TORCH_CHECK(of_values.defined() && of_keys.dim() == 2 && of_values.dim() == 2 &&
+                    of_keys.size(0) % 2 == 1 && of_values.size(0) == of_keys.size(0) &&
+                    of_keys.size(1) == queries.size(1) &&
+                    of_values.size(1) * options.kv_heads == own_values.size(1) * options.heads,
+                "attention: relative positions ", of_keys.sizes(), " and ", of_values.sizes(),
+                ", queries ", queries.sizes(), ", values ", own_values.sizes());
   }
   torch::Tensor keys = own_keys, values = own_values;
   if (!queries.is_cpu() || attends_across_heads(queries, values, options)) {
@@ -171,7 +182,8 @@ bool step_attention_runs_on(const torch::Tensor& queries) {
 torch::Tensor step_attention(const torch::Tensor& queries_R, std::span<const torch::Tensor> keys,
                              std::span<const torch::Tensor> values,
                              std::span<const std::vector<int32_t>> backpointers, int64_t heads,
-                             int64_t kv_heads, const torch::Tensor& bias_HT) {
+                             int64_t kv_heads, const torch::Tensor& bias_HT,
+                             const RelativeVectors& relative) {
   const auto steps = static_cast<int64_t>(keys.size());
   const int64_t rows = queries_R.size(0);
   std::vector<const float*> key_steps, value_steps;
@@ -189,11 +201,17 @@ torch::Tensor step_attention(const torch::Tensor& queries_R, std::span<const tor
     TORCH_CHECK(bias.size(0) == heads && bias.size(1) == steps, "step_attention: bias ",
                 bias.sizes(), ", ", heads, " heads, ", steps, " positions");
   }
+  RelativeVectors vectors;
+  cpu::RelativeRows distances;
+  if (relative.defined()) {
+    vectors = {relative.keys.contiguous(), relative.values.contiguous()};
+    distances = relative_rows(vectors, steps - 1);
+  }
   const int64_t d_k = queries.size(1) / heads, d_v = values[0].size(1) / kv_heads;
   const torch::Tensor out = torch::empty({rows, heads * d_v}, queries.options());
   at::parallel_for(0, rows, 16, [&](int64_t begin, int64_t end) {
     std::vector<float> scratch(
-        static_cast<size_t>(cpu::kernels().step_attention_scratch(heads, steps)));
+        static_cast<size_t>(cpu::kernels().step_attention_scratch(heads, steps, distances.clip)));
     std::vector<int32_t> past(static_cast<size_t>((end - begin) * steps));
     std::vector<const int32_t*> rows_past;
     for (int64_t r = begin; r < end; ++r) {
@@ -215,7 +233,8 @@ torch::Tensor step_attention(const torch::Tensor& queries_R, std::span<const tor
                                    .d_k = d_k,
                                    .d_v = d_v,
                                    .bias = bias.defined() ? bias.const_data_ptr<float>() : nullptr,
-                                   .bias_stride = steps},
+                                   .bias_stride = steps,
+                                   .relative = distances},
                                   out.data_ptr<float>() + begin * heads * d_v, scratch.data());
   });
   return out;

@@ -8,6 +8,15 @@
 
 namespace attn {
 
+/// Relative positions of self-attention (Shaw et al. 2018): row C + j - i, clipped to [0, 2 C], is
+/// added to key and value j for query i. None if undefined.
+struct RelativeVectors {
+  torch::Tensor keys = {}, values = {};  ///< [2 C + 1, H·d_k] and [2 C + 1, H·d_v]
+
+  bool defined() const { return keys.defined(); }
+  int64_t clip() const { return keys.size(0) / 2; }
+};
+
 struct PackedAttention {
   int64_t heads;
   int64_t kv_heads = 0;  ///< of keys and values, each for heads / kv_heads heads; 0: as many
@@ -23,6 +32,7 @@ struct PackedAttention {
   /// Added to the scores of self-attention by distance, on a CPU: [H, 2 P - 1], P at least the
   /// longest sentence; bias_HP[h][P - 1 + j - i] for query i and key j. Undefined: none.
   torch::Tensor bias_HP = {};
+  RelativeVectors relative = {};  ///< on a CPU
   /// cu_seqlens on the GPU: the offsets as int32, [B + 1] each. If undefined, the padded layout is
   /// used.
   torch::Tensor query_starts = {}, key_starts = {};

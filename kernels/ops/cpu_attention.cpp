@@ -15,6 +15,7 @@
 #include "kernels/cpu/tile_attention.h"
 #include "kernels/ops/dropout.h"
 #include "kernels/ops/linear.h"
+#include "kernels/ops/relative_rows.h"
 
 namespace attn {
 namespace {
@@ -48,10 +49,19 @@ uint64_t first_index(const Layout& layout, int64_t sentence, int64_t head) {
   return mix64(static_cast<uint64_t>(sentence * layout.heads + head) + 1);
 }
 
-cpu::AttentionHead head_of(const Layout& layout, const torch::Tensor& queries,
-                           const torch::Tensor& keys, const torch::Tensor& values,
-                           const torch::Tensor& bias, int64_t sentence, int64_t head) {
-  const int64_t d_k = queries.size(1) / layout.heads, d_v = values.size(1) / layout.kv_heads;
+// The operands of attention, float32 and contiguous; those of positions may be undefined.
+struct Operands {
+  torch::Tensor queries, keys, values, bias;
+  RelativeVectors relative;
+
+  int64_t d_k(const Layout& layout) const { return queries.size(1) / layout.heads; }
+  int64_t d_v(const Layout& layout) const { return values.size(1) / layout.kv_heads; }
+};
+
+cpu::AttentionHead head_of(const Layout& layout, const Operands& operands, int64_t sentence,
+                           int64_t head) {
+  const auto& [queries, keys, values, bias, relative] = operands;
+  const int64_t d_k = operands.d_k(layout), d_v = operands.d_v(layout);
   const int64_t q0 = layout.query_offsets[sentence], k0 = layout.key_offsets[sentence];
   const int64_t kv = layout.kv_head(head);
   cpu::AttentionHead out{};
@@ -72,6 +82,9 @@ cpu::AttentionHead head_of(const Layout& layout, const torch::Tensor& queries,
   if (bias.defined()) {
     out.bias = bias.const_data_ptr<float>() + head * bias.size(1) + bias.size(1) / 2;
     out.bias_stride = bias.size(1);
+  }
+  if (relative.defined() && out.keys > 0) {
+    out.relative = relative_rows(relative, out.keys - 1, head * d_k, head * d_v);
   }
   return out;
 }
@@ -94,13 +107,20 @@ bool takes_tiles(const Layout& layout, const cpu::AttentionHead& head) {
   return layout.tiles != nullptr && cpu::suits_tile_attention(head);
 }
 
-// Floats of scratch for one head of the longest sentence.
-int64_t scratch_of_head(const Layout& layout, int64_t d_k, int64_t d_v) {
+// Floats of scratch for the longest sentence: of one head, or of all heads of `narrow` attention.
+int64_t scratch_size(const Layout& layout, const Operands& operands, bool narrow) {
+  const cpu::Kernels& kernels = cpu::kernels();
   cpu::AttentionHead longest{};
-  longest.keys = layout.most_keys(), longest.d_k = d_k, longest.d_v = d_v;
-  longest.window = layout.window;
-  const int64_t floats = cpu::kernels().attention_scratch(longest.keys, d_k, d_v);
-  if (!takes_tiles(layout, longest)) return floats;
+  longest.keys = layout.most_keys(), longest.window = layout.window;
+  const int64_t d_k = longest.d_k = operands.d_k(layout);
+  const int64_t d_v = longest.d_v = operands.d_v(layout);
+  int64_t floats = (narrow ? kernels.narrow_attention_scratch : kernels.attention_scratch)(
+      longest.keys, d_k, d_v);
+  if (operands.relative.defined()) {
+    floats += (narrow ? kernels.narrow_relative_scratch : kernels.relative_scratch)(
+        operands.relative.clip(), d_k, d_v);
+  }
+  if (narrow || !takes_tiles(layout, longest)) return floats;
   return std::max(floats, cpu::tile_attention_scratch(longest.keys, d_k, d_v));
 }
 
@@ -110,43 +130,68 @@ std::vector<uint64_t> first_indices(const Layout& layout, int64_t sentence) {
   return indices;
 }
 
+// The gradient of a small operand that all sentences share: a part for each thread, added up by
+// total(). Undefined unless needed.
+class SharedGradient {
+ public:
+  SharedGradient(const torch::Tensor& of, bool needed) {
+    if (!needed) return;
+    parts_ = torch::zeros({at::get_num_threads(), of.size(0), of.size(1)}, of.options());
+  }
+  // That of the calling thread, at an element of its first row; null if undefined.
+  float* part(int64_t column) const {
+    if (!parts_.defined()) return nullptr;
+    return parts_.data_ptr<float>() + at::get_thread_num() * parts_.stride(0) + column;
+  }
+  torch::Tensor total() const { return parts_.defined() ? parts_.sum(0) : torch::Tensor(); }
+
+ private:
+  torch::Tensor parts_;
+};
+
 class CpuAttention : public torch::autograd::Function<CpuAttention> {
  public:
   static torch::Tensor forward(AutogradContext* context, const torch::Tensor& queries,
                                const torch::Tensor& keys, const torch::Tensor& values,
-                               const std::optional<torch::Tensor>& optional_bias,
+                               const std::optional<torch::Tensor>& bias,
+                               const std::optional<torch::Tensor>& relative_keys,
+                               const std::optional<torch::Tensor>& relative_values,
                                std::shared_ptr<const Layout> layout) {
-    const torch::Tensor bias = optional_bias.value_or(torch::Tensor());
-    const int64_t heads = layout->heads, d_v = values.size(1) / layout->kv_heads;
-    const torch::Tensor out = torch::empty({queries.size(0), heads * d_v}, queries.options());
-    const torch::Tensor log_sums = torch::empty({heads, queries.size(0)}, queries.options());
-    const int64_t d_k = queries.size(1) / heads, most = layout->most_keys(), rows = queries.size(0);
+    const Operands operands{
+        queries,
+        keys,
+        values,
+        bias.value_or(torch::Tensor()),
+        {relative_keys.value_or(torch::Tensor()), relative_values.value_or(torch::Tensor())}};
+    const int64_t heads = layout->heads, d_v = operands.d_v(*layout), rows = queries.size(0);
+    const torch::Tensor out = torch::empty({rows, heads * d_v}, queries.options());
+    const torch::Tensor log_sums = torch::empty({heads, rows}, queries.options());
     const cpu::Kernels& kernels = cpu::kernels();
-    const bool narrow = across_heads(layout->heads, d_k, d_v);
-    const int64_t scratch = narrow ? kernels.narrow_attention_scratch(most, d_k, d_v)
-                                   : scratch_of_head(*layout, d_k, d_v);
-    for_each_sentence(*layout, scratch, [&](int64_t sentence, float* buffer) {
-      const int64_t row = layout->query_offsets[sentence];
-      float* output = out.data_ptr<float>() + row * out.size(1);
-      float* log_sum = log_sums.data_ptr<float>() + row;
-      if (narrow) {
-        kernels.narrow_attention_forward(head_of(*layout, queries, keys, values, bias, sentence, 0),
-                                         heads, first_indices(*layout, sentence).data(), output,
-                                         out.size(1), log_sum, rows, buffer);
-        return;
-      }
-      for (int64_t h = 0; h < heads; ++h) {
-        const auto head = head_of(*layout, queries, keys, values, bias, sentence, h);
-        if (takes_tiles(*layout, head)) {
-          cpu::tile_attention_forward(*layout->tiles, head, output + h * d_v, out.size(1),
-                                      log_sum + h * rows, buffer);
-        } else {
-          kernels.attention_forward(head, output + h * d_v, out.size(1), log_sum + h * rows,
-                                    buffer);
-        }
-      }
-    });
-    context->save_for_backward({queries, keys, values, log_sums, bias});
+    const bool narrow = across_heads(heads, operands.d_k(*layout), d_v);
+    for_each_sentence(
+        *layout, scratch_size(*layout, operands, narrow), [&](int64_t sentence, float* scratch) {
+          const int64_t row = layout->query_offsets[sentence];
+          float* output = out.data_ptr<float>() + row * out.size(1);
+          float* log_sum = log_sums.data_ptr<float>() + row;
+          if (narrow) {
+            kernels.narrow_attention_forward(head_of(*layout, operands, sentence, 0), heads,
+                                             first_indices(*layout, sentence).data(), output,
+                                             out.size(1), log_sum, rows, scratch);
+            return;
+          }
+          for (int64_t h = 0; h < heads; ++h) {
+            const auto head = head_of(*layout, operands, sentence, h);
+            if (takes_tiles(*layout, head)) {
+              cpu::tile_attention_forward(*layout->tiles, head, output + h * d_v, out.size(1),
+                                          log_sum + h * rows, scratch);
+            } else {
+              kernels.attention_forward(head, output + h * d_v, out.size(1), log_sum + h * rows,
+                                        scratch);
+            }
+          }
+        });
+    context->save_for_backward({queries, keys, values, log_sums, operands.bias,
+                                operands.relative.keys, operands.relative.values});
     context->saved_data["layout"] =
         c10::IValue::make_capsule(c10::make_intrusive<Holder>(std::move(layout)));
     return out;
@@ -156,51 +201,60 @@ class CpuAttention : public torch::autograd::Function<CpuAttention> {
     const variable_list saved = context->get_saved_variables();
     const auto holder = context->saved_data["layout"].toCapsule();
     const Layout& layout = *static_cast<const Holder&>(*holder).layout;
+    const Operands operands{saved[0], saved[1], saved[2], saved[4], {saved[5], saved[6]}};
+    const auto& [queries, keys, values, bias, relative] = operands;
     const torch::Tensor d_out = gradients[0].contiguous();
-    const torch::Tensor &queries = saved[0], &keys = saved[1], &values = saved[2], &bias = saved[4];
-    torch::Tensor d_biases;  // of each sentence, since sentences are added up by several threads
-    if (bias.defined() && bias.requires_grad()) {
-      d_biases = torch::zeros({layout.sentences(), bias.size(0), bias.size(1)}, bias.options());
-    }
     const torch::Tensor d_queries = torch::empty_like(queries);
     const torch::Tensor d_keys = torch::zeros_like(keys), d_values = torch::zeros_like(values);
-    const int64_t d_k = queries.size(1) / layout.heads, d_v = values.size(1) / layout.kv_heads;
+    const SharedGradient d_bias(bias, bias.defined() && bias.requires_grad());
+    const SharedGradient d_relative_keys(relative.keys, relative.defined());
+    const SharedGradient d_relative_values(relative.values, relative.defined());
+    const int64_t d_k = operands.d_k(layout), d_v = operands.d_v(layout);
     const cpu::Kernels& kernels = cpu::kernels();
     const bool narrow = across_heads(layout.heads, d_k, d_v);
-    const int64_t scratch = narrow ? kernels.narrow_attention_scratch(layout.most_keys(), d_k, d_v)
-                                   : scratch_of_head(layout, d_k, d_v);
-    const auto gradients_of = [&](int64_t sentence, int64_t head) {
+    const auto gradients_of = [&](const cpu::AttentionHead& head, int64_t sentence, int64_t h) {
       const int64_t q0 = layout.query_offsets[sentence], k0 = layout.key_offsets[sentence];
-      const int64_t kv = layout.kv_head(head);
-      return cpu::AttentionGradients{
-          .output = d_out.const_data_ptr<float>() + q0 * d_out.size(1) + head * d_v,
+      const int64_t kv = layout.kv_head(h);
+      cpu::AttentionGradients out{
+          .output = d_out.const_data_ptr<float>() + q0 * d_out.size(1) + h * d_v,
           .output_stride = d_out.size(1),
-          .log_sum = saved[3].const_data_ptr<float>() + head * queries.size(0) + q0,
-          .query = d_queries.data_ptr<float>() + q0 * queries.size(1) + head * d_k,
+          .log_sum = saved[3].const_data_ptr<float>() + h * queries.size(0) + q0,
+          .query = d_queries.data_ptr<float>() + q0 * queries.size(1) + h * d_k,
           .key = d_keys.data_ptr<float>() + k0 * keys.size(1) + kv * d_k,
-          .value = d_values.data_ptr<float>() + k0 * values.size(1) + kv * d_v,
-          .bias = d_biases.defined()
-                      ? d_biases.data_ptr<float>() +
-                            (sentence * layout.heads + head) * bias.size(1) + bias.size(1) / 2
-                      : nullptr};
+          .value = d_values.data_ptr<float>() + k0 * values.size(1) + kv * d_v};
+      if (bias.defined()) out.bias = d_bias.part(h * bias.size(1) + bias.size(1) / 2);
+      if (head.relative.key != nullptr) {
+        const int64_t first = relative.clip() - head.relative.clip;
+        out.relative_key = d_relative_keys.part(first * relative.keys.size(1) + h * d_k);
+        out.relative_value = d_relative_values.part(first * relative.values.size(1) + h * d_v);
+      }
+      return out;
     };
-    for_each_sentence(layout, scratch, [&](int64_t sentence, float* buffer) {
-      if (narrow) {
-        kernels.narrow_attention_backward(head_of(layout, queries, keys, values, bias, sentence, 0),
-                                          layout.heads, first_indices(layout, sentence).data(),
-                                          gradients_of(sentence, 0), queries.size(0), buffer);
-        return;
-      }
-      for (int64_t h = 0; h < layout.heads; ++h) {
-        const auto head = head_of(layout, queries, keys, values, bias, sentence, h);
-        if (takes_tiles(layout, head)) {
-          cpu::tile_attention_backward(*layout.tiles, head, gradients_of(sentence, h), buffer);
-        } else {
-          kernels.attention_backward(head, gradients_of(sentence, h), buffer);
-        }
-      }
-    });
-    return {d_queries, d_keys, d_values, d_biases.defined() ? d_biases.sum(0) : torch::Tensor(),
+    for_each_sentence(
+        layout, scratch_size(layout, operands, narrow), [&](int64_t sentence, float* scratch) {
+          if (narrow) {
+            const auto head = head_of(layout, operands, sentence, 0);
+            kernels.narrow_attention_backward(
+                head, layout.heads, first_indices(layout, sentence).data(),
+                gradients_of(head, sentence, 0), queries.size(0), scratch);
+            return;
+          }
+          for (int64_t h = 0; h < layout.heads; ++h) {
+            const auto head = head_of(layout, operands, sentence, h);
+            if (takes_tiles(layout, head)) {
+              cpu::tile_attention_backward(*layout.tiles, head, gradients_of(head, sentence, h),
+                                           scratch);
+            } else {
+              kernels.attention_backward(head, gradients_of(head, sentence, h), scratch);
+            }
+          }
+        });
+    return {d_queries,
+            d_keys,
+            d_values,
+            d_bias.total(),
+            d_relative_keys.total(),
+            d_relative_values.total(),
             torch::Tensor()};
   }
 
@@ -235,9 +289,11 @@ torch::Tensor cpu_attention(const torch::Tensor& queries, const torch::Tensor& k
     layout->tiles = cpu::tile_kernels();
   }
   const auto widen = [](const torch::Tensor& x) { return x.to(torch::kFloat32).contiguous(); };
-  std::optional<torch::Tensor> bias;
-  if (options.bias_HP.defined()) bias = widen(options.bias_HP);
-  return CpuAttention::apply(widen(queries), widen(keys), widen(values), bias,
+  const auto optional = [&](const torch::Tensor& x) {
+    return x.defined() ? std::optional(widen(x)) : std::nullopt;
+  };
+  return CpuAttention::apply(widen(queries), widen(keys), widen(values), optional(options.bias_HP),
+                             optional(options.relative.keys), optional(options.relative.values),
                              std::shared_ptr<const Layout>(std::move(layout)));
 }
 

@@ -99,8 +99,12 @@ torch::Tensor MultiHeadAttentionImpl::prepared_keys(const torch::Tensor& project
 }
 
 bool MultiHeadAttentionImpl::runs_on_kernels(const PositionInScores& position) const {
-  const bool takes_bias = !position.bias_HP.defined() || position.bias_HP.is_cpu();
-  return path_ == AttentionPath::kernels && takes_bias && !position.relative_LM.defined();
+  const auto takes = [](const torch::Tensor& x) { return !x.defined() || x.is_cpu(); };
+  return path_ == AttentionPath::kernels && takes(position.bias_HP) && takes(position.relative_LM);
+}
+
+RelativeVectors MultiHeadAttentionImpl::relative_vectors(const PositionInScores& position) const {
+  return position.relative_LM.defined() ? relative->vectors() : RelativeVectors();
 }
 
 torch::Tensor MultiHeadAttentionImpl::forward(const torch::Tensor& queries_ND,
@@ -141,6 +145,7 @@ torch::Tensor MultiHeadAttentionImpl::attend_projected(const torch::Tensor& proj
                                     .window = spec.window,
                                     .dropout = weights_dropout->probability(),
                                     .bias_HP = spec.position.bias_HP,
+                                    .relative = relative_vectors(spec.position),
                                     .query_starts = spec.queries.device_offsets(),
                                     .key_starts = spec.keys.device_offsets()}));
   }
@@ -163,7 +168,8 @@ torch::Tensor MultiHeadAttentionImpl::attend_to_cache(
       keys.push_back(step.keys);
       values.push_back(step.values);
     }
-    return output(step_attention(queries, keys, values, backpointers, heads_, key_heads_, bias_HT));
+    return output(step_attention(queries, keys, values, backpointers, heads_, key_heads_, bias_HT,
+                                 relative_vectors(position)));
   }
   // Gather every row's prefix: R sentences of one query and T keys.
   std::vector<int32_t> past;

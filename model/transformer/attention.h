@@ -97,6 +97,7 @@ class MultiHeadAttentionImpl : public torch::nn::Module, public ObservableAttent
   torch::Tensor prepared_queries(const torch::Tensor& projected, const Rotation& rotation) const;
   torch::Tensor prepared_keys(const torch::Tensor& projected, const Rotation& rotation) const;
   bool runs_on_kernels(const PositionInScores& position) const;
+  RelativeVectors relative_vectors(const PositionInScores& position) const;
   // `projected`: queries, not yet normalized and rotated.
   torch::Tensor attend_projected(const torch::Tensor& projected, const KeysValues& memory,
                                  const AttentionSpec& spec);

@@ -7,6 +7,7 @@
 
 #include "kernels/compute_scope.h"
 #include "kernels/cpu/table.h"
+#include "kernels/ops/relative_rows.h"
 #include "model/transformer/scaling.h"
 
 namespace attn {
@@ -151,9 +152,12 @@ void PackedSession::attend_to_cache(size_t layer, const torch::Tensor& bias_HT, 
   const int64_t width = block_width();
   const int64_t steps = visible_steps(), first = position_ + 1 - steps;
   const float* bias = bias_HT.defined() ? bias_HT.const_data_ptr<float>() : nullptr;
+  const RelativeVectors& vectors = decoder_.layers[layer].relative;
+  const cpu::RelativeRows relative =
+      vectors.defined() ? relative_rows(vectors, steps - 1) : cpu::RelativeRows();
   at::parallel_for(0, rows, kRowsAThread, [&](int64_t begin, int64_t end) {
     std::vector<float> scratch(
-        static_cast<size_t>(cpu::kernels().step_attention_scratch(heads_, steps)));
+        static_cast<size_t>(cpu::kernels().step_attention_scratch(heads_, steps, relative.clip)));
     std::vector<const int32_t*> past;
     for (int64_t r = begin; r < end; ++r) past.push_back(past_[r].data() + first);
     cpu::kernels().step_attention({.query = cache.blocks.back().data() + begin * width,
@@ -170,7 +174,8 @@ void PackedSession::attend_to_cache(size_t layer, const torch::Tensor& bias_HT, 
                                    .d_k = d_k_,
                                    .d_v = d_v_,
                                    .bias = bias,
-                                   .bias_stride = steps},
+                                   .bias_stride = steps,
+                                   .relative = relative},
                                   out + begin * heads_ * d_v_, scratch.data());
   });
 }

@@ -19,8 +19,8 @@ namespace attn {
 /// on); create a new one when the weights change.
 class PackedInference : public InferenceModel {
  public:
-  /// Whether the model is supported: float32 on a CPU, without a bias on attention scores and
-  /// without unsupported options, such as activations other than ReLU and SwiGLU.
+  /// Whether the model is supported: float32 on a CPU, without unsupported options, such as
+  /// activations other than ReLU and SwiGLU.
   static bool serves(const TransformerImpl& model);
   /// For a model that `serves` accepts. bf16 requires has_bf16_tiles().
   PackedInference(std::shared_ptr<TransformerImpl> model, WeightType weights);
@@ -31,6 +31,7 @@ class PackedInference : public InferenceModel {
     PackedLinear cross_query, cross_output;
     PackedLinear inner, outer;  ///< with SwiGLU `inner` fuses gate and inner
     NormParameters self_norm, cross_norm, feed_forward_norm;
+    RelativeVectors relative;  ///< of self-attention; undefined: none
   };
 
   std::shared_ptr<TransformerImpl> model;  ///< for the embedding and the memory

@@ -13,6 +13,12 @@ NormParameters copied(const NormLayer& norm) {
   return parameters;
 }
 
+RelativeVectors copied(const RelativePositions& relative) {
+  if (!relative) return {};
+  const RelativeVectors vectors = relative->vectors();
+  return {vectors.keys.contiguous().clone(), vectors.values.contiguous().clone()};
+}
+
 PackedLinear packed(const Linear& linear, WeightType type) {
   return PackedLinear(linear->weight, linear->bias, type);
 }
@@ -44,11 +50,12 @@ PackedInference::Layer packed(const DecoderLayer& layer, WeightType type) {
           .outer = packed(layer->feed_forward->outer, type),
           .self_norm = copied(layer->mixer.sublayer->norm),
           .cross_norm = copied(layer->cross_attention_sublayer->norm),
-          .feed_forward_norm = copied(layer->feed_forward_sublayer->norm)};
+          .feed_forward_norm = copied(layer->feed_forward_sublayer->norm),
+          .relative = copied(self->relative)};
 }
 
-// Whether the position encoding is supported: added to the embedding, rotary, or a bias by
-// distance.
+// Whether the position encoding is supported: added to the embedding, rotary, a bias by distance,
+// or relative.
 bool is_known(Position position) {
   switch (position) {
     case Position::sinusoidal:
@@ -57,10 +64,9 @@ bool is_known(Position position) {
     case Position::rotary:
     case Position::alibi:
     case Position::t5_bias:
+    case Position::relative:
     case Position::none:
       return true;
-    case Position::relative:
-      break;
   }
   return false;
 }

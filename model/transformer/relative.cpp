@@ -50,4 +50,8 @@ torch::Tensor RelativePositionsImpl::values(const torch::Tensor& weights_BHLM,
       .matmul(value_weight);
 }
 
+RelativeVectors RelativePositionsImpl::vectors() const {
+  return {key_weight.transpose(0, 1).flatten(1), value_weight.transpose(0, 1).flatten(1)};
+}
+
 }  // namespace attn

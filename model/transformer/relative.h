@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernels/libtorch.h"
+#include "kernels/ops/attention_options.h"
 #include "model/layers/layer.h"
 #include "model/transformer/config.h"
 
@@ -23,6 +24,9 @@ class RelativePositionsImpl : public torch::nn::Module, public Layer {
   torch::Tensor scores(const torch::Tensor& queries_BHLK, const torch::Tensor& index_LM) const;
   /// Σ_j weight_j a^V of each query, [B, H, L, K], from weights [B, H, L, M].
   torch::Tensor values(const torch::Tensor& weights_BHLM, const torch::Tensor& index_LM) const;
+
+  /// All heads side by side, for packed_attention.
+  RelativeVectors vectors() const;
 
   torch::Tensor key_weight;    ///< [heads, 2 kRelativeClip + 1, d_k]
   torch::Tensor value_weight;  ///< [heads, 2 kRelativeClip + 1, d_v]

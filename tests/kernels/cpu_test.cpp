@@ -164,12 +164,15 @@ TEST_CASE("attention of a head inside wide rows is that of the head alone") {
   check(inside.dv, expected.dv);
 }
 
-TEST_CASE("a decoding step attends to the cache rows that the back-pointers name") {
+TEST_CASE(
+    "a decoding step attends to the cache rows that the back-pointers name, by distance too") {
   const cpu::Kernels& kernels = each_table();
   Random random(4);
   const int64_t heads = 4, kv_heads = GENERATE(4, 2), count = GENERATE(1, 4, 6);
   const int64_t steps = GENERATE(1, 9, 33);
   const int64_t d_k = GENERATE(6, 32), d_v = GENERATE(5, 16, 71);
+  const int64_t clip = GENERATE(-1, 0, 8);  // of relative positions; -1: none
+  if (clip >= steps) return;
   const int64_t key_stride = kv_heads * d_k, value_stride = kv_heads * d_v;
   std::vector<std::vector<float>> keys, values;
   std::vector<std::vector<int32_t>> past(static_cast<size_t>(count));
@@ -187,11 +190,24 @@ TEST_CASE("a decoding step attends to the cache rows that the back-pointers name
   for (const auto& of_step : values) value_rows.push_back(of_step.data());
   for (const auto& row : past) rows.push_back(row.data());
   const auto query = random_floats(random, count * heads * d_k);
+  const auto relative_key = random_floats(random, (clip + 1) * heads * d_k),
+             relative_value = random_floats(random, (clip + 1) * heads * d_v);
+  cpu::CachedRows step{query.data(), heads * d_k, count,      key_rows.data(), value_rows.data(),
+                       rows.data(),  steps,       key_stride, value_stride,    heads,
+                       kv_heads,     d_k,         d_v};
+  if (clip >= 0) {
+    step.relative = {relative_key.data(), relative_value.data(), heads * d_k, heads * d_v, clip};
+  }
+  // Of position t and head h in a^K or a^V.
+  const auto relative = [&](const std::vector<float>& of, int64_t t, int64_t h, int64_t width,
+                            int64_t x) {
+    if (clip < 0) return 0.0;
+    const int64_t row = std::max<int64_t>(clip - (steps - 1 - t), 0);
+    return static_cast<double>(of[(row * heads + h) * width + x]);
+  };
   std::vector<float> out(static_cast<size_t>(count * heads * d_v)),
-      scratch(static_cast<size_t>(kernels.step_attention_scratch(heads, steps)));
-  kernels.step_attention({query.data(), heads * d_k, count, key_rows.data(), value_rows.data(),
-                          rows.data(), steps, key_stride, value_stride, heads, kv_heads, d_k, d_v},
-                         out.data(), scratch.data());
+      scratch(static_cast<size_t>(kernels.step_attention_scratch(heads, steps, clip)));
+  kernels.step_attention(step, out.data(), scratch.data());
   for (int64_t r = 0; r < count; ++r) {
     for (int64_t h = 0; h < heads; ++h) {
       const int64_t kv = h / (heads / kv_heads);
@@ -201,7 +217,8 @@ TEST_CASE("a decoding step attends to the cache rows that the back-pointers name
         const float* key = keys[t].data() + past[r][t] * key_stride + kv * d_k;
         double dot = 0;
         for (int64_t x = 0; x < d_k; ++x) {
-          dot += query[(r * heads + h) * d_k + x] * static_cast<double>(key[x]);
+          dot += query[(r * heads + h) * d_k + x] *
+                 (static_cast<double>(key[x]) + relative(relative_key, t, h, d_k, x));
         }
         w.push_back(std::exp(dot / std::sqrt(static_cast<double>(d_k))));
         sum += w.back();
@@ -209,7 +226,9 @@ TEST_CASE("a decoding step attends to the cache rows that the back-pointers name
       for (int64_t x = 0; x < d_v; ++x) {
         double expected = 0;
         for (int64_t t = 0; t < steps; ++t) {
-          expected += w[t] / sum * values[t][past[r][t] * value_stride + kv * d_v + x];
+          expected += w[t] / sum *
+                      (static_cast<double>(values[t][past[r][t] * value_stride + kv * d_v + x]) +
+                       relative(relative_value, t, h, d_v, x));
         }
         CHECK(out[(r * heads + h) * d_v + x] == Approx(expected).margin(1e-6));
       }

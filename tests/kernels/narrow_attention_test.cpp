@@ -10,7 +10,9 @@ using namespace attn;
 using testing::each_table;
 using testing::random_floats;
 
-TEST_CASE("attention across narrow heads equals that head by head, with dropout and bias") {
+TEST_CASE(
+    "attention across narrow heads equals that head by head, with dropout, bias and relative "
+    "positions") {
   struct Shape {
     int64_t heads, queries, keys, d_k, d_v;
     bool causal;
@@ -29,8 +31,9 @@ TEST_CASE("attention across narrow heads equals that head by head, with dropout 
                Shape{16, 23, 23, 8, 8, true, 0.1}, Shape{4, 23, 23, 8, 4, true, 0.1},
                Shape{8, 7, 19, 4, 2, false, 0.1}, Shape{64, 6, 6, 8, 8, true, 0.0});
   const bool biased = GENERATE(false, true);
-  if (biased && c.queries != c.keys) return;  // a bias is for self-attention
-  CAPTURE(biased, c.heads, c.queries, c.keys, c.d_k, c.d_v, c.causal, c.dropout, c.window,
+  const int64_t clip = GENERATE(-1, 0, 3, 16);               // of relative positions; -1: none
+  if ((biased || clip >= 0) && c.queries != c.keys) return;  // both are for self-attention
+  CAPTURE(biased, clip, c.heads, c.queries, c.keys, c.d_k, c.d_v, c.causal, c.dropout, c.window,
           kernels.name);
   Random random(static_cast<uint64_t>(c.heads * 100 + c.queries));
   const int64_t key_width = c.heads * c.d_k, value_width = c.heads * c.d_v;
@@ -50,11 +53,17 @@ TEST_CASE("attention across narrow heads equals that head by head, with dropout 
   const int64_t distances = 2 * c.keys - 1;
   const auto bias = random_floats(random, biased ? c.heads * distances : 0);
   if (biased) sentence.bias = bias.data() + c.keys - 1, sentence.bias_stride = distances;
+  const int64_t relative_rows = clip < 0 ? 0 : 2 * clip + 1;
+  const auto relative_key = random_floats(random, relative_rows * key_width),
+             relative_value = random_floats(random, relative_rows * value_width);
+  if (clip >= 0) {
+    sentence.relative = {relative_key.data(), relative_value.data(), key_width, value_width, clip};
+  }
   std::vector<uint64_t> first_index;
   for (int64_t h = 0; h < c.heads; ++h) first_index.push_back(mix64(static_cast<uint64_t>(h)));
 
   struct Results {
-    std::vector<float> out, log_sum, dq, dk, dv, db;
+    std::vector<float> out, log_sum, dq, dk, dv, db, d_relative_key, d_relative_value;
     // Of the distance 0 of a head.
     float* bias(int64_t head, int64_t keys) {
       return db.empty() ? nullptr : db.data() + head * (2 * keys - 1) + keys - 1;
@@ -66,34 +75,42 @@ TEST_CASE("attention across narrow heads equals that head by head, with dropout 
                    std::vector<float>(q.size()),
                    std::vector<float>(k.size()),
                    std::vector<float>(v.size()),
-                   std::vector<float>(bias.size())};
+                   std::vector<float>(bias.size()),
+                   std::vector<float>(relative_key.size()),
+                   std::vector<float>(relative_value.size())};
   };
   Results together = sized(), apart = sized();
   {
     std::vector<float> scratch(
-        static_cast<size_t>(kernels.narrow_attention_scratch(c.keys, c.d_k, c.d_v)));
+        static_cast<size_t>(kernels.narrow_attention_scratch(c.keys, c.d_k, c.d_v) +
+                            (clip < 0 ? 0 : kernels.narrow_relative_scratch(clip, c.d_k, c.d_v))));
     kernels.narrow_attention_forward(sentence, c.heads, first_index.data(), together.out.data(),
                                      value_width, together.log_sum.data(), c.queries,
                                      scratch.data());
     kernels.narrow_attention_backward(
         sentence, c.heads, first_index.data(),
         {d_out.data(), value_width, together.log_sum.data(), together.dq.data(), together.dk.data(),
-         together.dv.data(), together.bias(0, c.keys)},
+         together.dv.data(), together.bias(0, c.keys), together.d_relative_key.data(),
+         together.d_relative_value.data()},
         c.queries, scratch.data());
   }
-  std::vector<float> scratch(static_cast<size_t>(kernels.attention_scratch(c.keys, c.d_k, c.d_v)));
+  std::vector<float> scratch(
+      static_cast<size_t>(kernels.attention_scratch(c.keys, c.d_k, c.d_v) +
+                          (clip < 0 ? 0 : kernels.relative_scratch(clip, c.d_k, c.d_v))));
   for (int64_t h = 0; h < c.heads; ++h) {
     cpu::AttentionHead head = sentence;
     head.query += h * c.d_k, head.key += h * c.d_k, head.value += h * c.d_v;
     head.first_index = first_index[h];
     if (biased) head.bias += h * distances;
+    if (clip >= 0) head.relative.key += h * c.d_k, head.relative.value += h * c.d_v;
     float* log_sum = apart.log_sum.data() + h * c.queries;
     kernels.attention_forward(head, apart.out.data() + h * c.d_v, value_width, log_sum,
                               scratch.data());
     kernels.attention_backward(
         head,
         {d_out.data() + h * c.d_v, value_width, log_sum, apart.dq.data() + h * c.d_k,
-         apart.dk.data() + h * c.d_k, apart.dv.data() + h * c.d_v, apart.bias(h, c.keys)},
+         apart.dk.data() + h * c.d_k, apart.dv.data() + h * c.d_v, apart.bias(h, c.keys),
+         apart.d_relative_key.data() + h * c.d_k, apart.d_relative_value.data() + h * c.d_v},
         scratch.data());
   }
   const auto check = [](const std::vector<float>& a, const std::vector<float>& b, double margin) {
@@ -105,4 +122,6 @@ TEST_CASE("attention across narrow heads equals that head by head, with dropout 
   check(together.dk, apart.dk, 1e-4);
   check(together.dv, apart.dv, 1e-5);
   check(together.db, apart.db, 1e-4);
+  check(together.d_relative_key, apart.d_relative_key, 5e-4);  // sums of gradients that cancel out
+  check(together.d_relative_value, apart.d_relative_value, 1e-4);
 }

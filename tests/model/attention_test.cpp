@@ -223,6 +223,57 @@ TEST_CASE("a bias by distance equals the reference's, its gradient too") {
   CHECK(results[0][2].abs().max().item<double>() > 1e-2);
 }
 
+TEST_CASE("relative positions in the kernels equal the reference's, their gradients too") {
+  struct Shape {
+    int64_t heads, d_k, d_v, kv_heads;
+    bool causal;
+    int64_t window = 0;
+    double dropout = 0.0;
+  };
+  const Shape c = GENERATE(
+      Shape{2, 8, 8, 2, false}, Shape{8, 8, 8, 8, true}, Shape{3, 20, 18, 3, false},
+      Shape{3, 20, 18, 3, true, 0, 0.3}, Shape{1, 4, 4, 1, true}, Shape{4, 16, 16, 2, true},
+      Shape{4, 4, 4, 2, false, 0, 0.3}, Shape{2, 16, 16, 2, false, 4}, Shape{16, 2, 2, 16, true, 3},
+      Shape{6, 4, 3, 6, true, 0, 0.2}, Shape{2, 64, 64, 1, false, 40}, Shape{20, 1, 2, 20, false});
+  CAPTURE(c.heads, c.d_k, c.d_v, c.kv_heads, c.causal, c.window, c.dropout);
+  TransformerConfig config = small(c.heads, c.d_k, c.d_v);
+  config.kv_heads = c.kv_heads;
+  config.position = Position::relative;
+  config.attention_dropout = c.dropout;
+  const Segments rows(std::vector<int64_t>{9, 1, 43, 4});  // within the clip and beyond
+  torch::manual_seed(13);
+  const torch::Tensor x = torch::randn({57, 12}), upstream = torch::randn({57, 12}),
+                      index = relative_index(0, 43, 43, torch::kCPU);
+  std::vector<std::vector<torch::Tensor>> results;
+  for (const AttentionPath path : {AttentionPath::kernels, AttentionPath::reference}) {
+    config.attention = path;
+    torch::manual_seed(14);
+    MultiHeadAttention module(config, Attends::self);
+    module->relative->reset_parameters();
+    module->train(c.dropout > 0.0);
+    const torch::Tensor in = x.clone().requires_grad_();
+    const torch::Tensor out = module->forward(in, in,
+                                              {.queries = rows,
+                                               .keys = rows,
+                                               .causal = c.causal,
+                                               .window = c.window,
+                                               .position = {.relative_LM = index}});
+    out.backward(upstream);
+    results.push_back({out, in.grad(), module->query->weight.grad(), module->key->weight.grad(),
+                       module->value->weight.grad(), module->relative->key_weight.grad(),
+                       module->relative->value_weight.grad()});
+  }
+  for (size_t i = 0; i < results[0].size(); ++i) {
+    CAPTURE(i);
+    if (c.dropout == 0.0) {
+      CHECK(max_difference(results[0][i], results[1][i]) < 1e-4);
+    } else {  // different masks: only that nothing is left out
+      CHECK(results[0][i].isfinite().all().item<bool>());
+      CHECK(results[0][i].abs().max().item<double>() > 1e-3);
+    }
+  }
+}
+
 TEST_CASE("a large negative bias masks keys, in whole sentences and in steps") {
   torch::manual_seed(11);
   const Segments rows(std::vector<int64_t>{5, 3});

@@ -37,6 +37,7 @@ TransformerConfig variant(const std::string& name) {
   if (name == "rotary") config.position = Position::rotary, config.d_k = 6;
   if (name == "alibi") config.position = Position::alibi;
   if (name == "t5 bias") config.position = Position::t5_bias;
+  if (name == "relative") config.position = Position::relative;
   if (name == "three matrices") config.embedding_sharing = EmbeddingSharing::none;
   return config;
 }
@@ -79,7 +80,7 @@ double mean_difference(const std::vector<double>& a, const std::vector<double>& 
 TEST_CASE("packed steps are the model's steps, however rows reorder and end") {
   const std::string name = GENERATE("base", "pre", "no bias", "other widths", "learned",
                                     "word positions", "deterministic attention", "three matrices",
-                                    "rms", "rms, pre", "rotary", "alibi", "t5 bias");
+                                    "rms", "rms, pre", "rotary", "alibi", "t5 bias", "relative");
   CAPTURE(name);
   torch::manual_seed(3);
   Transformer model(variant(name), VocabularySizes{kSource, kTarget});
@@ -99,7 +100,7 @@ TEST_CASE("packed steps are the model's steps, however rows reorder and end") {
 
   std::vector<int64_t> parents = {0, 1, 2}, sentences = {0, 1, 2};
   std::vector<int32_t> tokens = {1, 1, 1};
-  for (int step = 0; step < 12; ++step) {
+  for (int step = 0; step < 20; ++step) {  // beyond the clip of relative positions
     CAPTURE(step);
     std::vector<int64_t> second(tokens.size());  // ignored by models that do not count words
     for (auto& count : second) count = static_cast<int64_t>(random.below(5));
