@@ -98,31 +98,10 @@ forbid "words that the field doesn't use: write option, reference, not significa
       resumes, std::nullopt if, invalid, continues, complete checkpoint, probably typos, one per line, does not exist, merged into,
       its output, existing, most specific" "$words" "${prose[@]}" "${documents[@]}"
 
-for file in "${files[@]}"; do
-  if [ -s "$file" ] && [ -n "$(tail -c 1 "$file")" ]; then complain "$file: no newline at the end"; fi
-  case $file in
-    *utils* | *helpers*) complain "$file: name it for what is in it" ;;
-  esac
-done
-for file in "${sources[@]}"; do
-  lines=$(wc -l <"$file")
-  if [ "$lines" -gt 400 ] && ! grep -q 'Written by tools/' "$file"; then
-    complain "$file: $lines lines, 400 at most: split it"
-  fi
-  case $file in
-    # Fragments that may be included more than once have this in their first lines.
-    *.h) grep -q '^#pragma once' "$file" || head -n 3 "$file" | grep -qE 'Part of|Included' ||
-      complain "$file: no #pragma once" ;;
-  esac
-done
 if command -v python3 >/dev/null 2>&1; then
-  for file in "${files[@]}"; do
-    case $file in
-      *.json) python3 -m json.tool "$file" >/dev/null || complain "$file: not valid JSON" ;;
-      *.py | data/fetch | tools/gpu_check) python3 -c 'import ast, sys; ast.parse(open(sys.argv[1]).read())' "$file" ||
-        complain "$file: not valid Python" ;;
-    esac
-  done
+  printf '%s\n' "${files[@]}" | python3 tools/lint_files.py || failed=1
+else
+  printf 'lint: no python3 here: the syntax, ends and lengths of files are not checked\n'
 fi
 for file in run .ci/run tools/lint.sh; do
   bash -n "$file" || complain "$file: not valid bash"
