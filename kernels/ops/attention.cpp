@@ -81,6 +81,18 @@ void check_shapes(const torch::Tensor& queries, const torch::Tensor& keys,
               values.sizes(), ", ", heads, " heads, ", kv_heads, " of keys");
 }
 
+// `key_width` and `value_width`: of all heads of queries.
+void check_relative(const RelativeVectors& relative, int64_t key_width, int64_t value_width) {
+  const auto& [keys, values] = relative;
+  TORCH_CHECK(keys.is_cpu() && values.defined() && values.is_cpu(),
+              "attention: relative positions are supported on a CPU only");
+  TORCH_CHECK(keys.dim() == 2 && values.dim() == 2 && keys.size(0) % 2 == 1 &&
+                  values.size(0) == keys.size(0) && keys.size(1) == key_width &&
+                  values.size(1) == value_width,
+              "attention: relative positions ", keys.sizes(), " and ", values.sizes(),
+              ", heads have ", key_width, " and ", value_width, " columns");
+}
+
 // [M, H'·K] to [M, H·K]: each head of keys or values once for each head of queries.
 torch::Tensor repeated_heads(const torch::Tensor& rows, const PackedAttention& options) {
   const int64_t group = options.heads / options.kv_heads;
@@ -152,14 +164,8 @@ torch::Tensor packed_attention(const torch::Tensor& queries, const torch::Tensor
                 longest);
   }
   if (options.relative.defined()) {
-    const auto& [of_keys, of_values] = options.relative;
-    TORCH_CHECK(queries.is_cpu(), "attention: relative positions are supported on a CPU only");
-    TORCH_CHECK(of_values.defined() && of_keys.dim() == 2 && of_values.dim() == 2 &&
-                    of_keys.size(0) % 2 == 1 && of_values.size(0) == of_keys.size(0) &&
-                    of_keys.size(1) == queries.size(1) &&
-                    of_values.size(1) * options.kv_heads == own_values.size(1) * options.heads,
-                "attention: relative positions ", of_keys.sizes(), " and ", of_values.sizes(),
-                ", queries ", queries.sizes(), ", values ", own_values.sizes());
+    check_relative(options.relative, queries.size(1),
+                   own_values.size(1) / options.kv_heads * options.heads);
   }
   torch::Tensor keys = own_keys, values = own_values;
   if (!queries.is_cpu() || attends_across_heads(queries, values, options)) {
@@ -201,13 +207,14 @@ torch::Tensor step_attention(const torch::Tensor& queries_R, std::span<const tor
     TORCH_CHECK(bias.size(0) == heads && bias.size(1) == steps, "step_attention: bias ",
                 bias.sizes(), ", ", heads, " heads, ", steps, " positions");
   }
+  const int64_t d_k = queries.size(1) / heads, d_v = values[0].size(1) / kv_heads;
   RelativeVectors vectors;
   cpu::RelativeRows distances;
   if (relative.defined()) {
+    check_relative(relative, heads * d_k, heads * d_v);
     vectors = {relative.keys.contiguous(), relative.values.contiguous()};
     distances = relative_rows(vectors, steps - 1);
   }
-  const int64_t d_k = queries.size(1) / heads, d_v = values[0].size(1) / kv_heads;
   const torch::Tensor out = torch::empty({rows, heads * d_v}, queries.options());
   at::parallel_for(0, rows, 16, [&](int64_t begin, int64_t end) {
     std::vector<float> scratch(

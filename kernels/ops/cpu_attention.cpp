@@ -94,12 +94,22 @@ bool across_heads(int64_t heads, int64_t d_k, int64_t d_v) {
   return heads > 1 && std::max(d_k, d_v) < 16;
 }
 
-// A sentence is the unit of work: its heads share cache lines.
+int64_t group_count(const Layout& layout, int64_t size) {
+  return (layout.sentences() + size - 1) / size;
+}
+
+// Calls work(sentence, group, scratch) for groups of `size` neighbouring sentences, each group in
+// one thread. A sentence is the unit of work: its heads share cache lines.
 template <class F>
-void for_each_sentence(const Layout& layout, int64_t scratch_floats, F&& work) {
-  at::parallel_for(0, layout.sentences(), 1, [&](int64_t begin, int64_t end) {
+void for_each_sentence(const Layout& layout, int64_t size, int64_t scratch_floats, F&& work) {
+  at::parallel_for(0, group_count(layout, size), 1, [&](int64_t begin, int64_t end) {
     std::vector<float> scratch(static_cast<size_t>(scratch_floats));
-    for (int64_t sentence = begin; sentence < end; ++sentence) work(sentence, scratch.data());
+    for (int64_t group = begin; group < end; ++group) {
+      const int64_t last = std::min((group + 1) * size, layout.sentences());
+      for (int64_t sentence = group * size; sentence < last; ++sentence) {
+        work(sentence, group, scratch.data());
+      }
+    }
   });
 }
 
@@ -130,18 +140,18 @@ std::vector<uint64_t> first_indices(const Layout& layout, int64_t sentence) {
   return indices;
 }
 
-// The gradient of a small operand that all sentences share: a part for each thread, added up by
-// total(). Undefined unless needed.
+// The gradient of a small operand that all sentences share: a part for each group of sentences,
+// added up by total(). Undefined unless needed.
 class SharedGradient {
  public:
-  SharedGradient(const torch::Tensor& of, bool needed) {
+  SharedGradient(const torch::Tensor& of, int64_t groups, bool needed) {
     if (!needed) return;
-    parts_ = torch::zeros({at::get_num_threads(), of.size(0), of.size(1)}, of.options());
+    parts_ = torch::zeros({groups, of.size(0), of.size(1)}, of.options());
   }
-  // That of the calling thread, at an element of its first row; null if undefined.
-  float* part(int64_t column) const {
+  // That of a group, at an element of its first row; null if undefined.
+  float* part(int64_t group, int64_t column) const {
     if (!parts_.defined()) return nullptr;
-    return parts_.data_ptr<float>() + at::get_thread_num() * parts_.stride(0) + column;
+    return parts_.data_ptr<float>() + group * parts_.stride(0) + column;
   }
   torch::Tensor total() const { return parts_.defined() ? parts_.sum(0) : torch::Tensor(); }
 
@@ -168,28 +178,28 @@ class CpuAttention : public torch::autograd::Function<CpuAttention> {
     const torch::Tensor log_sums = torch::empty({heads, rows}, queries.options());
     const cpu::Kernels& kernels = cpu::kernels();
     const bool narrow = across_heads(heads, operands.d_k(*layout), d_v);
-    for_each_sentence(
-        *layout, scratch_size(*layout, operands, narrow), [&](int64_t sentence, float* scratch) {
-          const int64_t row = layout->query_offsets[sentence];
-          float* output = out.data_ptr<float>() + row * out.size(1);
-          float* log_sum = log_sums.data_ptr<float>() + row;
-          if (narrow) {
-            kernels.narrow_attention_forward(head_of(*layout, operands, sentence, 0), heads,
-                                             first_indices(*layout, sentence).data(), output,
-                                             out.size(1), log_sum, rows, scratch);
-            return;
-          }
-          for (int64_t h = 0; h < heads; ++h) {
-            const auto head = head_of(*layout, operands, sentence, h);
-            if (takes_tiles(*layout, head)) {
-              cpu::tile_attention_forward(*layout->tiles, head, output + h * d_v, out.size(1),
-                                          log_sum + h * rows, scratch);
-            } else {
-              kernels.attention_forward(head, output + h * d_v, out.size(1), log_sum + h * rows,
-                                        scratch);
-            }
-          }
-        });
+    const auto attend = [&](int64_t sentence, int64_t /*group*/, float* scratch) {
+      const int64_t row = layout->query_offsets[sentence];
+      float* output = out.data_ptr<float>() + row * out.size(1);
+      float* log_sum = log_sums.data_ptr<float>() + row;
+      if (narrow) {
+        kernels.narrow_attention_forward(head_of(*layout, operands, sentence, 0), heads,
+                                         first_indices(*layout, sentence).data(), output,
+                                         out.size(1), log_sum, rows, scratch);
+        return;
+      }
+      for (int64_t h = 0; h < heads; ++h) {
+        const auto head = head_of(*layout, operands, sentence, h);
+        if (takes_tiles(*layout, head)) {
+          cpu::tile_attention_forward(*layout->tiles, head, output + h * d_v, out.size(1),
+                                      log_sum + h * rows, scratch);
+        } else {
+          kernels.attention_forward(head, output + h * d_v, out.size(1), log_sum + h * rows,
+                                    scratch);
+        }
+      }
+    };
+    for_each_sentence(*layout, 1, scratch_size(*layout, operands, narrow), attend);
     context->save_for_backward({queries, keys, values, log_sums, operands.bias,
                                 operands.relative.keys, operands.relative.values});
     context->saved_data["layout"] =
@@ -206,13 +216,17 @@ class CpuAttention : public torch::autograd::Function<CpuAttention> {
     const torch::Tensor d_out = gradients[0].contiguous();
     const torch::Tensor d_queries = torch::empty_like(queries);
     const torch::Tensor d_keys = torch::zeros_like(keys), d_values = torch::zeros_like(values);
-    const SharedGradient d_bias(bias, bias.defined() && bias.requires_grad());
-    const SharedGradient d_relative_keys(relative.keys, relative.defined());
-    const SharedGradient d_relative_values(relative.values, relative.defined());
+    // The same groups for any number of threads, so that sums over them have the same bits.
+    const int64_t group_size = bias.defined() || relative.defined() ? 4 : 1;
+    const int64_t groups = group_count(layout, group_size);
+    const SharedGradient d_bias(bias, groups, bias.defined() && bias.requires_grad());
+    const SharedGradient d_relative_keys(relative.keys, groups, relative.defined());
+    const SharedGradient d_relative_values(relative.values, groups, relative.defined());
     const int64_t d_k = operands.d_k(layout), d_v = operands.d_v(layout);
     const cpu::Kernels& kernels = cpu::kernels();
     const bool narrow = across_heads(layout.heads, d_k, d_v);
-    const auto gradients_of = [&](const cpu::AttentionHead& head, int64_t sentence, int64_t h) {
+    const auto gradients_of = [&](const cpu::AttentionHead& head, int64_t sentence, int64_t group,
+                                  int64_t h) {
       const int64_t q0 = layout.query_offsets[sentence], k0 = layout.key_offsets[sentence];
       const int64_t kv = layout.kv_head(h);
       cpu::AttentionGradients out{
@@ -222,33 +236,34 @@ class CpuAttention : public torch::autograd::Function<CpuAttention> {
           .query = d_queries.data_ptr<float>() + q0 * queries.size(1) + h * d_k,
           .key = d_keys.data_ptr<float>() + k0 * keys.size(1) + kv * d_k,
           .value = d_values.data_ptr<float>() + k0 * values.size(1) + kv * d_v};
-      if (bias.defined()) out.bias = d_bias.part(h * bias.size(1) + bias.size(1) / 2);
+      if (bias.defined()) out.bias = d_bias.part(group, h * bias.size(1) + bias.size(1) / 2);
       if (head.relative.key != nullptr) {
         const int64_t first = relative.clip() - head.relative.clip;
-        out.relative_key = d_relative_keys.part(first * relative.keys.size(1) + h * d_k);
-        out.relative_value = d_relative_values.part(first * relative.values.size(1) + h * d_v);
+        out.relative_key = d_relative_keys.part(group, first * relative.keys.size(1) + h * d_k);
+        out.relative_value =
+            d_relative_values.part(group, first * relative.values.size(1) + h * d_v);
       }
       return out;
     };
-    for_each_sentence(
-        layout, scratch_size(layout, operands, narrow), [&](int64_t sentence, float* scratch) {
-          if (narrow) {
-            const auto head = head_of(layout, operands, sentence, 0);
-            kernels.narrow_attention_backward(
-                head, layout.heads, first_indices(layout, sentence).data(),
-                gradients_of(head, sentence, 0), queries.size(0), scratch);
-            return;
-          }
-          for (int64_t h = 0; h < layout.heads; ++h) {
-            const auto head = head_of(layout, operands, sentence, h);
-            if (takes_tiles(layout, head)) {
-              cpu::tile_attention_backward(*layout.tiles, head, gradients_of(head, sentence, h),
-                                           scratch);
-            } else {
-              kernels.attention_backward(head, gradients_of(head, sentence, h), scratch);
-            }
-          }
-        });
+    const auto add_gradients = [&](int64_t sentence, int64_t group, float* scratch) {
+      if (narrow) {
+        const auto head = head_of(layout, operands, sentence, 0);
+        kernels.narrow_attention_backward(
+            head, layout.heads, first_indices(layout, sentence).data(),
+            gradients_of(head, sentence, group, 0), queries.size(0), scratch);
+        return;
+      }
+      for (int64_t h = 0; h < layout.heads; ++h) {
+        const auto head = head_of(layout, operands, sentence, h);
+        const auto gradients_of_head = gradients_of(head, sentence, group, h);
+        if (takes_tiles(layout, head)) {
+          cpu::tile_attention_backward(*layout.tiles, head, gradients_of_head, scratch);
+        } else {
+          kernels.attention_backward(head, gradients_of_head, scratch);
+        }
+      }
+    };
+    for_each_sentence(layout, group_size, scratch_size(layout, operands, narrow), add_gradients);
     return {d_queries,
             d_keys,
             d_values,

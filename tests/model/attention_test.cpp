@@ -5,6 +5,7 @@
 #include "kernels/ops/attention.h"
 #include "tests/support/catch.h"
 #include "tests/support/tensors.h"
+#include "tests/support/threads.h"
 
 using namespace attn;
 using testing::close;
@@ -240,7 +241,7 @@ TEST_CASE("relative positions in the kernels equal the reference's, their gradie
   config.kv_heads = c.kv_heads;
   config.position = Position::relative;
   config.attention_dropout = c.dropout;
-  const Segments rows(std::vector<int64_t>{9, 1, 43, 4});  // within the clip and beyond
+  const Segments rows(std::vector<int64_t>{9, 0, 1, 43, 4});  // within the clip and beyond
   torch::manual_seed(13);
   const torch::Tensor x = torch::randn({57, 12}), upstream = torch::randn({57, 12}),
                       index = relative_index(0, 43, 43, torch::kCPU);
@@ -271,6 +272,36 @@ TEST_CASE("relative positions in the kernels equal the reference's, their gradie
       CHECK(results[0][i].isfinite().all().item<bool>());
       CHECK(results[0][i].abs().max().item<double>() > 1e-3);
     }
+  }
+}
+
+TEST_CASE("gradients by distance have the same bits for any number of threads") {
+  const std::vector<int64_t> lengths = {9, 1, 13, 4, 2, 7, 5};
+  const Segments rows(lengths);
+  const int64_t width = GENERATE(4, 20);  // of a head: side by side in a vector, or one at a time
+  torch::manual_seed(15);
+  const torch::Tensor x = torch::randn({41, 2 * width}), upstream = torch::randn({41, 2 * width}),
+                      a_K = torch::randn({7, 2 * width}), a_V = torch::randn({7, 2 * width}),
+                      bias = torch::randn({2, 25});
+  std::vector<std::vector<torch::Tensor>> gradients;
+  for (const int threads : {1, 2, 3}) {
+    const testing::Threads set(threads);
+    std::vector<torch::Tensor> own;
+    for (const auto& operand : {a_K, a_V, bias}) own.push_back(operand.clone().requires_grad_());
+    packed_attention(x, x, x,
+                     {.heads = 2,
+                      .query_offsets = rows.offsets(),
+                      .key_offsets = rows.offsets(),
+                      .bias_HP = own[2],
+                      .relative = {own[0], own[1]}})
+        .backward(upstream);
+    gradients.push_back({own[0].grad(), own[1].grad(), own[2].grad()});
+  }
+  for (size_t i = 0; i < gradients[0].size(); ++i) {
+    CAPTURE(i);
+    CHECK(gradients[0][i].abs().max().item<double>() > 1e-2);
+    CHECK(torch::equal(gradients[0][i], gradients[1][i]));
+    CHECK(torch::equal(gradients[0][i], gradients[2][i]));
   }
 }
 

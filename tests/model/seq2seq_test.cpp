@@ -100,6 +100,8 @@ void add_mixers(std::vector<ModelVariant>& list) {
       [&](Config& c) { c.decoder_mixer = window, c.position = Position::rotary; });
   add("restricted attention, alibi",
       [&](Config& c) { c.decoder_mixer = window, c.position = Position::alibi; });
+  add("restricted attention, relative positions",
+      [&](Config& c) { c.decoder_mixer = window, c.position = Position::relative; });
   add("alibi, multi-query, wide heads", [](Config& c) {
     c.position = Position::alibi, c.heads = 4, c.kv_heads = 1, c.d_k = 16, c.d_v = 18;
   });
