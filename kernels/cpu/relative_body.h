@@ -8,8 +8,8 @@ static inline int64_t distance_count(const AttentionHead& head) {
   return (head.causal ? 1 : 2) * head.relative.clip + 1;
 }
 
-// The keys of a block by row of a^K for one query: the first row for those before `near`, row
-// j + shift for key j up to `far`, the last row from there.
+// The keys of a block by row of a^K for one query: keys [0, near) are clipped to row 0, [far, end)
+// to row `last`; key j in between has row j + shift.
 struct Distances {
   int64_t shift, near, far, end, last;
 };
@@ -60,7 +60,8 @@ class RelativeBlock {
     transpose(rows.value, rows.value_stride, count_, head.d_v, values_);
   }
 
-  // Forward: the scores of a^K, to those of keys; then the weights of keys to those of a^V.
+  // Forward: adds q · a^K / √d_k to the scores of the keys at each distance, then sums their
+  // weights by distance and adds the weighted a^V to the output.
   void scores_of(const RowBlock& queries, float scale) const {
     if (count_ == 0) return;
     multiply(queries, scale, keys_, stride_, head_.d_k, count_, scores_);
@@ -79,8 +80,9 @@ class RelativeBlock {
                         count_, head_.d_v, count, output, output_stride);
   }
 
-  // Backward: the gradients of the weights of a^V, to those of keys, before sum_weights; the
-  // gradients of the scores of keys to those of a^K.
+  // Backward: adds dO · a^V to the gradients of the weights of the keys at each distance, then sums
+  // the gradients of their scores by distance. add_weight_gradients must precede sum_weights, which
+  // overwrites its row.
   void weight_gradients_of(const RowBlock& d_out) const {
     if (count_ == 0) return;
     multiply(d_out, 1.0f, values_, stride_, head_.d_v, count_, weights_);

@@ -16,11 +16,12 @@ struct DropoutKey {
   float scale = 1.0f;  ///< 1 / (1 - p)
 };
 
-/// Vectors of relative positions (Shaw et al. 2018), of one head or all heads from the first on:
-/// row clip + j - i, clipped to ±clip, is added to key and value j for query i. A causal head reads
-/// the rows up to distance 0. No relative positions: key is null.
+/// Vectors of relative positions (Shaw et al. 2018), of one head or all heads from the first on.
+/// For query i, row clip + d is added to key and value j, where d is j - i clipped to [-clip,
+/// clip]. Causal heads and decoding steps read rows 0 to clip only. No relative positions: key is
+/// null.
 struct RelativeRows {
-  const float *key = nullptr, *value = nullptr;  ///< 2 clip + 1 rows of d_k and d_v floats
+  const float *key = nullptr, *value = nullptr;  ///< rows of d_k and d_v floats
   int64_t key_stride = 0, value_stride = 0;
   int64_t clip = 0;
 };
@@ -69,7 +70,7 @@ struct CachedRows {
   int64_t d_k, d_v;
   const float* bias = nullptr;  ///< [heads, bias_stride], added to the scores of t; null: none
   int64_t bias_stride = 0;
-  RelativeRows relative = {};  ///< of the position steps - 1, for all heads; clip < steps
+  RelativeRows relative = {};  ///< of all heads, by distance from the last position; clip < steps
 };
 
 struct NormRows {
