@@ -191,6 +191,7 @@ static void attention_backward(const AttentionHead& head, const AttentionGradien
     clear(d_value, 0, head.keys * head.d_v);
   }
   const RelativeBlock relative(head, scratch + attention_scratch(head.keys, head.d_k, head.d_v));
+  relative.transpose_values();
   const float scale = inverse_root(head.d_k);
   for (int64_t i0 = 0; i0 < head.queries; i0 += kBlock) {
     const int64_t count = least(kBlock, head.queries - i0);

@@ -11,14 +11,15 @@ static int64_t narrow_relative_scratch(int64_t clip, int64_t d_k, int64_t d_v) {
 template <class Work>
 static inline void for_each_distance(const HeadLanes& lanes, const AttentionHead& sentence,
                                      int64_t query, const KeyRange& block, Work work) {
-  const int64_t last = distance_count(sentence) - 1, n = block.end - block.begin;
   const auto slots = [&](auto width) {
     for (int64_t slot = 0; slot < lanes.slots; ++slot) {
-      const int64_t shift = block.begin - query - slot + sentence.relative.clip;
-      for (int64_t j = 0; j < n; ++j) {
-        const int64_t row = j + shift < 0 ? 0 : least(j + shift, last);
+      const Distances keys = distances_of(sentence, query + slot, block);
+      const auto key_of_row = [&](int64_t j, int64_t row) {
         work(width, j * kLanes + slot * width, row * kLanes + slot * width);
-      }
+      };
+      for (int64_t j = 0; j < keys.near; ++j) key_of_row(j, 0);
+      for (int64_t j = keys.near; j < keys.far; ++j) key_of_row(j, j + keys.shift);
+      for (int64_t j = keys.far; j < keys.end; ++j) key_of_row(j, keys.last);
     }
   };
   if (lanes.slots == 1) {

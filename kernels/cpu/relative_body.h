@@ -57,7 +57,6 @@ class RelativeBlock {
     scores_ = values_ + round_up(head.d_v) * stride_;
     weights_ = scores_ + kBlock * stride_;
     transpose(rows.key, rows.key_stride, count_, head.d_k, keys_);
-    transpose(rows.value, rows.value_stride, count_, head.d_v, values_);
   }
 
   // Forward: adds q · a^K / √d_k to the scores of the keys at each distance, then sums their
@@ -83,6 +82,10 @@ class RelativeBlock {
   // Backward: adds dO · a^V to the gradients of the weights of the keys at each distance, then sums
   // the gradients of their scores by distance. add_weight_gradients must precede sum_weights, which
   // overwrites its row.
+  void transpose_values() const {  // once, before the others
+    const RelativeRows& rows = head_.relative;
+    transpose(rows.value, rows.value_stride, count_, head_.d_v, values_);
+  }
   void weight_gradients_of(const RowBlock& d_out) const {
     if (count_ == 0) return;
     multiply(d_out, 1.0f, values_, stride_, head_.d_v, count_, weights_);

@@ -209,12 +209,11 @@ torch::Tensor step_attention(const torch::Tensor& queries_R, std::span<const tor
   }
   const int64_t d_k = queries.size(1) / heads, d_v = values[0].size(1) / kv_heads;
   RelativeVectors vectors;
-  cpu::RelativeRows distances;
   if (relative.defined()) {
     check_relative(relative, heads * d_k, heads * d_v);
     vectors = {relative.keys.contiguous(), relative.values.contiguous()};
-    distances = relative_rows(vectors, steps - 1);
   }
+  const cpu::RelativeRows distances = relative_rows(vectors, steps - 1);
   const torch::Tensor out = torch::empty({rows, heads * d_v}, queries.options());
   at::parallel_for(0, rows, 16, [&](int64_t begin, int64_t end) {
     std::vector<float> scratch(

@@ -83,7 +83,7 @@ cpu::AttentionHead head_of(const Layout& layout, const Operands& operands, int64
     out.bias = bias.const_data_ptr<float>() + head * bias.size(1) + bias.size(1) / 2;
     out.bias_stride = bias.size(1);
   }
-  if (relative.defined() && out.keys > 0) {
+  if (out.keys > 0) {
     out.relative = relative_rows(relative, out.keys - 1, head * d_k, head * d_v);
   }
   return out;

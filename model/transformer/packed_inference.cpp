@@ -152,9 +152,7 @@ void PackedSession::attend_to_cache(size_t layer, const torch::Tensor& bias_HT, 
   const int64_t width = block_width();
   const int64_t steps = visible_steps(), first = position_ + 1 - steps;
   const float* bias = bias_HT.defined() ? bias_HT.const_data_ptr<float>() : nullptr;
-  const RelativeVectors& vectors = decoder_.layers[layer].relative;
-  const cpu::RelativeRows relative =
-      vectors.defined() ? relative_rows(vectors, steps - 1) : cpu::RelativeRows();
+  const cpu::RelativeRows relative = relative_rows(decoder_.layers[layer].relative, steps - 1);
   at::parallel_for(0, rows, kRowsAThread, [&](int64_t begin, int64_t end) {
     std::vector<float> scratch(
         static_cast<size_t>(cpu::kernels().step_attention_scratch(heads_, steps, relative.clip)));
