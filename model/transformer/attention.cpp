@@ -43,12 +43,15 @@ AttentionResult scaled_dot_product_attention(const torch::Tensor& queries_BHLK,
                                              const torch::Tensor& values_BHMK,
                                              const torch::Tensor& mask_B1LM,
                                              const torch::Tensor& bias_HLM, double dropout,
-                                             const RelativeTerms& relative) {
+                                             const RelativePositions& relative) {
   const double d_k = static_cast<double>(queries_BHLK.size(3));
   const int64_t heads = queries_BHLK.size(1);
   torch::Tensor scores_BHLM = queries_BHLK.matmul(repeated(keys_BHMK, heads).transpose(2, 3));
-  if (relative.index_LM.defined()) {
-    scores_BHLM = scores_BHLM + relative.vectors->scores(queries_BHLK, relative.index_LM);
+  torch::Tensor index_LM;
+  if (relative) {  // self-attention: of whole sentences, or of their last position
+    const int64_t queries = queries_BHLK.size(2), keys = keys_BHMK.size(2);
+    index_LM = relative_index(keys - queries, queries, keys, queries_BHLK.device());
+    scores_BHLM = scores_BHLM + relative->scores(queries_BHLK, index_LM);
   }
   scores_BHLM = scores_BHLM / std::sqrt(d_k);
   if (bias_HLM.defined()) scores_BHLM = scores_BHLM + bias_HLM;
@@ -59,9 +62,7 @@ AttentionResult scaled_dot_product_attention(const torch::Tensor& queries_BHLK,
       scores_BHLM.masked_fill(~some_BxL1, 0.0).softmax(-1).masked_fill(~some_BxL1, 0.0);
   const torch::Tensor kept_BHLM = fast_dropout(weights_BHLM, dropout);
   torch::Tensor out_BHLK = kept_BHLM.matmul(repeated(values_BHMK, heads));
-  if (relative.index_LM.defined()) {
-    out_BHLK = out_BHLK + relative.vectors->values(kept_BHLM, relative.index_LM);
-  }
+  if (relative) out_BHLK = out_BHLK + relative->values(kept_BHLM, index_LM);
   return {out_BHLK, weights_BHLM};
 }
 
@@ -99,12 +100,13 @@ torch::Tensor MultiHeadAttentionImpl::prepared_keys(const torch::Tensor& project
 }
 
 bool MultiHeadAttentionImpl::runs_on_kernels(const PositionInScores& position) const {
-  const auto takes = [](const torch::Tensor& x) { return !x.defined() || x.is_cpu(); };
-  return path_ == AttentionPath::kernels && takes(position.bias_HP) && takes(position.relative_LM);
+  const bool takes_bias = !position.bias_HP.defined() || position.bias_HP.is_cpu();
+  const bool takes_relative = !relative || relative->key_weight.is_cpu();
+  return path_ == AttentionPath::kernels && takes_bias && takes_relative;
 }
 
-RelativeVectors MultiHeadAttentionImpl::relative_vectors(const PositionInScores& position) const {
-  return position.relative_LM.defined() ? relative->vectors() : RelativeVectors();
+RelativeVectors MultiHeadAttentionImpl::relative_vectors() const {
+  return relative ? relative->vectors() : RelativeVectors();
 }
 
 torch::Tensor MultiHeadAttentionImpl::forward(const torch::Tensor& queries_ND,
@@ -145,7 +147,7 @@ torch::Tensor MultiHeadAttentionImpl::attend_projected(const torch::Tensor& proj
                                     .window = spec.window,
                                     .dropout = weights_dropout->probability(),
                                     .bias_HP = spec.position.bias_HP,
-                                    .relative = relative_vectors(spec.position),
+                                    .relative = relative_vectors(),
                                     .query_starts = spec.queries.device_offsets(),
                                     .key_starts = spec.keys.device_offsets()}));
   }
@@ -169,7 +171,7 @@ torch::Tensor MultiHeadAttentionImpl::attend_to_cache(
       values.push_back(step.values);
     }
     return output(step_attention(queries, keys, values, backpointers, heads_, key_heads_, bias_HT,
-                                 relative_vectors(position)));
+                                 relative_vectors()));
   }
   // Gather every row's prefix: R sentences of one query and T keys.
   std::vector<int32_t> past;
@@ -192,7 +194,7 @@ torch::Tensor MultiHeadAttentionImpl::attend_to_cache(
       scaled_dot_product_attention(
           split(queries.unsqueeze(1), heads_), split(torch::stack(keys, 1), key_heads_),
           split(torch::stack(values, 1), key_heads_), mask,
-          bias_HT.defined() ? bias_HT.unsqueeze(1) : bias_HT, 0.0, {relative, position.relative_LM})
+          bias_HT.defined() ? bias_HT.unsqueeze(1) : bias_HT, 0.0, relative)
           .output;
   return output(attended_RH1K.transpose(1, 2).flatten(1));
 }
@@ -208,7 +210,7 @@ AttentionResult MultiHeadAttentionImpl::reference_attention(const torch::Tensor&
   return scaled_dot_product_attention(
       split_heads(queries, spec.queries, heads_), split_heads(memory.keys, spec.keys, key_heads_),
       split_heads(memory.values, spec.keys, key_heads_), spec.mask(), bias_HLM,
-      weights_dropout->probability(), {relative, spec.position.relative_LM});
+      weights_dropout->probability(), relative);
 }
 
 torch::Tensor MultiHeadAttentionImpl::weights(const torch::Tensor& queries_ND,

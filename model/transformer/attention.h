@@ -38,19 +38,17 @@ struct AttentionResult {
                           ///< all keys are masked
 };
 
-/// Relative positions of an attention, [L, M] of relative_index; none if undefined.
-struct RelativeTerms {
-  RelativePositions vectors = nullptr;
-  torch::Tensor index_LM = {};
-};
-
 /// Equation 1, the reference: softmax(Q Kᵀ / √d_k) V over padded [B, H, L or M, K] tensors; keys
 /// and values may have fewer heads, each for a group of consecutive query heads. Masked scores are
-/// -∞ before the softmax; a query without any key gets zero weights and output, not NaN.
-AttentionResult scaled_dot_product_attention(
-    const torch::Tensor& queries_BHLK, const torch::Tensor& keys_BHMK,
-    const torch::Tensor& values_BHMK, const torch::Tensor& mask_B1LM,
-    const torch::Tensor& bias_HLM = {}, double dropout = 0.0, const RelativeTerms& relative = {});
+/// -∞ before the softmax; a query without any key gets zero weights and output, not NaN. With
+/// `relative` the queries are the last L of the M positions.
+AttentionResult scaled_dot_product_attention(const torch::Tensor& queries_BHLK,
+                                             const torch::Tensor& keys_BHMK,
+                                             const torch::Tensor& values_BHMK,
+                                             const torch::Tensor& mask_B1LM,
+                                             const torch::Tensor& bias_HLM = {},
+                                             double dropout = 0.0,
+                                             const RelativePositions& relative = nullptr);
 
 /// Projected keys and values, as the KV cache holds them.
 struct KeysValues {
@@ -97,7 +95,8 @@ class MultiHeadAttentionImpl : public torch::nn::Module, public ObservableAttent
   torch::Tensor prepared_queries(const torch::Tensor& projected, const Rotation& rotation) const;
   torch::Tensor prepared_keys(const torch::Tensor& projected, const Rotation& rotation) const;
   bool runs_on_kernels(const PositionInScores& position) const;
-  RelativeVectors relative_vectors(const PositionInScores& position) const;
+  // For the kernels; undefined without relative positions.
+  RelativeVectors relative_vectors() const;
   // `projected`: queries, not yet normalized and rotated.
   torch::Tensor attend_projected(const torch::Tensor& projected, const KeysValues& memory,
                                  const AttentionSpec& spec);

@@ -92,12 +92,12 @@ torch::Tensor TokenMixer::step(const torch::Tensor& x_RD, MixerState& state,
 
 torch::Tensor TokenMixer::mix_step(const torch::Tensor& x_RD, MixerState& state,
                                    std::span<const std::vector<int32_t>> backpointers,
-                                   PositionInScores position) {
+                                   const PositionInScores& position) {
   const auto steps = static_cast<int64_t>(backpointers.size());
   switch (kind_) {
     case Mixer::attention:
     case Mixer::restricted_attention:
-      return attend(x_RD, state, backpointers, std::move(position));
+      return attend(x_RD, state, backpointers, position);
     case Mixer::convolution: {
       state.inputs.push_back(x_RD);
       const torch::Tensor out_RD = convolution->step(state.inputs, backpointers);
@@ -121,14 +121,11 @@ torch::Tensor TokenMixer::mix_step(const torch::Tensor& x_RD, MixerState& state,
 
 torch::Tensor TokenMixer::attend(const torch::Tensor& x_RD, MixerState& state,
                                  std::span<const std::vector<int32_t>> backpointers,
-                                 PositionInScores position) {
+                                 const PositionInScores& position) {
   const auto steps = static_cast<int64_t>(backpointers.size());
   state.kv_cache.push_back(self_attention->project(x_RD, position.rotation));
   const int64_t visible = window_ == 0 ? steps : std::min(window_, steps);
   const auto first = static_cast<size_t>(steps - visible);
-  if (position.relative_LM.defined() && visible < steps) {
-    position.relative_LM = position.relative_LM.narrow(1, steps - visible, visible);
-  }
   const torch::Tensor out_RD = self_attention->attend_to_cache(
       x_RD, std::span(state.kv_cache).subspan(first), backpointers.subspan(first), position);
   if (window_ > 0) forget(state.kv_cache, steps - window_);

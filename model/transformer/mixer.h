@@ -54,10 +54,10 @@ class TokenMixer {
              bool causal, bool bidirectional, int64_t layer);
   torch::Tensor mix_step(const torch::Tensor& x_RD, MixerState& state,
                          std::span<const std::vector<int32_t>> backpointers,
-                         PositionInScores position);
+                         const PositionInScores& position);
   torch::Tensor attend(const torch::Tensor& x_RD, MixerState& state,
                        std::span<const std::vector<int32_t>> backpointers,
-                       PositionInScores position);
+                       const PositionInScores& position);
 
   Mixer kind_;
   int64_t window_;  // 0: all positions

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "model/transformer/relative.h"
-
 namespace attn {
 namespace {
 
@@ -119,25 +117,15 @@ Rotation PositionEncodingImpl::rotation(const torch::Tensor& positions_N, int64_
   return {sinusoids(longest, positions_N.device()), positions_N};
 }
 
-PositionInScores PositionEncodingImpl::whole(int64_t first, int64_t queries, int64_t keys,
-                                             torch::Device device) const {
-  PositionInScores out{.bias_HP = attention_bias(std::max<int64_t>(keys, 1), device),
-                       .rotation = {},
-                       .relative_LM = {}};
-  if (kind_ == Position::relative) out.relative_LM = relative_index(first, queries, keys, device);
-  return out;
-}
-
 PositionInScores PositionEncodingImpl::in_scores(const torch::Tensor& positions_N,
                                                  int64_t longest) {
-  PositionInScores out = whole(0, longest, longest, positions_N.device());
-  out.rotation = rotation(positions_N, longest);
-  return out;
+  return {.bias_HP = attention_bias(std::max<int64_t>(longest, 1), positions_N.device()),
+          .rotation = rotation(positions_N, longest)};
 }
 
 PositionInScores PositionEncodingImpl::in_step(int64_t rows, int64_t position,
                                                torch::Device device) {
-  PositionInScores out = whole(position, 1, position + 1, device);
+  PositionInScores out{.bias_HP = attention_bias(position + 1, device), .rotation = {}};
   if (kind_ == Position::rotary) {
     const auto options = torch::TensorOptions(device).dtype(torch::kInt64);
     out.rotation = rotation(torch::full({rows}, position, options), position + 1);

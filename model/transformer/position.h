@@ -39,8 +39,7 @@ struct PositionInScores {
   /// Added to the scores by distance: [H, 2 P - 1], bias_HP[h][P - 1 + j - i] for query i and key
   /// j.
   torch::Tensor bias_HP;
-  Rotation rotation;          ///< of queries and keys
-  torch::Tensor relative_LM;  ///< relative_index, for the attention's own vectors
+  Rotation rotation;  ///< of queries and keys
 };
 
 /// A position encoding: added to the embeddings, a rotation of the queries and keys of
@@ -70,8 +69,6 @@ class PositionEncodingImpl : public torch::nn::Module, public Layer {
  private:
   torch::Tensor sinusoids(int64_t positions, torch::Device device);
   Rotation rotation(const torch::Tensor& positions_N, int64_t longest);
-
-  PositionInScores whole(int64_t first, int64_t queries, int64_t keys, torch::Device device) const;
 
   Position kind_;
   bool causal_;

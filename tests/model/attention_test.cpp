@@ -243,8 +243,7 @@ TEST_CASE("relative positions in the kernels equal the reference's, their gradie
   config.attention_dropout = c.dropout;
   const Segments rows(std::vector<int64_t>{9, 0, 1, 43, 4});  // within the clip and beyond
   torch::manual_seed(13);
-  const torch::Tensor x = torch::randn({57, 12}), upstream = torch::randn({57, 12}),
-                      index = relative_index(0, 43, 43, torch::kCPU);
+  const torch::Tensor x = torch::randn({57, 12}), upstream = torch::randn({57, 12});
   std::vector<std::vector<torch::Tensor>> results;
   for (const AttentionPath path : {AttentionPath::kernels, AttentionPath::reference}) {
     config.attention = path;
@@ -253,12 +252,8 @@ TEST_CASE("relative positions in the kernels equal the reference's, their gradie
     module->relative->reset_parameters();
     module->train(c.dropout > 0.0);
     const torch::Tensor in = x.clone().requires_grad_();
-    const torch::Tensor out = module->forward(in, in,
-                                              {.queries = rows,
-                                               .keys = rows,
-                                               .causal = c.causal,
-                                               .window = c.window,
-                                               .position = {.relative_LM = index}});
+    const torch::Tensor out = module->forward(
+        in, in, {.queries = rows, .keys = rows, .causal = c.causal, .window = c.window});
     out.backward(upstream);
     results.push_back({out, in.grad(), module->query->weight.grad(), module->key->weight.grad(),
                        module->value->weight.grad(), module->relative->key_weight.grad(),

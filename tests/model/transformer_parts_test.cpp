@@ -131,7 +131,8 @@ TEST_CASE("a bias of a step is the last row of that of the whole sentence") {
                            step = encoding->in_step(3, 6, torch::kCPU);
     CAPTURE(enum_name(position));
     if (position == Position::relative) {
-      CHECK(torch::equal(whole.relative_LM.narrow(0, 6, 1), step.relative_LM));
+      CHECK(torch::equal(relative_index(0, 7, 7, torch::kCPU).narrow(0, 6, 1),
+                         relative_index(6, 1, 7, torch::kCPU)));
     } else {
       CHECK(torch::equal(bias_of_scores(whole.bias_HP, 6, 1, 7),
                          bias_of_scores(step.bias_HP, 6, 1, 7)));
