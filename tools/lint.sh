@@ -100,6 +100,8 @@ forbid "words that the field doesn't use: write option, reference, not significa
 
 if command -v python3 >/dev/null 2>&1; then
   printf '%s\n' "${files[@]}" | python3 tools/lint_files.py || failed=1
+elif [ "${CI:-}" = true ]; then
+  complain "python3 is missing, which checks the syntax, ends and lengths of files"
 else
   printf 'lint: no python3 here: the syntax, ends and lengths of files are not checked\n'
 fi
