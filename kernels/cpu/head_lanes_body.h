@@ -30,6 +30,18 @@ static inline void with_width(int64_t width, Body body) {
   }
 }
 
+// The same for the lanes of a slot, of which a constant of each power of two exists.
+template <int64_t kWidth = kLanes, class Body>
+static inline void with_slot_width(int64_t per_slot, Body body) {
+  if constexpr (kWidth == 1) {
+    body(ConstantWidth<1>{});
+  } else if (per_slot == kWidth) {
+    body(ConstantWidth<kWidth>{});
+  } else {
+    with_slot_width<kWidth / 2>(per_slot, body);
+  }
+}
+
 static inline HeadLanes head_lanes(int64_t heads) {
   int64_t per_slot = 1;
   while (per_slot < heads && per_slot < kLanes) per_slot *= 2;

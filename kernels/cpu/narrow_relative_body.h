@@ -22,17 +22,13 @@ static inline void for_each_distance(const HeadLanes& lanes, const AttentionHead
       for (int64_t j = keys.far; j < keys.end; ++j) key_of_row(j, keys.last);
     }
   };
-  if (lanes.slots == 1) {
-    slots(ConstantWidth<kLanes>{});
-  } else {
-    with_width(lanes.per_slot, slots);
-  }
+  with_slot_width(lanes.per_slot, slots);
 }
 
-// out += in. All loads come before the stores, so that a constant width becomes one vector.
+// out += in. All loads come before the stores, so that they become one vector.
 template <class Width>
 static inline void add_lanes(Width width, const float* in, float* out) {
-  float sums[kLanes];
+  float sums[Width::kValue];
   for (int64_t h = 0; h < width; ++h) sums[h] = out[h] + in[h];
   for (int64_t h = 0; h < width; ++h) out[h] = sums[h];
 }
