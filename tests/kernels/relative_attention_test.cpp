@@ -17,21 +17,21 @@ namespace {
 
 using Matrix = std::vector<std::vector<double>>;
 
-struct Case {
+struct RelativeCase {
   int64_t length, width, clip;
   bool causal;
   double dropout;
   int64_t window = 0;
 };
 
-bool sees(const Case& c, int64_t query, int64_t key) {
+bool attends(const RelativeCase& c, int64_t query, int64_t key) {
   if (c.causal && key > query) return false;
   if (c.window == 0) return true;
   return c.causal ? query - key < c.window : std::abs(query - key) <= c.window / 2;
 }
 
 // Of a key in a^K and a^V.
-int64_t relative_row(const Case& c, int64_t query, int64_t key) {
+int64_t relative_row(const RelativeCase& c, int64_t query, int64_t key) {
   return std::clamp(key - query, -c.clip, c.clip) + c.clip;
 }
 
@@ -83,10 +83,11 @@ Matrix factors_of(const cpu::Kernels& kernels, cpu::AttentionHead head) {
 
 TEST_CASE("relative positions agree with their formula, with dropout, and so do the gradients") {
   const cpu::Kernels& kernels = each_table();
-  const Case c =
-      GENERATE(Case{1, 16, 2, false, 0}, Case{17, 16, 4, false, 0}, Case{40, 20, 16, true, 0},
-               Case{33, 32, 0, true, 0.3}, Case{21, 8, 30, false, 0.2},
-               Case{70, 16, 5, true, 0.1, 9}, Case{70, 24, 8, false, 0.4, 30});
+  const RelativeCase c =
+      GENERATE(RelativeCase{1, 16, 2, false, 0}, RelativeCase{17, 16, 4, false, 0},
+               RelativeCase{40, 20, 16, true, 0}, RelativeCase{33, 32, 0, true, 0.3},
+               RelativeCase{21, 8, 30, false, 0.2}, RelativeCase{70, 16, 5, true, 0.1, 9},
+               RelativeCase{70, 24, 8, false, 0.4, 30});
   CAPTURE(c.length, c.width, c.clip, c.causal, c.dropout, c.window, kernels.name);
   Random random(static_cast<uint64_t>(c.length));
   const int64_t size = c.length * c.width, relative_size = (2 * c.clip + 1) * c.width;
@@ -126,7 +127,7 @@ TEST_CASE("relative positions agree with their formula, with dropout, and so do 
     std::vector<double> weights(static_cast<size_t>(c.length)), slopes = weights;
     double sum = 0, mean = 0;
     for (int64_t j = 0; j < c.length; ++j) {
-      if (!sees(c, i, j)) continue;
+      if (!attends(c, i, j)) continue;
       const int64_t row = relative_row(c, i, j);
       weights[j] = std::exp(scale * (product(queries[i], keys[j]) + product(queries[i], a_k[row])));
       sum += weights[j];

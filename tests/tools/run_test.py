@@ -156,7 +156,7 @@ class LibTorch(RunTest):
         for name in LIBRARIES:
             (self.site("torch/lib") / name).write_text("a library")
         self.assert_works()
-        self.assertEqual(len(self.called("pip")), 2)
+        self.assertEqual(len(self.called("pip")), 2, self.calls.read_text())
 
     def test_an_older_call_that_was_interrupted_is_repaired(self):
         make_torch(self.site("torch"), ["libc10.so"])
