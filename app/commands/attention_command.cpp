@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "app/commands/output_file.h"
 #include "app/commands/stdin_lines.h"
 #include "app/experiment/checkpoint.h"
 #include "app/inspect/attention_report.h"
@@ -41,6 +42,7 @@ void attention(const AttentionOptions& options, const Context& context) {
                       "; give two files");
   }
   LoadedModel loaded = load_model_to_search(options.run, context.device, options.assignments);
+  auto html = requested_output(options.html), json = requested_output(options.json);
   const std::vector<std::string> source =
       options.source.empty() ? read_stdin_lines() : read_lines(options.source);
   const SelectedPairs selected = options.target.empty()
@@ -54,8 +56,8 @@ void attention(const AttentionOptions& options, const Context& context) {
   const AttentionReport report{.title = "Attention of " + options.run.string(),
                                .about = about(loaded, options),
                                .sentences = attention_of(loaded, selected.pairs)};
-  if (!options.html.empty()) write_file_atomically(options.html, attention_page(report));
-  if (!options.json.empty()) write_file_atomically(options.json, attention_json(report));
+  if (html) write_requested(html, attention_page(report));
+  if (json) write_requested(json, attention_json(report));
   std::cerr << selected.pairs.size() << " sentences";
   if (selected.left_out > 0) {
     std::cerr << "; " << selected.left_out << " are empty or longer than "

@@ -4,7 +4,6 @@
 #include <iostream>
 #include <limits>
 #include <memory>
-#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -64,22 +63,11 @@ void add_scores(HeadsReport& report, LoadedModel& loaded, const HeadsOptions& op
   if (options.ablate) report.ablation = pruning.ablation(all_heads(*loaded.model));
 }
 
-// Created before the work, so that a path that cannot be written is reported at once.
-std::optional<OutputFile> output(const std::filesystem::path& path) {
-  return path.empty() ? std::nullopt : std::optional<OutputFile>(std::in_place, path);
-}
-
-void write(std::optional<OutputFile>& output, const std::string& text) {
-  if (!output) return;
-  output->stream() << text;
-  output->commit();
-}
-
 void heads(const HeadsOptions& options, const Context& context) {
   LoadedModel loaded = load_model_to_search(options.run, context.device, options.assignments);
   all_heads(*loaded.model);  // reports another architecture before any file is read
   if (options.prune || options.ablate) require_translator(loaded, options);
-  std::optional<OutputFile> csv = output(options.csv), json = output(options.json);
+  auto csv = requested_output(options.csv), json = requested_output(options.json);
   const SelectedPairs selected = given_pairs(loaded, source_lines(loaded, options.data),
                                              target_path(loaded, options.data), options.limits);
   if (selected.pairs.empty()) {
@@ -93,8 +81,8 @@ void heads(const HeadsOptions& options, const Context& context) {
   if (options.prune || options.ablate) add_scores(report, loaded, options);
   std::cout << to_markdown(heads_table(report, false));
   if (!report.curve.empty()) std::cout << "\n" << to_markdown(pruning_table(report));
-  write(csv, to_csv(heads_table(report, true)));
-  write(json, to_json(report).dump(2) + "\n");
+  write_requested(csv, to_csv(heads_table(report, true)));
+  write_requested(json, to_json(report).dump(2) + "\n");
 }
 
 }  // namespace

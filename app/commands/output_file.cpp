@@ -63,4 +63,14 @@ void OutputFile::commit() {
   }
 }
 
+std::optional<OutputFile> requested_output(const std::filesystem::path& path) {
+  return path.empty() ? std::nullopt : std::optional<OutputFile>(std::in_place, path);
+}
+
+void write_requested(std::optional<OutputFile>& output, std::string_view text) {
+  if (!output) return;
+  output->stream() << text;
+  output->commit();
+}
+
 }  // namespace attn

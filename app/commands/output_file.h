@@ -3,7 +3,9 @@
 
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <ostream>
+#include <string_view>
 
 namespace attn {
 
@@ -35,5 +37,12 @@ class OutputFile {
   bool special_ = false;  ///< see Destination
   std::ofstream file_;
 };
+
+/// A file of results that a command writes on request: none for an empty path. To be created before
+/// the work, so that a path that cannot be written is reported at once. Throws DataError.
+std::optional<OutputFile> requested_output(const std::filesystem::path& path);
+
+/// Writes the whole file, if it was requested. Throws DataError.
+void write_requested(std::optional<OutputFile>& output, std::string_view text);
 
 }  // namespace attn

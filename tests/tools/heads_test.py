@@ -171,6 +171,9 @@ class Heads(ProgramTest):
         self.one_line("attention", "run", "--source", "corpus/valid.en", code=2, names=["--html"])
         self.one_line("attention", "run", "--source", "corpus/valid.en", "--target", "corpus/test.de", "--html", "x.html",
                       code=3, names=["corpus/test.de", "40", "5"])
+        # Outputs are created before the work, which here would fail itself.
+        self.one_line("attention", "run", "--source", "nowhere.en", "--html", "nofolder/a.html", code=3,
+                      names=["nofolder/a.html"])
         self.one_line("heads", "run", "--data", "nowhere", "--csv", "nofolder/h.csv", code=3, names=["nofolder/h.csv"])
         self.write("recurrent.json", {**CONFIG, "model": {"architecture": "recurrent", "hidden": 8, "d_model": 8},
                                       "train": {**CONFIG["train"], "steps": 2}})
