@@ -75,7 +75,7 @@ std::string listed(const SweepResults& results, const std::vector<size_t>& rows)
 // "; best is C5 (…), worst D2 (…)": the extremes of the significant differences.
 std::string extremes(const SweepResults& results, std::span<const RowComparison> comparisons,
                      const Compared& found) {
-  const bool lower = found.facts.metric == Metric::loss;
+  const bool lower = found.facts.lower_is_better;
   std::optional<size_t> best, worst;
   const auto gain = [&](size_t row) {
     const double ours = *comparisons[row].differences[found.facts.metric].ours;

@@ -26,7 +26,9 @@ std::vector<double> values_of(const RowRecord& row, Metric metric) {
 SystemStatistics sentences_of(const RowRecord& row) {
   SystemStatistics system;
   for (const RunRecord& run : row.runs) {
-    if (run.finished && !run.sentences.empty()) system.push_back(run.sentences);
+    if (!run.figures[Metric::bleu]) continue;
+    if (run.sentences.empty()) return {};  // the means have this seed
+    system.push_back(run.sentences);
   }
   return system;
 }

@@ -1,10 +1,13 @@
 #include "report/page.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "base/format.h"
+#include "base/parse_number.h"
 #include "report/answer.h"
 #include "report/heads_summary.h"
 #include "report/page_parts.h"
@@ -20,22 +23,35 @@ constexpr const char* kHeadsCaption =
     "attention. The least important heads are masked first; the share that can be masked is the "
     "largest one at which BLEU is at most 1 lower.";
 
+// The value of an option of a row that is a number; 0 if it has none.
+double number_of(const RowRecord& row, const char* option) {
+  const auto found = row.values.find(option);
+  return found == row.values.end() ? 0.0 : parse_number<double>(found->second).value_or(0.0);
+}
+
+std::string weights_of(const RowRecord& row) {
+  const double averaged = number_of(row, "train.average_last");
+  if (averaged > 0) return format("the average of the last %.0f checkpoints", averaged);
+  if (number_of(row, "train.ema") > 0) return "the exponential moving average of the weights";
+  return "the weights after the last update, without checkpoint averaging";
+}
+
 // Which weights were scored.
 std::string scored_weights(const SweepResults& results) {
-  const auto scored = [](int64_t averaged) -> std::string {
-    return averaged > 0 ? format("the average of the last %lld checkpoints",
-                                 static_cast<long long>(averaged))
-                        : "the weights after the last update, without checkpoint averaging";
-  };
-  const bool same =
-      std::none_of(results.rows.begin(), results.rows.end(), [](const RowRecord& row) {
-        return std::find(row.changed.begin(), row.changed.end(), "train.average_last") !=
-               row.changed.end();
-      });
-  if (same) return "All scores are of " + scored(results.averaged) + ".";
-  return "Scores are of " + scored(results.averaged) +
-         ", in rows with another average_last of as many checkpoints (0: of the weights after the "
-         "last update).";
+  const std::string first = weights_of(results.rows.front());
+  std::vector<std::string> weights;  // in order of appearance
+  std::map<std::string, std::string> rows;
+  for (const RowRecord& row : results.rows) {
+    const std::string own = weights_of(row);
+    if (own == first) continue;
+    std::string& names = rows[own];
+    if (names.empty()) weights.push_back(own);
+    names += (names.empty() ? "" : ", ") + row.name;
+  }
+  if (weights.empty()) return "All scores are of " + first + ".";
+  std::string text = "Scores are of " + first;
+  for (const std::string& own : weights) text += "; in " + rows[own] + " of " + own;
+  return text + ".";
 }
 
 // Explanation of the columns, for both formats.

@@ -282,7 +282,7 @@ Forest differences_forest(const SweepResults& results, std::span<const RowCompar
         .base = results.rows.front().name + " " +
                 mean_text(comparisons.front().means[facts.metric]) +
                 (has_baselines(results) ? ", or the row after \"vs.\"" : ""),
-        .lower_is_better = facts.metric == Metric::loss,
+        .lower_is_better = facts.lower_is_better,
         .paper_decimals = facts.paper_decimals,
         .cells = {}};
     for (size_t i = 0; i < rows.size(); ++i) {

@@ -91,7 +91,6 @@ struct SweepResults {
   PerMetric<std::string> evaluators;  ///< their names; empty: none
   PerMetric<std::string> signatures;  ///< signatures of scores
   BleuOptions bleu_options;
-  int64_t averaged = 0;  ///< checkpoints averaged before scoring; 0: the last weights
   std::vector<RowRecord>
       rows;  ///< the first one is the baseline of the others, unless they name one
   std::vector<PublishedRecord> published;  ///< for the table of costs

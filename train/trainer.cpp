@@ -13,7 +13,8 @@ namespace {
                                   std::span<const Batch> batches, const EncodedCorpus& corpus) {
   std::ostringstream text;
   text << "step " << step << ": the " << what << " is " << value
-       << " on a batch with the training pairs of lines ";
+       << (batches.size() == 1 ? " on a batch with" : " on batches of which the first has")
+       << " the training pairs of lines ";
   const auto& ids = batches.front().ids;
   for (size_t i = 0; i < std::min<size_t>(ids.size(), 3); ++i) {
     text << (i ? ", " : "") << corpus.line(ids[i]);

@@ -10,15 +10,13 @@ namespace attn {
 namespace {
 
 // Options that do not change the updates: logging, checkpoints, caches and runtime.
-constexpr std::string_view kHousekeeping[] = {"about",
-                                              "data.cache",
-                                              "train.log_every",
-                                              "train.checkpoint_every",
-                                              "train.checkpoint_minutes",
-                                              "train.keep_last",
-                                              "runtime"};
+constexpr std::string_view kHousekeeping[] = {"about",           "data.cache",
+                                              "train.log_every", "train.checkpoint_minutes",
+                                              "train.keep_last", "runtime"};
 constexpr std::string_view kLength[] = {"train.steps", "train.patience"};
-constexpr std::string_view kEvaluation[] = {"eval", "search", "train.average_last"};
+constexpr std::string_view kCheckpointSchedule = "train.checkpoint_every";
+constexpr std::string_view kEvaluation[] = {"eval", "search", "train.average_last",
+                                            kCheckpointSchedule};
 
 bool is_below(std::string_view path, std::span<const std::string_view> places) {
   return std::any_of(places.begin(), places.end(), [&](std::string_view place) {
@@ -35,7 +33,11 @@ std::string text_of(const Json& value) {
 
 std::vector<std::string> result_conflicts(const Experiment& before, const Experiment& now) {
   std::vector<std::string> paths = changed_paths(write_config(before), write_config(now));
-  std::erase_if(paths, [](const std::string& path) { return is_below(path, kHousekeeping); });
+  // The averaged checkpoints are the last ones of this schedule.
+  const bool averages = before.train.average_last > 0 || now.train.average_last > 0;
+  std::erase_if(paths, [&](const std::string& path) {
+    return is_below(path, kHousekeeping) || (path == kCheckpointSchedule && !averages);
+  });
   return paths;
 }
 

@@ -25,6 +25,11 @@ bool TrainingRun::finished() const {
   return is_finished(trainer_->state, experiment_.train);
 }
 
+bool TrainingRun::has_result() const {
+  const auto result = finished() ? read_result(directory_) : std::nullopt;
+  return result && result->step == step();
+}
+
 void TrainingRun::logging_failures(const std::function<void()>& work) const {
   try {
     work();
@@ -50,6 +55,10 @@ void TrainingRun::update_config() {
     progress_->log("removed " + averaged.string() +
                    ", the average of an earlier, shorter training; run attn average again");
   }
+  save_changed_config();
+}
+
+void TrainingRun::save_changed_config() {
   if (write_config(load_description(directory_)) == write_config(experiment_)) return;
   save_description(directory_, experiment_, tokenizers_);
 }
@@ -125,9 +134,14 @@ void TrainingRun::write_result() {
 }
 
 void TrainingRun::write_result_of_first() {
+  if (has_result()) return;
+  save_changed_config();
+  if (experiment_.train.average_last > 0) {
+    score_average();
+  } else {
+    score_missing();
+  }
   const TrainState& state = trainer_->state;
-  if (const auto before = read_result(directory_); before && before->step == state.step) return;
-  if (experiment_.train.average_last > 0) score_average();
   const VocabularySizes& vocabulary = model_->sizes();
   const double updates = static_cast<double>(state.step * experiment_.train.accumulate);
   RunResult result;
@@ -179,6 +193,22 @@ void TrainingRun::score_average() {
         std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     record_evaluation("average", *evaluator, result, seconds);
     progress_->log("average  " + name + "  " + result.line + "  (" + duration_text(seconds) + ")");
+  }
+}
+
+// A resumed run with fewer steps or less patience than before ends at a step that was not known to
+// be the last.
+void TrainingRun::score_missing() {
+  const auto scored = results_at(directory_, step());
+  for (const auto& evaluator : evaluators_) {
+    if (scored.contains(evaluator->name())) continue;
+    const auto begin = std::chrono::steady_clock::now();
+    const AveragedWeights averaged(trainer_->average());
+    const EvaluationResult result =
+        evaluator->run(*model_, directory_.output(evaluator->name(), step()));
+    const double seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    log_evaluation(*evaluator, result, false, seconds);
   }
 }
 

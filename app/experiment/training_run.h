@@ -41,8 +41,8 @@ class TrainingRun {
 
   /// Whether there are no steps left to train.
   bool finished() const;
-  /// Averages and scores checkpoints (train.average_last) and writes result.json of a finished run
-  /// unless it exists. Called at the end of `run`.
+  /// Scores what is not scored yet, averaged checkpoints (train.average_last) among it, and writes
+  /// result.json of a finished run unless it exists. Called at the end of `run`.
   void write_result();
   int64_t step() const { return trainer_->state.step; }
   /// Logs a line.
@@ -64,8 +64,11 @@ class TrainingRun {
   void restore(bool resume, const OptimizerState& whole);
   void rename_corrupt_checkpoints(int64_t newest_valid);
   bool deciding_text_changed();
+  /// Whether training is finished and its result is written.
+  bool has_result() const;
   void check_memory();
   void update_config();
+  void save_changed_config();
   LoopCallbacks callbacks();
   LoopEvaluation loop_evaluation(size_t index);
   void write_result_of_first();
@@ -76,6 +79,7 @@ class TrainingRun {
   void log_evaluation(const Evaluator& evaluator, const EvaluationResult& result, bool best,
                       double seconds);
   void score_average();
+  void score_missing();
   void save();
   void write_checkpoint(const OptimizerState& whole);
   void record_first_checkpoint();

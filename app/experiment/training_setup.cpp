@@ -186,8 +186,7 @@ void TrainingRun::restore(bool resume, const OptimizerState& whole) {
   if (!resume) return;
   const auto last = latest_checkpoint(directory_.checkpoints());
   rename_corrupt_checkpoints(last ? last->step : -1);
-  keep_until_step(directory_.metrics(), last ? last->step : 0, "average");
-  if (!last) return;
+  if (!last) return keep_until_step(directory_.metrics(), 0);
   const ModelDirectory saved(last->path);
   load_weights(saved.weights(), *model_);
   load_training_state(saved.training_state(), *trainer_, whole);
@@ -195,6 +194,13 @@ void TrainingRun::restore(bool resume, const OptimizerState& whole) {
     throw DataError(last->path.string() + ": contains step " +
                     std::to_string(trainer_->state.step));
   }
+  if (step() > experiment_.train.steps) {
+    throw ConfigError(format("train.steps: %lld: the run is at step %lld; set at least that many",
+                             static_cast<long long>(experiment_.train.steps),
+                             static_cast<long long>(step())));
+  }
+  // Scores of the average are repeated unless all of the run is done.
+  keep_until_step(directory_.metrics(), step(), has_result() ? "" : "average");
   stream_->restore(trainer_->state.stream);
   TrainState& state = trainer_->state;
   // Of the checkpoint, not of the run, whose config an interrupted resume may have changed.

@@ -93,9 +93,9 @@ Json nested(const std::string& path, const Json& value) {
 // "heads=4" for model.heads; other values are numbered.
 std::string grid_name(const std::string& path, const Json& value, size_t index) {
   const size_t dot = path.rfind('.');
-  std::string name = dot == std::string::npos ? path : path.substr(dot + 1);
+  const std::string option = (dot == std::string::npos ? path : path.substr(dot + 1)) + "=";
   const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
-  return name + "=" + (is_name(text) ? text : std::to_string(index + 1));
+  return option + (!text.empty() && is_name(option + text) ? text : std::to_string(index + 1));
 }
 
 // A row of the file, or one combination of its grid, and its patches on the base, in order.

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "app/experiment/run_result.h"
+#include "app/sweep/status.h"
 #include "base/format.h"
 #include "report/seed_tests.h"
 
@@ -16,7 +17,8 @@ PerMetric<std::vector<SeedMean>> finished_rows(const SweepPlan& plan) {
   PerMetric<std::vector<std::vector<double>>> scores;
   for (const MetricFacts& facts : kMetrics) scores[facts.metric].resize(plan.rows.size());
   for (const PlannedRun& run : plan.runs) {
-    const auto result = finished_result(run.directory, run.experiment.train);
+    if (inspect_run(run).stage != RunStage::finished) continue;  // its config may be another
+    const auto result = read_result(run.directory);
     if (!result) continue;
     for (const MetricFacts& facts : kMetrics) {
       const auto score = result->score(plan.metrics.evaluators[facts.metric], facts.key);

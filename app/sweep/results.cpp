@@ -231,7 +231,6 @@ SweepResults collect_results(const fs::path& directory) {
     out.command = plan.value("command", "attn sweep " + source);  // older versions have none
     out.made = "Made by " + version_line() + ".";
     const Experiment base = read_resolved(plan.at("rows").at(0).at("config"), "the first row");
-    out.averaged = base.train.average_last;
     if (const auto* evaluator = find_evaluator(base, metrics.evaluators[Metric::bleu])) {
       out.bleu_options = evaluator->get<BleuEvaluation>().bleu_options();
     }

@@ -50,7 +50,7 @@ double evaluation_flops(const Experiment& experiment, int64_t vocabulary, double
                            : default_lines;
     const auto count = static_cast<double>(lines);
     const SearchConfig* search = evaluator.search();
-    const double passes = search ? static_cast<double>(search->beam) : kLossPasses;
+    const double passes = search ? static_cast<double>(search->hypotheses()) : kLossPasses;
     const int64_t times = 1 + (evaluator.every > 0 ? experiment.train.steps / evaluator.every : 0);
     flops += static_cast<double>(times) * count * passes * line;
   }

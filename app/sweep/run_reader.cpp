@@ -130,14 +130,14 @@ void RunReader::read_sentences(const fs::path& run, const Experiment& experiment
   const EvaluatorConfig* config = find_evaluator(experiment, metrics_.evaluators[Metric::bleu]);
   const auto* options = config ? std::get_if<BleuEvaluation>(&config->options) : nullptr;
   if (options == nullptr || result.output.empty() || !fs::exists(run / result.output)) {
-    out_.notes.push_back(record.name + ": its translations are missing: no significance test");
+    out_.notes.push_back(record.name + ": its translations are missing: no bootstrap with its row");
     return;
   }
   const std::string prefix = config->data.empty() ? experiment.data.valid : config->data;
   const fs::path reference = text_path(prefix, experiment.data.target);
   if (!fs::exists(reference)) {
     out_.notes.push_back(record.name + ": " + reference.string() +
-                         " is missing: no significance test");
+                         " is missing: no bootstrap with its row");
     return;
   }
   const auto hypotheses = read_lines(run / result.output);
@@ -152,7 +152,7 @@ void RunReader::read_sentences(const fs::path& run, const Experiment& experiment
   }
   out_.notes.push_back(record.name + ": its translations (" + (run / result.output).string() +
                        ") or " + reference.string() +
-                       " have changed since they were scored: no significance test");
+                       " have changed since they were scored: no bootstrap with its row");
 }
 
 }  // namespace attn

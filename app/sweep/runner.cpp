@@ -155,16 +155,26 @@ class Sweep {
     const PlannedRun& run = plan_.runs[slot->run];
     const std::string name = run_name(plan_, run);
     if (end.exit_code == 0 && finished_result(run.directory, run.experiment.train)) {
-      ++end_.finished;
       table_.set(slot->run, "finished");
       table_.log(name + ": finished  " + table_.results(slot->run));
-      if (!options_.collection.empty()) collect_run(plan_, run, options_.collection);
+      collect(run, name);
     } else if (end_.interrupted || was_stopped(end)) {
       table_.set(slot->run, "stopped");
     } else {
       end_.failed.push_back({name, failure_of(run, end)});
       table_.set(slot->run, "failed", end_.failed.back().why);
       table_.log(name + ": FAILED  " + end_.failed.back().why);
+    }
+  }
+
+  // The other runs go on if a finished one cannot be collected.
+  void collect(const PlannedRun& run, const std::string& name) {
+    try {
+      if (!options_.collection.empty()) collect_run(plan_, run, options_.collection);
+      ++end_.finished;
+    } catch (const std::exception& error) {
+      end_.failed.push_back({name, std::string("finished, but not collected: ") + error.what()});
+      table_.log(name + ": not collected  " + error.what());
     }
   }
 

@@ -13,8 +13,9 @@
 namespace attn {
 namespace {
 
-// The tree of highest expected F1 under the list's distribution, normalized over the list.
-Parse fused(std::vector<Parse> nbest) {
+// The tree of highest expected F1 under the list's distribution: probabilities normalized over the
+// list or, since samples are as frequent as they are probable, equal weights of samples.
+Parse fused(std::vector<Parse> nbest, SearchMethod method) {
   const auto likeliest = std::ranges::max_element(nbest, {}, &Parse::log_prob);
   if (!std::isfinite(likeliest->log_prob)) return std::move(nbest.front());
   const double highest = likeliest->log_prob;
@@ -22,7 +23,8 @@ Parse fused(std::vector<Parse> nbest) {
   std::vector<double> log_probs;
   for (Parse& parse : nbest) {
     trees.push_back(std::move(parse.tree));
-    log_probs.push_back(parse.log_prob);
+    const bool counts = method == SearchMethod::sample && std::isfinite(parse.log_prob);
+    log_probs.push_back(counts ? 0.0 : parse.log_prob);
   }
   FusedTree best = fuse_trees(trees, probabilities_of(log_probs));
   return {.tree = with_root(std::move(best.tree)),
@@ -146,7 +148,8 @@ std::vector<std::vector<Parse>> Parser::parse(std::span<const std::vector<std::s
       out[i].push_back(build(inputs[i], hypothesis));
     }
     if (fuses) {
-      Parse one = inputs[i].words.empty() ? out[i].front() : fused(std::move(out[i]));
+      Parse one =
+          inputs[i].words.empty() ? out[i].front() : fused(std::move(out[i]), search.method);
       out[i] = {std::move(one)};
     }
     ++counts_.sentences;

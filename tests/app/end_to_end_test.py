@@ -236,6 +236,22 @@ class EndToEnd(ProgramTest):
         before = {p: p.stat().st_mtime_ns for p in (self.path / "whole/checkpoints").rglob("*")}
         self.assertIn("finished at step 60", self.attn("train", "whole", "--resume").stderr)
         self.assertEqual(before, {p: p.stat().st_mtime_ns for p in (self.path / "whole/checkpoints").rglob("*")})
+        self.attn("train", "small.json", "--run", "averaged", "--set", "train.steps=21", "--set", "train.average_last=2")
+        metrics = (self.path / "averaged/metrics.jsonl").read_text()
+        self.assertIn('"average"', metrics)
+        self.attn("train", "averaged", "--resume")
+        self.assertEqual((self.path / "averaged/metrics.jsonl").read_text(), metrics)
+
+    def test_a_run_resumed_with_fewer_steps_has_its_scores_or_an_error(self):
+        self.attn("train", "small.json", "--run", "shorter", "--set", "train.steps=21")
+        self.one_line("train", "shorter", "--resume", "--set", "train.steps=14", code=2, names=["train.steps: 14", "21"])
+        # As if it had been interrupted at step 20, the best so far: BLEU is scored at the end alone.
+        shutil.rmtree(self.path / "shorter/checkpoints/step-00000021")
+        (self.path / "shorter/result.json").unlink()
+        self.attn("train", "shorter", "--resume", "--set", "train.steps=20")
+        result = json.loads((self.path / "shorter/result.json").read_text())
+        self.assertEqual((result["step"], sorted(result["results"])), (20, ["test", "valid"]))
+        self.assertEqual(json.loads((self.path / "shorter/config.json").read_text())["train"]["steps"], 20)
 
     def test_a_run_out_of_patience_stops_early_and_is_finished(self):
         # With a learning rate this small, validation soon stops improving.

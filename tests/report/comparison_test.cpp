@@ -234,4 +234,9 @@ TEST_CASE("BLEU's differences are tested over sentences, and over seeds where th
   compared = compare(results);
   CHECK(compared[1].differences[Metric::bleu].verdict == Verdict::unclear);
   CHECK(*compared[1].differences[Metric::bleu].p_sentences < 0.05);
+  // The bootstraps are of the seeds that the means are of.
+  results.rows[0].runs[1].sentences.clear();
+  compared = compare(results);
+  CHECK(!compared[1].differences[Metric::bleu].joint);
+  CHECK(!compared[1].differences[Metric::bleu].p_sentences);
 }

@@ -116,12 +116,32 @@ TEST_CASE("without figures of the paper the page shows what the seeds can detect
 TEST_CASE("the page says which weights were scored, also if rows differ in it") {
   SweepResults results = two_rows();
   CHECK_THAT(page_of(results), contains("All scores are of the weights after the last update"));
-  results.averaged = 10;
+  for (RowRecord& row : results.rows) row.values["train.average_last"] = "10";
   CHECK_THAT(page_of(results),
              contains("All scores are of the average of the last 10 checkpoints."));
-  results.rows[1].changed.push_back("train.average_last");
-  CHECK_THAT(page_of(results), contains("Scores are of the average of the last 10 checkpoints, in "
-                                        "rows with another average_last of as many"));
+  const std::string name = results.rows[1].name;
+  results.rows[1].values["train.average_last"] = "0";
+  CHECK_THAT(page_of(results),
+             contains("Scores are of the average of the last 10 checkpoints; in " + name +
+                      " of the weights after the last update"));
+  results.rows[1].values["train.ema"] = "0.999";
+  CHECK_THAT(page_of(results),
+             contains("; in " + name + " of the exponential moving average of the weights."));
+}
+
+TEST_CASE("the best TER is the lowest") {
+  const auto scored = [](const char* name, double ter) {
+    RowRecord record = row(name, 5, 25, {run(1, 5, 25), run(2, 5, 25), run(3, 5, 25)});
+    for (RunRecord& one : record.runs) {
+      one.figures = {};
+      one.figures[Metric::ter] = ter + 0.1 * static_cast<double>(one.seed);
+    }
+    return record;
+  };
+  SweepResults results = sweep({scored("base", 50), scored("worse", 60), scored("better", 40)});
+  results.evaluators = {};
+  results.evaluators[Metric::ter] = "test";
+  CHECK_THAT(page_of(results), contains("best is better (") && contains("worst worse ("));
 }
 
 TEST_CASE("one row has its scores and its learning curve, and no differences") {

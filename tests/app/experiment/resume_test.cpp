@@ -39,6 +39,15 @@ TEST_CASE("a finished run's results mean its length and its evaluators, too") {
         Paths{"search.beam", "eval[0].beam"});
 }
 
+TEST_CASE("how often checkpoints are written is part of a result that averages them") {
+  const std::string every = "train.checkpoint_every";
+  const Experiment last = with_options(), averaged = with_options({"train.average_last=3"});
+  CHECK(result_conflicts(last, with_options({every + "=7"})).empty());
+  CHECK(result_conflicts(averaged, with_options({"train.average_last=3", every + "=7"})) ==
+        Paths{every});
+  CHECK(resume_conflicts(averaged, with_options({"train.average_last=3", every + "=7"})).empty());
+}
+
 TEST_CASE("a row may leave open the seed and the vocabulary that its run has") {
   const testing::TemporaryDirectory run;
   const auto trained = with_options({"seed=4", "data.source_model=s.model"});

@@ -41,6 +41,9 @@ TEST_CASE("grids make a row for each combination, seeds a run for each") {
   CHECK(plan.runs[4].experiment.seed == 5);
   CHECK(plan.runs[5].experiment.seed == 6);  // all rows' first seeds come first
   CHECK(sweeps.plan(text, {.seeds = 3}).runs.size() == 15);
+  CHECK(sweeps.plan(sweeps.rows(R"({"name": "g", "grid": {"search.alpha": [2, -1]}})"))
+            .rows[2]
+            .name == "g.alpha=-1");
   const SweepPlan some = sweeps.plan(text, {.only = {"base", "*smoothing=all"}});
   CHECK(some.rows.size() == 5);
   CHECK(some.runs.size() == 5);
