@@ -129,9 +129,10 @@ struct SearchConfig {
           "several models: mean of their probabilities (probability), or of their "
           "log-probabilities, normalized (log_probability)");
     visit("method", self.method, "beam: beam search; sample: random samples");
-    visit("groups", self.groups,
-          "diverse beam search: groups of beam / groups hypotheses that avoid each other's tokens; "
-          "1: ordinary beam search");
+    visit(
+        "groups", self.groups,
+        "diverse beam search: number of groups, each of beam / groups hypotheses, which avoid the "
+        "tokens of earlier groups; 1: ordinary beam search");
     visit("diversity", self.diversity,
           "groups > 1: penalty on a token for each earlier group's hypothesis that has it at the "
           "same position");
