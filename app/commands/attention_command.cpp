@@ -56,8 +56,8 @@ void attention(const AttentionOptions& options, const Context& context) {
   const AttentionReport report{.title = "Attention of " + options.run.string(),
                                .about = about(loaded, options),
                                .sentences = attention_of(loaded, selected.pairs)};
-  if (html) write_requested(html, attention_page(report));
-  if (json) write_requested(json, attention_json(report));
+  if (html) html->write_all(attention_page(report));
+  if (json) json->write_all(attention_json(report));
   std::cerr << selected.pairs.size() << " sentences";
   if (selected.left_out > 0) {
     std::cerr << "; " << selected.left_out << " are empty or longer than "

@@ -81,8 +81,8 @@ void heads(const HeadsOptions& options, const Context& context) {
   if (options.prune || options.ablate) add_scores(report, loaded, options);
   std::cout << to_markdown(heads_table(report, false));
   if (!report.curve.empty()) std::cout << "\n" << to_markdown(pruning_table(report));
-  write_requested(csv, to_csv(heads_table(report, true)));
-  write_requested(json, to_json(report).dump(2) + "\n");
+  if (csv) csv->write_all(to_csv(heads_table(report, true)));
+  if (json) json->write_all(to_json(report).dump(2) + "\n");
 }
 
 }  // namespace

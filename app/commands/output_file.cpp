@@ -63,14 +63,13 @@ void OutputFile::commit() {
   }
 }
 
-std::optional<OutputFile> requested_output(const std::filesystem::path& path) {
-  return path.empty() ? std::nullopt : std::optional<OutputFile>(std::in_place, path);
+void OutputFile::write_all(std::string_view text) {
+  stream() << text;
+  commit();
 }
 
-void write_requested(std::optional<OutputFile>& output, std::string_view text) {
-  if (!output) return;
-  output->stream() << text;
-  output->commit();
+std::optional<OutputFile> requested_output(const std::filesystem::path& path) {
+  return path.empty() ? std::nullopt : std::optional<OutputFile>(std::in_place, path);
 }
 
 }  // namespace attn

@@ -28,6 +28,8 @@ class OutputFile {
   void flush();
   /// Flushes and gives the file its name. Throws DataError.
   void commit();
+  /// Writes all of the output and commits it. Throws DataError.
+  void write_all(std::string_view text);
 
  private:
   /// The file that is written: PATH.partial, or PATH itself if it is a device or a pipe.
@@ -41,8 +43,5 @@ class OutputFile {
 /// A file of results that a command writes on request: none for an empty path. To be created before
 /// the work, so that a path that cannot be written is reported at once. Throws DataError.
 std::optional<OutputFile> requested_output(const std::filesystem::path& path);
-
-/// Writes the whole file, if it was requested. Throws DataError.
-void write_requested(std::optional<OutputFile>& output, std::string_view text);
 
 }  // namespace attn

@@ -186,13 +186,10 @@ void TrainingRun::score_average() {
            .last_step = step()});
   load_weights(ModelDirectory(directory_.averaged()).weights(), *model_);
   for (const auto& evaluator : evaluators_) {
-    const auto begin = std::chrono::steady_clock::now();
-    const std::string& name = evaluator->name();
-    const EvaluationResult result = evaluator->run(*model_, directory_.output(name, step()));
-    const double seconds =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    const auto [result, seconds] = evaluate(*evaluator);
     record_evaluation("average", *evaluator, result, seconds);
-    progress_->log("average  " + name + "  " + result.line + "  (" + duration_text(seconds) + ")");
+    progress_->log("average  " + evaluator->name() + "  " + result.line + "  (" +
+                   duration_text(seconds) + ")");
   }
 }
 
@@ -200,16 +197,19 @@ void TrainingRun::score_average() {
 // be the last.
 void TrainingRun::score_missing() {
   const auto scored = results_at(directory_, step());
+  const AveragedWeights averaged(trainer_->average());
   for (const auto& evaluator : evaluators_) {
     if (scored.contains(evaluator->name())) continue;
-    const auto begin = std::chrono::steady_clock::now();
-    const AveragedWeights averaged(trainer_->average());
-    const EvaluationResult result =
-        evaluator->run(*model_, directory_.output(evaluator->name(), step()));
-    const double seconds =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    const auto [result, seconds] = evaluate(*evaluator);
     log_evaluation(*evaluator, result, false, seconds);
   }
+}
+
+TrainingRun::TimedResult TrainingRun::evaluate(const Evaluator& evaluator) {
+  const auto begin = std::chrono::steady_clock::now();
+  EvaluationResult result = evaluator.run(*model_, directory_.output(evaluator.name(), step()));
+  const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin;
+  return {std::move(result), passed.count()};
 }
 
 void TrainingRun::record_evaluation(const char* kind, const Evaluator& evaluator,

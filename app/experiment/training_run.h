@@ -73,6 +73,11 @@ class TrainingRun {
   LoopEvaluation loop_evaluation(size_t index);
   void write_result_of_first();
   void log_interval(const TrainingInterval& interval);
+  struct TimedResult {
+    EvaluationResult result;
+    double seconds;
+  };
+  TimedResult evaluate(const Evaluator& evaluator);
   /// `kind` in the metrics: "eval", or "average" for averaged weights.
   void record_evaluation(const char* kind, const Evaluator& evaluator,
                          const EvaluationResult& result, double seconds);

@@ -23,8 +23,8 @@ Parse fused(std::vector<Parse> nbest, SearchMethod method) {
   std::vector<double> log_probs;
   for (Parse& parse : nbest) {
     trees.push_back(std::move(parse.tree));
-    const bool counts = method == SearchMethod::sample && std::isfinite(parse.log_prob);
-    log_probs.push_back(counts ? 0.0 : parse.log_prob);
+    const bool equal = method == SearchMethod::sample && std::isfinite(parse.log_prob);
+    log_probs.push_back(equal ? 0.0 : parse.log_prob);
   }
   FusedTree best = fuse_trees(trees, probabilities_of(log_probs));
   return {.tree = with_root(std::move(best.tree)),

@@ -22,12 +22,6 @@ struct Case {
   int64_t window = 0;
 };
 
-bool sees(const Case& c, int64_t query, int64_t key) {
-  if (c.causal && key > query) return false;
-  if (c.window == 0) return true;
-  return c.causal ? query - key < c.window : std::abs(query - key) <= c.window / 2;
-}
-
 // Weights of every query, and with them everything else.
 std::vector<std::vector<double>> weights_of(const Case& c, const std::vector<float>& q,
                                             const std::vector<float>& k) {
@@ -36,7 +30,7 @@ std::vector<std::vector<double>> weights_of(const Case& c, const std::vector<flo
     std::vector<double> row(static_cast<size_t>(c.keys), 0.0);
     double sum = 0;
     for (int64_t j = 0; j < c.keys; ++j) {
-      if (!sees(c, i, j)) continue;
+      if (!testing::attends(c.causal, c.window, i, j)) continue;
       double dot = 0;
       for (int64_t x = 0; x < c.d_k; ++x)
         dot += q[i * c.d_k + x] * static_cast<double>(k[j * c.d_k + x]);

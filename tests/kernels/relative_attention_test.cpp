@@ -24,12 +24,6 @@ struct RelativeCase {
   int64_t window = 0;
 };
 
-bool attends(const RelativeCase& c, int64_t query, int64_t key) {
-  if (c.causal && key > query) return false;
-  if (c.window == 0) return true;
-  return c.causal ? query - key < c.window : std::abs(query - key) <= c.window / 2;
-}
-
 // Of a key in a^K and a^V.
 int64_t relative_row(const RelativeCase& c, int64_t query, int64_t key) {
   return std::clamp(key - query, -c.clip, c.clip) + c.clip;
@@ -127,7 +121,7 @@ TEST_CASE("relative positions agree with their formula, with dropout, and so do 
     std::vector<double> weights(static_cast<size_t>(c.length)), slopes = weights;
     double sum = 0, mean = 0;
     for (int64_t j = 0; j < c.length; ++j) {
-      if (!attends(c, i, j)) continue;
+      if (!testing::attends(c.causal, c.window, i, j)) continue;
       const int64_t row = relative_row(c, i, j);
       weights[j] = std::exp(scale * (product(queries[i], keys[j]) + product(queries[i], a_k[row])));
       sum += weights[j];

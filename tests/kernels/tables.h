@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstdlib>
 #include <vector>
 
 #include "base/random.h"
@@ -23,6 +24,13 @@ inline cpu::DropoutKey dropout_of(double p) {
   return {.key = 77,
           .threshold = static_cast<uint32_t>(p * 4294967296.0),
           .scale = static_cast<float>(1 / (1 - p))};
+}
+
+/// Whether a query may attend to a key, as AttentionHead's `causal` and `window` say.
+inline bool attends(bool causal, int64_t window, int64_t query, int64_t key) {
+  if (causal && key > query) return false;
+  if (window == 0) return true;
+  return causal ? query - key < window : std::abs(query - key) <= window / 2;
 }
 
 /// Runs the test case once for every instruction set that the machine supports.
