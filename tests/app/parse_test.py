@@ -191,6 +191,18 @@ class Parse(ProgramTest):
         self.one_line("parse", "tags", "--set", "mbr=f1", "nbest=2", code=2, names=["nbest", "mbr f1"], stdin=text)
         self.one_line("parse", "tags", "--set", "mbr=chrf", code=2, names=["mbr", "data.task translation"], stdin=text)
 
+    def test_sampled_trees_have_equal_weights_in_the_fused_one(self):
+        text = "".join(" ".join(words_of(read_tree(line))) + "\n"
+                       for line in (self.path / "corpus/test.ptb").read_text().splitlines()[:10])
+        sample = ["--set", "method=sample", "samples=7", "temperature=1.5"]
+        fused = self.attn("parse", "tags", "--scores", *sample, "mbr=f1", stdin=text).stdout.splitlines()
+        lists = self.attn("parse", "tags", "--nbest-list", *sample, "nbest=7", stdin=text).stdout
+        self.write("equal.nbest", re.sub(r"logp= \S+", "logp= 0", lists))
+        expected = self.attn("fuse", "equal.nbest", "--scores").stdout.splitlines()
+        columns = lambda rows, *places: [[row.split("\t")[i] for i in places] for row in rows]
+        self.assertEqual(columns(fused, 0, 1, 3), columns(expected, 0, 1, 2))
+        self.assertGreater(len(set(lists.splitlines())), 30)
+
     def test_a_byte_order_mark_is_no_part_of_the_first_word(self):
         lines = "\n".join(self.sentences()[:2]) + "\n"
         for options in ([], ["--tokenize"], ["--chunk-size", "1"]):

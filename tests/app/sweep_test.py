@@ -443,6 +443,16 @@ class Sweeps(ProgramTest):
         self.one_line("sweep", "sweep.json", "--run", "never", "--collect", "file", code=2, names=["--collect", "file"])
         self.assertFalse(list((self.path / "never").glob("*/seed-*")))
 
+    def test_a_run_that_cannot_be_collected_does_not_stop_its_sweep(self):
+        (self.path / "blocked").mkdir()
+        self.write("blocked/base", "a file where the row's directory should be")
+        done = self.attn("sweep", "sweep.json", "--run", "uncollected", "--collect", "blocked", "--set", "train.steps=4", code=3)
+        self.assertIn("base/seed-3: not collected", done.stderr)
+        self.assertIn("blocked/base", done.stderr)
+        self.assertTrue((self.path / "uncollected/base/seed-4/result.json").exists())
+        self.assertTrue((self.path / "blocked/E/seed-3/result.json").exists())
+        self.assertTrue((self.path / "uncollected/report.md").exists())
+
     def test_a_collection_moves_finished_runs_to_another_machine(self):
         scores = self.whole()
         self.attn("sweep", "sweep.json", "--run", "whole", "--collect", "kept")

@@ -4,6 +4,8 @@
 #include <string>
 
 #include "report/comparison.h"
+#include "report/page_plots.h"
+#include "report/row_groups.h"
 #include "report/table.h"
 #include "tests/report/pages.h"
 #include "tests/report/sweeps.h"
@@ -142,6 +144,8 @@ TEST_CASE("the best TER is the lowest") {
   results.evaluators = {};
   results.evaluators[Metric::ter] = "test";
   CHECK_THAT(page_of(results), contains("best is better (") && contains("worst worse ("));
+  const auto compared = compare(results);
+  CHECK(differences_forest(results, compared, row_groups(results)).panels[0].lower_is_better);
 }
 
 TEST_CASE("one row has its scores and its learning curve, and no differences") {

@@ -110,3 +110,17 @@ TEST_CASE("an update's FLOPs follow the batch and the model") {
   CHECK(update_flops(wide, 32000) > update_flops(base, 32000));
   CHECK(update_flops(twice, 32000) == Approx(2 * update_flops(base, 32000)));
 }
+
+TEST_CASE("an evaluation costs its hypotheses: those of the beam, or the samples") {
+  Experiment experiment;
+  experiment.eval = {{.name = "test", .every = 0, .options = BleuEvaluation{}}};
+  SearchConfig& search = *experiment.eval[0].search();
+  const auto flops = [&] { return evaluation_flops(experiment, 32000, 25, 100); };
+  search.beam = 1;
+  const double one = flops();
+  search.beam = 4;
+  CHECK(flops() == Approx(4 * one));
+  search.method = SearchMethod::sample;
+  search.samples = 6;
+  CHECK(flops() == Approx(6 * one));
+}
