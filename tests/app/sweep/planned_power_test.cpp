@@ -27,9 +27,9 @@ void finish(const PlannedRun& run, double ppl) {
 TEST_CASE("the planned seeds detect differences relative to the deviation of the finished runs") {
   const Sweeps sweeps;
   const auto plan = [&](int heads) {
-    return sweeps.plan(sweeps.rows(R"({"name": "A", "set": {"model": {"heads": )" +
-                                   std::to_string(heads) + "}}}"),
-                       {.seeds = 3});
+    return sweeps.plan(
+        sweeps.rows(R"({"name": "A", "set": {"model": {"heads": )" + std::to_string(heads) + "}}}"),
+        {.seeds = 3});
   };
   const SweepPlan before = plan(4);
   CHECK_THAT(planned_power(before), contains("with 3 seeds of the baseline and 3 of a row") &&
