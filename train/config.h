@@ -95,7 +95,8 @@ struct TrainConfig {
     }
     visit("learning_rate_scale", self.learning_rate_scale, "factor on the scheduled learning rate");
     visit("optimizer", self.optimizer.kind,
-          "optimizer; muon: hidden matrices by Muon, everything else by AdamW");
+          "optimizer; muon: matrices of linear and recurrent layers by Muon, everything else "
+          "(embeddings, output projection, biases, gains) by AdamW");
     OptimizerConfig::chosen_fields(self.optimizer, visit);
     visit("clip_norm", self.clip_norm, "gradient clipping: maximum norm; 0: none");
     visit("ema", self.ema,
@@ -105,7 +106,8 @@ struct TrainConfig {
     visit("smoothing", self.smoothing,
           "which classes share ε_ls: all wrong ones, all wrong ones but BOS, or all");
     visit("z_loss", self.z_loss,
-          "weight of (ln Z)² per target token in the loss (Z: the softmax's denominator; PaLM: "
+          "weight of (ln Z)² per target token in the loss, also in the logged one (Z: the "
+          "softmax's denominator; PaLM: "
           "1e-4); 0: none");
     visit("precision", self.precision,
           "precision of matrix products; weights and accumulation stay fp32");

@@ -17,7 +17,8 @@ enum class OptimizerKind {
 enum class MuonScale {
   match_rms,  ///< 0.2 √max(R, C): the root mean square of Adam's updates (Liu et al. 2025), so
               ///< that both use the same learning rate
-  original    ///< √max(1, R / C), as published; needs about 60 times Adam's learning rate
+  original    ///< √max(1, R / C), as published; its learning rate is about 0.2 √max(R, C) times
+              ///< Adam's
 };
 
 template <>
@@ -34,6 +35,10 @@ struct EnumNames<MuonScale> {
       {{MuonScale::match_rms, "match_rms"}, {MuonScale::original, "original"}});
 };
 
+inline constexpr const char* kWeightDecay =
+    "decoupled weight decay of all parameters, biases and gains too; adamw 0.01 unless given, the "
+    "others 0 (none, as in the paper)";
+
 struct AdamOptions {
   double beta1 = 0.9;
   double beta2 = 0.98;
@@ -43,9 +48,10 @@ struct AdamOptions {
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit) {
     visit("beta1", self.beta1, "β₁: decay of the first moment (Lion: of the update)");
-    visit("beta2", self.beta2, "β₂: decay of the second moment (Lion: of the momentum)");
+    visit("beta2", self.beta2,
+          "β₂: decay of the second moment (Lion: of the momentum, 0.99 unless given)");
     visit("epsilon", self.epsilon, "Adam's ε");
-    visit("weight_decay", self.weight_decay, "decoupled weight decay; 0: none, as in the paper");
+    visit("weight_decay", self.weight_decay, kWeightDecay);
   }
   bool operator==(const AdamOptions&) const = default;
 };
@@ -58,8 +64,9 @@ struct LionOptions {
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit) {
     visit("beta1", self.beta1, "β₁: decay of the first moment (Lion: of the update)");
-    visit("beta2", self.beta2, "β₂: decay of the second moment (Lion: of the momentum)");
-    visit("weight_decay", self.weight_decay, "decoupled weight decay; 0: none, as in the paper");
+    visit("beta2", self.beta2,
+          "β₂: decay of the second moment (Lion: of the momentum, 0.99 unless given)");
+    visit("weight_decay", self.weight_decay, kWeightDecay);
   }
   bool operator==(const LionOptions&) const = default;
 };

@@ -236,8 +236,12 @@ void Experiment::validate() const {
           "model.deterministic_attention", "true",
           "requires data.task parsing and data.tokenizer words: a leaf of the tree is one source "
           "token");
-  require(train.optimizer.kind != OptimizerKind::muon || !transformer || transformer->mup_base == 0,
-          "train.optimizer", "muon", "requires model.mup_base 0: µP's rates are those of Adam");
+  const bool muon = train.optimizer.kind == OptimizerKind::muon;
+  require(!muon || !transformer || transformer->mup_base == 0, "train.optimizer", "muon",
+          "requires model.mup_base 0: µP's rates are those of Adam");
+  require(!muon || !std::holds_alternative<ConvolutionalConfig>(model.options), "train.optimizer",
+          "muon",
+          "not with model.architecture convolutional, whose matrices are weight-normalized");
   const auto positions = model.max_length();
   require(!positions || data.max_length <= *positions, "model.max_positions", positions.value_or(0),
           "must be at least data.max_length");

@@ -84,6 +84,14 @@ void RecurrentLayerImpl::reset_parameters() {
   }
 }
 
+std::vector<torch::Tensor> RecurrentLayerImpl::hidden_matrices() const {
+  std::vector<torch::Tensor> matrices;
+  for (const auto& parameter : parameters_) {
+    if (parameter.dim() == 2) matrices.push_back(parameter);
+  }
+  return matrices;
+}
+
 // FlatParameters replaces the data of parameters, not the tensors, so these stay valid.
 std::vector<torch::Tensor> RecurrentLayerImpl::weights(bool reverse) const {
   const auto first = parameters_.begin() + (reverse ? 4 : 0);

@@ -71,6 +71,11 @@ void TransformerConfig::validate() const {
           "has no DeepNorm (model.norm deep): use layer or rms");
   require(norm != Norm::deep || initialization == Initialization::xavier, "initialization",
           enum_name(initialization), "must be xavier with model.norm deep, which scales it itself");
+  const bool attends = encoder_mixer.is_attention() && decoder_mixer.is_attention();
+  require(attends || norm != Norm::deep, "norm", "deep",
+          "requires attention in encoder_mixer and decoder_mixer, for which DeepNorm is defined");
+  require(attends || initialization != Initialization::depth, "initialization", "depth",
+          "requires attention in encoder_mixer and decoder_mixer, whose sub-layers it counts");
   require(mup_base == 0 || norm != Norm::deep, "mup_base", mup_base,
           "must be 0 with model.norm deep: both scale the initial weights");
   require(!word_positions || is_added(position), "word_positions", "true",

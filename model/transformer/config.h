@@ -91,6 +91,7 @@ struct EnumNames<AttentionPath> {
 
 /// Distances beyond this share a vector of relative positions (Shaw et al. 2018).
 inline constexpr int64_t kRelativeClip = 16;
+inline constexpr int64_t kRelativeDistances = 2 * kRelativeClip + 1;
 /// Buckets of T5's distances; they grow logarithmically up to kT5Farthest.
 inline constexpr int64_t kT5Buckets = 32, kT5Farthest = 128;
 
@@ -149,7 +150,9 @@ struct TransformerConfig {
           "dropout after the feed-forward activation (0 in the paper, 0.1 in Tensor2Tensor)");
     visit("position", self.position,
           "position encoding (row (E) of Table 3: learned); in self-attention only: rotary (RoPE), "
-          "alibi, t5_bias, relative (Shaw et al., distances clipped at 16)");
+          "alibi, t5_bias, relative (Shaw et al., distances clipped at 16); alibi has the same "
+          "bias for earlier and "
+          "later words");
     visit("max_positions", self.max_positions,
           "size of the learned position table; with learned positions search truncates longer "
           "sentences");
@@ -179,7 +182,8 @@ struct TransformerConfig {
           "initial weights of linear layers: Xavier uniform (xavier), or divided by √(number of "
           "sub-layers) before each residual sum (depth)");
     visit("mup_base", self.mup_base,
-          "µP (Yang et al. 2021): d_model of the base model whose learning rate is used; 0: off");
+          "µP (Yang et al. 2021): d_model of the base model whose learning rate is used; d_ff, d_k "
+          "and d_v must differ from the base's by the same factor, heads must be equal; 0: off");
     visit("embedding_sharing", self.embedding_sharing,
           "which of source embedding, target embedding and output projection share one matrix");
   }
@@ -191,9 +195,10 @@ struct TransformerConfig {
   bool counts_words() const { return word_positions || deterministic_attention; }
   /// Heads of keys and values.
   int64_t key_heads() const { return kv_heads > 0 ? kv_heads : heads; }
-  /// d_model / mup_base; 1 without µP.
+  /// d_model of µP's base model; without µP the model is its own base.
+  int64_t base_width() const { return mup_base > 0 ? mup_base : d_model; }
   double width_ratio() const {
-    return mup_base > 0 ? static_cast<double>(d_model) / static_cast<double>(mup_base) : 1.0;
+    return static_cast<double>(d_model) / static_cast<double>(base_width());
   }
 };
 

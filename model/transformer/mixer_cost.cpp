@@ -37,11 +37,10 @@ int64_t qk_norm_parameters(const TransformerConfig& c) {
   return 2 * c.d_k;
 }
 
-// Of self-attention's vectors of relative positions, all heads. They enter a product for each
-// position.
-int64_t relative_parameters(const TransformerConfig& c) {
-  if (c.position != Position::relative) return 0;
-  return c.heads * (2 * kRelativeClip + 1) * (c.d_k + c.d_v);
+// Of self-attention's vectors of relative positions at so many distances, all heads. They enter a
+// product for each position.
+int64_t relative_weights(const TransformerConfig& c, int64_t distances) {
+  return c.position == Position::relative ? c.heads * distances * (c.d_k + c.d_v) : 0;
 }
 
 // Positions that one layer carries information forward.
@@ -78,7 +77,7 @@ int64_t mixer_parameters(const TransformerConfig& c, const SideMixer& mixer) {
   switch (mixer.config.kind) {
     case Mixer::attention:
     case Mixer::restricted_attention:
-      return attention_parameters(c) + relative_parameters(c);
+      return attention_parameters(c) + relative_weights(c, kRelativeDistances);
     case Mixer::convolution:
       return linear_parameters(mixer.config.kernel * d, outputs(c, mixer), true);
     case Mixer::recurrence:
@@ -97,7 +96,9 @@ double mixer_products(const TransformerConfig& c, const SideMixer& mixer, int64_
   switch (mixer.config.kind) {
     case Mixer::attention:
     case Mixer::restricted_attention:
-      return number(length) * number(d * (heads + kv_heads) + relative_parameters(c)) +
+      return number(length) * number(d * (heads + kv_heads) +
+                                     relative_weights(c, mixer.causal ? kRelativeClip + 1
+                                                                      : kRelativeDistances)) +
              visible_pairs(mixer, length) * number(heads);
     case Mixer::convolution:
       return number(length) * number(mixer.config.kernel * d * outputs(c, mixer));

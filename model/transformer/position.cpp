@@ -69,7 +69,8 @@ PositionEncodingImpl::PositionEncodingImpl(const TransformerConfig& config, bool
       causal_(causal),
       d_model_(config.d_model),
       d_k_(config.d_k),
-      heads_(config.heads) {
+      heads_(config.heads),
+      deviation_(std::pow(static_cast<double>(config.base_width()), -0.5)) {
   if (kind_ == Position::learned) {
     weight = register_parameter("weight", torch::empty({config.max_positions, config.d_model}));
   } else if (kind_ == Position::t5_bias) {
@@ -79,7 +80,7 @@ PositionEncodingImpl::PositionEncodingImpl(const TransformerConfig& config, bool
 
 void PositionEncodingImpl::reset_parameters() {
   const torch::NoGradGuard no_grad;
-  if (weight.defined()) weight.normal_(0.0, std::pow(static_cast<double>(d_model_), -0.5));
+  if (weight.defined()) weight.normal_(0.0, deviation_);
 }
 
 torch::Tensor PositionEncodingImpl::forward(const torch::Tensor& embeddings_ND,

@@ -73,6 +73,7 @@ class PositionEncodingImpl : public torch::nn::Module, public Layer {
   Position kind_;
   bool causal_;
   int64_t d_model_, d_k_, heads_;
+  double deviation_;        // standard deviation of the initial weights
   torch::Tensor table_;     // sinusoids; not in checkpoints
   std::mutex table_mutex_;  // search runs several threads
 };

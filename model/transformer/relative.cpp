@@ -5,8 +5,6 @@
 namespace attn {
 namespace {
 
-constexpr int64_t kDistances = 2 * kRelativeClip + 1;
-
 torch::Tensor expanded(const torch::Tensor& index_LM, const torch::Tensor& like_BHLx) {
   return index_LM.expand(
       {like_BHLx.size(0), like_BHLx.size(1), index_LM.size(0), index_LM.size(1)});
@@ -22,10 +20,10 @@ torch::Tensor relative_index(int64_t first, int64_t queries, int64_t keys, torch
 }
 
 RelativePositionsImpl::RelativePositionsImpl(const TransformerConfig& config) {
-  key_weight =
-      register_parameter("key_weight", torch::empty({config.heads, kDistances, config.d_k}));
-  value_weight =
-      register_parameter("value_weight", torch::empty({config.heads, kDistances, config.d_v}));
+  key_weight = register_parameter("key_weight",
+                                  torch::empty({config.heads, kRelativeDistances, config.d_k}));
+  value_weight = register_parameter("value_weight",
+                                    torch::empty({config.heads, kRelativeDistances, config.d_v}));
 }
 
 void RelativePositionsImpl::reset_parameters() {
@@ -44,7 +42,7 @@ torch::Tensor RelativePositionsImpl::scores(const torch::Tensor& queries_BHLK,
 torch::Tensor RelativePositionsImpl::values(const torch::Tensor& weights_BHLM,
                                             const torch::Tensor& index_LM) const {
   std::vector<int64_t> shape = weights_BHLM.sizes().vec();
-  shape[3] = kDistances;
+  shape[3] = kRelativeDistances;
   return torch::zeros(shape, weights_BHLM.options())
       .scatter_add(3, expanded(index_LM, weights_BHLM), weights_BHLM)
       .matmul(value_weight);

@@ -41,7 +41,7 @@ def transformer(draw):
         "initialization": draw(["xavier"] if norm == "deep" else ["xavier", "depth"]),
     }
     for side in ("encoder", "decoder"):
-        if draw([True, False, False]):
+        if draw([True, False, False]) and norm != "deep" and model["initialization"] != "depth":
             model[f"{side}_mixer"] = mixer(draw, side == "encoder")
     mixed = [model.get(f"{side}_mixer", {}).get("kind", "attention") for side in ("encoder", "decoder")]
     in_attention = ["rotary", "alibi", "t5_bias", "relative"] if "attention" in mixed else []
@@ -74,8 +74,10 @@ def experiment(seed):
     architecture = draw([transformer] * 5 + [recurrent, convolutional, bytenet])
     model = {"architecture": architecture.__name__, **architecture(draw),
              "embedding_sharing": draw(["all", "decoder", "none"])}
-    # The rates of µP are Adam's.
-    optimizer = "adam" if model.get("mup_base") else draw(["adam", "adamw", "lion", "muon"])
+    # The rates of µP are Adam's, and weight-normalized matrices have no Muon.
+    optimizers = ["adam"] if model.get("mup_base") else ["adam", "adamw", "lion"]
+    if len(optimizers) > 1 and architecture is not convolutional:
+        optimizers.append("muon")
     return {
         "seed": seed,
         # Words, since subwords of a text can be others than those that search chose.
@@ -83,7 +85,7 @@ def experiment(seed):
                  "vocab_size": 300, "batch_tokens": draw([256, 512]), "cache": "cache"},
         "model": model,
         "train": {"steps": 12, "warmup": 4, "learning_rate": 0.003, "precision": draw(["fp32", "bf16"]),
-                  "optimizer": optimizer, "schedule": draw(["inverse_sqrt", "cosine", "wsd"]),
+                  "optimizer": draw(optimizers), "schedule": draw(["inverse_sqrt", "cosine", "wsd"]),
                   "accumulate": draw([1, 2]), "ema": draw([0, 0.9]), "z_loss": draw([0, 0.0001])},
         "search": {"beam": draw([1, 2, 5]), "alpha": 0, "extra_length": 40},
     }

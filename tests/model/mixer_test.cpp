@@ -1,6 +1,7 @@
 // Token mixers: what each position sees, the convolution against LibTorch's, and config errors.
 #include "model/transformer/mixer.h"
 #include "model/layers/layer.h"
+#include "model/layers/recurrence.h"
 
 #include "base/json_config.h"
 #include "model/transformer/encoder.h"
@@ -76,6 +77,16 @@ torch::Tensor band(int64_t length, int64_t before, int64_t after) {
 }
 
 }  // namespace
+
+TEST_CASE("the gates' matrices are hidden matrices, as are those of linear layers") {
+  for (const bool bidirectional : {false, true}) {
+    const RecurrentLayer layer(RecurrentCell::lstm, 6, 4, bidirectional);
+    const auto matrices = layer->hidden_matrices();
+    REQUIRE(matrices.size() == (bidirectional ? 4 : 2));
+    CHECK(matrices[0].is_same(layer->named_parameters()["input_weight"]));
+    CHECK(matrices[1].is_same(layer->named_parameters()["state_weight"]));
+  }
+}
 
 TEST_CASE("a mixer of the encoder sees its neighbourhood, one of the decoder no later position") {
   const int64_t n = 9;

@@ -122,6 +122,15 @@ TEST_CASE("deterministic attention adds one product of the source rows") {
         Approx(2.0 * 20 * 512 * 512));
 }
 
+TEST_CASE("relative positions cost a product per visible distance, in the decoder half of them") {
+  TransformerConfig config;
+  const double without = forward_flops(config, {1000, 1000}, {20, 25});
+  config.position = Position::relative;
+  // Six layers, eight heads, 64 + 64 columns; distances -16 to 16, and -16 to 0 with a causal mask.
+  CHECK(forward_flops(config, {1000, 1000}, {20, 25}) - without ==
+        Approx(2.0 * 6 * 8 * (64 + 64) * (20 * 33 + 25 * 17)));
+}
+
 TEST_CASE("combinations that make no sense are errors that name the option") {
   const auto rejects = [](auto change, const char* message) {
     TransformerConfig config;
@@ -137,6 +146,13 @@ TEST_CASE("combinations that make no sense are errors that name the option") {
           "initialization: depth: must be xavier");
   rejects([](Config& c) { c.norm = Norm::deep, c.mup_base = 64; }, "mup_base: 64: must be 0");
   rejects([](Config& c) { c.qk_norm_length = 1; }, "qk_norm_length: 1");
+  rejects([](Config& c) { c.norm = Norm::deep, c.decoder_mixer.kind = Mixer::none; },
+          "norm: deep: requires attention");
+  rejects(
+      [](Config& c) {
+        c.initialization = Initialization::depth, c.encoder_mixer.kind = Mixer::recurrence;
+      },
+      "initialization: depth: requires attention");
   for (const Position position : {Position::alibi, Position::t5_bias, Position::relative}) {
     CAPTURE(enum_name(position));
     TransformerConfig config;

@@ -240,4 +240,6 @@ TEST_CASE("µP at the base's width is the same function, and takes the base's ra
   CHECK(spread(four_times->embeddings.shared) == Approx(0.25).epsilon(0.1));
   const auto* layer = four_times->encoder->layers[0]->as<EncoderLayer>();
   CHECK(spread(layer->feed_forward->outer->weight) == Approx(std::pow(128.0, -0.5)).epsilon(0.1));
+  config.position = Position::learned;
+  CHECK(spread(made(config)->source_embedding->position->weight) == Approx(0.25).epsilon(0.1));
 }

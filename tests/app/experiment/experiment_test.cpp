@@ -156,6 +156,11 @@ TEST_CASE("errors name the file and the full path") {
                     contains("embedding_sharing"));
   CHECK_THROWS_WITH(resolve(R"({"model": {"position": "learned", "max_positions": 10}})"),
                     contains("max_positions"));
+  CHECK_THROWS_WITH(
+      resolve(R"({"model": {"architecture": "convolutional"}, "train": {"optimizer": "muon"}})"),
+      contains("train.optimizer: muon: not with model.architecture convolutional"));
+  CHECK_NOTHROW(
+      resolve(R"({"model": {"architecture": "recurrent"}, "train": {"optimizer": "muon"}})"));
   CHECK_THROWS_WITH(resolve(R"({"model": {"word_positions": true}})"),
                     contains("model.word_positions") && contains("data.task"));
   CHECK_THROWS_WITH(resolve(R"({"model": {"deterministic_attention": true}})"),
