@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <csignal>
 #include <exception>
 #include <iostream>
 #include <string>
@@ -57,6 +58,7 @@ std::string command_line(int argc, char** argv) {
 int run(int argc, char** argv) {
   using namespace attn;
   Context context{.command_line = command_line(argc, argv)};
+  std::signal(SIGXFSZ, SIG_IGN);  // a file-size limit is an error like a full disk
   CLI::App app("Attention Is All You Need: train, ablate, translate, parse, score", "attn");
   app.set_version_flag("--version", version_line());
   app.require_subcommand(1);

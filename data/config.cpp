@@ -5,12 +5,13 @@
 
 #include "base/check.h"
 #include "base/error.h"
+#include "base/file.h"
 
 namespace attn {
 namespace {
 
 void require_file(const std::string& field, const std::string& path) {
-  if (std::filesystem::exists(path)) return;
+  if (std::filesystem::exists(path)) return require_regular_file(path);
   throw DataError(
       field + ": " + path +
       ": no such file (paths are relative to the working directory; data/fetch --list shows "
@@ -74,6 +75,7 @@ void DataConfig::require_texts() const {
   require(
       !train.empty(), "data.train", "\"\"",
       "give the path of the training text without \".<language>\" (parsing: the file of trees)");
+  for (const std::string& model : {source_model, target_model}) require_regular_file(model);
   if (task == Task::parsing) {
     require_file("data.train", train);
     if (!valid.empty()) require_file("data.valid", valid);

@@ -58,6 +58,7 @@ std::unique_ptr<Tokenizer> parse_tokenizer(std::string bytes, const std::string&
 }
 
 std::unique_ptr<Tokenizer> load_tokenizer(const std::filesystem::path& path) {
+  require_regular_file(path);  // opening a pipe would wait for its writer
   return parse_tokenizer(read_file(path, most_model_bytes), path.string());
 }
 
@@ -66,8 +67,15 @@ Tokenizers make_tokenizers(const DataConfig& config, const Log& log) {
   const std::filesystem::path target = text_path(config.train, config.target);
   const auto make = [&](const std::string& model, std::span<const std::filesystem::path> texts,
                         const DataConfig& how) {
-    return model.empty() ? learn(how, texts, log)
-                         : std::shared_ptr<const Tokenizer>(load_tokenizer(model));
+    if (model.empty()) return learn(how, texts, log);
+    std::shared_ptr<const Tokenizer> tokenizer = load_tokenizer(model);
+    if (how.tokenizer == TokenizerKind::words &&
+        looks_like_sentencepiece(tokenizer->serialized())) {
+      throw ConfigError("data.source_model or data.target_model: " + model +
+                        ": a SentencePiece model; data.tokenizer words, and the trees of a parser, "
+                        "require a word list");
+    }
+    return tokenizer;
   };
   Tokenizers made;
   if (config.shared_vocabulary) {

@@ -143,6 +143,7 @@ std::unordered_map<std::string, std::string> trainer_options(const DataConfig& c
       {"character_coverage", std::to_string(config.character_coverage)},
       {"normalization_rule_name", std::string(enum_name(config.normalization))},
       {"input_format", counted ? "tsv" : "text"},
+      {"max_sentence_length", std::to_string(LineReader::most_bytes)},
       {"unk_id", "0"},
       {"bos_id", "1"},
       {"eos_id", "2"},
@@ -153,7 +154,7 @@ std::unordered_map<std::string, std::string> trainer_options(const DataConfig& c
 }
 
 // The library's message without its source location and condition, in terms of our options.
-std::string vocabulary_error(const std::string& reason) {
+std::string vocabulary_error(const std::string& reason, const VocabularyOptions& options) {
   // "... Vocabulary size is smaller than required_chars. 30 vs 41 ..."
   const size_t sizes = reason.find("required_chars. ");
   const size_t versus = sizes == std::string::npos ? sizes : reason.find(" vs ", sizes);
@@ -161,8 +162,8 @@ std::string vocabulary_error(const std::string& reason) {
     const size_t first = versus + 4;
     const size_t past = reason.find_first_not_of("0123456789", first);
     return "the text's characters and the special tokens need " +
-           reason.substr(first, past == std::string::npos ? past : past - first) +
-           "; increase it, or decrease data.character_coverage";
+           reason.substr(first, past == std::string::npos ? past : past - first) + "; increase it" +
+           (options.coverage == nullptr ? "" : std::string(", or decrease ") + options.coverage);
   }
   const size_t condition = reason.rfind("] ");
   return condition == std::string::npos ? reason : reason.substr(condition + 2);
@@ -171,7 +172,7 @@ std::string vocabulary_error(const std::string& reason) {
 }  // namespace
 
 std::string learn_sentencepiece(std::span<const std::filesystem::path> texts,
-                                const DataConfig& config) {
+                                const DataConfig& config, const VocabularyOptions& options) {
   std::string model;
   sp::util::Status status;
   std::exception_ptr error;
@@ -193,8 +194,8 @@ std::string learn_sentencepiece(std::span<const std::filesystem::path> texts,
     if (reason.find("ocabulary size") == std::string::npos) {
       throw DataError(texts.front().string() + ": SentencePiece training failed: " + reason);
     }
-    throw ConfigError("data.vocab_size: " + std::to_string(config.vocab_size) + ": " +
-                      vocabulary_error(reason));
+    throw ConfigError(std::string(options.size) + ": " + std::to_string(config.vocab_size) + ": " +
+                      vocabulary_error(reason, options));
   }
   return model;
 }

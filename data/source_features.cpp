@@ -56,7 +56,8 @@ std::shared_ptr<const Tokenizer> learn_pieces(const DataConfig& config,
   how.vocab_size = config.word_pieces;
   // All characters of a large alphabet would not leave room for pieces.
   how.character_coverage = 0.9995;
-  return parse_sentencepiece(learn_sentencepiece(std::vector{text}, how), text.string());
+  const VocabularyOptions options{.size = "data.word_pieces", .coverage = nullptr};
+  return parse_sentencepiece(learn_sentencepiece(std::vector{text}, how, options), text.string());
 }
 
 std::string listed(const std::vector<std::string>& names) {

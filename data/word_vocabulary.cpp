@@ -163,8 +163,10 @@ std::vector<std::pair<std::string, int64_t>> count_words(
         found == counts.end() ? void(counts.emplace(word, 1)) : void(++found->second);
       });
       // Bounds the memory for texts with tens of millions of distinct words.
-      if (counts.size() > 4 * most)
-        std::erase_if(counts, [](auto& one) { return one.second == 1; });
+      if (counts.size() <= 4 * most) continue;
+      for (int64_t rare = 1; counts.size() > 2 * most; ++rare) {
+        std::erase_if(counts, [&](const auto& one) { return one.second <= rare; });
+      }
     }
   }
   std::vector<std::pair<std::string, int64_t>> words;

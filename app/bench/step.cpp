@@ -91,7 +91,8 @@ Material material(const DataConfig& data, const StepBenchmarkOptions& options) {
                            .tags = tags_file(text),
                            .tokenizers = with_tag(tokenizers, data.tag, "data.tag"),
                            .max_length = data.max_length,
-                           .cache_directory = options.cache})),
+                           .cache_directory = options.cache,
+                           .threads = torch::get_num_threads()})),
           .real = true};
 }
 

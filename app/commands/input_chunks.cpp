@@ -72,7 +72,7 @@ void for_each_chunk(const ChunkedInput& input, OutputFile& output,
     lines.push_back(line);
     if (lines.size() >= size) flush();
   }
-  if (in.bad()) throw DataError(name + ":" + std::to_string(number) + ": cannot be read");
+  if (has_failed(in)) throw DataError(name + ":" + std::to_string(number) + ": cannot be read");
   if (!lines.empty()) flush();
 }
 

@@ -1,6 +1,8 @@
 #include "app/commands/stdin_lines.h"
 
+#include <cstdio>
 #include <iostream>
+#include <string>
 #include <utility>
 
 #include "base/error.h"
@@ -15,8 +17,15 @@ bool next_line(std::istream& in, std::string& line, int64_t number) {
   return true;
 }
 
+// std::cin takes an error of the C stream for its end.
+bool has_failed(const std::istream& in) {
+  return in.bad() || (&in == &std::cin && std::ferror(stdin) != 0);
+}
+
 bool next_stdin_line(std::string& line, int64_t number) {
-  return next_line(std::cin, line, number);
+  if (next_line(std::cin, line, number)) return true;
+  if (!has_failed(std::cin)) return false;
+  throw DataError("standard input:" + std::to_string(number) + ": cannot be read");
 }
 
 std::vector<std::string> read_stdin_lines() {

@@ -12,10 +12,13 @@ namespace attn {
 /// line (`number` 1), without a byte order mark. Returns false at the end of the input.
 bool next_line(std::istream& in, std::string& line, int64_t number);
 
-/// The same for standard input.
+/// Whether reading ended with an error. `in` is a file or std::cin.
+bool has_failed(const std::istream& in);
+
+/// next_line for standard input. Throws DataError if it cannot be read.
 bool next_stdin_line(std::string& line, int64_t number);
 
-/// Reads all lines in the same way. Throws DataError for more than 4 GiB, since a pipe may be
+/// Reads all lines in the same way. Throws DataError also for more than 4 GiB, since a pipe may be
 /// endless.
 std::vector<std::string> read_stdin_lines();
 

@@ -12,6 +12,7 @@
 #include "app/experiment/run_result.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/safetensors.h"
 #include "train/checkpoint.h"
 #include "train/checkpoint_store.h"
 
@@ -75,6 +76,17 @@ std::optional<int64_t> take_step(AverageOptions& options) {
   return step;
 }
 
+// Whether the directory is what average() writes. It replaces its output, which must not be another
+// model's directory.
+bool is_average(const fs::path& directory) {
+  const ModelDirectory there(directory);
+  try {
+    return there.has_weights() && SafetensorsFile(there.weights()).metadata().contains("averaged");
+  } catch (const DataError&) {
+    return false;
+  }
+}
+
 }  // namespace
 
 void average(AverageOptions options) {
@@ -86,9 +98,7 @@ void average(AverageOptions options) {
   }
   const fs::path output =
       options.output.empty() ? RunDirectory(options.run).averaged() : options.output;
-  const ModelDirectory there(output);
-  // The output is replaced, so it must be an average, not some other directory.
-  if (fs::exists(output) && (!there.has_weights() || fs::exists(there.training_state()))) {
+  if (fs::exists(output) && !is_average(output)) {
     throw DataError(output.string() +
                     ": exists and is not an averaged checkpoint; give another --output");
   }

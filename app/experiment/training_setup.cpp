@@ -172,6 +172,7 @@ void TrainingRun::load_data() {
                    .tokenizers = tokenizers_,
                    .max_length = data.max_length,
                    .cache_directory = cache,
+                   .threads = torch::get_num_threads(),
                    .log = report,
                    .progress = [&pairs](int64_t read) { pairs = read; },
                    .origin = origin}));

@@ -138,7 +138,10 @@ void prepare_sweep(SweepPlan& plan, const Log& log) {
   for (PlannedRun& run : plan.runs) {
     DataConfig& data = run.experiment.data;
     keep_vocabulary(run);
-    share_vocabulary(data, plan.directory, hashes, log);
+    // Else the run takes the vocabularies of the checkpoint, as its weights need them.
+    if (run.experiment.train.init_from.empty()) {
+      share_vocabulary(data, plan.directory, hashes, log);
+    }
     if (data.cache.empty()) data.cache = (plan.directory / "cache").string();
     make_directories(run.directory.parent_path());
     write_if_changed(run_config(run), write_experiment(run.experiment).dump(2) + "\n");

@@ -68,6 +68,9 @@ class PennTokenizer {
        {"\u2007", " "},  {"\u2008", " "},  {"\u2009", " "}, {"\u200A", " "}, {"\u2028", " "},
        {"\u2029", " "},  {"\u202F", " "},  {"\u205F", " "}, {"\u3000", " "}}};
 
+  static constexpr std::array<std::string_view, 4> kAddressStarts = {"http://", "https://",
+                                                                     "ftp://", "www."};
+
   void take() {
     const char c = text_[at_];
     const std::string_view rest = std::string_view(text_).substr(at_);
@@ -82,8 +85,12 @@ class PennTokenizer {
       alone(opens_quotation() ? "``" : "''", 1);
     } else if (const auto name = bracket_name(c); !name.empty()) {
       alone(name, 1);
-    } else if (rest.starts_with("--") && !rest.starts_with("---")) {
+    } else if (rest.starts_with("---")) {
+      extend(rest.find_first_not_of('-'));
+    } else if (rest.starts_with("--")) {
       alone("--", 2);
+    } else if (word_.empty() && is_web_address(rest)) {
+      extend(rest.find_first_of(" \t\r\n\f\v\"<>()[]{}"));
     } else if (stands_alone(c)) {
       alone(rest.substr(0, 1), 1);
     } else {
@@ -130,6 +137,18 @@ class PennTokenizer {
     const char before = text_[at_ - 1];
     return is_ascii_space(before) || before == '(' || before == '[' || before == '{' ||
            before == '`' || before == '-';
+  }
+
+  static bool is_web_address(std::string_view text) {
+    return std::ranges::any_of(kAddressStarts, [&](auto start) { return text.starts_with(start); });
+  }
+
+  /// Adds the next `length` characters to the word, less the punctuation at their end.
+  void extend(size_t length) {
+    std::string_view next = std::string_view(text_).substr(at_, length);
+    next = next.substr(0, next.find_last_not_of(".,;:?!'") + 1);
+    word_ += next;
+    at_ += next.size();
   }
 
   void alone(std::string_view token, size_t length) {
@@ -179,6 +198,18 @@ class PennTokenizer {
 
 std::vector<std::string> penn_tokenize(std::string_view sentence) {
   return PennTokenizer(sentence).run();
+}
+
+std::vector<std::string> tokenized_words(std::string_view line) {
+  // The white space of bracketed trees; all other characters are part of a word.
+  constexpr const char* blanks = " \t\r\n\f\v";
+  std::vector<std::string> words;
+  for (size_t at = line.find_first_not_of(blanks); at != std::string_view::npos;) {
+    const size_t end = std::min(line.find_first_of(blanks, at), line.size());
+    words.push_back(escape_brackets(line.substr(at, end - at)));
+    at = line.find_first_not_of(blanks, end);
+  }
+  return words;
 }
 
 std::string escape_brackets(std::string_view word) {

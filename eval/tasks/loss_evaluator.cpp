@@ -90,7 +90,8 @@ class LossEvaluator final : public Evaluator {
                                               .target = target,
                                               .tokenizers = input.tokenizers,
                                               .max_length = 0,
-                                              .cache_directory = input.cache});
+                                              .cache_directory = input.cache,
+                                              .threads = torch::get_num_threads()});
     batches_ = sequential_batches(corpus, input.data.batch_tokens);
     left_out_ = corpus.report().lines - corpus.report().kept();
   }

@@ -579,6 +579,32 @@ class EndToEnd(ProgramTest):
         self.assertEqual(list((self.path / "full/checkpoints").glob("step-*")), [])
         self.attn("train", "full", "--resume", "--set", "train.steps=10")
 
+    def test_a_limit_on_file_sizes_is_one_line(self):
+        limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (150_000, 150_000))
+        self.one_line("train", "small.json", "--run", "limited", "--set", "train.steps=10", code=3,
+                      names=["optimizer.safetensors"], preexec_fn=limit)
+
+    def test_input_that_cannot_be_read_is_an_error(self):
+        self.whole_run()
+        for command in (("translate", "whole"), ("translate", "whole", "-o", "lost.txt"), ("vocab", "whole", "--encode")):
+            folder = os.open(self.path, os.O_RDONLY)
+            done = subprocess.run([self.program, *command], cwd=self.path, stdin=folder, capture_output=True, text=True,
+                                  timeout=60)
+            os.close(folder)
+            self.assertEqual(done.returncode, 3, done.stderr)
+            self.assertIn("attn: standard input:1: cannot be read", done.stderr)
+        self.assertFalse((self.path / "lost.txt").exists())
+
+    def test_an_average_replaces_no_other_model(self):
+        self.whole_run()
+        (self.path / "theirs").mkdir()
+        for name in ("config.json", "model.safetensors", "notes.txt"):
+            self.write(f"theirs/{name}", "{}")
+        self.one_line("average", "whole", "--last", "2", "--output", "theirs", code=3, names=["theirs", "--output"])
+        self.assertTrue((self.path / "theirs/notes.txt").exists())
+        for _ in range(2):
+            self.attn("average", "whole", "--last", "2", "--output", "mine")
+
     def test_output_that_is_lost_is_an_error_of_every_command(self):
         if not pathlib.Path("/dev/full").is_char_device():
             self.skipTest("no /dev/full here")

@@ -9,6 +9,7 @@ import csv
 import io
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -437,6 +438,22 @@ class Sweeps(ProgramTest):
         self.assertTrue(any("ppl" not in values for values in ends.values()), ends)
         for name, values in ends.items():
             self.assertEqual("ppl" not in values, f"{name}/seed-3: its ppl is not a finite number" in report, name)
+
+    def test_rows_that_start_from_a_run_have_its_vocabulary(self):
+        self.attn("train", "base.json", "--run", "pretrained", "--set", "train.steps=4")
+        self.attn("generate", "other", "--train", "300", "--valid", "20", "--test", "20", "--seed", "9")
+        self.write("tuned.json", {"base": "base.json", "set": {"train": {"init_from": "pretrained", "steps": 4},
+                                                               "data": {"train": "other/train"}},
+                                  "rows": [{"name": "base"}, {"name": "B", "set": {"train": {"learning_rate": 0.001}}}]})
+        self.attn("sweep", "tuned.json", "--run", "tuned", "--collect", "tuned-kept")
+        for row in ("base", "B"):
+            log = (self.path / f"tuned/{row}/seed-3/log.txt").read_text()
+            loaded = re.search(r"loaded (\d+) of (\d+) parameters", log)
+            self.assertEqual(loaded[1], loaded[2], log)
+        again = self.attn("sweep", "tuned.json", "--run", "tuned", "--collect", "tuned-kept").stderr
+        self.assertNotIn("training", again)
+        self.attn("sweep", "tuned.json", "--run", "moved", "--collect", "tuned-kept")
+        self.assertEqual(self.scores("moved"), self.scores("tuned"))
 
     def test_a_collection_that_is_a_file_is_an_error_before_training(self):
         self.write("file", "x")

@@ -1,5 +1,7 @@
 #include "data/config.h"
 
+#include <sys/stat.h>
+
 #include <string>
 
 #include "base/error.h"
@@ -32,6 +34,14 @@ TEST_CASE("errors of the data config name the option") {
   CHECK_THROWS_WITH(good.require_texts(), contains("data.train: " + good.train + ".de: no such"));
   testing::write_text(directory / "t.de", "b\n");
   CHECK_NOTHROW(good.require_texts());
+  const std::string pipe = (directory / "pipe").string();
+  REQUIRE(mkfifo((pipe + ".en").c_str(), 0600) == 0);
+  good.valid = pipe;
+  CHECK_THROWS_WITH(good.require_texts(), contains(pipe + ".en: not a regular file"));
+  good.valid.clear();
+  good.source_model = pipe + ".en";
+  CHECK_THROWS_WITH(good.require_texts(), contains("not a regular file"));
+  good.source_model.clear();
   good.valid = good.train + ".en";
   CHECK_THROWS_WITH(good.require_texts(), contains("data.valid: " + good.valid +
                                                    ": give the path without .en, " + good.train));

@@ -8,6 +8,7 @@ import http.server
 import importlib.machinery
 import importlib.util
 import io
+import json
 import os
 import resource
 import sys
@@ -261,6 +262,25 @@ class Unpack(FetchTest):
         parts = (fetch.Part("a.tgz", ("x/1.de",)), fetch.Part("a.tgz", ("x/2.de",)))
         folder = self.make(self.toy(sources=(source,), splits={"train": {"de": parts}}))
         self.assertEqual((folder / "train.de").read_bytes(), b"eins\nzwei\n")
+
+    def test_the_first_of_a_parts_members_is_taken_whatever_the_archives_order(self):
+        source = self.source("a.tgz", archive({"second": b"zwei\n", "first": b"eins\n", "third": b"drei\n"}))
+        part = fetch.Part("a.tgz", ("missing", "first", "second", "third"))
+        folder = self.make(self.toy(sources=(source,), splits={"train": {"de": (part,)}}, lines={}))
+        self.assertEqual((folder / "train.de").read_bytes(), b"eins\n")
+
+    def test_a_file_that_is_no_archive_is_read_in_its_form(self):
+        source = self.source("a.sgm", b"<doc>\n<seg>one</seg>\n<seg>two</seg>\n</doc>\n")
+        folder = self.make(self.toy(sources=(source,), splits={"train": {"de": (fetch.Part("a.sgm", (), "seg"),)}}))
+        self.assertEqual((folder / "train.de").read_bytes(), b"one\ntwo\n")
+
+    def test_an_unknown_form_is_an_error_of_the_recipes(self):
+        corpora = json.loads((ROOT / "data" / "corpora.json").read_text(encoding="utf-8"))
+        next(iter(next(iter(corpora["multi30k"]["splits"].values())).values()))[0]["form"] = "sgm"
+        path = self.into / "corpora.json"
+        path.write_text(json.dumps(corpora), encoding="utf-8")
+        with self.assertRaisesRegex(fetch.FetchError, "multi30k: form 'sgm'"):
+            fetch.load(path)
 
     def test_a_member_that_is_not_there_is_named(self):
         source = self.source("a.tgz", archive({"x": b"y\n"}))

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "base/utf8.h"
 #include "data/batches.h"
 #include "data/corpus.h"
 #include "data/mixture.h"
@@ -92,6 +93,20 @@ TEST_CASE("a word has its classes, its pieces and the sentence's tag, EOS the ta
     CHECK(cut == std::vector{wanted.front(), wanted.back()});
     CHECK(cut_features(features.encode(line, words), words + 5) == features.encode(line, words));
   }
+}
+
+TEST_CASE("pieces that are too few for the characters are an error that names their option") {
+  const TemporaryDirectory directory;
+  std::string characters;
+  for (char32_t c = 0x4E00; c < 0x4E00 + 300; ++c) append_utf8(characters, c);
+  for (const char* side : {".a", ".b"}) {
+    write_text((directory / "t").string() + side, characters + "\n");
+  }
+  DataConfig config{.train = (directory / "t").string(), .source = "a", .target = "b"};
+  config.tokenizer = TokenizerKind::words;
+  config.word_pieces = 100;
+  CHECK_THROWS_WITH(make_tokenizers(config), contains("data.word_pieces: 100: ") &&
+                                                 !contains("vocab_size") && !contains("coverage"));
 }
 
 TEST_CASE("tags alone need no words: every token of any tokenizer has the tag") {

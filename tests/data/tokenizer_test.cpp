@@ -149,6 +149,26 @@ TEST_CASE("a given model is used, not retrained") {
   CHECK(make_tokenizers(text.config).target->fingerprint() == made.source->fingerprint());
 }
 
+TEST_CASE("a SentencePiece model is no vocabulary of words") {
+  TokenizerText text(TokenizerKind::bpe);
+  const auto made = make_tokenizers(text.config);
+  text.config.source_model = text.directory / "given.model";
+  write_file_atomically(text.config.source_model, made.source->serialized());
+  text.config.tokenizer = TokenizerKind::words;
+  CHECK_THROWS_WITH(make_tokenizers(text.config),
+                    contains("given.model: a SentencePiece model") && contains("words"));
+}
+
+TEST_CASE("long lines are part of a unigram vocabulary") {
+  TokenizerText text(TokenizerKind::unigram);
+  std::string line;
+  for (const std::string& one : made_up_lines(400, 1)) line += one + " ";
+  REQUIRE(line.size() > 8000);
+  write_text(text.config.train + ".xx", line + "\n");
+  write_text(text.config.train + ".yy", line + "\n");
+  CHECK(make_tokenizers(text.config).source->size() > 30);
+}
+
 TEST_CASE("special tokens written in the text stay ordinary text") {
   for (const auto kind : all_kinds) {
     TokenizerText text(kind);
@@ -301,22 +321,6 @@ TEST_CASE("changed bytes in a model are rejected or harmless") {
   }
 }
 
-TEST_CASE("a word list is read with and without counts and special tokens") {
-  const auto plain = parse_tokenizer("a\nb\n", "list");
-  CHECK(plain->size() == 5);
-  CHECK(plain->piece(plain->unk()) == "<unk>");
-  CHECK(plain->encode("b a  c\tb") == std::vector<int32_t>{4, 3, plain->unk(), 4});
-  const auto counted = parse_tokenizer("a\t17\r\n</s>\nb\t3", "list");
-  CHECK(counted->size() == 5);
-  CHECK(counted->piece(counted->eos()) == "</s>");
-  CHECK(counted->decode(counted->encode("a b x")) == "a b <unk>");
-  CHECK(parse_tokenizer(counted->serialized(), "again")->encode("a b") == counted->encode("a b"));
-  CHECK(parse_tokenizer("\xEF\xBB\xBF"
-                        "a\nb\n",
-                        "list")
-            ->serialized() == plain->serialized());
-}
-
 TEST_CASE("text with a zero byte yields a vocabulary of every kind") {
   const std::string zero(1, '\0');
   for (const auto kind : all_kinds) {
@@ -333,15 +337,6 @@ TEST_CASE("text with a zero byte yields a vocabulary of every kind") {
   }
   const auto list = parse_tokenizer("a\nb" + zero + "\n", "list");
   CHECK(list->encode("b" + zero + " b") == std::vector<int32_t>{4, list->unk()});
-}
-
-TEST_CASE("a broken word list is rejected with file and line") {
-  CHECK_THROWS_WITH(parse_tokenizer("a\nb\na\n", "list"), contains("list:3: "));
-  CHECK_THROWS_WITH(parse_tokenizer("a\n\nb\n", "list"), contains("list:2: "));
-  CHECK_THROWS_WITH(parse_tokenizer("a\ttwo\n", "list"), contains("'two' is not a count"));
-  CHECK_THROWS_WITH(parse_tokenizer("a b\n", "list"), contains("list:1: "));
-  CHECK_THROWS_WITH(parse_tokenizer("a\n\xff\n", "list"), contains("list:2: "));
-  CHECK_THROWS_AS(parse_tokenizer("<unk>\n<s>\n</s>\n", "list"), DataError);
 }
 
 TEST_CASE("word lists keep the most frequent words, ties by their bytes") {
@@ -382,14 +377,4 @@ TEST_CASE("the library's own encodings of a whole book come out, piece by piece"
     CHECK(different == 0);
     CHECK(ties <= (name == "unigram1000" ? 1 : 0));
   }
-}
-
-TEST_CASE("a learnt word vocabulary can be read again, whatever blanks the text has") {
-  const TemporaryDirectory directory;
-  write_text(directory / "t", "foo\r bar\r\r\n foo\vbaz\fbar\n");
-  const std::vector<std::filesystem::path> texts = {directory / "t"};
-  const auto words = parse_word_vocabulary(learn_word_vocabulary(texts, 100, 1), "words");
-  CHECK(words->size() == 6);  // three special tokens, foo, bar and baz
-  CHECK(parse_word_vocabulary(words->serialized(), "again")->encode("baz foo") ==
-        words->encode("baz foo"));
 }

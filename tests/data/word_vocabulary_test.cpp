@@ -1,0 +1,65 @@
+#include "data/word_vocabulary.h"
+
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "data/tokenizer.h"
+#include "tests/support/catch.h"
+#include "tests/support/temporary_directory.h"
+#include "tests/support/text_files.h"
+
+using namespace attn;
+using namespace attn::testing;
+
+TEST_CASE("a word list is read with and without counts and special tokens") {
+  const auto plain = parse_tokenizer("a\nb\n", "list");
+  CHECK(plain->size() == 5);
+  CHECK(plain->piece(plain->unk()) == "<unk>");
+  CHECK(plain->encode("b a  c\tb") == std::vector<int32_t>{4, 3, plain->unk(), 4});
+  const auto counted = parse_tokenizer("a\t17\r\n</s>\nb\t3", "list");
+  CHECK(counted->size() == 5);
+  CHECK(counted->piece(counted->eos()) == "</s>");
+  CHECK(counted->decode(counted->encode("a b x")) == "a b <unk>");
+  CHECK(parse_tokenizer(counted->serialized(), "again")->encode("a b") == counted->encode("a b"));
+  CHECK(parse_tokenizer("\xEF\xBB\xBF"
+                        "a\nb\n",
+                        "list")
+            ->serialized() == plain->serialized());
+}
+
+TEST_CASE("a broken word list is rejected with file and line") {
+  CHECK_THROWS_WITH(parse_tokenizer("a\nb\na\n", "list"), contains("list:3: "));
+  CHECK_THROWS_WITH(parse_tokenizer("a\n\nb\n", "list"), contains("list:2: "));
+  CHECK_THROWS_WITH(parse_tokenizer("a\ttwo\n", "list"), contains("'two' is not a count"));
+  CHECK_THROWS_WITH(parse_tokenizer("a b\n", "list"), contains("list:1: "));
+  CHECK_THROWS_WITH(parse_tokenizer("a\n\xff\n", "list"), contains("list:2: "));
+  CHECK_THROWS_AS(parse_tokenizer("<unk>\n<s>\n</s>\n", "list"), DataError);
+}
+
+TEST_CASE("a learnt word vocabulary can be read again, whatever blanks the text has") {
+  const TemporaryDirectory directory;
+  write_text(directory / "t", "foo\r bar\r\r\n foo\vbaz\fbar\n");
+  const std::vector<std::filesystem::path> texts = {directory / "t"};
+  const auto words = parse_word_vocabulary(learn_word_vocabulary(texts, 100, 1), "words");
+  CHECK(words->size() == 6);  // three special tokens, foo, bar and baz
+  CHECK(parse_word_vocabulary(words->serialized(), "again")->encode("baz foo") ==
+        words->encode("baz foo"));
+}
+
+TEST_CASE("words of texts with very many different ones are counted, the rarest forgotten") {
+  const TemporaryDirectory directory;
+  const std::filesystem::path text = directory / "text";
+  std::string lines;
+  for (int repeat = 0; repeat < 3; ++repeat) {
+    for (int word = 0; word < 40; ++word) lines += "often w" + std::to_string(word) + "\n";
+  }
+  write_text(text, lines);
+  const auto words = count_words(std::vector{text}, 4);
+  REQUIRE(!words.empty());
+  CHECK(words.size() <= 4);
+  CHECK(words.front() == std::pair<std::string, int64_t>("often", 120));
+}
