@@ -37,10 +37,7 @@ void attention(const AttentionOptions& options, const Context& context) {
   if (options.html.empty() && options.json.empty()) {
     throw ConfigError("attention: no output; give --html PAGE or --json FILE");
   }
-  if (options.html == options.json) {
-    throw ConfigError("attention: --html and --json name the same file, " + options.html.string() +
-                      "; give two files");
-  }
+  require_different_files({"--html", options.html}, {"--json", options.json});
   LoadedModel loaded = load_model_to_search(options.run, context.device, options.assignments);
   auto html = requested_output(options.html), json = requested_output(options.json);
   const std::vector<std::string> source =

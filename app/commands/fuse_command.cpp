@@ -23,14 +23,17 @@ struct FuseOptions {
   std::vector<std::string> files;
   double least_f1 = 0.0;
   bool scores = false;
+  bool samples = false;
 };
 
-// All lists of a sentence have equal weight.
-FusedTree fuse_lists(std::vector<ParseList> lists) {
+// All lists of a sentence have equal weight, and so have samples of a list: they are as frequent as
+// they are probable.
+FusedTree fuse_lists(std::vector<ParseList> lists, bool samples) {
   std::vector<Tree> trees;
   std::vector<double> probabilities;
   require_same_words(lists);
   for (ParseList& list : lists) {
+    if (samples) std::ranges::fill(list.log_probs, 0.0);
     for (const double probability : probabilities_of(list.log_probs)) {
       probabilities.push_back(probability / static_cast<double>(lists.size()));
     }
@@ -44,7 +47,7 @@ void fuse(const FuseOptions& options) {
   int64_t kept = 0;
   const auto print = [&](int64_t sentence, std::vector<ParseList> lists) {
     const bool empty = lists.empty();
-    FusedTree fused = empty ? FusedTree{} : fuse_lists(std::move(lists));
+    FusedTree fused = empty ? FusedTree{} : fuse_lists(std::move(lists), options.samples);
     const double f1 = 100 * fused.expected_f1;
     if (options.least_f1 > 0 && f1 + kRounding < options.least_f1) return;
     ++kept;
@@ -67,7 +70,8 @@ void add_fuse_command(CLI::App& app) {
       "Files have one tree per line, aligned, or are n-best lists (attn parse --nbest-list). "
       "Prints one tree\nper sentence: that whose labelled brackets have the highest expected F1. "
       "It may combine brackets of\nseveral trees. Files have equal weight, trees of an n-best "
-      "list their probability in the list. The\nparsers may differ in vocabulary, tree form and "
+      "list their probability in the list, or\nequal weights with --samples. The parsers may "
+      "differ in vocabulary, tree form and "
       "kind, unlike those of an ensemble; the words must be\nequal, and labels are compared as "
       "written. A file without a sentence has no vote on it; a sentence\nthat no file has is "
       "\"()\", and is dropped with --min-f1.\n"
@@ -81,6 +85,9 @@ void add_fuse_command(CLI::App& app) {
                    "print only the trees with at least this expected F1, in percent")
       ->check(number_from(0.0, 100.0))
       ->capture_default_str();
+  command->add_flag("--samples", options->samples,
+                    "n-best lists are samples (search.method sample): trees of a list have equal "
+                    "weight");
   command->add_flag("--scores", options->scores,
                     "print line number and expected F1 before every tree, tab-separated");
   command->callback([options] { fuse(*options); });

@@ -64,6 +64,7 @@ void add_scores(HeadsReport& report, LoadedModel& loaded, const HeadsOptions& op
 }
 
 void heads(const HeadsOptions& options, const Context& context) {
+  require_different_files({"--csv", options.csv}, {"--json", options.json});
   LoadedModel loaded = load_model_to_search(options.run, context.device, options.assignments);
   all_heads(*loaded.model);  // reports another architecture before any file is read
   if (options.prune || options.ablate) require_translator(loaded, options);
@@ -79,8 +80,10 @@ void heads(const HeadsOptions& options, const Context& context) {
   report.heads =
       head_statistics(*loaded.model, loaded.tokenizers, selected.pairs, options.statistics);
   if (options.prune || options.ablate) add_scores(report, loaded, options);
-  std::cout << to_markdown(heads_table(report, false));
-  if (!report.curve.empty()) std::cout << "\n" << to_markdown(pruning_table(report));
+  if (options.csv != "-" && options.json != "-") {
+    std::cout << to_markdown(heads_table(report, false));
+    if (!report.curve.empty()) std::cout << "\n" << to_markdown(pruning_table(report));
+  }
   if (csv) csv->write_all(to_csv(heads_table(report, true)));
   if (json) json->write_all(to_json(report).dump(2) + "\n");
 }

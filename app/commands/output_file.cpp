@@ -54,18 +54,30 @@ void OutputFile::commit() {
   flush();
   if (is_stdout()) return;
   file_.close();
-  std::error_code error;
+  std::error_code error, ignored;
   if (file_ && !special_) std::filesystem::rename(partial(), path_, error);
   if (!file_ || error) {
+    const bool kept = !special_ && std::filesystem::exists(partial(), ignored);
     throw DataError(path_.string() + ": cannot be written" +
                     (error ? ": " + error.message() : std::string()) +
-                    (special_ ? "" : "; the output is in " + partial().string()));
+                    (kept ? "; the output is in " + partial().string() : std::string()));
   }
 }
 
 void OutputFile::write_all(std::string_view text) {
   stream() << text;
   commit();
+}
+
+void require_different_files(const NamedPath& one, const NamedPath& other) {
+  if (one.path.empty() || other.path.empty()) return;
+  const auto file = [](const std::filesystem::path& path) {
+    namespace fs = std::filesystem;
+    return path == "-" ? path : fs::weakly_canonical(fs::absolute(destination_of(path).path));
+  };
+  if (file(one.path) != file(other.path)) return;
+  throw ConfigError(std::string(one.option) + " and " + other.option + " name the same file, " +
+                    one.path.string() + "; give two files");
 }
 
 std::optional<OutputFile> requested_output(const std::filesystem::path& path) {

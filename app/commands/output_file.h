@@ -40,6 +40,15 @@ class OutputFile {
   std::ofstream file_;
 };
 
+struct NamedPath {
+  const char* option;  ///< "--csv"
+  std::filesystem::path path;
+};
+
+/// Throws ConfigError if both paths lead to the same file, or both to standard output. Empty paths
+/// are no files.
+void require_different_files(const NamedPath& one, const NamedPath& other);
+
 /// A file of results that a command writes on request: none for an empty path. To be created before
 /// the work, so that a path that cannot be written is reported at once. Throws DataError.
 std::optional<OutputFile> requested_output(const std::filesystem::path& path);

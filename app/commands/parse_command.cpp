@@ -28,19 +28,6 @@ struct ParseOptions {
   bool draw = false;
 };
 
-std::vector<std::string> words_of(const std::string& line, bool tokenize) {
-  if (tokenize) return penn_tokenize(line);
-  // The white space of bracketed trees; all other characters are part of a word.
-  constexpr const char* blanks = " \t\r\f\v";
-  std::vector<std::string> words;
-  for (size_t at = line.find_first_not_of(blanks); at != std::string::npos;) {
-    const size_t end = std::min(line.find_first_of(blanks, at), line.size());
-    words.push_back(escape_brackets(std::string_view(line).substr(at, end - at)));
-    at = line.find_first_not_of(blanks, end);
-  }
-  return words;
-}
-
 void print(const std::vector<Parse>& nbest, size_t line, const ParseOptions& options,
            std::ostream& out) {
   for (const Parse& parse : nbest) {
@@ -66,11 +53,14 @@ void report(const Parser& parser, bool constrained) {
               << " outputs were not well-formed trees over the sentence and were repaired"
               << (constrained ? "\n" : " (constrained search, the default, avoids this)\n");
   }
-  if (counts.cut > 0) {
-    std::cerr
-        << counts.cut << " sentences were longer than " << parser.limits().max_words << " words or "
-        << parser.limits().max_source
-        << " tokens and were truncated; the remaining words are attached to the root, tagged XX\n";
+  if (counts.cut_words > 0) {
+    std::cerr << counts.cut_words << " sentences were longer than " << parser.limits().max_words
+              << " words; the remaining words are attached to the root, tagged XX\n";
+  }
+  if (counts.cut > counts.cut_words) {
+    std::cerr << counts.cut - counts.cut_words << " sentences were longer than "
+              << parser.limits().max_source
+              << " tokens; the encoder did not read the remaining tokens\n";
   }
 }
 
@@ -90,16 +80,17 @@ void parse(const ParseOptions& options, const Context& context) {
   Parser parser(loaded.models, loaded.tokenizers, data.tree_form, config);
   OutputFile output(flags.output);
   size_t printed = 0;
-  for_each_chunk({.file = flags.input, .chunk_size = flags.chunk_size, .what = "parsing"}, output,
-                 [&](std::span<const std::string> lines) {
-                   std::vector<std::vector<std::string>> sentences;
-                   for (const std::string& line : lines) {
-                     sentences.push_back(words_of(line, options.tokenize));
-                   }
-                   for (const auto& nbest : parser.parse(sentences)) {
-                     print(nbest, ++printed, options, output.stream());
-                   }
-                 });
+  for_each_chunk(
+      {.file = flags.input, .chunk_size = flags.chunk_size, .what = "parsing"}, output,
+      [&](std::span<const std::string> lines) {
+        std::vector<std::vector<std::string>> sentences;
+        for (const std::string& line : lines) {
+          sentences.push_back(options.tokenize ? penn_tokenize(line) : tokenized_words(line));
+        }
+        for (const auto& nbest : parser.parse(sentences)) {
+          print(nbest, ++printed, options, output.stream());
+        }
+      });
   output.commit();
   report(parser, config.constrained);
 }

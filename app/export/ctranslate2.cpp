@@ -14,7 +14,7 @@ const ExportTarget kCtranslate2 = {
     "ctranslate2",
     {"layers", "d_model", "d_ff", "heads", "d_k", "d_v", "dropout", "attention_dropout",
      "activation_dropout", "position", "max_positions", "norm", "norm_kind", "bias", "activation",
-     "embedding_sharing"}};
+     "embedding_sharing", "initialization", "qk_norm_length"}};
 
 int8_t activation_code(Activation activation) {
   switch (activation) {

@@ -19,7 +19,8 @@ namespace fs = std::filesystem;
 const ExportTarget kMarian = {
     "huggingface",
     {"layers", "d_model", "d_ff", "heads", "d_k", "d_v", "dropout", "attention_dropout",
-     "activation_dropout", "position", "max_positions", "bias", "activation", "embedding_sharing"}};
+     "activation_dropout", "position", "max_positions", "bias", "activation", "embedding_sharing",
+     "initialization", "qk_norm_length"}};
 constexpr const char* kPadding = "<pad>";
 
 std::string activation_name(Activation activation) {

@@ -46,6 +46,12 @@ ExportSource read_export_source(const std::filesystem::path& path) {
                       ": tags and word features (data.tag, data.word_classes, data.word_pieces) "
                       "cannot be exported");
   }
+  if (loaded.experiment.data.unknown_classes) {
+    throw ConfigError(
+        path.string() +
+        ": data.unknown_classes: true: cannot be exported, since the targets have one "
+        "token for all unknown words");
+  }
   auto* model = loaded.model->as<TransformerImpl>();
   ExportSource source{.config = loaded.experiment.model.get<TransformerConfig>(),
                       .search = loaded.experiment.search,

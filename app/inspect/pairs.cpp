@@ -4,7 +4,9 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "data/parsing/penn_tokenize.h"
 #include "data/parsing/treebank.h"
+#include "data/source_features.h"
 #include "eval/search/batched_search.h"
 #include "eval/tasks/parser.h"
 
@@ -21,14 +23,14 @@ std::string joined(const std::vector<std::string>& words) {
   return line;
 }
 
-std::vector<std::string> words_of_line(const std::string& line) {
-  std::vector<std::string> words;
-  for (size_t at = line.find_first_not_of(" \t"); at != std::string::npos;) {
-    const size_t end = std::min(line.find_first_of(" \t", at), line.size());
-    words.push_back(line.substr(at, end - at));
-    at = line.find_first_not_of(" \t", end);
+// The source of a line as attn translate and attn parse read it.
+ForcedPair source_of(const LoadedModel& loaded, const std::string& line) {
+  const std::string text = is_parser(loaded) ? joined(tokenized_words(line)) : line;
+  ForcedPair pair{.source = loaded.tokenizers.source->encode(text), .target = {}};
+  if (const SourceFeatures* features = loaded.tokenizers.features.get()) {
+    pair.features = features->encode(text, static_cast<int64_t>(pair.source.size()));
   }
-  return words;
+  return pair;
 }
 
 std::vector<int32_t> tree_tokens(const LoadedModel& loaded, const Tree& tree) {
@@ -44,7 +46,7 @@ std::vector<std::vector<int32_t>> read_tree_targets(const LoadedModel& loaded,
   std::vector<std::vector<int32_t>> targets;
   for (const Tree& tree : read_trees(path, tree_options(loaded.experiment.data))) {
     if (targets.size() < source.size() &&
-        tree_words(tree) != words_of_line(source[targets.size()])) {
+        tree_words(tree) != tokenized_words(source[targets.size()])) {
       throw DataError(path.string() + ": tree " + std::to_string(targets.size() + 1) +
                       " is not over the words of the source's line");
     }
@@ -83,13 +85,16 @@ void select(SelectedPairs& selected, size_t line, ForcedPair pair, const LoadedM
 }
 
 std::vector<std::vector<int32_t>> translated(LoadedModel& loaded,
-                                             std::span<const std::vector<int32_t>> sources) {
+                                             std::span<const ForcedPair> pairs) {
   SearchConfig search = loaded.experiment.search;
   search.nbest = 1;
-  std::vector<std::vector<int32_t>> targets;
-  for (const auto& nbest :
-       batched_search(*loaded.model, loaded.tokenizers, sources,
-                      {.search = search, .inference = loaded.model->inference(search.backend())})) {
+  BatchedSearch how{.search = search, .inference = loaded.model->inference(search.backend())};
+  std::vector<std::vector<int32_t>> sources, targets;
+  for (const ForcedPair& pair : pairs) {
+    sources.push_back(pair.source);
+    if (loaded.tokenizers.features) how.features.push_back(pair.features);
+  }
+  for (const auto& nbest : batched_search(*loaded.model, loaded.tokenizers, sources, how)) {
     targets.push_back(nbest.empty() ? std::vector<int32_t>() : nbest.front().tokens);
   }
   return targets;
@@ -100,7 +105,7 @@ std::vector<std::vector<int32_t>> parsed(LoadedModel& loaded, std::span<const st
   search.nbest = 1;
   Parser parser(*loaded.model, loaded.tokenizers, loaded.experiment.data.tree_form, search);
   std::vector<std::vector<std::string>> sentences;
-  for (const std::string& line : lines) sentences.push_back(words_of_line(line));
+  for (const std::string& line : lines) sentences.push_back(tokenized_words(line));
   std::vector<std::vector<int32_t>> targets;
   for (const auto& nbest : parser.parse(sentences)) {
     targets.push_back(tree_tokens(loaded, nbest.front().tree));
@@ -108,47 +113,36 @@ std::vector<std::vector<int32_t>> parsed(LoadedModel& loaded, std::span<const st
   return targets;
 }
 
-void require_no_features(const LoadedModel& loaded) {
-  if (!loaded.tokenizers.features) return;
-  throw ConfigError(loaded.directory.path().string() +
-                    ": attn attention and attn heads do not support models with tags or word "
-                    "features (data.tag, data.word_classes, data.word_pieces)");
-}
-
 }  // namespace
 
 SelectedPairs given_pairs(const LoadedModel& loaded, std::span<const std::string> source,
                           const std::filesystem::path& target, const PairLimits& limits) {
-  require_no_features(loaded);
   auto targets = read_targets(loaded, source, target);
   SelectedPairs selected;
   const size_t lines = std::min(source.size(), static_cast<size_t>(limits.lines));
   for (size_t i = 0; i < lines; ++i) {
-    select(selected, i, {loaded.tokenizers.source->encode(source[i]), std::move(targets[i])},
-           loaded, limits);
+    ForcedPair pair = source_of(loaded, source[i]);
+    pair.target = std::move(targets[i]);
+    select(selected, i, std::move(pair), loaded, limits);
   }
   return selected;
 }
 
 SelectedPairs own_pairs(LoadedModel& loaded, std::span<const std::string> source,
                         const PairLimits& limits) {
-  require_no_features(loaded);
   source = source.first(std::min(source.size(), static_cast<size_t>(limits.lines)));
   // Long sentences are not searched.
   SelectedPairs sources;
   for (size_t i = 0; i < source.size(); ++i) {
-    select(sources, i, {loaded.tokenizers.source->encode(source[i]), {}}, loaded, limits);
+    select(sources, i, source_of(loaded, source[i]), loaded, limits);
   }
-  std::vector<std::vector<int32_t>> tokens;
   std::vector<std::string> lines;
-  for (size_t i = 0; i < sources.pairs.size(); ++i) {
-    tokens.push_back(sources.pairs[i].source);
-    lines.push_back(source[sources.lines[i]]);
-  }
-  auto targets = is_parser(loaded) ? parsed(loaded, lines) : translated(loaded, tokens);
+  for (const size_t line : sources.lines) lines.push_back(source[line]);
+  auto targets = is_parser(loaded) ? parsed(loaded, lines) : translated(loaded, sources.pairs);
   SelectedPairs selected{.pairs = {}, .lines = {}, .left_out = sources.left_out};
-  for (size_t i = 0; i < tokens.size(); ++i) {
-    select(selected, sources.lines[i], {tokens[i], std::move(targets[i])}, loaded, limits);
+  for (size_t i = 0; i < targets.size(); ++i) {
+    sources.pairs[i].target = std::move(targets[i]);
+    select(selected, sources.lines[i], std::move(sources.pairs[i]), loaded, limits);
   }
   return selected;
 }

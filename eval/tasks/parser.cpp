@@ -75,6 +75,7 @@ Parser::Input Parser::prepare(const std::vector<std::string>& sentence) {
   const bool long_source = static_cast<int64_t>(input.tokens.size()) > limits_.max_source;
   if (long_source) input.tokens.resize(static_cast<size_t>(limits_.max_source));
   counts_.cut += long_source || !input.rest.empty();
+  counts_.cut_words += !input.rest.empty();
   return input;
 }
 

@@ -26,15 +26,16 @@ struct Parse {
 /// Limits of batches and inputs.
 struct ParserLimits {
   int64_t batch_tokens = 1024;  ///< maximum of sentences × longest source × hypotheses per batch
-  int64_t max_source = 1024;    ///< in tokens; longer sentences are truncated
+  int64_t max_source = 1024;    ///< tokens that the encoder reads of a sentence
   int64_t max_words = 512;      ///< further words are attached to the root, tagged XX
 };
 
 /// Counts of sentences so far.
 struct ParserCounts {
   int64_t sentences = 0;
-  int64_t repaired = 0;  ///< with a malformed best output, repaired by rebuild_tree
-  int64_t cut = 0;       ///< truncated
+  int64_t repaired = 0;   ///< with a malformed best output, repaired by rebuild_tree
+  int64_t cut = 0;        ///< truncated: to max_words, or to max_source tokens for the encoder
+  int64_t cut_words = 0;  ///< of these, truncated to max_words
 };
 
 /// Throws DataError if search.known_tags is set but the run has no tag dictionary.

@@ -242,6 +242,12 @@ class Rejections(ExportTest):
         self.rejected("wide", "huggingface", {"d_v": 12}, ["model.d_v: 12", "--to ctranslate2"])
         self.rejected("words", "huggingface", {}, ["data.tokenizer", "words"], {"tokenizer": "words", "vocab_size": 3000})
         self.rejected("rotary_post", "huggingface", {"position": "rotary"}, ["model.position: rotary"])
+        self.rejected("classes", "ctranslate2", {}, ["data.unknown_classes: true"],
+                      {"tokenizer": "words", "vocab_size": 3000, "unknown_classes": True})
+        # It changes the initial weights alone.
+        self.train("depth", {"initialization": "depth"})
+        for target in ("ctranslate2", "huggingface"):
+            self.attn("export", "depth", "--to", target, "--output", f"depth-{target}")
 
     def test_other_architectures_are_named(self):
         self.write("recurrent.json", {**CONFIG, "model": {"architecture": "recurrent", "hidden": 16, "d_model": 16}})

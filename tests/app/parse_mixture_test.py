@@ -84,6 +84,17 @@ class ParseMixture(ProgramTest):
         self.one_line("train", "mixture.json", "--run", "bad", "--set", "train.init_from=nowhere", code=3,
                       names=["train.init_from", "nowhere"])
 
+    def test_attention_reads_what_the_parser_reads_features_too(self):
+        self.write("brackets", "( the dog )\n")
+        tree = self.attn("parse", "whole@last", stdin="( the dog )\n").stdout
+        self.write("brackets.ptb", tree)
+        for target in ((), ("--target", "brackets.ptb")):
+            self.attn("attention", "whole@last", "--source", "brackets", *target, "--json", "a.json")
+            maps = json.loads((self.path / "a.json").read_text())
+            self.assertEqual(maps[0]["left_text"][1:3], ["the", "dog"])
+            self.assertEqual(len(maps[0]["left_text"]), 5)  # with EOS
+        self.attn("heads", "whole@last", "--data", "corpus/test.ptb", "--lines", "5")
+
     def test_trees_on_which_two_parses_agree_are_kept(self):
         one = self.attn("parse", "whole@last", stdin=self.sentences()).stdout
         two = self.attn("parse", "whole@last", "--set", "beam=5", "--tag", "two", stdin=self.sentences()).stdout

@@ -197,8 +197,10 @@ class Parse(ProgramTest):
         sample = ["--set", "method=sample", "samples=7", "temperature=1.5"]
         fused = self.attn("parse", "tags", "--scores", *sample, "mbr=f1", stdin=text).stdout.splitlines()
         lists = self.attn("parse", "tags", "--nbest-list", *sample, "nbest=7", stdin=text).stdout
+        self.write("samples.nbest", lists)
         self.write("equal.nbest", re.sub(r"logp= \S+", "logp= 0", lists))
         expected = self.attn("fuse", "equal.nbest", "--scores").stdout.splitlines()
+        self.assertEqual(self.attn("fuse", "samples.nbest", "--samples", "--scores").stdout.splitlines(), expected)
         columns = lambda rows, *places: [[row.split("\t")[i] for i in places] for row in rows]
         self.assertEqual(columns(fused, 0, 1, 3), columns(expected, 0, 1, 2))
         self.assertGreater(len(set(lists.splitlines())), 30)
