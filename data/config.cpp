@@ -10,8 +10,17 @@
 namespace attn {
 namespace {
 
+// Opening a pipe would wait for its writer.
+void require_file_to_read(const std::string& field, const std::string& path) {
+  try {
+    require_regular_file(path);
+  } catch (const DataError& error) {
+    throw DataError(field + ": " + error.what());
+  }
+}
+
 void require_file(const std::string& field, const std::string& path) {
-  if (std::filesystem::exists(path)) return require_regular_file(path);
+  if (std::filesystem::exists(path)) return require_file_to_read(field, path);
   throw DataError(
       field + ": " + path +
       ": no such file (paths are relative to the working directory; data/fetch --list shows "
@@ -75,7 +84,8 @@ void DataConfig::require_texts() const {
   require(
       !train.empty(), "data.train", "\"\"",
       "give the path of the training text without \".<language>\" (parsing: the file of trees)");
-  for (const std::string& model : {source_model, target_model}) require_regular_file(model);
+  require_file_to_read("data.source_model", source_model);
+  require_file_to_read("data.target_model", target_model);
   if (task == Task::parsing) {
     require_file("data.train", train);
     if (!valid.empty()) require_file("data.valid", valid);

@@ -176,12 +176,12 @@ void build(const CorpusRequest& request, const TextHashes& hashes,
   CorpusWriter writer(file.stream(), vocabularies_of(request.tokenizers), key);
   const CorpusReport report = encode_texts(request, hashes, file, writer);
   if (report.kept() == 0) {
-    throw DataError(
-        "'" + request.source.string() + "' and '" + request.target.string() +
-        "': no usable pair; most " +
-        (2 * report[PairProblem::overlong].count > report.lines
-             ? "are longer than data.max_length (" + std::to_string(request.max_length) + " tokens)"
-             : "have a side without tokens or that is not UTF-8"));
+    throw DataError("'" + request.source.string() + "' and '" + request.target.string() +
+                    "': no usable pair; " +
+                    (2 * report[PairProblem::overlong].count > report.lines
+                         ? "most are longer than data.max_length (" +
+                               std::to_string(request.max_length) + " tokens)"
+                         : "many have an empty side, no tokens or invalid UTF-8"));
   }
   writer.finish(report);
   file.commit();

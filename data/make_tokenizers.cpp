@@ -15,6 +15,9 @@ namespace {
 /// Larger files are not tokenizers: vocabularies of millions of long words are smaller.
 constexpr int64_t most_model_bytes = int64_t{1} << 28;
 
+// The vocabulary may also be that of train.init_from.
+constexpr const char *kSourceOption = "data.source_model", *kTargetOption = "data.target_model";
+
 std::shared_ptr<const Tokenizer> learn(const DataConfig& config,
                                        std::span<const std::filesystem::path> texts,
                                        const Log& log) {
@@ -65,25 +68,27 @@ std::unique_ptr<Tokenizer> load_tokenizer(const std::filesystem::path& path) {
 Tokenizers make_tokenizers(const DataConfig& config, const Log& log) {
   const std::filesystem::path source = text_path(config.train, config.source);
   const std::filesystem::path target = text_path(config.train, config.target);
-  const auto make = [&](const std::string& model, std::span<const std::filesystem::path> texts,
-                        const DataConfig& how) {
+  const auto make = [&](const char* option, const std::string& model,
+                        std::span<const std::filesystem::path> texts, const DataConfig& how) {
     if (model.empty()) return learn(how, texts, log);
     std::shared_ptr<const Tokenizer> tokenizer = load_tokenizer(model);
     if (how.tokenizer == TokenizerKind::words &&
         looks_like_sentencepiece(tokenizer->serialized())) {
-      throw ConfigError("data.source_model or data.target_model: " + model +
-                        ": a SentencePiece model; data.tokenizer words, and the trees of a parser, "
-                        "require a word list");
+      throw ConfigError(std::string(option) + ": " + model +
+                        ": a SentencePiece model, not a list of " +
+                        (config.task == Task::parsing && option == kTargetOption
+                             ? "tree symbols"
+                             : "words; set data.tokenizer to bpe or unigram"));
     }
     return tokenizer;
   };
   Tokenizers made;
   if (config.shared_vocabulary) {
-    made.source = make(config.source_model, std::vector{source, target}, config);
+    made.source = make(kSourceOption, config.source_model, std::vector{source, target}, config);
     made.target = made.source;
   } else {
-    made.source = make(config.source_model, std::vector{source}, config);
-    made.target = make(config.target_model, std::vector{target},
+    made.source = make(kSourceOption, config.source_model, std::vector{source}, config);
+    made.target = make(kTargetOption, config.target_model, std::vector{target},
                        config.task == Task::parsing ? symbols_config(config) : config);
   }
   if (config.has_features()) made.features = learn_features(config, source);

@@ -134,16 +134,18 @@ std::vector<std::string> sampled_lines(std::span<const std::filesystem::path> te
   return lines;
 }
 
-std::unordered_map<std::string, std::string> trainer_options(const DataConfig& config) {
+// `longest`: bytes of the longest line of the text.
+std::unordered_map<std::string, std::string> trainer_options(const DataConfig& config,
+                                                             size_t longest) {
+  constexpr size_t kDefaultLongest = 4192;  // the library leaves out longer lines
   const bool counted = config.tokenizer == TokenizerKind::bpe;
-  return {
+  std::unordered_map<std::string, std::string> options = {
       {"model_type", std::string(enum_name(config.tokenizer))},
       {"vocab_size", std::to_string(config.vocab_size)},
       {"hard_vocab_limit", "false"},
       {"character_coverage", std::to_string(config.character_coverage)},
       {"normalization_rule_name", std::string(enum_name(config.normalization))},
       {"input_format", counted ? "tsv" : "text"},
-      {"max_sentence_length", std::to_string(LineReader::most_bytes)},
       {"unk_id", "0"},
       {"bos_id", "1"},
       {"eos_id", "2"},
@@ -151,6 +153,9 @@ std::unordered_map<std::string, std::string> trainer_options(const DataConfig& c
       // Sums of the unigram model depend on it: constant, so that all machines give the same model.
       {"num_threads", "8"},
       {"minloglevel", "3"}};
+  // The model contains it: not set without need, since models are compared by their bytes.
+  if (longest > kDefaultLongest) options["max_sentence_length"] = std::to_string(longest);
+  return options;
 }
 
 // The library's message without its source location and condition, in terms of our options.
@@ -180,10 +185,13 @@ std::string learn_sentencepiece(std::span<const std::filesystem::path> texts,
   std::thread([&] {
     try {
       sp::SetRandomGeneratorSeed(1);
-      Lines lines(config.tokenizer == TokenizerKind::bpe ? counted_words(texts)
-                                                         : sampled_lines(texts));
+      std::vector<std::string> sentences =
+          config.tokenizer == TokenizerKind::bpe ? counted_words(texts) : sampled_lines(texts);
+      size_t longest = 0;
+      for (const std::string& line : sentences) longest = std::max(longest, line.size());
+      Lines lines(std::move(sentences));
       if (lines.done()) throw DataError(texts.front().string() + ": no text to train on");
-      status = sp::SentencePieceTrainer::Train(trainer_options(config), &lines, &model);
+      status = sp::SentencePieceTrainer::Train(trainer_options(config, longest), &lines, &model);
     } catch (...) {
       error = std::current_exception();
     }

@@ -104,6 +104,12 @@ std::optional<uint64_t> TextHashes::of(const fs::path& text) {
   return hash;
 }
 
+std::string key_of_hash(uint64_t hash) {
+  Hasher key;
+  key.update(hash);
+  return to_hex(key.digest());
+}
+
 std::string key_of(const std::vector<fs::path>& files, TextHashes& hashes) {
   Hasher key;
   for (const fs::path& file : files) {

@@ -149,6 +149,22 @@ std::string class_lines(const TextMap<int64_t>& classes, int64_t room) {
   return lines;
 }
 
+/// Empties the map. In the order of count_words.
+std::vector<std::pair<std::string, int64_t>> take_most_frequent(TextMap<int64_t>& counts,
+                                                                size_t most) {
+  std::vector<std::pair<std::string, int64_t>> words;
+  words.reserve(counts.size());
+  while (!counts.empty()) {
+    auto node = counts.extract(counts.begin());
+    words.emplace_back(std::move(node.key()), node.mapped());
+  }
+  std::sort(words.begin(), words.end(), [](const auto& a, const auto& b) {
+    return a.second != b.second ? a.second > b.second : a.first < b.first;
+  });
+  if (words.size() > most) words.resize(most);
+  return words;
+}
+
 }  // namespace
 
 std::vector<std::pair<std::string, int64_t>> count_words(
@@ -162,24 +178,15 @@ std::vector<std::pair<std::string, int64_t>> count_words(
         const auto found = counts.find(word);
         found == counts.end() ? void(counts.emplace(word, 1)) : void(++found->second);
       });
-      // Bounds the memory for texts with tens of millions of distinct words.
+      // Bounds the memory for texts with tens of millions of distinct words, and the time: half of
+      // the words must be new before the next time.
       if (counts.size() <= 4 * most) continue;
-      for (int64_t rare = 1; counts.size() > 2 * most; ++rare) {
-        std::erase_if(counts, [&](const auto& one) { return one.second <= rare; });
+      for (auto& [frequent, count] : take_most_frequent(counts, 2 * most)) {
+        counts.emplace(std::move(frequent), count);
       }
     }
   }
-  std::vector<std::pair<std::string, int64_t>> words;
-  words.reserve(counts.size());
-  while (!counts.empty()) {
-    auto node = counts.extract(counts.begin());
-    words.emplace_back(std::move(node.key()), node.mapped());
-  }
-  std::sort(words.begin(), words.end(), [](const auto& a, const auto& b) {
-    return a.second != b.second ? a.second > b.second : a.first < b.first;
-  });
-  if (words.size() > most) words.resize(most);
-  return words;
+  return take_most_frequent(counts, most);
 }
 
 std::string learn_word_vocabulary(std::span<const std::filesystem::path> texts, int64_t size,

@@ -125,7 +125,7 @@ void check_names(const SafetensorsFile& file, Trainer& trainer, const OptimizerS
   for (const TensorView& view : file.tensors()) {
     if (names.contains(present_name(view.name))) continue;
     throw DataError(path.string() + ": this training has no " + view.name +
-                    "; the checkpoint belongs to a different config");
+                    "; the checkpoint belongs to a different config or version");
   }
 }
 

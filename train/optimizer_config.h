@@ -17,8 +17,7 @@ enum class OptimizerKind {
 enum class MuonScale {
   match_rms,  ///< 0.2 √max(R, C): the root mean square of Adam's updates (Liu et al. 2025), so
               ///< that both use the same learning rate
-  original    ///< √max(1, R / C), as published; its learning rate is about 0.2 √max(R, C) times
-              ///< Adam's
+  original    ///< √max(1, R / C), as published; its learning rate is 0.2 √C times Adam's
 };
 
 template <>
@@ -35,7 +34,7 @@ struct EnumNames<MuonScale> {
       {{MuonScale::match_rms, "match_rms"}, {MuonScale::original, "original"}});
 };
 
-inline constexpr const char* kWeightDecay =
+inline constexpr const char* kWeightDecayText =
     "decoupled weight decay of all parameters, biases and gains too; adamw 0.01 unless given, the "
     "others 0 (none, as in the paper)";
 
@@ -51,7 +50,7 @@ struct AdamOptions {
     visit("beta2", self.beta2,
           "β₂: decay of the second moment (Lion: of the momentum, 0.99 unless given)");
     visit("epsilon", self.epsilon, "Adam's ε");
-    visit("weight_decay", self.weight_decay, kWeightDecay);
+    visit("weight_decay", self.weight_decay, kWeightDecayText);
   }
   bool operator==(const AdamOptions&) const = default;
 };
@@ -66,7 +65,7 @@ struct LionOptions {
     visit("beta1", self.beta1, "β₁: decay of the first moment (Lion: of the update)");
     visit("beta2", self.beta2,
           "β₂: decay of the second moment (Lion: of the momentum, 0.99 unless given)");
-    visit("weight_decay", self.weight_decay, kWeightDecay);
+    visit("weight_decay", self.weight_decay, kWeightDecayText);
   }
   bool operator==(const LionOptions&) const = default;
 };

@@ -26,15 +26,14 @@ struct FuseOptions {
   bool samples = false;
 };
 
-// All lists of a sentence have equal weight, and so have samples of a list: they are as frequent as
-// they are probable.
+// All lists of a sentence have equal weight.
 FusedTree fuse_lists(std::vector<ParseList> lists, bool samples) {
   std::vector<Tree> trees;
   std::vector<double> probabilities;
   require_same_words(lists);
   for (ParseList& list : lists) {
-    if (samples) std::ranges::fill(list.log_probs, 0.0);
-    for (const double probability : probabilities_of(list.log_probs)) {
+    for (const double probability :
+         samples ? sample_probabilities(list.log_probs) : probabilities_of(list.log_probs)) {
       probabilities.push_back(probability / static_cast<double>(lists.size()));
     }
     std::ranges::move(list.trees, std::back_inserter(trees));
@@ -70,11 +69,10 @@ void add_fuse_command(CLI::App& app) {
       "Files have one tree per line, aligned, or are n-best lists (attn parse --nbest-list). "
       "Prints one tree\nper sentence: that whose labelled brackets have the highest expected F1. "
       "It may combine brackets of\nseveral trees. Files have equal weight, trees of an n-best "
-      "list their probability in the list, or\nequal weights with --samples. The parsers may "
-      "differ in vocabulary, tree form and "
-      "kind, unlike those of an ensemble; the words must be\nequal, and labels are compared as "
-      "written. A file without a sentence has no vote on it; a sentence\nthat no file has is "
-      "\"()\", and is dropped with --min-f1.\n"
+      "list their probability in the list, or equal\nweights with --samples. The parsers may "
+      "differ in vocabulary, tree form and kind, unlike those of an\nensemble; the words must be "
+      "equal, and labels are compared as written. A file without a sentence has no\nvote on it; a "
+      "sentence that no file has is \"()\", and is dropped with --min-f1.\n"
       "Examples:\n"
       "  attn parse runs/one --beam 21 --nbest 21 --nbest-list < sentences > one.nbest\n"
       "  attn parse runs/two --beam 21 --nbest 21 --nbest-list < sentences > two.nbest\n"

@@ -95,8 +95,8 @@ void add_heads_command(CLI::App& app, const Context& context) {
   CLI::App* command = app.add_subcommand(
       "heads", "Analyse attention heads: statistics, importance, BLEU with heads masked");
   command->footer(
-      "Prints a row for each head; docs/howto/inspect.md defines the columns. Layers and heads\n"
-      "count from 1.\n"
+      "Prints a row for each head, unless CSV or JSON is asked for on standard output (-);\n"
+      "docs/howto/inspect.md defines the columns. Layers and heads count from 1.\n"
       "Examples:\n"
       "  attn heads runs/tiny --data corpora/multi30k/val.lc.norm.tok --csv heads.csv\n"
       "  attn heads runs/tiny --data corpora/multi30k/val.lc.norm.tok --prune --ablate");

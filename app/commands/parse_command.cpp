@@ -57,9 +57,8 @@ void report(const Parser& parser, bool constrained) {
     std::cerr << counts.cut_words << " sentences were longer than " << parser.limits().max_words
               << " words; the remaining words are attached to the root, tagged XX\n";
   }
-  if (counts.cut > counts.cut_words) {
-    std::cerr << counts.cut - counts.cut_words << " sentences were longer than "
-              << parser.limits().max_source
+  if (counts.cut_tokens > 0) {
+    std::cerr << counts.cut_tokens << " sentences were longer than " << parser.limits().max_source
               << " tokens; the encoder did not read the remaining tokens\n";
   }
 }

@@ -20,6 +20,7 @@
 #include "data/corpus_check.h"
 #include "data/mixture.h"
 #include "data/parsing/treebank.h"
+#include "data/text_hashes.h"
 #include "eval/tasks/make_evaluator.h"
 #include "model/size.h"
 #include "train/checkpoint.h"
@@ -267,6 +268,10 @@ void TrainingRun::write_run_info() {
   run["pairs"] = corpus_->size();
   run["data_key"] = corpus_->key();
   run["texts"] = texts_;
+  // Reports compare perplexities of one vocabulary: with the hashes of those that the config does
+  // not name.
+  run["texts"].emplace("source_model", key_of_hash(tokenizers_.source->fingerprint()));
+  run["texts"].emplace("target_model", key_of_hash(tokenizers_.target->fingerprint()));
   if (!begun) {
     // Arguments may contain invalid UTF-8.
     const std::string text = run.dump(2, ' ', false, Json::error_handler_t::replace);

@@ -6,8 +6,8 @@
 #include "base/file.h"
 #include "data/parsing/penn_tokenize.h"
 #include "data/parsing/treebank.h"
-#include "data/source_features.h"
 #include "eval/search/batched_search.h"
+#include "eval/tasks/forced_decoding.h"
 #include "eval/tasks/parser.h"
 
 namespace attn {
@@ -26,11 +26,7 @@ std::string joined(const std::vector<std::string>& words) {
 // The source of a line as attn translate and attn parse read it.
 ForcedPair source_of(const LoadedModel& loaded, const std::string& line) {
   const std::string text = is_parser(loaded) ? joined(tokenized_words(line)) : line;
-  ForcedPair pair{.source = loaded.tokenizers.source->encode(text), .target = {}};
-  if (const SourceFeatures* features = loaded.tokenizers.features.get()) {
-    pair.features = features->encode(text, static_cast<int64_t>(pair.source.size()));
-  }
-  return pair;
+  return forced_pair(loaded.tokenizers, text, "");
 }
 
 std::vector<int32_t> tree_tokens(const LoadedModel& loaded, const Tree& tree) {

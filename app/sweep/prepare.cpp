@@ -138,7 +138,7 @@ void prepare_sweep(SweepPlan& plan, const Log& log) {
   for (PlannedRun& run : plan.runs) {
     DataConfig& data = run.experiment.data;
     keep_vocabulary(run);
-    // Else the run takes the vocabularies of the checkpoint, as its weights need them.
+    // With init_from the run takes the checkpoint's vocabularies, which its weights need.
     if (run.experiment.train.init_from.empty()) {
       share_vocabulary(data, plan.directory, hashes, log);
     }

@@ -13,8 +13,7 @@
 namespace attn {
 namespace {
 
-// The tree of highest expected F1 under the list's distribution: probabilities normalized over the
-// list or, since samples are as frequent as they are probable, equal weights of samples.
+// The tree of highest expected F1 under the list's distribution.
 Parse fused(std::vector<Parse> nbest, SearchMethod method) {
   const auto likeliest = std::ranges::max_element(nbest, {}, &Parse::log_prob);
   if (!std::isfinite(likeliest->log_prob)) return std::move(nbest.front());
@@ -23,10 +22,11 @@ Parse fused(std::vector<Parse> nbest, SearchMethod method) {
   std::vector<double> log_probs;
   for (Parse& parse : nbest) {
     trees.push_back(std::move(parse.tree));
-    const bool equal = method == SearchMethod::sample && std::isfinite(parse.log_prob);
-    log_probs.push_back(equal ? 0.0 : parse.log_prob);
+    log_probs.push_back(parse.log_prob);
   }
-  FusedTree best = fuse_trees(trees, probabilities_of(log_probs));
+  FusedTree best =
+      fuse_trees(trees, method == SearchMethod::sample ? sample_probabilities(log_probs)
+                                                       : probabilities_of(log_probs));
   return {.tree = with_root(std::move(best.tree)),
           .score = 100 * best.expected_f1,
           .log_prob = highest,
@@ -76,6 +76,7 @@ Parser::Input Parser::prepare(const std::vector<std::string>& sentence) {
   if (long_source) input.tokens.resize(static_cast<size_t>(limits_.max_source));
   counts_.cut += long_source || !input.rest.empty();
   counts_.cut_words += !input.rest.empty();
+  counts_.cut_tokens += long_source;
   return input;
 }
 

@@ -33,9 +33,10 @@ struct ParserLimits {
 /// Counts of sentences so far.
 struct ParserCounts {
   int64_t sentences = 0;
-  int64_t repaired = 0;   ///< with a malformed best output, repaired by rebuild_tree
-  int64_t cut = 0;        ///< truncated: to max_words, or to max_source tokens for the encoder
-  int64_t cut_words = 0;  ///< of these, truncated to max_words
+  int64_t repaired = 0;    ///< with a malformed best output, repaired by rebuild_tree
+  int64_t cut = 0;         ///< truncated in either way
+  int64_t cut_words = 0;   ///< of more than max_words words
+  int64_t cut_tokens = 0;  ///< of more than max_source tokens, among the words that are parsed
 };
 
 /// Throws DataError if search.known_tags is set but the run has no tag dictionary.

@@ -214,6 +214,14 @@ std::vector<double> probabilities_of(std::span<const double> log_probs) {
   return probabilities;
 }
 
+std::vector<double> sample_probabilities(std::span<const double> log_probs) {
+  std::vector<double> equal(log_probs.begin(), log_probs.end());
+  for (double& log_prob : equal) {
+    if (std::isfinite(log_prob)) log_prob = 0.0;
+  }
+  return probabilities_of(equal);
+}
+
 FusedTree fuse_trees(std::span<const Tree> trees, std::span<const double> probabilities) {
   return Fusion(trees, probabilities).best();
 }

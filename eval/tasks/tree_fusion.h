@@ -18,6 +18,10 @@ struct FusedTree {
 /// exp(log_probs), normalized to sum to 1; uniform if none is finite. They are finite or -∞.
 std::vector<double> probabilities_of(std::span<const double> log_probs);
 
+/// Equal probabilities of samples, which are as frequent as they are probable; 0 for trees whose
+/// search failed, of log-probability -∞, unless all are.
+std::vector<double> sample_probabilities(std::span<const double> log_probs);
+
 /// Longer sentences are not fused: O(n³) steps and O(n²) memory for n words.
 inline constexpr int64_t kMostFusedWords = 1000;
 

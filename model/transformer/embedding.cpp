@@ -7,8 +7,7 @@
 namespace attn {
 
 EmbeddingImpl::EmbeddingImpl(const TransformerConfig& config, bool word_positions, bool causal)
-    : scale_(
-          std::sqrt(static_cast<double>(config.mup_base > 0 ? config.mup_base : config.d_model))) {
+    : scale_(std::sqrt(static_cast<double>(config.base_width()))) {
   position = register_module("position", PositionEncoding(config, causal));
   if (word_positions) {
     word_position = register_module("word_position", PositionEncoding(config, causal));

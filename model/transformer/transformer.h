@@ -32,9 +32,7 @@ class TransformerImpl : public Seq2SeqModel {
   std::shared_ptr<Seq2SeqModel> replica() const override;
   std::optional<int64_t> max_length() const override { return config_.max_length(); }
   /// With µP that of the base, for which the learning rate was chosen.
-  int64_t width() const override {
-    return config_.mup_base > 0 ? config_.mup_base : config_.d_model;
-  }
+  int64_t width() const override { return config_.base_width(); }
   /// µP: 1 / width ratio, as for Adam (Yang et al. 2021, table 8).
   double hidden_rate() const override { return 1.0 / config_.width_ratio(); }
 

@@ -454,6 +454,15 @@ class Sweeps(ProgramTest):
         self.assertNotIn("training", again)
         self.attn("sweep", "tuned.json", "--run", "moved", "--collect", "tuned-kept")
         self.assertEqual(self.scores("moved"), self.scores("tuned"))
+        # Perplexities per token of two vocabularies have no difference.
+        self.attn("train", "base.json", "--run", "smaller", "--set", "train.steps=4", "data.vocab_size=300")
+        self.write("scratch.json", {"base": "base.json", "set": {"train": {"steps": 4}},
+                                    "rows": [{"name": "base"}, {"name": "C", "set": {"train": {"init_from": "smaller"}}},
+                                             {"name": "D", "set": {"train": {"learning_rate": 0.001}}}]})
+        self.attn("sweep", "scratch.json", "--run", "scratch")
+        notes = [line for line in (self.path / "scratch/report.md").read_text().splitlines() if "vocabulary" in line]
+        self.assertTrue(any("C" in line and "perplexity is per token of another vocabulary" in line for line in notes), notes)
+        self.assertFalse(any("D" in line for line in notes), notes)
 
     def test_a_collection_that_is_a_file_is_an_error_before_training(self):
         self.write("file", "x")

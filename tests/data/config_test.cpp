@@ -40,7 +40,7 @@ TEST_CASE("errors of the data config name the option") {
   CHECK_THROWS_WITH(good.require_texts(), contains(pipe + ".en: not a regular file"));
   good.valid.clear();
   good.source_model = pipe + ".en";
-  CHECK_THROWS_WITH(good.require_texts(), contains("not a regular file"));
+  CHECK_THROWS_WITH(good.require_texts(), contains("data.source_model: " + pipe));
   good.source_model.clear();
   good.valid = good.train + ".en";
   CHECK_THROWS_WITH(good.require_texts(), contains("data.valid: " + good.valid +

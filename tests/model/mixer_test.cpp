@@ -78,7 +78,7 @@ torch::Tensor band(int64_t length, int64_t before, int64_t after) {
 
 }  // namespace
 
-TEST_CASE("the gates' matrices are hidden matrices, as are those of linear layers") {
+TEST_CASE("the gates' matrices are hidden matrices") {
   for (const bool bidirectional : {false, true}) {
     const RecurrentLayer layer(RecurrentCell::lstm, 6, 4, bidirectional);
     const auto matrices = layer->hidden_matrices();
