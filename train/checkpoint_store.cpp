@@ -1,5 +1,6 @@
 #include "train/checkpoint_store.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -72,14 +73,20 @@ void verify_file(const fs::path& file) {
   if (file.extension() == ".safetensors") SafetensorsFile{file};
 }
 
-// A file without permission to read says nothing about its content.
-void require_permission(const fs::path& file) {
-  if (::access(file.c_str(), R_OK) == 0 || errno != EACCES) return;
-  fail("read", file, std::error_code(errno, std::generic_category()));
+// A file that exists but cannot be read, for want of permission or because its file system does not
+// answer, says nothing about its content.
+void require_readable(const fs::path& file) {
+  const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  char first = 0;
+  const bool read = descriptor >= 0 && ::pread(descriptor, &first, 1, 0) >= 0;
+  const int error = errno;
+  if (descriptor >= 0) ::close(descriptor);
+  if (read || error == ENOENT || error == ENOTDIR || error == EISDIR) return;
+  fail("read", file, std::error_code(error, std::generic_category()));
 }
 
 bool is_complete(const fs::path& checkpoint, std::span<const std::string_view> files) {
-  for (const std::string_view file : files) require_permission(checkpoint / file);
+  for (const std::string_view file : files) require_readable(checkpoint / file);
   try {
     verify_checkpoint(checkpoint, files);
     return true;

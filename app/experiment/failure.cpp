@@ -10,20 +10,50 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kFailed = "failed: ";
+constexpr std::string_view kFailed = "failed: ", kStopped = "stopped at step ",
+                           kSaved = ", checkpoint saved";
 constexpr std::streamoff kTail = 1 << 16;
+
+// Calls `look` with the lines at the end of the log, from `begin` on.
+template <class Look>
+void for_last_lines(const fs::path& log, std::streamoff begin, Look look) {
+  std::ifstream file(log, std::ios::binary | std::ios::ate);
+  if (!file) return;
+  file.seekg(std::max<std::streamoff>(file.tellg() - std::streampos(kTail), begin));
+  for (std::string line; std::getline(file, line);) look(line);
+}
 
 }  // namespace
 
+std::string stop_line(const fs::path& run, int64_t step) {
+  return std::string(kStopped).append(std::to_string(step)).append(kSaved) +
+         "; resume with: attn train " + run.string() + " --resume";
+}
+
 std::string last_line(const fs::path& log) {
-  std::ifstream file(log, std::ios::binary | std::ios::ate);
-  if (!file) return "";
-  file.seekg(std::max<std::streamoff>(file.tellg() - std::streampos(kTail), 0));
   std::string last;
-  for (std::string line; std::getline(file, line);) {
+  for_last_lines(log, 0, [&](const std::string& line) {
     if (!line.empty()) last = line;
-  }
+  });
   return last;
+}
+
+std::string last_error(const fs::path& log, std::uintmax_t begin) {
+  constexpr std::string_view kError = "attn: ";
+  std::string error, last;
+  for_last_lines(log, static_cast<std::streamoff>(begin), [&](const std::string& line) {
+    if (line.starts_with(kError)) error = line.substr(kError.size());
+    if (line.find_first_not_of("- \t") != std::string::npos) last = line;  // no rule of mpirun
+  });
+  return error.empty() ? last : error;
+}
+
+std::optional<std::string> logged_stop(const fs::path& log, std::uintmax_t begin) {
+  std::optional<std::string> stop;
+  for_last_lines(log, static_cast<std::streamoff>(begin), [&](const std::string& line) {
+    if (line.starts_with(kStopped) && line.find(kSaved) != std::string::npos) stop = line;
+  });
+  return stop;
 }
 
 void log_failure(const fs::path& log, const std::string& why) noexcept {

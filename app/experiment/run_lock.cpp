@@ -74,8 +74,9 @@ std::optional<std::string> read_record(const fs::path& directory) {
   try {
     return read_file(holder_file(directory), kLargestRecord);
   } catch (const DataError&) {
-    if (fs::exists(holder_file(directory))) throw;
-    return std::nullopt;
+    std::error_code ignored;
+    if (fs::status(holder_file(directory), ignored).type() == fs::file_type::not_found) return {};
+    throw;
   }
 }
 
@@ -231,8 +232,9 @@ void RunLock::keep_alive() {
     try {
       require();
       write_file_atomically(holder_file(directory_), record(beats));
-    } catch (const DataError&) {
-      // Retried later if the disk is full; a replaced holder stops its heartbeat.
+    } catch (const std::exception&) {
+      // Retried later if the disk is full or the file system does not answer; a replaced holder
+      // stops its heartbeat.
     }
   }
 }
@@ -255,8 +257,8 @@ RunLock::~RunLock() {
     require();
     std::error_code ignored;
     fs::remove(holder_file(directory_), ignored);
-  } catch (const DataError&) {
-    // Taken over by another process.
+  } catch (const std::exception&) {
+    // Taken over by another process, or the file system does not answer.
   }
   if (file_ >= 0) ::close(file_);
 }

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "app/experiment/checkpoint.h"
+#include "app/experiment/failure.h"
 #include "app/experiment/input_kind.h"
 #include "app/experiment/process_group.h"
 #include "app/experiment/resume.h"
@@ -44,6 +45,15 @@ std::optional<int64_t> finished_by_result(const fs::path& run, const Experiment&
 int report_finished(const fs::path& run, int64_t step) {
   std::cerr << run.string() << ": finished at step " << step << "; nothing to do\n";
   return 0;
+}
+
+// A finished run is not scored again by other evaluators.
+void require_same_result(const fs::path& run, const Experiment& experiment) {
+  if (!finished_result(run, experiment.train)) return;
+  const std::vector<std::string> changed = result_conflicts(load_description(run), experiment);
+  if (changed.empty()) return;
+  throw ConfigError(run.string() + ": finished and scored with another " + changed.front() +
+                    "; attn eval scores it with other options, and a higher train.steps trains on");
 }
 
 Experiment experiment_of_run(const TrainOptions& options, const fs::path& run) {
@@ -192,12 +202,12 @@ int train_with(const TrainOptions& options, const Context& context, const Proces
     if (!binding.empty()) training.note(binding);
   }
   if (training.finished()) {
+    require_same_result(run, experiment);
     training.write_result();
     return report_finished(run, training.step());
   }
   if (training.run() == LoopEnd::interrupted) {
-    std::cerr << "stopped at step " << training.step()
-              << ", checkpoint saved; resume with: attn train " << run.string() << " --resume\n";
+    std::cerr << stop_line(run, training.step()) << "\n";
     return stop_exit_code();
   }
   const char* use = experiment.data.task == Task::parsing ? "parse" : "translate";

@@ -48,8 +48,6 @@ Json decisive(const Experiment& experiment) {
   return json;
 }
 
-constexpr double kStopSeconds = 4.0;
-
 }  // namespace
 
 TrainingRun::TrainingRun(const Experiment& experiment, RunDirectory directory, bool resume,
@@ -64,10 +62,7 @@ TrainingRun::TrainingRun(const Experiment& experiment, RunDirectory directory, b
 }
 
 void TrainingRun::prepare(bool resume) {
-  // After a stop signal the others may have been killed.
-  world_.set_timeout([seconds = experiment_.runtime.timeout] {
-    return stop_requested() ? std::min(seconds, kStopSeconds) : seconds;
-  });
+  world_.set_timeout([seconds = experiment_.runtime.timeout] { return seconds; });
   if (world_.size() > 1) {  // before a process writes what it makes of another text
     together(world_, [&] { read_text_keys(); });
     require_same(world_, Json(texts_).dump(),

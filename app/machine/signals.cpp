@@ -7,9 +7,11 @@ namespace {
 
 volatile std::sig_atomic_t g_signal = 0;
 
+// SIGTERM may come twice, from a sweep and to all processes of the machine: it never interrupts
+// saving, unlike a second Ctrl-C.
 void on_signal(int number) {
   g_signal = number;
-  std::signal(number, SIG_DFL);
+  if (number == SIGINT) std::signal(number, SIG_DFL);
 }
 
 }  // namespace

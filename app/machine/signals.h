@@ -1,4 +1,5 @@
-// SIGINT and SIGTERM make a run save and stop; a second signal terminates the process immediately.
+// SIGINT, SIGTERM and SIGHUP make a run save and stop; a second SIGINT terminates the process
+// immediately.
 #pragma once
 
 namespace attn {

@@ -1,12 +1,14 @@
 #include "app/sweep/processes.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <string_view>
 #include <system_error>
 #include <thread>
 #ifdef __linux__
@@ -47,17 +49,42 @@ ProcessEnd end_of(int status) {
   return {.exit_code = WEXITSTATUS(status), .signalled = false};
 }
 
-}  // namespace
+struct RunningProgram {
+  std::string path;
+  int descriptor = -1;  // keeps the file if its name is given to another; -1: none
+};
 
-std::filesystem::path program_path() {
+RunningProgram find_running_program() {
 #ifdef __APPLE__
   char name[4096];
   uint32_t size = sizeof name;
-  if (_NSGetExecutablePath(name, &size) == 0) return name;
+  if (_NSGetExecutablePath(name, &size) == 0) return {.path = name};
   throw DataError("the program's own path is too long");
 #else
-  return std::filesystem::read_symlink("/proc/self/exe");
+  std::string path = std::filesystem::read_symlink("/proc/self/exe").string();
+  constexpr std::string_view kDeleted = " (deleted)";  // appended by the kernel
+  if (path.ends_with(kDeleted)) path.resize(path.size() - kDeleted.size());
+  return {.path = path, .descriptor = ::open("/proc/self/exe", O_RDONLY | O_CLOEXEC)};
 #endif
+}
+
+const RunningProgram& running_program() {
+  static const RunningProgram program = find_running_program();
+  return program;
+}
+
+bool is_replaced(const RunningProgram& program) {
+  struct stat now {
+  }, then{};
+  if (program.descriptor < 0 || ::fstat(program.descriptor, &then) != 0) return false;
+  return ::stat(program.path.c_str(), &now) != 0 || now.st_ino != then.st_ino ||
+         now.st_dev != then.st_dev;
+}
+
+}  // namespace
+
+std::filesystem::path program_path() {
+  return running_program().path;
 }
 
 std::string describe(const ProcessEnd& end) {
@@ -80,6 +107,9 @@ pid_t start_process(const ProcessRequest& request) {
     throw DataError(request.output.string() +
                     ": cannot be written: " + std::generic_category().message(errno));
   }
+  const RunningProgram& self = running_program();
+  [[maybe_unused]] const int replaced =
+      arguments.front() == self.path && is_replaced(self) ? self.descriptor : -1;
   [[maybe_unused]] const pid_t parent = ::getpid();
   const pid_t child = ::fork();
   if (child == 0) {
@@ -91,6 +121,9 @@ pid_t start_process(const ProcessRequest& request) {
     ::setpgid(0, 0);
     ::dup2(output, STDOUT_FILENO);
     ::dup2(output, STDERR_FILENO);
+#ifdef __linux__
+    if (replaced >= 0) ::fexecve(replaced, argv.data(), envp.data());
+#endif
     ::execve(argv[0], argv.data(), envp.data());
     ::_exit(127);
   }

@@ -28,12 +28,18 @@ struct Slot {
   int64_t index = 0;
   pid_t process = 0;  // 0: free
   size_t run = 0;
+  std::uintmax_t log_begin = 0;  // size of the run's log when it was started
 };
 
-// The exit status of a run and the last line it printed. Also appended to its logs.
-std::string failure_of(const PlannedRun& run, const ProcessEnd& end) {
-  std::string said = last_line(run_log(run));
-  if (said.starts_with("attn: ")) said.erase(0, 6);
+std::uintmax_t log_size(const PlannedRun& run) {
+  std::error_code none;
+  const std::uintmax_t size = fs::file_size(run_log(run), none);
+  return none ? 0 : size;
+}
+
+// The exit status of a run and its error since `begin`. Also appended to its logs.
+std::string failure_of(const PlannedRun& run, const ProcessEnd& end, std::uintmax_t begin) {
+  const std::string said = last_error(run_log(run), begin);
   const std::string why = describe(end) + (said.empty() ? "" : ": " + said);
   log_failure(run_log(run), why);
   // A killed process cannot log its own failure.
@@ -42,8 +48,11 @@ std::string failure_of(const PlannedRun& run, const ProcessEnd& end) {
   return why;
 }
 
+// Exit codes of attn after saving (stop_exit_code). A launcher has others, such as 137, for
+// processes that were killed.
 bool was_stopped(const ProcessEnd& end) {
-  return !end.signalled && end.exit_code > 128;
+  const int number = end.exit_code - 128;
+  return !end.signalled && (number == SIGINT || number == SIGTERM || number == SIGHUP);
 }
 
 // Remaining cores go to the first slots.
@@ -93,6 +102,7 @@ class Sweep {
  public:
   Sweep(const SweepPlan& plan, const RunnerOptions& options)
       : plan_(plan), options_(options), table_(plan, options.jobs) {
+    program_path();  // of this version, whatever a build does meanwhile
     for (int64_t i = 0; i < options.jobs; ++i) slots_.push_back({.index = i});
     for (const size_t i : start_order(plan)) {
       if (inspect_run(plan.runs[i]).stage == RunStage::finished) {
@@ -133,6 +143,7 @@ class Sweep {
       if (slot.process > 0 || waiting_.empty()) continue;
       slot.run = waiting_.back();
       waiting_.pop_back();
+      slot.log_begin = log_size(plan_.runs[slot.run]);
       slot.process = start_process(training(plan_.runs[slot.run], slot.index, options_));
       table_.set(slot.run, "running");
       table_.log(run_name(plan_, plan_.runs[slot.run]) + ": training");
@@ -161,7 +172,7 @@ class Sweep {
     } else if (end_.interrupted || was_stopped(end)) {
       table_.set(slot->run, "stopped");
     } else {
-      end_.failed.push_back({name, failure_of(run, end)});
+      end_.failed.push_back({name, failure_of(run, end, slot->log_begin)});
       table_.set(slot->run, "failed", end_.failed.back().why);
       table_.log(name + ": FAILED  " + end_.failed.back().why);
     }
@@ -207,6 +218,7 @@ SweepEnd run_sweep(const SweepPlan& plan, const RunnerOptions& options) {
 }
 
 int run_one(const PlannedRun& run, const RunnerOptions& options) {
+  const std::uintmax_t begin = log_size(run);
   const pid_t process = start_process(training(run, 0, options));
   bool asked = false;
   while (true) {
@@ -216,12 +228,14 @@ int run_one(const PlannedRun& run, const RunnerOptions& options) {
     }
     ProcessEnd end;
     if (wait_for_process(kLook, end) != process) continue;
-    if (end.exit_code != 0 && was_stopped(end)) {
-      std::cerr << last_line(run_log(run)) << "\n";
-    } else if (end.exit_code != 0) {
-      std::cerr << "failed: " << failure_of(run, end) << "\n";
+    if (end.exit_code == 0) return 0;
+    // Launchers have exit codes of their own, so that the log decides.
+    if (const auto saved = logged_stop(run_log(run), begin)) {
+      std::cerr << *saved << "\n";
+      return was_stopped(end) ? end.exit_code : 128 + SIGTERM;
     }
-    return end.exit_code;
+    std::cerr << "failed: " << failure_of(run, end, begin) << "\n";
+    return was_stopped(end) ? static_cast<int>(ExitCode::data) : end.exit_code;
   }
 }
 

@@ -122,7 +122,12 @@ while kill -0 "$child" 2>/dev/null; do
   code=0
   wait "$child" || code=$?
 done
-[ -n "$stopping" ] && [ "$code" -ne 0 ] && again "$code"
+# A wait that a trap interrupted has the code of the signal, and the next one that of the program.
+last=0
+wait "$child" 2>/dev/null || last=$?
+[ "$last" -eq 127 ] || code=$last
+# 143: stopped after saving. Other failures would fail after each requeue.
+[ -n "$stopping" ] && [ "$code" -eq 143 ] && again "$code"
 exit "$code"
 )";
 

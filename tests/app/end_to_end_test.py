@@ -142,6 +142,24 @@ class EndToEnd(ProgramTest):
         self.assertEqual(process.returncode, 128 + signal.SIGHUP)
         self.assertIn("checkpoint saved", error)
 
+    def test_a_second_sigterm_does_not_interrupt_saving(self):
+        process = self.start("train", "small.json", "--run", "twice", "--set", "train.steps=100000")
+        while not list((self.path / "twice").glob("checkpoints/step-*")):
+            self.assertIsNone(process.poll(), "it ended before the signal")
+            time.sleep(0.002)
+        for _ in range(3):
+            process.send_signal(signal.SIGTERM)
+        _, error = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 128 + signal.SIGTERM, error)
+        self.assertIn("checkpoint saved", error)
+
+    def test_a_finished_run_is_not_scored_with_other_evaluators_by_resuming(self):
+        self.attn("train", "small.json", "--run", "scored", "--set", "train.steps=5")
+        before = (self.path / "scored/result.json").read_bytes()
+        self.one_line("train", "scored", "--resume", "--set", "search.beam=3", code=2,
+                      names=["scored", "search.beam", "attn eval"])
+        self.assertEqual((self.path / "scored/result.json").read_bytes(), before)
+
     def test_generated_text_does_not_replace_another(self):
         sizes = ("--train", "9", "--valid", "2", "--test", "2")
         self.attn("generate", "made", *sizes)

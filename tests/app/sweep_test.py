@@ -439,6 +439,27 @@ class Sweeps(ProgramTest):
         for name, values in ends.items():
             self.assertEqual("ppl" not in values, f"{name}/seed-3: its ppl is not a finite number" in report, name)
 
+    def test_a_build_during_a_sweep_does_not_change_its_program(self):
+        program = self.path / "attn-copy"
+        shutil.copy(self.program, program)
+        process = subprocess.Popen([program, "--threads", "1", "sweep", "sweep.json", "--run", "rebuilt", "--set",
+                                    "train.steps=4"], cwd=self.path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        while not (self.path / "rebuilt/base/seed-3").exists():
+            self.assertIsNone(process.poll())
+            time.sleep(0.02)
+        self.write("other-build", "#!/bin/sh\nexit 9\n")
+        (self.path / "other-build").chmod(0o755)
+        os.replace(self.path / "other-build", program)
+        _, error = process.communicate(timeout=300)
+        self.assertEqual(process.returncode, 0, error)
+        self.assertEqual(len(list((self.path / "rebuilt").glob("*/seed-*/result.json"))), 3)
+
+    def test_a_killed_process_of_a_launcher_is_a_failure_with_its_reason(self):
+        self.write("launcher.sh", "echo 'attn: step 3: lost'\necho ------------\nexit 137\n")
+        done = self.attn("sweep", "sweep.json", "--run", "launched", "--only", "base", "--seeds", "1", "--launcher",
+                         "sh launcher.sh", code=3)
+        self.assertIn("exit code 137: step 3: lost", done.stderr)
+
     def test_rows_that_start_from_a_run_have_its_vocabulary(self):
         self.attn("train", "base.json", "--run", "pretrained", "--set", "train.steps=4")
         self.attn("generate", "other", "--train", "300", "--valid", "20", "--test", "20", "--seed", "9")
