@@ -473,8 +473,8 @@ class Sweeps(ProgramTest):
             self.assertEqual(loaded[1], loaded[2], log)
         again = self.attn("sweep", "tuned.json", "--run", "tuned", "--collect", "tuned-kept").stderr
         self.assertNotIn("training", again)
-        self.attn("sweep", "tuned.json", "--run", "moved", "--collect", "tuned-kept")
-        self.assertEqual(self.scores("moved"), self.scores("tuned"))
+        self.attn("sweep", "tuned.json", "--run", "tuned-moved", "--collect", "tuned-kept")
+        self.assertEqual(self.scores("tuned-moved"), self.scores("tuned"))
         # Perplexities per token of two vocabularies have no difference.
         self.attn("train", "base.json", "--run", "smaller", "--set", "train.steps=4", "data.vocab_size=300")
         self.write("scratch.json", {"base": "base.json", "set": {"train": {"steps": 4}},
