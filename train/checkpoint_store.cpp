@@ -76,12 +76,12 @@ void verify_file(const fs::path& file) {
 // A file that exists but cannot be read, for want of permission or because its file system does not
 // answer, says nothing about its content.
 void require_readable(const fs::path& file) {
-  const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a pipe waits
   char first = 0;
   const bool read = descriptor >= 0 && ::pread(descriptor, &first, 1, 0) >= 0;
   const int error = errno;
   if (descriptor >= 0) ::close(descriptor);
-  if (read || error == ENOENT || error == ENOTDIR || error == EISDIR) return;
+  if (read || error == ENOENT || error == ENOTDIR || error == EISDIR || error == ESPIPE) return;
   fail("read", file, std::error_code(error, std::generic_category()));
 }
 

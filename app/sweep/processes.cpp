@@ -74,8 +74,8 @@ const RunningProgram& running_program() {
 }
 
 bool is_replaced(const RunningProgram& program) {
-  struct stat now {
-  }, then{};
+  struct stat now = {};
+  struct stat then = {};
   if (program.descriptor < 0 || ::fstat(program.descriptor, &then) != 0) return false;
   return ::stat(program.path.c_str(), &now) != 0 || now.st_ino != then.st_ino ||
          now.st_dev != then.st_dev;
