@@ -8,7 +8,7 @@ namespace attn {
 enum class WeightType {
   fp32,
   bf16,  ///< both operands in bf16; needs AVX-512 BF16 or AMX
-  int8   ///< int8 weights with a scale per output; with AVX-512 VNNI, activations, too, per row
+  int8   ///< int8 weights with a scale per output; with AVX2 or AVX-512 VNNI, activations, too
 };
 
 template <>

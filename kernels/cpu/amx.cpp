@@ -53,7 +53,8 @@ void copy_out(const Corner& c, const float* buffer) {
   }
 }
 
-// GCC does not know that a tile load reads memory: without this barrier it may drop earlier stores.
+// GCC does not know that a tile load reads memory: without this barrier before and after one, it
+// may drop earlier stores or move later ones before it.
 #define ATTN_STORED __asm__ volatile("" ::: "memory")
 
 // Tiles 0 to 3 hold sums; tile numbers must be constants.
@@ -64,10 +65,12 @@ void copy_out(const Corner& c, const float* buffer) {
     copy_in(corner, buffer);                                                   \
     ATTN_STORED;                                                               \
     _tile_loadd(tile, buffer, 64);                                             \
+    ATTN_STORED;                                                               \
   } else if ((corner).bias) {                                                  \
     const float* line = bias_line(corner, buffer);                             \
     ATTN_STORED;                                                               \
     _tile_loadd(tile, line, 0);                                                \
+    ATTN_STORED;                                                               \
   } else {                                                                     \
     _tile_zero(tile);                                                          \
   }

@@ -112,6 +112,7 @@ void multiply_tile(const Int8Product& p, int64_t row, int64_t output) {
 #pragma GCC unroll 2
   for (int v = 0; v < kVectors; ++v) {
     const int64_t column = output + kLanes * v;
+    const bool whole = column + kLanes <= p.outputs;
     const __m256i mask = first(p.outputs - column);
     const __m256 scales = _mm256_loadu_ps(p.scales + column);
     const __m256 bias =
@@ -121,8 +122,13 @@ void multiply_tile(const Int8Product& p, int64_t row, int64_t output) {
     for (int r = 0; r < kRows; ++r) {
       const __m256 scale = _mm256_mul_ps(scales, _mm256_set1_ps(p.x.scales[row + r]));
       const __m256 y = _mm256_add_ps(_mm256_mul_ps(_mm256_cvtepi32_ps(sums[r][v]), scale), bias);
-      // The second operand, y, is returned if it is NaN.
-      _mm256_maskstore_ps(p.y + (row + r) * p.y_stride + column, mask, _mm256_max_ps(floor, y));
+      const __m256 out = _mm256_max_ps(floor, y);  // the second operand, y, if that is NaN
+      float* at = p.y + (row + r) * p.y_stride + column;
+      if (whole) {  // masked stores are slow on Zen 3
+        _mm256_storeu_ps(at, out);
+      } else {
+        _mm256_maskstore_ps(at, mask, out);
+      }
     }
   }
 }

@@ -1,4 +1,4 @@
-// int8.h in plain C++: the reference for the other implementation, and the fallback in tests.
+// int8.h in plain C++: the reference for the others, and the fallback in tests.
 #include <cmath>
 #include <limits>
 

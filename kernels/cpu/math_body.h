@@ -24,13 +24,24 @@ static inline float sum_of(const float* x, int64_t n) {
   return sum;
 }
 
-// exp for x <= 88, to 2 ulp: x = n ln 2 + r, a polynomial for e^r, n added to the exponent. 0 for
+// x - n ln 2 for |n| < 128, to 2e-7. ln 2 is split in two where products are rounded: n times the
+// first part is exact. Without the barrier -fassociative-math would add the parts up again.
+static inline float without_multiple_of_ln2(float x, float n) {
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+  return __builtin_fmaf(-n, 0.693147180560f, x);
+#elif defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12
+  return __builtin_assoc_barrier(x - n * 0.693359375f) + n * 2.12194440e-4f;
+#else
+  return x - n * 0.693359375f + n * 2.12194440e-4f;
+#endif
+}
+
+// exp for x <= 88, to 5 ulp: x = n ln 2 + r, a polynomial for e^r, n added to the exponent. 0 for
 // very negative x.
 static inline float exp_of(float x) {
   const float clamped = x < -87.0f ? -87.0f : (x > 88.0f ? 88.0f : x);
   const float n = __builtin_floorf(clamped * 1.44269504089f + 0.5f);
-  float r = clamped - n * 0.693359375f;
-  r = r + n * 2.12194440e-4f;
+  const float r = without_multiple_of_ln2(clamped, n);
   float p = 1.9875691500e-4f;
   p = p * r + 1.3981999507e-3f;
   p = p * r + 8.3334519073e-3f;
@@ -195,7 +206,7 @@ static inline float log_of(float x) {
   p = p * m + 3.3333331174e-1f;
   const float squared = m * m;
   const float tail = m * squared * p - e * 2.12194440e-4f - 0.5f * squared;
-  return m + tail + e * 0.693359375f + 0.0f * x;  // NaN stays
+  return x == x ? m + tail + e * 0.693359375f : x;  // NaN stays
 }
 
 // 32 random bits of element `index` under a 64-bit key: murmur3's finalizer with the key mixed in

@@ -88,7 +88,7 @@ struct NormGradients {
   const float* output;       ///< dy
   const float* sum;          ///< x + dropout(update), saved
   const float *mean, *rstd;  ///< saved, a value per row
-  float *x, *update;         ///< null: not computed
+  float *x, *update;         ///< overwritten
   float *weight, *bias;      ///< [width], added to
 };
 

@@ -103,11 +103,12 @@ int64_t group_count(const Layout& layout, int64_t size) {
 template <class F>
 void for_each_sentence(const Layout& layout, int64_t size, int64_t scratch_floats, F&& work) {
   at::parallel_for(0, group_count(layout, size), 1, [&](int64_t begin, int64_t end) {
-    std::vector<float> scratch(static_cast<size_t>(scratch_floats));
+    // A tensor, since vectors of floats are not aligned to cache lines.
+    const torch::Tensor scratch = torch::empty({scratch_floats}, torch::kFloat);
     for (int64_t group = begin; group < end; ++group) {
       const int64_t last = std::min((group + 1) * size, layout.sentences());
       for (int64_t sentence = group * size; sentence < last; ++sentence) {
-        work(sentence, group, scratch.data());
+        work(sentence, group, scratch.data_ptr<float>());
       }
     }
   });

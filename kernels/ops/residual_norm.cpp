@@ -25,7 +25,11 @@ class ResidualNorm : public torch::autograd::Function<ResidualNorm> {
     const torch::Tensor bias = some_bias.value_or(torch::Tensor());
     const NormParameters parameters{weight, bias, epsilon};
     const torch::Tensor x = x_in.contiguous(), update = update_in.contiguous();
-    const int64_t width = weight.numel(), count = x.numel() / width;
+    const int64_t width = weight.numel();
+    TORCH_CHECK(x.dim() > 0 && x.size(-1) == width && update.sizes() == x.sizes(),
+                "residual_norm: x ", x.sizes(), ", update ", update.sizes(), ", weight [", width,
+                "]");
+    const int64_t count = x.numel() / width;
     const cpu::DropoutKey key = draw_dropout_key(p);
     const torch::Tensor out = torch::empty_like(x), sum = torch::empty_like(x);
     const torch::Tensor mean = torch::empty({count}, x.options()), rstd = torch::empty_like(mean);

@@ -258,6 +258,25 @@ TEST_CASE("the loss of a row is that of its definition and its gradient sums to 
   CHECK(kernels.log_sum_exp(logits.data(), classes) == Approx(std::log(sum)).epsilon(1e-6));
 }
 
+TEST_CASE("small probabilities are as precise as large ones") {
+  const cpu::Kernels& kernels = each_table();
+  std::vector<float> logits;
+  for (int i = 0; i < 860; ++i) logits.push_back(-0.1f * static_cast<float>(i));
+  double sum = 0;
+  for (const float z : logits) sum += std::exp(static_cast<double>(z));
+  std::vector<float> row = logits;
+  double nll = 0;
+  // Without smoothing the gradient of the other classes is their probability.
+  kernels.smoothed_loss(row.data(), static_cast<int64_t>(row.size()), 0, {1.0f, 0.0f, -1}, true,
+                        &nll);
+  double worst = 0;
+  for (size_t c = 1; c < row.size(); ++c) {
+    const double p = std::exp(static_cast<double>(logits[c])) / sum;
+    worst = std::max(worst, std::abs(row[c] / p - 1));
+  }
+  CHECK(worst < 7e-7);
+}
+
 TEST_CASE("dropout draws the same elements whatever part of a tensor it is asked for") {
   const cpu::Kernels& kernels = each_table();
   Random random(2);

@@ -1,4 +1,6 @@
 // Attention vectorized across heads against the kernels that take one head at a time.
+#include <cmath>
+#include <limits>
 #include <vector>
 
 #include "base/random.h"
@@ -124,4 +126,44 @@ TEST_CASE(
   check(together.db, apart.db, 1e-4);
   check(together.d_relative_key, apart.d_relative_key, 5e-4);  // sums of gradients that cancel out
   check(together.d_relative_value, apart.d_relative_value, 1e-4);
+}
+
+TEST_CASE("NaN in a key reaches its head's outputs and all of its gradients, and no other head") {
+  const cpu::Kernels& kernels = each_table();
+  const int64_t heads = GENERATE(8, 1), keys = 5, d = 4, width = heads * d;
+  CAPTURE(kernels.name, heads);
+  Random random(3);
+  const auto q = random_floats(random, keys * width), v = random_floats(random, keys * width),
+             d_out = random_floats(random, keys * width);
+  auto k = random_floats(random, keys * width);
+  k[static_cast<size_t>(2 * width)] = std::numeric_limits<float>::quiet_NaN();
+  cpu::AttentionHead sentence{};
+  sentence.query = q.data(), sentence.key = k.data(), sentence.value = v.data();
+  sentence.query_stride = sentence.key_stride = sentence.value_stride = width;
+  sentence.d_k = sentence.d_v = d, sentence.queries = sentence.keys = keys;
+  std::vector<float> out(q.size()), log_sum(static_cast<size_t>(keys * heads)), dq(q.size()),
+      dk(q.size()), dv(q.size());
+  const std::vector<uint64_t> first_index(static_cast<size_t>(heads));
+  if (heads > 1) {
+    std::vector<float> scratch(static_cast<size_t>(kernels.narrow_attention_scratch(keys, d, d)));
+    kernels.narrow_attention_forward(sentence, heads, first_index.data(), out.data(), width,
+                                     log_sum.data(), keys, scratch.data());
+    kernels.narrow_attention_backward(sentence, heads, first_index.data(),
+                                      {d_out.data(), width, log_sum.data(), dq.data(), dk.data(),
+                                       dv.data(), nullptr, nullptr, nullptr},
+                                      keys, scratch.data());
+  } else {
+    std::vector<float> scratch(static_cast<size_t>(kernels.attention_scratch(keys, d, d)));
+    kernels.attention_forward(sentence, out.data(), width, log_sum.data(), scratch.data());
+    kernels.attention_backward(sentence,
+                               {d_out.data(), width, log_sum.data(), dq.data(), dk.data(),
+                                dv.data(), nullptr, nullptr, nullptr},
+                               scratch.data());
+  }
+  for (const auto* values : {&out, &dq, &dk, &dv}) {
+    for (size_t i = 0; i < values->size(); ++i) {
+      CAPTURE(i);
+      CHECK(std::isnan((*values)[i]) == (static_cast<int64_t>(i) % width < d));
+    }
+  }
 }

@@ -81,8 +81,7 @@ const cpu::TileKernels* each_kind() {
 
 }  // namespace
 
-TEST_CASE("support of bf16 tiles is reported consistently") {
-  CHECK(cpu::tile_kernels() == cpu::tile_kernels());
+TEST_CASE("the plain kernels of bf16 tiles are the last of those supported") {
   int64_t count = 0;
   while (cpu::supported_tiles(count) != nullptr) ++count;
   REQUIRE(count > 0);
@@ -150,11 +149,11 @@ TEST_CASE("rows are converted to bf16, optionally with ReLU, and NaN propagates"
   std::vector<float> sums(static_cast<size_t>(columns), 1.0f);
   kernels->add_rows({y.data(), columns, rows, columns, false}, sums.data());
   CHECK(sums[5] == 1.0f + y[5] + y[columns + 5]);
-  std::vector<uint16_t> passed(narrow.size());
-  kernels->relu_gradient(narrow.data(), narrow.data(), passed.data(),
+  std::vector<uint16_t> gradient(narrow.size()), passed(narrow.size());
+  for (size_t i = 0; i < gradient.size(); ++i) gradient[i] = narrow[gradient.size() - 1 - i];
+  kernels->relu_gradient(narrow.data(), gradient.data(), passed.data(),
                          static_cast<int64_t>(narrow.size()));
-  CHECK(passed[4] == 0);
-  CHECK(passed.back() == narrow.back());
+  for (size_t i = 4; i < y.size(); ++i) CHECK(passed[i] == (y[i] > 0 ? gradient[i] : 0));
 }
 
 TEST_CASE("blockwise sums of logits equal those of the whole row, and the gradient is softmax's") {

@@ -24,13 +24,15 @@ torch::Tensor dequantized(const torch::Tensor& matrix) {
 TEST_CASE("a packed linear layer is torch::linear to its type's rounding") {
   const WeightType type = GENERATE(WeightType::fp32, WeightType::bf16, WeightType::int8);
   if (type == WeightType::bf16 && !testing::machine_has(has_bf16_tiles(), "tiles of bf16")) return;
-  // The last two use several threads, the very last one also blocks of inner tiles.
+  // The last but one uses several threads, the one before also blocks of inner tiles. Rows of the
+  // last are too long for int8: its activations stay in float32.
   const auto [rows, inputs, outputs] =
       GENERATE(std::tuple<int64_t, int64_t, int64_t>{1, 1, 1},
                std::tuple<int64_t, int64_t, int64_t>{0, 8, 8},
                std::tuple<int64_t, int64_t, int64_t>{5, 33, 257},
                std::tuple<int64_t, int64_t, int64_t>{17, 128, 3000},
-               std::tuple<int64_t, int64_t, int64_t>{70, 1100, 530});
+               std::tuple<int64_t, int64_t, int64_t>{70, 1100, 530},
+               std::tuple<int64_t, int64_t, int64_t>{2, cpu::kInt8Inputs + 1, 3});
   const bool has_bias = GENERATE(true, false), relu = GENERATE(true, false);
   const std::string name(enum_name(type));
   CAPTURE(name, rows, inputs, outputs, has_bias, relu);
@@ -47,7 +49,7 @@ TEST_CASE("a packed linear layer is torch::linear to its type's rounding") {
   if (rows == 0) return;
 
   const bool bf16 = type == WeightType::bf16, int8 = type == WeightType::int8;
-  const bool int8_rows = int8 && cpu::int8_kernels() != nullptr;
+  const bool int8_rows = int8 && cpu::int8_kernels() != nullptr && inputs <= cpu::kInt8Inputs;
   torch::Tensor plain = torch::linear(bf16        ? rounded(x)
                                       : int8_rows ? dequantized(x)
                                                   : x,
@@ -56,7 +58,8 @@ TEST_CASE("a packed linear layer is torch::linear to its type's rounding") {
                                              : w,
                                       b);
   if (relu) plain = torch::relu(plain);
-  const double tolerance = 1e-5 * std::max(1.0, plain.abs().max().item<double>());
+  const double tolerance =
+      (inputs < 10'000 ? 1e-5 : 3e-5) * std::max(1.0, plain.abs().max().item<double>());
   CHECK(max_difference(y.slice(1, 0, outputs), plain) < tolerance);
   CHECK(y.slice(1, outputs).eq(7.0f).all().item<bool>());  // nothing beyond a row's end
 }
