@@ -74,9 +74,9 @@ void DataConfig::require_sources() const {
     require(one.ratio >= 0 && one.ratio <= 1000, place + "ratio", one.ratio,
             "must be from 0 to 1000");
     require_word(place + "tag", one.tag);
-    require(
-        one.tag.empty() == tag.empty(), place + "tag", "\"" + one.tag + "\"",
-        tag.empty() ? "requires data.tag, the tag of data.train" : "must be set, as data.tag is");
+    require(one.tag.empty() == tag.empty(), place + "tag", "\"" + one.tag + "\"",
+            tag.empty() ? "requires data.tag, the tag of data.train"
+                        : "must be set, since data.tag is set");
   }
 }
 

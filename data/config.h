@@ -131,11 +131,12 @@ struct DataConfig {
       visit("unknown_classes", self.unknown_classes,
             "unknown words get one of several <unk> tokens, by word shape and suffix");
       visit("word_classes", self.word_classes,
-            "not in the paper: the encoder input also has the embeddings of every word's classes "
-            "by shape and suffix");
+            "not in the paper: add the embeddings of each word's shape and suffix classes to the "
+            "encoder input");
       visit("word_pieces", self.word_pieces,
-            "not in the paper: the encoder input also has the embeddings of every word's subword "
-            "pieces, from a BPE vocabulary of this size (Suzuki et al. 2018: 1,000); 0: none");
+            "not in the paper: add the embeddings of each word's subword pieces to the encoder "
+            "input, "
+            "from a BPE vocabulary of this size (Suzuki et al. 2018: 1,000); 0: none");
       visit("word_dropout", self.word_dropout,
             "not in the paper: z > 0 replaces a source word of count c by its unknown token with "
             "probability z / (z + c) in training");

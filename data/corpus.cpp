@@ -89,7 +89,7 @@ class TaggedReader {
     std::vector<TaggedPair> texts;
     for (TaggedPair pair; texts.size() < chunk_pairs && pairs_.next(pair);) {
       if (tags_ && !tags_->next(pair.tag)) {
-        throw DataError(tags_->path().string() + ": fewer lines than the text has");
+        throw DataError(tags_->path().string() + ": has fewer lines than the training text");
       }
       texts.push_back(std::move(pair));
     }
@@ -259,7 +259,7 @@ EncodedCorpus load_corpus(const CorpusRequest& request) {
   corpus->report_.target = request.target;
   corpus->target_counter_ = request.tokenizers.target_counter;
   if (request.log) {
-    for (const auto& line : corpus->report_.text(request.origin)) request.log(line);
+    for (const auto& line : corpus->report_.text(request.origins)) request.log(line);
   }
   return std::move(*corpus);
 }

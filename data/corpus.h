@@ -120,8 +120,7 @@ struct CorpusRequest {
   Log log = {};
   /// Called with the number of pairs read so far while they are encoded, by the calling thread.
   std::function<void(int64_t)> progress = {};
-  /// Maps a line of the texts to its place in the user's file (CorpusReport::text).
-  std::function<std::string(int64_t)> origin = {};
+  LineOrigins origins = {};  ///< for the report
 };
 
 /// Checks and encodes the texts, with the features of the tokenizers if any, or opens the cache of

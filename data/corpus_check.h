@@ -43,6 +43,10 @@ struct Dropped {
   bool operator==(const Dropped&) const = default;
 };
 
+/// Maps lines of a text (ascending, from 1) to their places in the user's files; empty: the lines
+/// are those of the user's file.
+using LineOrigins = std::function<std::vector<std::string>(std::span<const int64_t>)>;
+
 /// Report on a parallel text.
 struct CorpusReport {
   std::filesystem::path source;
@@ -59,9 +63,8 @@ struct CorpusReport {
   }
   /// Pairs that are used.
   int64_t kept() const;
-  /// For the log: one line with counts, and one per reason with the first places. `origin` gives
-  /// the place of a line of the texts in the user's file; empty: the line itself.
-  std::vector<std::string> text(const std::function<std::string(int64_t)>& origin = {}) const;
+  /// For the log: one line with counts, and one per reason with the first places.
+  std::vector<std::string> text(const LineOrigins& origins = {}) const;
   bool operator==(const CorpusReport&) const = default;
 };
 

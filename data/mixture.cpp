@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr uint64_t kVersion = 1;
+constexpr uint64_t kVersion = 2;
 
 // More sentences, for each one of the texts, are a mistake in a ratio: they fill the disk.
 constexpr double kMostCopies = 100.0;
@@ -46,6 +46,9 @@ std::vector<MixturePart> counted_parts(const DataConfig& data, bool repeated) {
   return parts;
 }
 
+// Keeps a line that was cut longer than LineReader::most_bytes, so that it is dropped as overlong.
+constexpr const char* kBeyond = "-";
+
 // The texts must still be those of which `hashes` were computed.
 void write_mixture(const std::vector<MixturePart>& parts, const std::vector<PartHashes>& hashes,
                    const DataConfig& data, const std::string& prefix, uint64_t seed, bool tagged) {
@@ -57,8 +60,8 @@ void write_mixture(const std::vector<MixturePart>& parts, const std::vector<Part
     PairReader reader = reader_of(part, data);
     for (TextPair pair; reader.next(pair);) {
       for (int64_t i = copies.next(part); i > 0; --i) {
-        source.stream() << pair.source << '\n';
-        target.stream() << pair.target << '\n';
+        source.stream() << pair.source << (pair.source_cut ? kBeyond : "") << '\n';
+        target.stream() << pair.target << (pair.target_cut ? kBeyond : "") << '\n';
         tags.stream() << part.tag << '\n';
       }
     }
@@ -170,16 +173,21 @@ DataConfig mixed_pairs(const DataConfig& data, const fs::path& cache, uint64_t s
   return text;
 }
 
-std::string mixed_pair_place(const DataConfig& data, uint64_t seed, int64_t line) {
+std::vector<std::string> mixed_pair_places(const DataConfig& data, uint64_t seed,
+                                           std::span<const int64_t> lines) {
   const std::vector<MixturePart> parts = counted_parts(data, true);
   CopyCounts copies(parts, seed);
+  std::vector<std::string> places;
   int64_t at = 0;
   for (const MixturePart& part : parts) {
     for (int64_t i = 1; i <= part.sentences; ++i) {
       at += copies.next(part);
-      if (at >= line) return text_path(part.text, data.source) + ":" + std::to_string(i);
+      while (places.size() < lines.size() && at >= lines[places.size()]) {
+        places.push_back(text_path(part.text, data.source) + ":" + std::to_string(i));
+      }
     }
   }
+  if (places.size() == lines.size()) return places;
   throw DataError(data.train + ": the texts have changed since they were encoded");
 }
 

@@ -64,8 +64,9 @@ std::filesystem::path tags_file(const DataConfig& text);
 DataConfig mixed_pairs(const DataConfig& data, const std::filesystem::path& cache, uint64_t seed,
                        bool repeated, const Log& log = {});
 
-/// The place, "news.de:12", of the pair on a line (from 1) of the text of mixed_pairs with the
-/// ratios. Reads the texts. Throws DataError.
-std::string mixed_pair_place(const DataConfig& data, uint64_t seed, int64_t line);
+/// The places, "news.de:12", of the pairs on lines (ascending, from 1) of the text of mixed_pairs
+/// with the ratios. Reads the texts once. Throws DataError.
+std::vector<std::string> mixed_pair_places(const DataConfig& data, uint64_t seed,
+                                           std::span<const int64_t> lines);
 
 }  // namespace attn

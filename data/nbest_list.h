@@ -11,7 +11,7 @@ namespace attn {
 
 inline constexpr const char* kNbestListHelp =
     "n-best list in the format of Moses and Marian: sentence index (from 0) ||| hypothesis ||| "
-    "logp= log-probability ||| score; without padding to nbest";
+    "logp= log-probability ||| score; lists shorter than nbest are not padded";
 
 /// A line of the list: "0 ||| ein Hund ||| logp= -1.250000 ||| -0.830000".
 std::string nbest_list_line(size_t sentence, const std::string& text, double log_prob,

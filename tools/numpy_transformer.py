@@ -199,7 +199,13 @@ def load_checkpoint(checkpoint):
     for side in ("encoder_mixer", "decoder_mixer"):
         if (kind := config.get(side, {}).get("kind", "attention")) != "attention":
             sys.exit(f"model.{side}.kind: {kind}: only attention is implemented here")
-    return Transformer(load(Path(checkpoint, "model.safetensors")), config)
+    for option in ("word_positions", "deterministic_attention"):
+        if config.get(option):
+            sys.exit(f"model.{option}: not implemented here")
+    weights = load(Path(checkpoint, "model.safetensors"))
+    if features := [name for name in weights if "feature" in name]:
+        sys.exit(f"{features[0]}: source features are not implemented here")
+    return Transformer(weights, config)
 
 
 def main():

@@ -52,7 +52,7 @@ its training) or from another file:
 SECTIONS = {
     "": ("Top level", ""),
     "data": ("data", "Texts, tokenizer and batches (sections 5.1 and 6.3 of the paper)."),
-    "data.sources[]": ("data.sources", "A list of further training texts (`data.sources`); data.train stays the main one."),
+    "data.sources[]": ("data.sources", "A list of additional training texts (`data.sources`); data.train remains the main one."),
     "model": ("model", "The model (section 3). The other options depend on `architecture`."),
     "model.encoder_mixer": ("model.encoder_mixer", "The token mixer of the Transformer's encoder layers: self-attention or another layer type."),
     "model.decoder_mixer": ("model.decoder_mixer", "The token mixer of the Transformer's decoder layers."),
@@ -60,7 +60,7 @@ SECTIONS = {
     "model.decoder[]": ("model.decoder", "Stacks of decoder layers of the convolutional architecture."),
     "train": ("train", "Optimizer, schedule, regularization and checkpoints (section 5)."),
     "search": ("search", "Beam search (section 6.1), for `translate` and `parse`, and the evaluators' default."),
-    "runtime": ("runtime", "Choices of implementation. They only affect speed and rounding, and may change when a run is\n"
+    "runtime": ("runtime", "Implementation choices. They affect only speed and rounding, and may be changed when a run is\n"
                            "resumed."),
     "eval[]": ("eval", "A list of evaluators: what is measured, on which text and how often. The first one with a\n"
                        "schedule (`every` above 0) selects the best checkpoint."),

@@ -9,6 +9,7 @@ masked CRC-32C of each; the bytes are a protobuf message Event: 1 wall_time (dou
 5 summary, whose values (1) have a tag (1) and a simple_value (2, float).
 """
 import argparse
+import os
 import pathlib
 import struct
 
@@ -55,14 +56,17 @@ def main():
     parser.add_argument("runs", nargs="+", type=pathlib.Path)
     parser.add_argument("--output", type=pathlib.Path, required=True, help="folder of the event files")
     arguments = parser.parse_args()
-    for run in arguments.runs:
+    runs = [run.resolve() for run in arguments.runs]
+    # Runs of a sweep are all called seed-1, seed-2, …
+    common = pathlib.Path(os.path.commonpath([run.parent for run in runs]))
+    for run in runs:
         start = (run / "config.json").stat().st_mtime if (run / "config.json").exists() else 0.0
         out = [event(start, 0, text(3, b"brain.Event:2"))]
         for seconds, step, values in scalars(run):
             summary = b"".join(text(1, text(1, tag.encode()) + b"\x15" + struct.pack("<f", value))
                                for tag, value in values.items())
             out.append(event(start + seconds, step, text(5, summary)))
-        folder = arguments.output / run.resolve().name
+        folder = arguments.output / run.relative_to(common)
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "events.out.tfevents.0000000000.attn").write_bytes(b"".join(out))
         print(f"{folder}: {len(out) - 1} records")

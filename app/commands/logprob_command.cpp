@@ -73,8 +73,9 @@ void logprob(const LogprobOptions& options, const Context& context) {
       std::vector<ForcedPair> pairs;
       for (size_t i = begin; i < std::min(begin + kLinesAtOnce, lines); ++i) {
         pairs.push_back(forced_pair(loaded.tokenizers, source.lines[i], target.lines[i]));
+        const std::string line = ":" + std::to_string(i + 1);
         require_fits(pairs.back(), loaded.models.max_length(),
-                     target.name + ":" + std::to_string(i + 1));
+                     {source.name + line, target.name + line});
       }
       const auto log_probs = forced_log_probs(loaded.models, loaded.tokenizers, pairs);
       for (size_t i = 0; i < pairs.size(); ++i) {
@@ -99,18 +100,20 @@ void add_logprob_command(CLI::App& app, const Context& context) {
   CLI::App* command = app.add_subcommand(
       "logprob", "Log-probabilities of given translations, per sentence and token");
   command->footer(
-      "Prints for each line pair log p(target | source) in nats and the number of target tokens, "
+      "Prints for each pair of lines log p(target | source) in nats and the number of target "
+      "tokens, "
       "EOS "
-      "included,\nseparated by a tab. --json prints an object per line: log_prob, tokens, "
-      "token_log_probs (the last one is EOS).\nSeveral runs are an ensemble. An evaluator of kind "
+      "included,\nseparated by a tab. --json prints an object per pair: log_prob, tokens, "
+      "token_log_probs (the last one is EOS).\nSeveral runs form an ensemble. An evaluator of kind "
       "contrastive compares correct with wrong translations.\n"
       "Examples:\n"
       "  attn logprob runs/tiny --source test.en --target test.de\n"
       "  attn translate runs/tiny < test.en | attn logprob runs/other --source test.en --target - "
       "--json");
   command
-      ->add_option("runs", options->runs,
-                   std::string(kModelArgument) + "; several: an ensemble, with equal vocabularies")
+      ->add_option(
+          "runs", options->runs,
+          std::string(kModelArgument) + "; several: an ensemble with identical vocabularies")
       ->required();
   command->add_option("-s,--source", options->source, "source text, one sentence per line")
       ->required();

@@ -101,7 +101,7 @@ void require_same_words(std::span<const ParseList> lists) {
   for (const ParseList& list : lists) {
     for (size_t i = 0; i < list.trees.size(); ++i) {
       if (tree_words(list.trees[i]) == words) continue;
-      throw DataError(list.places[i] + ": other words than " + lists.front().places.front() +
+      throw DataError(list.places[i] + ": different words than " + lists.front().places.front() +
                       "; give parses of the same sentences");
     }
   }

@@ -88,6 +88,7 @@ TagDictionary learn_tags(const std::filesystem::path& words, const std::filesyst
   LineReader word_lines(words), symbol_lines(symbols);
   std::string word_line, symbol_line;
   while (word_lines.next(word_line) && symbol_lines.next(symbol_line)) {
+    if (word_lines.cut() || symbol_lines.cut()) continue;  // dropped from training, too
     std::vector<std::string> leaves;
     for (std::string& text : split(symbol_line)) {
       const auto symbol = read_symbol(text, form, labels);

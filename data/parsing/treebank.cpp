@@ -275,7 +275,7 @@ void require_known_symbols(const fs::path& text, const Tokenizer& symbols) {
       if (symbols.encode(symbol) != std::vector<int32_t>{symbols.unk()}) return;
       throw DataError("the vocabulary of tree symbols lacks '" + std::string(symbol) +
                       "' of the training trees (data.target_model, train.init_from); use a "
-                      "vocabulary made from these trees, too");
+                      "vocabulary that was built from these trees as well");
     });
   }
 }
@@ -289,20 +289,25 @@ DataConfig with_training_text(const DataConfig& data, const fs::path& cache, uin
   return with_text(data, mixture, cache, seed, !data.tag.empty());
 }
 
-std::string training_place(const DataConfig& data, uint64_t seed, int64_t line) {
-  if (data.task == Task::translation) return mixed_pair_place(data, seed, line);
+std::vector<std::string> training_places(const DataConfig& data, uint64_t seed,
+                                         std::span<const int64_t> lines) {
+  if (data.task == Task::translation) return mixed_pair_places(data, seed, lines);
   Mixture mixture = survey(data, {});
   set_times(mixture.parts);
   CopyCounts counts(mixture.parts, seed);
+  std::vector<std::string> places;
   int64_t at = 0;
   for (const MixturePart& part : mixture.parts) {
     TreeReader reader(part.text, tree_options(data));
     for (Tree tree; reader.next(tree);) {
       const int64_t copies = counts.next(part);
       if (!tree_words(bare_tree(std::move(tree))).empty()) at += copies;
-      if (at >= line) return part.text + ":" + std::to_string(reader.line());
+      while (places.size() < lines.size() && at >= lines[places.size()]) {
+        places.push_back(part.text + ":" + std::to_string(reader.line()));
+      }
     }
   }
+  if (places.size() == lines.size()) return places;
   throw DataError(data.train + ": the trees have changed since they were encoded");
 }
 

@@ -77,9 +77,10 @@ inline constexpr const char* kSymbolsSuffix = "symbols";
 DataConfig with_training_text(const DataConfig& data, const std::filesystem::path& cache,
                               uint64_t seed, const Log& log = {});
 
-/// The place, "wsj.mrg:12", in the user's text of a line (from 1) of with_training_text's text.
-/// Reads the texts. Throws ConfigError or DataError.
-std::string training_place(const DataConfig& data, uint64_t seed, int64_t line);
+/// The places, "wsj.mrg:12", in the user's text of lines (ascending, from 1) of
+/// with_training_text's text. Reads the texts once. Throws ConfigError or DataError.
+std::vector<std::string> training_places(const DataConfig& data, uint64_t seed,
+                                         std::span<const int64_t> lines);
 
 /// The same without repetitions and tags, for training vocabularies and tag dictionaries. Repeating
 /// sentences must not change word counts.

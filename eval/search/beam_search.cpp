@@ -262,20 +262,21 @@ Hypothesis Search::hypothesis(const Ended& ended, bool finished) const {
   return result;
 }
 
-/// The best of each group, then the second of each, and so on; then sorted by score. Groups may
-/// have found the same hypothesis.
+/// The best of each group, then the second of each, and so on, until there are nbest or all groups
+/// had their turn; then the best nbest by score. Groups may have found the same hypothesis.
 std::vector<Hypothesis> Search::hypotheses(int64_t sentence) const {
   const std::span groups(groups_.data() + sentence * groups_per_sentence_,
                          static_cast<size_t>(groups_per_sentence_));
   const bool any_finished =
       std::ranges::any_of(groups, [](const Group& group) { return !group.finished.empty(); });
+  const auto nbest = static_cast<size_t>(config_.nbest);
   std::vector<Hypothesis> result;
   bool more = true;
-  for (size_t rank = 0; more; ++rank) {
+  for (size_t rank = 0; more && result.size() < nbest; ++rank) {
     more = false;
     for (const Group& group : groups) {
       const auto& all = any_finished ? group.finished : group.unfinished;
-      if (rank >= all.size() || static_cast<int64_t>(result.size()) == config_.nbest) continue;
+      if (rank >= all.size() || (rank > 0 && result.size() >= nbest)) continue;
       more = true;
       Hypothesis next = hypothesis(all[rank], any_finished);
       const bool known =
@@ -285,6 +286,7 @@ std::vector<Hypothesis> Search::hypotheses(int64_t sentence) const {
     }
   }
   std::ranges::stable_sort(result, std::ranges::greater(), &Hypothesis::score);
+  result.resize(std::min(result.size(), nbest));
   return result;
 }
 

@@ -56,8 +56,9 @@ int64_t output_limit(int64_t source_length, const SearchConfig& config);
 /// With config.groups > 1 it is diverse beam search (Vijayakumar et al., 2018): each group is a
 /// beam of its own, of beam / groups hypotheses. At each step the groups choose in order, and a
 /// token costs config.diversity for each hypothesis of an earlier group that it has just extended.
-/// Scores are those of the model, without this penalty. The n-best list has the best of each group
-/// first.
+/// Scores are those of the model, without this penalty. The n-best list has the best of each group,
+/// then the second of each, and so on, sorted by score; with nbest < groups the best ones of
+/// groups.
 std::vector<std::vector<Hypothesis>> beam_search(StepDecoder& decoder,
                                                  std::span<const int64_t> source_lengths,
                                                  const SearchConfig& config, int32_t bos,

@@ -123,8 +123,9 @@ struct SearchConfig {
           "with them; 0: any tag");
     visit("weights", self.weights,
           "precision of the weights in search, with the packed decoder: fp32, bf16 (encoder and "
-          "decoder, needs AVX-512 BF16 or AMX) or int8 (decoder; with AVX-512 VNNI or AVX2 also "
-          "its activations; the encoder in bf16 where the processor has it)");
+          "decoder, needs AVX-512 BF16 or AMX) or int8 (decoder; its activations, too, with "
+          "AVX-512 VNNI "
+          "or on processors limited to AVX2; the encoder in bf16 where the processor has it)");
     visit("ensemble", self.ensemble,
           "several models: mean of their probabilities (probability), or of their "
           "log-probabilities, normalized (log_probability)");
@@ -133,9 +134,10 @@ struct SearchConfig {
         "groups", self.groups,
         "diverse beam search: number of groups, each of beam / groups hypotheses, which avoid the "
         "tokens of earlier groups; 1: ordinary beam search");
-    visit("diversity", self.diversity,
-          "groups > 1: penalty on a token for each earlier group's hypothesis that has it at the "
-          "same position");
+    visit(
+        "diversity", self.diversity,
+        "groups > 1: penalty on a token for each hypothesis of an earlier group that has it at the "
+        "same position");
     visit("samples", self.samples, "method sample: outputs drawn per sentence; nbest are returned");
     visit("temperature", self.temperature,
           "method sample: divisor of the logits; below 1 favours likely tokens");

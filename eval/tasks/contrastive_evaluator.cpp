@@ -33,14 +33,23 @@ class ContrastiveEvaluator final : public Evaluator {
                       std::to_string(wrongs.size()) + "; expected the same number, at least 1");
     }
     for (size_t i = 0; i < sources.size(); ++i) {
+      const std::string line = ":" + std::to_string(i + 1);
       first_.push_back(pairs_.size());
-      pairs_.push_back(forced_pair(tokenizers_, sources[i], rights[i]));
-      places_.push_back(target + ":" + std::to_string(i + 1));
+      add(sources[i], rights[i], {source + line, target + line});
       for (const std::string& wrong : split_tabs(wrongs[i])) {
-        pairs_.push_back(forced_pair(tokenizers_, sources[i], wrong));
-        places_.push_back(options.wrong + ":" + std::to_string(i + 1));
+        const std::string place = options.wrong + line;
+        if (wrong.empty()) {
+          throw DataError(place +
+                          ": an empty wrong translation; write one or, between tabs, several");
+        }
+        if (wrong == rights[i]) {
+          throw DataError(place + ": the wrong translation equals the reference");
+        }
+        add(sources[i], wrong, {source + line, place});
         if (pairs_.back().target != pairs_[first_.back()].target) continue;
-        throw DataError(places_.back() + ": the wrong translation equals the reference");
+        throw DataError(place +
+                        ": the wrong translation and the reference have the same tokens: "
+                        "they differ only in unknown words");
       }
     }
     first_.push_back(pairs_.size());
@@ -71,15 +80,20 @@ class ContrastiveEvaluator final : public Evaluator {
   }
 
  private:
+  void add(const std::string& source, const std::string& target, PairPlaces places) {
+    pairs_.push_back(forced_pair(tokenizers_, source, target));
+    places_.push_back(std::move(places));
+  }
+
   void require_fit(std::optional<int64_t> positions) const {
     for (size_t i = 0; i < pairs_.size(); ++i) require_fits(pairs_[i], positions, places_[i]);
   }
 
   Tokenizers tokenizers_;
   bool per_token_;
-  std::vector<ForcedPair> pairs_;    // of each sentence the reference, then the wrong translations
-  std::vector<std::string> places_;  // of each pair, for messages
-  std::vector<size_t> first_;        // pair of each sentence, and the end
+  std::vector<ForcedPair> pairs_;   // of each sentence the reference, then the wrong translations
+  std::vector<PairPlaces> places_;  // of each pair
+  std::vector<size_t> first_;       // pair of each sentence, and the end
 };
 
 }  // namespace

@@ -47,12 +47,16 @@ ForcedPair forced_pair(const Tokenizers& tokenizers, const std::string& source,
 }
 
 void require_fits(const ForcedPair& pair, std::optional<int64_t> positions,
-                  const std::string& place) {
-  const auto longest = static_cast<int64_t>(std::max(pair.source.size(), pair.target.size())) + 1;
-  if (!positions || longest <= *positions) return;
-  throw DataError(place + ": " + std::to_string(longest) +
-                  " tokens with EOS, but the model has only " + std::to_string(*positions) +
-                  " positions (model.max_positions); shorten the line");
+                  const PairPlaces& places) {
+  const auto check = [&](size_t tokens, const std::string& place) {
+    const int64_t length = static_cast<int64_t>(tokens) + 1;
+    if (!positions || length <= *positions) return;
+    throw DataError(place + ": " + std::to_string(length) +
+                    " tokens with EOS, but the model has only " + std::to_string(*positions) +
+                    " positions (model.max_positions); shorten the line");
+  };
+  check(pair.source.size(), places.source);
+  check(pair.target.size(), places.target);
 }
 
 std::vector<std::vector<float>> forced_log_probs(const Ensemble& models,

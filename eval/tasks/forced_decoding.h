@@ -17,10 +17,15 @@ namespace attn {
 ForcedPair forced_pair(const Tokenizers& tokenizers, const std::string& source,
                        const std::string& target);
 
-/// Throws DataError, starting with `place`, if a side is too long for the models' positions
-/// (Ensemble::max_length).
+/// Where the lines of a pair are from, for messages.
+struct PairPlaces {
+  std::string source, target;
+};
+
+/// Throws DataError, starting with the line's place, if a side is too long for the models'
+/// positions (Ensemble::max_length).
 void require_fits(const ForcedPair& pair, std::optional<int64_t> positions,
-                  const std::string& place);
+                  const PairPlaces& places);
 
 /// For each pair log p of every target token given the source and the tokens before; the last one
 /// is EOS. In float32, in batches of at most `batch_tokens` target tokens (or one pair), by length.

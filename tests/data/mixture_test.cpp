@@ -1,9 +1,14 @@
 #include "data/mixture.h"
 
+#include <fstream>
+#include <string>
 #include <vector>
 
 #include "base/error.h"
+#include "data/corpus_check.h"
+#include "data/lines.h"
 #include "tests/support/catch.h"
+#include "tests/support/temporary_directory.h"
 
 using namespace attn;
 using testing::contains;
@@ -41,4 +46,27 @@ TEST_CASE("a ratio that would repeat a text until the disk is full is an error")
   }
   auto parts = two_texts(300, 100, 1e6);
   CHECK_THROWS_WITH(set_times(parts), contains("each one of other") && contains("lower its ratio"));
+}
+
+TEST_CASE("a line that is too long is dropped from a mixture as it is from a single text") {
+  const testing::TemporaryDirectory folder;
+  const std::string longer(LineReader::most_bytes + 1, 'x');
+  std::ofstream(folder / "main.a") << "one\n" << longer << "\nthree\n";
+  std::ofstream(folder / "main.b") << "eins\nzwei\ndrei\n";
+  std::ofstream(folder / "more.a") << "four\nfive\n";
+  std::ofstream(folder / "more.b") << "vier\n" << longer << "\n";
+  DataConfig data;
+  data.source = "a", data.target = "b", data.train = (folder / "main").string();
+  CHECK(check_texts(folder / "main.a", folder / "main.b")[PairProblem::overlong].count == 1);
+  TextSource more;
+  more.text = (folder / "more").string();
+  data.sources = {more};
+  const DataConfig mixed = mixed_pairs(data, folder / "cache", 1, true);
+  const CorpusReport report = check_texts(text_path(mixed.train, "a"), text_path(mixed.train, "b"));
+  CHECK(report.lines == 5);
+  CHECK(report.kept() == 3);
+  CHECK(report[PairProblem::overlong].first ==
+        std::vector<Dropped::Place>{{2, Side::source}, {5, Side::target}});
+  CHECK(mixed_pair_places(data, 1, std::vector<int64_t>{2, 5}) ==
+        std::vector<std::string>{(folder / "main.a:2").string(), (folder / "more.a:2").string()});
 }

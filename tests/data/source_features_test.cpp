@@ -191,7 +191,8 @@ TEST_CASE("sources come in their ratios, and a line is found again in its text")
   CHECK(news == 300);
   CHECK(std::abs(talks - 900) < 60);
   for (size_t i = 0; i < lines.size(); i += 37) {
-    const std::string place = training_place(text.config, 4, static_cast<int64_t>(i) + 1);
+    const std::string place =
+        training_places(text.config, 4, std::vector{static_cast<int64_t>(i) + 1}).front();
     const auto number = static_cast<size_t>(std::stoi(place.substr(place.rfind(':') + 1)));
     CHECK(lines[i] == (tags[i] == "news" ? text.lines : text.others)[number - 1]);
     CHECK(contains(tags[i] == "news" ? "train.a" : "other.a").match(place));

@@ -189,6 +189,17 @@ class Heads(ProgramTest):
         written = json.loads((self.path / "r.json").read_text(encoding="utf8"))
         for entry in written:
             self.assertTrue(np.allclose(np.array(entry["attn"]).sum(-1), 1, atol=1e-2))
+        # With input feeding the decoder attends step by step; its weights are those of whole sentences, too.
+        for number, form in enumerate(({"decoder": "luong"}, {"decoder": "gnmt"})):
+            self.write("fed.json", {**CONFIG, "train": {**CONFIG["train"], "steps": 2},
+                                    "model": {"architecture": "recurrent", "hidden": 8, "d_model": 8, "input_feeding": True, **form}})
+            self.attn("train", "fed.json", "--run", f"fed{number}")
+            self.attn("attention", f"fed{number}", "--source", "corpus/valid.en", "--json", "fed.json")
+            for entry in json.loads((self.path / "fed.json").read_text(encoding="utf8")):
+                weights = np.array(entry["attn"])
+                self.assertEqual(weights.shape, (1, 1, len(entry["left_text"]), len(entry["right_text"])))
+                self.assertTrue(np.allclose(weights.sum(-1), 1, atol=1e-2))
+            self.attn("attention", f"fed{number}", "--source", "corpus/valid.en", "--html", "fed.html")
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 import importlib.util
 import json
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -51,6 +52,17 @@ class MetricsExport(unittest.TestCase):
         done = self.tool("tensorboard_events.py", "--output", "events")
         self.assertEqual(done.returncode, 1)
         self.assertIn("metrics.jsonl:2: ", done.stderr)
+
+    def test_runs_of_one_name_have_files_of_their_own(self):
+        for row in ("base", "A1"):
+            shutil.copytree(self.run, self.path / "sweep" / row / "seed-1")
+        for runs, folders in ((["sweep/base/seed-1", "sweep/A1/seed-1"], ["A1/seed-1", "base/seed-1"]), (["run"], ["run"])):
+            done = subprocess.run([sys.executable, "-B", TOOLS / "tensorboard_events.py", *runs, "--output", "events"],
+                                  capture_output=True, text=True, cwd=self.path)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            events = self.path / "events"
+            self.assertEqual(sorted(str(file.parent.relative_to(events)) for file in events.rglob("events.*")), folders)
+            shutil.rmtree(events)
 
     def test_a_missing_run_is_one_line(self):
         (self.run / "metrics.jsonl").unlink()

@@ -87,5 +87,5 @@ TEST_CASE("parses of a sentence have the same words") {
   CHECK_NOTHROW(require_same_words(same));
   const std::vector<ParseList> other = {same[0], same[1], list("three", "(S (A a) (B c))")};
   CHECK_THROWS_WITH(require_same_words(other),
-                    testing::contains("three:1: other words than one:1"));
+                    testing::contains("three:1: different words than one:1"));
 }

@@ -3,6 +3,7 @@
 #include <fstream>
 
 #include "base/error.h"
+#include "data/lines.h"
 #include "tests/support/catch.h"
 #include "tests/support/temporary_directory.h"
 
@@ -67,4 +68,16 @@ TEST_CASE("tags are learnt from words and symbols line by line") {
   std::ofstream(folder / "s") << "NP DT NN /NP\nNP DT /NP\n";
   CHECK_THROWS_WITH(learn_tags(folder / "w", folder / "s", TreeForm::tags, labels),
                     contains("1 leaves for 2 words"));
+}
+
+TEST_CASE("trees too long for a line teach no tags") {
+  const testing::TemporaryDirectory folder;
+  std::string words, symbols = "NP";
+  for (int i = 0; i < 220'000; ++i) words += "word ", symbols += " NN";
+  std::ofstream(folder / "w") << words << "\na dog\n";
+  std::ofstream(folder / "s") << symbols << " /NP\nNP DT NN /NP\n";
+  REQUIRE(symbols.size() < LineReader::most_bytes);
+  const TagDictionary learnt = learn_tags(folder / "w", folder / "s", TreeForm::tags, {"NP"});
+  CHECK(learnt.symbols("dog", 1) == Lines{"NN"});
+  CHECK(learnt.symbols("word", 1).empty());
 }

@@ -2,6 +2,7 @@
 #include "data/parsing/treebank.h"
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 
 #include "base/error.h"
@@ -57,8 +58,13 @@ TEST_CASE("a line of the training text is found again in its treebank") {
   data.silver = {(folder / "silver.ptb").string()};
   data.silver_ratio = GENERATE(0.0, 1.5, 40.0);
   const auto words = lines_of(with_training_text(data, folder / "cache", 3), kWordsSuffix);
+  std::vector<int64_t> numbers(words.size());
+  std::iota(numbers.begin(), numbers.end(), 1);
+  const auto places = training_places(data, 3, numbers);
+  REQUIRE(places.size() == words.size());
+  CHECK(training_places(data, 3, std::vector<int64_t>{2, 2}) == std::vector{places[1], places[1]});
   for (size_t i = 0; i < words.size(); ++i) {
-    const std::string place = training_place(data, 3, static_cast<int64_t>(i) + 1);
+    const std::string& place = places[i];
     INFO(words[i]);
     if (words[i] == "gold1") CHECK(place == data.train + ":1");
     if (words[i] == "gold2") CHECK(place == data.train + ":4");

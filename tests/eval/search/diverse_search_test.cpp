@@ -68,8 +68,28 @@ TEST_CASE("a high penalty makes the groups begin with different tokens") {
   for (const auto& nbest : testing::search(model, std::vector<int64_t>(10, 4), config)) {
     std::set<int32_t> first;
     for (const Hypothesis& one : nbest) first.insert(one.tokens.empty() ? -1 : one.tokens[0]);
-    CHECK(first.size() == nbest.size());
+    CHECK(nbest.size() == 4);
+    CHECK(first.size() == 4);
   }
+}
+
+TEST_CASE("fewer hypotheses than groups are the best of those of the groups") {
+  const RandomModel model(seeds(40));
+  const std::vector<int64_t> lengths(40, 4);
+  SearchConfig config = diverse(8, 4, 2.0);
+  config.nbest = 4;  // the best of each group
+  const auto all = testing::search(model, lengths, config);
+  config.nbest = 1;
+  const auto best = testing::search(model, lengths, config);
+  config.groups = 1, config.beam = 2, config.diversity = SearchConfig{}.diversity;
+  const auto first_group = testing::search(model, lengths, config);
+  size_t other_group = 0;
+  for (size_t s = 0; s < 40; ++s) {
+    REQUIRE(best[s].size() == 1);
+    CHECK(best[s][0].tokens == all[s][0].tokens);
+    other_group += best[s][0].tokens != first_group[s][0].tokens;
+  }
+  CHECK(other_group > 0);
 }
 
 TEST_CASE("scores of diverse search are the model's, without the penalty") {

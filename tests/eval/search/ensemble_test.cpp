@@ -151,7 +151,15 @@ TEST_CASE("forced log-probabilities do not depend on the batch and are distribut
     sum += std::exp(forced_log_probs(*model, word_tokenizers(), std::span(&pair, 1))[0][0]);
   }
   CHECK(sum == Approx(1.0).margin(1e-4));
-  CHECK_THROWS_WITH(require_fits(pairs[2], 5, "text:3"), testing::contains("text:3: 8 tokens"));
+  CHECK_THROWS_WITH(require_fits(pairs[2], 5, {"en:3", "de:3"}), testing::contains("3: 8 tokens"));
+  ForcedPair pair;
+  pair.source.resize(9), pair.target.resize(2);
+  CHECK_THROWS_WITH(require_fits(pair, 5, {"en:3", "de:3"}),
+                    testing::contains("en:3: 10 tokens with EOS"));
+  std::swap(pair.source, pair.target);
+  CHECK_THROWS_WITH(require_fits(pair, 5, {"en:3", "de:3"}),
+                    testing::contains("de:3: 10 tokens with EOS"));
+  CHECK_NOTHROW(require_fits(pair, 10, {"en:3", "de:3"}));
 }
 
 TEST_CASE("samples of a model are the same by any number of threads and any chunks") {
