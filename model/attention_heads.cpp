@@ -64,7 +64,10 @@ AttentionRecorder::AttentionRecorder(Seq2SeqModel& model) {
       records_.push_back({kind, layer, observed});
     };
   }
-  if (observed_.empty()) throw ConfigError("model.architecture: has no attention to look at");
+  if (observed_.empty())
+    throw ConfigError(
+        "model.architecture: has no attention that can be recorded; Transformers and recurrent "
+        "models have");
 }
 
 AttentionRecorder::~AttentionRecorder() {

@@ -94,11 +94,13 @@ void BatchGradient::add(const Batch& batch, double factor, uint64_t seed) {
     const auto part = static_cast<uint64_t>(first + i);
     losses[i] = add_part(model, parts[first + i], factor, whole ? seed : mix64(seed + part));
   };
-  if (present == 1) {
-    compute(0);
+  if (own == 1) {
+    if (present == 1) compute(0);
   } else {
-    at::parallel_for(0, present, 1, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) compute(i);
+    // One thread for each part, also for a single one: results of some of LibTorch's operations
+    // depend on the number of threads, and must not on how many parts this process happens to have.
+    at::parallel_for(0, std::max<int64_t>(present, 2), 1, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < std::min(end, present); ++i) compute(i);
     });
   }
   losses_.insert(losses_.end(), losses.begin(), losses.end());

@@ -106,7 +106,7 @@ struct TrainConfig {
     visit("smoothing", self.smoothing,
           "which classes share ε_ls: all wrong ones, all wrong ones but BOS, or all");
     visit("z_loss", self.z_loss,
-          "weight of (ln Z)² per target token in the loss, also in the logged one (Z: the "
+          "weight of the z-loss, (ln Z)² per target token, which the logged loss includes (Z: the "
           "softmax's denominator; PaLM: "
           "1e-4); 0: none");
     visit("precision", self.precision,
@@ -121,11 +121,11 @@ struct TrainConfig {
     visit("keep_last", self.keep_last,
           "scheduled checkpoints to keep, besides the best and the newest; 0: all");
     visit("average_last", self.average_last,
-          "number of last scheduled checkpoints, or as many as there are, to average at the end of "
-          "training and to score instead of the last weights (section 6.1); 0: off");
+          "number of most recent scheduled checkpoints (all, if fewer) to average at the end of "
+          "training; the average is scored instead of the last weights (section 6.1); 0: off");
     visit("init_from", self.init_from,
-          "fine-tuning: run or checkpoint (RUN@best, …) with the initial weights, and the "
-          "vocabularies unless data names others; empty: random weights");
+          "fine-tuning: run or checkpoint (RUN@best, …) that provides the initial weights, and the "
+          "vocabularies unless data specifies others; empty: random initialization");
   }
   /// Whether the learning rate of a step depends on `steps`.
   bool decays_to_the_end() const {

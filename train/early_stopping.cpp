@@ -2,9 +2,9 @@
 
 namespace attn {
 
-bool record_validation(TrainState& state, double value, const Better& better) {
+bool record_validation(TrainState& state, double value, const Better& better, bool scheduled) {
   if (state.best_step != 0 && !better(value, state.best)) {
-    ++state.without_better;
+    state.without_better += scheduled ? 1 : 0;
     return false;
   }
   state.best = value;

@@ -11,8 +11,11 @@ namespace attn {
 /// Whether `value` is better than `than`: lower perplexity, higher BLEU.
 using Better = std::function<bool(double value, double than)>;
 
-/// Records the validation result of state.step. Returns whether it is the best so far.
-bool record_validation(TrainState& state, double value, const Better& better);
+/// Records the validation result of state.step. Returns whether it is the best so far. A result
+/// that is not `scheduled`, after the last update, counts as the best or not at all, so that a
+/// longer training stops where it would have without it.
+bool record_validation(TrainState& state, double value, const Better& better,
+                       bool scheduled = true);
 
 /// Whether training has ended: at the last step, or by early stopping (train.patience).
 bool is_finished(const TrainState& state, const TrainConfig& config);

@@ -66,7 +66,8 @@ class Loop {
   bool evaluate_one(const LoopEvaluation& evaluation, bool decides) {
     double value = 0.0;
     const double seconds = outside_training([&] { value = evaluation.run(); });
-    const bool best = decides && record_validation(state(), value, evaluation.better);
+    const bool scheduled = evaluation.every > 0 && state().step % evaluation.every == 0;
+    const bool best = decides && record_validation(state(), value, evaluation.better, scheduled);
     evaluation.log(best, seconds);
     return best;
   }

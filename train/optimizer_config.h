@@ -35,8 +35,9 @@ struct EnumNames<MuonScale> {
 };
 
 inline constexpr const char* kWeightDecayText =
-    "decoupled weight decay of all parameters, biases and gains too; adamw 0.01 unless given, the "
-    "others 0 (none, as in the paper)";
+    "decoupled weight decay of all parameters, including biases and gains; default: 0.01 for "
+    "adamw, 0 "
+    "for the others (none, as in the paper)";
 
 struct AdamOptions {
   double beta1 = 0.9;
@@ -79,9 +80,10 @@ struct MuonOptions {
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit) {
     visit("momentum", self.momentum, "μ: decay of Muon's momentum");
-    visit("muon_scale", self.scale,
-          "factor on Muon's updates: match_rms (0.2 √max(rows, columns)) uses Adam's rates, "
-          "original is √max(1, rows / columns)");
+    visit(
+        "muon_scale", self.scale,
+        "scale of Muon's updates: match_rms (0.2 √max(rows, columns)), for Adam's learning rates, "
+        "or original (√max(1, rows / columns))");
     visit("muon_rate_scale", self.rate_scale,
           "learning rate of Muon's matrices, as a multiple of that of the other parameters");
     AdamOptions::fields(self.rest, visit);

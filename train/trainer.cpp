@@ -19,7 +19,8 @@ namespace {
   for (size_t i = 0; i < std::min<size_t>(ids.size(), 3); ++i) {
     text << (i ? ", " : "") << corpus.line(ids[i]);
   }
-  text << ", …; the weights were not updated, earlier checkpoints are intact. Lower the learning "
+  text << ", …; the weights were not updated, and earlier checkpoints are intact. Lower the "
+          "learning "
           "rate, "
           "lengthen the warm-up or set train.clip_norm";
   throw NonFiniteLoss(text.str());
@@ -72,9 +73,12 @@ StepReport Trainer::step() {
   // Divided by all target tokens of the update, so that accumulation equals one large batch.
   const double tokens = static_cast<double>(report.target_tokens);
   gradient_.zero();
-  for (size_t i = 0; i < batches.size(); ++i) {
-    gradient_.add(batches[i], 1.0 / tokens,
-                  dropout_seed(seed_, report.step, static_cast<int64_t>(i)));
+  {
+    const LongWork working(world_);  // others may have finished their parts long ago
+    for (size_t i = 0; i < batches.size(); ++i) {
+      gradient_.add(batches[i], 1.0 / tokens,
+                    dropout_seed(seed_, report.step, static_cast<int64_t>(i)));
+    }
   }
   const UpdateSums sums = gradient_.collect();
   report.loss = sums.smoothed / tokens;

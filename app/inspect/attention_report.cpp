@@ -26,9 +26,16 @@ AttentionSentence described(const Tokenizers& tokenizers, const ForcedPair& pair
   return sentence;
 }
 
-AttentionMap to_map(const AttentionRecord& record) {
+AttentionMap to_map(const AttentionRecord& record, const AttentionSentence& sentence) {
   const torch::Tensor weights =
       record.observed.weights_BHLM.to(torch::kCPU, torch::kFloat32).contiguous();
+  const bool of_source = record.kind == AttentionKind::encoder;
+  const bool over_target = record.kind == AttentionKind::decoder;
+  const auto queries = static_cast<int64_t>((of_source ? sentence.source : sentence.target).size());
+  const auto keys = static_cast<int64_t>((over_target ? sentence.target : sentence.source).size());
+  TORCH_CHECK(weights.size(0) == 1 && weights.size(2) == queries && weights.size(3) == keys,
+              "attention: a layer has weights ", weights.sizes(), ", not of ", queries,
+              " queries and ", keys, " keys");
   const auto* data = weights.data_ptr<float>();
   return {.kind = std::string(enum_name(record.kind)),
           .layer = record.layer,
@@ -51,7 +58,7 @@ std::vector<AttentionSentence> attention_of(LoadedModel& loaded,
     model.forward(batch.source, batch.target_in);
     sentences.push_back(described(loaded.tokenizers, pair));
     for (const AttentionRecord& record : recorder.take()) {
-      sentences.back().maps.push_back(to_map(record));
+      sentences.back().maps.push_back(to_map(record, sentences.back()));
       weights += sentences.back().maps.back().weights.size();
     }
     std::ranges::stable_sort(sentences.back().maps, {}, [](const AttentionMap& map) {

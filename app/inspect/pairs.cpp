@@ -44,7 +44,7 @@ std::vector<std::vector<int32_t>> read_tree_targets(const LoadedModel& loaded,
     if (targets.size() < source.size() &&
         tree_words(tree) != tokenized_words(source[targets.size()])) {
       throw DataError(path.string() + ": tree " + std::to_string(targets.size() + 1) +
-                      " is not over the words of the source's line");
+                      " does not match the words of its source line");
     }
     targets.push_back(tree_tokens(loaded, tree));
   }

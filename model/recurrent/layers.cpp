@@ -26,6 +26,17 @@ RecurrentAttentionLayerImpl::Memory RecurrentAttentionLayerImpl::project(
 
 torch::Tensor RecurrentAttentionLayerImpl::forward(const torch::Tensor& queries_BLH,
                                                    const Memory& memory) {
+  const Attended all = attend(queries_BLH, memory);
+  observe(all);
+  return all.contexts_BLC;
+}
+
+void RecurrentAttentionLayerImpl::observe(const Attended& all) const {
+  if (observer) observer({all.weights_BLM.unsqueeze(1), all.contexts_BLC.unsqueeze(1)});
+}
+
+RecurrentAttentionLayerImpl::Attended RecurrentAttentionLayerImpl::attend(
+    const torch::Tensor& queries_BLH, const Memory& memory) {
   const auto batch = queries_BLH.size(0), length = queries_BLH.size(1);
   const torch::Tensor q_BLA = query(queries_BLH.flatten(0, 1)).view({batch, length, -1});
   torch::Tensor scores_BLM;
@@ -41,9 +52,7 @@ torch::Tensor RecurrentAttentionLayerImpl::forward(const torch::Tensor& queries_
   scores_BLM = scores_BLM.masked_fill(memory.padding_BM.unsqueeze(1),
                                       -std::numeric_limits<float>::infinity());
   const torch::Tensor weights_BLM = scores_BLM.softmax(-1);
-  const torch::Tensor contexts_BLC = weights_BLM.bmm(memory.values_BMC);
-  if (observer) observer({weights_BLM.unsqueeze(1), contexts_BLC.unsqueeze(1)});
-  return contexts_BLC;
+  return {weights_BLM, weights_BLM.bmm(memory.values_BMC)};
 }
 
 }  // namespace attn

@@ -19,8 +19,14 @@ class RecurrentAttentionLayerImpl : public torch::nn::Module, public ObservableA
     torch::Tensor keys_BMA, values_BMC, padding_BM;
   };
   Memory project(const torch::Tensor& memory_NC, const Segments& memory);
-  /// Queries [B, L, hidden] to contexts [B, L, C].
+  /// Queries [B, L, hidden] to contexts [B, L, C]. Calls the observer.
   torch::Tensor forward(const torch::Tensor& queries_BLH, const Memory& memory);
+  struct Attended {
+    torch::Tensor weights_BLM, contexts_BLC;
+  };
+  /// The same without calling the observer, for a caller that has a part of the queries.
+  Attended attend(const torch::Tensor& queries_BLH, const Memory& memory);
+  void observe(const Attended& all) const;
 
   Linear query = nullptr, key = nullptr;
   torch::Tensor score_weight;  ///< [A], v of additive attention

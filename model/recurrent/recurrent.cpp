@@ -107,7 +107,8 @@ RecurrentImpl::Attended RecurrentImpl::attend_step(const torch::Tensor& in_RI,
     layers[i] = decoder_layers[i]->step(i == 0 ? x : dropped(x), layers[i]);
     x = config_.has_residual(static_cast<int64_t>(i)) ? layers[i].hidden + x : layers[i].hidden;
   }
-  return {x, attention(x.unsqueeze(1), memory).squeeze(1)};
+  const auto at = attention->attend(x.unsqueeze(1), memory);
+  return {x, at.contexts_BLC.squeeze(1), at.weights_BLM.squeeze(1)};
 }
 
 RecurrentImpl::Attended RecurrentImpl::attend_in_sequence(const torch::Tensor& embedded_ND,
@@ -120,7 +121,7 @@ RecurrentImpl::Attended RecurrentImpl::attend_in_sequence(const torch::Tensor& e
   for (const torch::Tensor& first : forced.first) layers.push_back(state_of(time.sorted(first)));
   const torch::Tensor embedded = time.from_rows(embedded_ND);
   const int64_t* sizes = time.batch_sizes().const_data_ptr<int64_t>();
-  std::vector<torch::Tensor> states, contexts;
+  std::vector<torch::Tensor> states, contexts, weights;
   torch::Tensor fed =
       torch::zeros({memory.keys_BMA.size(0), config_.fed_width()}, embedded.options());
   for (int64_t t = 0, row = 0; t < time.batch_sizes().size(0); row += sizes[t++]) {
@@ -137,8 +138,14 @@ RecurrentImpl::Attended RecurrentImpl::attend_in_sequence(const torch::Tensor& e
     fed = is_gnmt() ? at.context : at.state;
     states.push_back(at.state);
     contexts.push_back(at.context);
+    if (attention->observer) weights.push_back(at.weights);
   }
-  return {time.to_rows(torch::cat(states)), time.to_rows(torch::cat(contexts))};
+  const torch::Tensor contexts_NC = time.to_rows(torch::cat(contexts));
+  if (attention->observer) {
+    attention->observe(
+        {forced.rows.pad(time.to_rows(torch::cat(weights))), forced.rows.pad(contexts_NC)});
+  }
+  return {time.to_rows(torch::cat(states)), contexts_NC};
 }
 
 torch::Tensor RecurrentImpl::decode(const TokenSequences& target_in, const Memory& memory) {
@@ -147,8 +154,8 @@ torch::Tensor RecurrentImpl::decode(const TokenSequences& target_in, const Memor
   const torch::Tensor embedded_ND = embed(embeddings.of_target(), target_in.tokens_N);
   const AttentionMemory projected = attention->project(memory.rows_MD, memory.segments);
   const Forced forced{target_in.segments, time, first, projected};
-  auto [x_NH, context_NC] = config_.input_feeding ? attend_in_sequence(embedded_ND, forced)
-                                                  : attend_at_once(embedded_ND, forced);
+  auto [x_NH, context_NC, _] = config_.input_feeding ? attend_in_sequence(embedded_ND, forced)
+                                                     : attend_at_once(embedded_ND, forced);
   if (!is_gnmt()) {
     return config_.input_feeding ? x_NH : output_rows(x_NH, context_NC, embedded_ND);
   }
@@ -181,7 +188,7 @@ torch::Tensor RecurrentImpl::step(State& state, const StepRows& rows) {
       embed(embeddings.of_target(), int64_tensor(rows.tokens, device()));
   const torch::Tensor sentences_R = int64_tensor(rows.sentences, device());
   const auto of_rows = [&](const torch::Tensor& x) { return x.index_select(0, sentences_R); };
-  auto [x_RH, context_RC] =
+  auto [x_RH, context_RC, weights_RM] =
       attend_step(with_fed(embedded_RD, state.fed.index_select(0, parents_R)), state.layers,
                   {of_rows(state.memory.keys_BMA), of_rows(state.memory.values_BMC),
                    of_rows(state.memory.padding_BM)});

@@ -136,7 +136,7 @@ struct TransformerConfig {
     visit("d_ff", self.d_ff, "inner dimension of the feed-forward networks");
     visit("heads", self.heads, "h: number of attention heads");
     visit("kv_heads", self.kv_heads,
-          "heads of keys and values, each shared by heads / kv_heads query heads (grouped-query "
+          "number of key-value heads, each shared by heads / kv_heads query heads (grouped-query "
           "attention; 1: multi-query); 0: as many as heads");
     visit("d_k", self.d_k, "dimension of queries and keys per head; \"auto\": d_model / heads");
     visit("d_v", self.d_v, "dimension of values per head; \"auto\": d_model / heads");
@@ -168,8 +168,8 @@ struct TransformerConfig {
           "(pre), or DeepNorm (deep): after the sum, with a scaled residual and initialization");
     visit("norm_kind", self.norm_kind, "layer normalization (the paper), RMSNorm or ScaleNorm");
     visit("qk_norm", self.qk_norm,
-          "normalization of each head's queries and keys: none, l2 (scores get a learned factor "
-          "instead of 1/√d_k) or rms");
+          "normalization of each head's queries and keys: none, l2 (scores are multiplied by a "
+          "learned factor instead of 1/√d_k) or rms");
     visit("qk_norm_length", self.qk_norm_length,
           "with qk_norm l2: L in the factor's initial value, log2(L² - L); its authors use the "
           "97.5th percentile of sentence lengths");
@@ -177,13 +177,13 @@ struct TransformerConfig {
     visit("feed_forward_bias", self.feed_forward_bias, "biases in the feed-forward networks");
     visit("activation", self.activation,
           "activation of the feed-forward networks; geglu and swiglu are gated, with a third "
-          "matrix: 2/3 of d_ff gives equal parameters");
+          "matrix; 2/3 of d_ff gives the same number of parameters");
     visit("initialization", self.initialization,
           "initial weights of linear layers: Xavier uniform (xavier), or divided by √(number of "
           "sub-layers) before each residual sum (depth)");
     visit("mup_base", self.mup_base,
           "µP (Yang et al. 2021): d_model of the base model whose learning rate is used; d_ff, d_k "
-          "and d_v must differ from the base's by the same factor, heads must be equal; 0: off");
+          "and d_v must differ from the base's by the same factor, heads must be the same; 0: off");
     visit("embedding_sharing", self.embedding_sharing,
           "which of source embedding, target embedding and output projection share one matrix");
   }

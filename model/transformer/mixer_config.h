@@ -47,16 +47,18 @@ struct MixerConfig {
           "sub-layer");
     switch (self.kind) {
       case Mixer::restricted_attention:
-        visit("window", self.window,
-              "r: position i attends to |i - j| <= r / 2 in the encoder, to the last r positions, "
-              "itself included, in the decoder");
+        visit(
+            "window", self.window,
+            "r: position i attends to positions j with |i - j| <= r / 2 in the encoder, and to the "
+            "last r positions, itself included, in the decoder");
         break;
       case Mixer::convolution:
         visit("kernel", self.kernel,
               "k: number of positions; odd in the encoder, where it is "
               "centred");
-        visit("dilation", self.dilation,
-              "base of the dilation, which is dilation^i in layer i, from 0; 1: none");
+        visit(
+            "dilation", self.dilation,
+            "base of the dilation, which is dilation^i in layer i, counted from 0; 1: no dilation");
         visit("gated", self.gated, "gated linear unit: one half of the outputs gates the other");
         break;
       case Mixer::recurrence:
@@ -87,7 +89,7 @@ struct EncoderMixerConfig : MixerConfig {
     MixerConfig::fields(self, visit);
     if (self.kind == Mixer::recurrence) {
       visit("bidirectional", self.bidirectional,
-            "both directions, d_model / 2 wide each, instead of one of d_model");
+            "two directions, each d_model / 2 wide, instead of one of width d_model");
     }
   }
   bool operator==(const EncoderMixerConfig&) const = default;

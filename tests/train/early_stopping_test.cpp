@@ -27,6 +27,18 @@ TEST_CASE("the first value is the best, whatever it is; later ones must be bette
   CHECK(state.without_better == 0);
 }
 
+TEST_CASE(
+    "a result after the last update, not on schedule, can be the best but costs no patience") {
+  TrainState state;
+  state.step = 10;
+  record_validation(state, 5.0, lower);
+  state.step = 12;
+  CHECK_FALSE(record_validation(state, 6.0, lower, /*scheduled=*/false));
+  CHECK(state.without_better == 0);
+  CHECK(record_validation(state, 4.0, lower, /*scheduled=*/false));
+  CHECK(state.best_step == 12);
+}
+
 TEST_CASE("training ends at its last step, or after as many validations as its patience") {
   TrainConfig config;
   config.steps = 100;

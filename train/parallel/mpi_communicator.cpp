@@ -110,13 +110,14 @@ class MpiCommunicator : public Communicator {
   void do_exchange(std::span<const ConstBytes> to, std::span<const Bytes> from) override {
     std::vector<ConstBytes> ready_to(to.size());
     std::vector<Bytes> ready_from(to.size());
-    static std::byte sign{1}, heard{};
+    static std::byte sign{1};
+    std::vector<std::byte> heard(to.size());  // one for each receive
     bool large = false;
     for (size_t r = 0; r < to.size(); ++r) {
       if (static_cast<int>(r) == rank_ || std::max(to[r].size(), from[r].size()) <= kSmall)
         continue;
       ready_to[r] = ConstBytes(&sign, 1);
-      ready_from[r] = Bytes(&heard, 1);
+      ready_from[r] = Bytes(&heard[r], 1);
       large = true;
     }
     if (large) transfer(ready_to, ready_from, false);
@@ -180,10 +181,10 @@ class MpiCommunicator : public Communicator {
       if (!awaited[peer]) continue;
       silent_[peer] += std::min(seconds, kLongestLook);
       if (silent_[peer] > most) {
-        throw CommunicationError(
-            format("process %lld has been silent for %.0f s (runtime.timeout): it hangs or was "
-                   "stopped; train again with --resume",
-                   static_cast<long long>(peer), most));
+        throw CommunicationError(format(
+            "process %lld has not responded for %.0f s (runtime.timeout): it is hanging or was "
+            "stopped; resume with --resume",
+            static_cast<long long>(peer), most));
       }
     }
   }

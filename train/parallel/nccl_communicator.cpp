@@ -131,8 +131,8 @@ class NcclCommunicator : public Communicator {
       if (result != kNcclInProgress) nccl().check(result);
       if (std::chrono::duration<double>(Clock::now() - begin).count() > timeout()) {
         throw CommunicationError(
-            "no answer over NCCL within runtime.timeout: a process hangs or was stopped; train "
-            "again with --resume");
+            "no response over NCCL within runtime.timeout: a process is hanging or was stopped; "
+            "resume with --resume");
       }
       std::this_thread::sleep_for(std::chrono::microseconds(20));
     }
