@@ -94,19 +94,21 @@ std::string extremes(const SweepResults& results, std::span<const RowComparison>
   return text;
 }
 
-// "3 of the 19 rows differ", "A1 does not differ".
+// "3 of the 19 rows differ", "none of the 19 rows differs", "A1 does not differ".
 std::string how_many_differ(const SweepResults& results, const Compared& found) {
   if (found.rows.size() == 1) {
     return results.rows[found.rows.front()].name +
            (found.significant.empty() ? " does not differ" : " differs");
   }
-  if (found.significant.empty()) return format("None of the %zu rows differs", found.rows.size());
+  if (found.significant.empty()) return format("none of the %zu rows differs", found.rows.size());
   return format("%zu of the %zu rows %s", found.significant.size(), found.rows.size(),
                 found.significant.size() == 1 ? "differs" : "differ");
 }
 
-// ", 10", of a second metric after how_many_differ.
-std::string how_many_more(const Compared& first, const Compared& second) {
+// ", 10", of a second metric after how_many_differ: of the same rows, or said in full.
+std::string how_many_more(const SweepResults& results, const Compared& first,
+                          const Compared& second) {
+  if (second.rows != first.rows) return ", and " + how_many_differ(results, second);
   const bool none = second.significant.empty();
   if (first.rows.size() > 1) {
     return none ? ", none" : format(", %zu", second.significant.size());
@@ -124,9 +126,10 @@ std::string differing(const SweepResults& results, std::span<const RowComparison
     return std::string(" in ") + of.facts.name + " (" +
            mean_text(comparisons.front().means[of.facts.metric]) + ")";
   };
-  std::string text = how_many_differ(results, first) + " significantly from " +
-                     results.rows.front().name + in_metric(first);
-  if (metrics.size() > 1) text += how_many_more(first, metrics[1]) + in_metric(metrics[1]);
+  std::string text = how_many_differ(results, first);
+  if (first.rows.size() > 1 && text.front() == 'n') text.front() = 'N';
+  text += " significantly from " + results.rows.front().name + in_metric(first);
+  if (metrics.size() > 1) text += how_many_more(results, first, metrics[1]) + in_metric(metrics[1]);
   const bool one_row = first.rows.size() == 1;
   if (!one_row) {
     text += extremes(results, comparisons, first.significant.empty() ? metrics.back() : first);
@@ -184,9 +187,11 @@ std::string names_of(const SweepResults& results, const std::vector<Compared>& m
 std::string against_the_paper(const SweepResults& results, const std::vector<Compared>& metrics) {
   const std::string agree = signs(metrics, &Compared::agree);
   if (agree.empty()) return "";
+  const bool any_unclear = std::any_of(
+      metrics.begin(), metrics.end(), [](const Compared& found) { return !found.unclear.empty(); });
   return " The paper's sign holds for " + agree + ", and is reversed for " +
          signs(metrics, &Compared::disagree) + names_of(results, metrics) +
-         "; the others are inconclusive.";
+         (any_unclear ? "; the others are inconclusive." : ".");
 }
 
 std::string detectable_sentence(std::span<const RowComparison> comparisons,
@@ -198,7 +203,7 @@ std::string detectable_sentence(std::span<const RowComparison> comparisons,
     text += text.empty() ? " These seeds can detect differences of " : " and ";
     text += format("%.*f in %s", kScoreDecimals, *difference, found.facts.name);
   }
-  return text.empty() ? " With these seeds nothing can be tested over seeds."
+  return text.empty() ? " These runs do not allow a test over seeds."
                       : text + " or more (power 0.8).";
 }
 

@@ -1,4 +1,4 @@
-// Summary of a sweep in two sentences.
+// Summary of a sweep in two or three sentences.
 #pragma once
 
 #include <span>
@@ -21,7 +21,7 @@ std::string answer(const SweepResults& results, std::span<const RowComparison> c
 /// "failed", "unfinished" or "not run" for a row without results; "" for others.
 std::string missing_state(const RowRecord& row);
 
-/// "2 of 60 runs have failed, 3 are unfinished."; empty if all rows are finished.
+/// "Of 60 runs, 2 have failed, 3 are unfinished."; empty if all rows are finished.
 std::string progress(const SweepResults& results);
 
 }  // namespace attn

@@ -100,8 +100,8 @@ std::string static_part(const AttentionReport& report) {
   std::string out =
       "<div id=\"static\">\n<p class=\"faint\">Cross-attention of the last layer, averaged over "
       "its "
-      "heads: target on the left, source on the right. With scripts, this page shows all layers "
-      "and "
+      "heads: target on the left, source on the right. With JavaScript, this page shows all "
+      "layers and "
       "heads.</p>\n";
   for (size_t i = 0; i < report.sentences.size(); ++i) {
     out += "<h2>Sentence " + std::to_string(i + 1) + "</h2>\n" + static_figure(report.sentences[i]);

@@ -7,7 +7,7 @@ const char* const kAttentionStyle = R"css(
 .controls { display: flex; flex-wrap: wrap; gap: 8px 20px; align-items: center; margin: 8px 0 16px; }
 .controls select { max-width: 100%; }
 select, button, .tab { font: inherit; font-size: 0.9rem; color: var(--ink);
-  background: var(--paper); border: 1px solid var(--grid); border-radius: 6px; padding: 3px 10px; }
+  background: var(--paper); border: 1px solid var(--axis); border-radius: 6px; padding: 3px 10px; }
 button { cursor: pointer; } button[aria-pressed="true"] { background: var(--ink); color: var(--paper); }
 .group { display: inline-flex; gap: 4px; }
 .panes { display: grid; grid-template-columns: minmax(0, auto) minmax(0, 1fr); gap: 24px 40px; align-items: start; }
@@ -21,7 +21,7 @@ button { cursor: pointer; } button[aria-pressed="true"] { background: var(--ink)
 .heads button[aria-pressed="true"] { border-color: var(--head, var(--ink)); background: none; }
 .heads button:focus-visible { outline: 2px solid var(--c1); }
 .heads canvas { width: var(--thumb); height: var(--thumb); image-rendering: pixelated; border-radius: 2px;
-  background: var(--band); }
+  background: var(--shade); }
 #figure svg { width: auto; max-width: none; }
 #figure text { cursor: default; } #figure .on { font-weight: 700; }
 #readout { min-height: 1.6em; font-variant-numeric: tabular-nums; }
@@ -106,7 +106,7 @@ function element(parent, name, attributes = {}, text) {
   return made;
 }
 const css = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-const HUES = ["--c1", "--c2", "--c3", "--c4", "--c5", "--c6", "--c7", "--c0"];
+const HUES = ["--c1", "--c2", "--c3", "--c4", "--c5", "--c6", "--c7", "--base"];
 const colour = head => css(HUES[head % HUES.length]);
 const percent = weight => (100 * weight).toFixed(1) + " %";
 
@@ -216,7 +216,7 @@ function drawMatrix(svg, heads) {
   left.forEach((from, i) => right.forEach((to, j) => {
     const weight = heads.reduce((sum, head) => sum + head.weights[i][j], 0) / heads.length;
     const place = { x: x0 + cell * j, y: y0 + cell * i, width: cell - 1, height: cell - 1 };
-    element(svg, "rect", { ...place, fill: css("--band") });
+    element(svg, "rect", { ...place, fill: css("--shade") });
     const rect = element(svg, "rect", { ...place, fill: hue, "fill-opacity": weight.toFixed(3),
       onmouseenter: () => { document.getElementById("readout").textContent = `${from} \u2192 ${to}: ${percent(weight)}`; } });
     element(rect, "title", {}, `${from} \u2192 ${to}: ${percent(weight)}`);
@@ -277,7 +277,7 @@ function draw() {
   drawControls(element(viewer, "div", { class: "controls" }));
   const panes = element(viewer, "div", { class: "panes" });
   const grid = element(panes, "div", { class: "pane" });
-  element(grid, "p", { class: "faint" }, "Rows: layers; columns: heads. Rows of a picture: queries; columns: keys.");
+  element(grid, "p", { class: "faint" }, "Rows are layers, columns are heads; within each map, rows are queries and columns are keys.");
   drawGrid(grid);
   const pane = element(panes, "div", { class: "pane", id: "figure" });
   const legend = element(pane, "div", { class: "legend" });

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <map>
 #include <set>
 
 #include "base/format.h"
@@ -52,6 +53,26 @@ std::vector<size_t> baselines_of(const SweepResults& results) {
   return baselines;
 }
 
+// For each row the first one with a mean that trains the same weights: itself, if there is none.
+std::vector<size_t> trainings_of(const SweepResults& results,
+                                 std::span<const std::optional<SeedMean>> means) {
+  std::map<size_t, size_t> first;  // by the row that SweepResults names
+  std::vector<size_t> trainings(means.size());
+  for (size_t i = 0; i < means.size(); ++i) {
+    const size_t training = results.rows[i].same_training.value_or(i);
+    trainings[i] = means[i] ? first.emplace(training, i).first->second : i;
+  }
+  return trainings;
+}
+
+std::vector<int64_t> seeds_of(const RowRecord& row, Metric metric) {
+  std::vector<int64_t> seeds;
+  for (const RunRecord& run : row.runs) {
+    if (run.finished && run.figures[metric]) seeds.push_back(run.seed);
+  }
+  return seeds;
+}
+
 // As printed, more than one unit of the last decimal.
 bool prints_a_difference(double difference) {
   return std::round(std::abs(difference) * std::pow(10.0, kScoreDecimals)) > 1.0;
@@ -75,7 +96,8 @@ void add_differences(const SweepResults& results, Metric metric, std::vector<Row
     const bool comparable = !results.rows[i].incomparable[metric];
     means.push_back(comparable ? out[i].means[metric] : std::nullopt);
   }
-  const std::vector<SeedTests> tests = seed_tests(means, baselines_of(results));
+  const std::vector<size_t> trainings = trainings_of(results, means);
+  const std::vector<SeedTests> tests = seed_tests(means, baselines_of(results), trainings);
   for (size_t i = 0; i < out.size(); ++i) {
     Difference& difference = out[i].differences[metric];
     difference.unstable = tests[i].unstable;
@@ -85,7 +107,14 @@ void add_differences(const SweepResults& results, Metric metric, std::vector<Row
                                         results.rows[k].paper.figures[metric]);
     difference.test = tests[i].over_seeds;
     difference.welch = tests[i].welch;
-    if (means[i] && means[k]) difference.ours = means[i]->mean - means[k]->mean;
+    if (!means[i] || !means[k]) continue;
+    difference.ours = means[i]->mean - means[k]->mean;
+    const RowRecord &row = results.rows[i], &base = results.rows[k];
+    const std::vector<int64_t> seeds = seeds_of(row, metric);
+    if (seeds.size() > 1 && trainings[i] == trainings[k] && seeds == seeds_of(base, metric)) {
+      difference.test = paired_test(values_of(base, metric), values_of(row, metric));
+      difference.welch = {};
+    }
   }
 }
 

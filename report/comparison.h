@@ -38,7 +38,7 @@ struct Difference {
   std::optional<double> ours;            ///< row - baseline
   std::optional<double> paper;           ///< the same in the paper
   bool unstable = false;                 ///< the row varies more than the others: unstable_rows
-  std::optional<SeedTest> test;          ///< SeedTests::over_seeds
+  std::optional<SeedTest> test;          ///< SeedTests::over_seeds, or paired_test: see compare()
   std::optional<SeedTest> welch;         ///< SeedTests::welch
   std::optional<double> holm;            ///< test's p-value, adjusted for the table's rows
   std::optional<double> p_sentences;     ///< paired bootstrap over sentences, as sacreBLEU's
@@ -53,9 +53,11 @@ struct RowComparison {
 };
 
 /// One entry per row. A difference is significant if
-/// - the test over seeds is (SeedTests::over_seeds), with its p-value adjusted by Holm's method for
-///   the rows tested in this metric, below kSignificance. It needs a row of the table with at least
-///   two seeds that are not all equal, and assumes that the rows vary equally between seeds;
+/// - the test over seeds is (SeedTests::over_seeds; paired_test of rows that train the same weights
+///   with the same seeds and are only evaluated differently), with its p-value adjusted by Holm's
+///   method for the rows tested in this metric, below kSignificance. It needs a row of the table
+///   with at least two seeds that are not all equal, and assumes that the rows vary equally between
+///   seeds;
 /// - for a metric with a test over sentences (MetricFacts::bootstrap): the bootstrap over sentences
 ///   and seeds together is, below kSignificance. Where the test over seeds is impossible, this and
 ///   the paired bootstrap over sentences decide, without correction;

@@ -18,7 +18,7 @@ namespace attn {
 namespace {
 
 constexpr const char* kHeadsCaption =
-    "Of the runs with a heads.json (attn heads RUN --prune --json RUN/heads.json); means over "
+    "For the runs with a heads.json (attn heads RUN --prune --json RUN/heads.json); means over "
     "seeds. Importance is |context · gradient| (Michel et al. 2019), as the share of each kind of "
     "attention. The least important heads are masked first; the share that can be masked is the "
     "largest one at which BLEU is at most 1 lower.";
@@ -48,9 +48,9 @@ std::string scored_weights(const SweepResults& results) {
     if (names.empty()) weights.push_back(own);
     names += (names.empty() ? "" : ", ") + row.name;
   }
-  if (weights.empty()) return "All scores are of " + first + ".";
-  std::string text = "Scores are of " + first;
-  for (const std::string& own : weights) text += "; in " + rows[own] + " of " + own;
+  if (weights.empty()) return "All scores were computed with " + first + ".";
+  std::string text = "Scores were computed with " + first;
+  for (const std::string& own : weights) text += "; for " + rows[own] + " with " + own;
   return text + ".";
 }
 
@@ -160,7 +160,7 @@ std::string curve_section(const SweepResults& results, std::span<const RowGroup>
   return section("Learning curves",
                  "Perplexity of the evaluator " + results.evaluators[Metric::loss] +
                      ", lower is better: mean over seeds, with the range of the seeds as a band. "
-                     "In each plot in grey: " +
+                     "The grey line in each plot is " +
                      results.rows.front().name + ".") +
          grid;
 }

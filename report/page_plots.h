@@ -20,15 +20,15 @@ struct PlotPanel {
   Plot plot;
 };
 
-/// The differences of all rows from the first one, by group. A panel for each metric with
+/// The differences of all rows from their baselines, by group. A panel for each metric with
 /// differences, scores of outputs first; no panels if there are none.
 Forest differences_forest(const SweepResults& results, std::span<const RowComparison> comparisons,
                           std::span<const RowGroup> groups);
 
 /// Learning curves: a panel for each group (several for large ones) with the first row in grey, or
 /// one with the first row alone. Lines are means over seeds, bands reach from the lowest to the
-/// highest seed. All panels have the same ordinate, from the best row to about twice the first
-/// row's result: values beyond it are marked at the edge.
+/// highest seed. All panels have the same ordinate, from the best row to 1.6 times the result of
+/// the worst one that is no outlier: values beyond it are marked at the edge.
 std::vector<PlotPanel> learning_curves(const SweepResults& results,
                                        std::span<const RowGroup> groups);
 

@@ -76,6 +76,8 @@ struct RowRecord {
   std::map<std::string, std::string> values;  ///< value of every option as JSON text, by path
   std::vector<std::string> changed;           ///< paths in which it differs from the first row
   size_t baseline = 0;                        ///< the row that it is compared with
+  /// The first earlier row that trains the same weights and is only evaluated differently.
+  std::optional<size_t> same_training;
   PaperRecord paper;
   std::vector<RunRecord> runs;  ///< by seed
   /// Scored on another text than the first row or the baseline, or (perplexity) per token of

@@ -42,6 +42,10 @@ SeedVariance own_variance(const SeedMean& row) {
   return {.variance = squared(row.deviation), .degrees = static_cast<double>(row.seeds - 1)};
 }
 
+bool has_own_training(std::span<const size_t> trainings, size_t row) {
+  return trainings.empty() || trainings[row] == row;
+}
+
 // The p-value of a row's variance against that of the others.
 double variance_p_value(std::span<const SeedMean> rows, size_t row, std::vector<bool> left_out) {
   left_out[row] = true;
@@ -127,12 +131,17 @@ std::optional<SeedTest> welch_test(const SeedMean& base, const SeedMean& row) {
 }
 
 std::vector<SeedTests> seed_tests(std::span<const std::optional<SeedMean>> rows,
-                                  std::span<const size_t> baselines) {
+                                  std::span<const size_t> baselines,
+                                  std::span<const size_t> trainings) {
   std::vector<SeedTests> tests(rows.size());
-  std::vector<SeedMean> means;
-  for (const auto& row : rows) means.push_back(row.value_or(SeedMean{}));
-  const std::vector<bool> unstable = unstable_rows(means);
-  const auto common = pooled_variance(means, unstable);
+  std::vector<SeedMean> means, independent;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    means.push_back(rows[i].value_or(SeedMean{}));
+    independent.push_back(has_own_training(trainings, i) ? means[i] : SeedMean{});
+  }
+  std::vector<bool> unstable = unstable_rows(independent);
+  const auto common = pooled_variance(independent, unstable);
+  for (size_t i = 0; i < trainings.size(); ++i) unstable[i] = unstable[trainings[i]];
   const auto variance_of = [&](size_t i) { return unstable[i] ? own_variance(means[i]) : *common; };
   for (size_t i = 0; i < rows.size(); ++i) {
     tests[i].unstable = unstable[i];
@@ -147,11 +156,25 @@ std::vector<SeedTests> seed_tests(std::span<const std::optional<SeedMean>> rows,
   return tests;
 }
 
+std::optional<SeedTest> paired_test(std::span<const double> base, std::span<const double> row) {
+  std::vector<double> differences;
+  for (size_t i = 0; i < std::min(base.size(), row.size()); ++i) {
+    differences.push_back(row[i] - base[i]);
+  }
+  const std::optional<SeedMean> mean = seed_mean(differences);
+  if (!mean || !has_variance(*mean)) return {};
+  const auto seeds = static_cast<double>(mean->seeds);
+  return tested(mean->mean, std::sqrt(squared(mean->deviation) / seeds), seeds - 1.0);
+}
+
 std::optional<PlannedDifference> planned_detectable_difference(std::span<const int64_t> seeds,
-                                                               std::span<const size_t> baselines) {
+                                                               std::span<const size_t> baselines,
+                                                               std::span<const size_t> trainings) {
   double degrees = 0.0;
-  for (const int64_t of_row : seeds)
-    degrees += static_cast<double>(std::max<int64_t>(of_row - 1, 0));
+  for (size_t i = 0; i < seeds.size(); ++i) {
+    if (!has_own_training(trainings, i)) continue;
+    degrees += static_cast<double>(std::max<int64_t>(seeds[i] - 1, 0));
+  }
   if (degrees == 0.0) return {};
   const SeedVariance unit{.variance = 1.0, .degrees = degrees};
   PlannedDifference worst;

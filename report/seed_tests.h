@@ -79,6 +79,10 @@ struct SeedTests {
 /// unstable; an unstable row, also a baseline, has its own variance. Rows without a mean or with
 /// values that are not finite are not tested.
 ///
+/// `trainings[i]` is the first row that trains the same weights as row i: itself, unless the rows
+/// differ in their evaluation alone (empty: all train their own). Scores of the same weights are
+/// not independent, so that only the first of such rows enters the pooled variance.
+///
 /// With few seeds per row the variance of two rows is a poor estimate: for two seeds each it has
 /// two degrees of freedom, and the critical t after correction for 18 rows is 18.9; that of 19 rows
 /// has 19 (3.4). The price is that rows are assumed to vary equally: with 19 rows of two seeds, one
@@ -86,7 +90,12 @@ struct SeedTests {
 /// % of tables, and after Holm's correction in 9 % (three seeds: 18 %, 7 %; simulated), since the F
 /// test finds only every fourth (every second) such row.
 std::vector<SeedTests> seed_tests(std::span<const std::optional<SeedMean>> rows,
-                                  std::span<const size_t> baselines);
+                                  std::span<const size_t> baselines,
+                                  std::span<const size_t> trainings = {});
+
+/// Student's t test of the differences row - base of the same trainings, evaluated in two ways: one
+/// value for each seed. None for fewer than two seeds, and if all differences are equal.
+std::optional<SeedTest> paired_test(std::span<const double> base, std::span<const double> row);
 
 /// The smallest difference from a baseline that can be planned to be found.
 struct PlannedDifference {
@@ -97,7 +106,9 @@ struct PlannedDifference {
 /// The smallest difference that pooled_test finds with probability kPower, before a sweep, in the
 /// row with the fewest seeds, its baseline's included; 0 seeds are a row that is not trained. None
 /// if there would be no test: fewer than two seeds in every row, or no row with its baseline.
-std::optional<PlannedDifference> planned_detectable_difference(std::span<const int64_t> seeds,
-                                                               std::span<const size_t> baselines);
+/// `trainings` as in seed_tests.
+std::optional<PlannedDifference> planned_detectable_difference(
+    std::span<const int64_t> seeds, std::span<const size_t> baselines,
+    std::span<const size_t> trainings = {});
 
 }  // namespace attn

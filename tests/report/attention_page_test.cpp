@@ -1,5 +1,7 @@
 #include "report/attention_page.h"
 
+#include <regex>
+#include <set>
 #include <string>
 
 #include "tests/support/catch.h"
@@ -36,6 +38,21 @@ TEST_CASE("the attention page needs no other file and is readable without script
   // The mean of both heads, 0.75 for the first query's first key.
   CHECK_THAT(page, contains("opacity=\"0.75\""));
   CHECK_THAT(page, contains("\"kind\":\"cross\",\"layer\":0,\"heads\":2"));
+}
+
+TEST_CASE("every colour of the attention page is one of the page's style") {
+  const std::string page = attention_page(small_report());
+  std::set<std::string> defined, used;
+  const std::regex property(R"(--[a-z0-9]+\b)");
+  for (std::sregex_iterator at(page.begin(), page.end(), property), end; at != end; ++at) {
+    const bool sets = at->suffix().str().starts_with(":");
+    (sets ? defined : used).insert(at->str());
+  }
+  CHECK(used.size() > 10);
+  for (const std::string& name : used) {
+    CAPTURE(name);
+    CHECK((defined.contains(name) || name == "--c"));  // --c: of each element of a plot
+  }
 }
 
 TEST_CASE("tokens cannot end the script of the attention page") {

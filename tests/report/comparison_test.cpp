@@ -210,8 +210,29 @@ TEST_CASE("the summary has the rank correlation and what the seeds can detect") 
   CHECK(first.test->interval.low < *first.ours);
   CHECK(*first.ours < first.test->interval.high);
   // All of the paper's BLEU are equal: no order to compare with.
-  const std::string bleu = summary(results, compared, kMetrics[2]);
-  CHECK(bleu.find("Kendall") == std::string::npos);
+  for (const MetricFacts& facts : kMetrics) {
+    if (facts.metric != Metric::bleu) continue;
+    const std::string bleu = summary(results, compared, facts);
+    CHECK_THAT(bleu, contains("BLEU: of 4 rows"));
+    CHECK(bleu.find("Kendall") == std::string::npos);
+  }
+}
+
+TEST_CASE("a row that only evaluates the base's runs differently is compared with each of them") {
+  auto results = sweep({row("base", 0, 0, {run(1, 5, 20), run(2, 6, 30), run(3, 7, 25)}),
+                        row("beam", 0, 0, {run(1, 5, 21), run(2, 6, 32), run(3, 7, 28)}),
+                        row("heads", 0, 0, {run(1, 6, 20), run(2, 7, 33), run(3, 8, 22)})});
+  results.rows[1].same_training = 0;
+  const auto compared = compare(results);
+  const Difference& beam = compared[1].differences[Metric::bleu];
+  CHECK(*beam.ours == Approx(2.0));
+  CHECK(beam.test->degrees == 2);
+  CHECK(beam.test->p_value == Approx(0.07417990022744853));
+  CHECK(!compared[1].differences[Metric::loss].test);  // of the same weights
+  // Two degrees of freedom of the base and two of heads: beam's are the base's.
+  CHECK(compared[2].differences[Metric::bleu].test->degrees == 4);
+  results.rows[1].runs.pop_back();  // seeds of its own
+  CHECK(compare(results)[1].differences[Metric::bleu].test->degrees == 4);
 }
 
 TEST_CASE("BLEU's differences are tested over sentences, and over seeds where there are several") {

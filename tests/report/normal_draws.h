@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "report/seed_tests.h"
 
 namespace attn::testing {
 
@@ -19,6 +20,11 @@ inline std::vector<double> normal_draws(int64_t count, double mean, double devia
     out.push_back(mean + deviation * radius * std::cos(2 * std::numbers::pi * random.uniform()));
   }
   return out;
+}
+
+/// Mean and deviation of normal draws.
+inline SeedMean drawn(int64_t seeds, double mean, double deviation, Random& random) {
+  return *seed_mean(normal_draws(seeds, mean, deviation, random));
 }
 
 }  // namespace attn::testing

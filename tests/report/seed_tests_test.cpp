@@ -11,6 +11,7 @@
 #include "tests/support/golden_json.h"
 
 using namespace attn;
+using testing::drawn;
 
 namespace {
 
@@ -49,10 +50,6 @@ double false_positives(std::optional<SeedTest> (*test)(const SeedMean&, const Se
     found += test(*base, *row)->p_value < kSignificance;
   }
   return static_cast<double>(found) / kTrials;
-}
-
-SeedMean drawn(int64_t seeds, double mean, double deviation, Random& random) {
-  return *seed_mean(testing::normal_draws(seeds, mean, deviation, random));
 }
 
 // Rows of equal means and deviations.
@@ -320,6 +317,39 @@ TEST_CASE("rows without any deviation are tested with that of the others") {
   }
 }
 
+TEST_CASE("rows that evaluate the same trainings differently count once") {
+  constexpr int kTables = 4'000;
+  Random random(61);
+  int found = 0, alone = 0;
+  for (int i = 0; i < kTables; ++i) {
+    // Six rows of two seeds; the last four evaluate the first one's weights.
+    auto rows = drawn_table(6, 2, random);
+    for (size_t row = 2; row < rows.size(); ++row) {
+      rows[row] = rows[0];
+      rows[row]->mean += static_cast<double>(row);
+    }
+    const std::vector<size_t> trainings = {0, 1, 0, 0, 0, 0};
+    const auto tests = attn::seed_tests(rows, std::vector<size_t>(6, 0), trainings);
+    CHECK(tests[1].over_seeds->degrees == 2);
+    found += tests[1].over_seeds->p_value < kSignificance;
+    alone += seed_tests(rows)[1].over_seeds->p_value < kSignificance;
+  }
+  CHECK(static_cast<double>(found) / kTables == Approx(kSignificance).margin(0.012));
+  CHECK(static_cast<double>(alone) / kTables > 0.08);
+}
+
+TEST_CASE("two evaluations of the same trainings are compared seed by seed") {
+  const std::vector<double> base = {20.0, 30.0, 25.0}, row = {21.0, 32.0, 28.0};
+  const SeedTest test = *paired_test(base, row);
+  CHECK(test.degrees == 2);
+  CHECK(test.p_value == Approx(0.07417990022744853));  // scipy.stats.ttest_rel(row, base)
+  CHECK(test.interval.low == Approx(-0.4841377117503217));
+  CHECK(test.interval.high == Approx(4.484137711750322));
+  CHECK(!paired_test(base, base));
+  CHECK(!paired_test(std::vector<double>{1.0}, std::vector<double>{2.0}));
+  CHECK(!paired_test(base, std::vector<double>{1.0, NAN, 2.0}));
+}
+
 TEST_CASE("collapsed rows, whose seeds all have the same score, do not change the level") {
   constexpr int kTables = 2'000;
   Random random(53);
@@ -352,49 +382,5 @@ TEST_CASE("a row that diverged is not tested, and does not change the tests of t
     std::swap(rows.front(), rows.back());
     for (const SeedTests& tests : seed_tests(rows)) CHECK(!tests.over_seeds);
     std::swap(rows.front(), rows.back());
-  }
-}
-
-TEST_CASE("a difference of the planned size is found in four of five sweeps") {
-  const std::vector<int64_t> seeds = {5, 3, 4, 0, 3};
-  const auto planned = *planned_detectable_difference(seeds, std::vector<size_t>(5, 0));
-  CHECK(planned.seeds == 3);
-  CHECK(planned.baseline_seeds == 5);
-  Random random(17);
-  int found = 0;
-  constexpr int kTrials = 10'000;
-  for (int i = 0; i < kTrials; ++i) {
-    const std::vector<SeedMean> rows = {drawn(5, 25.0, 0.5, random),
-                                        drawn(3, 25.0 + 0.5 * planned.deviations, 0.5, random),
-                                        drawn(4, 25.0, 0.5, random), drawn(3, 25.0, 0.5, random)};
-    found += pooled_test(rows[0], rows[1], *pooled_variance(rows))->p_value < kSignificance;
-  }
-  CHECK(static_cast<double>(found) / kTrials == Approx(kPower).margin(0.015));
-}
-
-TEST_CASE("more seeds or more rows detect smaller differences, and one seed a row none") {
-  const auto planned = [](std::vector<int64_t> seeds) {
-    const std::vector<size_t> baselines(seeds.size(), 0);
-    const auto found = planned_detectable_difference(seeds, baselines);
-    return found ? std::optional(found->deviations) : std::nullopt;
-  };
-  CHECK(!planned({}));
-  CHECK(!planned({3}));
-  CHECK(!planned({3, 0}));
-  CHECK(!planned({0, 4}));
-  CHECK(!planned({1, 1, 1}));
-  CHECK(*planned({1, 1, 2}) > 0);
-  // A row with fewer seeds, or whose baseline has fewer, decides.
-  const auto with =
-      planned_detectable_difference(std::vector<int64_t>{5, 3, 3}, std::vector<size_t>{0, 0, 1});
-  CHECK((with->baseline_seeds == 3 && with->seeds == 3));
-  CHECK(with->deviations > *planned({5, 3, 3}));
-  CHECK(planned_detectable_difference(std::vector<int64_t>{0, 3, 3}, std::vector<size_t>{0, 0, 1}));
-  double last = INFINITY;
-  for (int64_t seeds = 2; seeds < 40; ++seeds) {
-    const double difference = *planned({seeds, seeds});
-    CHECK(difference < last);
-    CHECK(*planned({seeds, seeds, seeds}) < difference);
-    last = difference;
   }
 }
