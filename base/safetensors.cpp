@@ -154,7 +154,7 @@ class HeaderGuard {
     } else if (event == Event::key) {
       const auto& key = parsed.get_ref<const std::string&>();
       if (!keys_.at(static_cast<size_t>(depth)).insert(key).second) {
-        throw Broken{"its header has " + shown(key) + " twice"};
+        throw Broken{"its header has a duplicate key " + shown(key)};
       }
     }
     return true;
@@ -171,7 +171,7 @@ nlohmann::json parse_header(std::string_view text) {
   try {
     header = nlohmann::json::parse(text.begin(), text.end(), std::ref(guard));
   } catch (const nlohmann::json::exception&) {
-    throw Broken{"its header is not JSON: it is damaged or no safetensors file"};
+    throw Broken{"its header is not JSON: it is damaged or not a safetensors file"};
   }
   if (!header.is_object()) throw Broken{"its header is not a JSON object"};
   return header;
@@ -181,16 +181,16 @@ std::string_view header_text(std::span<const std::byte> file) {
   const std::string size = std::to_string(file.size());
   uint64_t length = 0;
   if (file.size() < sizeof length) {
-    throw Broken{"it has only " + size + " bytes: it is truncated or no safetensors file"};
+    throw Broken{"it has only " + size + " bytes: it is truncated or not a safetensors file"};
   }
   std::copy_n(file.begin(), sizeof length, reinterpret_cast<std::byte*>(&length));
   if (length > header_limit) {
     throw Broken{"it claims a header of " + std::to_string(length) +
-                 " bytes: it is damaged or no safetensors file"};
+                 " bytes: it is damaged or not a safetensors file"};
   }
   if (length > file.size() - sizeof length) {
     throw Broken{"it claims a header of " + std::to_string(length) + " bytes but has " + size +
-                 " in all: it is truncated or no safetensors file"};
+                 " in all: it is truncated or not a safetensors file"};
   }
   const std::string_view text(reinterpret_cast<const char*>(file.data()) + sizeof length, length);
   if (!text.starts_with('{')) throw Broken{"its header does not begin with '{'"};

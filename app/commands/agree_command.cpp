@@ -53,9 +53,9 @@ void add_agree_command(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
       "agree", "Print the trees on which several parses of the same sentences agree");
   command->footer(
-      "Files have one tree per line, aligned, or are n-best lists, whose first trees count. Prints "
-      "the first\nfile's tree of every sentence on which all files agree, and the number kept on "
-      "stderr.\n"
+      "The files have one tree per line and are aligned, or are n-best lists, of which the first "
+      "trees are\nused. Prints the first file's tree for every sentence on which all files agree; "
+      "the number of trees\nkept goes to stderr.\n"
       "Example: attn agree one.ptb two.ptb --min-words 4 > silver.ptb");
   command->add_option("files", options->files, "two or more files of trees")->required();
   command

@@ -86,7 +86,8 @@ void add_attention_command(CLI::App& app, const Context& context) {
   command->add_option("--html", options->html, "HTML file to write");
   command->add_option("--json", options->json, "JSON file to write");
   command
-      ->add_option("--lines", options->limits.lines, "use only this many sentences from the start")
+      ->add_option("--lines", options->limits.lines,
+                   "number of sentences to use, from the start of the file")
       ->check(CLI::Range(1, 10000))
       ->capture_default_str();
   command

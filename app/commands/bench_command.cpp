@@ -254,11 +254,11 @@ void add_bench_command(CLI::App& app, const Context& context) {
         ->check(CLI::Range(int64_t{1}, kLargest))
         ->capture_default_str();
   };
-  numbers("--lengths", options->table1.lengths, "n: tokens of a sentence");
+  numbers("--lengths", options->table1.lengths, "n: tokens per sentence");
   numbers("--widths", options->table1.widths, "d: width of the layer, with heads of 64");
   numbers("--windows", options->table1.windows, "r of restricted self-attention");
   numbers("--kernels", options->table1.kernels, "k of convolutions, odd");
-  table1->add_option("--tokens", options->table1.tokens, "positions of a batch")
+  table1->add_option("--tokens", options->table1.tokens, "positions per batch")
       ->check(CLI::Range(int64_t{1}, kLargest))
       ->capture_default_str();
   table1->add_option("--seconds", options->table1.seconds, "seconds of measurement per point")
@@ -271,7 +271,7 @@ void add_bench_command(CLI::App& app, const Context& context) {
       command->add_subcommand("search", "Beam search of a trained translator: sentences/s");
   search->add_option("run", options->config, kModelArgument)->required();
   search->add_option("text", options->text, "text to translate")->required();
-  search->add_option("--set", options->assignments, "override an option, search.beam=4")
+  search->add_option("--set", options->assignments, "override an option, such as search.beam=4")
       ->allow_extra_args(false);
   search->add_option("--at-once", options->at_once, "lines per call (default: 1,32,1000)")
       ->delimiter(',')
@@ -282,7 +282,8 @@ void add_bench_command(CLI::App& app, const Context& context) {
   search->add_flag("--json", options->json, "print JSON in full precision");
   search->footer("Example: attn bench search runs/tiny corpora/multi30k/test_2016_flickr.en");
   search->callback([options, &context] { bench_search(*options, context.device); });
-  CLI::App* peak = command->add_subcommand("peak", "Peak of matrix products in fp32 and bf16");
+  CLI::App* peak =
+      command->add_subcommand("peak", "Peak throughput of matrix products in fp32 and bf16");
   peak->add_flag("--json", options->json, "print JSON");
   peak->footer("Example: attn bench peak");
   peak->callback([options, &context] { bench_peak(*options, context.device); });

@@ -54,8 +54,8 @@ void add_config_command(CLI::App& app) {
   CLI::App* command =
       app.add_subcommand("config", "Print a resolved config, or explain every option");
   command->footer(
-      "Prints the config as JSON with its base and all defaults filled in, and on stderr the\n"
-      "number of parameters. With --explain: one line per option with its value, meaning and "
+      "Prints the config as JSON, with its base and all defaults filled in; the number of\n"
+      "parameters goes to stderr. With --explain: one line per option with its value, meaning and "
       "type.\n"
       "Examples:\n"
       "  attn config experiments/multi30k/tiny.json --set model.heads=8\n"

@@ -84,8 +84,9 @@ void add_evaluate_command(CLI::App& app, const Context& context) {
       "an\nensemble, with the evaluators and the text of the first.\n"
       "Example: attn eval runs/tiny/averaged --set search.beam=5 --json");
   command
-      ->add_option("runs", options->runs,
-                   std::string(kModelArgument) + "; several: an ensemble, with equal vocabularies")
+      ->add_option(
+          "runs", options->runs,
+          std::string(kModelArgument) + "; several: an ensemble with identical vocabularies")
       ->required();
   command->add_option("--set", options->assignments, "override an option, path=value")
       ->allow_extra_args(false);

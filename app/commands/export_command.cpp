@@ -27,7 +27,7 @@ void print_notes(const ExportSource& source, const ExportOptions& options) {
   const SearchConfig& search = source.search;
   if (search.penalty == LengthPenalty::gnmt && search.alpha != 0.0) {
     std::cerr << "note: search.penalty gnmt has no counterpart in " << options.target
-              << ", which divides by a power of the length; for equal translations set "
+              << ", which divides by a power of the length; for identical translations set "
                  "length_penalty 0 there, and --set alpha=0 here\n";
   }
   const bool table = source.config.position != Position::sinusoidal;
@@ -77,7 +77,7 @@ void add_export_command(CLI::App& app) {
   command->add_option("--to", options->target, "ctranslate2 or huggingface")
       ->required()
       ->check(CLI::IsMember({"ctranslate2", "huggingface"}));
-  command->add_option("--output", options->output, "new directory")->required();
+  command->add_option("--output", options->output, "directory to create")->required();
   command
       ->add_option("--weights", options->weights,
                    "fp32, or int8 (CTranslate2 only), which takes a quarter of the space")

@@ -66,13 +66,14 @@ void add_fuse_command(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
       "fuse", "Fuse parses of the same sentences by several parsers into one tree each");
   command->footer(
-      "Files have one tree per line, aligned, or are n-best lists (attn parse --nbest-list). "
-      "Prints one tree\nper sentence: that whose labelled brackets have the highest expected F1. "
-      "It may combine brackets of\nseveral trees. Files have equal weight, trees of an n-best "
-      "list their probability in the list, or equal\nweights with --samples. The parsers may "
-      "differ in vocabulary, tree form and kind, unlike those of an\nensemble; the words must be "
-      "equal, and labels are compared as written. A file without a sentence has no\nvote on it; a "
-      "sentence that no file has is \"()\", and is dropped with --min-f1.\n"
+      "The files have one tree per line and are aligned, or are n-best lists (attn parse "
+      "--nbest-list).\nPrints one tree per sentence: the one whose labelled brackets have the "
+      "highest expected F1. It may\ncombine brackets of several trees. Files are weighted equally, "
+      "trees of an n-best list by their\nprobability within the list, or equally with --samples. "
+      "Unlike in an ensemble, the parsers may\ndiffer in vocabulary, tree form and kind; the words "
+      "must be equal, and labels are compared as\nwritten. A file that lacks a sentence has no "
+      "vote "
+      "on it; a sentence that all files lack is printed as\n\"()\", or dropped with --min-f1.\n"
       "Examples:\n"
       "  attn parse runs/one --beam 21 --nbest 21 --nbest-list < sentences > one.nbest\n"
       "  attn parse runs/two --beam 21 --nbest 21 --nbest-list < sentences > two.nbest\n"

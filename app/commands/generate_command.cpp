@@ -42,8 +42,9 @@ void add_generate_command(CLI::App& app) {
       "three\nsamples.\n"
       "Example: attn generate toy --train 20000 --seed 1");
   command
-      ->add_option("directory", options->directory,
-                   "output directory, created if missing; other text in it is not replaced")
+      ->add_option(
+          "directory", options->directory,
+          "output directory, created if missing; files with other content are not replaced")
       ->required();
   const CLI::Range pairs(int64_t{0}, kMostPairs);
   command->add_option("--train", options->sizes.train, "training pairs")

@@ -109,7 +109,8 @@ void add_heads_command(CLI::App& app, const Context& context) {
                    "parallel text, given like data.valid; for a parser a file of trees")
       ->required();
   command
-      ->add_option("--lines", options->limits.lines, "use only this many sentences from the start")
+      ->add_option("--lines", options->limits.lines,
+                   "number of sentences to use, from the start of the file")
       ->check(CLI::Range(int64_t{1}, std::numeric_limits<int64_t>::max()))
       ->capture_default_str();
   command

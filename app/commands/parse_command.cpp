@@ -104,7 +104,7 @@ void add_parse_command(CLI::App& app, const Context& context) {
       "Prints one bracketed tree per input line, \"()\" for an empty line. The input is tokenized, "
       "words\nseparated by white space, unless --tokenize is given; round brackets are escaped. "
       "With nbest > 1\nit prints exactly nbest trees per sentence; if search finds fewer, the last "
-      "ones are flat with\nscore -inf. --nbest-list omits these. Several runs are an ensemble.\n"
+      "ones are flat with\nscore -inf. --nbest-list omits these. Several runs form an ensemble.\n"
       "Examples:\n"
       "  attn parse runs/craft < sentences > trees\n"
       "  attn parse runs/craft/seed-1 runs/craft/seed-2 --input sentences --output trees\n"

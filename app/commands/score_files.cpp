@@ -38,7 +38,7 @@ void score_text(const ScoreTextArguments& arguments) {
   for (const std::string& name : arguments.metrics) {
     const bool repeated = std::ranges::any_of(
         metrics, [&](const NamedMetric& metric) { return metric.name == name; });
-    if (repeated) throw ConfigError("--metrics: " + name + ": given twice");
+    if (repeated) throw ConfigError("--metrics: " + name + ": duplicate metric");
     metrics.push_back({name, metric_of(name, bleu, arguments.lowercase)});
     if (name == "bleu" && !arguments.force) warn_if_tokenized(text.hypotheses, bleu);
   }
@@ -52,8 +52,8 @@ void add_score_text_command(CLI::App& score) {
       score.add_subcommand("text", "BLEU, chrF and TER in one call, identical to sacreBLEU 2.x");
   text->footer(
       "Prints a line per metric, with sacreBLEU's signature; with --baseline or --confidence also "
-      "the\nbootstrap of each. --json prints an object by metric. More options of a metric: attn "
-      "score\nbleu, chrf, ter.\n"
+      "the\nbootstrap of each. --json prints an object keyed by metric. For more options of a "
+      "metric, see\nattn score bleu, chrf and ter.\n"
       "Examples:\n"
       "  attn score text out.de ref.de\n"
       "  attn score text out.de ref.de --metrics bleu,chrf++ --baseline base.de");

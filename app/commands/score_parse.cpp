@@ -189,9 +189,10 @@ void add_score_parse_command(CLI::App& score) {
       "  attn parse RUN < dev.txt | attn score parse gold.ptb - --json\n"
       "  attn score parse gold.ptb out.ptb --params new.prm --per-sentence   as EVALB prints it\n"
       "  attn score parse gold.ptb out.ptb --by label\n"
-      "One tree per line, an empty line for no tree. As in EVALB an outer bracket TOP does not "
-      "count, one\nwith another label, e.g. ROOT, does. EVALB skips sentences without a tree and "
-      "sentences whose\nwords differ from gold; strict F1 counts them as wrong.");
+      "One tree per line, an empty line for no tree. As in EVALB, an outer TOP bracket is not "
+      "counted; one\nwith another label, such as ROOT, is. EVALB skips sentences without a tree "
+      "and "
+      "sentences whose\nwords differ from the gold tree's; strict F1 counts them as wrong.");
   auto arguments = std::make_shared<ScoreParseArguments>();
   parse->add_option("GOLD", arguments->gold, "Gold trees")->required();
   parse

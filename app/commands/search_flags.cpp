@@ -16,15 +16,16 @@ std::vector<std::string> SearchFlags::assignments() const {
 
 CLI::Option* add_search_flags(CLI::App* command, SearchFlags& flags, const std::string& example) {
   command
-      ->add_option("runs", flags.runs,
-                   std::string(kModelArgument) + "; several: an ensemble, with equal vocabularies")
+      ->add_option(
+          "runs", flags.runs,
+          std::string(kModelArgument) + "; several: an ensemble with identical vocabularies")
       ->required();
   command->add_option("-i,--input", flags.input, "input file (default: standard input)");
   command->add_option("-o,--output", flags.output,
                       "output file, FILE.partial until it is complete (default: standard output)");
-  command->add_option("--beam", flags.beam, "beam size: --set beam=");
-  command->add_option("--nbest", flags.nbest, "size of the n-best list: --set nbest=");
-  command->add_option("--alpha", flags.alpha, "length penalty: --set alpha=");
+  command->add_option("--beam", flags.beam, "beam size, as --set beam=INT");
+  command->add_option("--nbest", flags.nbest, "size of the n-best list, as --set nbest=INT");
+  command->add_option("--alpha", flags.alpha, "α of the length penalty, as --set alpha=FLOAT");
   command
       ->add_option("--set", flags.settings, "override an option of search or runtime: " + example)
       ->allow_extra_args(false);

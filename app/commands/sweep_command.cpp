@@ -38,8 +38,8 @@ void add_sweep_command(CLI::App& app, Context& context) {
           ->capture_default_str();
   CLI::Option* launcher =
       command->add_option("--launcher", options->launcher,
-                          "start each run by this command, such as \"mpirun -np 2\"; --threads is "
-                          "then the number of threads per process multiplied by --jobs");
+                          "command that starts each run, such as \"mpirun -np 2\"; --threads is "
+                          "then the number of threads per process times --jobs");
   command->add_option("--collect", options->collection,
                       "directory of finished runs' small files: runs found there count as "
                       "finished, and runs that finish are added");

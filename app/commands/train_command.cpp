@@ -22,7 +22,7 @@ void add_train_command(CLI::App& app, Context& context) {
   command->add_flag("--resume", options->resume, "resume from the newest checkpoint");
   command
       ->add_option("--wait", options->patience,
-                   "seconds to wait for another process that trains the same run (default: 0)")
+                   "seconds to wait for another process that is training this run (default: 0)")
       ->check(number_from(0.0, 1e9));
   command->add_option("--set", options->assignments, "override an option, path=value; repeatable")
       ->allow_extra_args(false);

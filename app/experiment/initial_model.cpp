@@ -1,6 +1,7 @@
 #include "app/experiment/initial_model.h"
 
 #include "app/experiment/checkpoint.h"
+#include "app/experiment/config_difference.h"
 #include "app/experiment/experiment.h"
 #include "app/experiment/find_checkpoint.h"
 #include "base/enum_names.h"
@@ -78,8 +79,8 @@ std::shared_ptr<const SourceFeatures> InitialModel::features(const DataConfig& d
   return same ? known->with_more_tags(tags_of(data)) : nullptr;
 }
 
-std::vector<std::string> InitialModel::load_into(Seq2SeqModel& model,
-                                                 const Tokenizers& tokenizers) const {
+std::vector<std::string> InitialModel::load_into(Seq2SeqModel& model, const Tokenizers& tokenizers,
+                                                 const Experiment& experiment) const {
   InitialWeights initial{.excluded = {}, .extended = {"feature_weight"}};
   if (tokenizers.source->fingerprint() != tokenizers_.source->fingerprint()) {
     initial.excluded.insert({"source_weight", "shared_weight"});
@@ -99,6 +100,12 @@ std::vector<std::string> InitialModel::load_into(Seq2SeqModel& model,
   }
   std::vector<std::string> lines = {name + ": loaded " + std::to_string(result.loaded) + " of " +
                                     std::to_string(result.parameters) + " parameters"};
+  // Weights of the same shapes may be those of another function, such as of more, narrower heads.
+  const Json before = write_config(load_description(directory_)).at("model");
+  const Json now = write_config(experiment).at("model");
+  for (const std::string& path : changed_paths(before, now)) {
+    lines.push_back("  model." + path + " differs from the checkpoint's config");
+  }
   for (size_t i = 0; i < std::min(result.notes.size(), kMostNotes); ++i) {
     lines.push_back("  " + result.notes[i]);
   }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "app/experiment/experiment.h"
 #include "app/experiment/run_directory.h"
 #include "data/config.h"
 #include "data/source_features.h"
@@ -28,9 +29,11 @@ class InitialModel {
   /// the checkpoint has no features of the same kinds.
   std::shared_ptr<const SourceFeatures> features(const DataConfig& data) const;
 
-  /// Loads the weights that fit the model with these tokenizers. Returns lines for the log. Throws
-  /// ConfigError if nothing fits.
-  std::vector<std::string> load_into(Seq2SeqModel& model, const Tokenizers& tokenizers) const;
+  /// Loads the weights that fit the model of `experiment` with these tokenizers. Returns lines for
+  /// the log, which say what was not loaded and which model options differ. Throws ConfigError if
+  /// nothing fits.
+  std::vector<std::string> load_into(Seq2SeqModel& model, const Tokenizers& tokenizers,
+                                     const Experiment& experiment) const;
 
  private:
   ModelDirectory directory_;

@@ -165,8 +165,8 @@ int with_processes(const Context& context,
   world->leave();
   if (launch->processes == 0) return work(context, alone);
   if (launch->rank > 0) return static_cast<int>(ExitCode::config);
-  throw ConfigError("the launcher says " + launch->said +
-                    ", but MPI knows one process; start with the mpirun of the MPI that this "
+  throw ConfigError(launch->said +
+                    ", but MPI reports a single process; use the mpirun of the MPI that this "
                     "program was built with");
 }
 
@@ -204,7 +204,7 @@ void require_same(Communicator& world, const std::string& own, const std::string
     for (size_t r = 1; r < all.size(); ++r) {
       if (all[r] == all[0]) continue;
       throw ConfigError("process " + std::to_string(r) + " on " + places[r].host.data() +
-                        " has another " + what);
+                        " has a different " + what);
     }
   });
 }

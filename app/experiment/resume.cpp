@@ -52,6 +52,38 @@ std::vector<std::string> resume_conflicts(const Experiment& before, const Experi
   return paths;
 }
 
+bool same_training(const Experiment& a, const Experiment& b) {
+  if (!resume_conflicts(a, b).empty() || a.train.steps != b.train.steps) return false;
+  // With early stopping the evaluation decides how long the run is.
+  return a.train.patience == 0 && b.train.patience == 0;
+}
+
+std::optional<size_t> first_same_training(std::span<const Experiment> configs, size_t at) {
+  for (size_t i = 0; i < at; ++i) {
+    if (same_training(configs[i], configs[at])) return i;
+  }
+  return std::nullopt;
+}
+
+void require_resumable(const std::filesystem::path& run, const Experiment& now) {
+  auto conflicts = resume_conflicts(load_description(run), now);
+  if (!RunDirectory(run).has_trained()) {
+    std::erase_if(conflicts, [](const std::string& path) {
+      return path == "data.source_model" || path == "data.target_model";
+    });
+  }
+  if (conflicts.empty()) return;
+  throw ConfigError(run.string() + ": " + conflicts.front() +
+                    " differs from the run's config.json; resume with the old value, or start a "
+                    "new run with --run");
+}
+
+void require_new_run(const std::filesystem::path& run) {
+  if (!RunDirectory(run).has_run()) return;
+  throw ConfigError(run.string() +
+                    ": the run exists; use --resume to resume it, or another directory with --run");
+}
+
 std::vector<std::string> runtime_changes(const Experiment& before, const Experiment& now) {
   const Json old_values = write_config(before.runtime), values = write_config(now.runtime);
   std::vector<std::string> lines;

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -15,8 +17,21 @@ std::vector<std::string> resume_conflicts(const Experiment& before, const Experi
 /// Paths of differences that change the results of a finished run, including evaluation.
 std::vector<std::string> result_conflicts(const Experiment& before, const Experiment& now);
 
+/// Whether runs of both configs with one seed train the same weights: only search, evaluation or
+/// the averaged checkpoints may differ.
+bool same_training(const Experiment& a, const Experiment& b);
+/// The first of the configs before `at` with the same training as it.
+std::optional<size_t> first_same_training(std::span<const Experiment> configs, size_t at);
+
 /// Differences in "runtime", as text: "runtime.decoder is modules, was packed".
 std::vector<std::string> runtime_changes(const Experiment& before, const Experiment& now);
+
+/// Throws ConfigError if the run's config.json differs from `now` in an option that changes the
+/// updates. Its tokenizers may differ before the first checkpoint.
+void require_resumable(const std::filesystem::path& run, const Experiment& now);
+
+/// Throws ConfigError if the directory has a run that is not to be resumed.
+void require_new_run(const std::filesystem::path& run);
 
 /// Paths in which the config of a trained run differs from its sweep row: result_conflicts if the
 /// run has finished, else resume_conflicts. Ignores the seed, and tokenizers that the row does not

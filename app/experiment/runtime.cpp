@@ -9,12 +9,13 @@ struct FormerPlace {
   const char* section;
   const char* key;
 };
+constexpr FormerPlace kFormerPlaces[] = {{"model", "attention"}, {"search", "decoder"}};
+
 // Earlier versions only had the Transformer. Other architectures have a different "attention".
 bool is_former(const Json& section) {
   const auto architecture = section.find("architecture");
   return architecture == section.end() || *architecture == Json("transformer");
 }
-constexpr FormerPlace kFormerPlaces[] = {{"model", "attention"}, {"search", "decoder"}};
 
 }  // namespace
 

@@ -21,11 +21,11 @@ struct RuntimeConfig {
     visit("decoder", self.decoder,
           "decoder in search: packed inference if the model supports it, or the training modules");
     visit("shard_optimizer", self.shard_optimizer,
-          "training by several processes: shard the optimizer state (ZeRO stage 1); each process "
+          "training with several processes: shard the optimizer state (ZeRO stage 1); each process "
           "updates a part of the weights");
     visit(
         "timeout", self.timeout,
-        "training by several processes: seconds without a message after which one counts as dead");
+        "training with several processes: seconds without a message until one is considered dead");
   }
   bool operator==(const RuntimeConfig&) const = default;
   /// Throws ConfigError naming the first invalid option.

@@ -52,8 +52,13 @@ void require_same_result(const fs::path& run, const Experiment& experiment) {
   if (!finished_result(run, experiment.train)) return;
   const std::vector<std::string> changed = result_conflicts(load_description(run), experiment);
   if (changed.empty()) return;
-  throw ConfigError(run.string() + ": finished and scored with another " + changed.front() +
-                    "; attn eval scores it with other options, and a higher train.steps trains on");
+  if (changed.front() == "train.steps") {  // which early stopping did not reach
+    throw ConfigError(run.string() +
+                      ": ended by train.patience; raise it, or set it to 0, to train on");
+  }
+  throw ConfigError(
+      run.string() + ": finished and scored with a different " + changed.front() +
+      "; to score it with other options use attn eval, to train longer raise train.steps");
 }
 
 Experiment experiment_of_run(const TrainOptions& options, const fs::path& run) {
@@ -61,23 +66,11 @@ Experiment experiment_of_run(const TrainOptions& options, const fs::path& run) {
     throw ConfigError(run.string() + ": not a run directory: " + kConfigFile +
                       " is missing; start a run with attn train CONFIG");
   }
-  const Experiment before = load_description(run);
   const Experiment now = fs::is_directory(options.path)
                              ? load_description(run, options.assignments)
                              : load_experiment(options.path, options.assignments);
-  auto conflicts = resume_conflicts(before, now);
-  // The vocabulary may still change before the first checkpoint.
-  if (!RunDirectory(run).has_trained()) {
-    std::erase_if(conflicts, [](const std::string& path) {
-      return path == "data.source_model" || path == "data.target_model";
-    });
-  }
-  if (!conflicts.empty()) {
-    throw ConfigError(run.string() + ": " + conflicts.front() +
-                      " differs from the run's config.json; resume with the old value, or start "
-                      "a new run with --run");
-  }
-  for (const std::string& change : runtime_changes(before, now)) {
+  require_resumable(run, now);
+  for (const std::string& change : runtime_changes(load_description(run), now)) {
     std::cerr << run.string() << ": " << change << "; resuming with the new value\n";
   }
   return now;
@@ -102,7 +95,8 @@ bool same_bits(const Division& a, const Division& b, int64_t parameters) {
 }
 
 std::string text_of(const Division& division) {
-  const std::string threads = std::to_string(division.threads) + " threads";
+  const std::string threads =
+      std::to_string(division.threads) + (division.threads == 1 ? " thread" : " threads");
   return division.processes == 1 ? threads
                                  : std::to_string(division.processes) + " processes of " + threads;
 }
@@ -123,15 +117,16 @@ std::string keep_division(const fs::path& run, const Context& context,
     if (same_bits(begun, kept, parameters) && has_cores) {
       torch::set_num_threads(static_cast<int>(kept.threads));
       return run.string() + ": resuming with " + text_of(kept) +
-             (kept.processes == begun.processes ? ", as at the start of the run"
-                                                : " for the bits of " + text_of(begun)) +
+             (kept.processes == begun.processes
+                  ? ", as at the start of the run"
+                  : " for the same results as with " + text_of(begun)) +
              " (--threads overrides this)";
     }
   }
   if (same_bits(begun, now, parameters)) return "";
   return run.string() + ": started with " + text_of(begun) + ", resuming with " + text_of(now) +
          (context.threads ? " (--threads)" : "") +
-         "; results may differ in the last digits from an uninterrupted run";
+         "; results may differ from those of an uninterrupted run";
 }
 
 struct PlannedTraining {
@@ -155,9 +150,7 @@ PlannedTraining plan(const TrainOptions& options) {
   const bool begun = RunDirectory(run).has_run();
   if (begun && !options.resume) {
     if (!fs::exists(options.path)) load_experiment(options.path);  // a misspelt config
-    throw ConfigError(run.string() +
-                      ": the run exists; use --resume to resume it, or another directory with "
-                      "--run");
+    require_new_run(run);
   }
   PlannedTraining planned{.run = run, .begun = begun};
   planned.experiment = begun || by_run ? experiment_of_run(options, run)

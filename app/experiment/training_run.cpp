@@ -44,8 +44,8 @@ void TrainingRun::check_memory() {
   trainer_->check_memory(largest_batch(*corpus_, experiment_.data.batch_tokens));
 }
 
-// Saves options that may change on resume (number of steps, evaluation). Removes an earlier result
-// and average, which are then outdated.
+// Saves options that may change on resume (number of steps, evaluation). Removes what an earlier,
+// shorter training left: its result, average and statistics of heads.
 void TrainingRun::update_config() {
   fs::remove(directory_.result());  // result of a shorter training
   const fs::path averaged = directory_.averaged();
@@ -54,6 +54,10 @@ void TrainingRun::update_config() {
   if (removed > 0) {
     progress_->log("removed " + averaged.string() +
                    ", the average of an earlier, shorter training; run attn average again");
+  }
+  if (fs::remove(directory_.heads())) {
+    progress_->log("removed " + directory_.heads().string() +
+                   ", the heads of an earlier, shorter training; run attn heads again");
   }
   save_changed_config();
 }

@@ -7,6 +7,7 @@
 
 #include "app/experiment/checkpoint.h"
 #include "app/experiment/progress_line.h"
+#include "app/experiment/resume.h"
 #include "app/experiment/run_result.h"
 #include "app/experiment/run_tokenizers.h"
 #include "app/experiment/text_keys.h"
@@ -45,6 +46,7 @@ Json decisive(const Experiment& experiment) {
   const EvaluatorConfig& config = experiment.eval[i];
   Json json = write_config(config);
   json["data"] = config.data.empty() ? experiment.data.valid : config.data;
+  for (const char* key : {"name", "every"}) json.erase(key);  // the same values by another name
   return json;
 }
 
@@ -57,7 +59,12 @@ TrainingRun::TrainingRun(const Experiment& experiment, RunDirectory directory, b
       context_(context),
       patience_(patience_seconds),
       world_(world) {
-  first_alone(world_, [&] { lock_ = std::make_unique<RunLock>(directory_.path(), patience_); });
+  first_alone(world_, [&] {
+    lock_ = std::make_unique<RunLock>(directory_.path(), patience_);
+    // Again: the process that had the lock may have begun the run since the caller looked.
+    if (!resume) return require_new_run(directory_.path());
+    if (directory_.has_run()) require_resumable(directory_.path(), experiment_);
+  });
   logging_failures([&] { prepare(resume); });
 }
 
@@ -122,7 +129,9 @@ void TrainingRun::make_trainer() {
 // After restore(), and before the weights are sent to the other processes.
 void TrainingRun::load_initial_weights() {
   if (!initial_ || step() > 0) return;
-  for (const std::string& line : initial_->load_into(*model_, tokenizers_)) progress_->log(line);
+  for (const std::string& line : initial_->load_into(*model_, tokenizers_, experiment_)) {
+    progress_->log(line);
+  }
   trainer_->average().restart();  // it began with the random weights
 }
 
@@ -147,10 +156,10 @@ void TrainingRun::load_data() {
     if (!from.empty()) initial_ = std::make_unique<InitialModel>(from);
     tokenizers_ = training_tokenizers(experiment_, data, initial_.get(), cache, log);
   }
-  std::function<std::string(int64_t)> origin;
+  LineOrigins origins;
   if (data.train != experiment_.data.train) {
-    origin = [this](int64_t line) {
-      return training_place(experiment_.data, static_cast<uint64_t>(experiment_.seed), line);
+    origins = [this](std::span<const int64_t> lines) {
+      return training_places(experiment_.data, static_cast<uint64_t>(experiment_.seed), lines);
     };
   }
   std::atomic<int64_t> pairs = 0;
@@ -171,7 +180,7 @@ void TrainingRun::load_data() {
                    .threads = torch::get_num_threads(),
                    .log = report,
                    .progress = [&pairs](int64_t read) { pairs = read; },
-                   .origin = origin}));
+                   .origins = origins}));
   shown.reset();
   if (!is_first()) return;
   for (const EvaluatorConfig& config : experiment_.eval) {
@@ -192,16 +201,21 @@ void TrainingRun::restore(bool resume, const OptimizerState& whole) {
                     std::to_string(trainer_->state.step));
   }
   if (step() > experiment_.train.steps) {
-    throw ConfigError(format("train.steps: %lld: the run is at step %lld; set at least that many",
-                             static_cast<long long>(experiment_.train.steps),
-                             static_cast<long long>(step())));
+    throw ConfigError(
+        format("train.steps: %lld: the run is already at step %lld; set at least that many",
+               static_cast<long long>(experiment_.train.steps), static_cast<long long>(step())));
   }
   // Scores of the average are repeated unless all of the run is done.
   keep_until_step(directory_.metrics(), step(), has_result() ? "" : "average");
   stream_->restore(trainer_->state.stream);
   TrainState& state = trainer_->state;
   // Of the checkpoint, not of the run, whose config an interrupted resume may have changed.
-  if (decisive(load_description(saved)) != decisive(experiment_) || deciding_text_changed()) {
+  const bool same_metric = decisive(load_description(saved)) == decisive(experiment_);
+  if (!same_metric) {
+    progress_->log(
+        "the evaluator that selects the best checkpoint has changed: it is selected again");
+  }
+  if (!same_metric || deciding_text_changed()) {
     state.best_step = state.without_better = 0;  // the best was selected by a different metric
   } else if (const auto best = best_checkpoint(directory_.checkpoints());
              state.best_step == last->step && !(best && best->checkpoint.step == last->step)) {

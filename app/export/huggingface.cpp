@@ -129,7 +129,7 @@ void require_subwords(const Tokenizer& tokenizer) {
   for (const std::string& token : tokens_of(tokenizer)) {
     if (token == kPadding) {
       reject_option(kMarian, "data.tokenizer", "a vocabulary with the token <pad>",
-                    "which needs this name for its padding");
+                    "which needs this token for padding");
     }
   }
 }
@@ -140,18 +140,18 @@ void require_huggingface(const ExportSource& source) {
   const TransformerConfig& config = source.config;
   if (config.norm != Norm::post) {
     reject_option(kMarian, "model.norm", std::string(enum_name(config.norm)),
-                  "whose Marian normalizes after the residual sum; use --to ctranslate2");
+                  "since Marian models normalize after the residual sum; use --to ctranslate2");
   }
   if (config.position == Position::rotary) {
     reject_option(kMarian, "model.position", "rotary",
-                  "whose Marian adds positions to the embeddings; use --to ctranslate2");
+                  "since Marian models add positions to the embeddings; use --to ctranslate2");
   }
   require_expressible(kMarian, config);
   activation_name(config.activation);
   require_common_specials(kMarian, source.tokenizers);
   if (config.d_model % config.heads != 0) {
     reject_option(kMarian, "model.heads", std::to_string(config.heads),
-                  "which requires a divisor of d_model; use --to ctranslate2");
+                  "which requires that heads divide d_model; use --to ctranslate2");
   }
   require_narrow("model.d_k", config.d_k, config);
   require_narrow("model.d_v", config.d_v, config);

@@ -12,7 +12,7 @@ namespace attn {
 
 void reject_option(const ExportTarget& target, const std::string& option, const std::string& value,
                    const std::string& why) {
-  throw ConfigError(option + ": " + value + ": cannot be expressed in --to " + target.name +
+  throw ConfigError(option + ": " + value + ": cannot be exported with --to " + target.name +
                     (why.empty() ? "" : ", " + why));
 }
 

@@ -15,8 +15,9 @@ namespace fs = std::filesystem;
 constexpr const char* kVocabulary = "vocabulary";
 constexpr const char* kOutputs = "eval";
 
-fs::path place_of(const SweepPlan& plan, const PlannedRun& run, const fs::path& collection) {
-  return collection / plan.rows[run.row].name / run.directory.filename();
+// Runs are SWEEP/ROW/seed-1, also in the collection.
+fs::path place_of(const PlannedRun& run, const fs::path& collection) {
+  return collection / run.directory.parent_path().filename() / run.directory.filename();
 }
 
 // Regular files only, so that a link in a collection copies nothing from elsewhere.
@@ -53,9 +54,13 @@ void copy_vocabularies(const fs::path& from, const fs::path& to) {
     const fs::path copied = to / kVocabulary / entry.path().filename();
     if (!entry.is_directory() || fs::exists(copied)) continue;
     make_directories(copied.parent_path());
-    AtomicDirectory copy(copied);
-    copy_files(entry.path(), copy.path());
-    copy.commit();
+    try {
+      AtomicDirectory copy(copied);
+      copy_files(entry.path(), copy.path());
+      copy.commit();
+    } catch (const DataError&) {
+      if (!fs::exists(copied)) throw;  // else another process has copied it meanwhile
+    }
   }
 }
 
@@ -65,13 +70,13 @@ int64_t take_collected(const SweepPlan& plan, const fs::path& collection) {
   int64_t taken = 0;
   copy_vocabularies(collection, plan.directory);
   for (const PlannedRun& run : plan.runs) {
-    const fs::path place = place_of(plan, run, collection);
+    const fs::path place = place_of(run, collection);
     if (!RunDirectory(place).has_config() || !read_result(place)) continue;
     const std::vector<std::string> changed = row_conflicts(place, run.experiment);
     if (!changed.empty()) {
-      throw ConfigError(place.string() + ": trained with another " + changed.front() +
+      throw ConfigError(place.string() + ": trained with a different " + changed.front() +
                         " than row " + plan.rows[run.row].name + " of " + plan.source.string() +
-                        " has; rename the row, or remove the run from the collection");
+                        "; rename the row, or remove the run from the collection");
     }
     if (RunDirectory(run.directory).has_run() || !finished_result(place, run.experiment.train)) {
       continue;
@@ -87,18 +92,14 @@ int64_t take_collected(const SweepPlan& plan, const fs::path& collection) {
   return taken;
 }
 
-void collect_run(const SweepPlan& plan, const PlannedRun& run, const fs::path& collection) {
-  const fs::path place = place_of(plan, run, collection);
+void collect_run(const PlannedRun& run, const fs::path& collection) {
+  const fs::path place = place_of(run, collection);
   if (inspect_run(run).stage != RunStage::finished) return;
   const bool collected = RunDirectory(place).has_config();
   if (collected && finished_result(place, run.experiment.train)) return;
-  copy_vocabularies(plan.directory, collection);
+  copy_vocabularies(run.directory.parent_path().parent_path(), collection);
   copy_run(run.directory, place,  // of a shorter training
            collected ? AtomicDirectory::Existing::replace : AtomicDirectory::Existing::refuse);
-}
-
-void collect_runs(const SweepPlan& plan, const fs::path& collection) {
-  for (const PlannedRun& run : plan.runs) collect_run(plan, run, collection);
 }
 
 }  // namespace attn

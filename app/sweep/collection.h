@@ -20,10 +20,6 @@ int64_t take_collected(const SweepPlan& plan, const std::filesystem::path& colle
 /// Adds a run to the collection if it is finished and not yet there, with its vocabularies; that of
 /// a shorter training (train.steps) is replaced.
 /// Checkpoints, weights and caches are not copied. Throws DataError.
-void collect_run(const SweepPlan& plan, const PlannedRun& run,
-                 const std::filesystem::path& collection);
-
-/// The same for all runs of the plan.
-void collect_runs(const SweepPlan& plan, const std::filesystem::path& collection);
+void collect_run(const PlannedRun& run, const std::filesystem::path& collection);
 
 }  // namespace attn

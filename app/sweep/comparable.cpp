@@ -52,19 +52,20 @@ void mark_incomparable(SweepResults& out) {
                         const std::string& why) {
     if (std::exchange(row.incomparable[metric], true)) return;
     out.notes.push_back(row.name + ": its " + why + " than that of " + other.name +
-                        ": no difference");
+                        ": no difference is shown");
   };
   const auto compare_with = [&](RowRecord& row, const RowRecord& other) {
     for (const MetricFacts& facts : kMetrics) {
       const auto text = [&](const RunRecord& run) { return run.texts[facts.metric]; };
       if (differs(row, other, text)) {
-        mark(row, other, facts.metric, std::string(facts.title) + " is of another text");
+        mark(row, other, facts.metric,
+             std::string(facts.title) + " was computed on different data");
       }
     }
     const bool parsing = value_of(row, "data.task") == "\"parsing\"";
     const auto vocabulary = [](const RunRecord& run) { return run.target_vocabulary; };
     if (parsing ? other_symbols(row, other) : differs(row, other, vocabulary)) {
-      mark(row, other, Metric::loss, "perplexity is per token of another vocabulary");
+      mark(row, other, Metric::loss, "perplexity is per token of a different vocabulary");
     }
   };
   for (size_t i = 1; i < out.rows.size(); ++i) {

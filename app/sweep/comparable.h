@@ -1,4 +1,4 @@
-// Which rows of a sweep can be compared with the first one, and what to know when comparing them.
+// Which rows of a sweep can be compared with their baselines, and what to know when comparing them.
 #pragma once
 
 #include "report/results.h"

@@ -30,6 +30,7 @@ void read_heads(const std::filesystem::path& file, RunRecord& record) {
     const Json json = parse_json(read_file(file, kLargestFile), file.filename().string());
     std::vector<HeadRecord> heads;
     for (const Json& head : json.at("heads")) {
+      if (head.at("importance").is_null()) return;  // NaN: the run diverged
       heads.push_back({head.at("kind").get<std::string>(), finite_number(head, "importance")});
     }
     std::vector<PruningPoint> pruning;

@@ -1,3 +1,4 @@
+// Statistics of heads in a sweep's report.
 #pragma once
 
 #include <filesystem>

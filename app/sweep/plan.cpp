@@ -15,6 +15,7 @@
 #include "base/file.h"
 #include "base/format.h"
 #include "base/parse_number.h"
+#include "base/utf8.h"
 
 namespace attn {
 namespace {
@@ -317,6 +318,11 @@ SweepPlan plan_sweep(const SweepRequest& request) {
   plan.source = request.file;
   plan.directory =
       request.directory.empty() ? fs::path("runs") / request.file.stem() : request.directory;
+  for (const fs::path& path : {plan.source, plan.directory}) {
+    if (find_invalid_utf8(path.string())) {  // both are written to JSON files
+      throw ConfigError(path.string() + ": the path of a sweep must be UTF-8; rename it");
+    }
+  }
   plan.command = command_of(request);
   const std::string name = request.file.string();
   std::vector<ExpandedRow> rows;
@@ -358,9 +364,10 @@ SweepPlan plan_sweep(const SweepRequest& request) {
     std::erase(plan.rows.back().changed, "about");
     if (plan.rows.size() > 1 && plan.rows.back().changed.empty() &&
         std::any_of(row.patches.begin(), row.patches.end(), holds_null)) {
-      throw ConfigError(place_of(request, row) +
-                        ": null resets the option to its default, which the first row has, too: "
-                        "the rows are identical; remove the row, or give a value");
+      throw ConfigError(
+          place_of(request, row) +
+          ": null resets the option to its default, which is also the first row's value: "
+          "the rows are identical; remove the row, or give a value");
     }
   }
   const Experiment& base = plan.rows.front().experiment;

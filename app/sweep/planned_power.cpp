@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "app/experiment/resume.h"
 #include "app/experiment/run_result.h"
 #include "app/sweep/status.h"
 #include "base/format.h"
@@ -12,11 +13,13 @@
 namespace attn {
 namespace {
 
-// For each metric the rows of a sweep, as far as they are finished.
-PerMetric<std::vector<SeedMean>> finished_rows(const SweepPlan& plan) {
+// For each metric the rows of a sweep that train their own weights, as far as they are finished.
+PerMetric<std::vector<SeedMean>> finished_rows(const SweepPlan& plan,
+                                               const std::vector<size_t>& trainings) {
   PerMetric<std::vector<std::vector<double>>> scores;
   for (const MetricFacts& facts : kMetrics) scores[facts.metric].resize(plan.rows.size());
   for (const PlannedRun& run : plan.runs) {
+    if (trainings[run.row] != run.row) continue;
     if (inspect_run(run).stage != RunStage::finished) continue;  // its config may be another
     const auto result = read_result(run.directory);
     if (!result) continue;
@@ -39,16 +42,22 @@ PerMetric<std::vector<SeedMean>> finished_rows(const SweepPlan& plan) {
 std::string planned_power(const SweepPlan& plan) {
   std::vector<int64_t> seeds(plan.rows.size(), 0);
   for (const PlannedRun& run : plan.runs) ++seeds[run.row];
-  std::vector<size_t> baselines;
-  for (const PlannedRow& row : plan.rows) baselines.push_back(row.baseline);
-  const auto planned = planned_detectable_difference(seeds, baselines);
+  std::vector<size_t> baselines, trainings;
+  std::vector<Experiment> configs;
+  for (const PlannedRow& row : plan.rows) {
+    configs.push_back(row.experiment);
+    baselines.push_back(row.baseline);
+    const size_t at = trainings.size();
+    trainings.push_back(first_same_training(configs, at).value_or(at));
+  }
+  const auto planned = planned_detectable_difference(seeds, baselines, trainings);
   if (!planned) return "";
   std::string text = format(
       "with %lld seeds of the baseline and %lld of a row, a difference of %.1f standard deviations "
       "between seeds can be detected (power 0.8 at the level 0.05)",
       static_cast<long long>(planned->baseline_seeds), static_cast<long long>(planned->seeds),
       planned->deviations);
-  const PerMetric<std::vector<SeedMean>> finished = finished_rows(plan);
+  const PerMetric<std::vector<SeedMean>> finished = finished_rows(plan, trainings);
   double degrees = 0.0;
   std::string differences;
   for (const MetricFacts& facts : kMetrics) {

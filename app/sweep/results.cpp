@@ -40,13 +40,17 @@ PaperRecord paper_of(const Json& json, const std::string& place) {
   return paper;
 }
 
+// By the paths of changed_paths: those of arrays, and of their elements.
 void flatten(const Json& json, const std::string& place, std::map<std::string, std::string>& out) {
-  if (!json.is_object()) {
-    out[place] = json.dump();
-    return;
-  }
-  for (const auto& [key, value] : json.items()) {
-    flatten(value, place.empty() ? key : place + "." + key, out);
+  if (!json.is_object()) out[place] = json.dump();
+  if (json.is_array()) {
+    for (size_t i = 0; i < json.size(); ++i) {
+      flatten(json[i], place + "[" + std::to_string(i) + "]", out);
+    }
+  } else if (json.is_object()) {
+    for (const auto& [key, value] : json.items()) {
+      flatten(value, place.empty() ? key : place + "." + key, out);
+    }
   }
 }
 
@@ -112,14 +116,16 @@ class TextCheck {
     run.figures = {};
     run.sentences.clear();
     run.curve.clear();
+    run.heads.clear();
+    run.pruning.clear();
   }
 
   TextHashes hashes_;
   std::map<std::string, std::vector<std::string>> changed_, unchanged_;
 };
 
-RowRecord read_row(const Json& json, const fs::path& directory, RunReader& reader, TextCheck& texts,
-                   SweepResults& out) {
+RowRecord read_row(const Json& json, const Experiment& experiment, const fs::path& directory,
+                   RunReader& reader, TextCheck& texts, SweepResults& out) {
   RowRecord row;
   row.name = json.at("name").get<std::string>();
   row.about = json.at("about").get<std::string>();
@@ -127,7 +133,6 @@ RowRecord read_row(const Json& json, const fs::path& directory, RunReader& reade
   row.changed = json.at("changed").get<std::vector<std::string>>();
   row.paper = paper_of(json.at("paper"), "rows." + row.name + ".paper");
   flatten(json.at("config"), "", row.values);
-  const Experiment experiment = read_resolved(json.at("config"), "row " + row.name);
   for (const fs::path& run : runs_of(directory / row.name)) {
     const std::string name = row.name + "/" + run.filename().string();
     if (!RunDirectory(run).has_config() && fs::exists(RunDirectory(run).result())) {
@@ -236,8 +241,12 @@ SweepResults collect_results(const fs::path& directory) {
     }
     RunReader reader(out, metrics, true);
     TextCheck texts(directory);
+    std::vector<Experiment> experiments;
     for (const Json& row : plan.at("rows")) {
-      out.rows.push_back(read_row(row, directory, reader, texts, out));
+      experiments.push_back(
+          read_resolved(row.at("config"), "row " + row.at("name").get<std::string>()));
+      out.rows.push_back(read_row(row, experiments.back(), directory, reader, texts, out));
+      out.rows.back().same_training = first_same_training(experiments, experiments.size() - 1);
     }
     if (const auto published = plan.find("published"); published != plan.end()) {
       for (const Json& one : *published) {  // sweeps of earlier versions have none

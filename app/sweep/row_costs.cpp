@@ -51,7 +51,10 @@ double evaluation_flops(const Experiment& experiment, int64_t vocabulary, double
     const auto count = static_cast<double>(lines);
     const SearchConfig* search = evaluator.search();
     const double passes = search ? static_cast<double>(search->hypotheses()) : kLossPasses;
-    const int64_t times = 1 + (evaluator.every > 0 ? experiment.train.steps / evaluator.every : 0);
+    // On schedule and after the last update; the averaged weights, or without a schedule, once.
+    const int64_t every = evaluator.every, steps = experiment.train.steps;
+    const int64_t scheduled = every > 0 ? (steps + every - 1) / every : 0;
+    const int64_t times = scheduled + (every == 0 || experiment.train.average_last > 0 ? 1 : 0);
     flops += static_cast<double>(times) * count * passes * line;
   }
   return flops;

@@ -97,6 +97,13 @@ void RunReader::read_finished(const fs::path& run, const Experiment& experiment,
     const auto found = result.results.find(metrics_.evaluators[facts.metric]);
     if (found == result.results.end()) continue;
     const EvaluatorResult& scores = found->second;
+    const EvaluatorConfig* evaluator = find_evaluator(experiment, found->first);
+    if (evaluator != nullptr && evaluator->kind() != facts.metric) {
+      out_.notes.push_back(record.name + ": its evaluator " + found->first +
+                           " is of another kind than the first row's: omitted from " +
+                           facts.heading);
+      continue;
+    }
     const auto value = scores.values.find(facts.key);
     if (value == scores.values.end()) {
       out_.notes.push_back(record.name + ": its " + facts.key +
@@ -119,7 +126,7 @@ bool RunReader::same_score(const EvaluatorResult& result, const RunRecord& recor
                            std::string& signature) {
   if (signature.empty()) signature = result.signature;
   if (signature == result.signature) return true;
-  out_.notes.push_back(record.name + ": scored as " + result.signature +
+  out_.notes.push_back(record.name + ": scored with signature " + result.signature +
                        ", unlike the first row: omitted");
   return false;
 }
@@ -130,14 +137,15 @@ void RunReader::read_sentences(const fs::path& run, const Experiment& experiment
   const EvaluatorConfig* config = find_evaluator(experiment, metrics_.evaluators[Metric::bleu]);
   const auto* options = config ? std::get_if<BleuEvaluation>(&config->options) : nullptr;
   if (options == nullptr || result.output.empty() || !fs::exists(run / result.output)) {
-    out_.notes.push_back(record.name + ": its translations are missing: no bootstrap with its row");
+    out_.notes.push_back(record.name +
+                         ": its translations are missing: its row is left out of the bootstrap");
     return;
   }
   const std::string prefix = config->data.empty() ? experiment.data.valid : config->data;
   const fs::path reference = text_path(prefix, experiment.data.target);
   if (!fs::exists(reference)) {
     out_.notes.push_back(record.name + ": " + reference.string() +
-                         " is missing: no bootstrap with its row");
+                         " is missing: its row is left out of the bootstrap");
     return;
   }
   const auto hypotheses = read_lines(run / result.output);
@@ -150,9 +158,10 @@ void RunReader::read_sentences(const fs::path& run, const Experiment& experiment
       return;
     }
   }
-  out_.notes.push_back(record.name + ": its translations (" + (run / result.output).string() +
-                       ") or " + reference.string() +
-                       " have changed since they were scored: no bootstrap with its row");
+  out_.notes.push_back(
+      record.name + ": its translations (" + (run / result.output).string() + ") or " +
+      reference.string() +
+      " have changed since they were scored: its row is left out of the bootstrap");
 }
 
 }  // namespace attn

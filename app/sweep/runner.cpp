@@ -181,7 +181,7 @@ class Sweep {
   // The other runs go on if a finished one cannot be collected.
   void collect(const PlannedRun& run, const std::string& name) {
     try {
-      if (!options_.collection.empty()) collect_run(plan_, run, options_.collection);
+      if (!options_.collection.empty()) collect_run(run, options_.collection);
       ++end_.finished;
     } catch (const std::exception& error) {
       end_.failed.push_back({name, std::string("finished, but not collected: ") + error.what()});

@@ -35,8 +35,13 @@ std::string sbatch_word(const std::string& option, const std::string& value) {
 }
 
 void directive(std::ostream& out, const std::string& option, const std::string& value) {
-  if (value.empty() || value == "0") return;
+  if (value.empty()) return;
   out << "#SBATCH --" << option << "=" << sbatch_word(option, value) << "\n";
+}
+
+// 0: the site's default.
+void directive(std::ostream& out, const std::string& option, int64_t count) {
+  if (count > 0) directive(out, option, std::to_string(count));
 }
 
 // A path as a Slurm filename pattern: % is escaped as %%.
@@ -147,11 +152,11 @@ std::string slurm_script(const SweepPlan& plan, const std::string& sweep_argumen
   directive(out, "account", slurm.account);
   directive(out, "time", slurm.time);
   directive(out, "mem", slurm.memory);
-  directive(out, "cpus-per-task", std::to_string(slurm.cpus));
-  directive(out, "gpus-per-node", std::to_string(slurm.gpus));
-  directive(out, "ntasks", std::to_string(slurm.tasks));
-  directive(out, "nodes", std::to_string(slurm.nodes));
-  directive(out, "gpus-per-task", std::to_string(slurm.gpus_per_task));
+  directive(out, "cpus-per-task", slurm.cpus);
+  directive(out, "gpus-per-node", slurm.gpus);
+  directive(out, "ntasks", slurm.tasks);
+  directive(out, "nodes", slurm.nodes);
+  directive(out, "gpus-per-task", slurm.gpus_per_task);
   directive(out, "chdir", fs::current_path().string());
   directive(out, "output", pattern_of(fs::absolute(plan.directory)) + "/slurm-%A_%a.out");
   out << "#SBATCH --requeue\n#SBATCH --open-mode=append\n"

@@ -1,5 +1,7 @@
 #include "app/sweep/submission.h"
 
+#include <algorithm>
+
 #include "app/experiment/resume.h"
 #include "app/experiment/run_directory.h"
 #include "app/sweep/prepare.h"
@@ -70,8 +72,9 @@ fs::path write_submission(const SweepPlan& plan) {
 
 PlannedRun submitted_run(const fs::path& submission, const std::string& name) {
   const fs::path config = submission / file_of(name);
-  if (!fs::exists(submission / kTexts) || name.find("..") != std::string::npos ||
-      !fs::exists(config)) {
+  const fs::path parts = name;
+  const bool leads_out = std::find(parts.begin(), parts.end(), "..") != parts.end();
+  if (!fs::exists(submission / kTexts) || leads_out || !fs::exists(config)) {
     throw ConfigError("--task " + name + ": " + submission.string() +
                       " has no such run; submit the sweep again with attn sweep FILE --slurm");
   }

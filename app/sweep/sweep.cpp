@@ -17,35 +17,37 @@
 namespace attn {
 namespace {
 
+// Prints the report and what is missing; returns the exit code.
 int end_of(const SweepPlan& plan, const SweepEnd& end) {
+  const size_t all = plan.runs.size();
+  const auto finished = static_cast<size_t>(end.finished);
   if (end.interrupted) {
-    std::cerr << "stopped: " << end.finished << " of " << plan.runs.size()
+    std::cerr << "stopped: " << finished << " of " << all
               << " runs finished; re-run the same command to resume\n";
     return stop_exit_code();
   }
   for (const FailedRun& failed : end.failed) {
     std::cerr << "failed: " << failed.name << ": " << failed.why << "\n";
   }
-  if (end.finished > 0 || !end.failed.empty())
+  if (finished + end.failed.size() > 0) {
     std::cout << SweepReport(plan.directory).write() << std::flush;
-  const auto all = static_cast<int64_t>(plan.runs.size());
-  if (const int64_t stopped = all - end.finished - static_cast<int64_t>(end.failed.size());
-      stopped > 0) {
+  }
+  if (const size_t stopped = all - finished - end.failed.size(); stopped > 0) {
     std::cerr << stopped << " of " << all
               << " runs were stopped by a signal; re-run the same command to resume\n";
-  } else if (end.failed.empty()) {
-    return 0;
   }
-  if (end.failed.empty()) return static_cast<int>(ExitCode::data);
-  std::cerr << end.failed.size() << " of " << plan.runs.size()
-            << " runs failed (see above); re-run the same command to retry\n";
-  return static_cast<int>(ExitCode::data);
+  if (!end.failed.empty()) {
+    std::cerr << end.failed.size() << " of " << all
+              << " runs failed (see above); re-run the same command to retry\n";
+  }
+  return finished == all ? 0 : static_cast<int>(ExitCode::data);
 }
 
 int train_task(const SweepOptions& options, const Context& context) {
   const PlannedRun run = submitted_run(options.request.file, options.task);
   if (finished_result(run.directory, run.experiment.train)) {
     std::cerr << options.task << ": finished; nothing to do\n";
+    if (!options.collection.empty()) collect_run(run, options.collection);
     return 0;
   }
   std::cerr << options.task << ": training; log: " << run_log(run).string() << "\n";
@@ -53,6 +55,7 @@ int train_task(const SweepOptions& options, const Context& context) {
   runner.launcher = options.launcher;
   const int code = run_one(run, runner);
   std::cerr << options.task << ": ended with exit code " << code << "\n";
+  if (code == 0 && !options.collection.empty()) collect_run(run, options.collection);
   return code;
 }
 
@@ -99,8 +102,14 @@ int sweep(const SweepOptions& options, const Context& context) {
   for (const std::string& note : runtime_notes(plan)) std::cerr << note << "\n";
   catch_stop_signals();
   prepare_sweep(plan, [](const std::string& line) { std::cerr << line << std::endl; });
+  if (!options.collection.empty()) {
+    for (const PlannedRun& run : plan.runs) collect_run(run, options.collection);
+  }
   if (options.slurm) {
-    const std::string arguments = "sweep " + shell_quoted(write_submission(plan).string());
+    std::string arguments = "sweep " + shell_quoted(write_submission(plan).string());
+    if (!options.collection.empty()) {
+      arguments += " --collect " + shell_quoted(options.collection.string());
+    }
     std::cerr << submit_to_slurm(plan, arguments, !options.no_submit)
               << "\nwhen its jobs have ended: attn report " << plan.directory.string() << "\n";
     return 0;
@@ -108,7 +117,6 @@ int sweep(const SweepOptions& options, const Context& context) {
   RunnerOptions runner = runner_of_machine(context, options.jobs);
   runner.collection = options.collection;
   runner.launcher = options.launcher;
-  if (!options.collection.empty()) collect_runs(plan, options.collection);
   return end_of(plan, run_sweep(plan, runner));
 }
 

@@ -5,6 +5,7 @@
 
 Standard library alone. Every case works in a temporary directory.
 """
+import fcntl
 import json
 import os
 import pathlib
@@ -283,6 +284,25 @@ class EndToEnd(ProgramTest):
         self.assertEqual(sorted(result["results"]), ["end", "valid"])
         self.assertIn("finished at step", self.attn("train", "patient", "--resume").stderr)
 
+    def test_a_run_begun_while_another_process_waits_for_its_lock_is_kept(self):
+        self.whole_run()
+        for name, settings, said in (("new", (), "the run exists"),
+                                     ("other", ("--resume", "--set", "train.label_smoothing=0.3"), "train.label_smoothing")):
+            run = self.path / f"waited-{name}"
+            run.mkdir()
+            with open(run / "lock", "w") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                waiting = self.start("train", "small.json", "--run", run.name, "--wait", "60", *settings)
+                time.sleep(1)  # longer than it takes to look at the directory
+                shutil.copytree(self.path / "whole", run, dirs_exist_ok=True,
+                                ignore=lambda folder, names: [n for n in names if n.startswith("lock")])
+                before = {p: p.read_bytes() for p in run.rglob("*") if p.is_file() and not p.name.startswith("lock")}
+            errors = waiting.communicate(timeout=120)[1]
+            self.assertEqual(waiting.returncode, 2, errors)
+            self.assertIn(said, errors)
+            after = {p: p.read_bytes() for p in run.rglob("*") if p.is_file() and not p.name.startswith("lock")}
+            self.assertEqual(before, after)
+
     def test_going_on_takes_old_averages_away_and_evaluators_follow_the_search(self):
         self.attn("train", "small.json", "--run", "longer", "--set", "train.steps=21")
         self.attn("average", "longer", "--last", "2")
@@ -292,7 +312,10 @@ class EndToEnd(ProgramTest):
         written = json.loads((self.path / "longer/config.json").read_text())
         self.assertNotIn("alpha", written["eval"][1])
         self.assertEqual(written["eval"][1]["beam"], 2)
+        (self.path / "longer/heads.json").write_text('{"heads": []}')
         said = self.attn("train", "small.json", "--run", "longer", "--resume", "--set", "train.steps=28").stderr
+        self.assertIn("longer/heads.json", said)
+        self.assertFalse((self.path / "longer/heads.json").exists())
         self.assertIn("longer/averaged", said)
         self.assertFalse((self.path / "longer/averaged").exists())
         # An average is only ever written over an average.

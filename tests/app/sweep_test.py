@@ -423,8 +423,8 @@ class Sweeps(ProgramTest):
         self.assertEqual(differs, {"base": (False, False), "text": (True, False), "pieces": (False, True),
                                    "same": (True, True)})
         report = (self.path / "texts/report.md").read_text()
-        self.assertIn("text: its BLEU is of another text than that of base", report)
-        self.assertIn("pieces: its perplexity is per token of another vocabulary than", report)
+        self.assertIn("text: its BLEU was computed on different data than that of base", report)
+        self.assertIn("pieces: its perplexity is per token of a different vocabulary than", report)
 
     def test_runs_that_diverged_leave_a_report(self):
         self.write("hot.json", {"base": "base.json", "set": {"train": {"steps": 6, "schedule": "constant"}}, "rows": [
@@ -482,7 +482,7 @@ class Sweeps(ProgramTest):
                                              {"name": "D", "set": {"train": {"learning_rate": 0.001}}}]})
         self.attn("sweep", "scratch.json", "--run", "scratch")
         notes = [line for line in (self.path / "scratch/report.md").read_text().splitlines() if "vocabulary" in line]
-        self.assertTrue(any("C" in line and "perplexity is per token of another vocabulary" in line for line in notes), notes)
+        self.assertTrue(any("C" in line and "perplexity is per token of a different vocabulary" in line for line in notes), notes)
         self.assertFalse(any("D" in line for line in notes), notes)
 
     def test_a_collection_that_is_a_file_is_an_error_before_training(self):
@@ -558,7 +558,7 @@ class Sweeps(ProgramTest):
         sweep["rows"][1]["set"] = {"model": {"position": "learned"}}
         self.write("learned.json", sweep)
         refused = self.attn("sweep", "learned.json", "--run", "learned", "--collect", "other", code=2)
-        self.assertIn("other/E/seed-3: trained with another model.position than row E", refused.stderr)
+        self.assertIn("other/E/seed-3: trained with a different model.position than row E", refused.stderr)
         self.assertFalse((self.path / "learned/E/seed-3").exists())
 
     def test_a_resumed_run_keeps_its_number_of_threads(self):

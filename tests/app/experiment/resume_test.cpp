@@ -48,6 +48,23 @@ TEST_CASE("how often checkpoints are written is part of a result that averages t
   CHECK(resume_conflicts(averaged, with_options({"train.average_last=3", every + "=7"})).empty());
 }
 
+TEST_CASE("configs that only evaluate differently train the same weights") {
+  const Experiment base = with_options();
+  for (const char* same : {"search.beam=2", "train.average_last=3", "train.log_every=3"}) {
+    CAPTURE(same);
+    CHECK(same_training(base, with_options({same})));
+  }
+  for (const char* other : {"train.steps=7", "model.layers=2", "train.patience=3", "seed=2"}) {
+    CAPTURE(other);
+    CHECK(!same_training(base, with_options({other})));
+  }
+  const std::vector<Experiment> configs = {with_options({"model.layers=2"}), base, base,
+                                           with_options({"search.beam=2"})};
+  CHECK(!first_same_training(configs, 1));
+  CHECK(first_same_training(configs, 2) == 1U);
+  CHECK(first_same_training(configs, 3) == 1U);
+}
+
 TEST_CASE("a row may leave open the seed and the vocabulary that its run has") {
   const testing::TemporaryDirectory run;
   const auto trained = with_options({"seed=4", "data.source_model=s.model"});

@@ -54,7 +54,7 @@ TEST_CASE("a row on another text has no difference in the metrics of that text")
   }
   REQUIRE(results.notes.size() == 1);
   CHECK(results.notes.front() ==
-        "other: its BLEU is of another text than that of base: no difference");
+        "other: its BLEU was computed on different data than that of base: no difference is shown");
 }
 
 TEST_CASE("runs trained in fp32 for want of bf16 are named") {

@@ -30,6 +30,15 @@ TEST_CASE("a run's heads.json gives importance by kind and BLEU by the share of 
   CHECK(record.pruning[1].bleu == 10.5);
 }
 
+TEST_CASE("a run that diverged, whose heads have no importance, has no statistics of heads") {
+  const TemporaryDirectory folder;
+  const auto file = folder / "heads.json";
+  testing::write_text(file, R"({"heads": [{"kind": "cross", "importance": null}]})");
+  RunRecord record;
+  read_heads(file, record);
+  CHECK(record.heads.empty());
+}
+
 TEST_CASE("a file that attn heads has not written is an error with its name and the remedy") {
   const TemporaryDirectory folder;
   const auto file = folder / "heads.json";

@@ -124,3 +124,20 @@ TEST_CASE("an evaluation costs its hypotheses: those of the beam, or the samples
   search.samples = 6;
   CHECK(flops() == Approx(6 * one));
 }
+
+TEST_CASE("an evaluation costs each time of its schedule, the last update and the average") {
+  Experiment experiment;
+  experiment.train.steps = 1000;
+  experiment.eval = {{.name = "valid", .every = 0, .options = LossEvaluation{}}};
+  const auto flops = [&](int64_t every, int64_t average_last) {
+    experiment.eval[0].every = every;
+    experiment.train.average_last = average_last;
+    return evaluation_flops(experiment, 32000, 25, 100);
+  };
+  const double one = flops(0, 0);
+  CHECK(flops(0, 5) == Approx(one));
+  CHECK(flops(250, 0) == Approx(4 * one));
+  CHECK(flops(250, 5) == Approx(5 * one));
+  CHECK(flops(300, 0) == Approx(4 * one));
+  CHECK(flops(300, 5) == Approx(5 * one));
+}
