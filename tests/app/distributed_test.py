@@ -332,7 +332,7 @@ class WrongStarts(Group):
                                             timeout=SECONDS, check=False)
         done = run("small.json", *differing, "seed=RANK")
         self.assertEqual(done.returncode, 2, done.stderr)
-        self.one_message(done.stderr, "process 1 on", "another config")
+        self.one_message(done.stderr, "process 1 on", "different config")
         # Each process has another text under one name.
         for rank in range(2):
             folder = self.path / f"place{rank}"
@@ -344,7 +344,7 @@ class WrongStarts(Group):
                                "os.execv(sys.argv[1], sys.argv[1:])\n")
         done = run("small.json", "--run", "texts")
         self.assertEqual(done.returncode, 2, done.stderr)
-        self.one_message(done.stderr, "process 1 on", "another training text")
+        self.one_message(done.stderr, "process 1 on", "different training text")
 
     def test_processes_that_are_not_connected_are_told_how_to_start(self):
         alone = lambda **variables: self.attn("train", "small.json", "--run", "alone", code=2,
