@@ -33,7 +33,7 @@ class ContrastiveEvaluator final : public Evaluator {
                       std::to_string(wrongs.size()) + "; expected the same number, at least 1");
     }
     for (size_t i = 0; i < sources.size(); ++i) {
-      const std::string line = ":" + std::to_string(i + 1);
+      const std::string line = format(":%zu", i + 1);
       first_.push_back(pairs_.size());
       add(sources[i], rights[i], {source + line, target + line});
       for (const std::string& wrong : split_tabs(wrongs[i])) {
