@@ -4,7 +4,6 @@
 
 #include "kernels/cpu/instructions.h"
 #include "kernels/cpu/tiles.h"
-#include "kernels/ops/linear.h"
 
 namespace attn {
 namespace {
@@ -30,8 +29,6 @@ ComputeScope::ComputeScope(const Options& options)
   TORCH_CHECK(!tiles || options.packed_weights != nullptr,
               "ComputeScope: bf16 tiles require packed_weights");
   if (packed && options.packed_weights != nullptr) {
-    TORCH_CHECK(options.packed_weights->precision() == options.precision,
-                "ComputeScope: packed_weights are of another precision");
     packed_weights_ = options.packed_weights;
   }
   set_autocast(bf16 && !tiles, bf16 && !tiles ? at::kBFloat16 : outer_autocast_type_);
