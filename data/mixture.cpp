@@ -173,21 +173,25 @@ DataConfig mixed_pairs(const DataConfig& data, const fs::path& cache, uint64_t s
   return text;
 }
 
+void LinePlaces::add(int64_t copies, const std::string& text, int64_t line) {
+  at_ += copies;
+  while (!complete() && at_ >= lines_[places_.size()]) {
+    places_.push_back(text + ":" + std::to_string(line));
+  }
+}
+
 std::vector<std::string> mixed_pair_places(const DataConfig& data, uint64_t seed,
                                            std::span<const int64_t> lines) {
   const std::vector<MixturePart> parts = counted_parts(data, true);
   CopyCounts copies(parts, seed);
-  std::vector<std::string> places;
-  int64_t at = 0;
+  LinePlaces found(lines);
   for (const MixturePart& part : parts) {
-    for (int64_t i = 1; i <= part.sentences; ++i) {
-      at += copies.next(part);
-      while (places.size() < lines.size() && at >= lines[places.size()]) {
-        places.push_back(text_path(part.text, data.source) + ":" + std::to_string(i));
-      }
+    const std::string text = text_path(part.text, data.source);
+    for (int64_t i = 1; i <= part.sentences && !found.complete(); ++i) {
+      found.add(copies.next(part), text, i);
     }
   }
-  if (places.size() == lines.size()) return places;
+  if (found.complete()) return found.places();
   throw DataError(data.train + ": the texts have changed since they were encoded");
 }
 

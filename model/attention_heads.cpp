@@ -64,10 +64,10 @@ AttentionRecorder::AttentionRecorder(Seq2SeqModel& model) {
       records_.push_back({kind, layer, observed});
     };
   }
-  if (observed_.empty())
-    throw ConfigError(
-        "model.architecture: has no attention that can be recorded; Transformers and recurrent "
-        "models have");
+  if (!observed_.empty()) return;
+  throw ConfigError(
+      "model.architecture: has no attention that can be recorded; Transformers and recurrent "
+      "models have");
 }
 
 AttentionRecorder::~AttentionRecorder() {

@@ -15,13 +15,21 @@ namespace {
 
 constexpr double kWidestScore = 1e6;  // perplexities of diverged runs have hundreds of digits
 
-std::vector<double> values_of(const RowRecord& row, Metric metric) {
+// The scores of the finished runs, and their seeds.
+struct SeedScores {
+  std::vector<int64_t> seeds;
   std::vector<double> values;
+};
+
+SeedScores scores_of(const RowRecord& row, Metric metric) {
+  SeedScores scores;
   for (const RunRecord& run : row.runs) {
     const std::optional<double>& figure = run.figures[metric];
-    if (run.finished && figure) values.push_back(*figure);
+    if (!run.finished || !figure) continue;
+    scores.seeds.push_back(run.seed);
+    scores.values.push_back(*figure);
   }
-  return values;
+  return scores;
 }
 
 SystemStatistics sentences_of(const RowRecord& row) {
@@ -65,14 +73,6 @@ std::vector<size_t> trainings_of(const SweepResults& results,
   return trainings;
 }
 
-std::vector<int64_t> seeds_of(const RowRecord& row, Metric metric) {
-  std::vector<int64_t> seeds;
-  for (const RunRecord& run : row.runs) {
-    if (run.finished && run.figures[metric]) seeds.push_back(run.seed);
-  }
-  return seeds;
-}
-
 // As printed, more than one unit of the last decimal.
 bool prints_a_difference(double difference) {
   return std::round(std::abs(difference) * std::pow(10.0, kScoreDecimals)) > 1.0;
@@ -109,10 +109,11 @@ void add_differences(const SweepResults& results, Metric metric, std::vector<Row
     difference.welch = tests[i].welch;
     if (!means[i] || !means[k]) continue;
     difference.ours = means[i]->mean - means[k]->mean;
-    const RowRecord &row = results.rows[i], &base = results.rows[k];
-    const std::vector<int64_t> seeds = seeds_of(row, metric);
-    if (seeds.size() > 1 && trainings[i] == trainings[k] && seeds == seeds_of(base, metric)) {
-      difference.test = paired_test(values_of(base, metric), values_of(row, metric));
+    if (trainings[i] != trainings[k]) continue;
+    const SeedScores row = scores_of(results.rows[i], metric);
+    const SeedScores base = scores_of(results.rows[k], metric);
+    if (row.seeds.size() > 1 && row.seeds == base.seeds) {
+      difference.test = paired_test(base.values, row.values);
       difference.welch = {};
     }
   }
@@ -267,7 +268,7 @@ std::vector<RowComparison> compare(const SweepResults& results) {
   if (out.empty()) return out;
   for (size_t i = 0; i < out.size(); ++i) {
     for (const MetricFacts& facts : kMetrics) {
-      out[i].means[facts.metric] = seed_mean(values_of(results.rows[i], facts.metric));
+      out[i].means[facts.metric] = seed_mean(scores_of(results.rows[i], facts.metric).values);
     }
   }
   const std::vector<size_t> baselines = baselines_of(results);

@@ -39,9 +39,9 @@ def main():
     base = None
     for row in json.loads(arguments.sweep.read_text(encoding="utf8"))["rows"]:
         runs = sorted((arguments.runs / row["name"]).glob("seed-*"))
-        if not runs and base is None:
-            raise SystemExit(f"{arguments.runs / row['name']}: no runs of the first row, with which the others are compared")
         if not runs:
+            if base is None:
+                raise SystemExit(f"{arguments.runs / row['name']}: no runs of the first row, with which the others are compared")
             continue
         means = [mean(column) for column in zip(*(scores(run, arguments.loss, arguments.bleu) for run in runs))]
         base = base or means

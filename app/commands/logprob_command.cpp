@@ -101,9 +101,8 @@ void add_logprob_command(CLI::App& app, const Context& context) {
       "logprob", "Log-probabilities of given translations, per sentence and token");
   command->footer(
       "Prints for each pair of lines log p(target | source) in nats and the number of target "
+      "tokens, EOS included,\nseparated by a tab. --json prints an object per pair: log_prob, "
       "tokens, "
-      "EOS "
-      "included,\nseparated by a tab. --json prints an object per pair: log_prob, tokens, "
       "token_log_probs (the last one is EOS).\nSeveral runs form an ensemble. An evaluator of kind "
       "contrastive compares correct with wrong translations.\n"
       "Examples:\n"

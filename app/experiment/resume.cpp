@@ -1,7 +1,7 @@
 #include "app/experiment/resume.h"
 
 #include <algorithm>
-#include <span>
+#include <map>
 
 #include "app/experiment/config_difference.h"
 #include "app/experiment/run_result.h"
@@ -23,6 +23,21 @@ bool is_below(std::string_view path, std::span<const std::string_view> places) {
     return path.starts_with(place) &&
            (path.size() == place.size() || path[place.size()] == '.' || path[place.size()] == '[');
   });
+}
+
+// The options that decide which weights are trained, as JSON.
+std::string training_text(const Experiment& experiment) {
+  Json json = write_config(experiment);
+  const auto erase = [&](std::span<const std::string_view> paths) {
+    for (const std::string_view path : paths) {
+      const size_t dot = path.find('.');
+      Json& section = dot == path.npos ? json : json.at(std::string(path.substr(0, dot)));
+      section.erase(std::string(path.substr(dot == path.npos ? 0 : dot + 1)));
+    }
+  };
+  erase(kHousekeeping);
+  erase(kEvaluation);
+  return json.dump();
 }
 
 std::string text_of(const Json& value) {
@@ -52,21 +67,20 @@ std::vector<std::string> resume_conflicts(const Experiment& before, const Experi
   return paths;
 }
 
-bool same_training(const Experiment& a, const Experiment& b) {
-  if (!resume_conflicts(a, b).empty() || a.train.steps != b.train.steps) return false;
-  // With early stopping the evaluation decides how long the run is.
-  return a.train.patience == 0 && b.train.patience == 0;
-}
-
-std::optional<size_t> first_same_training(std::span<const Experiment> configs, size_t at) {
-  for (size_t i = 0; i < at; ++i) {
-    if (same_training(configs[i], configs[at])) return i;
+std::vector<size_t> first_same_trainings(std::span<const Experiment> configs) {
+  std::map<std::string, size_t> first;
+  std::vector<size_t> trainings;
+  for (size_t i = 0; i < configs.size(); ++i) {
+    // With early stopping the evaluation decides how long the run is.
+    const bool own = configs[i].train.patience > 0;
+    trainings.push_back(own ? i : first.emplace(training_text(configs[i]), i).first->second);
   }
-  return std::nullopt;
+  return trainings;
 }
 
-void require_resumable(const std::filesystem::path& run, const Experiment& now) {
-  auto conflicts = resume_conflicts(load_description(run), now);
+void require_resumable(const std::filesystem::path& run, const Experiment& before,
+                       const Experiment& now) {
+  auto conflicts = resume_conflicts(before, now);
   if (!RunDirectory(run).has_trained()) {
     std::erase_if(conflicts, [](const std::string& path) {
       return path == "data.source_model" || path == "data.target_model";

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <filesystem>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -17,18 +16,17 @@ std::vector<std::string> resume_conflicts(const Experiment& before, const Experi
 /// Paths of differences that change the results of a finished run, including evaluation.
 std::vector<std::string> result_conflicts(const Experiment& before, const Experiment& now);
 
-/// Whether runs of both configs with one seed train the same weights: only search, evaluation or
-/// the averaged checkpoints may differ.
-bool same_training(const Experiment& a, const Experiment& b);
-/// The first of the configs before `at` with the same training as it.
-std::optional<size_t> first_same_training(std::span<const Experiment> configs, size_t at);
+/// For each config the first one of which a run with the same seed trains the same weights: itself,
+/// unless an earlier one differs only in search, evaluation or the averaged checkpoints.
+std::vector<size_t> first_same_trainings(std::span<const Experiment> configs);
 
 /// Differences in "runtime", as text: "runtime.decoder is modules, was packed".
 std::vector<std::string> runtime_changes(const Experiment& before, const Experiment& now);
 
-/// Throws ConfigError if the run's config.json differs from `now` in an option that changes the
-/// updates. Its tokenizers may differ before the first checkpoint.
-void require_resumable(const std::filesystem::path& run, const Experiment& now);
+/// Throws ConfigError if the run's config, `before`, differs from `now` in an option that changes
+/// the updates. Its tokenizers may differ before the first checkpoint.
+void require_resumable(const std::filesystem::path& run, const Experiment& before,
+                       const Experiment& now);
 
 /// Throws ConfigError if the directory has a run that is not to be resumed.
 void require_new_run(const std::filesystem::path& run);

@@ -66,11 +66,12 @@ Experiment experiment_of_run(const TrainOptions& options, const fs::path& run) {
     throw ConfigError(run.string() + ": not a run directory: " + kConfigFile +
                       " is missing; start a run with attn train CONFIG");
   }
+  const Experiment before = load_description(run);
   const Experiment now = fs::is_directory(options.path)
                              ? load_description(run, options.assignments)
                              : load_experiment(options.path, options.assignments);
-  require_resumable(run, now);
-  for (const std::string& change : runtime_changes(load_description(run), now)) {
+  require_resumable(run, before, now);
+  for (const std::string& change : runtime_changes(before, now)) {
     std::cerr << run.string() << ": " << change << "; resuming with the new value\n";
   }
   return now;

@@ -63,7 +63,8 @@ TrainingRun::TrainingRun(const Experiment& experiment, RunDirectory directory, b
     lock_ = std::make_unique<RunLock>(directory_.path(), patience_);
     // Again: the process that had the lock may have begun the run since the caller looked.
     if (!resume) return require_new_run(directory_.path());
-    if (directory_.has_run()) require_resumable(directory_.path(), experiment_);
+    if (!directory_.has_run()) return;
+    require_resumable(directory_.path(), load_description(directory_), experiment_);
   });
   logging_failures([&] { prepare(resume); });
 }

@@ -42,14 +42,13 @@ PerMetric<std::vector<SeedMean>> finished_rows(const SweepPlan& plan,
 std::string planned_power(const SweepPlan& plan) {
   std::vector<int64_t> seeds(plan.rows.size(), 0);
   for (const PlannedRun& run : plan.runs) ++seeds[run.row];
-  std::vector<size_t> baselines, trainings;
+  std::vector<size_t> baselines;
   std::vector<Experiment> configs;
   for (const PlannedRow& row : plan.rows) {
     configs.push_back(row.experiment);
     baselines.push_back(row.baseline);
-    const size_t at = trainings.size();
-    trainings.push_back(first_same_training(configs, at).value_or(at));
   }
+  const std::vector<size_t> trainings = first_same_trainings(configs);
   const auto planned = planned_detectable_difference(seeds, baselines, trainings);
   if (!planned) return "";
   std::string text = format(

@@ -246,7 +246,10 @@ SweepResults collect_results(const fs::path& directory) {
       experiments.push_back(
           read_resolved(row.at("config"), "row " + row.at("name").get<std::string>()));
       out.rows.push_back(read_row(row, experiments.back(), directory, reader, texts, out));
-      out.rows.back().same_training = first_same_training(experiments, experiments.size() - 1);
+    }
+    const std::vector<size_t> trainings = first_same_trainings(experiments);
+    for (size_t i = 0; i < trainings.size(); ++i) {
+      if (trainings[i] != i) out.rows[i].same_training = trainings[i];
     }
     if (const auto published = plan.find("published"); published != plan.end()) {
       for (const Json& one : *published) {  // sweeps of earlier versions have none

@@ -295,19 +295,16 @@ std::vector<std::string> training_places(const DataConfig& data, uint64_t seed,
   Mixture mixture = survey(data, {});
   set_times(mixture.parts);
   CopyCounts counts(mixture.parts, seed);
-  std::vector<std::string> places;
-  int64_t at = 0;
+  LinePlaces found(lines);
   for (const MixturePart& part : mixture.parts) {
     TreeReader reader(part.text, tree_options(data));
-    for (Tree tree; reader.next(tree);) {
+    for (Tree tree; !found.complete() && reader.next(tree);) {
       const int64_t copies = counts.next(part);
-      if (!tree_words(bare_tree(std::move(tree))).empty()) at += copies;
-      while (places.size() < lines.size() && at >= lines[places.size()]) {
-        places.push_back(part.text + ":" + std::to_string(reader.line()));
-      }
+      const bool empty = tree_words(bare_tree(std::move(tree))).empty();
+      found.add(empty ? 0 : copies, part.text, reader.line());
     }
   }
-  if (places.size() == lines.size()) return places;
+  if (found.complete()) return found.places();
   throw DataError(data.train + ": the trees have changed since they were encoded");
 }
 
