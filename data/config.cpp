@@ -19,12 +19,18 @@ void require_file_to_read(const std::string& field, const std::string& path) {
   }
 }
 
+// A text: also not empty, which would otherwise be noticed only after the tokenizer is trained.
 void require_file(const std::string& field, const std::string& path) {
-  if (std::filesystem::exists(path)) return require_file_to_read(field, path);
-  throw DataError(
-      field + ": " + path +
-      ": no such file (paths are relative to the working directory; data/fetch --list shows "
-      "the corpora that can be downloaded)");
+  if (!std::filesystem::exists(path)) {
+    throw DataError(
+        field + ": " + path +
+        ": no such file (paths are relative to the working directory; data/fetch --list shows "
+        "the corpora that can be downloaded)");
+  }
+  require_file_to_read(field, path);
+  std::error_code unknown;
+  if (std::filesystem::file_size(path, unknown) == 0)
+    throw DataError(field + ": " + path + ": is empty");
 }
 
 }  // namespace
@@ -86,22 +92,18 @@ void DataConfig::require_texts() const {
       "give the path of the training text without \".<language>\" (parsing: the file of trees)");
   require_file_to_read("data.source_model", source_model);
   require_file_to_read("data.target_model", target_model);
-  if (task == Task::parsing) {
-    require_file("data.train", train);
-    if (!valid.empty()) require_file("data.valid", valid);
-    for (const std::string& path : silver) require_file("data.silver", path);
-    for (const TextSource& one : sources) require_file("data.sources", one.text);
-    return;
+  if (task != Task::parsing) {
+    require(!source.empty(), "data.source", "\"\"", "give the source language, such as \"en\"");
+    require(!target.empty(), "data.target", "\"\"", "give the target language, such as \"de\"");
   }
-  require(!source.empty(), "data.source", "\"\"", "give the source language, such as \"en\"");
-  require(!target.empty(), "data.target", "\"\"", "give the target language, such as \"de\"");
-  require_parallel_text("data.train", train, *this);
-  if (!valid.empty()) require_parallel_text("data.valid", valid, *this);
-  for (const TextSource& one : sources) require_parallel_text("data.sources", one.text, *this);
+  require_text("data.train", train, *this);
+  if (!valid.empty()) require_text("data.valid", valid, *this);
+  for (const std::string& path : silver) require_file("data.silver", path);
+  for (const TextSource& one : sources) require_text("data.sources", one.text, *this);
 }
 
-void require_parallel_text(const std::string& option, const std::string& prefix,
-                           const DataConfig& config) {
+void require_text(const std::string& option, const std::string& prefix, const DataConfig& config) {
+  if (config.task == Task::parsing) return require_file(option, prefix);
   for (const std::string& language : {config.source, config.target}) {
     const std::string ending = "." + language;
     const std::string path = text_path(prefix, language);

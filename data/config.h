@@ -174,7 +174,7 @@ struct DataConfig {
   /// Whether the encoder input has embeddings besides the token's (data/source_features.h).
   bool has_features() const { return !tag.empty() || word_classes || word_pieces > 0; }
   /// For training: throws ConfigError unless the training text and, for translation, both languages
-  /// are set, and DataError for the first missing file.
+  /// are set, and DataError for the first missing or empty file.
   void require_texts() const;
 
  private:
@@ -184,8 +184,8 @@ struct DataConfig {
 /// The path of one side: `prefix` + "." + `language`.
 std::string text_path(const std::string& prefix, const std::string& language);
 
-/// Throws DataError unless both sides of a parallel text exist. `option` is named in the message.
-void require_parallel_text(const std::string& option, const std::string& prefix,
-                           const DataConfig& config);
+/// Throws DataError unless both sides of a parallel text, or for parsing the file of trees, exist
+/// and are not empty. `option` is named in the message.
+void require_text(const std::string& option, const std::string& prefix, const DataConfig& config);
 
 }  // namespace attn

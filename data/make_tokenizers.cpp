@@ -56,6 +56,7 @@ uint64_t Tokenizer::fingerprint() const {
 }
 
 std::unique_ptr<Tokenizer> parse_tokenizer(std::string bytes, const std::string& name) {
+  if (bytes.empty()) throw DataError(name + ": is empty");
   if (looks_like_sentencepiece(bytes)) return parse_sentencepiece(std::move(bytes), name);
   return parse_word_vocabulary(bytes, name);
 }

@@ -31,6 +31,15 @@ OutputFile::OutputFile(std::filesystem::path path) : path_(path == "-" ? "" : st
   if (!file_) throw DataError(partial().string() + ": cannot be written: " + std::strerror(errno));
 }
 
+OutputFile::~OutputFile() {
+  if (is_stdout() || special_ || committed_) return;
+  file_.close();
+  std::error_code ignored;
+  if (std::filesystem::file_size(partial(), ignored) == 0) {
+    std::filesystem::remove(partial(), ignored);
+  }
+}
+
 std::filesystem::path OutputFile::partial() const {
   if (special_) return path_;
   std::filesystem::path name = path_;
@@ -62,6 +71,7 @@ void OutputFile::commit() {
                     (error ? ": " + error.message() : std::string()) +
                     (kept ? "; the output is in " + partial().string() : std::string()));
   }
+  committed_ = true;
 }
 
 void OutputFile::write_all(std::string_view text) {

@@ -20,6 +20,8 @@ class OutputFile {
   /// Empty or "-": standard output. Throws DataError if the file cannot be created.
   explicit OutputFile(std::filesystem::path path = {});
   OutputFile(const OutputFile&) = delete;
+  /// Removes PATH.partial if nothing was written to it.
+  ~OutputFile();
   OutputFile& operator=(const OutputFile&) = delete;
 
   bool is_stdout() const { return path_.empty(); }
@@ -38,6 +40,7 @@ class OutputFile {
   std::filesystem::path path_;
   bool special_ = false;  ///< see Destination
   std::ofstream file_;
+  bool committed_ = false;
 };
 
 struct NamedPath {

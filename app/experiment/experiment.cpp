@@ -247,6 +247,11 @@ void Experiment::validate() const {
           "must be at least data.max_length");
 }
 
+void Experiment::require_texts() const {
+  data.require_texts();
+  for (const EvaluatorConfig& config : eval) config.require_text(data);
+}
+
 Experiment resolve_experiment(Json json, const std::string& name, const fs::path& folder,
                               const std::vector<std::string>& assignments) {
   return resolve_patches({std::move(json)}, name, folder, assignments);

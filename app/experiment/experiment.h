@@ -41,6 +41,9 @@ struct Experiment {
   bool operator==(const Experiment&) const = default;
   /// Throws ConfigError with the path of the first invalid option.
   void validate() const;
+  /// For training: throws ConfigError or DataError for the first missing or empty text of data or
+  /// of an evaluator.
+  void require_texts() const;
 };
 
 /// Resolves a config: the defaults, then the files of "base" (a path relative to the file, or an

@@ -59,6 +59,23 @@ fs::path averaged_weights(const CheckpointSelector& selector) {
   return averaged.path();
 }
 
+// The newest checkpoint; std::nullopt if there is none. A damaged one is an error: scores of an
+// earlier one would be taken for those of the last. Only a resumed training continues from that.
+std::optional<fs::path> last_checkpoint(const RunDirectory& run) {
+  const auto all = list_checkpoints(run.checkpoints());
+  if (all.empty()) return {};
+  try {
+    verify_checkpoint(all.back().path, kNeeded);
+  } catch (const DataError& error) {
+    const auto valid = latest_checkpoint(run.checkpoints(), kNeeded);
+    throw DataError(std::string(error.what()) +
+                    (valid ? "; the last valid checkpoint is " + run.path().string() + "@" +
+                                 std::to_string(valid->step)
+                           : "; the run has no valid checkpoint"));
+  }
+  return all.back().path;
+}
+
 fs::path find_selected(const CheckpointSelector& selector) {
   const RunDirectory run(selector.run);
   if (run.has_weights()) {
@@ -73,9 +90,9 @@ fs::path find_selected(const CheckpointSelector& selector) {
   }
   if (selector.which == "average") return averaged_weights(selector);
   if (selector.which == "last") {
-    const auto last = latest_checkpoint(run.checkpoints(), kNeeded);
-    if (!last) missing(selector, "no complete checkpoint");
-    return last->path;
+    const auto last = last_checkpoint(run);
+    if (!last) missing(selector, "no checkpoint");
+    return *last;
   }
   const auto best = best_checkpoint(run.checkpoints());
   if (!best) missing(selector, "no checkpoint is marked as the best");
@@ -164,7 +181,7 @@ fs::path find_checkpoint(const fs::path& path) {
   }
   const fs::path checkpoints = run.checkpoints();
   if (const auto best = best_checkpoint(checkpoints)) return best->checkpoint.path;
-  if (const auto last = latest_checkpoint(checkpoints, kNeeded)) return last->path;
+  if (const auto last = last_checkpoint(run)) return *last;
   throw DataError(path.string() + ": neither a checkpoint (no " + std::string(kWeightsFile) +
                   ") nor a run with checkpoints; train one with `attn train`");
 }

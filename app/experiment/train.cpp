@@ -140,7 +140,9 @@ struct PlannedTraining {
 PlannedTraining plan(const TrainOptions& options) {
   const bool by_run = fs::is_directory(options.path);
   if (by_run && !options.resume) {
-    throw ConfigError(options.path.string() + ": is a directory; use --resume to resume a run");
+    throw ConfigError(options.path.string() + (RunDirectory(options.path).has_run()
+                                                   ? ": is a run; use --resume to resume it"
+                                                   : ": is a directory; give a config file"));
   }
   const fs::path run = !options.run.empty() ? options.run
                        : by_run             ? options.path
@@ -157,7 +159,7 @@ PlannedTraining plan(const TrainOptions& options) {
   planned.experiment = begun || by_run ? experiment_of_run(options, run)
                                        : load_experiment(options.path, options.assignments);
   if (begun) planned.finished = finished_by_result(run, planned.experiment);
-  if (!planned.finished) planned.experiment.data.require_texts();
+  if (!planned.finished) planned.experiment.require_texts();
   return planned;
 }
 

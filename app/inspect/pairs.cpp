@@ -145,10 +145,8 @@ SelectedPairs own_pairs(LoadedModel& loaded, std::span<const std::string> source
 
 std::vector<std::string> source_lines(const LoadedModel& loaded, const std::string& data) {
   const DataConfig& config = loaded.experiment.data;
-  if (!is_parser(loaded)) {
-    require_parallel_text("--data", data, config);
-    return read_lines(text_path(data, config.source));
-  }
+  require_text("--data", data, config);
+  if (!is_parser(loaded)) return read_lines(text_path(data, config.source));
   std::vector<std::string> lines;
   for (const Tree& tree : read_trees(data, tree_options(config))) {
     lines.push_back(joined(tree_words(tree)));

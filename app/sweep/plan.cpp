@@ -80,7 +80,7 @@ void validate_row(const SweepRow& row, const std::string& place) {
   for (const auto& [path, values] : row.grid.items()) {
     require(path != "seed", place + ".grid.seed", values.dump(), "belongs in \"seeds\"");
     require(values.is_array() && !values.empty(), place + ".grid." + path, values.dump(),
-            "must be an array of values");
+            "must be an array of at least one value");
   }
 }
 
@@ -166,12 +166,19 @@ std::string place_of(const SweepRequest& request, const ExpandedRow& row) {
 Experiment resolve_row(const SweepRequest& request, const SweepFile& file, const ExpandedRow& row) {
   Json base = Json::object();
   base["base"] = Json::array({file.base});
-  for (const std::string& patch : file.patch) base["base"].push_back(patch);
-  for (const std::string& patch : row.row.patch) base["base"].push_back(patch);
+  const fs::path folder = request.file.parent_path();
+  for (const auto* files : {&file.patch, &row.row.patch}) {
+    for (const std::string& patch : *files) {
+      if (!fs::exists(folder / patch)) {
+        throw ConfigError(place_of(request, row) + ": patch: '" + (folder / patch).string() +
+                          "': no such file");
+      }
+      base["base"].push_back(patch);
+    }
+  }
   std::vector<Json> patches = {base, file.set};
   patches.insert(patches.end(), row.patches.begin(), row.patches.end());
-  return resolve_patches(patches, place_of(request, row), request.file.parent_path(),
-                         request.assignments);
+  return resolve_patches(patches, place_of(request, row), folder, request.assignments);
 }
 
 // Throws ConfigError if --set would give all rows of a grid, which are named by its values, one

@@ -126,7 +126,7 @@ fs::path hash_cache_file(const fs::path& sweep) {
 void prepare_sweep(SweepPlan& plan, const Log& log) {
   for (const PlannedRun& run : plan.runs) {
     try {
-      run.experiment.data.require_texts();
+      run.experiment.require_texts();
     } catch (const DataError& error) {
       throw DataError(plan.source.string() + ": row " + plan.rows[run.row].name + ": " +
                       error.what());

@@ -1,9 +1,11 @@
 #include "eval/tasks/evaluator_config.h"
 
+#include <filesystem>
 #include <utility>
 #include <vector>
 
 #include "base/check.h"
+#include "base/error.h"
 
 namespace attn {
 namespace {
@@ -73,6 +75,23 @@ void EvaluatorConfig::require_task(Task task) const {
   const Task its = task_of(options).value_or(task);
   require(its == task, "kind", enum_name(kind()),
           "requires data.task " + std::string(enum_name(its)) + "; use " + kinds_for(task));
+}
+
+void EvaluatorConfig::require_text(const DataConfig& texts) const {
+  const std::string place = "eval: " + name;
+  if (data.empty() && texts.valid.empty()) {
+    throw ConfigError(place + ": set its data, or data.valid");
+  }
+  if (data.empty()) {
+    attn::require_text("data.valid", texts.valid, texts);
+  } else {
+    attn::require_text(place + ".data", data, texts);
+  }
+  for (const auto& file : std::visit([](const auto& chosen) { return chosen.files(); }, options)) {
+    if (!std::filesystem::exists(file)) {
+      throw DataError(place + ": " + file.string() + ": no such file");
+    }
+  }
 }
 
 }  // namespace attn

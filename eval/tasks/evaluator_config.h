@@ -76,6 +76,9 @@ struct EvaluatorConfig {
   void validate() const;
   /// Throws ConfigError if the kind does not support the task.
   void require_task(Task task) const;
+  /// Throws ConfigError if neither `data` nor data.valid is set, and DataError if the text or one
+  /// of the other files is missing or the text is empty.
+  void require_text(const DataConfig& texts) const;
 };
 
 }  // namespace attn

@@ -1,6 +1,5 @@
 #include "eval/tasks/make_evaluator.h"
 
-#include "base/error.h"
 #include "data/source_features.h"
 #include "data/text_hashes.h"
 #include "eval/tasks/evaluation_key.h"
@@ -10,10 +9,8 @@ namespace attn {
 std::unique_ptr<Evaluator> make_evaluator(const EvaluatorConfig& config, const DataConfig& data,
                                           const Tokenizers& tokenizers,
                                           const std::filesystem::path& cache) {
+  config.require_text(data);
   const std::string text = config.data.empty() ? data.valid : config.data;
-  if (text.empty()) {
-    throw ConfigError("eval: " + config.name + ": set its data, or data.valid");
-  }
   const Tokenizers tagged = with_tag(tokenizers, config.tag.empty() ? data.tag : config.tag,
                                      "eval: " + config.name + ".tag");
   TextHashes hashes;

@@ -570,6 +570,12 @@ class EndToEnd(ProgramTest):
                           f"search.weights={weights}", code=2, names=["search.weights", weights, "use fp32"])
         self.one_line("train", "small.json", "--run", "short", "--set", "model.position=learned", "--set",
                       "model.max_positions=9", "--set", "data.max_length=9", code=3, names=["valid", "max_positions"])
+        for settings, names in (("data.valid=nowhere/valid", ["data.valid: nowhere/valid.en: no such file"]),
+                                ('eval=[{"name": "a", "kind": "bleu", "data": "nowhere"}]',
+                                 ["eval: a.data: nowhere.en: no such file"])):
+            self.one_line("train", "small.json", "--run", "untexted", "--set", settings, code=3, names=names)
+            self.assertFalse((self.path / "untexted").exists())
+        self.one_line("train", "corpus", code=2, names=["corpus: is a directory; give a config file"])
 
     def test_bad_text_is_reported_before_training_with_file_and_line(self):
         corpus = self.path / "corpus"

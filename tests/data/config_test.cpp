@@ -34,6 +34,9 @@ TEST_CASE("errors of the data config name the option") {
   CHECK_THROWS_WITH(good.require_texts(), contains("data.train: " + good.train + ".de: no such"));
   testing::write_text(directory / "t.de", "b\n");
   CHECK_NOTHROW(good.require_texts());
+  testing::write_text(directory / "t.de", "");
+  CHECK_THROWS_WITH(good.require_texts(), contains("data.train: " + good.train + ".de: is empty"));
+  testing::write_text(directory / "t.de", "b\n");
   const std::string pipe = (directory / "pipe").string();
   REQUIRE(mkfifo((pipe + ".en").c_str(), 0600) == 0);
   good.valid = pipe;

@@ -63,6 +63,22 @@ TEST_CASE("a run's checkpoints are selected by @best, @last, @average and @STEP"
   CHECK(find_checkpoint(run.path) == run.run.averaged());
 }
 
+TEST_CASE("a damaged last checkpoint is an error that names the last valid one") {
+  const Run run;
+  fs::remove(best_mark(run.run.checkpoints()));
+  for (const fs::path& path : {run.path, run.at("last")}) {
+    CHECK(find_checkpoint(path) == run.step(300));
+  }
+  fs::resize_file(run.step(300) / "model.safetensors", 20);
+  for (const fs::path& path : {run.path, run.at("last")}) {
+    CHECK_THAT(message(path),
+               contains(run.step(300).string()) &&
+                   contains("the last valid checkpoint is " + run.at("200").string()));
+  }
+  for (const int64_t step : {100, 200}) fs::remove(run.step(step) / "config.json");
+  CHECK_THAT(message(run.at("last")), contains("the run has no valid checkpoint"));
+}
+
 TEST_CASE("an error for a missing checkpoint lists the run's checkpoints") {
   const Run run;
   const std::string has = "has @best (step 200), @last (step 300); steps 100, 200, 300";

@@ -169,6 +169,10 @@ TEST_CASE("an error in any row names the row, the path and the nearest name") {
   CHECK_THROWS_WITH(mistake(R"({"name": "x", "set": {"base": "y"}})"), contains("patch"));
   CHECK_THROWS_WITH(mistake(R"({"name": "x", "grid": {"model.heads": 3}})"),
                     contains("rows[1].grid.model.heads"));
+  CHECK_THROWS_WITH(mistake(R"({"name": "x", "grid": {"model.heads": []}})"),
+                    contains("rows[1].grid.model.heads: []: ") && contains("at least one value"));
+  CHECK_THROWS_WITH(mistake(R"({"name": "x", "patch": ["none.json"]})"),
+                    contains("row x: patch: '") && contains("none.json': no such file"));
   CHECK_THROWS_WITH(mistake(R"({"name": "x", "patch": ["none.json"]})"), contains("none.json"));
   CHECK_THROWS_WITH(sweeps.plan(R"({"base": "base.json", "rows": []})"), contains("rows"));
   CHECK_THROWS_WITH(sweeps.plan(R"({"rows": [{"name": "base"}]})"), contains("base"));
