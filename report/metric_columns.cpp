@@ -72,14 +72,14 @@ class Columns {
 
   void add_means() {
     columns.push_back({{key_, group_.substr(0, group_.find(' ')), false, group_,
-                        "mean over seeds ± standard deviation"},
+                        "mean over seeds ± standard deviation", Shown::pages},
                        [metric = metric_](const RowRecord&, const RowComparison& row) {
                          return mean_text(row.means[metric]);
                        }});
   }
 
   void add_tests(bool tested, bool welch) {
-    add("_diff", "Δ", "difference from the baseline; * significant", difference_text);
+    add("_diff", "Δ", "difference from the baseline; * significant", difference_text, Shown::pages);
     if (!tested) return;
     add("_interval", "95 % interval", "confidence interval of the difference over seeds",
         interval_text, Shown::pages);
@@ -112,9 +112,15 @@ class Columns {
                          const auto& figure = row.paper.figures[metric];
                          return figure ? format("%.*f", decimals, *figure) : "";
                        }});
-    add("_diff", "paper Δ", "the paper's difference from its baseline",
-        [decimals](const auto& of) { return of.paper ? signed_number(*of.paper, decimals) : ""; });
-    columns.back().column.key = "paper_" + key_ + "_diff";
+    add(
+        "_diff", "paper Δ", "the paper's difference from its baseline",
+        [decimals](const auto& of) { return of.paper ? signed_number(*of.paper, decimals) : ""; },
+        Shown::pages);
+    add(
+        "", "", "",
+        [decimals](const auto& of) { return of.paper ? format("%.*f", decimals, *of.paper) : ""; },
+        Shown::csv);
+    columns.back().column.key = "paper_" + key_ + "_difference";
     add(
         "_verdict", "sign", "whether the difference agrees with the paper or is inconclusive",
         [](const Difference& of) { return verdict_word(of.verdict); }, Shown::everywhere, true);

@@ -82,9 +82,11 @@ std::string state_of(const RowRecord& row) {
   return text;
 }
 
-// As few decimals, of two to six, as tell different numbers of parameters apart: six are exact.
+constexpr int kExactDecimals = 6;  // of millions
+
+// As few decimals, two or more, as tell different numbers of parameters apart.
 int parameter_decimals(const std::vector<double>& millions) {
-  for (int decimals = 2; decimals < 6; ++decimals) {
+  for (int decimals = 2; decimals < kExactDecimals; ++decimals) {
     const bool told_apart = std::all_of(millions.begin(), millions.end(), [&](double a) {
       return std::all_of(millions.begin(), millions.end(), [&](double b) {
         return a == b || number(a, decimals) != number(b, decimals);
@@ -92,7 +94,7 @@ int parameter_decimals(const std::vector<double>& millions) {
     });
     if (told_apart) return decimals;
   }
-  return 6;
+  return kExactDecimals;
 }
 
 }  // namespace
@@ -111,8 +113,12 @@ Table results_table(const SweepResults& results, std::span<const RowComparison> 
   const std::vector<MetricColumn> metrics = metric_columns(results, comparisons);
   Table table;
   table.columns.push_back({"row", "row", true, "", ""});
-  for (const Option& option : options)
-    table.columns.push_back({option.path, option.title, false, "", option.path});
+  using Shown = Table::Shown;
+  for (const Shown shown : {Shown::pages, Shown::csv}) {
+    for (const Option& option : options) {
+      table.columns.push_back({option.path, option.title, false, "", option.path, shown});
+    }
+  }
   if (other) table.columns.push_back({"other", "other", true, "", "other options that differ"});
   if (baselines) table.columns.push_back({"baseline", "baseline", true, "", "of the differences"});
   for (const MetricColumn& metric : metrics) table.columns.push_back(metric.column);
@@ -124,7 +130,9 @@ Table results_table(const SweepResults& results, std::span<const RowComparison> 
   }
   const int decimals = parameter_decimals(millions);
   const std::string group = paper ? "params ×10⁶" : "";
-  table.columns.push_back({"params_m", paper ? "ours" : "params ×10⁶", false, group, "trainable"});
+  const char* title = paper ? "ours" : "params ×10⁶";
+  table.columns.push_back({"params_m", title, false, group, "trainable", Shown::pages});
+  table.columns.push_back({"params_m", title, false, group, "", Shown::csv});
   if (paper) table.columns.push_back({"paper_params_m", "paper", false, group, "the paper's"});
   if (unfinished) table.columns.push_back({"state", "state", true, "", "state of unfinished runs"});
   for (size_t i = 0; i < results.rows.size(); ++i) {
@@ -133,10 +141,13 @@ Table results_table(const SweepResults& results, std::span<const RowComparison> 
     for (const Option& option : options) {
       cells.push_back(i == 0 || changes(row, option.path) ? option_value(row, option.path) : "");
     }
+    for (const Option& option : options) cells.push_back(option_value(row, option.path));
     if (other) cells.push_back(others(row));
     if (baselines) cells.push_back(i == 0 ? "" : results.rows[row.baseline].name);
     for (const MetricColumn& column : metrics) cells.push_back(column.cell(row, comparisons[i]));
-    cells.push_back(if_known(millions[i], number(millions[i], decimals)));
+    for (const int shown : {decimals, kExactDecimals}) {
+      cells.push_back(if_known(millions[i], number(millions[i], shown)));
+    }
     if (paper) cells.push_back(optional_text(row.paper.params_m, 0));
     if (unfinished) cells.push_back(state_of(row));
     table.rows.push_back(std::move(cells));

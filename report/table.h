@@ -31,7 +31,7 @@ struct Table {
 
 /// A table in the layout of Table 3: the options that differ between rows (all values for the first
 /// row, only the changed ones for the others), then metrics and parameters, ours and the paper's.
-/// For CSV also all statistics in full precision.
+/// For CSV all options' values, and all statistics as numbers in full precision.
 Table results_table(const SweepResults& results, std::span<const RowComparison> comparisons);
 
 /// Training cost per row as in Table 2: means over finished runs, and published BLEU and FLOPs

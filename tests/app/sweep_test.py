@@ -419,7 +419,7 @@ class Sweeps(ProgramTest):
         self.attn("sweep", "texts.json", "--run", "texts")
         table = (self.path / "texts/rows.csv").read_text()
         rows = {row["row"]: row for row in csv.DictReader(io.StringIO(table))}
-        differs = {name: (row["ppl_diff"] != "", row["bleu_diff"] != "") for name, row in rows.items()}
+        differs = {name: (row["ppl_difference"] != "", row["bleu_difference"] != "") for name, row in rows.items()}
         self.assertEqual(differs, {"base": (False, False), "text": (True, False), "pieces": (False, True),
                                    "same": (True, True)})
         report = (self.path / "texts/report.md").read_text()
