@@ -10,6 +10,11 @@ function(attn_test_binary target library)
   add_executable(${target} ${ARGN})
   attn_unity_build(${target})
   target_link_libraries(${target} PRIVATE ${library} attn_test_main attn_source_dir nlohmann_json::nlohmann_json)
+  if(ATTN_SANITIZE)
+    # The checks of undefined behaviour are for the libraries: in the tests, most of whose code is Catch2's macros, they
+    # would double the time of compilation.
+    target_compile_options(${target} PRIVATE -O0 -fno-sanitize=undefined)
+  endif()
   set(script ${CMAKE_CURRENT_BINARY_DIR}/${target}.ctest.cmake)
   file(GENERATE OUTPUT ${script} CONTENT "set(target ${target})
 set(program \"$<TARGET_FILE:${target}>\")

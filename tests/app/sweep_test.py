@@ -264,7 +264,7 @@ class Sweeps(ProgramTest):
         """Also where the first text could be used, but nothing was trained on it."""
         self.corpus("renewed")
         (self.path / "renewed/train.de").write_text((self.path / "renewed/train.en").read_text().upper())
-        (self.path / "renewed/valid.de").write_text("")
+        (self.path / "renewed/valid.de").write_text("one line\n")
         self.attn("sweep", "renewed-sweep.json", "--run", "renewed-run", code=3)
         shutil.rmtree(self.path / "renewed")
         self.corpus("renewed")

@@ -23,7 +23,8 @@ namespace {
 
 constexpr int64_t kSamples = 100'000;
 
-// Drawn once for all tests.
+// Drawn once in a process. CTest runs each test case in its own, so one test case has all that is
+// said of the samples.
 const std::vector<GeneratedPair>& samples() {
   static const std::vector<GeneratedPair> kPairs = generate_pairs(2017, kSamples);
   return kPairs;
@@ -77,76 +78,137 @@ uint64_t fingerprint(const std::string& text, uint64_t hash) {
 
 }  // namespace
 
-TEST_CASE("no English sentence has two translations or two trees") {
-  std::unordered_map<std::string, const GeneratedPair*> known;
-  size_t repeated = 0;
-  for (const GeneratedPair& pair : samples()) {
-    const auto [entry, is_new] = known.emplace(pair.english, &pair);
-    if (is_new) continue;
-    ++repeated;
-    if (entry->second->german != pair.german) {
-      FAIL(pair.english + " | " + pair.german + " | " + entry->second->german);
+TEST_CASE("each of 100,000 sentences is well-formed and has one translation") {
+  SECTION("no English sentence has two translations or two trees") {
+    std::unordered_map<std::string, const GeneratedPair*> known;
+    size_t repeated = 0;
+    for (const GeneratedPair& pair : samples()) {
+      const auto [entry, is_new] = known.emplace(pair.english, &pair);
+      if (is_new) continue;
+      ++repeated;
+      if (entry->second->german != pair.german) {
+        FAIL(pair.english + " | " + pair.german + " | " + entry->second->german);
+      }
+      if (entry->second->tree != pair.tree) FAIL(write_tree(pair.tree));
     }
-    if (entry->second->tree != pair.tree) FAIL(write_tree(pair.tree));
+    CHECK(repeated > 1000);  // or the test would have had nothing to compare
   }
-  CHECK(repeated > 1000);  // or the test would have had nothing to compare
-}
-
-TEST_CASE("nearly all sentences of some length are distinct") {
-  std::unordered_set<std::string> distinct;
-  size_t longer = 0;
-  for (const GeneratedPair& pair : samples()) {
-    if (split(pair.english).size() < 8) continue;
-    ++longer;
-    distinct.insert(pair.english);
+  SECTION("nearly all sentences of some length are distinct") {
+    std::unordered_set<std::string> distinct;
+    size_t longer = 0;
+    for (const GeneratedPair& pair : samples()) {
+      if (split(pair.english).size() < 8) continue;
+      ++longer;
+      distinct.insert(pair.english);
+    }
+    CHECK(longer > kSamples / 2);
+    CHECK(distinct.size() > longer - longer / 200);
   }
-  CHECK(longer > kSamples / 2);
-  CHECK(distinct.size() > longer - longer / 200);
-}
-
-TEST_CASE("the leaves of a tree are the English tokens and the file form reads back") {
-  for (int64_t i = 0; i < 5000; ++i) {
-    const GeneratedPair& pair = samples()[static_cast<size_t>(i)];
-    CHECK(join(tree_words(pair.tree)) == pair.english);
-    CHECK(parse_trees(write_tree(pair.tree), "tree").at(0) == pair.tree);
+  SECTION("the leaves of a tree are the English tokens and the file form reads back") {
+    for (int64_t i = 0; i < 5000; ++i) {
+      const GeneratedPair& pair = samples()[static_cast<size_t>(i)];
+      CHECK(join(tree_words(pair.tree)) == pair.english);
+      CHECK(parse_trees(write_tree(pair.tree), "tree").at(0) == pair.tree);
+    }
   }
-}
-
-TEST_CASE("trees have Penn's labels and no others") {
-  const std::set<std::string> penn = {"TOP",  "S",    "SQ",  "SBARQ", "SBAR",   "NP",  "VP", "PP",
-                                      "ADJP", "ADVP", "PRT", "WHNP",  "WHADVP", "DT",  "NN", "NNS",
-                                      "NNP",  "VBZ",  "VBP", "VBD",   "VBN",    "VB",  "MD", "IN",
-                                      "JJ",   "RB",   "PRP", "PRP$",  "CC",     "WDT", "WP", "WP$",
-                                      "WRB",  "TO",   "CD",  "POS",   "RP",     ".",   ","};
-  std::map<std::string, int> counts;
-  for (const GeneratedPair& pair : samples()) count_labels(pair.tree, counts);
-  for (const auto& [label, count] : counts) {
-    CAPTURE(label);
-    CHECK(penn.count(label) == 1);
+  SECTION("trees have Penn's labels and no others") {
+    const std::set<std::string> penn = {
+        "TOP", "S",    "SQ",     "SBARQ", "SBAR", "NP",  "VP",  "PP",   "ADJP", "ADVP",
+        "PRT", "WHNP", "WHADVP", "DT",    "NN",   "NNS", "NNP", "VBZ",  "VBP",  "VBD",
+        "VBN", "VB",   "MD",     "IN",    "JJ",   "RB",  "PRP", "PRP$", "CC",   "WDT",
+        "WP",  "WP$",  "WRB",    "TO",    "CD",   "POS", "RP",  ".",    ","};
+    std::map<std::string, int> counts;
+    for (const GeneratedPair& pair : samples()) count_labels(pair.tree, counts);
+    for (const auto& [label, count] : counts) {
+      CAPTURE(label);
+      CHECK(penn.count(label) == 1);
+    }
+    for (const std::string& label : penn) {
+      CAPTURE(label);
+      CHECK(counts[label] > 100);
+    }
   }
-  for (const std::string& label : penn) {
-    CAPTURE(label);
-    CHECK(counts[label] > 100);
+  SECTION("lengths, casing, punctuation and blanks are as promised") {
+    double total = 0;
+    for (const GeneratedPair& pair : samples()) {
+      const std::vector<std::string> english = split(pair.english);
+      const std::vector<std::string> german = split(pair.german);
+      total += static_cast<double>(english.size());
+      const bool fine = english.size() >= 4 && english.size() <= 20 && german.size() >= 3 &&
+                        german.size() <= 30 && join(english) == pair.english &&
+                        join(german) == pair.german && english.back() == german.back() &&
+                        (english.back() == "." || english.back() == "?") && german.front() != "," &&
+                        pair.english.front() >= 'A' && pair.english.front() <= 'Z' &&
+                        pair.german.find(", ,") == std::string::npos &&
+                        pair.german.find(", .") == std::string::npos;
+      if (!fine) FAIL(pair.english + " | " + pair.german);
+    }
+    CHECK(total / kSamples > 8);
+    CHECK(total / kSamples < 11);
   }
-}
-
-TEST_CASE("lengths, casing, punctuation and blanks are as promised") {
-  double total = 0;
-  for (const GeneratedPair& pair : samples()) {
-    const std::vector<std::string> english = split(pair.english);
-    const std::vector<std::string> german = split(pair.german);
-    total += static_cast<double>(english.size());
-    const bool fine = english.size() >= 4 && english.size() <= 20 && german.size() >= 3 &&
-                      german.size() <= 30 && join(english) == pair.english &&
-                      join(german) == pair.german && english.back() == german.back() &&
-                      (english.back() == "." || english.back() == "?") && german.front() != "," &&
-                      pair.english.front() >= 'A' && pair.english.front() <= 'Z' &&
-                      pair.german.find(", ,") == std::string::npos &&
-                      pair.german.find(", .") == std::string::npos;
-    if (!fine) FAIL(pair.english + " | " + pair.german);
+  SECTION("the vocabulary is small") {
+    std::set<std::string> english, german;
+    for (const GeneratedPair& pair : samples()) {
+      for (const std::string& word : split(pair.english)) english.insert(word);
+      for (const std::string& word : split(pair.german)) german.insert(word);
+    }
+    CHECK(english.size() > 300);
+    CHECK(english.size() < 500);
+    CHECK(german.size() > 500);
+    CHECK(german.size() < 1000);
   }
-  CHECK(total / kSamples > 8);
-  CHECK(total / kSamples < 11);
+  SECTION("words whose translation depends on others are translated by them") {
+    check_translation("swims to the bank", {"zum Ufer"});
+    check_translation("goes to the bank", {"zur Bank"});
+    check_translation("into the bank", {"in die Bank"});
+    check_translation("on the bank", {"am Ufer"});
+    check_translation("missed the bus", {"verpasste", "verpassten", "verpasst"});
+    check_translation("missed the dog", {"vermisste", "vermissten", "vermisst"});
+    check_translation("bat flies", {"Fledermaus"});
+    check_translation("bought the bat", {"Schläger"});
+    check_translation("light room", {"helle", "hellen", "hellem", "helles"});
+    check_translation("light bag", {"leichte", "leichten"});
+    check_translation("must not", {"darf", "darfst", "dürfen", "Darf", "Dürfen"});
+    check_translation("asked if", {", ob"});
+    check_translation("knows that", {", dass"});
+    check_translation("knows Anna", {"kennt", "Kennt"});
+    check_translation("saw her duck swim", {"ihre Ente schwimmen"});
+    check_translation("saw her duck quickly", {"sie sich schnell ducken"});
+  }
+  SECTION("when is wenn or als by the tense, wann in a question") {
+    size_t present = 0;
+    size_t past = 0;
+    for (const GeneratedPair& pair : samples()) {
+      if (has_word(pair.english, "when")) {
+        present += has_word(pair.german, "wenn");
+        past += has_word(pair.german, "als");
+        CHECK(has_word(pair.german, "wenn") != has_word(pair.german, "als"));
+      }
+      if (pair.english.starts_with("When did ")) CHECK(pair.german.starts_with("Wann "));
+    }
+    CHECK(present > 100);
+    CHECK(past > 100);
+  }
+  SECTION("pronouns have the gender of the German noun") {
+    std::map<std::string, std::map<std::string, int>> pronouns;
+    for (const GeneratedPair& pair : samples()) {
+      for (const std::string thing : {"table", "lamp", "book"}) {
+        const std::string start = "The " + thing + " was ";
+        if (pair.english.starts_with(start) && has_word(pair.english, ", but it was")) {
+          const std::vector<std::string> words =
+              split(pair.german.substr(pair.german.find(" aber ")));
+          ++pronouns[thing][words.at(1)];
+        }
+      }
+    }
+    using Counts = std::map<std::string, int>;
+    CHECK(pronouns["table"] == Counts{{"er", pronouns["table"]["er"]}});
+    CHECK(pronouns["lamp"] == Counts{{"sie", pronouns["lamp"]["sie"]}});
+    CHECK(pronouns["book"] == Counts{{"es", pronouns["book"]["es"]}});
+    CHECK(pronouns["table"]["er"] > 0);
+    CHECK(pronouns["lamp"]["sie"] > 0);
+    CHECK(pronouns["book"]["es"] > 0);
+  }
 }
 
 TEST_CASE("the same seed gives the same pairs, a different seed different ones") {
@@ -201,73 +263,6 @@ TEST_CASE("parts may be empty but not negative") {
   CHECK_THROWS_AS(generate_corpus(1, {-1, 0, 0}), ConfigError);
   CHECK_THROWS_WITH(generate_corpus(1, {1, 0, -7}), contains("-7"));
   CHECK_THROWS_AS(generate_pairs(1, -1), ConfigError);
-}
-
-TEST_CASE("the vocabulary is small") {
-  std::set<std::string> english, german;
-  for (const GeneratedPair& pair : samples()) {
-    for (const std::string& word : split(pair.english)) english.insert(word);
-    for (const std::string& word : split(pair.german)) german.insert(word);
-  }
-  CHECK(english.size() > 300);
-  CHECK(english.size() < 500);
-  CHECK(german.size() > 500);
-  CHECK(german.size() < 1000);
-}
-
-TEST_CASE("words whose translation depends on others are translated by them") {
-  check_translation("swims to the bank", {"zum Ufer"});
-  check_translation("goes to the bank", {"zur Bank"});
-  check_translation("into the bank", {"in die Bank"});
-  check_translation("on the bank", {"am Ufer"});
-  check_translation("missed the bus", {"verpasste", "verpassten", "verpasst"});
-  check_translation("missed the dog", {"vermisste", "vermissten", "vermisst"});
-  check_translation("bat flies", {"Fledermaus"});
-  check_translation("bought the bat", {"Schläger"});
-  check_translation("light room", {"helle", "hellen", "hellem", "helles"});
-  check_translation("light bag", {"leichte", "leichten"});
-  check_translation("must not", {"darf", "darfst", "dürfen", "Darf", "Dürfen"});
-  check_translation("asked if", {", ob"});
-  check_translation("knows that", {", dass"});
-  check_translation("knows Anna", {"kennt", "Kennt"});
-  check_translation("saw her duck swim", {"ihre Ente schwimmen"});
-  check_translation("saw her duck quickly", {"sie sich schnell ducken"});
-}
-
-TEST_CASE("when is wenn or als by the tense, wann in a question") {
-  size_t present = 0;
-  size_t past = 0;
-  for (const GeneratedPair& pair : samples()) {
-    if (has_word(pair.english, "when")) {
-      present += has_word(pair.german, "wenn");
-      past += has_word(pair.german, "als");
-      CHECK(has_word(pair.german, "wenn") != has_word(pair.german, "als"));
-    }
-    if (pair.english.starts_with("When did ")) CHECK(pair.german.starts_with("Wann "));
-  }
-  CHECK(present > 100);
-  CHECK(past > 100);
-}
-
-TEST_CASE("pronouns have the gender of the German noun") {
-  std::map<std::string, std::map<std::string, int>> pronouns;
-  for (const GeneratedPair& pair : samples()) {
-    for (const std::string thing : {"table", "lamp", "book"}) {
-      const std::string start = "The " + thing + " was ";
-      if (pair.english.starts_with(start) && has_word(pair.english, ", but it was")) {
-        const std::vector<std::string> words =
-            split(pair.german.substr(pair.german.find(" aber ")));
-        ++pronouns[thing][words.at(1)];
-      }
-    }
-  }
-  using Counts = std::map<std::string, int>;
-  CHECK(pronouns["table"] == Counts{{"er", pronouns["table"]["er"]}});
-  CHECK(pronouns["lamp"] == Counts{{"sie", pronouns["lamp"]["sie"]}});
-  CHECK(pronouns["book"] == Counts{{"es", pronouns["book"]["es"]}});
-  CHECK(pronouns["table"]["er"] > 0);
-  CHECK(pronouns["lamp"]["sie"] > 0);
-  CHECK(pronouns["book"]["es"] > 0);
 }
 
 TEST_CASE("German forms agree") {
