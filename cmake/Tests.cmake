@@ -13,7 +13,8 @@ function(attn_test_binary target library)
   if(ATTN_SANITIZE)
     # The checks of undefined behaviour are for the libraries: in the tests, most of whose code is Catch2's macros, they
     # would double the time of compilation.
-    target_compile_options(${target} PRIVATE -O0 -fno-sanitize=undefined)
+    target_compile_options(${target} PRIVATE -O0)
+    set_target_properties(${target} PROPERTIES ATTN_ONLY_ADDRESSES ON)
   endif()
   set(script ${CMAKE_CURRENT_BINARY_DIR}/${target}.ctest.cmake)
   file(GENERATE OUTPUT ${script} CONTENT "set(target ${target})

@@ -13,8 +13,10 @@ endif()
 # Bounds checks in the standard containers: ABI-neutral, unlike _GLIBCXX_DEBUG, which breaks LibTorch.
 target_compile_definitions(attn_flags INTERFACE $<$<CONFIG:Debug>:_GLIBCXX_ASSERTIONS>)
 if(ATTN_SANITIZE)
-  target_compile_options(attn_flags INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=all
-                                              -fno-omit-frame-pointer)
+  # The property, of the target that is compiled, leaves out the checks of undefined behaviour.
+  target_compile_options(attn_flags INTERFACE
+    -fsanitize=address $<$<NOT:$<BOOL:$<TARGET_PROPERTY:ATTN_ONLY_ADDRESSES>>>:-fsanitize=undefined>
+    -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(attn_flags INTERFACE -fsanitize=address,undefined)
 endif()
 if(ATTN_COVERAGE)
