@@ -32,7 +32,7 @@ LiveTable::LiveTable(const SweepPlan& plan, int64_t jobs)
     : plan_(plan),
       jobs_(jobs),
       order_(start_order(plan)),
-      finished_seconds_(plan.runs.size(), -1.0),
+      trained_(plan.runs.size()),
       states_(plan.runs.size(), "waiting"),
       why_(plan.runs.size()),
       started_(plan.runs.size(), false),
@@ -47,6 +47,7 @@ LiveTable::~LiveTable() {
 void LiveTable::set(size_t run, const std::string& state, const std::string& why) {
   states_[run] = state;
   if (state == "running") started_[run] = true;
+  trained_[run].reset();
   why_[run] = why;
 }
 
@@ -100,22 +101,24 @@ std::vector<std::string> LiveTable::lines() const {
 }
 
 RunWork LiveTable::work(size_t run) const {
+  using Stage = RunWork::Stage;
   const std::string& state = states_[run];
-  const bool finished = state == "finished";
-  RunWork work{.row = plan_.runs[run].row, .flops = flops_[run], .earlier = !started_[run]};
-  if (state == "waiting") return work;
-  work.stage = state == "running" ? RunWork::Stage::running : RunWork::Stage::ended;
-  if (finished && finished_seconds_[run] >= 0) {
-    work.share = 1.0;
-    work.seconds = finished_seconds_[run];
-    return work;
+  const bool running = state == "running";
+  if (running || !trained_[run]) {
+    const RunProgress progress = read_progress(plan_.runs[run], plan_.metrics);
+    const auto steps = static_cast<double>(plan_.runs[run].experiment.train.steps);
+    const double share = std::min(1.0, static_cast<double>(progress.step) / steps);
+    trained_[run] = {.share = state == "finished" ? 1.0 : share,
+                     .seconds = progress.seconds + progress.evaluation_seconds};
   }
-  const RunProgress progress = read_progress(plan_.runs[run], plan_.metrics);
-  const auto steps = static_cast<double>(plan_.runs[run].experiment.train.steps);
-  work.share = finished ? 1.0 : std::min(1.0, static_cast<double>(progress.step) / steps);
-  work.seconds = progress.seconds + progress.evaluation_seconds;
-  if (finished) finished_seconds_[run] = work.seconds;
-  return work;
+  return {.stage = running              ? Stage::running
+                   : state == "waiting" ? Stage::waiting
+                                        : Stage::ended,
+          .row = plan_.runs[run].row,
+          .flops = flops_[run],
+          .share = trained_[run]->share,
+          .seconds = trained_[run]->seconds,
+          .earlier = !started_[run]};
 }
 
 // "3 of 60 runs finished, about 4 h 10 min left".

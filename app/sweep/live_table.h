@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,9 +41,14 @@ class LiveTable {
 
   const SweepPlan& plan_;
   int64_t jobs_;
-  std::vector<size_t> order_;                     ///< in which runs start
-  std::vector<double> flops_;                     ///< of each run, for the time left
-  mutable std::vector<double> finished_seconds_;  ///< time of finished runs; -1: unread
+  /// What a run's log says; see RunWork.
+  struct Trained {
+    double share = 0.0, seconds = 0.0;
+  };
+  std::vector<size_t> order_;  ///< in which runs start
+  std::vector<double> flops_;  ///< of each run, for the time left
+  /// Read again only for running runs.
+  mutable std::vector<std::optional<Trained>> trained_;
   std::vector<std::string> states_, why_;
   std::vector<bool> started_;  ///< by this command
   bool terminal_;

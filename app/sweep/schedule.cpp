@@ -75,7 +75,8 @@ std::optional<double> seconds_left(std::span<const RunWork> runs, int64_t jobs) 
     if (run.stage == RunWork::Stage::ended) continue;
     const Trained& row = rows[run.row];
     double rate = row.any() ? row.rate() : others;
-    if (run.share >= kOwnRate && run.seconds > 0.0) rate = run.seconds / (run.share * run.flops);
+    const bool has_rate = run.share >= kOwnRate && run.seconds > 0.0;
+    if (has_rate && !run.earlier) rate = run.seconds / (run.share * run.flops);
     const bool started = run.stage == RunWork::Stage::running;
     (started ? running : waiting).push_back((1.0 - run.share) * run.flops * rate);
   }

@@ -30,7 +30,7 @@ struct RunWork {
   double flops = 0.0;    ///< of the whole run
   double share = 0.0;    ///< of its updates that are done, from 0 to 1
   double seconds = 0.0;  ///< that these took, evaluations included
-  bool earlier = false;  ///< finished before this command, possibly on another machine
+  bool earlier = false;  ///< trained before this command, possibly on another machine
 };
 
 /// Seconds until the last run ends, runs given in the order in which they start. A run takes as

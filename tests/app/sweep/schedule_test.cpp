@@ -71,6 +71,13 @@ TEST_CASE("the time left is by the rate of this command, not of runs from elsewh
   CHECK(seconds_left(runs, 2).value() == Approx(200.0));
 }
 
+TEST_CASE("a run that was interrupted needs the time of its remaining updates") {
+  std::vector<RunWork> runs = {work(0, Stage::waiting, 0.75, 300.0, true)};
+  CHECK(seconds_left(runs, 1).value() == Approx(100.0));
+  runs.push_back(work(1, Stage::running, 0.5, 100.0));  // this machine is twice as fast
+  CHECK(seconds_left(runs, 1).value() == Approx(100.0 + 50.0));
+}
+
 TEST_CASE("a run takes as long as the runs of its row") {
   // Row 1 is slower than its FLOPs suggest.
   const std::vector<RunWork> runs = {
