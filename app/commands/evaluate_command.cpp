@@ -26,7 +26,7 @@ struct EvalOptions {
 // Number of sentences that an evaluator will search, for the progress line; 0 if unknown.
 int64_t sentences_of(const EvaluatorConfig& config, const DataConfig& data) {
   if (config.search() == nullptr || data.task == Task::parsing) return 0;
-  const std::string& prefix = config.data.empty() ? data.valid : config.data;
+  const std::string& prefix = config.text(data);
   const std::filesystem::path text = text_path(prefix, data.source);
   return std::filesystem::exists(text) ? static_cast<int64_t>(read_lines(text).size()) : 0;
 }

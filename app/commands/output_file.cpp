@@ -32,7 +32,7 @@ OutputFile::OutputFile(std::filesystem::path path) : path_(path == "-" ? "" : st
 }
 
 OutputFile::~OutputFile() {
-  if (is_stdout() || special_ || committed_) return;
+  if (is_stdout() || special_ || !file_.is_open()) return;
   file_.close();
   std::error_code ignored;
   if (std::filesystem::file_size(partial(), ignored) == 0) {
@@ -71,7 +71,6 @@ void OutputFile::commit() {
                     (error ? ": " + error.message() : std::string()) +
                     (kept ? "; the output is in " + partial().string() : std::string()));
   }
-  committed_ = true;
 }
 
 void OutputFile::write_all(std::string_view text) {

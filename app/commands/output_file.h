@@ -39,8 +39,7 @@ class OutputFile {
 
   std::filesystem::path path_;
   bool special_ = false;  ///< see Destination
-  std::ofstream file_;
-  bool committed_ = false;
+  std::ofstream file_;    ///< open until commit()
 };
 
 struct NamedPath {

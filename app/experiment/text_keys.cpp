@@ -29,7 +29,7 @@ std::vector<std::string> changed_texts(const RunDirectory& run, const Experiment
     if (found == result->results.end() || found->second.text.empty()) continue;
     const std::string key = evaluation_key(config, now.data, hashes);
     if (key.empty() || key == found->second.text) continue;
-    const std::string text = config.data.empty() ? now.data.valid : config.data;
+    const std::string text = config.text(now.data);
     changed.push_back("evaluator " + config.name + " (" + text + ")");
   }
   return changed;

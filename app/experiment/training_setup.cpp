@@ -45,7 +45,7 @@ Json decisive(const Experiment& experiment) {
   if (i == experiment.eval.size()) return {};
   const EvaluatorConfig& config = experiment.eval[i];
   Json json = write_config(config);
-  json["data"] = config.data.empty() ? experiment.data.valid : config.data;
+  json["data"] = config.text(experiment.data);
   for (const char* key : {"name", "every"}) json.erase(key);  // the same values by another name
   return json;
 }

@@ -141,7 +141,7 @@ void RunReader::read_sentences(const fs::path& run, const Experiment& experiment
                          ": its translations are missing: its row is left out of the bootstrap");
     return;
   }
-  const std::string prefix = config->data.empty() ? experiment.data.valid : config->data;
+  const std::string prefix = config->text(experiment.data);
   const fs::path reference = text_path(prefix, experiment.data.target);
   if (!fs::exists(reference)) {
     out_.notes.push_back(record.name + ": " + reference.string() +

@@ -4,7 +4,7 @@ namespace attn {
 
 std::string evaluation_key(const EvaluatorConfig& config, const DataConfig& data,
                            TextHashes& hashes) {
-  const std::string text = config.data.empty() ? data.valid : config.data;
+  const std::string text = config.text(data);
   std::vector<std::filesystem::path> files = {text};
   if (data.task == Task::translation) {
     files = {text_path(text, data.source), text_path(text, data.target)};

@@ -79,14 +79,8 @@ void EvaluatorConfig::require_task(Task task) const {
 
 void EvaluatorConfig::require_text(const DataConfig& texts) const {
   const std::string place = "eval: " + name;
-  if (data.empty() && texts.valid.empty()) {
-    throw ConfigError(place + ": set its data, or data.valid");
-  }
-  if (data.empty()) {
-    attn::require_text("data.valid", texts.valid, texts);
-  } else {
-    attn::require_text(place + ".data", data, texts);
-  }
+  if (text(texts).empty()) throw ConfigError(place + ": set its data, or data.valid");
+  attn::require_text(data.empty() ? "data.valid" : place + ".data", text(texts), texts);
   for (const auto& file : std::visit([](const auto& chosen) { return chosen.files(); }, options)) {
     if (!std::filesystem::exists(file)) {
       throw DataError(place + ": " + file.string() + ": no such file");

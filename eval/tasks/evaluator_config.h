@@ -51,6 +51,10 @@ struct EvaluatorConfig {
     return std::get<Chosen>(options);
   }
 
+  /// Its text: `data`, or data.valid of the experiment; "" if neither is set.
+  const std::string& text(const DataConfig& texts) const {
+    return data.empty() ? texts.valid : data;
+  }
   /// Search options; null for kinds without search.
   SearchConfig* search();
   const SearchConfig* search() const;

@@ -10,7 +10,7 @@ std::unique_ptr<Evaluator> make_evaluator(const EvaluatorConfig& config, const D
                                           const Tokenizers& tokenizers,
                                           const std::filesystem::path& cache) {
   config.require_text(data);
-  const std::string text = config.data.empty() ? data.valid : config.data;
+  const std::string text = config.text(data);
   const Tokenizers tagged = with_tag(tokenizers, config.tag.empty() ? data.tag : config.tag,
                                      "eval: " + config.name + ".tag");
   TextHashes hashes;
