@@ -20,7 +20,7 @@ Segments::Segments(std::span<const int64_t> lengths, torch::Device device)
   }
   positions_ = int64_tensor(std::span<const int64_t>(positions), device);
   slots_ = int64_tensor(std::span<const int64_t>(slots), device);
-  if (!device.is_cpu()) device_offsets_ = sent_tensor<int32_t>(offsets(), device);
+  if (!device.is_cpu()) device_rows_ = {sent_tensor<int32_t>(offsets(), device), slots_};
 }
 
 torch::Tensor Segments::mask() const {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "kernels/libtorch.h"
+#include "kernels/ops/attention_options.h"
 
 namespace attn {
 
@@ -30,8 +31,8 @@ class Segments {
   int64_t length(int64_t sentence) const { return lengths_[sentence]; }
   int64_t offset(int64_t sentence) const { return offsets_[sentence]; }
   std::span<const int64_t> offsets() const { return offsets_; }
-  /// cu_seqlens for GPU kernels: offsets as [count() + 1] int32; undefined on a CPU.
-  const torch::Tensor& device_offsets() const { return device_offsets_; }
+  /// For GPU kernels; undefined on a CPU.
+  const DeviceRows& device_rows() const { return device_rows_; }
 
   /// [N] int64: each row's position in its sentence, from 0.
   const torch::Tensor& positions() const { return positions_; }
@@ -48,7 +49,7 @@ class Segments {
   int64_t longest_ = 0;
   torch::Tensor positions_;  // [N]
   torch::Tensor slots_;      // [N]: index of each row in the flattened padded layout
-  torch::Tensor device_offsets_;
+  DeviceRows device_rows_;
 };
 
 /// Copies numbers to `device` as To; asynchronous for a GPU, from pinned memory.

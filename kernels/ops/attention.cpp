@@ -4,6 +4,7 @@
 #include <ATen/ops/_efficient_attention_forward.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "kernels/cpu/table.h"
 #include "kernels/ops/cpu_attention.h"
@@ -13,17 +14,6 @@
 namespace attn {
 namespace {
 
-// Row indices of the padded layout: [sentences * longest], `rows` (an extra zero row) in padding.
-torch::Tensor padded_rows(std::span<const int64_t> offsets, int64_t longest, int64_t rows) {
-  const auto sentences = static_cast<int64_t>(offsets.size()) - 1;
-  torch::Tensor index = torch::full({sentences * longest}, rows, torch::kInt64);
-  int64_t* slot = index.data_ptr<int64_t>();
-  for (int64_t b = 0; b < sentences; ++b) {
-    for (int64_t i = offsets[b]; i < offsets[b + 1]; ++i) slot[b * longest + i - offsets[b]] = i;
-  }
-  return index;
-}
-
 int64_t longest_of(std::span<const int64_t> offsets) {
   int64_t longest = 0;
   for (size_t b = 0; b + 1 < offsets.size(); ++b) {
@@ -31,6 +21,42 @@ int64_t longest_of(std::span<const int64_t> offsets) {
   }
   return longest;
 }
+
+// Sentences of ragged rows in the padded layout [B · longest].
+struct PaddedLayout {
+  int64_t sentences, longest;
+  torch::Tensor slots;  // [N] int64: each row's index
+
+  PaddedLayout(std::span<const int64_t> offsets, int64_t least, const torch::Tensor& known_slots,
+               torch::Device device)
+      : sentences(static_cast<int64_t>(offsets.size()) - 1),
+        longest(std::max(longest_of(offsets), least)),
+        slots(known_slots) {
+    if (slots.defined()) return;
+    slots = torch::empty({offsets.back()}, torch::kInt64);
+    int64_t* slot = slots.data_ptr<int64_t>();
+    for (int64_t b = 0; b < sentences; ++b) {
+      std::iota(slot + offsets[b], slot + offsets[b + 1], b * longest);
+    }
+    slots = slots.to(device);
+  }
+
+  // [N, H·K] to [B, H, longest, K]; padding is zero.
+  torch::Tensor heads(const torch::Tensor& rows, int64_t count) const {
+    return torch::zeros({sentences * longest, rows.size(1)}, rows.options())
+        .index_copy(0, slots, rows)
+        .view({sentences, longest, count, -1})
+        .transpose(1, 2);
+  }
+
+  // [B, 1, 1, longest] bool: true at rows, false in padding.
+  torch::Tensor is_row() const {
+    return torch::zeros({sentences * longest},
+                        torch::TensorOptions(slots.device()).dtype(torch::kBool))
+        .index_fill_(0, slots, true)
+        .view({sentences, 1, 1, longest});
+  }
+};
 
 bool has_empty_sentence(std::span<const int64_t> offsets) {
   return std::adjacent_find(offsets.begin(), offsets.end()) != offsets.end();
@@ -47,8 +73,8 @@ bool requires_gradient(const torch::Tensor& queries, const torch::Tensor& keys,
 // (up to LibTorch 2.13: forward counts random numbers with an unset number of keys).
 bool supports_ragged_lengths(const torch::Tensor& queries, const torch::Tensor& keys,
                              const torch::Tensor& values, const PackedAttention& options) {
-  return queries.is_cuda() && options.query_starts.defined() && options.key_starts.defined() &&
-         options.window == 0 && options.dropout == 0.0 &&
+  return queries.is_cuda() && options.query_rows.starts.defined() &&
+         options.key_rows.starts.defined() && options.window == 0 && options.dropout == 0.0 &&
          queries.size(1) / options.heads % 8 == 0 && values.size(1) / options.heads % 8 == 0 &&
          !has_empty_sentence(options.key_offsets) &&
          !(requires_gradient(queries, keys, values) && has_empty_sentence(options.query_offsets));
@@ -61,8 +87,8 @@ torch::Tensor ragged_attention(const torch::Tensor& queries, const torch::Tensor
   };
   constexpr int64_t kWhole = 0, kCausal = 1;  // the operator's custom_mask_type
   const torch::Tensor out = std::get<0>(at::_efficient_attention_forward(
-      heads(queries), heads(keys), heads(values), /*bias=*/std::nullopt, options.query_starts,
-      options.key_starts, longest_of(options.query_offsets), longest_of(options.key_offsets),
+      heads(queries), heads(keys), heads(values), /*bias=*/std::nullopt, options.query_rows.starts,
+      options.key_rows.starts, longest_of(options.query_offsets), longest_of(options.key_offsets),
       /*dropout_p=*/0.0, options.causal ? kCausal : kWhole,
       /*compute_log_sumexp=*/requires_gradient(queries, keys, values)));
   return out.view({queries.size(0), values.size(1)});
@@ -116,34 +142,25 @@ torch::Tensor visible_keys(int64_t queries, int64_t keys, bool causal, int64_t w
 
 torch::Tensor padded_attention(const torch::Tensor& queries, const torch::Tensor& keys,
                                const torch::Tensor& values, const PackedAttention& options) {
-  const int64_t sentences = static_cast<int64_t>(options.query_offsets.size()) - 1;
-  const int64_t longest_query = longest_of(options.query_offsets);
-  const int64_t longest_key = std::max<int64_t>(longest_of(options.key_offsets), 1);
-  const torch::Tensor query_rows =
-      padded_rows(options.query_offsets, longest_query, queries.size(0)).to(queries.device());
-  const torch::Tensor key_rows =
-      padded_rows(options.key_offsets, longest_key, keys.size(0)).to(queries.device());
-  const auto heads = [&](const torch::Tensor& rows, const torch::Tensor& index, int64_t longest) {
-    return torch::constant_pad_nd(rows, {0, 0, 0, 1})
-        .index_select(0, index)
-        .view({sentences, longest, options.heads, -1})
-        .transpose(1, 2);
-  };
-  torch::Tensor allowed = (key_rows != keys.size(0)).view({sentences, 1, 1, longest_key});
+  const PaddedLayout of_queries(options.query_offsets, 0, options.query_rows.slots,
+                                queries.device());
+  const PaddedLayout of_keys(options.key_offsets, 1, options.key_rows.slots, keys.device());
+  torch::Tensor allowed = of_keys.is_row();
   if (options.causal || options.window > 0) {
-    allowed = allowed & visible_keys(longest_query, longest_key, options.causal, options.window,
-                                     allowed.device());
+    allowed = allowed & visible_keys(of_queries.longest, of_keys.longest, options.causal,
+                                     options.window, allowed.device());
   }
   // A padding query may attend to no key; it gets its first key, and its output is dropped below.
   const torch::Tensor none = ~allowed.any(-1, true);
-  torch::Tensor first = torch::zeros({1, 1, 1, longest_key}, allowed.options());
+  torch::Tensor first = torch::zeros({1, 1, 1, of_keys.longest}, allowed.options());
   first.select(-1, 0).fill_(true);
   const torch::Tensor out = torch::scaled_dot_product_attention(
-      heads(queries, query_rows, longest_query), heads(keys, key_rows, longest_key),
-      heads(values, key_rows, longest_key), allowed | (none & first), options.dropout);
-  const torch::Tensor rows =
-      out.masked_fill(none, 0.0).transpose(1, 2).reshape({sentences * longest_query, -1});
-  return rows.index_select(0, (query_rows != queries.size(0)).nonzero().squeeze(1));
+      of_queries.heads(queries, options.heads), of_keys.heads(keys, options.heads),
+      of_keys.heads(values, options.heads), allowed | (none & first), options.dropout);
+  return out.masked_fill(none, 0.0)
+      .transpose(1, 2)
+      .reshape({of_queries.sentences * of_queries.longest, values.size(1)})
+      .index_select(0, of_queries.slots);
 }
 
 torch::Tensor packed_attention(const torch::Tensor& queries, const torch::Tensor& own_keys,

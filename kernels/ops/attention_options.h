@@ -17,6 +17,12 @@ struct RelativeVectors {
   int64_t clip() const { return keys.size(0) / 2; }
 };
 
+/// Indices of ragged rows on a GPU. Undefined: not there.
+struct DeviceRows {
+  torch::Tensor starts = {};  ///< cu_seqlens: the offsets as int32, [B + 1]
+  torch::Tensor slots = {};   ///< [N] int64: each row's index in the flattened padded layout
+};
+
 struct PackedAttention {
   int64_t heads;
   int64_t kv_heads = 0;  ///< of keys and values, each for heads / kv_heads heads; 0: as many
@@ -33,9 +39,9 @@ struct PackedAttention {
   /// longest sentence; bias_HP[h][P - 1 + j - i] for query i and key j. Undefined: none.
   torch::Tensor bias_HP = {};
   RelativeVectors relative = {};  ///< on a CPU
-  /// cu_seqlens on the GPU: the offsets as int32, [B + 1] each. If undefined, the padded layout is
-  /// used.
-  torch::Tensor query_starts = {}, key_starts = {};
+  /// Of the offsets, on the GPU. Without starts, the padded layout is used; without slots, they are
+  /// computed and copied, for which the GPU is waited for.
+  DeviceRows query_rows = {}, key_rows = {};
 };
 
 }  // namespace attn

@@ -66,8 +66,8 @@ torch::Tensor ConvolutionalAttentionImpl::forward(const torch::Tensor& states_NC
                        {.heads = 1,
                         .query_offsets = rows.offsets(),
                         .key_offsets = memory.segments.offsets(),
-                        .query_starts = rows.device_offsets(),
-                        .key_starts = memory.segments.device_offsets()});
+                        .query_rows = rows.device_rows(),
+                        .key_rows = memory.segments.device_rows()});
   return scaled_sum(out(contexts_ND), states_NC);
 }
 

@@ -119,7 +119,8 @@ torch::Tensor RecurrentLayerImpl::forward(const torch::Tensor& x_NI, const TimeM
   const int64_t sentences =
       time.batch_sizes().size(0) > 0 ? time.batch_sizes()[0].item<int64_t>() : 0;
   const torch::Tensor zeros = torch::zeros({directions, sentences, hidden_}, x_NI.options());
-  const torch::Tensor first = first_BH.defined() ? time.sorted(first_BH).unsqueeze(0) : zeros;
+  const torch::Tensor first =
+      first_BH.defined() ? time.sorted(first_BH).unsqueeze(0).to(x_NI.scalar_type()) : zeros;
   switch (cell_) {
     case RecurrentCell::lstm:
       return std::get<0>(torch::lstm(x_NI, time.batch_sizes(), {first, zeros}, parameters_,

@@ -148,8 +148,8 @@ torch::Tensor MultiHeadAttentionImpl::attend_projected(const torch::Tensor& proj
                                     .dropout = weights_dropout->probability(),
                                     .bias_HP = spec.position.bias_HP,
                                     .relative = relative_vectors(),
-                                    .query_starts = spec.queries.device_offsets(),
-                                    .key_starts = spec.keys.device_offsets()}));
+                                    .query_rows = spec.queries.device_rows(),
+                                    .key_rows = spec.keys.device_rows()}));
   }
   const AttentionResult attended = reference_attention(queries, memory, spec);
   if (observer) observer({attended.weights, attended.output});

@@ -51,8 +51,8 @@ TEST_CASE("attention on a GPU equals the CPU's, with gradients", "[gpu]") {
                                                 .query_offsets = own_queries.offsets(),
                                                 .key_offsets = own_keys.offsets(),
                                                 .causal = causal,
-                                                .query_starts = own_queries.device_offsets(),
-                                                .key_starts = own_keys.device_offsets()});
+                                                .query_rows = own_queries.device_rows(),
+                                                .key_rows = own_keys.device_rows()});
     out.backward(upstream.to(device));
     results.push_back({out, own[0].grad(), own[1].grad(), own[2].grad()});
   }
@@ -74,8 +74,8 @@ TEST_CASE("attention's gradients on a GPU are of the dropout that its output had
                                               .query_offsets = rows.offsets(),
                                               .key_offsets = rows.offsets(),
                                               .dropout = 0.5,
-                                              .query_starts = rows.device_offsets(),
-                                              .key_starts = rows.device_offsets()});
+                                              .query_rows = rows.device_rows(),
+                                              .key_rows = rows.device_rows()});
   out.backward(upstream);
   // The output is linear in the values.
   CHECK((v.grad() * v).sum().item<double>() ==
