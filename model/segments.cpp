@@ -23,6 +23,11 @@ Segments::Segments(std::span<const int64_t> lengths, torch::Device device)
   if (!device.is_cpu()) device_rows_ = {sent_tensor<int32_t>(offsets(), device), slots_};
 }
 
+torch::Tensor Segments::lengths_of_rows() const {
+  const torch::Tensor lengths_B = int64_tensor(std::span<const int64_t>(lengths_), slots_.device());
+  return lengths_B.repeat_interleave(lengths_B, 0, rows());  // known, so a GPU is not waited for
+}
+
 torch::Tensor Segments::mask() const {
   torch::Tensor mask =
       torch::zeros({count() * longest_}, torch::TensorOptions(slots_.device()).dtype(torch::kBool));

@@ -36,6 +36,8 @@ class Segments {
 
   /// [N] int64: each row's position in its sentence, from 0.
   const torch::Tensor& positions() const { return positions_; }
+  /// [N] int64: the length of each row's sentence.
+  torch::Tensor lengths_of_rows() const;
   /// [B, longest] bool: true at real positions of the padded layout.
   torch::Tensor mask() const;
   /// [N, …] to the padded [B, longest, …]; padding is zero.

@@ -93,20 +93,19 @@ torch::Tensor shifted_rows(const torch::Tensor& x_ND, const Segments& rows,
 torch::Tensor shifted_rows_libtorch(const torch::Tensor& x_ND, const Segments& rows,
                                     const ConvolutionShape& shape) {
   check(x_ND, rows, shape);
-  // What is not inside the sentence reads a row of zeros.
-  std::vector<int64_t> index;
-  for (int64_t b = 0; b < rows.count(); ++b) {
-    for (int64_t i = 0; i < rows.length(b); ++i) {
-      for (int64_t k = 0; k < shape.kernel; ++k) {
-        const int64_t at = i + shape.shift(k);
-        index.push_back(at >= 0 && at < rows.length(b) ? rows.offset(b) + at : rows.rows());
-      }
-    }
-  }
-  const torch::Tensor zero = torch::zeros({1, x_ND.size(1)}, x_ND.options());
-  return torch::cat({x_ND, zero})
-      .index_select(0, int64_tensor(std::span<const int64_t>(index), x_ND.device()))
-      .view({x_ND.size(0), shape.kernel * x_ND.size(1)});
+  const int64_t count = x_ND.size(0);
+  std::vector<int64_t> shifts;
+  for (int64_t k = 0; k < shape.kernel; ++k) shifts.push_back(shape.shift(k));
+  const torch::Tensor shifts_K = int64_tensor(std::span<const int64_t>(shifts), x_ND.device());
+  const torch::Tensor at_NK = rows.positions().unsqueeze(1) + shifts_K;
+  const torch::Tensor inside_NK = (at_NK >= 0) & (at_NK < rows.lengths_of_rows().unsqueeze(1));
+  // Outside the sentence, a tap reads its own row times 0. A common row of zeros would be slow on a
+  // GPU: backward would add the gradients of all these taps to it one after the other.
+  const torch::Tensor row_N1 = torch::arange(count, at_NK.options()).unsqueeze(1);
+  const torch::Tensor index = torch::where(inside_NK, row_N1 + shifts_K, row_N1).flatten();
+  return (x_ND.index_select(0, index).view({count, shape.kernel, x_ND.size(1)}) *
+          inside_NK.unsqueeze(2))
+      .flatten(1);
 }
 
 void StepAncestors::advance(std::span<const int64_t> parents, torch::Device device) {

@@ -46,7 +46,7 @@ inline std::shared_ptr<Seq2SeqModel> seeded_model(const ModelConfig& config) {
 }
 
 inline TokenSequences sequences(const std::vector<std::vector<int64_t>>& sentences,
-                                bool counted = false) {
+                                bool counted = false, torch::Device device = torch::kCPU) {
   std::vector<int64_t> all, lengths, second;
   for (const auto& sentence : sentences) {
     all.insert(all.end(), sentence.begin(), sentence.end());
@@ -55,7 +55,7 @@ inline TokenSequences sequences(const std::vector<std::vector<int64_t>>& sentenc
     const auto of_sentence = second_index(sentence);
     second.insert(second.end(), of_sentence.begin(), of_sentence.end());
   }
-  return token_sequences(all, lengths, torch::kCPU, second);
+  return token_sequences(all, lengths, device, second);
 }
 
 inline void check_parameter_count(const ModelVariant& variant) {
@@ -96,13 +96,14 @@ inline void check_batch_independence(const ModelVariant& variant) {
 /// A session's logits equal those of teacher forcing, with reordered and finished rows, past the
 /// distance at which relative positions are clipped.
 inline void check_session(const ModelVariant& variant, const SearchBackend& backend,
-                          double tolerance = 2e-5) {
+                          double tolerance = 2e-5, torch::Device device = torch::kCPU) {
   const auto model = seeded_model(variant.config);
+  model->to(device);
   const torch::NoGradGuard no_grad;
   const bool counted = variant.config.counts_words();
   const std::vector<std::vector<int64_t>> sources = {{4, 5, 6}, {7, 8, 9, 10, 11}};
   const auto inference = model->inference(backend);
-  const auto session = inference->start(sequences(sources));
+  const auto session = inference->start(sequences(sources, false, device));
   struct Step {
     std::vector<int64_t> parents;
     std::vector<int32_t> tokens;
@@ -127,8 +128,8 @@ inline void check_session(const ModelVariant& variant, const SearchBackend& back
         session->step({step.parents, step.tokens, step.sentences, second}).clone();
     for (size_t r = 0; r < histories.size(); ++r) {
       const auto& source = sources[static_cast<size_t>(step.sentences[r])];
-      const torch::Tensor rows =
-          model->forward(sequences({source}), sequences({histories[r]}, counted));
+      const torch::Tensor rows = model->forward(sequences({source}, false, device),
+                                                sequences({histories[r]}, counted, device));
       const torch::Tensor full = model->project(rows)[-1];
       CHECK(max_difference(full, logits[static_cast<int64_t>(r)]) < tolerance);
     }
@@ -190,6 +191,32 @@ inline void check_all_gradients(const ModelVariant& variant) {
   for (const auto& parameter : model->named_parameters()) {
     CAPTURE(parameter.key());
     CHECK(parameter.value().grad().defined());
+  }
+}
+
+/// Logits and gradients on `device`, a GPU, are the CPU's. LibTorch's recurrences round to TF32.
+inline void check_device(ModelVariant variant, torch::Device device) {
+  std::visit([](auto& config) { config.dropout = 0.0; }, variant.config.options);
+  const bool counted = variant.config.counts_words();
+  const auto results = [&](torch::Device own) {
+    const auto model = seeded_model(variant.config);
+    model->to(own);
+    model->train();
+    const torch::Tensor logits = model->project(
+        model->forward(sequences({{4, 5, 6, 3, 9}, {7, 8}}, false, own),
+                       sequences({{1, 9, 10}, {1, 5, 6, 7, 20, 21, 22, 8, 9}}, counted, own)));
+    logits.log_softmax(-1).select(1, 3).sum().backward();
+    std::vector<std::pair<std::string, torch::Tensor>> list{{"logits", logits.detach().cpu()}};
+    for (const auto& parameter : model->named_parameters()) {
+      list.emplace_back("gradient of " + parameter.key(), parameter.value().grad().cpu());
+    }
+    return list;
+  };
+  const auto expected = results(torch::kCPU), got = results(device);
+  for (size_t i = 0; i < expected.size(); ++i) {
+    CAPTURE(expected[i].first);
+    const double scale = 1.0 + expected[i].second.abs().max().item<double>();
+    CHECK(max_difference(expected[i].second, got[i].second) < 5e-3 * scale);
   }
 }
 

@@ -244,3 +244,11 @@ TEST_CASE("a replica is the same model over other memory") {
 TEST_CASE("every parameter gets a gradient") {
   over_variants(testing::check_all_gradients);
 }
+
+TEST_CASE("every model on a GPU is the CPU's, in training and in search", "[gpu]") {
+  if (!testing::machine_has(torch::cuda::is_available(), "GPU")) return;
+  over_variants([](const ModelVariant& variant) {
+    testing::check_device(variant, torch::kCUDA);
+    testing::check_session(variant, {.path = StepPath::modules}, 5e-3, torch::kCUDA);
+  });
+}
