@@ -42,7 +42,7 @@ std::vector<PlacedLayer<Layer>> attention_layers(Seq2SeqModel& model) {
 std::vector<PlacedLayer<MultiHeadAttentionImpl>> multi_head_layers(Seq2SeqModel& model) {
   auto layers = attention_layers<MultiHeadAttentionImpl>(model);
   if (layers.empty()) {
-    throw ConfigError("model.architecture: has no attention heads; only the Transformer has");
+    throw ConfigError("model.architecture: has no attention heads; only the Transformer has them");
   }
   return layers;
 }
@@ -66,8 +66,8 @@ AttentionRecorder::AttentionRecorder(Seq2SeqModel& model) {
   }
   if (!observed_.empty()) return;
   throw ConfigError(
-      "model.architecture: has no attention that can be recorded; Transformers and recurrent "
-      "models have");
+      "model.architecture: has no attention; only Transformers, recurrent models and ConvS2S have "
+      "it");
 }
 
 AttentionRecorder::~AttentionRecorder() {

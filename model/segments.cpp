@@ -9,23 +9,21 @@ Segments::Segments(std::span<const int64_t> lengths, torch::Device device)
     offsets_.push_back(offsets_.back() + length);
     longest_ = std::max(longest_, length);
   }
-  std::vector<int64_t> positions, slots;
-  positions.reserve(static_cast<size_t>(rows()));
-  slots.reserve(static_cast<size_t>(rows()));
+  std::vector<int64_t> positions, lengths_of_rows, slots;
+  for (auto* list : {&positions, &lengths_of_rows, &slots}) {
+    list->reserve(static_cast<size_t>(rows()));
+  }
   for (int64_t b = 0; b < count(); ++b) {
     for (int64_t i = 0; i < lengths_[b]; ++i) {
       positions.push_back(i);
+      lengths_of_rows.push_back(lengths_[b]);
       slots.push_back(b * longest_ + i);
     }
   }
   positions_ = int64_tensor(std::span<const int64_t>(positions), device);
+  lengths_of_rows_ = int64_tensor(std::span<const int64_t>(lengths_of_rows), device);
   slots_ = int64_tensor(std::span<const int64_t>(slots), device);
   if (!device.is_cpu()) device_rows_ = {sent_tensor<int32_t>(offsets(), device), slots_};
-}
-
-torch::Tensor Segments::lengths_of_rows() const {
-  const torch::Tensor lengths_B = int64_tensor(std::span<const int64_t>(lengths_), slots_.device());
-  return lengths_B.repeat_interleave(lengths_B, 0, rows());  // known, so a GPU is not waited for
 }
 
 torch::Tensor Segments::mask() const {

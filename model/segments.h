@@ -5,7 +5,7 @@
 // Tensor names end in their shape:
 //   B sentences, L target or query length, M source or key length, N rows (all positions of a
 //   batch), D d_model, H heads, K d_k or d_v of one head, F d_ff, V vocabulary, R rows of a
-//   decoding step, P positions (2 P - 1 distances).
+//   decoding step, P positions (2 P - 1 distances), T taps of a convolution or steps of a cache.
 #pragma once
 
 #include <algorithm>
@@ -37,7 +37,7 @@ class Segments {
   /// [N] int64: each row's position in its sentence, from 0.
   const torch::Tensor& positions() const { return positions_; }
   /// [N] int64: the length of each row's sentence.
-  torch::Tensor lengths_of_rows() const;
+  const torch::Tensor& lengths_of_rows() const { return lengths_of_rows_; }
   /// [B, longest] bool: true at real positions of the padded layout.
   torch::Tensor mask() const;
   /// [N, …] to the padded [B, longest, …]; padding is zero.
@@ -49,8 +49,9 @@ class Segments {
   std::vector<int64_t> lengths_;
   std::vector<int64_t> offsets_;  // count() + 1 values
   int64_t longest_ = 0;
-  torch::Tensor positions_;  // [N]
-  torch::Tensor slots_;      // [N]: index of each row in the flattened padded layout
+  torch::Tensor positions_;        // [N]
+  torch::Tensor lengths_of_rows_;  // [N]
+  torch::Tensor slots_;            // [N]: index of each row in the flattened padded layout
   DeviceRows device_rows_;
 };
 

@@ -22,7 +22,8 @@ int64_t longest_of(std::span<const int64_t> offsets) {
   return longest;
 }
 
-// Sentences of ragged rows in the padded layout [B · longest].
+// Sentences of ragged rows in the padded layout [B · longest]; `least`: the smallest `longest`, so
+// that attention has a key.
 struct PaddedLayout {
   int64_t sentences, longest;
   torch::Tensor slots;  // [N] int64: each row's index
@@ -45,7 +46,7 @@ struct PaddedLayout {
   torch::Tensor heads(const torch::Tensor& rows, int64_t count) const {
     return torch::zeros({sentences * longest, rows.size(1)}, rows.options())
         .index_copy(0, slots, rows)
-        .view({sentences, longest, count, -1})
+        .view({sentences, longest, count, rows.size(1) / count})
         .transpose(1, 2);
   }
 
@@ -83,7 +84,7 @@ bool supports_ragged_lengths(const torch::Tensor& queries, const torch::Tensor& 
 torch::Tensor ragged_attention(const torch::Tensor& queries, const torch::Tensor& keys,
                                const torch::Tensor& values, const PackedAttention& options) {
   const auto heads = [&](const torch::Tensor& rows) {  // one batch of all rows
-    return rows.contiguous().view({1, rows.size(0), options.heads, -1});
+    return rows.contiguous().view({1, rows.size(0), options.heads, rows.size(1) / options.heads});
   };
   constexpr int64_t kWhole = 0, kCausal = 1;  // the operator's custom_mask_type
   const torch::Tensor out = std::get<0>(at::_efficient_attention_forward(

@@ -17,7 +17,7 @@ struct RelativeVectors {
   int64_t clip() const { return keys.size(0) / 2; }
 };
 
-/// Indices of ragged rows on a GPU. Undefined: not there.
+/// Indices of ragged rows on a GPU; undefined if not available.
 struct DeviceRows {
   torch::Tensor starts = {};  ///< cu_seqlens: the offsets as int32, [B + 1]
   torch::Tensor slots = {};   ///< [N] int64: each row's index in the flattened padded layout
@@ -39,8 +39,8 @@ struct PackedAttention {
   /// longest sentence; bias_HP[h][P - 1 + j - i] for query i and key j. Undefined: none.
   torch::Tensor bias_HP = {};
   RelativeVectors relative = {};  ///< on a CPU
-  /// Of the offsets, on the GPU. Without starts, the padded layout is used; without slots, they are
-  /// computed and copied, for which the GPU is waited for.
+  /// Indices for these offsets, on the GPU. Without starts, attention uses the padded layout.
+  /// Without slots, it computes and copies them, which synchronizes with the GPU.
   DeviceRows query_rows = {}, key_rows = {};
 };
 

@@ -93,12 +93,7 @@ Memory ConvolutionalImpl::encode(const TokenSequences& source) {
     const double share = 0.5 / static_cast<double>(attentions.size());
     keys_MD.register_hook([share](const torch::Tensor& gradient) { return gradient * share; });
   }
-  std::vector<int64_t> lengths;
-  for (int64_t b = 0; b < rows.count(); ++b) {
-    lengths.insert(lengths.end(), static_cast<size_t>(rows.length(b)), rows.length(b));
-  }
-  const torch::Tensor roots_M1 =
-      sent_tensor<float>(std::span<const int64_t>(lengths), keys_MD.device()).sqrt_().unsqueeze(1);
+  const torch::Tensor roots_M1 = rows.lengths_of_rows().to(torch::kFloat32).sqrt_().unsqueeze(1);
   return {torch::cat({keys_MD, scaled_sum(keys_MD, embedded_MD) * roots_M1}, 1), rows};
 }
 

@@ -1,6 +1,7 @@
 #include "model/convolutional/layers.h"
 
 #include <cmath>
+#include <limits>
 
 #include "kernels/ops/attention.h"
 
@@ -59,16 +60,37 @@ torch::Tensor ConvolutionalAttentionImpl::forward(const torch::Tensor& states_NC
                                                   const torch::Tensor& embedded_ND,
                                                   const Segments& rows,
                                                   const ConvolutionalMemory& memory) {
+  const torch::Tensor sum_ND = in(states_NC) + embedded_ND;
+  if (observer) {
+    return scaled_sum(out(observed_contexts(sum_ND * kHalfRoot, rows, memory)), states_NC);
+  }
   // One head without the factor 1/√d_k of packed_attention.
   const double scale = kHalfRoot * std::sqrt(static_cast<double>(embedded_ND.size(1)));
   const torch::Tensor contexts_ND =
-      packed_attention((in(states_NC) + embedded_ND) * scale, memory.keys_MD, memory.values_MD,
+      packed_attention(sum_ND * scale, memory.keys_MD, memory.values_MD,
                        {.heads = 1,
                         .query_offsets = rows.offsets(),
                         .key_offsets = memory.segments.offsets(),
                         .query_rows = rows.device_rows(),
                         .key_rows = memory.segments.device_rows()});
   return scaled_sum(out(contexts_ND), states_NC);
+}
+
+torch::Tensor ConvolutionalAttentionImpl::observed_contexts(
+    const torch::Tensor& queries_ND, const Segments& rows,
+    const ConvolutionalMemory& memory) const {
+  const Segments& source = memory.segments;
+  const torch::Tensor scores_BLM =
+      rows.pad(queries_ND).bmm(source.pad(memory.keys_MD).transpose(1, 2));
+  const torch::Tensor keys_B1M = source.mask().unsqueeze(1), some_B11 = keys_B1M.any(-1, true);
+  const torch::Tensor weights_BLM =
+      scores_BLM.masked_fill(~keys_B1M, -std::numeric_limits<float>::infinity())
+          .masked_fill(~some_B11, 0.0)
+          .softmax(-1)
+          .masked_fill(~some_B11, 0.0);
+  const torch::Tensor contexts_BLD = weights_BLM.bmm(source.pad(memory.values_MD));
+  observer({weights_BLM.unsqueeze(1), contexts_BLD.unsqueeze(1)});
+  return rows.unpad(contexts_BLD);
 }
 
 }  // namespace attn

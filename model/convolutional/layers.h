@@ -7,6 +7,7 @@
 #include "model/convolutional/weight_norm.h"
 #include "model/layers/convolution.h"
 #include "model/layers/dropout.h"
+#include "model/observable_attention.h"
 #include "model/segments.h"
 
 namespace attn {
@@ -46,7 +47,7 @@ struct ConvolutionalMemory {
 };
 
 /// Section 3.3: attention of a decoder layer's states over the source.
-class ConvolutionalAttentionImpl : public torch::nn::Module {
+class ConvolutionalAttentionImpl : public torch::nn::Module, public ObservableAttention {
  public:
   ConvolutionalAttentionImpl(int64_t width, int64_t d_model);
 
@@ -56,6 +57,11 @@ class ConvolutionalAttentionImpl : public torch::nn::Module {
                         const Segments& rows, const ConvolutionalMemory& memory);
 
   WeightNormLinear in = nullptr, out = nullptr;
+
+ private:
+  /// The contexts [N, D] by the reference implementation, which passes the weights to the observer.
+  torch::Tensor observed_contexts(const torch::Tensor& queries_ND, const Segments& rows,
+                                  const ConvolutionalMemory& memory) const;
 };
 TORCH_MODULE(ConvolutionalAttention);
 

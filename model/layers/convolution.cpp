@@ -93,18 +93,20 @@ torch::Tensor shifted_rows(const torch::Tensor& x_ND, const Segments& rows,
 torch::Tensor shifted_rows_libtorch(const torch::Tensor& x_ND, const Segments& rows,
                                     const ConvolutionShape& shape) {
   check(x_ND, rows, shape);
-  const int64_t count = x_ND.size(0);
-  std::vector<int64_t> shifts;
-  for (int64_t k = 0; k < shape.kernel; ++k) shifts.push_back(shape.shift(k));
-  const torch::Tensor shifts_K = int64_tensor(std::span<const int64_t>(shifts), x_ND.device());
-  const torch::Tensor at_NK = rows.positions().unsqueeze(1) + shifts_K;
-  const torch::Tensor inside_NK = (at_NK >= 0) & (at_NK < rows.lengths_of_rows().unsqueeze(1));
-  // Outside the sentence, a tap reads its own row times 0. A common row of zeros would be slow on a
-  // GPU: backward would add the gradients of all these taps to it one after the other.
-  const torch::Tensor row_N1 = torch::arange(count, at_NK.options()).unsqueeze(1);
-  const torch::Tensor index = torch::where(inside_NK, row_N1 + shifts_K, row_N1).flatten();
-  return (x_ND.index_select(0, index).view({count, shape.kernel, x_ND.size(1)}) *
-          inside_NK.unsqueeze(2))
+  const torch::TensorOptions options = rows.positions().options();
+  const torch::Tensor shifts_T =
+      torch::arange(shape.kernel, options) * shape.dilation + shape.shift(0);
+  const torch::Tensor at_NT = rows.positions().unsqueeze(1) + shifts_T;
+  const torch::Tensor inside_NT = (at_NT >= 0) & (at_NT < rows.lengths_of_rows().unsqueeze(1));
+  // Outside the sentence, a tap reads its own row, which is then replaced by zeros. A common row of
+  // zeros would be slow on a GPU: backward would add the gradients of all these taps to it one
+  // after the other.
+  const torch::Tensor own_N = torch::arange(x_ND.size(0), options);
+  const torch::Tensor read_NT =
+      torch::where(inside_NT, own_N.unsqueeze(1) + shifts_T, own_N.unsqueeze(1));
+  return x_ND.index_select(0, read_NT.flatten())
+      .view({x_ND.size(0), shape.kernel, x_ND.size(1)})
+      .masked_fill(~inside_NT.unsqueeze(2), 0.0)
       .flatten(1);
 }
 

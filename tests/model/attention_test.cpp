@@ -188,6 +188,22 @@ TEST_CASE("LibTorch's kernel over the padded layout is the same attention, gradi
   }
 }
 
+TEST_CASE("attention over the padded layout takes the slots that it is given") {
+  torch::manual_seed(9);
+  const std::vector<int64_t> offsets = {0, 2, 5};
+  const torch::Tensor x = torch::randn({5, 8});
+  PackedAttention options{.heads = 2, .query_offsets = offsets, .key_offsets = offsets};
+  const torch::Tensor expected = padded_attention(x, x, x, options);
+  const auto slots = [](std::vector<int64_t> list) {
+    return DeviceRows{.slots = int64_tensor(std::span<const int64_t>(list), torch::kCPU)};
+  };
+  options.query_rows = options.key_rows = slots({0, 1, 3, 4, 5});
+  CHECK(torch::equal(padded_attention(x, x, x, options), expected));
+  // Moved within the layout, and back: without a mask, the order of the queries does not matter.
+  options.query_rows = slots({1, 0, 3, 4, 5});
+  CHECK(max_difference(padded_attention(x, x, x, options), expected) < 1e-6);
+}
+
 TEST_CASE("a bias by distance equals the reference's, its gradient too") {
   struct Shape {
     int64_t heads, d_k, d_v, kv_heads;

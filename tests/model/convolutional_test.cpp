@@ -2,6 +2,7 @@
 #include "model/convolutional/convolutional.h"
 
 #include "base/error.h"
+#include "model/attention_heads.h"
 #include "model/bytenet/bytenet.h"
 #include "tests/model/golden.h"
 #include "tests/model/seq2seq_properties.h"
@@ -53,6 +54,30 @@ TEST_CASE("ConvS2S computes what it computes in plain PyTorch, with all gradient
   CHECK(max_difference(out, golden("output")) < 2e-5);
   out.backward(golden("upstream"));
   check_gradients(*model, golden);
+}
+
+TEST_CASE("attention of ConvS2S is recorded in every decoder layer, with the same output") {
+  const ModelConfig config{golden_config()};
+  const auto model = testing::seeded_model(config);
+  const TokenSequences source = sequences({{4, 5, 6, 7, 8}, {9, 3}, {}}),
+                       target = sequences({{1, 5, 6}, {1, 9, 10, 3}, {1, 2}});
+  const torch::Tensor expected = model->forward(source, target);
+  AttentionRecorder recorder(*model);
+  CHECK(max_difference(model->forward(source, target), expected) < 1e-5);
+  const std::vector<AttentionRecord> records = recorder.take();
+  REQUIRE(records.size() == 3);
+  for (size_t i = 0; i < records.size(); ++i) {
+    CHECK(records[i].kind == AttentionKind::cross);
+    CHECK(records[i].layer == static_cast<int64_t>(i));
+    const torch::Tensor& weights_B1LM = records[i].observed.weights_BHLM;
+    REQUIRE(weights_B1LM.sizes() == at::IntArrayRef{3, 1, 4, 5});
+    const torch::Tensor sums_BL = weights_B1LM.sum(-1).squeeze(1);
+    CHECK(max_difference(sums_BL[0].narrow(0, 0, 3), torch::ones({3})) < 1e-5);
+    CHECK(max_difference(sums_BL[1], torch::ones({4})) < 1e-5);
+    CHECK(sums_BL[2].abs().max().item<double>() == 0.0);                        // no keys
+    CHECK(weights_B1LM[1].narrow(-1, 2, 3).abs().max().item<double>() == 0.0);  // padding
+    CHECK(records[i].observed.contexts_BHLK.sizes() == at::IntArrayRef{3, 1, 4, 6});
+  }
 }
 
 TEST_CASE("folded weights are those that weight norm gives") {

@@ -245,7 +245,8 @@ TEST_CASE("every parameter gets a gradient") {
   over_variants(testing::check_all_gradients);
 }
 
-TEST_CASE("every model on a GPU is the CPU's, in training and in search", "[gpu]") {
+TEST_CASE("every model computes on a GPU what it computes on a CPU, in training and in search",
+          "[gpu]") {
   if (!testing::machine_has(torch::cuda::is_available(), "GPU")) return;
   over_variants([](const ModelVariant& variant) {
     testing::check_device(variant, torch::kCUDA);

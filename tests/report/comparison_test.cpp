@@ -84,7 +84,8 @@ TEST_CASE("a row with another baseline has its differences from that row, ours a
   CHECK(!compare(results)[2].differences[Metric::bleu].joint);
 }
 
-TEST_CASE("of rows that do not differ, 5 % are called different for any numbers of seeds") {
+TEST_CASE("of rows that do not differ, 5 % are called different for any numbers of seeds",
+          "[slow]") {
   using Seeds = std::pair<int64_t, int64_t>;
   for (const auto& [of_base, of_row] :
        {Seeds{5, 2}, {8, 2}, {2, 5}, {2, 1}, {5, 1}, {1, 3}, {3, 3}, {20, 10}}) {
@@ -93,7 +94,8 @@ TEST_CASE("of rows that do not differ, 5 % are called different for any numbers 
   }
 }
 
-TEST_CASE("with Holm's correction 5 % of tables without a difference have a significant row") {
+TEST_CASE("with Holm's correction 5 % of tables without a difference have a significant row",
+          "[slow]") {
   constexpr int kSweeps = 4000, kRows = 6;
   for (const int64_t seeds : {1, 2, 3}) {
     INFO(seeds << " seeds per row");

@@ -194,7 +194,8 @@ TEST_CASE("a table of two seeds a row keeps the level, and finds what two rows a
   CHECK(static_cast<double>(found_by_two) / kTables < 0.35);
 }
 
-TEST_CASE("a row that varies three times as much is called different as often as documented") {
+TEST_CASE("a row that varies three times as much is called different as often as documented",
+          "[slow]") {
   constexpr int kTables = 4'000;
   struct Expected {
     int64_t seeds;
@@ -286,7 +287,7 @@ TEST_CASE("a row is tested against its own baseline as if that were the first ro
   CHECK((!tests[3].over_seeds && !tests[4].over_seeds && tests[6].over_seeds));
 }
 
-TEST_CASE("an unstable row keeps the level, for any numbers of seeds") {
+TEST_CASE("an unstable row keeps the level, for any numbers of seeds", "[slow]") {
   constexpr int kTables = 3'000;
   Random random(47);
   int unstable = 0, found = 0;

@@ -78,7 +78,7 @@ uint64_t fingerprint(const std::string& text, uint64_t hash) {
 
 }  // namespace
 
-TEST_CASE("each of 100,000 sentences is well-formed and has one translation") {
+TEST_CASE("each of 100,000 sentences is well-formed and has one translation", "[slow]") {
   SECTION("no English sentence has two translations or two trees") {
     std::unordered_map<std::string, const GeneratedPair*> known;
     size_t repeated = 0;

@@ -190,7 +190,7 @@ TEST_CASE("no constituent is opened if the length limit leaves no room") {
   CHECK(static_cast<int64_t>(found[0].front().tokens.size()) == 2 * run + 1);
 }
 
-TEST_CASE("a wide constrained beam finds the best of all trees") {
+TEST_CASE("a wide constrained beam finds the best of all trees", "[slow]") {
   const TreeForm form = GENERATE(TreeForm::xx, TreeForm::in_order);
   const auto tokenizer = symbols(form == TreeForm::xx ? kXx : "S /S NN");
   for (uint64_t seed = 1; seed <= 12; ++seed) {

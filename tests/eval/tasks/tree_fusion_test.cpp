@@ -159,7 +159,7 @@ TEST_CASE("brackets of several trees are combined") {
   CHECK(write_tree(fuse_trees(trees, equal).tree) == write_tree(trees.front()));
 }
 
-TEST_CASE("no tree of brackets that do not cross has a higher expected F1") {
+TEST_CASE("no tree of brackets that do not cross has a higher expected F1", "[slow]") {
   Random random(7);
   for (int round = 0; round < 150; ++round) {
     const int64_t words = 1 + round % 4;
