@@ -5,8 +5,8 @@
 
 Needs root and Debian's packages munge, slurmctld, slurmd and slurm-client; is skipped, with a message, where they are
 not there or where a munged or a slurmctld runs already. Everything lives in a temporary directory. The second job's
-time limit is too short for its training: it must be queued again and go on from what it saved. A run of two tasks is
-trained by two processes; it is notified, too.
+training is stopped until its time limit is near: it must be queued again and go on from what it saved. A run of two
+tasks is trained by two processes; it is notified, too.
 """
 import contextlib
 import json
@@ -187,16 +187,36 @@ def check_two_tasks(project, attn, environment):
     print("a run of two tasks was stopped and resumed")
 
 
+def seconds_left(job, environment):
+    """Of a running job's limit, as squeue reports it (1:05); None if it does not run."""
+    left = run("squeue", "-h", "-t", "R", "-j", job, "-o", "%L", check=False, env=environment).stdout.strip()
+    minutes, colon, seconds = left.rpartition(":")
+    return 60 * int(minutes) + int(seconds) if colon else None
+
+
+def pause_until_limit(job, folder, environment):
+    """Stops the training of a job after its first record, without using a core, until the notice has been sent."""
+    recorded = lambda: (folder / "metrics.jsonl").exists() and (folder / "metrics.jsonl").stat().st_size > 0
+    wait_until("the first record of the row long", recorded, 120)
+    training = run("pgrep", "-f", "--", "train .*--run swept/long/seed-1").stdout.split()
+    for process in training:
+        os.kill(int(process), signal.SIGSTOP)
+    # Of a limit of two minutes and a notice of 20 seconds; Slurm sends it up to a minute early.
+    wait_until("the job's limit", lambda: (seconds_left(job, environment) or 0) < 16, 150)
+    for process in training:
+        os.kill(int(process), signal.SIGCONT)
+
+
 def check_requeueing(project, attn, environment):
-    # Slurm sends the notice up to a minute early: of a limit of two minutes some 40 to 100 s remain for training.
-    # The row `long` needs more than that.
-    steps = steps_for(attn, seconds=200)
+    steps = steps_for(attn, seconds=30)
     sweep = {"base": "base.json",
-             "rows": [{"name": "base"}, {"name": "long", "set": {"train": {"steps": steps}}}],
+             "rows": [{"name": "base"}, {"name": "long", "set": {"train": {"steps": steps, "log_every": 10}}}],
              "slurm": {"partition": "test", "time": "2", "cpus": 1, "notice": 20}}
     (project / "sweep.json").write_text(json.dumps(sweep))
     answer = attn("sweep", "sweep.json", "--run", "swept", "--slurm")
     print(answer.stderr.strip())
+    job = answer.stderr.split("Submitted batch job ")[1].split()[0]
+    pause_until_limit(f"{job}_1", project / "swept/long/seed-1", environment)
     queue = lambda: run("squeue", "-h", "-o", "%i %t", check=False, env=environment).stdout.strip()
     results = [project / f"swept/{name}/seed-1/result.json" for name in ("base", "long")]
     deadline, last, seen = time.monotonic() + 900, None, time.monotonic()
