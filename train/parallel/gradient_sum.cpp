@@ -7,7 +7,7 @@
 namespace attn {
 namespace {
 
-Bytes bytes_of(const torch::Tensor& tensor) {
+Bytes memory_of(const torch::Tensor& tensor) {
   return {static_cast<std::byte*>(tensor.data_ptr()), tensor.nbytes()};
 }
 
@@ -21,11 +21,11 @@ void exchange(Communicator& world, const std::vector<torch::Tensor>& to,
   std::vector<Bytes> incoming;
   bool device = false;
   for (const torch::Tensor& tensor : to) {
-    outgoing.push_back(tensor.defined() ? bytes_of(tensor) : Bytes());
+    outgoing.push_back(tensor.defined() ? memory_of(tensor) : Bytes());
     device |= tensor.defined() && !tensor.is_cpu();
   }
   for (const torch::Tensor& tensor : from) {
-    incoming.push_back(tensor.defined() ? bytes_of(tensor) : Bytes());
+    incoming.push_back(tensor.defined() ? memory_of(tensor) : Bytes());
     device |= tensor.defined() && !tensor.is_cpu();
   }
   if (device) {
@@ -140,7 +140,7 @@ void broadcast(Communicator& world, const torch::Tensor& tensor) {
   if (world.size() == 1) return;
   const torch::NoGradGuard no_grad;
   torch::Tensor host = tensor.cpu();
-  broadcast(world, bytes_of(host));
+  broadcast(world, memory_of(host));
   if (!tensor.is_cpu()) tensor.copy_(host);
 }
 
