@@ -15,14 +15,23 @@ namespace {
 torch::Tensor rows_at(const Memory& memory, std::span<const int64_t> sentences,
                       std::span<const int64_t> positions) {
   const Segments& segments = memory.segments;
+  const torch::Tensor& rows_MD = memory.rows_MD;
+  const auto count = static_cast<int64_t>(sentences.size());
+  if (segments.rows() == 0) return torch::zeros({count, rows_MD.size(1)}, rows_MD.options());
+  // Beyond the end, the sentence's first row is read and replaced: a common row of zeros would be
+  // copied with all others, and on a GPU its gradients would be added one after the other.
   std::vector<int64_t> index;
+  std::vector<uint8_t> outside;
   for (size_t r = 0; r < sentences.size(); ++r) {
     const bool inside = positions[r] < segments.length(sentences[r]);
-    index.push_back(inside ? segments.offset(sentences[r]) + positions[r] : segments.rows());
+    const int64_t row = segments.offset(sentences[r]) + (inside ? positions[r] : 0);
+    index.push_back(std::min(row, segments.rows() - 1));  // a last sentence without rows
+    outside.push_back(!inside);
   }
-  const torch::Tensor& rows = memory.rows_MD;
-  return torch::cat({rows, torch::zeros({1, rows.size(1)}, rows.options())})
-      .index_select(0, int64_tensor(std::span<const int64_t>(index), rows.device()));
+  const torch::Device device = rows_MD.device();
+  const torch::Tensor outside_R = sent_tensor<bool>(std::span<const uint8_t>(outside), device);
+  return rows_MD.index_select(0, int64_tensor(std::span<const int64_t>(index), device))
+      .masked_fill(outside_R.unsqueeze(1), 0.0);
 }
 
 }  // namespace
