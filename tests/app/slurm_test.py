@@ -78,6 +78,18 @@ def wait_until(what, condition, seconds):
     raise SystemExit(f"not within {seconds} s: {what}")
 
 
+def job_of(submission):
+    """The number of the job array that attn submitted."""
+    assert "Submitted batch job " in submission.stderr, submission.stderr
+    return submission.stderr.split("Submitted batch job ")[1].split()[0]
+
+
+def wait_for_record(folder):
+    """Waits for the first record of the run in `folder`."""
+    metrics = folder / "metrics.jsonl"
+    wait_until(f"the first record of {folder}", lambda: metrics.exists() and metrics.stat().st_size > 0, 180)
+
+
 @contextlib.contextmanager
 def daemon(*command, **options):
     process = subprocess.Popen([str(c) for c in command], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **options)
@@ -173,11 +185,9 @@ def check_two_tasks(project, attn, environment):
     if "this build has no MPI" in submitted.stderr:
         print("two tasks: not checked, attn was built without MPI")
         return
-    assert "Submitted batch job " in submitted.stderr, submitted.stderr
-    job = submitted.stderr.split("Submitted batch job ")[1].split()[0]
+    job = job_of(submitted)
     folder = project / "paired/pair/seed-1"
-    wait_until("the first updates of two tasks", (folder / "metrics.jsonl").exists, 120)
-    wait_until("its first record", lambda: (folder / "metrics.jsonl").stat().st_size > 0, 60)
+    wait_for_record(folder)
     run("scancel", "--signal=USR1", "--batch", f"{job}_0", env=environment)
     wait_until("the end of the run of two tasks", (folder / "result.json").exists, 400)
     log = (project / "paired/pair/seed-1.log").read_text()
@@ -196,8 +206,7 @@ def seconds_left(job, environment):
 
 def pause_until_limit(job, folder, environment):
     """Stops the training of a job after its first record, without using a core, until the notice has been sent."""
-    recorded = lambda: (folder / "metrics.jsonl").exists() and (folder / "metrics.jsonl").stat().st_size > 0
-    wait_until("the first record of the row long", recorded, 120)
+    wait_for_record(folder)
     training = run("pgrep", "-f", "--", "train .*--run swept/long/seed-1").stdout.split()
     for process in training:
         os.kill(int(process), signal.SIGSTOP)
@@ -215,8 +224,7 @@ def check_requeueing(project, attn, environment):
     (project / "sweep.json").write_text(json.dumps(sweep))
     answer = attn("sweep", "sweep.json", "--run", "swept", "--slurm")
     print(answer.stderr.strip())
-    job = answer.stderr.split("Submitted batch job ")[1].split()[0]
-    pause_until_limit(f"{job}_1", project / "swept/long/seed-1", environment)
+    pause_until_limit(f"{job_of(answer)}_1", project / "swept/long/seed-1", environment)
     queue = lambda: run("squeue", "-h", "-o", "%i %t", check=False, env=environment).stdout.strip()
     results = [project / f"swept/{name}/seed-1/result.json" for name in ("base", "long")]
     deadline, last, seen = time.monotonic() + 900, None, time.monotonic()
