@@ -7,8 +7,9 @@ Segments::Segments(std::span<const int64_t> lengths, torch::Device device)
   for (const int64_t length : lengths_) {
     TORCH_CHECK(length >= 0, "Segments: negative length ", length);
     offsets_.push_back(offsets_.back() + length);
-    longest_ = std::max(longest_, length);
+    padded_.longest = std::max(padded_.longest, length);
   }
+  padded_.sentences = count();
   std::vector<int64_t> positions, lengths_of_rows, slots;
   for (auto* list : {&positions, &lengths_of_rows, &slots}) {
     list->reserve(static_cast<size_t>(rows()));
@@ -17,37 +18,25 @@ Segments::Segments(std::span<const int64_t> lengths, torch::Device device)
     for (int64_t i = 0; i < lengths_[b]; ++i) {
       positions.push_back(i);
       lengths_of_rows.push_back(lengths_[b]);
-      slots.push_back(b * longest_ + i);
+      slots.push_back(b * longest() + i);
     }
   }
   positions_ = int64_tensor(std::span<const int64_t>(positions), device);
   lengths_of_rows_ = int64_tensor(std::span<const int64_t>(lengths_of_rows), device);
-  slots_ = int64_tensor(std::span<const int64_t>(slots), device);
-  if (!device.is_cpu()) device_rows_ = {sent_tensor<int32_t>(offsets(), device), slots_};
-}
-
-torch::Tensor Segments::mask() const {
-  torch::Tensor mask =
-      torch::zeros({count() * longest_}, torch::TensorOptions(slots_.device()).dtype(torch::kBool));
-  mask.index_fill_(0, slots_, true);
-  return mask.view({count(), longest_});
+  padded_.slots = int64_tensor(std::span<const int64_t>(slots), device);
+  if (!device.is_cpu()) starts_ = sent_tensor<int32_t>(offsets(), device);
 }
 
 torch::Tensor Segments::pad(const torch::Tensor& rows) const {
   TORCH_CHECK(rows.size(0) == this->rows(), "pad: ", rows.size(0), " rows, expected ",
               this->rows());
-  std::vector<int64_t> shape = rows.sizes().vec();
-  shape[0] = count() * longest_;
-  const torch::Tensor padded = torch::zeros(shape, rows.options()).index_copy(0, slots_, rows);
-  shape[0] = longest_;
-  shape.insert(shape.begin(), count());
-  return padded.view(shape);
+  return padded_.pad(rows);
 }
 
 torch::Tensor Segments::unpad(const torch::Tensor& padded) const {
-  TORCH_CHECK(padded.size(0) == count() && padded.size(1) == longest_, "unpad: got ",
-              padded.sizes(), ", expected [", count(), ", ", longest_, ", …]");
-  return padded.flatten(0, 1).index_select(0, slots_);
+  TORCH_CHECK(padded.size(0) == count() && padded.size(1) == longest(), "unpad: got ",
+              padded.sizes(), ", expected [", count(), ", ", longest(), ", …]");
+  return padded_.unpad(padded);
 }
 
 TokenSequences token_sequences(std::span<const int64_t> tokens, std::span<const int64_t> lengths,

@@ -15,6 +15,7 @@
 
 #include "kernels/libtorch.h"
 #include "kernels/ops/attention_options.h"
+#include "kernels/ops/padded_layout.h"
 
 namespace attn {
 
@@ -27,19 +28,19 @@ class Segments {
 
   int64_t count() const { return static_cast<int64_t>(lengths_.size()); }
   int64_t rows() const { return offsets_.back(); }
-  int64_t longest() const { return longest_; }
+  int64_t longest() const { return padded_.longest; }
   int64_t length(int64_t sentence) const { return lengths_[sentence]; }
   int64_t offset(int64_t sentence) const { return offsets_[sentence]; }
   std::span<const int64_t> offsets() const { return offsets_; }
-  /// For GPU kernels; undefined on a CPU.
-  const DeviceRows& device_rows() const { return device_rows_; }
+  /// For GPU kernels; on a CPU without starts.
+  DeviceRows device_rows() const { return {starts_, padded_.slots}; }
 
   /// [N] int64: each row's position in its sentence, from 0.
   const torch::Tensor& positions() const { return positions_; }
   /// [N] int64: the length of each row's sentence.
   const torch::Tensor& lengths_of_rows() const { return lengths_of_rows_; }
   /// [B, longest] bool: true at real positions of the padded layout.
-  torch::Tensor mask() const;
+  torch::Tensor mask() const { return padded_.mask(); }
   /// [N, …] to the padded [B, longest, …]; padding is zero.
   torch::Tensor pad(const torch::Tensor& rows) const;
   /// [B, longest, …] back to [N, …].
@@ -47,12 +48,11 @@ class Segments {
 
  private:
   std::vector<int64_t> lengths_;
-  std::vector<int64_t> offsets_;  // count() + 1 values
-  int64_t longest_ = 0;
+  std::vector<int64_t> offsets_;   // count() + 1 values
   torch::Tensor positions_;        // [N]
   torch::Tensor lengths_of_rows_;  // [N]
-  torch::Tensor slots_;            // [N]: index of each row in the flattened padded layout
-  DeviceRows device_rows_;
+  PaddedLayout padded_;
+  torch::Tensor starts_;  // [B + 1]: the offsets on a GPU
 };
 
 /// Copies numbers to `device` as To; asynchronous for a GPU, from pinned memory.

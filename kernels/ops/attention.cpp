@@ -9,6 +9,7 @@
 #include "kernels/cpu/table.h"
 #include "kernels/ops/cpu_attention.h"
 #include "kernels/ops/dropout.h"
+#include "kernels/ops/padded_layout.h"
 #include "kernels/ops/relative_rows.h"
 
 namespace attn {
@@ -22,42 +23,20 @@ int64_t longest_of(std::span<const int64_t> offsets) {
   return longest;
 }
 
-// Sentences of ragged rows in the padded layout [B · longest]; `least`: the smallest `longest`, so
-// that attention has a key.
-struct PaddedLayout {
-  int64_t sentences, longest;
-  torch::Tensor slots;  // [N] int64: each row's index
-
-  PaddedLayout(std::span<const int64_t> offsets, int64_t least, const torch::Tensor& known_slots,
-               torch::Device device)
-      : sentences(static_cast<int64_t>(offsets.size()) - 1),
-        longest(std::max(longest_of(offsets), least)),
-        slots(known_slots) {
-    if (slots.defined()) return;
-    slots = torch::empty({offsets.back()}, torch::kInt64);
-    int64_t* slot = slots.data_ptr<int64_t>();
-    for (int64_t b = 0; b < sentences; ++b) {
-      std::iota(slot + offsets[b], slot + offsets[b + 1], b * longest);
-    }
-    slots = slots.to(device);
+// `least`: the smallest `longest`, so that attention has a key.
+PaddedLayout padded_layout(std::span<const int64_t> offsets, int64_t least,
+                           const torch::Tensor& known_slots, torch::Device device) {
+  PaddedLayout layout{static_cast<int64_t>(offsets.size()) - 1,
+                      std::max(longest_of(offsets), least), known_slots};
+  if (known_slots.defined()) return layout;
+  const torch::Tensor slots = torch::empty({offsets.back()}, torch::kInt64);
+  int64_t* slot = slots.data_ptr<int64_t>();
+  for (int64_t b = 0; b < layout.sentences; ++b) {
+    std::iota(slot + offsets[b], slot + offsets[b + 1], b * layout.longest);
   }
-
-  // [N, H·K] to [B, H, longest, K]; padding is zero.
-  torch::Tensor heads(const torch::Tensor& rows, int64_t count) const {
-    return torch::zeros({sentences * longest, rows.size(1)}, rows.options())
-        .index_copy(0, slots, rows)
-        .view({sentences, longest, count, rows.size(1) / count})
-        .transpose(1, 2);
-  }
-
-  // [B, 1, 1, longest] bool: true at rows, false in padding.
-  torch::Tensor is_row() const {
-    return torch::zeros({sentences * longest},
-                        torch::TensorOptions(slots.device()).dtype(torch::kBool))
-        .index_fill_(0, slots, true)
-        .view({sentences, 1, 1, longest});
-  }
-};
+  layout.slots = slots.to(device);
+  return layout;
+}
 
 bool has_empty_sentence(std::span<const int64_t> offsets) {
   return std::adjacent_find(offsets.begin(), offsets.end()) != offsets.end();
@@ -143,10 +122,14 @@ torch::Tensor visible_keys(int64_t queries, int64_t keys, bool causal, int64_t w
 
 torch::Tensor padded_attention(const torch::Tensor& queries, const torch::Tensor& keys,
                                const torch::Tensor& values, const PackedAttention& options) {
-  const PaddedLayout of_queries(options.query_offsets, 0, options.query_rows.slots,
-                                queries.device());
-  const PaddedLayout of_keys(options.key_offsets, 1, options.key_rows.slots, keys.device());
-  torch::Tensor allowed = of_keys.is_row();
+  const PaddedLayout of_queries =
+      padded_layout(options.query_offsets, 0, options.query_rows.slots, queries.device());
+  const PaddedLayout of_keys =
+      padded_layout(options.key_offsets, 1, options.key_rows.slots, keys.device());
+  const auto heads = [&](const PaddedLayout& layout, const torch::Tensor& rows) {
+    return layout.pad(rows).unflatten(2, {options.heads, -1}).transpose(1, 2);
+  };
+  torch::Tensor allowed = of_keys.mask().unsqueeze(1).unsqueeze(2);
   if (options.causal || options.window > 0) {
     allowed = allowed & visible_keys(of_queries.longest, of_keys.longest, options.causal,
                                      options.window, allowed.device());
@@ -156,12 +139,9 @@ torch::Tensor padded_attention(const torch::Tensor& queries, const torch::Tensor
   torch::Tensor first = torch::zeros({1, 1, 1, of_keys.longest}, allowed.options());
   first.select(-1, 0).fill_(true);
   const torch::Tensor out = torch::scaled_dot_product_attention(
-      of_queries.heads(queries, options.heads), of_keys.heads(keys, options.heads),
-      of_keys.heads(values, options.heads), allowed | (none & first), options.dropout);
-  return out.masked_fill(none, 0.0)
-      .transpose(1, 2)
-      .reshape({of_queries.sentences * of_queries.longest, values.size(1)})
-      .index_select(0, of_queries.slots);
+      heads(of_queries, queries), heads(of_keys, keys), heads(of_keys, values),
+      allowed | (none & first), options.dropout);
+  return of_queries.unpad(out.masked_fill(none, 0.0).transpose(1, 2).flatten(2));
 }
 
 torch::Tensor packed_attention(const torch::Tensor& queries, const torch::Tensor& own_keys,

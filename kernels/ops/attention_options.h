@@ -17,7 +17,7 @@ struct RelativeVectors {
   int64_t clip() const { return keys.size(0) / 2; }
 };
 
-/// Indices of ragged rows on a GPU; undefined if not available.
+/// Indices of ragged rows on their device; undefined if not available.
 struct DeviceRows {
   torch::Tensor starts = {};  ///< cu_seqlens: the offsets as int32, [B + 1]
   torch::Tensor slots = {};   ///< [N] int64: each row's index in the flattened padded layout

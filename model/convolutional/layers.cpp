@@ -1,9 +1,9 @@
 #include "model/convolutional/layers.h"
 
 #include <cmath>
-#include <limits>
 
 #include "kernels/ops/attention.h"
+#include "model/layers/masked_softmax.h"
 
 namespace attn {
 namespace {
@@ -82,12 +82,7 @@ torch::Tensor ConvolutionalAttentionImpl::observed_contexts(
   const Segments& source = memory.segments;
   const torch::Tensor scores_BLM =
       rows.pad(queries_ND).bmm(source.pad(memory.keys_MD).transpose(1, 2));
-  const torch::Tensor keys_B1M = source.mask().unsqueeze(1), some_B11 = keys_B1M.any(-1, true);
-  const torch::Tensor weights_BLM =
-      scores_BLM.masked_fill(~keys_B1M, -std::numeric_limits<float>::infinity())
-          .masked_fill(~some_B11, 0.0)
-          .softmax(-1)
-          .masked_fill(~some_B11, 0.0);
+  const torch::Tensor weights_BLM = masked_softmax(scores_BLM, source.mask().unsqueeze(1));
   const torch::Tensor contexts_BLD = weights_BLM.bmm(source.pad(memory.values_MD));
   observer({weights_BLM.unsqueeze(1), contexts_BLD.unsqueeze(1)});
   return rows.unpad(contexts_BLD);

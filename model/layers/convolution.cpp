@@ -81,9 +81,9 @@ void check(const torch::Tensor& x_ND, const Segments& rows, const ConvolutionSha
 
 torch::Tensor shifted_rows(const torch::Tensor& x_ND, const Segments& rows,
                            const ConvolutionShape& shape) {
-  if (!runs_on_cpu_kernels(x_ND)) return shifted_rows_libtorch(x_ND, rows, shape);
   check(x_ND, rows, shape);
   if (shape.kernel == 1) return x_ND;
+  if (!runs_on_cpu_kernels(x_ND)) return shifted_rows_libtorch(x_ND, rows, shape);
   auto taps = c10::make_intrusive<Taps>();
   taps->offsets.assign(rows.offsets().begin(), rows.offsets().end());
   taps->shape = shape;

@@ -2,9 +2,9 @@
 
 #include <array>
 #include <cmath>
-#include <limits>
 
 #include "kernels/ops/attention.h"
+#include "model/layers/masked_softmax.h"
 
 namespace attn {
 namespace {
@@ -55,11 +55,7 @@ AttentionResult scaled_dot_product_attention(const torch::Tensor& queries_BHLK,
   }
   scores_BHLM = scores_BHLM / std::sqrt(d_k);
   if (bias_HLM.defined()) scores_BHLM = scores_BHLM + bias_HLM;
-  scores_BHLM = scores_BHLM.masked_fill(~mask_B1LM, -std::numeric_limits<double>::infinity());
-  // The softmax of a row of -∞ alone would be NaN: its weights are zero.
-  const torch::Tensor some_BxL1 = mask_B1LM.any(-1, /*keepdim=*/true);
-  const torch::Tensor weights_BHLM =
-      scores_BHLM.masked_fill(~some_BxL1, 0.0).softmax(-1).masked_fill(~some_BxL1, 0.0);
+  const torch::Tensor weights_BHLM = masked_softmax(scores_BHLM, mask_B1LM);
   const torch::Tensor kept_BHLM = fast_dropout(weights_BHLM, dropout);
   torch::Tensor out_BHLK = kept_BHLM.matmul(repeated(values_BHMK, heads));
   if (relative) out_BHLK = out_BHLK + relative->values(kept_BHLM, index_LM);
