@@ -60,6 +60,11 @@ std::optional<size_t> find_invalid_utf8(std::string_view text) {
   return std::nullopt;
 }
 
+bool looks_like_utf16(std::string_view start) {
+  return start.starts_with("\xFF\xFE") || start.starts_with("\xFE\xFF") ||
+         start.substr(0, 2).find('\0') != std::string_view::npos;
+}
+
 std::vector<char32_t> decode_utf8(std::string_view text) {
   std::vector<char32_t> code_points;
   code_points.reserve(text.size());

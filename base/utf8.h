@@ -14,6 +14,9 @@ namespace attn {
 /// code points above U+10FFFF are malformed); std::nullopt if all of the text is well-formed.
 std::optional<size_t> find_invalid_utf8(std::string_view text);
 
+/// Whether a text begins as in UTF-16: with its byte order mark, or with a character of ASCII.
+bool looks_like_utf16(std::string_view start);
+
 /// Code points of well-formed text; a malformed byte becomes U+FFFD.
 std::vector<char32_t> decode_utf8(std::string_view text);
 

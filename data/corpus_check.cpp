@@ -52,6 +52,12 @@ std::string first_places(const CorpusReport& report, const Dropped& dropped,
   return text;
 }
 
+void require_utf8(const LineReader& lines, const std::string& first) {
+  if (!looks_like_utf16(first)) return;
+  throw DataError(lines.path().string() +
+                  ":1: UTF-16; convert the text, e.g. with iconv -f UTF-16 -t UTF-8");
+}
+
 }  // namespace
 
 void Dropped::add(Place place) {
@@ -91,6 +97,10 @@ bool PairReader::next(TextPair& pair) {
   const bool has_target = target_.next(pair.target);
   if (has_source != has_target) report_unequal(!has_source);
   pair.line = source_.number();
+  if (pair.line == 1) {  // mostly ASCII in UTF-16 is valid UTF-8 with NULs
+    require_utf8(source_, pair.source);
+    require_utf8(target_, pair.target);
+  }
   pair.source_cut = source_.cut();
   pair.target_cut = target_.cut();
   return has_source;

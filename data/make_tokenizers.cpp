@@ -73,8 +73,13 @@ Tokenizers make_tokenizers(const DataConfig& config, const Log& log) {
                         std::span<const std::filesystem::path> texts, const DataConfig& how) {
     if (model.empty()) return learn(how, texts, log);
     std::shared_ptr<const Tokenizer> tokenizer = load_tokenizer(model);
-    if (how.tokenizer == TokenizerKind::words &&
-        looks_like_sentencepiece(tokenizer->serialized())) {
+    const bool pieces = looks_like_sentencepiece(tokenizer->serialized());
+    if (how.tokenizer != TokenizerKind::words && !pieces) {
+      throw ConfigError(
+          std::string(option) + ": " + model +
+          ": a list of words, not a SentencePiece model; set data.tokenizer to words");
+    }
+    if (how.tokenizer == TokenizerKind::words && pieces) {
       throw ConfigError(std::string(option) + ": " + model +
                         ": a SentencePiece model, not a list of " +
                         (config.task == Task::parsing && option == kTargetOption

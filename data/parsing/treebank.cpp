@@ -30,12 +30,6 @@ std::string joined(const std::vector<std::string>& parts) {
   return line;
 }
 
-/// Whether a treebank begins as in UTF-16: with its byte order mark, or with "(" or a space in it.
-bool is_utf16(std::string_view start) {
-  return start.starts_with("\xFF\xFE") || start.starts_with("\xFE\xFF") ||
-         start.substr(0, 2).find('\0') != std::string_view::npos;
-}
-
 /// Writes the text files, with tags if there are any; they get their final names when all are
 /// complete.
 class TreeTextWriter {
@@ -180,7 +174,7 @@ bool TreeReader::fill() {
   while (lines_.next(line)) {
     const std::string place = lines_.path().string() + ":" + std::to_string(lines_.number());
     if (lines_.cut()) throw DataError(place + ": a line of more than 1 MiB; expected a tree");
-    if (lines_.number() == 1 && is_utf16(line)) {
+    if (lines_.number() == 1 && looks_like_utf16(line)) {
       throw DataError(place + ": UTF-16; convert the treebank, e.g. with iconv -f UTF-16 -t UTF-8");
     }
     if (text.empty() && line.find_first_not_of(" \t\r\f\v") == std::string::npos) {

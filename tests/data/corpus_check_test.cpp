@@ -150,3 +150,15 @@ TEST_CASE("a pair with two faults is counted once") {
   CHECK(report[PairProblem::invalid_utf8].count == 1);
   CHECK(report[PairProblem::empty].count == 0);
 }
+
+TEST_CASE("UTF-16 is named as such, although most of it is valid UTF-8") {
+  std::string marked = "\xFF\xFE", plain;
+  for (const char c : repeat("a sentence\n", 500)) {
+    marked += std::string{c, '\0'};
+    plain += std::string{'\0', c};
+  }
+  const std::string text = repeat("ein Satz\n", 500);
+  CHECK_THROWS_WITH(ParallelTexts(marked, text).check(), contains("train.en:1: UTF-16"));
+  CHECK_THROWS_WITH(ParallelTexts(text, plain).check(), contains("train.de:1: UTF-16"));
+  CHECK_NOTHROW(ParallelTexts(text, text).check());
+}

@@ -159,6 +159,17 @@ TEST_CASE("a SentencePiece model is no vocabulary of words") {
                     contains("given.model: a SentencePiece model") && contains("words"));
 }
 
+TEST_CASE("a list of words is no SentencePiece model") {
+  TokenizerText text(TokenizerKind::words);
+  const auto made = make_tokenizers(text.config);
+  text.config.source_model = text.directory / "words.txt";
+  write_file_atomically(text.config.source_model, made.source->serialized());
+  CHECK_NOTHROW(make_tokenizers(text.config));
+  text.config.tokenizer = TokenizerKind::bpe;
+  CHECK_THROWS_WITH(make_tokenizers(text.config),
+                    contains("words.txt: a list of words") && contains("data.tokenizer to words"));
+}
+
 TEST_CASE("long lines are part of a unigram vocabulary") {
   TokenizerText text(TokenizerKind::unigram);
   std::string line;
