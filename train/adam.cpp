@@ -19,13 +19,15 @@ void Adam::update(double learning_rate, int64_t step) {
   for (const RateGroup& group : groups_) {
     update_in_parts(parameters_.values, intersection(own_, group.range),
                     [&](int64_t begin, int64_t end) {
-                      update_part(begin, end, group.factor * learning_rate, step);
+                      update_part(begin, end, learning_rate, group.factor, step);
                     });
   }
 }
 
-void Adam::update_part(int64_t begin, int64_t end, double learning_rate, int64_t step) {
+void Adam::update_part(int64_t begin, int64_t end, double learning_rate, double factor,
+                       int64_t step) {
   const torch::NoGradGuard no_grad;
+  const double rate = factor * learning_rate;
   const auto part = [&](const torch::Tensor& of) {
     return std::vector<torch::Tensor>{of.narrow(0, begin, end - begin)};
   };
@@ -38,10 +40,11 @@ void Adam::update_part(int64_t begin, int64_t end, double learning_rate, int64_t
   const auto values = part(parameters_.values), gradients = part(parameters_.gradients),
              first = moment(first_moment), second = moment(second_moment);
   if (options_.weight_decay > 0) {
-    at::_fused_adamw_(values, gradients, first, second, {}, steps, learning_rate, options_.beta1,
-                      options_.beta2, options_.weight_decay, options_.epsilon, false, false);
+    const double decay = options_.weight_decay / factor;  // the kernel multiplies it by the rate
+    at::_fused_adamw_(values, gradients, first, second, {}, steps, rate, options_.beta1,
+                      options_.beta2, decay, options_.epsilon, false, false);
   } else {
-    at::_fused_adam_(values, gradients, first, second, {}, steps, learning_rate, options_.beta1,
+    at::_fused_adam_(values, gradients, first, second, {}, steps, rate, options_.beta1,
                      options_.beta2, 0.0, options_.epsilon, false, false);
   }
 }

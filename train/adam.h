@@ -21,7 +21,7 @@ class Adam : public Optimizer {
   torch::Tensor first_moment, second_moment;  ///< [own], in the layout of the parameters
 
  private:
-  void update_part(int64_t begin, int64_t end, double learning_rate, int64_t step);
+  void update_part(int64_t begin, int64_t end, double learning_rate, double factor, int64_t step);
 
   AdamOptions options_;
   std::vector<RateGroup> groups_;

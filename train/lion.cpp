@@ -23,7 +23,7 @@ void Lion::update(double learning_rate, int64_t /*step*/) {
           torch::Tensor x = part(parameters_.values), m = own_part(momentum, begin, end);
           const torch::Tensor g = part(parameters_.gradients);
           const torch::Tensor direction = torch::lerp(g, m, options_.beta1).sign_();
-          if (options_.weight_decay > 0) x.mul_(1 - rate * options_.weight_decay);
+          if (options_.weight_decay > 0) x.mul_(1 - learning_rate * options_.weight_decay);
           x.sub_(direction, rate);
           m.mul_(options_.beta2).add_(g, 1 - options_.beta2);
         });

@@ -14,7 +14,9 @@
 
 namespace attn {
 
-/// A range whose parameters take `factor` times the scheduled learning rate.
+/// A range whose parameters take `factor` times the scheduled learning rate. Weight decay is
+/// learning rate × weight_decay whatever the factor, so that with µP it does not depend on the
+/// width (as in the MuAdamW of Yang et al. 2021).
 struct RateGroup {
   FlatRange range;
   double factor = 1.0;

@@ -19,7 +19,8 @@ torch::Tensor relative_index(int64_t first, int64_t queries, int64_t keys, torch
   return distance.clamp(-kRelativeClip, kRelativeClip) + kRelativeClip;
 }
 
-RelativePositionsImpl::RelativePositionsImpl(const TransformerConfig& config) {
+RelativePositionsImpl::RelativePositionsImpl(const TransformerConfig& config)
+    : width_ratio_(config.width_ratio()) {
   key_weight = register_parameter("key_weight",
                                   torch::empty({config.heads, kRelativeDistances, config.d_k}));
   value_weight = register_parameter("value_weight",
@@ -29,7 +30,8 @@ RelativePositionsImpl::RelativePositionsImpl(const TransformerConfig& config) {
 void RelativePositionsImpl::reset_parameters() {
   const torch::NoGradGuard no_grad;
   for (auto* weight : {&key_weight, &value_weight}) {
-    weight->normal_(0.0, std::pow(static_cast<double>(weight->size(2)), -0.5));
+    const double width = static_cast<double>(weight->size(2)) / width_ratio_;
+    weight->normal_(0.0, std::pow(width, -0.5));
   }
 }
 

@@ -17,7 +17,7 @@ torch::Tensor relative_index(int64_t first, int64_t queries, int64_t keys, torch
 class RelativePositionsImpl : public torch::nn::Module, public Layer {
  public:
   explicit RelativePositionsImpl(const TransformerConfig& config);
-  /// Normal with standard deviation d_k^-0.5 (d_v^-0.5).
+  /// Normal with standard deviation d_k^-0.5 (d_v^-0.5); with µP those of the base.
   void reset_parameters() override;
 
   /// Σ_c q_c a^K_c of each query and key, [B, H, L, M], from queries [B, H, L, K].
@@ -30,6 +30,9 @@ class RelativePositionsImpl : public torch::nn::Module, public Layer {
 
   torch::Tensor key_weight;    ///< [heads, 2 kRelativeClip + 1, d_k]
   torch::Tensor value_weight;  ///< [heads, 2 kRelativeClip + 1, d_v]
+
+ private:
+  double width_ratio_;  // of µP; 1 without
 };
 TORCH_MODULE(RelativePositions);
 

@@ -21,8 +21,9 @@ void set_scales_of(const TransformerConfig& config, torch::nn::Module& stack, De
       attention->value->gain = deep.beta;
       attention->output->gain = deep.beta * last;
     } else if (auto* network = dynamic_cast<PositionwiseFeedForwardImpl*>(module.get())) {
-      network->inner->gain = deep.beta;
-      if (network->gate) network->gate->gain = deep.beta;
+      // DeepNorm is derived for two matrices. A gated network has a third, which is not scaled, as
+      // in the authors' code: all three would make the initial branch proportional to β³.
+      (network->gate ? network->gate : network->inner)->gain = deep.beta;
       network->outer->gain = deep.beta * last;
     }
   }

@@ -7,7 +7,8 @@
 namespace attn {
 
 /// DeepNorm (Wang et al. 2022, table 2): LN(α x + F(x)), and β multiplies the initial weights of
-/// the feed-forward networks, W^V and W^O. 1 and 1 unless norm = deep.
+/// the feed-forward networks (of a gated one those of the gate and the output), W^V and W^O. 1 and
+/// 1 unless norm = deep.
 struct DeepScale {
   double alpha = 1.0, beta = 1.0;
 };

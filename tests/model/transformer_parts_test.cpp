@@ -200,6 +200,24 @@ TEST_CASE("DeepNorm has the published scales, and scales W^V, W^O and the feed-f
         Approx(1.0));
 }
 
+TEST_CASE("DeepNorm scales two of a gated network's three matrices") {
+  Config config = wide();
+  config.activation = Activation::swiglu;
+  Transformer post = made(config);
+  config.norm = Norm::deep;
+  Transformer deep = made(config);
+  const auto ratio = [&](auto weight_of) {
+    const auto network = [](Transformer& m) {
+      return m->decoder->layers[1]->as<DecoderLayer>()->feed_forward;
+    };
+    return spread(weight_of(network(deep))) / spread(weight_of(network(post)));
+  };
+  const double beta = decoder_scale(config).beta;
+  CHECK(ratio([](const auto& f) { return f->gate->weight; }) == Approx(beta));
+  CHECK(ratio([](const auto& f) { return f->outer->weight; }) == Approx(beta));
+  CHECK(ratio([](const auto& f) { return f->inner->weight; }) == Approx(1.0));
+}
+
 TEST_CASE("depth-scaled initialization divides the last layers of sub-layers alone") {
   Config config = wide();
   Transformer plain = made(config);
@@ -242,4 +260,8 @@ TEST_CASE("µP at the base's width is the same function, and takes the base's ra
   CHECK(spread(layer->feed_forward->outer->weight) == Approx(std::pow(128.0, -0.5)).epsilon(0.1));
   config.position = Position::learned;
   CHECK(spread(made(config)->source_embedding->position->weight) == Approx(0.25).epsilon(0.1));
+  config.position = Position::relative;
+  config.d_k = 64;
+  const auto relative = made(config)->encoder->layers[0]->as<EncoderLayer>()->mixer.self_attention;
+  CHECK(spread(relative->relative->key_weight) == Approx(0.25).epsilon(0.1));  // base: d_k 16
 }

@@ -63,6 +63,13 @@ void set_all(FlatParameters& flat, const torch::Tensor& to, const std::string& p
   }
 }
 
+// An optimizer that is added is tested, too.
+std::vector<OptimizerKind> all_optimizers() {
+  std::vector<OptimizerKind> kinds;
+  for (const auto& name : EnumNames<OptimizerKind>::values) kinds.push_back(name.value);
+  return kinds;
+}
+
 TrainConfig training_with(OptimizerKind kind) {
   TrainConfig config = copying_training();
   config.optimizer.kind = kind;
@@ -167,9 +174,34 @@ TEST_CASE("the rate's factor of hidden matrices applies to these alone") {
   }
 }
 
+TEST_CASE("weight decay does not depend on the rate's factor") {
+  const bool lion = GENERATE(false, true);
+  TwoLayers one, scaled;
+  FlatParameters first(*one), second(*scaled);
+  second.values.copy_(first.values);
+  const torch::Tensor before = first.values.clone();
+  OptimizerConfig config;
+  config.kind = lion ? OptimizerKind::lion : OptimizerKind::adamw;
+  config.adamw.weight_decay = config.lion.weight_decay = 0.0;
+  const auto plain = make_optimizer(config, first);
+  config.adamw.weight_decay = config.lion.weight_decay = 0.5;
+  const auto decaying = make_optimizer(config, second, 0.25);
+  first.gradients.normal_();
+  second.gradients.copy_(first.gradients);
+  plain->update(0.01, 1);
+  decaying->update(0.01, 1);
+  for (const auto& slot : first.slots()) {
+    const double factor = slot.hidden_matrix ? 0.25 : 1.0;
+    const auto of = [&](const torch::Tensor& flat) { return FlatParameters::view(flat, slot); };
+    const torch::Tensor expected =
+        of(before) * (1 - 0.01 * 0.5) + factor * (of(first.values) - of(before));
+    INFO(slot.name);
+    CHECK(max_difference(of(second.values), expected) < 1e-6);
+  }
+}
+
 TEST_CASE("a run with any optimizer, or with an average, resumes bit for bit") {
-  const OptimizerKind kind =
-      GENERATE(OptimizerKind::adam, OptimizerKind::adamw, OptimizerKind::lion, OptimizerKind::muon);
+  const OptimizerKind kind = GENERATE(from_range(all_optimizers()));
   TrainConfig config = training_with(kind);
   config.ema = GENERATE(0.0, 0.9);
   CAPTURE(enum_name(kind), config.ema);
@@ -187,8 +219,7 @@ TEST_CASE("a run with any optimizer, or with an average, resumes bit for bit") {
 }
 
 TEST_CASE("every optimizer learns to copy") {
-  const OptimizerKind kind =
-      GENERATE(OptimizerKind::adamw, OptimizerKind::lion, OptimizerKind::muon);
+  const OptimizerKind kind = GENERATE(from_range(all_optimizers()));
   TrainConfig config = training_with(kind);
   Setup setup(config);
   const double first = setup.trainer.step().loss;
