@@ -2,7 +2,6 @@
 
 #include <map>
 #include <stdexcept>
-#include <string>
 #include <utility>
 
 #include "base/error.h"
@@ -19,21 +18,14 @@ struct PlacedLayer {
   Layer* attention;
 };
 
-// By the names that the modules have in checkpoints: encoder.layers.0.self_attention,
-// decoder.layers.0.cross_attention; a layer of another name reads the encoder's output.
-AttentionKind kind_of(const std::string& name) {
-  if (name.starts_with("encoder.")) return AttentionKind::encoder;
-  return name.ends_with("self_attention") ? AttentionKind::decoder : AttentionKind::cross;
-}
-
 template <class Layer>
 std::vector<PlacedLayer<Layer>> attention_layers(Seq2SeqModel& model) {
   std::vector<PlacedLayer<Layer>> found;
   std::map<AttentionKind, int64_t> layers;
-  for (const auto& module : model.named_modules("", /*include_self=*/false)) {
-    auto* attention = dynamic_cast<Layer*>(module.value().get());
+  for (const auto& module : model.modules(/*include_self=*/false)) {
+    auto* attention = dynamic_cast<Layer*>(module.get());
     if (attention == nullptr) continue;
-    const AttentionKind kind = kind_of(module.key());
+    const AttentionKind kind = attention->kind();
     found.push_back({kind, layers[kind]++, attention});
   }
   return found;

@@ -5,23 +5,11 @@
 #include <span>
 #include <vector>
 
-#include "base/enum_names.h"
 #include "kernels/libtorch.h"
 #include "model/observable_attention.h"
 #include "model/seq2seq.h"
 
 namespace attn {
-
-/// The three uses of attention, section 3.2.3.
-enum class AttentionKind { encoder, decoder, cross };
-
-template <>
-struct EnumNames<AttentionKind> {
-  static constexpr auto values =
-      std::to_array<EnumName<AttentionKind>>({{AttentionKind::encoder, "encoder"},
-                                              {AttentionKind::decoder, "decoder"},
-                                              {AttentionKind::cross, "cross"}});
-};
 
 /// One head of one layer, both from 0.
 struct HeadId {

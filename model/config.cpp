@@ -37,4 +37,8 @@ bool ModelConfig::counts_words() const {
   return std::visit([](const auto& chosen) { return chosen.counts_words(); }, options);
 }
 
+std::string ModelConfig::muon_conflict() const {
+  return std::visit([](const auto& chosen) { return chosen.muon_conflict(); }, options);
+}
+
 }  // namespace attn

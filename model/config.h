@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <type_traits>
 #include <variant>
 
@@ -29,7 +30,7 @@ struct EnumNames<Architecture> {
 };
 
 /// A union tagged by "architecture", by default the Transformer. Each alternative is a config
-/// struct with max_length(), validate(), `embedding_sharing` and `counts_words()`.
+/// struct with max_length(), validate(), `embedding_sharing`, counts_words() and muon_conflict().
 struct ModelConfig {
   static constexpr const char* kTag = "architecture";
   static constexpr bool kTagReplaces = true;
@@ -72,6 +73,8 @@ struct ModelConfig {
   EmbeddingSharing embedding_sharing() const;
   /// Whether the decoder input has a second position: the number of leaves generated so far.
   bool counts_words() const;
+  /// Why Muon cannot train the model; empty: it can.
+  std::string muon_conflict() const;
 };
 
 }  // namespace attn

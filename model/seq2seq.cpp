@@ -25,6 +25,11 @@ void Seq2SeqModel::require_backend(const SearchBackend& backend) const {
   }
 }
 
+std::shared_ptr<const InferenceModel> Seq2SeqModel::inference(const SearchBackend& backend) {
+  require_backend(backend);
+  return make_inference(backend);
+}
+
 torch::Tensor Seq2SeqModel::project(const torch::Tensor& rows_ND) const {
   return linear(rows_ND, {output_layer().weight_VD, {}});
 }

@@ -58,7 +58,7 @@ class Seq2SeqModel : public torch::nn::Module {
   void require_backend(const SearchBackend& backend) const;
   /// The model for search. It may hold copies of the weights: create a new one after an update.
   /// Throws as require_backend.
-  virtual std::shared_ptr<const InferenceModel> inference(const SearchBackend& backend) = 0;
+  std::shared_ptr<const InferenceModel> inference(const SearchBackend& backend);
   /// A model of the same shapes, whose weights BatchGradient replaces by shared ones.
   virtual std::shared_ptr<Seq2SeqModel> replica() const = 0;
 
@@ -75,6 +75,11 @@ class Seq2SeqModel : public torch::nn::Module {
   torch::Tensor project(const torch::Tensor& rows_ND) const;
   torch::Device device() const { return output_layer().weight_VD.device(); }
   const VocabularySizes& sizes() const { return sizes_; }
+
+ protected:
+  /// The result of inference(), for a backend that is supported. StepPath::packed applies only with
+  /// has_packed_inference.
+  virtual std::shared_ptr<const InferenceModel> make_inference(const SearchBackend& backend) = 0;
 
  private:
   VocabularySizes sizes_;

@@ -12,7 +12,7 @@ namespace attn {
 int64_t parameter_count(const ModelConfig& config, const VocabularySizes& sizes);
 
 /// FLOPs of the matrix products of one forward pass over one pair; a multiply-add counts as two.
-/// Training costs three times this. (Table 2 of the paper counts peak FLOP/s × time instead.)
+/// Training costs three times this. (Table 2 of the paper counts sustained FLOP/s × time instead.)
 double forward_flops(const ModelConfig& config, const VocabularySizes& sizes,
                      const PairLengths& lengths);
 

@@ -41,4 +41,10 @@ class StepInference : public InferenceModel {
   std::shared_ptr<Model> model_;
 };
 
+template <class Model>
+std::shared_ptr<const InferenceModel> step_inference(Model& model) {
+  return std::make_shared<StepInference<Model>>(
+      std::static_pointer_cast<Model>(model.shared_from_this()));
+}
+
 }  // namespace attn

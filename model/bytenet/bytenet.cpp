@@ -130,10 +130,8 @@ torch::Tensor ByteNetImpl::step(State& state, const StepRows& rows) {
   return decoder_norm(x);
 }
 
-std::shared_ptr<const InferenceModel> ByteNetImpl::inference(const SearchBackend& backend) {
-  require_backend(backend);
-  return std::make_shared<StepInference<ByteNetImpl>>(
-      std::static_pointer_cast<ByteNetImpl>(shared_from_this()));
+std::shared_ptr<const InferenceModel> ByteNetImpl::make_inference(const SearchBackend&) {
+  return step_inference(*this);
 }
 
 std::shared_ptr<Seq2SeqModel> ByteNetImpl::replica() const {

@@ -1,8 +1,10 @@
 // ByteNet (Kalchbrenner et al. 2016): dilated convolutions, and a decoder over the encoder output
 // position by position instead of attention. The encoder runs over the source, lengthened by zeros
 // (dynamic unfolding); target position t reads encoder position t and the tokens before t.
-// Differences from the paper: subwords; layer normalization, dropout and the first decoder layer as
-// in Tensor2Tensor's version; and a final norm before the projection.
+// Differences from the paper: subwords; layer normalization and dropout as in Tensor2Tensor's
+// version; a convolution over encoder output and embeddings, concatenated, as the first decoder
+// layer (Tensor2Tensor has a ReLU before and a norm after it); and a final norm before the
+// projection.
 #pragma once
 
 #include <memory>
@@ -25,7 +27,6 @@ class ByteNetImpl : public Seq2SeqModel {
   Memory encode(const TokenSequences& source) override;
   torch::Tensor decode(const TokenSequences& target_in, const Memory& memory) override;
   OutputLayer output_layer() const override { return {embeddings.of_output()}; }
-  std::shared_ptr<const InferenceModel> inference(const SearchBackend& backend) override;
   std::shared_ptr<Seq2SeqModel> replica() const override;
   int64_t width() const override { return config_.d_model; }
 
@@ -46,6 +47,7 @@ class ByteNetImpl : public Seq2SeqModel {
   NormLayer encoder_norm = nullptr, decoder_norm = nullptr;  ///< of the last blocks' sums
 
  private:
+  std::shared_ptr<const InferenceModel> make_inference(const SearchBackend& backend) override;
   void add_blocks(const char* name, bool causal, std::vector<ByteNetBlock>& blocks);
   double embedding_scale() const;
   torch::Tensor embed(const torch::Tensor& weight_VD, const torch::Tensor& tokens_N,

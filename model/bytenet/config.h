@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "model/vocabulary.h"
@@ -39,6 +40,7 @@ struct ByteNetConfig {
   void validate() const;
   std::optional<int64_t> max_length() const { return {}; }
   bool counts_words() const { return false; }
+  std::string muon_conflict() const { return ""; }
   /// Positions of the encoder output for a source sentence of this length.
   int64_t unfolded_length(int64_t source) const;
 };

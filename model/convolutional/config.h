@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "model/vocabulary.h"
@@ -51,6 +52,9 @@ struct ConvolutionalConfig {
   void validate() const;
   std::optional<int64_t> max_length() const { return max_positions; }
   bool counts_words() const { return false; }
+  std::string muon_conflict() const {
+    return "not with model.architecture convolutional, whose matrices are weight-normalized";
+  }
 };
 
 /// A layer's shape; `inputs` is the width of the layer below, or of the first layer itself.

@@ -144,8 +144,7 @@ torch::Tensor ConvolutionalImpl::step(State& state, const StepRows& rows) {
                      });
 }
 
-std::shared_ptr<const InferenceModel> ConvolutionalImpl::inference(const SearchBackend& backend) {
-  require_backend(backend);
+std::shared_ptr<const InferenceModel> ConvolutionalImpl::make_inference(const SearchBackend&) {
   // A copy with folded weights: few rows do not repay a norm of each weight per step.
   const auto folded = std::make_shared<ConvolutionalImpl>(config_, sizes());
   folded->to(device());
@@ -158,7 +157,7 @@ std::shared_ptr<const InferenceModel> ConvolutionalImpl::inference(const SearchB
   for (const auto& module : folded->modules(/*include_self=*/false)) {
     if (auto* linear = module->as<WeightNormLinear>()) linear->fold();
   }
-  return std::make_shared<StepInference<ConvolutionalImpl>>(folded);
+  return step_inference(*folded);
 }
 
 std::shared_ptr<Seq2SeqModel> ConvolutionalImpl::replica() const {

@@ -25,7 +25,6 @@ class ConvolutionalImpl : public Seq2SeqModel {
   Memory encode(const TokenSequences& source) override;
   torch::Tensor decode(const TokenSequences& target_in, const Memory& memory) override;
   OutputLayer output_layer() const override { return {embeddings.of_output()}; }
-  std::shared_ptr<const InferenceModel> inference(const SearchBackend& backend) override;
   std::shared_ptr<Seq2SeqModel> replica() const override;
   std::optional<int64_t> max_length() const override { return config_.max_positions; }
   int64_t width() const override { return config_.d_model; }
@@ -48,6 +47,7 @@ class ConvolutionalImpl : public Seq2SeqModel {
   std::vector<ConvolutionalAttention> attentions;  ///< by decoder layer
 
  private:
+  std::shared_ptr<const InferenceModel> make_inference(const SearchBackend& backend) override;
   void reset_parameters();
   double embedding_scale() const;
   torch::Tensor embed(const torch::Tensor& weight_VD, const torch::Tensor& positions_PD,

@@ -51,7 +51,8 @@ torch::Tensor GatedConvolutionImpl::residual(const torch::Tensor& x_ND) {
   return projection ? projection(x_ND) : x_ND;
 }
 
-ConvolutionalAttentionImpl::ConvolutionalAttentionImpl(int64_t width, int64_t d_model) {
+ConvolutionalAttentionImpl::ConvolutionalAttentionImpl(int64_t width, int64_t d_model)
+    : ObservableAttention(AttentionKind::cross) {
   in = register_module("in", plain_linear(width, d_model));
   out = register_module("out", plain_linear(d_model, width));
 }

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "base/enum_names.h"
 #include "model/layers/recurrent_cell.h"
@@ -93,6 +94,7 @@ struct RecurrentConfig {
   void validate() const;
   std::optional<int64_t> max_length() const { return {}; }
   bool counts_words() const { return false; }
+  std::string muon_conflict() const { return ""; }
 
   bool bidirectional(int64_t encoder_layer) const {
     return encoder_directions == RecurrentDirections::both ||

@@ -6,13 +6,13 @@
 namespace attn {
 
 RecurrentAttentionLayerImpl::RecurrentAttentionLayerImpl(const RecurrentConfig& config)
-    : kind_(config.attention) {
+    : ObservableAttention(AttentionKind::cross), form_(config.attention) {
   const auto linear = [](int64_t in, int64_t out) {
     return Linear(torch::nn::LinearOptions(in, out).bias(false));
   };
   query = register_module("query", linear(config.hidden, config.d_attention));
   key = register_module("key", linear(config.memory_width(), config.d_attention));
-  if (kind_ == RecurrentAttention::additive) {
+  if (form_ == RecurrentAttention::additive) {
     score_weight = register_parameter("score_weight", torch::empty({config.d_attention}));
     const double bound = 1 / std::sqrt(static_cast<double>(config.d_attention));
     torch::nn::init::uniform_(score_weight, -bound, bound);
@@ -40,7 +40,7 @@ RecurrentAttentionLayerImpl::Attended RecurrentAttentionLayerImpl::attend(
   const auto batch = queries_BLH.size(0), length = queries_BLH.size(1);
   const torch::Tensor q_BLA = query(queries_BLH.flatten(0, 1)).view({batch, length, -1});
   torch::Tensor scores_BLM;
-  switch (kind_) {
+  switch (form_) {
     case RecurrentAttention::additive:
       scores_BLM =
           torch::matmul((q_BLA.unsqueeze(2) + memory.keys_BMA.unsqueeze(1)).tanh(), score_weight);

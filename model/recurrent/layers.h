@@ -32,7 +32,7 @@ class RecurrentAttentionLayerImpl : public torch::nn::Module, public ObservableA
   torch::Tensor score_weight;  ///< [A], v of additive attention
 
  private:
-  RecurrentAttention kind_;
+  RecurrentAttention form_;
 };
 TORCH_MODULE(RecurrentAttentionLayer);
 

@@ -202,10 +202,8 @@ torch::Tensor RecurrentImpl::step(State& state, const StepRows& rows) {
   return out_RD;
 }
 
-std::shared_ptr<const InferenceModel> RecurrentImpl::inference(const SearchBackend& backend) {
-  require_backend(backend);
-  return std::make_shared<StepInference<RecurrentImpl>>(
-      std::static_pointer_cast<RecurrentImpl>(shared_from_this()));
+std::shared_ptr<const InferenceModel> RecurrentImpl::make_inference(const SearchBackend&) {
+  return step_inference(*this);
 }
 
 std::shared_ptr<Seq2SeqModel> RecurrentImpl::replica() const {

@@ -27,7 +27,6 @@ class RecurrentImpl : public Seq2SeqModel {
   Memory encode(const TokenSequences& source) override;
   torch::Tensor decode(const TokenSequences& target_in, const Memory& memory) override;
   OutputLayer output_layer() const override { return {embeddings.of_output()}; }
-  std::shared_ptr<const InferenceModel> inference(const SearchBackend& backend) override;
   std::shared_ptr<Seq2SeqModel> replica() const override;
   int64_t width() const override { return config_.d_model; }
 
@@ -49,6 +48,7 @@ class RecurrentImpl : public Seq2SeqModel {
   Linear output = nullptr;  ///< top state and context (GNMT: and embedding) to pre-softmax rows
 
  private:
+  std::shared_ptr<const InferenceModel> make_inference(const SearchBackend& backend) override;
   using AttentionMemory = RecurrentAttentionLayerImpl::Memory;
   /// Teacher forcing of layers and attention; `first`: their initial states.
   struct Forced {

@@ -62,8 +62,9 @@ AttentionResult scaled_dot_product_attention(const torch::Tensor& queries_BHLK,
   return {out_BHLK, weights_BHLM};
 }
 
-MultiHeadAttentionImpl::MultiHeadAttentionImpl(const TransformerConfig& config, Attends attends)
-    : heads_(config.heads),
+MultiHeadAttentionImpl::MultiHeadAttentionImpl(const TransformerConfig& config, AttentionKind kind)
+    : ObservableAttention(kind),
+      heads_(config.heads),
       key_heads_(config.key_heads()),
       // µP divides scores by d_k instead of √d_k, times a constant that makes no difference at the
       // base's width, when d_k grows with d_model. The factor of l2 is learned.
@@ -78,7 +79,7 @@ MultiHeadAttentionImpl::MultiHeadAttentionImpl(const TransformerConfig& config, 
   output = projected("output", heads_ * config.d_v, config.d_model);
   weights_dropout = register_module("weights_dropout", Dropout(config.attention_dropout));
   if (config.qk_norm != QkNorm::none) qk_norm = register_module("qk_norm", QueryKeyNorm(config));
-  if (attends == Attends::self && config.position == Position::relative) {
+  if (kind != AttentionKind::cross && config.position == Position::relative) {
     relative = register_module("relative", RelativePositions(config));
   }
 }

@@ -56,15 +56,11 @@ struct KeysValues {
   torch::Tensor values;  ///< [N, H'·d_v]
 };
 
-/// What queries attend to. Relative positions exist in self-attention only.
-enum class Attends { self, memory };
-
 /// Section 3.2.2, for all three uses of section 3.2.3: encoder self-attention (memory = queries),
 /// masked decoder self-attention (causal) and cross-attention (memory = the encoder's output).
 class MultiHeadAttentionImpl : public torch::nn::Module, public ObservableAttention {
  public:
-  explicit MultiHeadAttentionImpl(const TransformerConfig& config,
-                                  Attends attends = Attends::memory);
+  MultiHeadAttentionImpl(const TransformerConfig& config, AttentionKind kind);
 
   /// queries_ND attend to memory_ND under `spec`; returns [N, D].
   torch::Tensor forward(const torch::Tensor& queries_ND, const torch::Tensor& memory_ND,

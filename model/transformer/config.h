@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "base/enum_names.h"
 #include "model/layers/norm_kind.h"
@@ -193,6 +194,9 @@ struct TransformerConfig {
   /// Maximum number of positions, if the position encoding is limited.
   std::optional<int64_t> max_length() const;
   bool counts_words() const { return word_positions || deterministic_attention; }
+  std::string muon_conflict() const {
+    return mup_base == 0 ? "" : "requires model.mup_base 0: µP's rates are those of Adam";
+  }
   /// Heads of keys and values.
   int64_t key_heads() const { return kv_heads > 0 ? kv_heads : heads; }
   /// d_model of µP's base model; without µP the model is its own base.

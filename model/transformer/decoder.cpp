@@ -4,7 +4,8 @@ namespace attn {
 
 DecoderLayerImpl::DecoderLayerImpl(const TransformerConfig& config, int64_t layer)
     : mixer(TokenMixer::of_decoder(*this, config, layer)) {
-  cross_attention = register_module("cross_attention", MultiHeadAttention(config));
+  cross_attention =
+      register_module("cross_attention", MultiHeadAttention(config, AttentionKind::cross));
   cross_attention_sublayer = register_module("cross_attention_sublayer", Sublayer(config));
   feed_forward = register_module("feed_forward", PositionwiseFeedForward(config));
   feed_forward_sublayer = register_module("feed_forward_sublayer", Sublayer(config));

@@ -34,8 +34,9 @@ TokenMixer::TokenMixer(torch::nn::Module& owner, const TransformerConfig& config
   switch (kind_) {
     case Mixer::attention:
     case Mixer::restricted_attention:
-      self_attention =
-          owner.register_module("self_attention", MultiHeadAttention(config, Attends::self));
+      self_attention = owner.register_module(
+          "self_attention",
+          MultiHeadAttention(config, causal ? AttentionKind::decoder : AttentionKind::encoder));
       sublayer_name = "self_attention_sublayer";
       break;
     case Mixer::convolution:

@@ -1,6 +1,6 @@
-// Selects the implementation of search. Not in transformer.cpp, since both implementations include
-// it.
-#include "model/transformer/inference.h"
+// Selects the implementation of search. Apart from transformer.cpp, since the implementations
+// depend on the model, not the model on them.
+#include "model/step_inference.h"
 #include "model/transformer/packed_inference.h"
 #include "model/transformer/transformer.h"
 
@@ -10,13 +10,11 @@ bool TransformerImpl::has_packed_inference() const {
   return PackedInference::serves(*this);
 }
 
-std::shared_ptr<const InferenceModel> TransformerImpl::inference(const SearchBackend& backend) {
-  require_backend(backend);
+std::shared_ptr<const InferenceModel> TransformerImpl::make_inference(
+    const SearchBackend& backend) {
+  if (backend.path != StepPath::packed || !has_packed_inference()) return step_inference(*this);
   const auto self = std::static_pointer_cast<TransformerImpl>(shared_from_this());
-  if (backend.path == StepPath::packed && has_packed_inference()) {
-    return std::make_shared<PackedInference>(self, backend.weights);
-  }
-  return std::make_shared<ModuleInference>(self);
+  return std::make_shared<PackedInference>(self, backend.weights);
 }
 
 }  // namespace attn

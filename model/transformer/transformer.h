@@ -28,7 +28,6 @@ class TransformerImpl : public Seq2SeqModel {
   OutputLayer output_layer() const override { return {embeddings.of_output()}; }
   /// See PackedInference::serves.
   bool has_packed_inference() const override;
-  std::shared_ptr<const InferenceModel> inference(const SearchBackend& backend) override;
   std::shared_ptr<Seq2SeqModel> replica() const override;
   std::optional<int64_t> max_length() const override { return config_.max_length(); }
   /// With µP that of the base, for which the learning rate was chosen.
@@ -36,10 +35,11 @@ class TransformerImpl : public Seq2SeqModel {
   /// µP: 1 / width ratio, as for Adam (Yang et al. 2021, table 8).
   double hidden_rate() const override { return 1.0 / config_.width_ratio(); }
 
+  using State = DecoderState;
   /// Starts incremental decoding: projects the memory; the KV cache is empty.
-  DecoderState start(const Memory& memory);
+  State start(const Memory& memory);
   /// One decoding step: [R, D]. Ignores parents at the first step.
-  torch::Tensor step(DecoderState& state, const StepRows& rows);
+  torch::Tensor step(State& state, const StepRows& rows);
   /// Embeds the tokens of one decoding step: the decoder input [R, D]. added_RD: added to the
   /// scaled embeddings, if defined.
   torch::Tensor embed_step(const StepRows& rows, int64_t position,
@@ -56,6 +56,7 @@ class TransformerImpl : public Seq2SeqModel {
   DeterministicAttention deterministic_attention = nullptr;  ///< only with that option
 
  private:
+  std::shared_ptr<const InferenceModel> make_inference(const SearchBackend& backend) override;
   // The decoder's output as input of the output layer: µP divides logits by the width ratio.
   torch::Tensor output_rows(const torch::Tensor& x_ND) const;
 

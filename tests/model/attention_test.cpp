@@ -25,7 +25,7 @@ TransformerConfig small(int64_t heads = 2, int64_t d_k = 8, int64_t d_v = 8) {
 MultiHeadAttention attention(TransformerConfig config, AttentionPath path) {
   config.attention = path;
   torch::manual_seed(7);
-  return MultiHeadAttention(config);
+  return MultiHeadAttention(config, AttentionKind::encoder);
 }
 
 }  // namespace
@@ -264,7 +264,7 @@ TEST_CASE("relative positions in the kernels equal the reference's, their gradie
   for (const AttentionPath path : {AttentionPath::kernels, AttentionPath::reference}) {
     config.attention = path;
     torch::manual_seed(14);
-    MultiHeadAttention module(config, Attends::self);
+    MultiHeadAttention module(config, AttentionKind::encoder);
     module->relative->reset_parameters();
     module->train(c.dropout > 0.0);
     const torch::Tensor in = x.clone().requires_grad_();

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "kernels/compute_scope.h"
-#include "model/transformer/inference.h"
+#include "model/step_inference.h"
 #include "tests/support/catch.h"
 #include "tests/support/hardware.h"
 #include "tests/support/models.h"
@@ -95,7 +95,7 @@ TEST_CASE("packed steps are the model's steps, however rows reorder and end") {
   const TokenSequences source = random_source(random);
   REQUIRE(PackedInference::serves(*model));
   const PackedInference packed(model.ptr(), WeightType::fp32);
-  const ModuleInference modules(model.ptr());
+  const StepInference<TransformerImpl> modules(model.ptr());
   const auto plain = modules.start(source), fast = packed.start(source);
 
   std::vector<int64_t> parents = {0, 1, 2}, sentences = {0, 1, 2};
@@ -153,7 +153,7 @@ TEST_CASE("search in bf16 is the model in bf16, its encoder and its decoder") {
              of_small = log_probs_of(*small.start(source));
   PackedWeights weights(Precision::bf16);
   const ComputeScope scope({.precision = Precision::bf16, .packed_weights = &weights});
-  const auto of_plain = log_probs_of(*ModuleInference(model.ptr()).start(source));
+  const auto of_plain = log_probs_of(*StepInference<TransformerImpl>(model.ptr()).start(source));
   // Sums in another order may round an operand the other way now and then. Half of the model in
   // float32 would be half as far off as all of it.
   CHECK(mean_difference(of_small, of_plain) < 0.2 * mean_difference(of_exact, of_plain));

@@ -50,7 +50,7 @@ TEST_CASE("self-attention with rotary positions is the formula's, forward and ba
   const AttentionPath path = GENERATE(AttentionPath::kernels, AttentionPath::reference);
   CAPTURE(causal, enum_name(path));
   const Golden golden(kFile, causal ? "causal." : "whole.");
-  MultiHeadAttention attention(rotary(path));
+  MultiHeadAttention attention(rotary(path), AttentionKind::encoder);
   testing::fill(*attention, golden);
   PositionEncoding position(rotary(path), false);
   const torch::Tensor x = golden("x").requires_grad_();
@@ -72,7 +72,7 @@ TEST_CASE("self-attention with rotary positions is the formula's, forward and ba
 
 TEST_CASE("the scores of rotary self-attention depend on relative positions alone") {
   torch::manual_seed(4);
-  MultiHeadAttention attention(rotary());
+  MultiHeadAttention attention(rotary(), AttentionKind::encoder);
   PositionEncoding position(rotary(), false);
   const torch::Tensor x = torch::randn({rows().rows(), 12});
   const torch::NoGradGuard no_grad;

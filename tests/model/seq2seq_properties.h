@@ -19,6 +19,7 @@ struct ModelVariant {
   std::string name;
   ModelConfig config;
   bool sees_earlier = true;  ///< a target position depends on those before it
+  bool packed = false;       ///< search has a fast path
 };
 
 inline const VocabularySizes kPropertySizes{23, 23};
