@@ -239,8 +239,8 @@ std::string missing_state(const RowRecord& row) {
   if (row.runs.empty()) return "not run";
   bool failed = false;
   for (const RunRecord& run : row.runs) {
-    if (run.finished) return "";
-    failed |= run.state.starts_with("failed");
+    if (run.is_finished()) return "";
+    failed |= run.state == RunState::failed;
   }
   return failed ? "failed" : "unfinished";
 }
@@ -251,8 +251,8 @@ std::string progress(const SweepResults& results) {
     none += row.runs.empty();
     for (const RunRecord& run : row.runs) {
       ++runs;
-      if (run.finished) continue;
-      ++(run.state.starts_with("failed") ? failed : unfinished);
+      if (run.is_finished()) continue;
+      ++(run.state == RunState::failed ? failed : unfinished);
     }
   }
   std::vector<std::string> parts;

@@ -25,7 +25,7 @@ SeedScores scores_of(const RowRecord& row, Metric metric) {
   SeedScores scores;
   for (const RunRecord& run : row.runs) {
     const std::optional<double>& figure = run.figures[metric];
-    if (!run.finished || !figure) continue;
+    if (!run.is_finished() || !figure) continue;
     scores.seeds.push_back(run.seed);
     scores.values.push_back(*figure);
   }
@@ -112,10 +112,10 @@ void add_differences(const SweepResults& results, Metric metric, std::vector<Row
     if (trainings[i] != trainings[k]) continue;
     const SeedScores row = scores_of(results.rows[i], metric);
     const SeedScores base = scores_of(results.rows[k], metric);
-    if (row.seeds.size() > 1 && row.seeds == base.seeds) {
-      difference.test = paired_test(base.values, row.values);
-      difference.welch = {};
-    }
+    difference.paired = row.seeds.size() > 1 && row.seeds == base.seeds;
+    if (!difference.paired) continue;
+    difference.test = paired_test(base.values, row.values);
+    difference.welch = {};
   }
 }
 
@@ -138,16 +138,18 @@ void add_bootstrap(const SweepResults& results, size_t baseline, std::vector<Row
   if (base.empty()) return;
   std::vector<SystemStatistics> systems;
   std::vector<size_t> rows;
+  std::set<size_t> paired;
   for (size_t i = 0; i < results.rows.size(); ++i) {
     if (results.rows[i].baseline != baseline || i == baseline) continue;
     if (results.rows[i].incomparable[Metric::bleu]) continue;
     SystemStatistics system = sentences_of(results.rows[i]);
     if (system.empty() || system.front().size() != base.front().size()) continue;
+    if (out[i].differences[Metric::bleu].paired) paired.insert(systems.size());
     systems.push_back(std::move(system));
     rows.push_back(i);
   }
   const PairedBootstrap bootstrap = paired_bootstrap(base, systems, results.bleu_options);
-  const auto joint = joint_bootstrap(base, systems, results.bleu_options);
+  const auto joint = joint_bootstrap(base, systems, paired, results.bleu_options);
   for (size_t k = 0; k < rows.size(); ++k) {
     Difference& difference = out[rows[k]].differences[Metric::bleu];
     difference.joint = joint[k];
@@ -271,13 +273,15 @@ std::vector<RowComparison> compare(const SweepResults& results) {
       out[i].means[facts.metric] = seed_mean(scores_of(results.rows[i], facts.metric).values);
     }
   }
+  for (const MetricFacts& facts : kMetrics) {
+    add_differences(results, facts.metric, out);
+    adjust(facts.metric, out);
+  }
   const std::vector<size_t> baselines = baselines_of(results);
   for (const size_t baseline : std::set<size_t>(baselines.begin(), baselines.end())) {
     add_bootstrap(results, baseline, out);
   }
   for (const MetricFacts& facts : kMetrics) {
-    add_differences(results, facts.metric, out);
-    adjust(facts.metric, out);
     for (RowComparison& row : out) {
       Difference& difference = row.differences[facts.metric];
       difference.significant = is_significant(difference, facts);

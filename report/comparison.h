@@ -37,6 +37,7 @@ std::string mean_text(const std::optional<SeedMean>& mean);
 struct Difference {
   std::optional<double> ours;            ///< row - baseline
   std::optional<double> paper;           ///< the same in the paper
+  bool paired = false;                   ///< the baseline's weights: compared seed by seed
   bool unstable = false;                 ///< the row varies more than the others: unstable_rows
   std::optional<SeedTest> test;          ///< SeedTests::over_seeds, or paired_test: see compare()
   std::optional<SeedTest> welch;         ///< SeedTests::welch

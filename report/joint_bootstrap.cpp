@@ -2,16 +2,22 @@
 
 #include <algorithm>
 
+#include "base/error.h"
 #include "base/random.h"
 
 namespace attn {
 namespace {
 
-// Mean corpus BLEU of as many runs as there are, drawn with replacement, on these sentences.
-double drawn_score(const SystemStatistics& system, std::span<const uint32_t> sentences,
-                   const BleuOptions& bleu, Random& random) {
-  std::vector<int64_t> times(system.size());
-  for (size_t i = 0; i < system.size(); ++i) ++times[random.below(system.size())];
+// How often each of these runs is drawn, with replacement.
+std::vector<int64_t> draw_runs(size_t runs, Random& random) {
+  std::vector<int64_t> times(runs);
+  for (size_t i = 0; i < runs; ++i) ++times[random.below(runs)];
+  return times;
+}
+
+// Mean corpus BLEU of the drawn runs on these sentences.
+double drawn_score(const SystemStatistics& system, std::span<const int64_t> times,
+                   std::span<const uint32_t> sentences, const BleuOptions& bleu) {
   double sum = 0.0;
   for (size_t i = 0; i < system.size(); ++i) {
     if (times[i] == 0) continue;
@@ -37,6 +43,7 @@ JointDifference described(std::vector<double> differences) {
 
 std::vector<JointDifference> joint_bootstrap(const SystemStatistics& baseline,
                                              std::span<const SystemStatistics> systems,
+                                             const std::set<size_t>& paired,
                                              const BleuOptions& bleu,
                                              const BootstrapOptions& options) {
   std::vector<size_t> sizes;
@@ -46,6 +53,11 @@ std::vector<JointDifference> joint_bootstrap(const SystemStatistics& baseline,
   };
   add_sizes(baseline);
   for (const SystemStatistics& system : systems) add_sizes(system);
+  for (const size_t i : paired) {
+    if (systems[i].size() != baseline.size()) {
+      throw DataError("paired bootstrap: the systems have different numbers of runs");
+    }
+  }
   std::vector<uint32_t> sentences(common_sentences(sizes));
   Random random(options.seed);
   std::vector<std::vector<double>> differences(systems.size());
@@ -53,9 +65,11 @@ std::vector<JointDifference> joint_bootstrap(const SystemStatistics& baseline,
     for (uint32_t& sentence : sentences) {
       sentence = static_cast<uint32_t>(random.below(sentences.size()));
     }
-    const double base = drawn_score(baseline, sentences, bleu, random);
+    const std::vector<int64_t> of_baseline = draw_runs(baseline.size(), random);
+    const double base = drawn_score(baseline, of_baseline, sentences, bleu);
     for (size_t i = 0; i < systems.size(); ++i) {
-      differences[i].push_back(drawn_score(systems[i], sentences, bleu, random) - base);
+      const auto times = paired.contains(i) ? of_baseline : draw_runs(systems[i].size(), random);
+      differences[i].push_back(drawn_score(systems[i], times, sentences, bleu) - base);
     }
   }
   std::vector<JointDifference> out;

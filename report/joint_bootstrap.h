@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -25,12 +26,15 @@ struct JointDifference {
 /// translate the same text) and, within each system, as many runs as it has, all with replacement;
 /// a system's score is the mean over the drawn runs of corpus BLEU on the drawn sentences. With one
 /// run per system only sentences vary. With few runs the deviation between seeds is underestimated
-/// by a factor of √((n - 1) / n); a t test over seeds does not have this bias.
+/// by a factor of √((n - 1) / n); a t test over seeds does not have this bias. The runs of the
+/// systems in `paired` (indices) are those of the baseline, evaluated differently: both draw the
+/// same runs, so that differences between seeds cancel.
 ///
-/// options.samples > 0. Throws DataError if a system has no run, or if the numbers of sentences
-/// differ or are 0.
+/// options.samples > 0. Throws DataError if a system has no run, if a paired one has another number
+/// of runs than the baseline, or if the numbers of sentences differ or are 0.
 std::vector<JointDifference> joint_bootstrap(const SystemStatistics& baseline,
                                              std::span<const SystemStatistics> systems,
+                                             const std::set<size_t>& paired = {},
                                              const BleuOptions& bleu = {},
                                              const BootstrapOptions& options = {});
 

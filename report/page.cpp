@@ -1,6 +1,7 @@
 #include "report/page.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 #include <string>
@@ -30,7 +31,10 @@ double number_of(const RowRecord& row, const char* option) {
 }
 
 std::string weights_of(const RowRecord& row) {
-  const double averaged = number_of(row, "train.average_last");
+  const double every = number_of(row, "train.checkpoint_every");
+  const double checkpoints = every > 0 ? std::ceil(number_of(row, "train.steps") / every) : 0.0;
+  double averaged = number_of(row, "train.average_last");
+  if (checkpoints > 0) averaged = std::min(averaged, checkpoints);
   if (averaged > 0) return format("the average of the last %.0f checkpoints", averaged);
   if (number_of(row, "train.ema") > 0) return "the exponential moving average of the weights";
   return "the weights after the last update, without checkpoint averaging";

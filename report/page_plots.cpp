@@ -80,10 +80,10 @@ PlotLine curve_of(const RowRecord& row, const std::string& label, const Colour& 
   PlotLine line{
       .label = label, .hover = row_hover(row), .colour = colour, .points = {}, .band = {}};
   const bool any_finished = std::any_of(row.runs.begin(), row.runs.end(),
-                                        [](const RunRecord& run) { return run.finished; });
+                                        [](const RunRecord& run) { return run.is_finished(); });
   std::map<int64_t, std::vector<double>> values;  // by step
   for (const RunRecord& run : row.runs) {
-    if (any_finished && !run.finished) continue;
+    if (any_finished && !run.is_finished()) continue;
     for (const CurvePoint& point : run.curve) {
       if (drawable(point.ppl, true)) values[point.step].push_back(point.ppl);
     }
@@ -196,7 +196,7 @@ std::vector<PlotPanel> line_panels(const SweepResults& results, std::span<const 
 double mean_flops(const RowRecord& row) {
   double sum = 0.0, count = 0.0;
   for (const RunRecord& run : row.runs) {
-    if (!run.finished) continue;
+    if (!run.is_finished()) continue;
     sum += run.flops;
     ++count;
   }

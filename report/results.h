@@ -31,12 +31,14 @@ struct PruningPoint {
   double bleu = 0.0;
 };
 
+enum class RunState { unfinished, finished, failed };
+
 /// One run: a row with one seed.
 struct RunRecord {
   std::string name;  ///< "B1/seed-1"
   int64_t seed = 0;
-  bool finished = false;
-  std::string state;  ///< if not finished: "at step 300 of 8000"
+  RunState state = RunState::unfinished;
+  std::string status;  ///< if not finished: "at step 300 of 8000"
   PerMetric<std::optional<double>> figures;
   PerMetric<std::string> texts;   ///< hash of the evaluated text; empty: unknown
   std::string target_vocabulary;  ///< hash of its file; empty: unknown
@@ -54,6 +56,8 @@ struct RunRecord {
   std::vector<BleuStatistics> sentences;  ///< empty: outputs or references missing
   /// "commit", "seed", "data", "processor" …, in display order.
   std::vector<std::pair<std::string, std::string>> provenance;
+
+  bool is_finished() const { return state == RunState::finished; }
 };
 
 /// The paper's results for a row.

@@ -59,7 +59,7 @@ double mean_of(const RowRecord& row, double (*figure)(const RunRecord&)) {
   double sum = 0.0;
   int64_t count = 0;
   for (const RunRecord& run : row.runs) {
-    if (!run.finished) continue;
+    if (!run.is_finished()) continue;
     sum += figure(run);
     ++count;
   }
@@ -75,9 +75,9 @@ std::string state_of(const RowRecord& row) {
   if (row.runs.empty()) return "not run";
   std::string text;
   for (const RunRecord& run : row.runs) {
-    if (run.finished) continue;
+    if (run.is_finished()) continue;
     text += text.empty() ? "" : ", ";
-    text += "seed " + std::to_string(run.seed) + " " + run.state;
+    text += "seed " + std::to_string(run.seed) + " " + run.status;
   }
   return text;
 }
@@ -181,7 +181,8 @@ Table cost_table(const SweepResults& results) {
   const size_t own = table.columns.size();
   if (published) {
     table.columns.push_back({"paper_bleu", "BLEU", false, "published", "not on this data"});
-    table.columns.push_back({"paper_flops", "FLOPs", false, "published", "peak FLOP/s × time"});
+    table.columns.push_back(
+        {"paper_flops", "FLOPs", false, "published", "sustained FLOP/s × time"});
   }
   for (const RowRecord& row : results.rows) {
     const double flops = mean_of(row, [](const RunRecord& run) { return run.flops; });

@@ -23,7 +23,7 @@ const RunRecord& record_of(const SingleRun& run) {
 
 std::string state_of(const SingleRun& run) {
   const RunRecord& record = record_of(run);
-  return record.finished ? "Finished." : "Not finished: " + record.state + ".";
+  return record.is_finished() ? "Finished." : "Not finished: " + record.status + ".";
 }
 
 std::pair<int64_t, double> best_of(const MetricCurve& curve) {
@@ -192,7 +192,7 @@ std::string html_report(const SingleRun& run) {
   const SweepResults& results = run.results;
   std::string out = page_head(results.title, results.about);
   out += paragraphs({last_scores(run)}, "answer");
-  out += paragraphs({state_of(run)}, record_of(run).finished ? "small" : "progress");
+  out += paragraphs({state_of(run)}, record_of(run).is_finished() ? "small" : "progress");
   out += paragraphs(results.notes, "small");
   const std::string plots = panel_grid(plots_of(run));
   if (!plots.empty()) {

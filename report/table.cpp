@@ -61,7 +61,7 @@ Table runs_table(const SweepResults& results) {
   for (const RowRecord& row : results.rows) {
     for (const RunRecord& run : row.runs) {
       std::vector<std::string> cells = {row.name, std::to_string(run.seed),
-                                        run.finished ? "1" : "0"};
+                                        run.is_finished() ? "1" : "0"};
       for (const MetricFacts& facts : kMetrics) {
         const std::optional<double>& figure = run.figures[facts.metric];
         cells.push_back(figure ? full(*figure) : "");

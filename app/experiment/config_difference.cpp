@@ -7,6 +7,10 @@ std::string join(const std::string& place, const std::string& key) {
   return place.empty() ? key : place + "." + key;
 }
 
+std::string element(const std::string& place, size_t index) {
+  return place + "[" + std::to_string(index) + "]";
+}
+
 void collect(const Json& before, const Json& after, const ConfigSchema& schema,
              const std::string& place, std::vector<std::string>& out) {
   if (before == after) return;
@@ -24,10 +28,20 @@ void collect(const Json& before, const Json& after, const ConfigSchema& schema,
     }
   } else if (before.is_array() && after.is_array() && before.size() == after.size()) {
     for (size_t i = 0; i < before.size(); ++i) {
-      collect(before[i], after[i], schema, place + "[" + std::to_string(i) + "]", out);
+      collect(before[i], after[i], schema, element(place, i), out);
     }
   } else {
     out.push_back(place);
+  }
+}
+
+void collect_values(const Json& json, const std::string& place,
+                    std::map<std::string, std::string>& out) {
+  if (!json.is_object()) out[place] = json.dump();
+  if (json.is_array()) {
+    for (size_t i = 0; i < json.size(); ++i) collect_values(json[i], element(place, i), out);
+  } else if (json.is_object()) {
+    for (const auto& [key, value] : json.items()) collect_values(value, join(place, key), out);
   }
 }
 
@@ -37,6 +51,12 @@ std::vector<std::string> changed_paths(const Json& before, const Json& after,
                                        const ConfigSchema& schema) {
   std::vector<std::string> out;
   collect(before, after, schema, "", out);
+  return out;
+}
+
+std::map<std::string, std::string> values_by_path(const Json& config) {
+  std::map<std::string, std::string> out;
+  collect_values(config, "", out);
   return out;
 }
 

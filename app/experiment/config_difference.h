@@ -1,6 +1,7 @@
 // Differences between configs.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -13,5 +14,8 @@ namespace attn {
 /// of `schema` differs, are listed if `after` has them with a value other than the default.
 std::vector<std::string> changed_paths(const Json& before, const Json& after,
                                        const ConfigSchema& schema = {});
+
+/// The JSON text of every value, by path; of arrays also as a whole.
+std::map<std::string, std::string> values_by_path(const Json& config);
 
 }  // namespace attn

@@ -1,16 +1,20 @@
 // Which rows of a sweep can be compared with their baselines, and what to know when comparing them.
 #pragma once
 
+#include <span>
+
+#include "app/experiment/experiment.h"
 #include "report/results.h"
 
 namespace attn {
 
 /// Sets RowRecord::incomparable, and adds a note to the results for each reason: a metric that was
 /// computed on another text than the first row's, and perplexity per token of another vocabulary.
-void mark_incomparable(SweepResults& out);
+/// `experiments` are those of the rows.
+void mark_incomparable(SweepResults& out, std::span<const Experiment> experiments);
 
 /// Adds a note of the runs that were trained in fp32 because their processor does not support
 /// their config's bf16.
-void note_precisions(SweepResults& out);
+void note_precisions(SweepResults& out, std::span<const Experiment> experiments);
 
 }  // namespace attn

@@ -17,6 +17,23 @@ namespace {
 constexpr auto kRedraw = std::chrono::seconds(1);
 constexpr auto kLogEvery = std::chrono::minutes(5);
 
+const char* name_of(LiveTable::State state) {
+  using State = LiveTable::State;
+  switch (state) {
+    case State::waiting:
+      return "waiting";
+    case State::running:
+      return "running";
+    case State::finished:
+      return "finished";
+    case State::stopped:
+      return "stopped";
+    case State::failed:
+      return "failed";
+  }
+  return "";
+}
+
 struct Window {
   size_t rows = 24, columns = 80;
 };
@@ -33,7 +50,7 @@ LiveTable::LiveTable(const SweepPlan& plan, int64_t jobs)
       jobs_(jobs),
       order_(start_order(plan)),
       trained_(plan.runs.size()),
-      states_(plan.runs.size(), "waiting"),
+      states_(plan.runs.size(), State::waiting),
       why_(plan.runs.size()),
       started_(plan.runs.size(), false),
       terminal_(isatty(STDERR_FILENO) != 0) {
@@ -44,9 +61,9 @@ LiveTable::~LiveTable() {
   close();
 }
 
-void LiveTable::set(size_t run, const std::string& state, const std::string& why) {
+void LiveTable::set(size_t run, State state, const std::string& why) {
   states_[run] = state;
-  if (state == "running") started_[run] = true;
+  if (state == State::running) started_[run] = true;
   trained_[run].reset();
   why_[run] = why;
 }
@@ -65,16 +82,16 @@ std::string LiveTable::results(size_t run) const {
 std::string LiveTable::line(size_t run) const {
   const PlannedRun& planned = plan_.runs[run];
   const std::string name = run_name(plan_, planned);
-  std::string text = format("%-28s %-9s", name.c_str(), states_[run].c_str());
-  if (states_[run] == "finished") return text + "  " + results(run);
-  if (states_[run] == "waiting") return text;
-  if (states_[run] == "failed") return text + "  " + why_[run];
+  std::string text = format("%-28s %-9s", name.c_str(), name_of(states_[run]));
+  if (states_[run] == State::finished) return text + "  " + results(run);
+  if (states_[run] == State::waiting) return text;
+  if (states_[run] == State::failed) return text + "  " + why_[run];
   const RunProgress progress = read_progress(planned, plan_.metrics);
   const int64_t steps = planned.experiment.train.steps;
   text +=
       format("  %lld/%lld", static_cast<long long>(progress.step), static_cast<long long>(steps));
   if (progress.ppl > 0) text += format("  ppl %.2f", progress.ppl);
-  if (states_[run] != "running" || progress.step == 0) return text;
+  if (states_[run] != State::running || progress.step == 0) return text;
   const double spent = progress.seconds + progress.evaluation_seconds;
   const double left =
       spent / static_cast<double>(progress.step) * static_cast<double>(steps - progress.step);
@@ -90,7 +107,7 @@ std::vector<std::string> LiveTable::lines() const {
   const size_t room = screen.rows > 3 ? screen.rows - 3 : 1;
   if (order.size() > room) {
     std::stable_partition(order.begin(), order.end(),
-                          [&](size_t i) { return states_[i] == "running"; });
+                          [&](size_t i) { return states_[i] == State::running; });
   }
   std::vector<std::string> out;
   for (size_t i = 0; i < std::min(room, order.size()); ++i) {
@@ -102,18 +119,18 @@ std::vector<std::string> LiveTable::lines() const {
 
 RunWork LiveTable::work(size_t run) const {
   using Stage = RunWork::Stage;
-  const std::string& state = states_[run];
-  const bool running = state == "running";
+  const State state = states_[run];
+  const bool running = state == State::running;
   if (running || !trained_[run]) {
     const RunProgress progress = read_progress(plan_.runs[run], plan_.metrics);
     const auto steps = static_cast<double>(plan_.runs[run].experiment.train.steps);
     const double share = std::min(1.0, static_cast<double>(progress.step) / steps);
-    trained_[run] = {.share = state == "finished" ? 1.0 : share,
+    trained_[run] = {.share = state == State::finished ? 1.0 : share,
                      .seconds = progress.seconds + progress.evaluation_seconds};
   }
-  return {.stage = running              ? Stage::running
-                   : state == "waiting" ? Stage::waiting
-                                        : Stage::ended,
+  return {.stage = running                   ? Stage::running
+                   : state == State::waiting ? Stage::waiting
+                                             : Stage::ended,
           .row = plan_.runs[run].row,
           .flops = flops_[run],
           .share = trained_[run]->share,
@@ -125,7 +142,7 @@ RunWork LiveTable::work(size_t run) const {
 std::string LiveTable::summary() const {
   std::vector<RunWork> runs;
   for (const size_t i : order_) runs.push_back(work(i));
-  const auto finished = std::count(states_.begin(), states_.end(), "finished");
+  const auto finished = std::count(states_.begin(), states_.end(), State::finished);
   std::string text =
       format("%lld of %zu runs finished", static_cast<long long>(finished), states_.size());
   const bool all = std::all_of(runs.begin(), runs.end(), [](const RunWork& run) {
@@ -148,7 +165,7 @@ void LiveTable::draw() {
   drawn_ = Clock::now();
   if (!terminal_) {
     for (size_t i = 0; i < states_.size(); ++i) {
-      if (states_[i] == "running") std::cerr << line(i) << std::endl;
+      if (states_[i] == State::running) std::cerr << line(i) << std::endl;
     }
     std::cerr << summary() << std::endl;
     return;

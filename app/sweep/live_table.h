@@ -14,13 +14,15 @@ namespace attn {
 
 class LiveTable {
  public:
+  enum class State { waiting, running, finished, stopped, failed };
+
   /// `jobs` runs train at a time.
   LiveTable(const SweepPlan& plan, int64_t jobs);
   ~LiveTable();
 
-  /// Sets the state shown for a run and, if it failed, the reason. For "running" ones the progress
-  /// is read from the run's log.
-  void set(size_t run, const std::string& state, const std::string& why = "");
+  /// Sets the state shown for a run and, if it failed, the reason. The progress of running ones is
+  /// read from the run's log.
+  void set(size_t run, State state, const std::string& why = "");
   /// On a terminal redraws at most once a second, otherwise prints a line per running run every
   /// five minutes, and the time left for the sweep.
   void draw();
@@ -49,7 +51,8 @@ class LiveTable {
   std::vector<double> flops_;  ///< of each run, for the time left
   /// Read again only for running runs.
   mutable std::vector<std::optional<Trained>> trained_;
-  std::vector<std::string> states_, why_;
+  std::vector<State> states_;
+  std::vector<std::string> why_;
   std::vector<bool> started_;  ///< by this command
   bool terminal_;
   size_t drawn_lines_ = 0;

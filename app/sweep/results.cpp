@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "app/experiment/config_difference.h"
 #include "app/experiment/failure.h"
 #include "app/experiment/find_checkpoint.h"
 #include "app/experiment/input_kind.h"
@@ -40,20 +41,6 @@ PaperRecord paper_of(const Json& json, const std::string& place) {
   return paper;
 }
 
-// By the paths of changed_paths: those of arrays, and of their elements.
-void flatten(const Json& json, const std::string& place, std::map<std::string, std::string>& out) {
-  if (!json.is_object()) out[place] = json.dump();
-  if (json.is_array()) {
-    for (size_t i = 0; i < json.size(); ++i) {
-      flatten(json[i], place + "[" + std::to_string(i) + "]", out);
-    }
-  } else if (json.is_object()) {
-    for (const auto& [key, value] : json.items()) {
-      flatten(value, place.empty() ? key : place + "." + key, out);
-    }
-  }
-}
-
 std::optional<int64_t> seed_of(const fs::path& run) {
   const std::string name = run.filename().string();
   if (!name.starts_with("seed-")) return std::nullopt;
@@ -86,7 +73,7 @@ class TextCheck {
   explicit TextCheck(const fs::path& sweep) : hashes_(hash_cache_file(sweep)) {}
 
   void look(const fs::path& run, const Experiment& row, const RunRecord& record) {
-    if (!record.finished) return;
+    if (!record.is_finished()) return;
     auto changed = changed_texts(run, row, hashes_);
     (changed.empty() ? unchanged_ : changed_)[record.name] = std::move(changed);
   }
@@ -111,8 +98,8 @@ class TextCheck {
 
  private:
   static void leave_out(RunRecord& run) {
-    run.finished = false;
-    run.state = "finished on a different text";
+    run.state = RunState::unfinished;
+    run.status = "finished on a different text";
     run.figures = {};
     run.sentences.clear();
     run.curve.clear();
@@ -132,7 +119,7 @@ RowRecord read_row(const Json& json, const Experiment& experiment, const fs::pat
   row.group = json.value("group", "");
   row.changed = json.at("changed").get<std::vector<std::string>>();
   row.paper = paper_of(json.at("paper"), "rows." + row.name + ".paper");
-  flatten(json.at("config"), "", row.values);
+  row.values = values_by_path(json.at("config"));
   for (const fs::path& run : runs_of(directory / row.name)) {
     const std::string name = row.name + "/" + run.filename().string();
     if (!RunDirectory(run).has_config() && fs::exists(RunDirectory(run).result())) {
@@ -144,7 +131,8 @@ RowRecord read_row(const Json& json, const Experiment& experiment, const fs::pat
       RunRecord failed;
       failed.name = name;
       failed.seed = seed_of(run).value_or(0);
-      failed.state = "failed before its first step";
+      failed.state = RunState::failed;
+      failed.status = "failed before its first step";
       out.notes.push_back(name + " failed: " + failure_of(run).value_or("?"));
       row.runs.push_back(std::move(failed));
       continue;
@@ -259,8 +247,8 @@ SweepResults collect_results(const fs::path& directory) {
     }
     find_baselines(plan.at("rows"), out);
     texts.mark(out);
-    mark_incomparable(out);
-    note_precisions(out);
+    mark_incomparable(out, experiments);
+    note_precisions(out, experiments);
   } catch (const ConfigError& error) {
     throw corrupt(error);
   } catch (const Json::exception& error) {

@@ -53,10 +53,11 @@ RunRecord RunReader::read(const fs::path& run, const std::string& name, const Ex
   if (const auto result = finished_result(run, row.train)) {
     read_finished(run, own, *result, record);
   } else if (const auto why = failure_of(run)) {
-    record.state = "failed at step " + std::to_string(step);
+    record.state = RunState::failed;
+    record.status = "failed at step " + std::to_string(step);
     out_.notes.push_back(name + " failed: " + *why);
   } else {
-    record.state = "at step " + std::to_string(step) + " of " + std::to_string(row.train.steps);
+    record.status = "at step " + std::to_string(step) + " of " + std::to_string(row.train.steps);
   }
   read_heads(RunDirectory(run).heads(), record);
   record.provenance = {{"seed", std::to_string(own.seed)},
@@ -85,7 +86,7 @@ int64_t RunReader::read_curve(const fs::path& run, RunRecord& record) const {
 
 void RunReader::read_finished(const fs::path& run, const Experiment& experiment,
                               const RunResult& result, RunRecord& record) {
-  record.finished = true;
+  record.state = RunState::finished;
   record.parameters = result.parameters;
   record.target_tokens = result.target_tokens;
   record.seconds = result.seconds;
@@ -94,8 +95,14 @@ void RunReader::read_finished(const fs::path& run, const Experiment& experiment,
   record.peak_flops = result.peak_flops;
   record.peak_memory = result.peak_memory;
   for (const MetricFacts& facts : kMetrics) {
-    const auto found = result.results.find(metrics_.evaluators[facts.metric]);
-    if (found == result.results.end()) continue;
+    const std::string& wanted = metrics_.evaluators[facts.metric];
+    const auto found = result.results.find(wanted);
+    if (found == result.results.end()) {
+      if (wanted.empty()) continue;
+      out_.notes.push_back(record.name + ": has no result of evaluator " + wanted +
+                           ": omitted from " + facts.heading);
+      continue;
+    }
     const EvaluatorResult& scores = found->second;
     const EvaluatorConfig* evaluator = find_evaluator(experiment, found->first);
     if (evaluator != nullptr && evaluator->kind() != facts.metric) {

@@ -107,7 +107,7 @@ class Sweep {
     for (const size_t i : start_order(plan)) {
       if (inspect_run(plan.runs[i]).stage == RunStage::finished) {
         ++end_.skipped;
-        table_.set(i, "finished");
+        table_.set(i, LiveTable::State::finished);
       } else {
         waiting_.push_back(i);
       }
@@ -145,7 +145,7 @@ class Sweep {
       waiting_.pop_back();
       slot.log_begin = log_size(plan_.runs[slot.run]);
       slot.process = start_process(training(plan_.runs[slot.run], slot.index, options_));
-      table_.set(slot.run, "running");
+      table_.set(slot.run, LiveTable::State::running);
       table_.log(run_name(plan_, plan_.runs[slot.run]) + ": training");
     }
   }
@@ -166,14 +166,14 @@ class Sweep {
     const PlannedRun& run = plan_.runs[slot->run];
     const std::string name = run_name(plan_, run);
     if (end.exit_code == 0 && finished_result(run.directory, run.experiment.train)) {
-      table_.set(slot->run, "finished");
+      table_.set(slot->run, LiveTable::State::finished);
       table_.log(name + ": finished  " + table_.results(slot->run));
       collect(run, name);
     } else if (end_.interrupted || was_stopped(end)) {
-      table_.set(slot->run, "stopped");
+      table_.set(slot->run, LiveTable::State::stopped);
     } else {
       end_.failed.push_back({name, failure_of(run, end, slot->log_begin)});
-      table_.set(slot->run, "failed", end_.failed.back().why);
+      table_.set(slot->run, LiveTable::State::failed, end_.failed.back().why);
       table_.log(name + ": FAILED  " + end_.failed.back().why);
     }
   }

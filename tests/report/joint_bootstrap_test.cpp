@@ -15,7 +15,7 @@ namespace {
 JointDifference joint(const SystemStatistics& base, const SystemStatistics& system,
                       const BootstrapOptions& options = {}) {
   const std::vector<SystemStatistics> systems(1, system);
-  return joint_bootstrap(base, systems, {}, options).front();
+  return joint_bootstrap(base, systems, {}, {}, options).front();
 }
 
 }  // namespace
@@ -66,6 +66,28 @@ TEST_CASE("the interval is as wide as the variances of sentences and of seeds ma
   const Interval found = joint(base, system, {.samples = 4000, .seed = 3}).interval;
   CHECK(0.5 * (found.low + found.high) == Approx(sentence.mean).margin(0.3));
   CHECK(found.high - found.low == Approx(2 * 1.96 * std::sqrt(variance)).epsilon(0.08));
+}
+
+TEST_CASE("differences between seeds cancel if the runs are the baseline's") {
+  // Runs that differ by far more than what the row gains, in every run alike.
+  SystemStatistics base, row;
+  for (const size_t right : {100, 200, 300}) {
+    base.push_back(sentences(right));
+    row.push_back(base.back());
+    for (size_t i = 0, added = 0; added < 12; ++i) {  // sentences that were wrong
+      if (row.back()[i].counts[0] > 0) continue;
+      row.back()[i].counts = {6, 5, 4, 3};
+      ++added;
+    }
+  }
+  const std::vector<SystemStatistics> systems = {row};
+  CHECK(joint(base, row).p_value > 0.5);
+  const JointDifference paired = joint_bootstrap(base, systems, {0}).front();
+  CHECK(paired.p_value < 0.01);
+  CHECK(paired.interval.low > 0.0);
+  CHECK(paired.interval.high < 6.0);
+  const std::vector<SystemStatistics> other = {{row[0], row[1]}};
+  CHECK_THROWS_AS(joint_bootstrap(base, other, {0}), DataError);
 }
 
 TEST_CASE("a single lucky sentence is not significant") {

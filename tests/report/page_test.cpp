@@ -120,6 +120,12 @@ TEST_CASE("the page says which weights were scored, also if rows differ in it") 
   for (RowRecord& row : results.rows) row.values["train.average_last"] = "10";
   CHECK_THAT(page_of(results),
              contains("All scores were computed with the average of the last 10 checkpoints."));
+  for (RowRecord& row : results.rows) {  // fewer than asked for
+    row.values["train.steps"] = "450";
+    row.values["train.checkpoint_every"] = "100";
+  }
+  CHECK_THAT(page_of(results), contains("with the average of the last 5 checkpoints."));
+  for (RowRecord& row : results.rows) row.values["train.steps"] = "1000";
   const std::string name = results.rows[1].name;
   results.rows[1].values["train.average_last"] = "0";
   CHECK_THAT(page_of(results),
@@ -162,12 +168,13 @@ TEST_CASE("failed and unfinished rows are on the page with their states") {
   SweepResults results = two_rows();
   RunRecord failed = run(1, 0, 0), running = run(1, 0, 0);
   for (RunRecord* record : {&failed, &running}) {
-    record->finished = false;
+    record->state = RunState::unfinished;
     record->figures = {};
     record->curve = {{100, 50.0}, {200, NAN}, {300, INFINITY}};
   }
-  failed.state = "failed at step 300";
-  running.state = "at step 300 of 800";
+  failed.state = RunState::failed;
+  failed.status = "failed at step 300";
+  running.status = "at step 300 of 800";
   results.rows.push_back(row("A2", 5, 25, {failed}));
   results.rows.push_back(row("A3", 5, 25, {running}));
   results.rows.push_back(row("A4", 5, 25, {}));

@@ -14,7 +14,7 @@ inline RunRecord run(int64_t seed, double ppl, double bleu) {
   RunRecord record;
   record.name = "row/seed-" + std::to_string(seed);
   record.seed = seed;
-  record.finished = true;
+  record.state = RunState::finished;
   record.figures[Metric::loss] = ppl;
   record.figures[Metric::bleu] = bleu;
   record.parameters = 1'000'000;

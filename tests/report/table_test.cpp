@@ -23,8 +23,8 @@ TEST_CASE("the table shows changed options and the state of unfinished runs") {
   results.rows[2].values["model.position"] = "\"learned\"";
   results.rows[2].changed = {"model.position"};
   RunRecord begun = run(1, 0, 0);
-  begun.finished = false;
-  begun.state = "at step 300 of 8000";
+  begun.state = RunState::unfinished;
+  begun.status = "at step 300 of 8000";
   results.rows[2].runs = {begun};
   const Table table = results_table(results, compare(results));
   std::vector<std::string> keys;

@@ -22,6 +22,15 @@ TEST_CASE("a missing key is a difference, and arrays of different lengths differ
         std::vector<std::string>{"list"});
 }
 
+TEST_CASE("values by path include arrays and their elements, but not objects") {
+  const auto values =
+      values_by_path(parse_json(R"({"a": {"b": 1}, "list": ["x", {"y": []}]})", "a"));
+  CHECK(values == std::map<std::string, std::string>{{"a.b", "1"},
+                                                     {"list", R"(["x",{"y":[]}])"},
+                                                     {"list[0]", R"("x")"},
+                                                     {"list[1].y", "[]"}});
+}
+
 TEST_CASE("the difference of two configs is the list of the paths that differ") {
   const Experiment a = resolve_text(R"({"eval": [{"name": "x", "kind": "bleu"}]})");
   Experiment b = a;

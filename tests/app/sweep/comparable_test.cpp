@@ -8,7 +8,7 @@ namespace {
 
 RunRecord run_on(const std::string& text, const std::string& vocabulary) {
   RunRecord run;
-  run.finished = true;
+  run.state = RunState::finished;
   run.texts[Metric::loss] = run.texts[Metric::bleu] = text;
   run.target_vocabulary = vocabulary;
   return run;
@@ -17,23 +17,23 @@ RunRecord run_on(const std::string& text, const std::string& vocabulary) {
 RowRecord row_of(const std::string& name, std::vector<RunRecord> runs) {
   RowRecord row;
   row.name = name;
-  row.values = {{"data.task", "\"translation\""}};
   row.runs = std::move(runs);
   return row;
 }
 
-RowRecord parser(const std::string& name, const std::string& form, const std::string& traces) {
-  RowRecord row = row_of(name, {run_on("dev", name)});  // the counts of labels differ
-  row.values = {{"data.task", "\"parsing\""},
-                {"data.tree_form", "\"" + form + "\""},
-                {"data.drop_traces", traces}};
-  return row;
+Experiment parser(TreeForm form, bool drop_traces) {
+  Experiment experiment;
+  experiment.data.task = Task::parsing;
+  experiment.data.tree_form = form;
+  experiment.data.drop_traces = drop_traces;
+  return experiment;
 }
 
-SweepResults marked(std::vector<RowRecord> rows) {
+SweepResults marked(std::vector<RowRecord> rows, std::vector<Experiment> experiments = {}) {
   SweepResults results;
   results.rows = std::move(rows);
-  mark_incomparable(results);
+  experiments.resize(results.rows.size());
+  mark_incomparable(results, experiments);
   return results;
 }
 
@@ -64,27 +64,29 @@ TEST_CASE("runs trained in fp32 for want of bf16 are named") {
     run.precision = precision;
     return run;
   };
-  const auto notes = [](std::vector<RunRecord> runs, const std::string& asked) {
+  const auto notes = [](std::vector<RunRecord> runs, Precision asked) {
     SweepResults results;
     results.rows = {row_of("base", std::move(runs))};
-    results.rows.front().values["train.precision"] = "\"" + asked + "\"";
-    note_precisions(results);
+    Experiment experiment;
+    experiment.train.precision = asked;
+    note_precisions(results, std::span(&experiment, 1));
     return results.notes;
   };
   const auto bf16 = trained("a", "bf16"), fp32 = trained("b", "fp32"), unknown = trained("c", "");
-  CHECK(notes({bf16, unknown}, "bf16").empty());
-  CHECK(notes({fp32, unknown}, "fp32").empty());
+  CHECK(notes({bf16, unknown}, Precision::bf16).empty());
+  CHECK(notes({fp32, unknown}, Precision::fp32).empty());
   const std::string why = " trained in fp32: their processor does not support bf16";
-  CHECK(notes({bf16, fp32, unknown}, "bf16") == std::vector<std::string>{"1 of 3 runs (b)" + why});
-  CHECK(notes({fp32, fp32}, "bf16") == std::vector<std::string>{"All runs" + why});
+  CHECK(notes({bf16, fp32, unknown}, Precision::bf16) ==
+        std::vector<std::string>{"1 of 3 runs (b)" + why});
+  CHECK(notes({fp32, fp32}, Precision::bf16) == std::vector<std::string>{"All runs" + why});
   RunRecord unfinished = fp32;
-  unfinished.finished = false;
-  CHECK(notes({bf16, unfinished}, "bf16").empty());
+  unfinished.state = RunState::unfinished;
+  CHECK(notes({bf16, unfinished}, Precision::bf16).empty());
 }
 
 TEST_CASE("runs that are omitted do not decide which text a row has") {
   RunRecord omitted = run_on("former", "former");
-  omitted.finished = false;  // as those on texts that have changed
+  omitted.state = RunState::unfinished;  // as those on texts that have changed
   const SweepResults results = marked({row_of("base", {run_on("text", "pieces"), omitted}),
                                        row_of("row", {omitted, run_on("text", "pieces")})});
   for (const MetricFacts& facts : kMetrics) CHECK(!results.rows[1].incomparable[facts.metric]);
@@ -99,9 +101,13 @@ TEST_CASE("perplexities of translators with other vocabularies have no differenc
 }
 
 TEST_CASE("parsers are compared by perplexity if their symbols for a tree are the same") {
+  std::vector<RowRecord> rows;
+  for (const char* name : {"base", "order", "words", "traces"}) {
+    rows.push_back(row_of(name, {run_on("dev", name)}));  // the counts of labels differ
+  }
   const SweepResults results =
-      marked({parser("base", "tags", "true"), parser("order", "in_order", "true"),
-              parser("words", "xx", "true"), parser("traces", "tags", "false")});
+      marked(std::move(rows), {parser(TreeForm::tags, true), parser(TreeForm::in_order, true),
+                               parser(TreeForm::xx, true), parser(TreeForm::tags, false)});
   CHECK(!results.rows[1].incomparable[Metric::loss]);
   CHECK(results.rows[2].incomparable[Metric::loss]);
   CHECK(results.rows[3].incomparable[Metric::loss]);
