@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "kernels/libtorch.h"
-#include "model/transformer/transformer.h"
 #include "train/trainer.h"
 
 namespace attn {

@@ -2,8 +2,9 @@
 
 namespace attn {
 
-bool record_validation(TrainState& state, double value, const Better& better, bool scheduled) {
-  if (state.best_step != 0 && !better(value, state.best)) {
+bool record_validation(TrainState& state, double value, bool lower_is_better, bool scheduled) {
+  const bool better = lower_is_better ? value < state.best : value > state.best;
+  if (state.best_step != 0 && !better) {
     state.without_better += scheduled ? 1 : 0;
     return false;
   }

@@ -67,7 +67,8 @@ class Loop {
     double value = 0.0;
     const double seconds = outside_training([&] { value = evaluation.run(); });
     const bool scheduled = evaluation.every > 0 && state().step % evaluation.every == 0;
-    const bool best = decides && record_validation(state(), value, evaluation.better, scheduled);
+    const bool best =
+        decides && record_validation(state(), value, evaluation.lower_is_better, scheduled);
     evaluation.log(best, seconds);
     return best;
   }

@@ -15,9 +15,9 @@ namespace attn {
 
 /// An evaluator in the loop. The first one with every > 0 selects the best checkpoint.
 struct LoopEvaluation {
-  int64_t every = 0;            ///< in steps; 0: only at the end
-  std::function<double()> run;  ///< the value to compare
-  Better better;                ///< comparison of two such values
+  int64_t every = 0;             ///< in steps; 0: only at the end
+  bool lower_is_better = false;  ///< of the values of run()
+  std::function<double()> run;   ///< the value to compare
   std::function<void(bool best, double seconds)>
       log;  ///< logs the result of run() and its duration
 };

@@ -25,6 +25,14 @@ cpu::SmoothedTargets smoothed_targets(Smoothing form, double epsilon, int64_t cl
           excludes ? excluded_class : -1};
 }
 
+cpu::SmoothedTargets training_targets(const TrainConfig& config, int64_t classes,
+                                      int64_t excluded_class) {
+  cpu::SmoothedTargets targets =
+      smoothed_targets(config.smoothing, config.label_smoothing, classes, excluded_class);
+  targets.z_loss = static_cast<float>(config.z_loss);
+  return targets;
+}
+
 LossSums smoothed_loss(const torch::Tensor& logits_NV, const torch::Tensor& targets_N,
                        cpu::SmoothedTargets targets) {
   const torch::Tensor log_p = logits_NV.to(torch::kFloat32).log_softmax(-1);

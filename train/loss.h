@@ -13,6 +13,10 @@ namespace attn {
 cpu::SmoothedTargets smoothed_targets(Smoothing form, double epsilon, int64_t classes,
                                       int64_t excluded_class = -1);
 
+/// The same by the config, with its z-loss.
+cpu::SmoothedTargets training_targets(const TrainConfig& config, int64_t classes,
+                                      int64_t excluded_class);
+
 /// The reference, from logits [N, V] and targets_N: loss = Σ_rows (Σ_classes -q log p + z_loss
 /// (log Z)²), nll = Σ_rows -log p(target). Z = Σ_classes exp(logit); the second term is the z-loss
 /// of PaLM (Chowdhery et al. 2022).

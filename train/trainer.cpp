@@ -20,18 +20,8 @@ namespace {
     text << (i ? ", " : "") << corpus.line(ids[i]);
   }
   text << ", …; the weights were not updated, and earlier checkpoints are intact. Lower the "
-          "learning "
-          "rate, "
-          "lengthen the warm-up or set train.clip_norm";
+          "learning rate, lengthen the warm-up or set train.clip_norm";
   throw NonFiniteLoss(text.str());
-}
-
-cpu::SmoothedTargets training_targets(const TrainConfig& config, int64_t classes,
-                                      int64_t excluded_class) {
-  cpu::SmoothedTargets targets =
-      smoothed_targets(config.smoothing, config.label_smoothing, classes, excluded_class);
-  targets.z_loss = static_cast<float>(config.z_loss);
-  return targets;
 }
 
 }  // namespace
@@ -44,7 +34,7 @@ uint64_t dropout_seed(uint64_t seed, int64_t step, int64_t batch) {
 }
 
 Trainer::Trainer(const TrainConfig& config, uint64_t seed, Seq2SeqModel& model, BatchStream& stream,
-                 int64_t excluded_class, const TrainerProcesses& processes)
+                 const TrainerProcesses& processes)
     : config_(config),
       world_(processes.world),
       shard_optimizer_(processes.shard_optimizer),
@@ -57,8 +47,9 @@ Trainer::Trainer(const TrainConfig& config, uint64_t seed, Seq2SeqModel& model, 
                                 is_sharded() ? sum_.own() : whole_range(parameters_))),
       average_(config.ema, parameters_),
       gradient_(model, parameters_, config.precision,
-                training_targets(config, model.sizes().target, excluded_class), world_,
-                {.wire = config.reduce, .own_shard_only = is_sharded()}) {}
+                training_targets(config, model.sizes().target,
+                                 stream.corpus().vocabularies().never_target()),
+                world_, {.wire = config.reduce, .own_shard_only = is_sharded()}) {}
 
 StepReport Trainer::step() {
   StepReport report{.step = state.step + 1};

@@ -49,10 +49,9 @@ struct OptimizerState {
 
 class Trainer {
  public:
-  /// `excluded_class`: see smoothed_targets. The model, the stream and the communicator must
-  /// outlive the trainer.
+  /// The model, the stream and the communicator must outlive the trainer.
   Trainer(const TrainConfig& config, uint64_t seed, Seq2SeqModel& model, BatchStream& stream,
-          int64_t excluded_class, const TrainerProcesses& processes = {});
+          const TrainerProcesses& processes = {});
 
   /// Takes `accumulate` batches and updates the weights once. Throws NonFiniteLoss.
   StepReport step();

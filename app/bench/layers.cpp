@@ -78,8 +78,8 @@ std::vector<LayerTime> benchmark_layers(const Experiment& experiment,
   const AttentionSpec causal{.queries = rows, .keys = rows, .causal = true};
   auto& encoder = *model->encoder->layers[0]->as<EncoderLayer>();
   auto& decoder = *model->decoder->layers[0]->as<DecoderLayer>();
-  const auto targets =
-      smoothed_targets(experiment.train.smoothing, experiment.train.label_smoothing, classes);
+  constexpr int64_t kBos = 1;
+  const auto targets = training_targets(experiment.train, classes, kBos);
   const int64_t layers = config->layers;
   const Precision products = effective_precision(experiment.train.precision, device);
   PackedWeights packed_weights(products);

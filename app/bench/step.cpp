@@ -122,8 +122,7 @@ StepBenchmark benchmark_step(const Experiment& experiment, const StepBenchmarkOp
   BatchStream stream(*data.corpus, {.batch_tokens = measured, .seed = seed});
   TrainConfig config = experiment.train;
   config.accumulate = 1;
-  Trainer trainer(config, seed, *model, stream,
-                  known.target_bos == known.target_eos ? -1 : known.target_bos);
+  Trainer trainer(config, seed, *model, stream);
   const double idle = static_cast<double>(peak_memory(device));
   trainer.check_memory(largest_batch(*data.corpus, measured));
   trainer.step();

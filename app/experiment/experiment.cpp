@@ -70,20 +70,23 @@ std::string path_of(const std::string& assignment) {
   return assignment.substr(0, assignment.find('='));
 }
 
+// An object or another value of JSON; null if it is none, such as a name without quotes.
+Json value_of(const std::string& assignment) {
+  const size_t equals = assignment.find('=');
+  if (equals == std::string::npos) return {};
+  const Json value = Json::parse(assignment.substr(equals + 1), nullptr, false);
+  return value.is_discarded() ? Json() : value;
+}
+
 // An assignment to a tag replaces its object and would silently undo earlier assignments to it.
 void require_tag_first(const std::vector<std::string>& assignments, size_t at) {
-  const std::string path = path_of(assignments[at]);
-  const size_t dot = path.find('.');
-  if (dot == std::string::npos) return;
-  const auto section = schema_of<Experiment>().inner.find(path.substr(0, dot));
-  if (section == schema_of<Experiment>().inner.end()) return;
-  for (const ConfigSchema::Tag& tag : section->second.tags) {
-    if (!tag.replaces || path.substr(dot + 1) != tag.name) continue;
-    for (size_t i = 0; i < at; ++i) {
-      if (!assignments[i].starts_with(section->first + ".")) continue;
-      throw ConfigError("--set " + assignments[at] + ": replaces " + section->first +
-                        "; put it before --set " + assignments[i]);
-    }
+  const std::string section = assigned_section(assignments[at]);
+  if (section.empty()) return;
+  for (size_t i = 0; i < at; ++i) {
+    const std::string path = path_of(assignments[i]);
+    if (path != section && !path.starts_with(section + ".")) continue;
+    throw ConfigError("--set " + assignments[at] + ": replaces " + section +
+                      "; put it before --set " + assignments[i]);
   }
 }
 
@@ -199,7 +202,9 @@ void remove_ineffective(Json& config) {
 }  // namespace
 
 void Experiment::validate() const {
-  require(seed >= 0, "seed", seed, "must be 0 or more");
+  constexpr int64_t kLargestSeed = int64_t{1}
+                                   << 62;  // leaves room for those that a sweep counts on
+  require(seed >= 0 && seed <= kLargestSeed, "seed", seed, "must be from 0 to 2^62");
   validate_part(data, "data");
   validate_part(model, "model");
   validate_part(train, "train");
@@ -218,10 +223,8 @@ void Experiment::validate() const {
             "duplicate name");
     at_place(place, [&] { eval[i].require_task(data.task); });
   }
-  const bool scheduled =
-      std::any_of(eval.begin(), eval.end(), [](const auto& config) { return config.every > 0; });
-  require(train.patience == 0 || scheduled, "train.patience", train.patience,
-          "needs an evaluator with eval[…].every > 0 to compare checkpoints");
+  require(train.patience == 0 || deciding_evaluator(eval) != nullptr, "train.patience",
+          train.patience, "needs an evaluator with eval[…].every > 0 to compare checkpoints");
   const bool shared = model.embedding_sharing() == EmbeddingSharing::all;
   require(!shared || data.task != Task::parsing, "model.embedding_sharing", "all",
           "must be decoder or none for parsing: words and tree symbols are different vocabularies");
@@ -236,12 +239,10 @@ void Experiment::validate() const {
           "model.deterministic_attention", "true",
           "requires data.task parsing and data.tokenizer words: a leaf of the tree is one source "
           "token");
-  const bool muon = train.optimizer.kind == OptimizerKind::muon;
-  require(!muon || !transformer || transformer->mup_base == 0, "train.optimizer", "muon",
-          "requires model.mup_base 0: µP's rates are those of Adam");
-  require(!muon || !std::holds_alternative<ConvolutionalConfig>(model.options), "train.optimizer",
-          "muon",
-          "not with model.architecture convolutional, whose matrices are weight-normalized");
+  if (train.optimizer.kind == OptimizerKind::muon) {
+    const std::string conflict = model.muon_conflict();
+    require(conflict.empty(), "train.optimizer", "muon", conflict);
+  }
   const auto positions = model.max_length();
   require(!positions || data.max_length <= *positions, "model.max_positions", positions.value_or(0),
           "must be at least data.max_length");
@@ -255,6 +256,20 @@ void Experiment::require_texts() const {
 Experiment resolve_experiment(Json json, const std::string& name, const fs::path& folder,
                               const std::vector<std::string>& assignments) {
   return resolve_patches({std::move(json)}, name, folder, assignments);
+}
+
+std::string assigned_section(const std::string& assignment) {
+  const std::string path = path_of(assignment);
+  const size_t dot = path.find('.');
+  const auto section = schema_of<Experiment>().inner.find(path.substr(0, dot));
+  if (section == schema_of<Experiment>().inner.end()) return "";
+  for (const ConfigSchema::Tag& tag : section->second.tags) {
+    if (!tag.replaces) continue;
+    const bool sets = dot == path.npos ? value_of(assignment).contains(tag.name)
+                                       : path.substr(dot + 1) == tag.name;
+    if (sets) return section->first;
+  }
+  return "";
 }
 
 Experiment resolve_patches(const std::vector<Json>& patches, const std::string& name,

@@ -60,6 +60,10 @@ Experiment resolve_experiment(Json json, const std::string& name,
                               const std::filesystem::path& folder,
                               const std::vector<std::string>& assignments = {});
 
+/// The section whose options a --set resets to the defaults, since it sets its tag: "model" for
+/// model.architecture=recurrent or model={"architecture": …}; "" for others.
+std::string assigned_section(const std::string& assignment);
+
 /// The same from several patches, merged in order.
 Experiment resolve_patches(const std::vector<Json>& patches, const std::string& name,
                            const std::filesystem::path& folder,

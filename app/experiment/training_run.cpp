@@ -44,10 +44,10 @@ void TrainingRun::check_memory() {
   trainer_->check_memory(largest_batch(*corpus_, experiment_.data.batch_tokens));
 }
 
-// Saves options that may change on resume (number of steps, evaluation). Removes what an earlier,
-// shorter training left: its result, average and statistics of heads.
-void TrainingRun::update_config() {
-  fs::remove(directory_.result());  // result of a shorter training
+// Removes what was made of an earlier, shorter training: its result, average and statistics of
+// heads.
+void TrainingRun::remove_former_results() {
+  fs::remove(directory_.result());
   const fs::path averaged = directory_.averaged();
   auto removed = fs::remove_all(averaged);
   while (const auto left = interrupted_replacement(averaged)) removed += fs::remove_all(*left);
@@ -59,6 +59,11 @@ void TrainingRun::update_config() {
     progress_->log("removed " + directory_.heads().string() +
                    ", the heads of an earlier, shorter training; run attn heads again");
   }
+}
+
+// Saves options that may change on resume: the number of steps, evaluation.
+void TrainingRun::update_config() {
+  remove_former_results();
   save_changed_config();
 }
 
@@ -107,29 +112,22 @@ LoopCallbacks TrainingRun::callbacks() {
 
 // The first process evaluates; the others take its result, so that all of them stop and save alike.
 LoopEvaluation TrainingRun::loop_evaluation(size_t index) {
-  struct Outcome {
-    EvaluationResult result;
-    bool better = false;  // than the best so far
-  };
-  const auto outcome = std::make_shared<Outcome>();
+  const auto result = std::make_shared<EvaluationResult>();
+  const EvaluatorConfig& config = experiment_.eval[index];
   const Evaluator* evaluator = is_first() ? evaluators_[index].get() : nullptr;
-  return {.every = experiment_.eval[index].every,
+  return {.every = config.every,
+          .lower_is_better = config.lower_is_better(),
           .run =
-              [this, outcome, evaluator] {
+              [this, result, evaluator] {
                 first_alone(world_, [&] {
-                  const std::string& name = evaluator->name();
                   const AveragedWeights averaged(trainer_->average());
-                  outcome->result = evaluator->run(*model_, directory_.output(name, step()));
-                  outcome->better =
-                      evaluator->better(outcome->result.decisive, trainer_->state.best);
+                  *result = evaluator->run(*model_, directory_.output(evaluator->name(), step()));
                 });
-                outcome->better = from_first(world_, outcome->better);
-                return from_first(world_, outcome->result.decisive);
+                return from_first(world_, result->decisive);
               },
-          .better = [outcome](double, double) { return outcome->better; },
           .log =
-              [this, outcome, evaluator](bool best, double seconds) {
-                if (is_first()) log_evaluation(*evaluator, outcome->result, best, seconds);
+              [this, result, evaluator](bool best, double seconds) {
+                if (is_first()) log_evaluation(*evaluator, *result, best, seconds);
               }};
 }
 
@@ -139,6 +137,7 @@ void TrainingRun::write_result() {
 
 void TrainingRun::write_result_of_first() {
   if (has_result()) return;
+  remove_former_results();  // others may have been made during training
   save_changed_config();
   if (experiment_.train.average_last > 0) {
     score_average();

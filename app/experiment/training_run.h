@@ -67,6 +67,7 @@ class TrainingRun {
   /// Whether training is finished and its result is written.
   bool has_result() const;
   void check_memory();
+  void remove_former_results();
   void update_config();
   void save_changed_config();
   LoopCallbacks callbacks();

@@ -1,5 +1,4 @@
 // The first part of a TrainingRun: what it needs before it trains.
-#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <optional>
@@ -32,20 +31,11 @@ namespace attn {
 namespace fs = std::filesystem;
 namespace {
 
-// Index of the evaluator that selects the best checkpoint, the first one with a schedule; the
-// number of evaluators if there is none.
-size_t deciding(const Experiment& experiment) {
-  const auto& all = experiment.eval;
-  const auto scheduled = [](const EvaluatorConfig& config) { return config.every != 0; };
-  return static_cast<size_t>(std::ranges::find_if(all, scheduled) - all.begin());
-}
-
 Json decisive(const Experiment& experiment) {
-  const size_t i = deciding(experiment);
-  if (i == experiment.eval.size()) return {};
-  const EvaluatorConfig& config = experiment.eval[i];
-  Json json = write_config(config);
-  json["data"] = config.text(experiment.data);
+  const EvaluatorConfig* config = deciding_evaluator(experiment.eval);
+  if (config == nullptr) return {};
+  Json json = write_config(*config);
+  json["data"] = config->text(experiment.data);
   for (const char* key : {"name", "every"}) json.erase(key);  // the same values by another name
   return json;
 }
@@ -120,10 +110,8 @@ void TrainingRun::make_trainer() {
       *corpus_, StreamOptions{.batch_tokens = experiment_.data.batch_tokens,
                               .seed = static_cast<uint64_t>(experiment_.seed),
                               .word_dropout = word_dropout()});
-  const Tokenizer& target = *tokenizers_.target;
   trainer_ = std::make_unique<Trainer>(
       experiment_.train, static_cast<uint64_t>(experiment_.seed), *model_, *stream_,
-      target.bos() == target.eos() ? -1 : target.bos(),
       TrainerProcesses{.world = world_, .shard_optimizer = experiment_.runtime.shard_optimizer});
 }
 
@@ -228,15 +216,16 @@ void TrainingRun::restore(bool resume, const OptimizerState& whole) {
 
 // Whether the text of the evaluator that selects the best checkpoint is another than before.
 bool TrainingRun::deciding_text_changed() {
-  const size_t i = deciding(experiment_);
-  if (i == evaluators_.size()) return false;
-  const std::string& name = experiment_.eval[i].name;
+  const EvaluatorConfig* deciding = deciding_evaluator(experiment_.eval);
+  if (deciding == nullptr) return false;
+  const std::string& name = deciding->name;
   std::string before;
   for (const Json& record : read_metrics(directory_)) {
     const bool its = record.value("kind", "") == "eval" && record.value("name", "") == name;
     if (its) before = record.value("text", "");
   }
-  if (before.empty() || before == evaluators_[i]->text_key()) return false;
+  const auto index = static_cast<size_t>(deciding - experiment_.eval.data());
+  if (before.empty() || before == evaluators_[index]->text_key()) return false;
   progress_->log("the text of evaluator " + name +
                  " has changed: the best checkpoint is selected again");
   return true;

@@ -5,7 +5,6 @@
 #include <new>
 
 #include "kernels/libtorch.h"
-#include "train/trainer.h"
 
 namespace attn {
 namespace {
@@ -20,8 +19,6 @@ ExitReport exit_report() {
     throw;
   } catch (const UserError& error) {
     return {error.what(), error.code()};
-  } catch (const NonFiniteLoss& error) {
-    return {error.what()};
   } catch (const std::bad_alloc&) {
     return {kOutOfMemory};
   } catch (const c10::OutOfMemoryError&) {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "kernels/libtorch.h"
-#include "train/config.h"
+#include "kernels/precision.h"
 
 namespace attn {
 

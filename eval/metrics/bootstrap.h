@@ -57,8 +57,10 @@ struct BootstrapScore {
 struct PairedScore {
   BootstrapScore system;
   double difference = 0.0;  ///< system - baseline, on the test set
-  /// p-value of the difference, as in sacreBLEU: the share of resamples whose difference deviates
-  /// more from the mean difference (with add-one smoothing).
+  /// p-value of the difference, as in sacreBLEU: the share of resamples whose absolute difference
+  /// exceeds the mean absolute difference by more than the observed one (with add-one smoothing).
+  /// At 0.05 it has the size of a one-sided test in either direction: without a difference, about
+  /// 10 % of the pairs are below.
   double p_value = 1.0;
 };
 

@@ -29,7 +29,7 @@ enum class SearchMethod {
   sample  ///< random samples from the model's distribution
 };
 /// Minimum-Bayes-risk decoding (Kumar and Byrne, 2004): the output is the hypothesis whose expected
-/// utility, with the other hypotheses as references, is highest, or, for trees, the tree that
+/// utility, with all hypotheses as references, is highest, or, for trees, the tree that
 /// combines their brackets with the highest expected F1.
 enum class RiskUtility {
   none,  ///< by score
@@ -106,7 +106,7 @@ struct SearchConfig {
     visit("penalty", self.penalty,
           "length penalty: gnmt ((5 + n) / 6)^α, power n^α, or none; n counts EOS");
     visit("extra_length", self.extra_length,
-          "maximum output length: the input length plus this, in tokens");
+          "maximum output length, EOS included: the input length without EOS plus this, in tokens");
     visit("nbest", self.nbest, "size of the n-best list");
     visit(
         "stop", self.stop,

@@ -15,8 +15,11 @@ namespace attn {
 
 struct ChrfEvaluation {
   static constexpr std::optional<Task> task = Task::translation;
-  static constexpr EvaluatorMetric metric = {"chrf",          "chrF", "chrF", "chrF",
-                                             "chrF, percent", 1,      false};
+  static constexpr EvaluatorMetric metric = {.key = "chrf",
+                                             .title = "chrF",
+                                             .name = "chrF",
+                                             .heading = "chrF",
+                                             .meaning = "chrF, percent"};
 
   int64_t word_order = 0;
   bool lowercase = false;

@@ -16,14 +16,13 @@ namespace attn {
 
 struct ContrastiveEvaluation {
   static constexpr std::optional<Task> task = Task::translation;
-  static constexpr EvaluatorMetric metric = {"contrastive",
-                                             "contrastive",
-                                             "contrastive accuracy",
-                                             "Contrastive accuracy",
-                                             "sentences whose reference is more probable than "
-                                             "every wrong translation, percent",
-                                             1,
-                                             false};
+  static constexpr EvaluatorMetric metric = {
+      .key = "contrastive",
+      .title = "contrastive",
+      .name = "contrastive accuracy",
+      .heading = "Contrastive accuracy",
+      .meaning =
+          "sentences whose reference is more probable than every wrong translation, percent"};
 
   std::string wrong;
   bool per_token = false;

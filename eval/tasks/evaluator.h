@@ -19,7 +19,7 @@ struct EvaluationResult {
   std::vector<std::pair<std::string, double>> values;
   std::string line;       ///< for the log
   std::string signature;  ///< of the score; empty for perplexity
-  double decisive = 0.0;  ///< the value used for early stopping and the best checkpoint
+  double decisive = 0.0;  ///< the metric's value, for early stopping and the best checkpoint
 };
 
 /// Arguments of an evaluator.
@@ -47,8 +47,6 @@ class Evaluator {
 
   /// Throws all errors of run() that do not depend on the weights; called before training.
   virtual void check(const Seq2SeqModel& model) const = 0;
-  /// Whether `value` is better than `than`; by default: higher.
-  virtual bool better(double value, double than) const { return value > than; }
   /// Evaluates a model or an ensemble; writes translations or trees to `output`, unless it is
   /// empty.
   virtual EvaluationResult run(const Ensemble& models,

@@ -48,6 +48,10 @@ void EvaluatorConfig::set_kind(EvaluatorKind kind) {
   if (kind != this->kind()) options = all_kinds().at(static_cast<size_t>(kind));
 }
 
+bool EvaluatorConfig::lower_is_better() const {
+  return std::visit([](const auto& chosen) { return chosen.metric.lower_is_better; }, options);
+}
+
 SearchConfig* EvaluatorConfig::search() {
   return std::visit(
       [](auto& chosen) -> SearchConfig* {
@@ -86,6 +90,13 @@ void EvaluatorConfig::require_text(const DataConfig& texts) const {
       throw DataError(place + ": " + file.string() + ": no such file");
     }
   }
+}
+
+const EvaluatorConfig* deciding_evaluator(std::span<const EvaluatorConfig> evaluators) {
+  for (const EvaluatorConfig& one : evaluators) {
+    if (one.every > 0) return &one;
+  }
+  return nullptr;
 }
 
 }  // namespace attn

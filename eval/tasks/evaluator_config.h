@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <variant>
@@ -55,6 +56,8 @@ struct EvaluatorConfig {
   const std::string& text(const DataConfig& texts) const {
     return data.empty() ? texts.valid : data;
   }
+  /// Whether a lower value of the kind's metric is better.
+  bool lower_is_better() const;
   /// Search options; null for kinds without search.
   SearchConfig* search();
   const SearchConfig* search() const;
@@ -84,5 +87,8 @@ struct EvaluatorConfig {
   /// of the other files is missing or the text is empty.
   void require_text(const DataConfig& texts) const;
 };
+
+/// The evaluator that selects the best checkpoint, the first one with a schedule; null: none.
+const EvaluatorConfig* deciding_evaluator(std::span<const EvaluatorConfig> evaluators);
 
 }  // namespace attn

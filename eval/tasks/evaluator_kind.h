@@ -15,8 +15,8 @@ struct EvaluatorMetric {
   const char* name;     ///< within a sentence
   const char* heading;  ///< at the start of a sentence
   const char* meaning;
-  int paper_decimals;  ///< decimals in the paper
-  bool bootstrap;      ///< whether to run paired bootstrap resampling (BLEU only)
+  int paper_decimals = 1;  ///< decimals in the paper
+  bool bootstrap = false;  ///< whether to run paired bootstrap resampling (BLEU only)
   bool lower_is_better = false;
 };
 

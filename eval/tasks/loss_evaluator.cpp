@@ -109,8 +109,6 @@ class LossEvaluator final : public Evaluator {
                     " positions; increase model.max_positions");
   }
 
-  bool better(double value, double than) const override { return value < than; }
-
   EvaluationResult run(const Ensemble& models, const std::filesystem::path&) const override {
     const LossReport report = evaluate_loss(models, batches_);
     return {.values = {{"ppl", report.perplexity},

@@ -13,8 +13,13 @@ namespace attn {
 
 struct LossEvaluation {
   static constexpr std::optional<Task> task = std::nullopt;  ///< any task
-  static constexpr EvaluatorMetric metric = {
-      "ppl", "PPL", "perplexity", "Perplexity", "perplexity per subword", 2, false, true};
+  static constexpr EvaluatorMetric metric = {.key = "ppl",
+                                             .title = "PPL",
+                                             .name = "perplexity",
+                                             .heading = "Perplexity",
+                                             .meaning = "perplexity per subword",
+                                             .paper_decimals = 2,
+                                             .lower_is_better = true};
 
   template <class Self, class Visit>
   static void fields(Self&, Visit&&) {}

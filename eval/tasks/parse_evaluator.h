@@ -15,8 +15,8 @@ namespace attn {
 
 struct ParseEvaluation {
   static constexpr std::optional<Task> task = Task::parsing;
-  static constexpr EvaluatorMetric metric = {"f1", "F1", "F1", "F1", "F1 of trees, percent",
-                                             1,    false};
+  static constexpr EvaluatorMetric metric = {
+      .key = "f1", .title = "F1", .name = "F1", .heading = "F1", .meaning = "F1 of trees, percent"};
 
   std::string params;
   SearchConfig search;

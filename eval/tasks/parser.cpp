@@ -6,7 +6,6 @@
 #include "base/error.h"
 #include "data/parsing/tag_dictionary.h"
 #include "data/parsing/treebank.h"
-#include "data/source_features.h"
 #include "eval/search/batched_search.h"
 #include "eval/tasks/tree_fusion.h"
 
@@ -67,16 +66,10 @@ Parser::Input Parser::prepare(const std::vector<std::string>& sentence) {
     if (!line.empty()) line += ' ';
     line += word;
   }
-  input.tokens = tokenizers_.source->encode(line);
-  if (const SourceFeatures* features = tokenizers_.features.get()) {
-    input.features = cut_features(features->encode(line, static_cast<int64_t>(input.tokens.size())),
-                                  limits_.max_source);
-  }
-  const bool long_source = static_cast<int64_t>(input.tokens.size()) > limits_.max_source;
-  if (long_source) input.tokens.resize(static_cast<size_t>(limits_.max_source));
-  counts_.cut += long_source || !input.rest.empty();
+  input.source = encode_source(tokenizers_, line, limits_.max_source);
+  counts_.cut += input.source.truncated || !input.rest.empty();
   counts_.cut_words += !input.rest.empty();
-  counts_.cut_tokens += long_source;
+  counts_.cut_tokens += input.source.truncated;
   return input;
 }
 
@@ -124,8 +117,8 @@ std::vector<std::vector<Parse>> Parser::parse(std::span<const std::vector<std::s
                     .constraint = {}};
   for (const auto& sentence : sentences) {
     inputs.push_back(prepare(sentence));
-    sources.push_back(inputs.back().tokens);
-    if (tokenizers_.features) how.features.push_back(inputs.back().features);
+    sources.push_back(std::move(inputs.back().source.tokens));
+    if (tokenizers_.features) how.features.push_back(std::move(inputs.back().source.features));
     how.least_limits.push_back(shortest_tree(static_cast<int64_t>(inputs.back().words.size())));
   }
   if (search_.constrained) {

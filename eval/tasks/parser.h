@@ -12,6 +12,7 @@
 #include "eval/search/config.h"
 #include "eval/search/ensemble.h"
 #include "eval/search/tree_constraint.h"
+#include "eval/tasks/source_sentence.h"
 
 namespace attn {
 
@@ -61,8 +62,7 @@ class Parser {
   /// A truncated sentence.
   struct Input {
     std::vector<std::string> words, rest;
-    std::vector<int32_t> tokens;
-    std::vector<int32_t> features;  ///< SourceFeatures::encode, if the model has any
+    SourceSentence source;  ///< of the words; moved into the search by parse()
   };
   Input prepare(const std::vector<std::string>& sentence);
   bool knows_tags() const;

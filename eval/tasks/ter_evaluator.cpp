@@ -10,8 +10,6 @@ class TerEvaluator final : public TranslationEvaluator {
   TerEvaluator(const EvaluatorInput& input, const TerEvaluation& options)
       : TranslationEvaluator(input, options.search), options_(options.ter) {}
 
-  bool better(double value, double than) const override { return value < than; }
-
  private:
   EvaluationResult score(std::span<const std::string> hypotheses,
                          std::span<const std::vector<std::string>> references) const override {

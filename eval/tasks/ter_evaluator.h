@@ -15,8 +15,12 @@ namespace attn {
 
 struct TerEvaluation {
   static constexpr std::optional<Task> task = Task::translation;
-  static constexpr EvaluatorMetric metric = {"ter",          "TER", "TER", "TER",
-                                             "TER, percent", 1,     false, true};
+  static constexpr EvaluatorMetric metric = {.key = "ter",
+                                             .title = "TER",
+                                             .name = "TER",
+                                             .heading = "TER",
+                                             .meaning = "TER, percent",
+                                             .lower_is_better = true};
 
   TerOptions ter;
   SearchConfig search;

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "data/source_features.h"
 #include "eval/search/batched_search.h"
 #include "eval/tasks/minimum_bayes_risk.h"
+#include "eval/tasks/source_sentence.h"
 
 namespace attn {
 namespace {
@@ -37,16 +37,10 @@ std::vector<std::vector<int32_t>> Translator::encode(std::span<const std::string
                                                      BatchedSearch& how) {
   std::vector<std::vector<int32_t>> sources;
   for (const std::string& line : lines) {
-    sources.push_back(tokenizers_.source->encode(line));
-    auto& tokens = sources.back();
-    if (const SourceFeatures* features = tokenizers_.features.get()) {
-      how.features.push_back(cut_features(
-          features->encode(line, static_cast<int64_t>(tokens.size())), limits_.max_source));
-    }
-    if (static_cast<int64_t>(tokens.size()) > limits_.max_source) {
-      tokens.resize(static_cast<size_t>(limits_.max_source));
-      ++cut_lines_;
-    }
+    SourceSentence source = encode_source(tokenizers_, line, limits_.max_source);
+    sources.push_back(std::move(source.tokens));
+    if (tokenizers_.features) how.features.push_back(std::move(source.features));
+    cut_lines_ += source.truncated;
   }
   return sources;
 }

@@ -4,25 +4,20 @@
 
 using namespace attn;
 
-namespace {
-
-bool lower(double value, double than) {
-  return value < than;
-}
-
-}  // namespace
+// As an argument: a lower value is better.
+constexpr bool kLower = true;
 
 TEST_CASE("the first value is the best, whatever it is; later ones must be better") {
   TrainState state;
   state.step = 10;
-  CHECK(record_validation(state, 100.0, lower));
+  CHECK(record_validation(state, 100.0, kLower));
   CHECK(state.best == 100.0);
   CHECK(state.best_step == 10);
   state.step = 20;
-  CHECK_FALSE(record_validation(state, 100.0, lower));
+  CHECK_FALSE(record_validation(state, 100.0, kLower));
   CHECK(state.without_better == 1);
   state.step = 30;
-  CHECK(record_validation(state, 99.0, lower));
+  CHECK(record_validation(state, 99.0, kLower));
   CHECK(state.best_step == 30);
   CHECK(state.without_better == 0);
 }
@@ -31,12 +26,22 @@ TEST_CASE(
     "a result after the last update, not on schedule, can be the best but costs no patience") {
   TrainState state;
   state.step = 10;
-  record_validation(state, 5.0, lower);
+  record_validation(state, 5.0, kLower);
   state.step = 12;
-  CHECK_FALSE(record_validation(state, 6.0, lower, /*scheduled=*/false));
+  CHECK_FALSE(record_validation(state, 6.0, kLower, /*scheduled=*/false));
   CHECK(state.without_better == 0);
-  CHECK(record_validation(state, 4.0, lower, /*scheduled=*/false));
+  CHECK(record_validation(state, 4.0, kLower, /*scheduled=*/false));
   CHECK(state.best_step == 12);
+}
+
+TEST_CASE("of a metric where higher is better, only higher values are the best") {
+  TrainState state;
+  state.step = 10;
+  CHECK(record_validation(state, 20.0, /*lower_is_better=*/false));
+  CHECK_FALSE(record_validation(state, 20.0, /*lower_is_better=*/false));
+  CHECK_FALSE(record_validation(state, 19.0, /*lower_is_better=*/false));
+  CHECK(record_validation(state, 21.0, /*lower_is_better=*/false));
+  CHECK(state.best == 21.0);
 }
 
 TEST_CASE("training ends at its last step, or after as many validations as its patience") {

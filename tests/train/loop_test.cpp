@@ -38,19 +38,18 @@ struct Recorded {
 
   /// An evaluator that returns these values in order; lower is better.
   void add(const std::string& name, int64_t every, std::vector<double> values) {
-    callbacks.evaluations.push_back(
-        {.every = every,
-         .run =
-             [this, name, values, at = size_t{0}]() mutable {
-               note(name);
-               return values.at(at++);
-             },
-         .better = [](double value, double than) { return value < than; },
-         .log =
-             [this, name](bool best, double seconds) {
-               CHECK(seconds >= 0.0);
-               if (best) note(name + " is best");
-             }});
+    callbacks.evaluations.push_back({.every = every,
+                                     .lower_is_better = true,
+                                     .run =
+                                         [this, name, values, at = size_t{0}]() mutable {
+                                           note(name);
+                                           return values.at(at++);
+                                         },
+                                     .log =
+                                         [this, name](bool best, double seconds) {
+                                           CHECK(seconds >= 0.0);
+                                           if (best) note(name + " is best");
+                                         }});
   }
   LoopEnd run() { return train_loop(task.trainer, config, callbacks); }
 };

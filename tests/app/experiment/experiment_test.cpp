@@ -290,4 +290,10 @@ TEST_CASE("an assignment that would undo an earlier one by replacing the model i
   CHECK_THROWS_WITH(resolve("{}", {"model.layers=2", "model.architecture=transformer"}),
                     contains("--set model.architecture=transformer: replaces model") &&
                         contains("before --set model.layers=2"));
+  const std::string object = R"(model={"architecture": "recurrent"})";
+  CHECK_THROWS_WITH(resolve("{}", {"model.dropout=0.5", object}),
+                    contains("replaces model; put it before --set model.dropout=0.5"));
+  CHECK_THROWS_WITH(resolve("{}", {"model={\"dropout\": 0.5}", object}),
+                    contains("replaces model"));
+  CHECK_NOTHROW(resolve("{}", {object, "model.dropout=0.5"}));
 }

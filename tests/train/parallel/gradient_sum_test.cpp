@@ -55,7 +55,7 @@ Result train(int64_t processes, const TrainConfig& config, bool shard_optimizer)
     EncodedCorpus pairs = testing::copying_corpus();
     BatchStream stream(pairs, {.batch_tokens = 60, .seed = 5});
     Transformer model = testing::CopyingTask::seeded(testing::copying_model());
-    Trainer trainer(config, 9, *model, stream, 1,
+    Trainer trainer(config, 9, *model, stream,
                     {.world = world, .shard_optimizer = shard_optimizer});
     lock.unlock();
     gather(world, 0);  // a step seeds the generator that initializes the models of all threads
@@ -141,7 +141,7 @@ TEST_CASE("a sharded optimizer state is distributed as they were collected") {
     EncodedCorpus pairs = testing::copying_corpus();
     BatchStream stream(pairs, {.batch_tokens = 60, .seed = 5});
     Transformer model = testing::CopyingTask::seeded(testing::copying_model());
-    Trainer trainer(testing::copying_training(), 9, *model, stream, 1,
+    Trainer trainer(testing::copying_training(), 9, *model, stream,
                     {.world = world, .shard_optimizer = true});
     lock.unlock();
     gather(world, 0);  // a step seeds the generator that initializes the models of all threads
