@@ -19,6 +19,7 @@ struct StepBenchmark {
   double measured_batch_tokens = 0.0;  ///< batch limit of the measurement, <= data.batch_tokens
   double memory = 0.0;                 ///< bytes: peak_memory, scaled to data.batch_tokens
   int64_t updates_measured = 0;
+  double peak_flops = 0.0;  ///< FLOP/s of this machine (app/machine/peak.h)
 
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit) {
@@ -36,6 +37,7 @@ struct StepBenchmark {
     visit("measured_batch_tokens", self.measured_batch_tokens, "limit of the batches measured");
     visit("memory", self.memory, "bytes, scaled to the experiment's batches");
     visit("updates_measured", self.updates_measured, "number of updates, without the first one");
+    visit("peak_flops", self.peak_flops, "peak FLOP/s of matrix products on this machine");
   }
 };
 

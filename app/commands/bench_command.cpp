@@ -49,13 +49,11 @@ void bench_step(const BenchOptions& options, torch::Device device) {
   StepBenchmarkOptions step = options.step;
   const bool temporary = step.cache.empty();
   if (temporary) step.cache = temporary_root() / format("attn-bench-%u", ::getuid());
-  const StepBenchmark result = benchmark_step(experiment, step, device);
+  StepBenchmark result = benchmark_step(experiment, step, device);
   const Precision precision = effective_precision(experiment.train.precision, device);
-  const double peak = matrix_product_peak(precision, device);
+  result.peak_flops = matrix_product_peak(precision, device);
   if (options.json) {
-    Json json = write_config(result);
-    json["peak_flops"] = peak;
-    std::cout << json.dump(2) << "\n";
+    std::cout << write_config(result).dump(2) << "\n";
     return;
   }
   if (!result.real_data && step.synthetic_length == 0) {
@@ -65,7 +63,7 @@ void bench_step(const BenchOptions& options, torch::Device device) {
   print_line("parameters", static_cast<double>(result.parameters) / 1e6, "million");
   print_line("training speed", result.tokens_per_second, "target tokens/s");
   print_line("matrix products", result.flops_per_second / 1e9, "GFLOP/s");
-  print_line("  of this machine's peak", 100 * result.flops_per_second / peak, "%");
+  print_line("  of this machine's peak", 100 * result.flops_per_second / result.peak_flops, "%");
   print_line("one update", result.flops_per_update / 1e9, "GFLOP");
   print_line("one update", result.tokens_per_update, "target tokens");
   print_line("one update", result.seconds_per_update, "s");

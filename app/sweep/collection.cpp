@@ -48,6 +48,13 @@ void copy_run(const fs::path& from, const fs::path& to,
   copy.commit();
 }
 
+void collect_heads(const RunDirectory& run, const RunDirectory& place) {
+  if (!fs::exists(run.heads())) return;
+  const std::string heads = read_file(run.heads());
+  if (fs::exists(place.heads()) && read_file(place.heads()) == heads) return;
+  write_file_atomically(place.heads(), heads);
+}
+
 void copy_vocabularies(const fs::path& from, const fs::path& to) {
   if (!fs::is_directory(from / kVocabulary)) return;
   for (const auto& entry : fs::directory_iterator(from / kVocabulary)) {
@@ -96,7 +103,10 @@ void collect_run(const PlannedRun& run, const fs::path& collection) {
   const fs::path place = place_of(run, collection);
   if (inspect_run(run).stage != RunStage::finished) return;
   const bool collected = RunDirectory(place).has_config();
-  if (collected && finished_result(place, run.experiment.train)) return;
+  if (collected && finished_result(place, run.experiment.train)) {
+    collect_heads(run.directory, place);  // may be made after the run was collected
+    return;
+  }
   copy_vocabularies(run.directory.parent_path().parent_path(), collection);
   copy_run(run.directory, place,  // of a shorter training
            collected ? AtomicDirectory::Existing::replace : AtomicDirectory::Existing::refuse);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <set>
 #include <string_view>
 
@@ -9,6 +10,7 @@
 #include "app/experiment/input_kind.h"
 #include "app/experiment/nearest_option.h"
 #include "app/machine/shell.h"
+#include "app/sweep/expand.h"
 #include "app/sweep/slurm_time.h"
 #include "base/check.h"
 #include "base/edit_distance.h"
@@ -23,21 +25,11 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int64_t kLargestSweepFile = 1 << 24;
-constexpr size_t kMostRuns = 10'000;
-constexpr size_t kLongestName = 80;
+constexpr int64_t kMostSeeds = 10'000;
 // What a sweep keeps beside its rows.
 constexpr std::array<std::string_view, 10> kOwnNames = {
     "cache",       "vocabulary", "submitted", "sweep.json", "report.md",
     "report.html", "rows.csv",   "runs.csv",  "slurm.sh",   "sbatch.out"};
-
-// Row names are folder names: no separators, no white space, not hidden.
-bool is_name(const std::string& name) {
-  const auto fits = [](unsigned char c) {
-    return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.' || c == '=' || c == '+';
-  };
-  return !name.empty() && name.size() <= kLongestName && name.front() != '.' &&
-         name.front() != '-' && std::all_of(name.begin(), name.end(), fits);
-}
 
 std::string row_place(size_t i) {
   std::string place = "rows[";
@@ -63,12 +55,13 @@ bool is_slurm_memory(std::string size) {
 
 void validate_row(const SweepRow& row, const std::string& place) {
   const std::string quoted = "\"" + row.name + "\"";
-  require(is_name(row.name), place + ".name", quoted,
+  require(is_row_name(row.name), place + ".name", quoted,
           "must be a directory name: letters, digits and . _ = + -, at most 80, no leading . or -");
   const auto own = std::find(kOwnNames.begin(), kOwnNames.end(), row.name);
   require(own == kOwnNames.end(), place + ".name", quoted,
           "is the name of a file or folder of the sweep; choose another");
-  require(row.seeds >= 0, place + ".seeds", row.seeds, "must be 0 or more");
+  require(row.seeds >= 0 && row.seeds <= kMostSeeds, place + ".seeds", row.seeds,
+          "must be from 0 to 10000");
   validate_figures(row.paper, place + ".paper");
   require(row.set.is_object(), place + ".set", row.set.dump(), "must be an object");
   require(row.grid.is_object(), place + ".grid", row.grid.dump(),
@@ -84,117 +77,74 @@ void validate_row(const SweepRow& row, const std::string& place) {
   }
 }
 
-// {"a": {"b": value}} for "a.b".
-Json nested(const std::string& path, const Json& value) {
-  const size_t dot = path.rfind('.');
-  if (dot == std::string::npos) return Json{{path, value}};
-  return nested(path.substr(0, dot), Json{{path.substr(dot + 1), value}});
-}
-
-// "heads=4" for model.heads; other values are numbered.
-std::string grid_name(const std::string& path, const Json& value, size_t index) {
-  const size_t dot = path.rfind('.');
-  const std::string option = (dot == std::string::npos ? path : path.substr(dot + 1)) + "=";
-  const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
-  return option + (!text.empty() && is_name(option + text) ? text : std::to_string(index + 1));
-}
-
-// A row of the file, or one combination of its grid, and its patches on the base, in order.
-struct ExpandedRow {
-  SweepRow row;
-  std::vector<Json> patches;
-};
-
-// Expands the grid of a row: one row per combination, the last path varying fastest.
-std::vector<ExpandedRow> expand(const SweepRow& row) {
-  std::vector<ExpandedRow> rows = {{.row = row, .patches = {row.set}}};
-  for (const auto& [path, values] : row.grid.items()) {
-    std::vector<ExpandedRow> more;
-    for (const ExpandedRow& before : rows) {
-      for (size_t i = 0; i < values.size(); ++i) {
-        ExpandedRow one = before;
-        one.row.name += '.';
-        one.row.name += grid_name(path, values[i], i);
-        one.patches.push_back(nested(path, values[i]));
-        more.push_back(std::move(one));
-        if (more.size() > kMostRuns) {
-          throw ConfigError("row " + row.name + ": grid: more than 10000 combinations");
-        }
-      }
-    }
-    rows = std::move(more);
-  }
-  return rows;
-}
-
-// The baseline of each row, by default the first.
-std::vector<size_t> resolve_baselines(const std::vector<ExpandedRow>& rows) {
-  std::vector<std::string> names;
-  for (const ExpandedRow& row : rows) names.push_back(row.row.name);
-  const auto place = [&](size_t i) {
-    return "row " + names[i] + ": baseline: \"" + rows[i].row.baseline + "\"";
-  };
-  std::vector<size_t> baselines(rows.size(), 0);
-  for (size_t i = 0; i < rows.size(); ++i) {
-    const std::string& baseline = rows[i].row.baseline;
-    if (baseline.empty()) continue;
-    if (i == 0) {
-      throw ConfigError(place(i) + ": the first row is the baseline of the others and has none");
-    }
-    if (baseline == names[i]) throw ConfigError(place(i) + " is the row itself");
-    const auto found = std::find(names.begin(), names.end(), baseline);
-    if (found == names.end()) {
-      throw ConfigError(place(i) + ": no such row" + suggestion(baseline, names));
-    }
-    baselines[i] = static_cast<size_t>(found - names.begin());
-  }
-  for (size_t i = 0; i < rows.size(); ++i) {  // a circle would test the same difference twice
-    size_t steps = 0;
-    for (size_t at = i; at != 0; at = baselines[at]) {
-      if (++steps > rows.size()) {
-        throw ConfigError(place(i) + " leads in a circle, not to the first row");
-      }
-    }
-  }
-  return baselines;
-}
-
 std::string place_of(const SweepRequest& request, const ExpandedRow& row) {
   return request.file.string() + ": row " + row.row.name;
 }
 
 Experiment resolve_row(const SweepRequest& request, const SweepFile& file, const ExpandedRow& row) {
-  Json base = Json::object();
-  base["base"] = Json::array({file.base});
   const fs::path folder = request.file.parent_path();
-  for (const auto* files : {&file.patch, &row.row.patch}) {
-    for (const std::string& patch : *files) {
+  const auto merged = [&](std::vector<std::string> files, const std::vector<std::string>& more) {
+    for (const std::string& patch : more) {
       if (!fs::exists(folder / patch)) {
         throw ConfigError(place_of(request, row) + ": patch: '" + (folder / patch).string() +
                           "': no such file");
       }
-      base["base"].push_back(patch);
+      files.push_back(patch);
     }
-  }
-  std::vector<Json> patches = {base, file.set};
+    return Json{{"base", files}};
+  };
+  std::vector<Json> patches = {merged({file.base}, file.patch), file.set,
+                               merged({}, row.row.patch)};
   patches.insert(patches.end(), row.patches.begin(), row.patches.end());
   return resolve_patches(patches, place_of(request, row), folder, request.assignments);
 }
 
 // Throws ConfigError if --set would give all rows of a grid, which are named by its values, one
-// value.
-void require_grids_kept(const SweepRequest& request, const std::vector<ExpandedRow>& rows) {
+// value, or reset a section of which rows set options.
+void require_rows_kept(const SweepRequest& request, const std::vector<ExpandedRow>& rows) {
   for (const std::string& assignment : request.assignments) {
     const std::string path = assignment.substr(0, assignment.find('='));
+    const std::string section = assigned_section(assignment);
     for (const ExpandedRow& row : rows) {
+      if (!section.empty() && row.row.set.contains(section)) {
+        throw ConfigError("--set " + assignment + ": resets " + section + ", of which row " +
+                          row.row.name + " sets options; leave it out, or change the row");
+      }
       for (const auto& [varied, values] : row.row.grid.items()) {
-        if (path != varied && !path.starts_with(varied + ".") && !varied.starts_with(path + ".")) {
-          continue;
-        }
+        const bool same =
+            path == varied || path.starts_with(varied + ".") || varied.starts_with(path + ".");
+        if (!same && (section.empty() || !varied.starts_with(section + "."))) continue;
         throw ConfigError("--set " + assignment + ": row " + row.row.name + " is named by its " +
                           varied + ", which its grid varies; leave it out, or change the grid");
       }
     }
+  }
+}
+
+bool has_path(const Json& json, std::string_view path) {
+  const size_t dot = path.find('.');
+  const auto found = json.is_object() ? json.find(std::string(path.substr(0, dot))) : json.end();
+  if (found == json.end()) return false;
+  return dot == path.npos || has_path(*found, path.substr(dot + 1));
+}
+
+// Throws ConfigError if --set removes an option that the row's grid varies, such as
+// train.final_rate by another schedule.
+void require_grid_options(const SweepRequest& request, const SweepFile& file,
+                          const ExpandedRow& row, const Experiment& experiment) {
+  if (request.assignments.empty() || row.row.grid.empty()) return;
+  const Json config = write_config(experiment);
+  std::optional<Json> without;
+  for (const auto& [path, values] : row.row.grid.items()) {
+    if (has_path(config, path)) continue;
+    if (!without) {
+      SweepRequest plain = request;
+      plain.assignments.clear();
+      without = write_config(resolve_row(plain, file, row));
+    }
+    if (!has_path(*without, path)) continue;  // of a former name
+    throw ConfigError("--set removes " + path + ", which the grid of row " + row.row.name +
+                      " varies; leave it out, or change the grid");
   }
 }
 
@@ -270,7 +220,8 @@ void plan_runs(const SweepRequest& request, SweepPlan& plan, const std::vector<E
       run.directory =
           plan.directory / plan.rows[i].name / ("seed-" + std::to_string(run.experiment.seed));
       plan.runs.push_back(std::move(run));
-      if (plan.runs.size() > kMostRuns) throw ConfigError("the sweep has more than 10000 runs");
+      if (plan.runs.size() > kMostSweepRuns)
+        throw ConfigError("the sweep has more than 10000 runs");
     }
   }
 }
@@ -290,7 +241,7 @@ std::string command_of(const SweepRequest& request) {
 
 void SweepFile::validate() const {
   require(!base.empty(), "base", "\"\"", "must be the path of a config, relative to this file");
-  require(seeds >= 1, "seeds", seeds, "must be 1 or more");
+  require(seeds >= 1 && seeds <= kMostSeeds, "seeds", seeds, "must be from 1 to 10000");
   require(set.is_object(), "set", set.dump(), "must be an object");
   require(!set.contains("base"), "set.base", set.value("base", Json()).dump(),
           "belongs in \"base\" or \"patch\"");
@@ -330,6 +281,7 @@ SweepPlan plan_sweep(const SweepRequest& request) {
       throw ConfigError(path.string() + ": the path of a sweep must be UTF-8; rename it");
     }
   }
+  require(request.seeds <= kMostSeeds, "--seeds", request.seeds, "must be at most 10000");
   plan.command = command_of(request);
   const std::string name = request.file.string();
   std::vector<ExpandedRow> rows;
@@ -356,7 +308,7 @@ SweepPlan plan_sweep(const SweepRequest& request) {
     const std::string message = error.what();
     throw ConfigError(message.starts_with(name) ? message : name + ": " + message);
   }
-  require_grids_kept(request, rows);
+  require_rows_kept(request, rows);
   for (const ExpandedRow& row : rows) {
     plan.rows.push_back({.name = row.row.name,
                          .about = row.row.about,
@@ -365,6 +317,7 @@ SweepPlan plan_sweep(const SweepRequest& request) {
                          .paper = row.row.paper,
                          .experiment = resolve_row(request, plan.file, row),
                          .changed = {}});
+    require_grid_options(request, plan.file, row, plan.rows.back().experiment);
     plan.rows.back().changed =
         changed_paths(write_config(plan.rows.front().experiment),
                       write_config(plan.rows.back().experiment), schema_of<Experiment>());

@@ -31,6 +31,9 @@ std::string vocabulary_key(const DataConfig& data, TextHashes& hashes) {
   const DataConfig defaults;
   DataConfig text = data;
   text.source_model = text.target_model = "";
+  for (std::string* model : {&key.source_model, &key.target_model}) {
+    if (!model->empty()) *model = key_of({*model}, hashes);
+  }
   key.train = training_keys(text, hashes)["train"];
   key.silver = std::vector<std::string>(data.silver.size());
   key.sources = std::vector<TextSource>(data.sources.size());
@@ -82,8 +85,11 @@ void share_vocabulary(DataConfig& data, const fs::path& sweep, TextHashes& hashe
     const RunLock lock(sweep / "vocabulary", 3600.0);  // other jobs of the array may wait for it
     if (missing()) learn_into(folder, data, log);
   }
-  data.source_model = both.source_tokenizer().string();
-  if (!data.shared_vocabulary) data.target_model = both.target_tokenizer().string();
+  // One of two separate vocabularies may be given: the run has it by its own path.
+  if (data.source_model.empty()) data.source_model = both.source_tokenizer().string();
+  if (!data.shared_vocabulary && data.target_model.empty()) {
+    data.target_model = both.target_tokenizer().string();
+  }
 }
 
 Json describe(const SweepPlan& plan) {
@@ -103,6 +109,19 @@ Json describe(const SweepPlan& plan) {
           {"published", write_config(plan.file).at("published")},
           {"metrics", write_config(plan.metrics)},
           {"rows", rows}};
+}
+
+// Throws ConfigError if the directory has the runs of another sweep file.
+void require_own_directory(const SweepPlan& plan) {
+  const fs::path kept = plan.directory / kSweepFile;
+  if (!fs::exists(kept)) return;
+  const Json described = Json::parse(read_file(kept), nullptr, /*allow_exceptions=*/false);
+  if (!described.is_object() || !described.value("source", Json()).is_string()) return;
+  const fs::path source = described["source"].get<std::string>();
+  std::error_code error;  // one that has been moved or deleted, or is relative to another directory
+  if (!fs::exists(source, error) || fs::equivalent(source, plan.source, error)) return;
+  throw ConfigError(plan.directory.string() + ": has the runs of the sweep " + source.string() +
+                    "; give " + plan.source.string() + " another directory with --run");
 }
 
 void write_if_changed(const fs::path& path, const std::string& text) {
@@ -133,6 +152,7 @@ void prepare_sweep(SweepPlan& plan, const Log& log) {
     }
   }
   make_directories(plan.directory);
+  require_own_directory(plan);
   write_if_changed(plan.directory / kSweepFile, describe(plan).dump(2) + "\n");
   TextHashes hashes(hash_cache_file(plan.directory));
   for (PlannedRun& run : plan.runs) {

@@ -1,5 +1,6 @@
 #include "app/sweep/sweep.h"
 
+#include <algorithm>
 #include <iostream>
 
 #include "app/experiment/input_kind.h"
@@ -7,6 +8,7 @@
 #include "app/machine/shell.h"
 #include "app/machine/signals.h"
 #include "app/sweep/collection.h"
+#include "app/sweep/dry_run.h"
 #include "app/sweep/prepare.h"
 #include "app/sweep/report.h"
 #include "app/sweep/slurm.h"
@@ -78,12 +80,11 @@ int sweep(const SweepOptions& options, const Context& context) {
   SweepPlan plan = plan_sweep(options.request);
   if (options.jobs < 1) throw ConfigError("--jobs: must be 1 or more");
   if (options.dry_run) {
-    DryRunOptions cost = options.cost;
-    cost.measure = !options.no_measure;
+    CostOptions cost = options.cost;
     cost.device = context.device.is_cuda() ? "cuda" : "cpu";
     cost.threads = torch::get_num_threads();
-    cost.jobs = options.jobs;
-    dry_run(plan, cost);
+    cost.jobs = std::min(options.jobs, static_cast<int64_t>(plan.runs.size()));
+    dry_run(plan, options.no_measure ? std::nullopt : std::optional(cost));
     return 0;
   }
   require_no_run(plan.directory);

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "app/machine/context.h"
-#include "app/sweep/dry_run.h"
+#include "app/sweep/measured_costs.h"
 #include "app/sweep/plan.h"
 #include "app/sweep/runner.h"
 
@@ -14,7 +14,7 @@ namespace attn {
 
 struct SweepOptions {
   SweepRequest request;
-  DryRunOptions cost;
+  CostOptions cost;
   bool dry_run = false, no_measure = false;
   bool slurm = false, no_submit = false;
   int64_t jobs = 1;

@@ -33,6 +33,7 @@ SWEEP = {
     "rows": [{"name": "base", "seeds": 2, "paper": {"ppl": 4.92, "bleu": 25.8}},
              {"name": "E", "set": {"model": {"position": "none"}}, "paper": {"ppl": 5.2, "bleu": 25.0}}],
 }
+HEADS = '{"heads": []}'
 
 
 class Sweeps(ProgramTest):
@@ -514,6 +515,11 @@ class Sweeps(ProgramTest):
         self.assertIn("E/seed-3: training", again.stderr)
         self.assertEqual(self.scores("elsewhere"), scores)
         self.assertTrue((self.path / "kept/E/seed-3/result.json").exists())
+        # Heads are analysed after a run has been collected.
+        (self.path / "whole/base/seed-3/heads.json").write_text(HEADS)
+        self.attn("sweep", "sweep.json", "--run", "whole", "--collect", "kept")
+        self.assertEqual((self.path / "kept/base/seed-3/heads.json").read_text(), HEADS)
+        (self.path / "whole/base/seed-3/heads.json").unlink()
         # Significance tests need the outputs, which are part of a collection.
         self.assertNotIn("translations are missing", (self.path / "elsewhere/report.md").read_text())
 
@@ -531,6 +537,37 @@ class Sweeps(ProgramTest):
             (failed / name).write_text("")
         self.attn("sweep", "longer.json", "--run", "failed", "--collect", "lengths", "--set", "train.steps=8")
         self.assertEqual(steps("failed"), 8)
+
+    def test_a_sweep_with_one_of_two_vocabularies_can_be_run_again(self):
+        self.attn("sweep", "sweep.json", "--run", "given", "--only", "base", "--seeds", "1", "--set", "train.steps=2")
+        model, = (self.path / "given/vocabulary").glob("*/source.model")
+        data = {"shared_vocabulary": False, "source_model": str(model)}
+        self.write("given.json", {"base": "base.json", "set": {"data": data, "model": {"embedding_sharing": "decoder"},
+                                                               "train": {"steps": 2}}, "rows": [{"name": "base"}]})
+        self.attn("sweep", "given.json", "--run", "one")
+        config = json.loads((self.path / "one/base/seed-3/config.json").read_text())["data"]
+        self.assertEqual(config["source_model"], str(model))
+        self.assertIn("one/vocabulary", config["target_model"])
+        self.assertIn("1 run is already finished", self.attn("sweep", "given.json", "--run", "one").stderr)
+        self.assertNotIn("omitted", self.attn("report", "one").stdout)
+
+    def test_the_directory_of_another_sweep_is_an_error(self):
+        self.whole()
+        (self.path / "other").mkdir()
+        before = (self.path / "whole/sweep.json").read_bytes()
+        self.write("other/base.json", BASE)
+        self.write("other/sweep.json", SWEEP)
+        self.one_line("sweep", "other/sweep.json", "--run", "whole", code=2,
+                      names=["whole: has the runs of the sweep sweep.json", "other/sweep.json", "--run"])
+        self.assertEqual((self.path / "whole/sweep.json").read_bytes(), before)
+
+    def test_a_row_without_the_evaluator_of_a_column_has_a_note(self):
+        other = [dict(BASE["eval"][0], name="dev")]
+        self.write("names.json", {"base": "base.json", "set": {"train": {"steps": 2}},
+                                  "rows": [{"name": "base"}, {"name": "other", "set": {"eval": other}}]})
+        self.attn("sweep", "names.json", "--run", "names")
+        report = self.attn("report", "names").stdout
+        self.assertIn("other/seed-3: has no result of evaluator valid: omitted from Perplexity", report)
 
     def test_a_lost_vocabulary_is_learnt_again(self):
         self.write("vocabulary.json", {"base": "base.json", "rows": [{"name": "base"}]})

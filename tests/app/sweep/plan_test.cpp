@@ -60,6 +60,83 @@ TEST_CASE("the values of a grid, which name its rows, cannot be overridden") {
                     contains("rows[1].grid.seed") && contains("belongs in \"seeds\""));
 }
 
+TEST_CASE("a grid's other values hold for each of its architectures and schedules") {
+  const Sweeps sweeps;
+  for (const char* grid :
+       {R"("model.dropout": [0.2, 0.4], "model.architecture": ["transformer", "recurrent"])",
+        R"("model.architecture": ["transformer", "recurrent"], "model.dropout": [0.2, 0.4])"}) {
+    const SweepPlan plan =
+        sweeps.plan(sweeps.rows(R"({"name": "g", "set": {"data": {"max_length": 50}}, "grid": {)" +
+                                std::string(grid) + "}}"));
+    for (size_t i = 1; i < plan.rows.size(); ++i) {
+      const PlannedRow& row = plan.rows[i];
+      INFO(row.name);
+      const bool recurrent = row.experiment.model.architecture() == Architecture::recurrent;
+      CHECK((row.name.find("recurrent") != std::string::npos) == recurrent);
+      const double dropout = recurrent ? row.experiment.model.get<RecurrentConfig>().dropout
+                                       : row.experiment.model.get<TransformerConfig>().dropout;
+      CHECK(dropout == (row.name.find("0.4") != std::string::npos ? 0.4 : 0.2));
+      CHECK(row.experiment.data.max_length == 50);
+    }
+  }
+  // An option that only one of the schedules has.
+  CHECK_THROWS_WITH(sweeps.plan(sweeps.rows(
+                        R"({"name": "g", "grid": {"train.final_rate": [0.1, 0.2],
+                                                  "train.schedule": ["constant", "cosine"]}})")),
+                    contains("train.final_rate"));
+  CHECK_THROWS_WITH(sweeps.plan(sweeps.rows(
+                        R"({"name": "g", "set": {"model": {"architecture": "recurrent"}},
+                            "grid": {"model.architecture": ["transformer", "recurrent"]}})")),
+                    contains("\"set\" also sets model.architecture"));
+}
+
+TEST_CASE("--set cannot remove what rows set, or their grids vary") {
+  const Sweeps sweeps;
+  const auto grid = sweeps.rows(R"({"name": "g", "grid": {"model.dropout": [0.2, 0.4]}})");
+  const auto set = sweeps.rows(R"({"name": "s", "set": {"model": {"dropout": 0.4}}})");
+  for (const char* assignment :
+       {"model.architecture=recurrent", R"(model={"architecture": "recurrent"})"}) {
+    CHECK_THROWS_WITH(sweeps.plan(grid, {.assignments = {assignment}}), contains("row g.dropout"));
+    CHECK_THROWS_WITH(sweeps.plan(set, {.assignments = {assignment}}),
+                      contains("resets model, of which row s sets options"));
+  }
+  CHECK_NOTHROW(sweeps.plan(set, {.assignments = {"model.dropout=0.1"}}));
+  const auto rates = sweeps.rows(
+      R"({"name": "g", "set": {"train": {"schedule": "cosine", "learning_rate": 0.1}},
+          "grid": {"train.final_rate": [0.1, 0.2]}})");
+  CHECK_NOTHROW(sweeps.plan(rates));
+  CHECK_THROWS_WITH(sweeps.plan(rates, {.assignments = {"train.schedule=constant"}}),
+                    contains("--set removes train.final_rate") && contains("row g.final_rate=0.1"));
+}
+
+TEST_CASE("a row's patches follow what the sweep sets") {
+  const Sweeps sweeps;
+  sweeps.write("common.json", R"({"model": {"dropout": 0.3, "heads": 4}})");
+  sweeps.write("own.json", R"({"model": {"dropout": 0.4}})");
+  const SweepPlan plan = sweeps.plan(
+      R"({"base": "base.json", "patch": ["common.json"], "set": {"model": {"dropout": 0.2}},
+          "rows": [{"name": "base"}, {"name": "own", "patch": ["own.json"]},
+                   {"name": "set", "patch": ["own.json"], "set": {"model": {"dropout": 0.5}}}]})");
+  const auto dropout = [&](size_t row) {
+    return plan.rows[row].experiment.model.get<TransformerConfig>().dropout;
+  };
+  CHECK(dropout(0) == 0.2);
+  CHECK(dropout(1) == 0.4);
+  CHECK(dropout(2) == 0.5);
+  CHECK(plan.rows[1].experiment.model.get<TransformerConfig>().heads == 4);
+}
+
+TEST_CASE("the number of seeds is limited, also of rows that are not selected") {
+  const Sweeps sweeps;
+  const auto many = sweeps.rows(R"({"name": "x", "seeds": 9000000000000000000})");
+  CHECK_THROWS_WITH(sweeps.plan(many, {.only = {"base"}}), contains("rows[1].seeds"));
+  CHECK_THROWS_WITH(sweeps.plan(sweeps.rows(R"({"name": "x"})"), {.seeds = 10001}),
+                    contains("--seeds: 10001"));
+  CHECK_THROWS_WITH(sweeps.plan(sweeps.rows(R"({"name": "x", "set": {}})"),
+                                {.assignments = {"seed=9223372036854775807"}}),
+                    contains("seed: 9223372036854775807"));
+}
+
 TEST_CASE("a row is compared with the row that it names, a grid's row by its full name") {
   const Sweeps sweeps;
   const SweepPlan plan = sweeps.plan(sweeps.rows(

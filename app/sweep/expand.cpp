@@ -1,0 +1,125 @@
+#include "app/sweep/expand.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstdint>
+
+#include "base/edit_distance.h"
+#include "base/error.h"
+
+namespace attn {
+namespace {
+
+constexpr size_t kLongestName = 80;
+
+// {"a": {"b": value}} for "a.b".
+Json nested(const std::string& path, const Json& value) {
+  const size_t dot = path.rfind('.');
+  if (dot == std::string::npos) return Json{{path, value}};
+  return nested(path.substr(0, dot), Json{{path.substr(dot + 1), value}});
+}
+
+// Whether the path is that of a tag (model.architecture, train.schedule), which decides what other
+// options there are.
+bool is_tag(std::string_view path) {
+  const ConfigSchema* schema = &schema_of<Experiment>();
+  for (size_t dot = path.find('.'); dot != path.npos; dot = path.find('.')) {
+    schema = &inner_schema(*schema, std::string(path.substr(0, dot)));
+    path.remove_prefix(dot + 1);
+  }
+  return std::any_of(schema->tags.begin(), schema->tags.end(),
+                     [&](const ConfigSchema::Tag& tag) { return tag.name == path; });
+}
+
+// Whether the patch sets the option at the path, or resets the section that has it.
+bool sets(const Json& patch, std::string_view path) {
+  if (!patch.is_object()) return true;
+  const size_t dot = path.find('.');
+  const auto found = patch.find(std::string(path.substr(0, dot)));
+  if (found == patch.end()) return false;
+  return dot == path.npos || sets(*found, path.substr(dot + 1));
+}
+
+// "heads=4" for model.heads; other values are numbered.
+std::string grid_name(const std::string& path, const Json& value, size_t index) {
+  const size_t dot = path.rfind('.');
+  const std::string option = (dot == std::string::npos ? path : path.substr(dot + 1)) + "=";
+  const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
+  return option + (!text.empty() && is_row_name(option + text) ? text : std::to_string(index + 1));
+}
+
+}  // namespace
+
+bool is_row_name(const std::string& name) {
+  const auto fits = [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.' || c == '=' || c == '+';
+  };
+  return !name.empty() && name.size() <= kLongestName && name.front() != '.' &&
+         name.front() != '-' && std::all_of(name.begin(), name.end(), fits);
+}
+
+std::vector<ExpandedRow> expand(const SweepRow& row) {
+  std::vector<ExpandedRow> rows = {{.row = row, .patches = {row.set}}};
+  std::vector<int64_t> tags;  // depths of those set so far: the outer ones come first
+  for (const auto& [path, values] : row.grid.items()) {
+    auto place = static_cast<int64_t>(rows.front().patches.size());
+    if (is_tag(path)) {
+      if (sets(row.set, path)) {
+        throw ConfigError("row " + row.name + ": grid: \"set\" also sets " + path +
+                          "; keep one of them");
+      }
+      const int64_t depth = std::count(path.begin(), path.end(), '.');
+      const auto after = std::upper_bound(tags.begin(), tags.end(), depth);
+      place = after - tags.begin();
+      tags.insert(after, depth);
+    }
+    std::vector<ExpandedRow> more;
+    for (const ExpandedRow& before : rows) {
+      for (size_t i = 0; i < values.size(); ++i) {
+        ExpandedRow one = before;
+        one.row.name += '.';
+        one.row.name += grid_name(path, values[i], i);
+        one.patches.insert(one.patches.begin() + place, nested(path, values[i]));
+        more.push_back(std::move(one));
+        if (more.size() > kMostSweepRuns) {
+          throw ConfigError("row " + row.name + ": grid: more than 10000 combinations");
+        }
+      }
+    }
+    rows = std::move(more);
+  }
+  return rows;
+}
+
+std::vector<size_t> resolve_baselines(const std::vector<ExpandedRow>& rows) {
+  std::vector<std::string> names;
+  for (const ExpandedRow& row : rows) names.push_back(row.row.name);
+  const auto place = [&](size_t i) {
+    return "row " + names[i] + ": baseline: \"" + rows[i].row.baseline + "\"";
+  };
+  std::vector<size_t> baselines(rows.size(), 0);
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const std::string& baseline = rows[i].row.baseline;
+    if (baseline.empty()) continue;
+    if (i == 0) {
+      throw ConfigError(place(i) + ": the first row is the baseline of the others and has none");
+    }
+    if (baseline == names[i]) throw ConfigError(place(i) + " is the row itself");
+    const auto found = std::find(names.begin(), names.end(), baseline);
+    if (found == names.end()) {
+      throw ConfigError(place(i) + ": no such row" + suggestion(baseline, names));
+    }
+    baselines[i] = static_cast<size_t>(found - names.begin());
+  }
+  for (size_t i = 0; i < rows.size(); ++i) {  // a circle would test the same difference twice
+    size_t steps = 0;
+    for (size_t at = i; at != 0; at = baselines[at]) {
+      if (++steps > rows.size()) {
+        throw ConfigError(place(i) + " leads in a circle, not to the first row");
+      }
+    }
+  }
+  return baselines;
+}
+
+}  // namespace attn
