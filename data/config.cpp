@@ -121,4 +121,9 @@ std::string text_path(const std::string& prefix, const std::string& language) {
   return prefix + "." + language;
 }
 
+std::vector<std::filesystem::path> text_files(const DataConfig& config, const std::string& text) {
+  if (config.task == Task::parsing) return {text};
+  return {text_path(text, config.source), text_path(text, config.target)};
+}
+
 }  // namespace attn

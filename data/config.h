@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -183,6 +184,9 @@ struct DataConfig {
 
 /// The path of one side: `prefix` + "." + `language`.
 std::string text_path(const std::string& prefix, const std::string& language);
+
+/// The files of a text: source and target of a prefix, or the file of trees.
+std::vector<std::filesystem::path> text_files(const DataConfig& config, const std::string& text);
 
 /// Throws DataError unless both sides of a parallel text, or for parsing the file of trees, exist
 /// and are not empty. `option` is named in the message.

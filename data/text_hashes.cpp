@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include <ctime>
+#include <utility>
 
 #include "base/file.h"
 #include "base/hash.h"
@@ -42,20 +43,13 @@ std::optional<Stamp> stamp_of(const fs::path& path) {
 }
 
 std::vector<fs::path> training_files(const DataConfig& data) {
-  if (data.task == Task::translation) {
-    std::vector<fs::path> files;
-    const auto add = [&](const std::string& text) {
-      for (const auto& language : {data.source, data.target}) {
-        files.push_back(text_path(text, language));
-      }
-    };
-    add(data.train);
-    for (const TextSource& one : data.sources) add(one.text);
-    return files;
-  }
-  std::vector<fs::path> files = {data.train};
-  files.insert(files.end(), data.silver.begin(), data.silver.end());
-  for (const TextSource& one : data.sources) files.emplace_back(one.text);
+  std::vector<fs::path> files;
+  const auto add = [&](const std::string& text) {
+    for (fs::path& file : text_files(data, text)) files.push_back(std::move(file));
+  };
+  add(data.train);
+  for (const std::string& text : data.silver) add(text);  // of parsers only
+  for (const TextSource& one : data.sources) add(one.text);
   return files;
 }
 

@@ -100,4 +100,17 @@ TokenSequences token_sequences(std::span<const int64_t> tokens, std::span<const 
 RowFeatures row_features(std::span<const int64_t> ids, std::span<const int64_t> ends,
                          torch::Device device = torch::kCPU);
 
+/// Both, of rows like TokenRows (data/batch.h).
+template <class Rows>
+requires requires(const Rows& rows) {
+  rows.feature_ends;
+}
+TokenSequences token_sequences(const Rows& rows, torch::Device device) {
+  TokenSequences out = token_sequences(rows.tokens, rows.lengths, device, rows.second);
+  if (!rows.feature_ends.empty()) {
+    out.features = row_features(rows.features, rows.feature_ends, device);
+  }
+  return out;
+}
+
 }  // namespace attn

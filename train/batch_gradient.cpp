@@ -58,18 +58,12 @@ LossSums BatchGradient::forward(Seq2SeqModel& model, const Batch& part, uint64_t
                             .device = device,
                             .packed_weights = &packed_weights_,
                             .dropout_seed = seed});
-  const auto rows = [&](const TokenRows& from) {
-    TokenSequences to = token_sequences(from.tokens, from.lengths, device, from.second);
-    if (!from.feature_ends.empty()) {
-      to.features = row_features(from.features, from.feature_ends, device);
-    }
-    return to;
-  };
   model.train();
   // Copied before the model's kernels are queued, for which it would wait.
   const torch::Tensor targets_N =
       int64_tensor(std::span<const int64_t>(part.target_out.tokens), device);
-  const torch::Tensor x_ND = model.forward(rows(part.source), rows(part.target_in));
+  const torch::Tensor x_ND =
+      model.forward(token_sequences(part.source, device), token_sequences(part.target_in, device));
   return output_loss(model, x_ND, targets_N, targets_);
 }
 

@@ -37,9 +37,9 @@ struct Material {
 };
 
 bool has_text(const DataConfig& data) {
-  if (data.task == Task::parsing) return !data.train.empty() && fs::exists(data.train);
-  return !data.train.empty() && fs::exists(text_path(data.train, data.source)) &&
-         fs::exists(text_path(data.train, data.target));
+  return !data.train.empty() &&
+         std::ranges::all_of(text_files(data, data.train),
+                             [](const fs::path& file) { return fs::exists(file); });
 }
 
 double normal(Random& random) {  // Box and Muller

@@ -1,6 +1,5 @@
 #include "app/commands/parse_command.h"
 
-#include <cmath>
 #include <iostream>
 #include <memory>
 #include <string>
@@ -8,14 +7,9 @@
 
 #include "app/commands/input_chunks.h"
 #include "app/commands/search_flags.h"
-#include "app/experiment/loaded_ensemble.h"
-#include "base/error.h"
-#include "base/format.h"
-#include "data/nbest_list.h"
 #include "data/parsing/penn_tokenize.h"
 #include "data/parsing/tree.h"
 #include "data/parsing/tree_drawing.h"
-#include "data/source_features.h"
 #include "eval/tasks/parser.h"
 
 namespace attn {
@@ -28,22 +22,9 @@ struct ParseOptions {
   bool draw = false;
 };
 
-void print(const std::vector<Parse>& nbest, size_t line, const ParseOptions& options,
-           std::ostream& out) {
-  for (const Parse& parse : nbest) {
-    if (options.search.nbest_list) {
-      if (!std::isfinite(parse.score)) continue;  // padding: search found fewer
-      out << nbest_list_line(line - 1, write_tree(parse.tree), parse.log_prob, parse.score) << '\n';
-      continue;
-    }
-    if (options.search.scores) {
-      out << format("%zu\t%.6f\t%.6f\t", line, parse.score, parse.log_prob);
-    }
-    out << (options.draw     ? draw_tree(parse.tree)
-            : options.indent ? format_tree(parse.tree) + "\n"
-                             : write_tree(parse.tree))
-        << '\n';
-  }
+std::string text_of(const Tree& tree, const ParseOptions& options) {
+  if (options.draw) return draw_tree(tree);
+  return options.indent ? format_tree(tree) + "\n" : write_tree(tree);
 }
 
 void report(const Parser& parser, bool constrained) {
@@ -65,18 +46,10 @@ void report(const Parser& parser, bool constrained) {
 
 void parse(const ParseOptions& options, const Context& context) {
   const SearchFlags& flags = options.search;
-  LoadedEnsemble loaded = load_ensemble_to_search(flags.runs, context.device, flags.assignments());
-  const DataConfig& data = loaded.experiment().data;
-  if (data.task != Task::parsing) {
-    throw ConfigError(flags.runs.front().string() +
-                      ": a translator (data.task translation); use attn translate");
-  }
-  if (!flags.tag.empty()) {
-    loaded.tokenizers = with_tag(std::move(loaded.tokenizers), flags.tag, "--tag");
-  }
+  LoadedEnsemble loaded = load_to_search(flags, Task::parsing, context);
   const SearchConfig& config = loaded.experiment().search;
   std::cerr << "parsing with " << loaded.description() << "\n";
-  Parser parser(loaded.models, loaded.tokenizers, data.tree_form, config);
+  Parser parser(loaded.models, loaded.tokenizers, loaded.experiment().data.tree_form, config);
   OutputFile output(flags.output);
   size_t printed = 0;
   for_each_chunk(
@@ -87,7 +60,11 @@ void parse(const ParseOptions& options, const Context& context) {
           sentences.push_back(options.tokenize ? penn_tokenize(line) : tokenized_words(line));
         }
         for (const auto& nbest : parser.parse(sentences)) {
-          print(nbest, ++printed, options, output.stream());
+          ++printed;
+          for (const Parse& one : nbest) {
+            print_output(flags, {printed, text_of(one.tree, options), one.log_prob, one.score},
+                         output.stream());
+          }
         }
       });
   output.commit();

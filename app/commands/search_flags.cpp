@@ -1,8 +1,13 @@
 #include "app/commands/search_flags.h"
 
+#include <cmath>
+#include <utility>
+
 #include "app/experiment/find_checkpoint.h"
+#include "base/error.h"
 #include "base/format.h"
 #include "data/nbest_list.h"
+#include "data/source_features.h"
 
 namespace attn {
 
@@ -42,6 +47,32 @@ CLI::Option* add_search_flags(CLI::App* command, SearchFlags& flags, const std::
       ->check(CLI::Range(int64_t{1}, kLargestChunk));
   command->add_option("--window", flags.chunk_size, "former name of --chunk-size")->group("");
   return list;
+}
+
+LoadedEnsemble load_to_search(const SearchFlags& flags, Task task, const Context& context) {
+  LoadedEnsemble loaded = load_ensemble_to_search(flags.runs, context.device, flags.assignments());
+  if (loaded.experiment().data.task != task) {
+    throw ConfigError(flags.runs.front().string() +
+                      (task == Task::translation
+                           ? ": a parser (data.task parsing); use attn parse"
+                           : ": a translator (data.task translation); use attn translate"));
+  }
+  if (!flags.tag.empty()) {
+    loaded.tokenizers = with_tag(std::move(loaded.tokenizers), flags.tag, "--tag");
+  }
+  return loaded;
+}
+
+void print_output(const SearchFlags& flags, const OutputLine& output, std::ostream& out) {
+  if (flags.nbest_list) {
+    if (!std::isfinite(output.score)) return;
+    out << nbest_list_line(output.line - 1, output.text, output.log_prob, output.score) << '\n';
+    return;
+  }
+  if (flags.scores) {
+    out << format("%zu\t%.6f\t%.6f\t", output.line, output.score, output.log_prob);
+  }
+  out << output.text << '\n';
 }
 
 }  // namespace attn

@@ -5,8 +5,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <ostream>
 #include <string>
 #include <vector>
+
+#include "app/experiment/loaded_ensemble.h"
+#include "app/machine/context.h"
 
 namespace attn {
 
@@ -28,5 +32,18 @@ struct SearchFlags {
 /// Options of `command` that write to `flags`, which must outlive it. `example`: of an assignment.
 /// Returns the flag --nbest-list.
 CLI::Option* add_search_flags(CLI::App* command, SearchFlags& flags, const std::string& example);
+
+/// Loads the models for search, with the tag of the sentences. Throws ConfigError for models of
+/// another task.
+LoadedEnsemble load_to_search(const SearchFlags& flags, Task task, const Context& context);
+
+/// An output of search for the sentence of a line (from 1).
+struct OutputLine {
+  size_t line = 0;
+  std::string text;
+  double log_prob = 0.0, score = 0.0;  ///< -inf: padding, since search found fewer than nbest
+};
+/// Prints it: as an entry of an n-best list, without padding; with its scores; or the text alone.
+void print_output(const SearchFlags& flags, const OutputLine& output, std::ostream& out);
 
 }  // namespace attn

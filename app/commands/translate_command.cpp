@@ -1,58 +1,33 @@
 #include "app/commands/translate_command.h"
 
-#include <cmath>
 #include <iostream>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "app/commands/input_chunks.h"
 #include "app/commands/search_flags.h"
 #include "app/experiment/loaded_ensemble.h"
-#include "base/error.h"
-#include "base/format.h"
-#include "data/nbest_list.h"
-#include "data/source_features.h"
 #include "eval/tasks/translator.h"
 
 namespace attn {
 namespace {
 
-void print(const std::vector<Translation>& nbest, size_t line, const SearchFlags& flags,
-           std::ostream& out) {
-  for (const Translation& translation : nbest) {
-    if (flags.nbest_list) {
-      if (!std::isfinite(translation.score)) continue;  // padding: search found fewer
-      out << nbest_list_line(line - 1, translation.text, translation.log_prob, translation.score)
-          << '\n';
-      continue;
-    }
-    if (flags.scores) {
-      out << format("%zu\t%.6f\t%.6f\t", line, translation.score, translation.log_prob);
-    }
-    out << translation.text << '\n';
-  }
-}
-
 void translate(const SearchFlags& flags, const Context& context) {
-  LoadedEnsemble loaded = load_ensemble_to_search(flags.runs, context.device, flags.assignments());
-  if (loaded.experiment().data.task != Task::translation) {
-    throw ConfigError(flags.runs.front().string() +
-                      ": a parser (data.task parsing); use attn parse");
-  }
-  if (!flags.tag.empty()) {
-    loaded.tokenizers = with_tag(std::move(loaded.tokenizers), flags.tag, "--tag");
-  }
+  LoadedEnsemble loaded = load_to_search(flags, Task::translation, context);
   std::cerr << "translating with " << loaded.description() << "\n";
   Translator translator(loaded.models, loaded.tokenizers, loaded.experiment().search);
   OutputFile output(flags.output);
   size_t printed = 0;
-  for_each_chunk({.file = flags.input, .chunk_size = flags.chunk_size, .what = "translating"},
-                 output, [&](std::span<const std::string> lines) {
-                   for (const auto& nbest : translator.translate(lines)) {
-                     print(nbest, ++printed, flags, output.stream());
-                   }
-                 });
+  for_each_chunk(
+      {.file = flags.input, .chunk_size = flags.chunk_size, .what = "translating"}, output,
+      [&](std::span<const std::string> lines) {
+        for (const auto& nbest : translator.translate(lines)) {
+          ++printed;
+          for (const Translation& one : nbest) {
+            print_output(flags, {printed, one.text, one.log_prob, one.score}, output.stream());
+          }
+        }
+      });
   output.commit();
   if (translator.cut_lines() > 0) {
     std::cerr << translator.cut_lines() << " lines were longer than "

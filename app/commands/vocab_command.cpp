@@ -7,6 +7,7 @@
 #include "app/commands/input_progress.h"
 #include "app/commands/stdin_lines.h"
 #include "app/experiment/checkpoint.h"
+#include "app/experiment/input_kind.h"
 #include "app/experiment/progress_line.h"
 #include "data/tokenizer.h"
 
@@ -23,6 +24,7 @@ std::shared_ptr<const Tokenizer> open_tokenizer(const VocabOptions& options) {
   const bool selected = checkpoint_selector(options.path).has_value();
   const std::filesystem::path path = selected ? find_checkpoint(options.path) : options.path;
   if (!std::filesystem::is_directory(path)) return load_tokenizer(path);
+  require_no_config(path);
   const Tokenizers both = load_tokenizers(path);
   return options.target ? both.target : both.source;
 }

@@ -33,6 +33,17 @@ void require_no_file(const fs::path& path) {
   throw ConfigError(path.string() + ": a file; give a directory with --run");
 }
 
+// The first run of a sweep's row; empty if the path is none.
+fs::path run_of_row(const fs::path& path) {
+  fs::path first;
+  if (!fs::is_directory(path) || ModelDirectory(path).has_config()) return first;
+  for (const auto& entry : fs::directory_iterator(path)) {
+    const bool run = entry.path().filename().string().starts_with("seed-") && is_run(entry.path());
+    if (run && (first.empty() || entry.path() < first)) first = entry.path();
+  }
+  return first;
+}
+
 std::string first_config(const fs::path& sweep) {
   const Json plan = json_of(sweep / kSweepFile);
   if (!plan.is_object() || !plan.contains("rows") || !plan["rows"].is_array()) return "ROW";
@@ -142,6 +153,10 @@ void require_no_config(const fs::path& path) {
   if (is_sweep_directory(path)) {
     throw ConfigError(path.string() + ": a sweep directory; give one of its runs, e.g. " +
                       (path / first_config(path) / "seed-N").string());
+  }
+  if (const fs::path run = run_of_row(path); !run.empty()) {
+    throw ConfigError(path.string() + ": a row of a sweep; give one of its runs, e.g. " +
+                      run.string());
   }
   if (is_sweep_file(json)) {
     throw ConfigError(path.string() + ": a sweep, not a run; train it with: attn sweep " +

@@ -41,8 +41,8 @@ void require_no_sweep(const std::filesystem::path& path);
 /// Throws ConfigError if `path`, where a sweep is to be trained, is a run or a file.
 void require_no_run(const std::filesystem::path& path);
 
-/// Throws ConfigError if `path`, expected to be a run, is a config, a sweep file or a sweep
-/// directory.
+/// Throws ConfigError if `path`, expected to be a run, is a config, a sweep file, a sweep directory
+/// or the directory of a row. Names a run inside.
 void require_no_config(const std::filesystem::path& path);
 
 }  // namespace attn

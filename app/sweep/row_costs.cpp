@@ -42,9 +42,7 @@ double evaluation_flops(const Experiment& experiment, int64_t vocabulary, double
   const double line = forward_flops(experiment.model, sizes, {tokens, tokens});
   double flops = 0.0;
   for (const EvaluatorConfig& evaluator : experiment.eval) {
-    const std::string text = evaluator.text(experiment.data);
-    const std::filesystem::path path =
-        experiment.data.task == Task::parsing ? text : text_path(text, experiment.data.target);
+    const auto path = text_files(experiment.data, evaluator.text(experiment.data)).back();
     const auto lines = std::filesystem::is_regular_file(path)
                            ? static_cast<int64_t>(read_lines(path).size())
                            : default_lines;

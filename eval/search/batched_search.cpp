@@ -55,23 +55,20 @@ std::vector<std::vector<Hypothesis>> search_session(
 void search_batch(const Ensemble& models, const Tokenizers& tokenizers, Sources sources,
                   const BatchedSearch& how, SearchBatch batch,
                   std::vector<std::vector<Hypothesis>>& out) {
-  std::vector<int64_t> tokens, lengths, inputs;
-  TokenRows features;
+  TokenRows source;
+  std::vector<int64_t> inputs;
   for (const size_t i : batch.members) {
     const auto length = static_cast<int64_t>(sources[i].size());
-    tokens.insert(tokens.end(), sources[i].begin(), sources[i].end());
-    tokens.push_back(tokenizers.source->eos());
-    lengths.push_back(length + 1);
-    if (!how.features.empty()) append_features(how.features.at(i), features);
+    source.tokens.insert(source.tokens.end(), sources[i].begin(), sources[i].end());
+    source.tokens.push_back(tokenizers.source->eos());
+    source.lengths.push_back(length + 1);
+    if (!how.features.empty()) append_features(how.features.at(i), source);
     batch.limits.push_back(limit_of(models, how, i, length));
     inputs.push_back(batch.limits.back() - how.search.extra_length);
   }
   const auto constraint = how.constraint ? how.constraint(batch) : nullptr;
-  TokenSequences source = token_sequences(tokens, lengths, models.device());
-  if (!how.features.empty()) {
-    source.features = row_features(features.features, features.feature_ends, models.device());
-  }
-  CountedSession session(how.inference->start(source), tokenizers.target_counter.get());
+  CountedSession session(how.inference->start(token_sequences(source, models.device())),
+                         tokenizers.target_counter.get());
   auto found =
       search_session(std::move(session), constraint.get(), inputs, how, batch, *tokenizers.target);
   for (size_t b = 0; b < batch.members.size(); ++b) out[batch.members[b]] = std::move(found[b]);

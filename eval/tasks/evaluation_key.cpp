@@ -4,11 +4,7 @@ namespace attn {
 
 std::string evaluation_key(const EvaluatorConfig& config, const DataConfig& data,
                            TextHashes& hashes) {
-  const std::string text = config.text(data);
-  std::vector<std::filesystem::path> files = {text};
-  if (data.task == Task::translation) {
-    files = {text_path(text, data.source), text_path(text, data.target)};
-  }
+  std::vector<std::filesystem::path> files = text_files(data, config.text(data));
   for (auto& file : std::visit([](const auto& chosen) { return chosen.files(); }, config.options)) {
     files.push_back(std::move(file));
   }

@@ -44,12 +44,8 @@ LossReport evaluate_loss(const Ensemble& models, std::span<const Batch> batches)
   int64_t tokens = 0;
   torch::Tensor sums = torch::zeros({2}, torch::TensorOptions(device).dtype(torch::kFloat64));
   for (const Batch& batch : batches) {
-    TokenSequences source = token_sequences(batch.source.tokens, batch.source.lengths, device);
-    if (!batch.source.feature_ends.empty()) {
-      source.features = row_features(batch.source.features, batch.source.feature_ends, device);
-    }
-    const TokenSequences target = token_sequences(batch.target_in.tokens, batch.target_in.lengths,
-                                                  device, batch.target_in.second);
+    const TokenSequences source = token_sequences(batch.source, device);
+    const TokenSequences target = token_sequences(batch.target_in, device);
     const torch::Tensor targets_N =
         int64_tensor(std::span<const int64_t>(batch.target_out.tokens), device);
     add_rows(models, models.forward(source, target), targets_N, sums);
@@ -64,8 +60,8 @@ LossReport evaluate_loss(const Ensemble& models, std::span<const Batch> batches)
   return report;
 }
 
-// The files of both sides; for trees, of their linearization.
-std::pair<std::string, std::string> text_files(const EvaluatorInput& input) {
+// The files of both sides; of trees, those of their linearization.
+std::pair<std::string, std::string> encoded_files(const EvaluatorInput& input) {
   const DataConfig& data = input.data;
   if (data.task == Task::translation) {
     return {text_path(input.text, data.source), text_path(input.text, data.target)};
@@ -85,7 +81,7 @@ std::string left_out_text(int64_t pairs) {
 class LossEvaluator final : public Evaluator {
  public:
   explicit LossEvaluator(const EvaluatorInput& input) : Evaluator(input) {
-    const auto [source, target] = text_files(input);
+    const auto [source, target] = encoded_files(input);
     const EncodedCorpus corpus = load_corpus({.source = source,
                                               .target = target,
                                               .tokenizers = input.tokenizers,

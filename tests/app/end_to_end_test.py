@@ -303,6 +303,19 @@ class EndToEnd(ProgramTest):
             after = {p: p.read_bytes() for p in run.rglob("*") if p.is_file() and not p.name.startswith("lock")}
             self.assertEqual(before, after)
 
+    def test_an_average_made_during_training_is_removed_at_its_end(self):
+        process = self.start("train", "small.json", "--run", "early", "--set", "train.steps=400")
+        saved = self.path / "early/checkpoints/step-00000014"
+        while not saved.exists() and process.poll() is None:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGSTOP)
+        self.attn("average", "early", "--last", "2")
+        self.assertTrue((self.path / "early/averaged").exists())
+        process.send_signal(signal.SIGCONT)
+        self.assertEqual(process.wait(timeout=120), 0, process.communicate()[1])
+        self.assertFalse((self.path / "early/averaged").exists())
+        self.assertIn("early/averaged", (self.path / "early/log.txt").read_text())
+
     def test_going_on_takes_old_averages_away_and_evaluators_follow_the_search(self):
         self.attn("train", "small.json", "--run", "longer", "--set", "train.steps=21")
         self.attn("average", "longer", "--last", "2")

@@ -561,6 +561,12 @@ class Sweeps(ProgramTest):
                       names=["whole: has the runs of the sweep sweep.json", "other/sweep.json", "--run"])
         self.assertEqual((self.path / "whole/sweep.json").read_bytes(), before)
 
+    def test_a_sweep_or_a_row_given_as_a_run_is_an_error_that_names_one(self):
+        self.whole()
+        for command in ("translate", "vocab"):
+            self.one_line(command, "whole", code=2, names=["whole: a sweep directory", "whole/base/seed-N"])
+            self.one_line(command, "whole/base", code=2, names=["whole/base: a row of a sweep", "whole/base/seed-3"])
+
     def test_a_row_without_the_evaluator_of_a_column_has_a_note(self):
         other = [dict(BASE["eval"][0], name="dev")]
         self.write("names.json", {"base": "base.json", "set": {"train": {"steps": 2}},
