@@ -1,16 +1,15 @@
 #include "app/sweep/expand.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cstdint>
+#include <string_view>
 
+#include "app/experiment/experiment.h"
 #include "base/edit_distance.h"
 #include "base/error.h"
 
 namespace attn {
 namespace {
-
-constexpr size_t kLongestName = 80;
 
 // {"a": {"b": value}} for "a.b".
 Json nested(const std::string& path, const Json& value) {
@@ -49,14 +48,6 @@ std::string grid_name(const std::string& path, const Json& value, size_t index) 
 }
 
 }  // namespace
-
-bool is_row_name(const std::string& name) {
-  const auto fits = [](unsigned char c) {
-    return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.' || c == '=' || c == '+';
-  };
-  return !name.empty() && name.size() <= kLongestName && name.front() != '.' &&
-         name.front() != '-' && std::all_of(name.begin(), name.end(), fits);
-}
 
 std::vector<ExpandedRow> expand(const SweepRow& row) {
   std::vector<ExpandedRow> rows = {{.row = row, .patches = {row.set}}};

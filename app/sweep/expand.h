@@ -5,15 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "app/sweep/plan.h"
+#include "app/sweep/sweep_file.h"
 
 namespace attn {
 
 /// Runs that a sweep may have, and rows that a grid may expand to.
 inline constexpr size_t kMostSweepRuns = 10'000;
-
-/// Whether a row's name can be a folder's: no separators, no white space, not hidden.
-bool is_row_name(const std::string& name);
 
 /// A row of the file, or one combination of its grid, and its patches on the base, in order.
 struct ExpandedRow {

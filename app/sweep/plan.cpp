@@ -1,7 +1,6 @@
 #include "app/sweep/plan.h"
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -11,12 +10,9 @@
 #include "app/experiment/nearest_option.h"
 #include "app/machine/shell.h"
 #include "app/sweep/expand.h"
-#include "app/sweep/slurm_time.h"
 #include "base/check.h"
 #include "base/edit_distance.h"
 #include "base/file.h"
-#include "base/format.h"
-#include "base/parse_number.h"
 #include "base/utf8.h"
 
 namespace attn {
@@ -25,57 +21,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int64_t kLargestSweepFile = 1 << 24;
-constexpr int64_t kMostSeeds = 10'000;
-// What a sweep keeps beside its rows.
-constexpr std::array<std::string_view, 10> kOwnNames = {
-    "cache",       "vocabulary", "submitted", "sweep.json", "report.md",
-    "report.html", "rows.csv",   "runs.csv",  "slurm.sh",   "sbatch.out"};
-
-std::string row_place(size_t i) {
-  std::string place = "rows[";
-  place += std::to_string(i);
-  return place + "]";
-}
-
-void validate_figures(const PaperFigures& figures, const std::string& place) {
-  for (const MetricFacts& facts : kMetrics) {
-    const double value = figures.figures[facts.metric];
-    require(value >= 0, place + "." + facts.key, value, "must be 0 (none) or more");
-  }
-  require(figures.params_m >= 0, place + ".params_m", figures.params_m, "must be 0 or more");
-  require(figures.flops >= 0, place + ".flops", figures.flops, "must be 0 or more");
-}
-
-// A size as sbatch reads it; empty: the site's default.
-bool is_slurm_memory(std::string size) {
-  if (size.empty()) return true;
-  if (std::string_view("KMGTkmgt").find(size.back()) != std::string_view::npos) size.pop_back();
-  return parse_number<int64_t>(size).value_or(-1) >= 0;
-}
-
-void validate_row(const SweepRow& row, const std::string& place) {
-  const std::string quoted = "\"" + row.name + "\"";
-  require(is_row_name(row.name), place + ".name", quoted,
-          "must be a directory name: letters, digits and . _ = + -, at most 80, no leading . or -");
-  const auto own = std::find(kOwnNames.begin(), kOwnNames.end(), row.name);
-  require(own == kOwnNames.end(), place + ".name", quoted,
-          "is the name of a file or folder of the sweep; choose another");
-  require(row.seeds >= 0 && row.seeds <= kMostSeeds, place + ".seeds", row.seeds,
-          "must be from 0 to 10000");
-  validate_figures(row.paper, place + ".paper");
-  require(row.set.is_object(), place + ".set", row.set.dump(), "must be an object");
-  require(row.grid.is_object(), place + ".grid", row.grid.dump(),
-          "must be an object of paths and arrays of values");
-  for (const char* key : {"base", "seed"}) {
-    require(!row.set.contains(key), place + ".set." + key, row.set.value(key, Json()).dump(),
-            std::string("belongs in \"") + (key[0] == 'b' ? "patch" : "seeds") + "\"");
-  }
-  for (const auto& [path, values] : row.grid.items()) {
-    require(path != "seed", place + ".grid.seed", values.dump(), "belongs in \"seeds\"");
-    require(values.is_array() && !values.empty(), place + ".grid." + path, values.dump(),
-            "must be an array of at least one value");
-  }
-}
 
 std::string place_of(const SweepRequest& request, const ExpandedRow& row) {
   return request.file.string() + ": row " + row.row.name;
@@ -238,38 +183,6 @@ std::string command_of(const SweepRequest& request) {
 }
 
 }  // namespace
-
-void SweepFile::validate() const {
-  require(!base.empty(), "base", "\"\"", "must be the path of a config, relative to this file");
-  require(seeds >= 1 && seeds <= kMostSeeds, "seeds", seeds, "must be from 1 to 10000");
-  require(set.is_object(), "set", set.dump(), "must be an object");
-  require(!set.contains("base"), "set.base", set.value("base", Json()).dump(),
-          "belongs in \"base\" or \"patch\"");
-  require(!rows.empty(), "rows", "[]", "must have at least one row; the first is the baseline");
-  require(paper_vocabulary >= 0, "paper_vocabulary", paper_vocabulary, "must be 0 or more");
-  require(slurm.notice >= 1, "slurm.notice", slurm.notice, "must be 1 second or more");
-  constexpr int64_t kEarliestNotice = 60;  // Slurm may send it a minute early
-  const auto limit = slurm_seconds(slurm.time);
-  require(!limit || *limit > slurm.notice + kEarliestNotice, "slurm.time", "\"" + slurm.time + "\"",
-          format("must exceed slurm.notice (%lld s) by more than a minute",
-                 static_cast<long long>(slurm.notice)));
-  require(is_slurm_memory(slurm.memory), "slurm.memory", "\"" + slurm.memory + "\"",
-          "must be a number of megabytes, or one with K, M, G or T, such as 16G");
-  require(slurm.cpus >= 0 && slurm.gpus >= 0 && slurm.at_once >= 0, "slurm", "a negative number",
-          "cpus, gpus and at_once must be 0 or more");
-  require(slurm.tasks >= 1, "slurm.tasks", slurm.tasks, "must be positive");
-  require(slurm.nodes >= 0 && slurm.nodes <= slurm.tasks, "slurm.nodes", slurm.nodes,
-          "must be from 0 to slurm.tasks");
-  require(slurm.gpus_per_task >= 0 && (slurm.gpus_per_task == 0 || slurm.gpus == 0),
-          "slurm.gpus_per_task", slurm.gpus_per_task,
-          "must be 0 or more, and 0 with slurm.gpus, which is per node");
-  for (size_t i = 0; i < rows.size(); ++i) validate_row(rows[i], row_place(i));
-  for (size_t i = 0; i < published.size(); ++i) {
-    const std::string place = format("published[%zu]", i);
-    require(!published[i].name.empty(), place + ".name", "\"\"", "must be the system's name");
-    validate_figures(published[i].paper, place + ".paper");
-  }
-}
 
 SweepPlan plan_sweep(const SweepRequest& request) {
   SweepPlan plan;

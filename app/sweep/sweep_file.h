@@ -1,0 +1,172 @@
+// A sweep: a JSON file with a base config and rows, such as Table 3 of the paper.
+//
+//   { "base": "multi30k/tiny.json",
+//     "rows": [ { "name": "base", "paper": { "ppl": 4.92, "bleu": 25.8, "params_m": 65 } },
+//               { "name": "B1", "set": { "model": { "d_k": 16 } }, "paper": { "ppl": 5.16 } },
+//               { "name": "heads", "grid": { "model.heads": [1, 4, 16] } } ] }
+//
+// The first row is the baseline of the comparison, but for rows that name another one.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/json_config.h"
+#include "report/metric.h"
+
+namespace attn {
+
+/// Seeds that a row may have.
+inline constexpr int64_t kMostSeeds = 10'000;
+
+/// The paper's results for a row; 0: none.
+struct PaperFigures {
+  PerMetric<double> figures;
+  double params_m = 0.0;
+  std::string params_note;
+  double flops = 0.0;
+
+  template <class Self, class Visit>
+  static void fields(Self& self, Visit&& visit) {
+    for (const MetricFacts& facts : kMetrics) {
+      visit(facts.key, self.figures[facts.metric], facts.meaning);
+    }
+    visit("params_m", self.params_m, "parameters in millions; checked if paper_vocabulary is set");
+    visit("params_note", self.params_note,
+          "why the parameters differ from the paper's; disables the check");
+    visit("flops", self.flops, "training FLOPs, for the table of costs");
+  }
+  bool operator==(const PaperFigures&) const = default;
+};
+
+struct SweepRow {
+  std::string name;
+  std::string about;
+  std::string group;
+  std::vector<std::string> patch;
+  Json set = Json::object();
+  Json grid = Json::object();
+  int64_t seeds = 0;
+  std::string baseline;
+  PaperFigures paper;
+
+  template <class Self, class Visit>
+  static void fields(Self& self, Visit&& visit) {
+    visit("name", self.name, "name of the row and of its directory");
+    visit("about", self.about, "description for the report");
+    visit(
+        "group", self.group,
+        "heading in the report, shared by the rows of a group; empty: by name or changed options");
+    visit("patch", self.patch, "config files merged into the base, relative to this file");
+    visit("set", self.set,
+          "merge patch on the base; null resets an option to its default; with another "
+          "model.architecture the \"model\" object replaces the base's");
+    visit("grid", self.grid, "option paths and their values: one row per combination");
+    visit("seeds", self.seeds, "runs with different seeds; 0: as given for the sweep");
+    visit("baseline", self.baseline,
+          "name of the row that this one is compared with; empty: the first row");
+    visit("paper", self.paper, "the paper's results, for the report");
+  }
+  bool operator==(const SweepRow&) const = default;
+};
+
+/// A system that is not trained, for the table of costs.
+struct PublishedSystem {
+  std::string name;
+  PaperFigures paper;
+
+  template <class Self, class Visit>
+  static void fields(Self& self, Visit&& visit) {
+    visit("name", self.name, "name of the system");
+    visit("paper", self.paper, "its published results");
+  }
+  bool operator==(const PublishedSystem&) const = default;
+};
+
+/// The evaluators of the report, by metric; empty: the first one of the kind.
+struct SweepMetrics {
+  PerMetric<std::string> evaluators;
+
+  template <class Self, class Visit>
+  static void fields(Self& self, Visit&& visit) {
+    for (const MetricFacts& facts : kMetrics) {
+      visit(facts.key, self.evaluators[facts.metric], "name of the evaluator to report");
+    }
+  }
+  bool operator==(const SweepMetrics&) const = default;
+};
+
+/// Resources of the Slurm job array (`attn sweep --slurm`). Empty and 0: the site's defaults.
+struct SlurmConfig {
+  std::string partition;
+  std::string time;
+  std::string account;
+  std::string memory;
+  int64_t cpus = 0;
+  int64_t gpus = 0;
+  int64_t tasks = 1;
+  int64_t nodes = 0;
+  int64_t gpus_per_task = 0;
+  int64_t at_once = 0;
+  int64_t notice = 120;
+  std::vector<std::string> options;
+  std::vector<std::string> setup;
+
+  template <class Self, class Visit>
+  static void fields(Self& self, Visit&& visit) {
+    visit("partition", self.partition, "--partition");
+    visit("time", self.time, "--time: limit per job; unfinished runs are requeued");
+    visit("account", self.account, "--account");
+    visit("memory", self.memory, "--mem");
+    visit("cpus", self.cpus, "--cpus-per-task; 0: the site's default");
+    visit("gpus", self.gpus, "--gpus-per-node; 0: none");
+    visit("tasks", self.tasks, "--ntasks: processes that train a run together (MPI)");
+    visit("nodes", self.nodes, "--nodes; 0: as Slurm places the tasks");
+    visit("gpus_per_task", self.gpus_per_task, "--gpus-per-task; 0: none");
+    visit("at_once", self.at_once, "maximum number of array jobs at a time; 0: all");
+    visit("notice", self.notice, "seconds before the time limit at which a run saves and stops");
+    visit("options", self.options, "additional #SBATCH options, such as \"--qos=long\"");
+    visit("setup", self.setup, "shell commands before the run, such as \"module load cuda\"");
+  }
+  bool operator==(const SlurmConfig&) const = default;
+};
+
+struct SweepFile {
+  std::string about;
+  std::string base;
+  std::vector<std::string> patch;
+  Json set = Json::object();
+  int64_t seeds = 1;
+  int64_t paper_vocabulary = 0;
+  SweepMetrics metrics;
+  std::vector<SweepRow> rows;
+  std::vector<PublishedSystem> published;
+  SlurmConfig slurm;
+
+  template <class Self, class Visit>
+  static void fields(Self& self, Visit&& visit) {
+    visit("about", self.about, "free text: command, training time, expected result");
+    visit("base", self.base, "base config of all rows, relative to this file");
+    visit("patch", self.patch, "config files merged into the base, relative to this file");
+    visit("set", self.set, "merge patch on the base, for all rows");
+    visit("seeds", self.seeds,
+          "runs per row, with seeds s, s + 1, … from the base config's seed s");
+    visit("paper_vocabulary", self.paper_vocabulary,
+          "vocabulary size at which parameters are checked against the paper's; 0: no check");
+    visit("metrics", self.metrics, "evaluators to report");
+    visit("rows", self.rows,
+          "rows; the first one is the baseline of the comparison, but for rows that name another");
+    visit("published", self.published,
+          "systems with published results only, below the rows in the report's table of costs");
+    visit("slurm", self.slurm, "resources of the Slurm job array");
+  }
+  bool operator==(const SweepFile&) const = default;
+  /// Throws ConfigError naming the first invalid key.
+  void validate() const;
+};
+
+/// Whether a row's name can be a folder's: no separators, no white space, not hidden.
+bool is_row_name(const std::string& name);
+
+}  // namespace attn
