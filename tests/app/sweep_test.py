@@ -553,12 +553,12 @@ class Sweeps(ProgramTest):
 
     def test_the_directory_of_another_sweep_is_an_error(self):
         self.whole()
-        (self.path / "other").mkdir()
+        (self.path / "namesake").mkdir()
         before = (self.path / "whole/sweep.json").read_bytes()
-        self.write("other/base.json", BASE)
-        self.write("other/sweep.json", SWEEP)
-        self.one_line("sweep", "other/sweep.json", "--run", "whole", code=2,
-                      names=["whole: has the runs of the sweep sweep.json", "other/sweep.json", "--run"])
+        self.write("namesake/base.json", BASE)
+        self.write("namesake/sweep.json", SWEEP)
+        self.one_line("sweep", "namesake/sweep.json", "--run", "whole", code=2,
+                      names=["whole: has the runs of the sweep sweep.json", "namesake/sweep.json", "--run"])
         self.assertEqual((self.path / "whole/sweep.json").read_bytes(), before)
 
     def test_a_sweep_or_a_row_given_as_a_run_is_an_error_that_names_one(self):
