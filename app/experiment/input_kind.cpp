@@ -144,6 +144,15 @@ void require_no_run(const fs::path& path) {
   }
 }
 
+void require_no_other_sweep(const fs::path& path, const fs::path& source) {
+  if (!is_sweep_directory(path)) return;
+  const fs::path other = sweep_source(path);
+  std::error_code error;  // one that has been moved or deleted, or is relative to another directory
+  if (!fs::exists(other, error) || fs::equivalent(other, source, error)) return;
+  throw ConfigError(path.string() + ": has the runs of the sweep " + other.string() + "; give " +
+                    source.string() + " another directory with --run");
+}
+
 void require_no_config(const fs::path& path) {
   const Json json = json_of(path);
   if (path.filename() == kConfigFile && is_run(path.parent_path())) {

@@ -41,6 +41,10 @@ void require_no_sweep(const std::filesystem::path& path);
 /// Throws ConfigError if `path`, where a sweep is to be trained, is a run or a file.
 void require_no_run(const std::filesystem::path& path);
 
+/// Throws ConfigError if `path`, where the sweep file `source` is to be trained, has the runs of
+/// another one that still exists.
+void require_no_other_sweep(const std::filesystem::path& path, const std::filesystem::path& source);
+
 /// Throws ConfigError if `path`, expected to be a run, is a config, a sweep file, a sweep directory
 /// or the directory of a row. Names a run inside.
 void require_no_config(const std::filesystem::path& path);

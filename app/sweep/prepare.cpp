@@ -111,19 +111,6 @@ Json describe(const SweepPlan& plan) {
           {"rows", rows}};
 }
 
-// Throws ConfigError if the directory has the runs of another sweep file.
-void require_own_directory(const SweepPlan& plan) {
-  const fs::path kept = plan.directory / kSweepFile;
-  if (!fs::exists(kept)) return;
-  const Json described = Json::parse(read_file(kept), nullptr, /*allow_exceptions=*/false);
-  if (!described.is_object() || !described.value("source", Json()).is_string()) return;
-  const fs::path source = described["source"].get<std::string>();
-  std::error_code error;  // one that has been moved or deleted, or is relative to another directory
-  if (!fs::exists(source, error) || fs::equivalent(source, plan.source, error)) return;
-  throw ConfigError(plan.directory.string() + ": has the runs of the sweep " + source.string() +
-                    "; give " + plan.source.string() + " another directory with --run");
-}
-
 void write_if_changed(const fs::path& path, const std::string& text) {
   if (!fs::exists(path) || read_file(path) != text) write_file_atomically(path, text);
 }
@@ -152,7 +139,6 @@ void prepare_sweep(SweepPlan& plan, const Log& log) {
     }
   }
   make_directories(plan.directory);
-  require_own_directory(plan);
   write_if_changed(plan.directory / kSweepFile, describe(plan).dump(2) + "\n");
   TextHashes hashes(hash_cache_file(plan.directory));
   for (PlannedRun& run : plan.runs) {

@@ -88,6 +88,7 @@ int sweep(const SweepOptions& options, const Context& context) {
     return 0;
   }
   require_no_run(plan.directory);
+  require_no_other_sweep(plan.directory, plan.source);
   check_parameters(plan);
   if (!options.collection.empty()) {
     if (fs::exists(options.collection) && !fs::is_directory(options.collection)) {

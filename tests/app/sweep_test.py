@@ -555,7 +555,7 @@ class Sweeps(ProgramTest):
         self.whole()
         (self.path / "namesake").mkdir()
         before = (self.path / "whole/sweep.json").read_bytes()
-        self.write("namesake/base.json", BASE)
+        self.write("namesake/base.json", dict(BASE, train=dict(BASE["train"], learning_rate=0.001)))
         self.write("namesake/sweep.json", SWEEP)
         self.one_line("sweep", "namesake/sweep.json", "--run", "whole", code=2,
                       names=["whole: has the runs of the sweep sweep.json", "namesake/sweep.json", "--run"])
