@@ -104,8 +104,9 @@ class Sweeps(ProgramTest):
         self.whole()
         changed = json.loads(json.dumps(SWEEP))
         changed["rows"][1]["set"]["model"]["d_ff"] = 128
-        self.write("changed.json", changed)
-        error = self.attn("sweep", "changed.json", "--run", "whole", code=2).stderr
+        self.write("sweep.json", changed)
+        self.addCleanup(self.write, "sweep.json", SWEEP)
+        error = self.attn("sweep", "sweep.json", "--run", "whole", code=2).stderr
         self.assertIn("E/seed-3 (model.d_ff)", error)
         self.assertEqual(len(error.strip().splitlines()), 1)
 
