@@ -99,6 +99,18 @@ int64_t take_collected(const SweepPlan& plan, const fs::path& collection) {
   return taken;
 }
 
+std::optional<fs::path> finished_run(const PlannedRun& run, const fs::path& collection) {
+  const RunStage stage = inspect_run(run).stage;
+  if (stage == RunStage::finished) return run.directory;
+  if (stage != RunStage::waiting || collection.empty()) return std::nullopt;
+  const fs::path place = place_of(run, collection);
+  if (!RunDirectory(place).has_config() || !finished_result(place, run.experiment.train) ||
+      !row_conflicts(place, run.experiment).empty()) {
+    return std::nullopt;
+  }
+  return place;
+}
+
 void collect_run(const PlannedRun& run, const fs::path& collection) {
   const fs::path place = place_of(run, collection);
   if (inspect_run(run).stage != RunStage::finished) return;

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 
 #include "app/sweep/plan.h"
 
@@ -16,6 +17,12 @@ namespace attn {
 /// Throws ConfigError if a run of the collection was trained with another config than its row has,
 /// and DataError if a file is damaged or cannot be copied.
 int64_t take_collected(const SweepPlan& plan, const std::filesystem::path& collection);
+
+/// The directory with the results of a planned run: its own, or one in the collection (which may be
+/// empty: none); std::nullopt if the run is not finished, or with another config than its row has
+/// now. Throws DataError for an invalid result.
+std::optional<std::filesystem::path> finished_run(const PlannedRun& run,
+                                                  const std::filesystem::path& collection);
 
 /// Adds a run to the collection if it is finished and not yet there, with its vocabularies; that of
 /// a shorter training (train.steps) is replaced.

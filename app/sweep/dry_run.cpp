@@ -9,6 +9,7 @@
 #include "app/experiment/config_difference.h"
 #include "app/experiment/head_widths.h"
 #include "app/experiment/progress.h"
+#include "app/sweep/collection.h"
 #include "app/sweep/planned_power.h"
 #include "app/sweep/schedule.h"
 #include "base/error.h"
@@ -89,25 +90,31 @@ void print_rows(const SweepPlan& plan, const std::vector<std::optional<RowCost>>
 // Totals over all runs whose row was measured or predicted.
 struct Totals {
   double flops = 0.0;
-  double seconds = 0.0;   ///< until the last run ends
-  bool invented = false;  ///< some text is missing
-  std::string measured;   ///< names of rows
+  double seconds = 0.0;       ///< until the last run ends
+  int64_t finished = 0;       ///< runs
+  double seconds_left = 0.0;  ///< until the last of the others ends
+  bool invented = false;      ///< some text is missing
+  std::string measured;       ///< names of rows
   bool predicted = false;
 };
 
 Totals totals_of(const SweepPlan& plan, const std::vector<std::optional<RowCost>>& costs,
-                 int64_t jobs) {
+                 int64_t jobs, const std::filesystem::path& collection) {
   Totals totals;
-  std::vector<double> seconds;
+  std::vector<double> seconds, unfinished;
   for (const size_t i : start_order(plan)) {
     const PlannedRun& run = plan.runs[i];
+    const bool finished = finished_run(run, collection).has_value();
+    if (finished) ++totals.finished;
     const auto& cost = costs[run.row];
     if (!cost) continue;
     const int64_t steps = run.experiment.train.steps;
     totals.flops += static_cast<double>(steps) * cost->step.flops_per_update;
     seconds.push_back(cost->run_seconds(steps));
+    if (!finished) unfinished.push_back(seconds.back());
   }
   totals.seconds = makespan({}, seconds, jobs);
+  totals.seconds_left = makespan({}, unfinished, jobs);
   for (size_t i = 0; i < costs.size(); ++i) {
     if (!costs[i]) continue;
     totals.invented |= !costs[i]->step.real_data;
@@ -119,14 +126,21 @@ Totals totals_of(const SweepPlan& plan, const std::vector<std::optional<RowCost>
 }
 
 void print_totals(const SweepPlan& plan, const std::vector<std::optional<RowCost>>& costs,
-                  const std::optional<CostOptions>& options) {
-  const Totals totals = totals_of(plan, costs, options ? options->jobs : 1);
+                  const std::optional<CostOptions>& options,
+                  const std::filesystem::path& collection) {
+  const Totals totals = totals_of(plan, costs, options ? options->jobs : 1, collection);
   std::printf("%zu runs", plan.runs.size());
   if (options) {
     std::printf(", %.2g FLOPs, %s with %lld at a time", totals.flops,
                 duration_text(totals.seconds).c_str(), static_cast<long long>(options->jobs));
   }
   std::printf(", in %s\n", plan.directory.c_str());
+  if (totals.finished > 0) {
+    std::printf("(%lld of the runs %s finished", static_cast<long long>(totals.finished),
+                totals.finished == 1 ? "is" : "are");
+    if (options) std::printf("; the others take %s", duration_text(totals.seconds_left).c_str());
+    std::printf(")\n");
+  }
   if (totals.predicted) {
     std::printf(
         "(~: predicted from FLOPs and the measured rows: %s; --budget 0 measures "
@@ -137,7 +151,7 @@ void print_totals(const SweepPlan& plan, const std::vector<std::optional<RowCost
     std::printf(
         "(the training text is missing: estimated from synthetic pairs, median 22 tokens)\n");
   }
-  if (const std::string power = planned_power(plan); !power.empty()) {
+  if (const std::string power = planned_power(plan, collection); !power.empty()) {
     std::printf("(%s)\n", power.c_str());
   }
   if (plan.file.paper_vocabulary > 0) {
@@ -169,7 +183,8 @@ void check_parameters(const SweepPlan& plan) {
                     "; correct the row, or explain it in paper.params_note");
 }
 
-void dry_run(const SweepPlan& plan, const std::optional<CostOptions>& options) {
+void dry_run(const SweepPlan& plan, const std::optional<CostOptions>& options,
+             const std::filesystem::path& collection) {
   MeasuredCosts costs;
   if (options) {
     costs = measure_costs(plan, *options);
@@ -177,7 +192,7 @@ void dry_run(const SweepPlan& plan, const std::optional<CostOptions>& options) {
     costs.rows.resize(plan.rows.size());
   }
   print_rows(plan, costs.rows);
-  print_totals(plan, costs.rows, options);
+  print_totals(plan, costs.rows, options, collection);
   print_width_notes(plan);
   if (!costs.failures.empty()) throw DataError("not measured: " + costs.failures);
   check_parameters(plan);

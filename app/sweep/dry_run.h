@@ -1,6 +1,7 @@
 // The dry run: cost estimates of a sweep.
 #pragma once
 
+#include <filesystem>
 #include <optional>
 
 #include "app/sweep/measured_costs.h"
@@ -14,8 +15,10 @@ namespace attn {
 void check_parameters(const SweepPlan& plan);
 
 /// Prints for each row the parameters (and the paper's), training FLOPs, estimated time and memory
-/// and the differences from the first row; then the totals. std::nullopt: measures nothing, so that
-/// FLOPs, time and memory are unknown. Throws as check_parameters, after printing.
-void dry_run(const SweepPlan& plan, const std::optional<CostOptions>& options);
+/// and the differences from the first row; then the totals, and those of the runs that are not yet
+/// finished in the sweep directory or the collection (empty: none). std::nullopt: measures nothing,
+/// so that FLOPs, time and memory are unknown. Throws as check_parameters, after printing.
+void dry_run(const SweepPlan& plan, const std::optional<CostOptions>& options,
+             const std::filesystem::path& collection);
 
 }  // namespace attn

@@ -6,7 +6,7 @@
 
 #include "app/experiment/resume.h"
 #include "app/experiment/run_result.h"
-#include "app/sweep/status.h"
+#include "app/sweep/collection.h"
 #include "base/format.h"
 #include "report/seed_tests.h"
 
@@ -15,13 +15,15 @@ namespace {
 
 // For each metric the rows of a sweep that train their own weights, as far as they are finished.
 PerMetric<std::vector<SeedMean>> finished_rows(const SweepPlan& plan,
-                                               const std::vector<size_t>& trainings) {
+                                               const std::vector<size_t>& trainings,
+                                               const std::filesystem::path& collection) {
   PerMetric<std::vector<std::vector<double>>> scores;
   for (const MetricFacts& facts : kMetrics) scores[facts.metric].resize(plan.rows.size());
   for (const PlannedRun& run : plan.runs) {
     if (trainings[run.row] != run.row) continue;
-    if (inspect_run(run).stage != RunStage::finished) continue;  // its config may be another
-    const auto result = read_result(run.directory);
+    const auto directory = finished_run(run, collection);
+    if (!directory) continue;
+    const auto result = read_result(*directory);
     if (!result) continue;
     for (const MetricFacts& facts : kMetrics) {
       const auto score = result->score(plan.metrics.evaluators[facts.metric], facts.key);
@@ -39,7 +41,7 @@ PerMetric<std::vector<SeedMean>> finished_rows(const SweepPlan& plan,
 
 }  // namespace
 
-std::string planned_power(const SweepPlan& plan) {
+std::string planned_power(const SweepPlan& plan, const std::filesystem::path& collection) {
   std::vector<int64_t> seeds(plan.rows.size(), 0);
   for (const PlannedRun& run : plan.runs) ++seeds[run.row];
   std::vector<size_t> baselines;
@@ -56,7 +58,7 @@ std::string planned_power(const SweepPlan& plan) {
       "between seeds can be detected (power 0.8 at the level 0.05)",
       static_cast<long long>(planned->baseline_seeds), static_cast<long long>(planned->seeds),
       planned->deviations);
-  const PerMetric<std::vector<SeedMean>> finished = finished_rows(plan, trainings);
+  const PerMetric<std::vector<SeedMean>> finished = finished_rows(plan, trainings, collection);
   double degrees = 0.0;
   std::string differences;
   for (const MetricFacts& facts : kMetrics) {

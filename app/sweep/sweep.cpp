@@ -79,21 +79,21 @@ int sweep(const SweepOptions& options, const Context& context) {
   }
   SweepPlan plan = plan_sweep(options.request);
   if (options.jobs < 1) throw ConfigError("--jobs: must be 1 or more");
+  if (fs::exists(options.collection) && !fs::is_directory(options.collection)) {
+    throw ConfigError("--collect " + options.collection.string() + ": a file; give a directory");
+  }
   if (options.dry_run) {
     CostOptions cost = options.cost;
     cost.device = context.device.is_cuda() ? "cuda" : "cpu";
     cost.threads = torch::get_num_threads();
     cost.jobs = std::min(options.jobs, static_cast<int64_t>(plan.runs.size()));
-    dry_run(plan, options.no_measure ? std::nullopt : std::optional(cost));
+    dry_run(plan, options.no_measure ? std::nullopt : std::optional(cost), options.collection);
     return 0;
   }
   require_no_run(plan.directory);
   require_no_other_sweep(plan.directory, plan.source);
   check_parameters(plan);
   if (!options.collection.empty()) {
-    if (fs::exists(options.collection) && !fs::is_directory(options.collection)) {
-      throw ConfigError("--collect " + options.collection.string() + ": a file; give a directory");
-    }
     if (const int64_t taken = take_collected(plan, options.collection); taken > 0) {
       std::cerr << taken
                 << (taken == 1 ? " finished run taken from " : " finished runs taken from ")

@@ -215,8 +215,20 @@ class Sweeps(ProgramTest):
             self.assertEqual(done.returncode, 3, done.stderr)
         self.assertRegex(out, r"with 2 seeds of the baseline and 1 of a row, a difference of [\d.]+ standard deviations")
         self.whole()
-        again = self.attn("sweep", "sweep.json", "--run", "whole", "--dry-run", "--no-measure").stdout
-        self.assertRegex(again, r": [\d.]+ PPL(, [\d.]+ BLEU)? by the finished runs, whose deviation has 1 degree of freedom")
+        def planned(*arguments):
+            return self.attn("sweep", "sweep.json", "--dry-run", "--no-measure", *arguments).stdout
+        known = r": [\d.]+ PPL(, [\d.]+ BLEU)? by the finished runs, whose deviation has 1 degree of freedom"
+        again = planned("--run", "whole")
+        self.assertRegex(again, known)
+        self.assertIn("(3 of the runs are finished)", again)
+        self.assertNotIn("finished", planned("--run", "dry"))
+        self.attn("sweep", "sweep.json", "--run", "whole", "--collect", "dry-collected")
+        elsewhere = planned("--run", "dry", "--collect", "dry-collected")
+        self.assertRegex(elsewhere, known)
+        self.assertIn("(3 of the runs are finished)", elsewhere)
+        self.assertFalse((self.path / "dry").exists())
+        changed = planned("--run", "dry", "--collect", "dry-collected", "--set", "model.d_ff=128")
+        self.assertNotIn("finished", changed)
 
     def corpus(self, name, wrong=False):
         """A copy of the corpus under another name, its training target cut short or not; returns the config."""
