@@ -39,10 +39,10 @@ its training) or from another file:
 - On the command line `--set PATH=VALUE` changes one option: `--set model.heads=8`,
   `--set 'data.silver=["a.ptb"]'`. `translate` and `parse` take the options of [search](#search) and
   [runtime](#runtime) without the section: `--set beam=5`.
-- Some options are tags, on which other options depend: `data.task`, `data.tokenizer`,
-  `model.architecture`, the `kind` of a mixer, `train.schedule`, `train.optimizer` and the `kind` of
-  an evaluator. A patch that changes a tag removes the options that the new value does not
-  have; one that changes `model.architecture` replaces the whole object `model`.
+- Some options are discriminators, which decide which other options exist: `data.task`,
+  `data.tokenizer`, `model.architecture`, the `kind` of a mixer, `train.schedule`, `train.optimizer`
+  and the `kind` of an evaluator. A patch that changes one removes the options that the new value
+  does not have; one that changes `model.architecture` replaces the whole object `model`.
 - An unknown key, a wrong type or an invalid choice is an error with its path and the nearest valid
   name.
 

@@ -34,7 +34,7 @@ def main():
     parser.add_argument("--loss", default="valid")
     parser.add_argument("--bleu", default="test2016")
     arguments = parser.parse_args()
-    print("| row | Δ PPL, scored weights | Δ PPL, last weights | Δ BLEU | BP | Δ BLEU / BP |")
+    print("| row | Δ PPL, scored weights | Δ PPL, final weights | Δ BLEU | BP | Δ BLEU / BP |")
     print("| --- | ---: | ---: | ---: | ---: | ---: |")
     base = None
     for row in json.loads(arguments.sweep.read_text(encoding="utf8"))["rows"]:

@@ -1,12 +1,27 @@
 #!/usr/bin/env python3
-"""A sweep as a job array under a real slurmctld and slurmd, on this machine alone.
+"""A sweep as a job array under a real slurmctld and slurmd on this machine.
 
     python3 tests/app/slurm_test.py path/to/attn
 
-Needs root and Debian's packages munge, slurmctld, slurmd and slurm-client; is skipped, with a message, where they are
-not there or where a munged or a slurmctld runs already. Everything lives in a temporary directory. The second job's
-training is stopped until its time limit is near: it must be queued again and go on from what it saved. A run of two
-tasks is trained by two processes; it is notified, too.
+Needs root and Debian's packages munge, slurmctld, slurmd and slurm-client (tested with Debian 12's Slurm 22.05). It is
+skipped, with a message, if they are missing or if a slurmctld is already running. The test starts its own munged,
+slurmctld and slurmd; all files are in a temporary directory.
+
+If the build includes MPI, it first trains one run with two tasks, which is notified, saves a checkpoint and resumes.
+Then it submits two rows with a time limit of two minutes and a notice of 20 s, and waits for both results. The training
+of the row long is paused until its time limit is near: the run must save when notified, be requeued and resume from its
+checkpoint. The queue is printed whenever it changes, then the report's table:
+
+    a run of two tasks was stopped and resumed
+    Submitted batch job 2
+    09:11:26 2_[0-1] PD
+    09:11:27 2_0 R | 2_1 R
+    09:11:31 2_1 R
+    09:12:42 2_1 PD
+    09:13:12 2_1 R
+    09:14:42 2_1 PD
+    09:15:11 2_1 R
+    the row long took 3 jobs
 """
 import contextlib
 import json
