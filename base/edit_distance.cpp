@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/unicode.h"
+
 namespace attn {
 
 int64_t edit_distance(std::string_view a, std::string_view b) {
@@ -24,11 +26,27 @@ int64_t edit_distance(std::string_view a, std::string_view b) {
   return last[b.size()];
 }
 
+namespace {
+
+std::string listed(std::span<const std::string> choices) {
+  std::string all;
+  for (size_t i = 0; i < choices.size(); ++i) all += (i ? ", " : "") + choices[i];
+  return all;
+}
+
+}  // namespace
+
 std::string nearest(std::string_view word, std::span<const std::string> choices) {
+  constexpr size_t kShortestPrefix = 3;
+  const std::string written = to_lower(word);
   std::string best;
   int64_t best_distance = static_cast<int64_t>(word.size()) / 3 + 2;  // exclusive maximum
+  if (word.size() < 5) best_distance = 2;  // of a short word, two edits leave little
   for (const auto& choice : choices) {
-    const int64_t distance = edit_distance(word, choice);
+    const std::string name = to_lower(choice);
+    const bool begun = written.size() >= kShortestPrefix && name.starts_with(written);
+    const int64_t edits = edit_distance(written, name);
+    const int64_t distance = begun ? std::min<int64_t>(edits, 1) : edits;
     if (distance < best_distance) {
       best_distance = distance;
       best = choice;
@@ -39,10 +57,13 @@ std::string nearest(std::string_view word, std::span<const std::string> choices)
 
 std::string suggestion(std::string_view word, std::span<const std::string> choices) {
   const std::string near = nearest(word, choices);
-  if (!near.empty()) return "; did you mean " + near + "?";
-  std::string all = "; one of: ";
-  for (size_t i = 0; i < choices.size(); ++i) all += (i ? ", " : "") + choices[i];
-  return all;
+  return near.empty() ? "; one of: " + listed(choices) : "; did you mean " + near + "?";
+}
+
+std::string suggestion_of_all(std::string_view word, std::span<const std::string> choices) {
+  const std::string near = nearest(word, choices);
+  if (near.empty()) return "; one of: " + listed(choices);
+  return "; did you mean " + near + "? One of: " + listed(choices);
 }
 
 }  // namespace attn

@@ -15,7 +15,7 @@ struct EnumName {
 };
 
 /// Specialize for an enum with `static constexpr auto values = std::to_array<EnumName<E>>({…})`,
-/// and `former` likewise for names in configs of earlier versions.
+/// and `deprecated` likewise for names that configs of earlier versions have.
 template <class E>
 struct EnumNames;
 

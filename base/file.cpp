@@ -204,6 +204,11 @@ fs::path make_temporary_file(const fs::path& path) {
   }
 }
 
+void commit_file(const fs::path& temporary, const fs::path& path) {
+  if (::rename(temporary.c_str(), path.c_str()) != 0) fail("write", path, errno);
+  sync_parent(path);
+}
+
 void require_regular_file(const fs::path& path) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
@@ -254,10 +259,10 @@ Destination destination_of(const fs::path& path) {
   if (fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status)) {
     return {.path = path, .special = true};
   }
-  constexpr int kMostLinks = 40;  // as Linux
+  constexpr int kMaxLinks = 40;  // as Linux
   fs::path target = path;
   for (int links = 0; fs::is_symlink(fs::symlink_status(target, error)); ++links) {
-    if (links == kMostLinks) fail("write", path, ELOOP);
+    if (links == kMaxLinks) fail("write", path, ELOOP);
     // An absolute link replaces the whole path.
     target = target.parent_path() / fs::read_symlink(target, error);
     if (error) fail("write", path, error.value());
@@ -271,12 +276,11 @@ void write_file_atomically(const fs::path& name, std::string_view content) {
   const fs::path temporary = make_temporary_file(path);
   try {
     write_synced(temporary, content, path);
-    if (::rename(temporary.c_str(), path.c_str()) != 0) fail("write", path, errno);
+    commit_file(temporary, path);
   } catch (...) {
     ::unlink(temporary.c_str());
     throw;
   }
-  sync_parent(path);
 }
 
 MappedFile::MappedFile(const fs::path& path) {

@@ -32,6 +32,10 @@ std::string temporary_suffix();
 /// Creates an empty file next to `path`, with a temporary_suffix. Throws DataError.
 std::filesystem::path make_temporary_file(const std::filesystem::path& path);
 
+/// Renames a temporary file, whose content is synced, to its final name, which then lasts, too.
+/// Throws DataError.
+void commit_file(const std::filesystem::path& temporary, const std::filesystem::path& path);
+
 /// Creates a directory and its parents, unless it exists. Throws DataError.
 void make_directories(const std::filesystem::path& path);
 
@@ -43,7 +47,7 @@ struct Destination {
   bool special = false;
 };
 
-/// Throws DataError for a circle of symbolic links.
+/// Throws DataError for a cycle of symbolic links.
 Destination destination_of(const std::filesystem::path& path);
 
 /// Writes to a temporary file, syncs and renames it: readers see the old or the new file. Devices

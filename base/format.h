@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <cstdarg>
+#include <cstdint>
 #include <cstdio>
 #include <string>
 
@@ -30,6 +31,12 @@ format(const char* pattern, ...) {
 inline std::string significant(double value, int digits) {
   const bool large = std::isfinite(value) && std::abs(value) >= std::pow(10.0, digits) - 0.5;
   return large ? format("%.0f", value) : format("%.*g", digits, value);
+}
+
+/// "1 line", "2 lines"; `plural` if it is not the noun with an s.
+inline std::string counted(int64_t count, const std::string& noun, const std::string& plural = "") {
+  const std::string several = plural.empty() ? noun + "s" : plural;
+  return std::to_string(count) + " " + (count == 1 ? noun : several);
 }
 
 }  // namespace attn

@@ -84,10 +84,14 @@ Json parse_json(std::string_view text, const std::string& name) {
     if (const size_t at = why.find(": "); at != std::string::npos) why = why.substr(at + 2);
     throw ConfigError(name + ":" + position(text, error.byte ? error.byte - 1 : 0) +
                       ": not JSON: " + why);
-  } catch (const Json::exception& error) {  // a number out of range
+  } catch (const Json::exception& error) {  // a number out of range, which the message quotes
     std::string why = error.what();
     if (const size_t at = why.find("] "); at != std::string::npos) why = why.substr(at + 2);
-    throw ConfigError(name + ": " + why);
+    const size_t open = why.find('\''), close = why.rfind('\'');
+    const size_t at =
+        close > open ? text.find(why.substr(open + 1, close - open - 1)) : std::string_view::npos;
+    throw ConfigError(name + (at == std::string_view::npos ? "" : ":" + position(text, at)) + ": " +
+                      why);
   }
 }
 

@@ -125,8 +125,8 @@ void read_any(T& out, const Json& json, const std::string& place) {
         return;
       }
     }
-    if constexpr (requires { EnumNames<T>::former; }) {
-      for (const auto& entry : EnumNames<T>::former) {
+    if constexpr (requires { EnumNames<T>::deprecated; }) {
+      for (const auto& entry : EnumNames<T>::deprecated) {
         if (entry.name == word) {
           out = entry.value;
           return;
@@ -134,7 +134,7 @@ void read_any(T& out, const Json& json, const std::string& place) {
       }
     }
     throw ConfigError(place + ": \"" + word + "\" is not a choice" +
-                      suggestion(word, enum_choices<T>()));
+                      suggestion_of_all(word, enum_choices<T>()));
   } else if constexpr (IsVector<T>::value) {
     if (!json.is_array()) wrong_type(place, json, "an array");
     out.clear();

@@ -26,7 +26,7 @@ struct ConfigSchema {
     std::vector<std::pair<std::string, Json>> alternatives;  ///< with all options' defaults
   };
   std::vector<Tag> tags;
-  std::map<std::string, ConfigSchema> inner;  ///< of fields that are structs, or arrays of structs
+  std::map<std::string, ConfigSchema> inner;  ///< for fields that are structs or arrays of them
 };
 
 /// Applies the assignment `a.b.c=value` to `json`, like apply_patch. The value is JSON if it parses

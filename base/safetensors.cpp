@@ -214,8 +214,8 @@ std::vector<int64_t> read_sizes(const nlohmann::json& entry, const char* key) {
   }
   std::vector<int64_t> sizes;
   for (const auto& item : *found) {
-    constexpr auto most = static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
-    if (!item.is_number_unsigned() || item.get<uint64_t>() > most) {
+    constexpr auto max = static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
+    if (!item.is_number_unsigned() || item.get<uint64_t>() > max) {
       throw Broken{std::string("its ") + key + " is not made of sizes"};
     }
     sizes.push_back(item.get<int64_t>());

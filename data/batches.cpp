@@ -189,7 +189,7 @@ std::vector<Batch> sequential_batches(const EncodedCorpus& corpus, int64_t batch
 
 Batch largest_batch(const EncodedCorpus& corpus, int64_t batch_tokens) {
   const auto sorted = all_sorted(corpus);
-  std::pair<int64_t, int64_t> most{-1, -1};
+  std::pair<int64_t, int64_t> max_tokens{-1, -1};
   std::span<const uint32_t> largest;
   cut_batches(corpus, sorted, batch_tokens, [&](size_t begin, size_t end) {
     const auto ids = std::span(sorted).subspan(begin, end - begin);
@@ -198,8 +198,8 @@ Batch largest_batch(const EncodedCorpus& corpus, int64_t batch_tokens) {
       tokens.first += corpus.target_length(id) + 1;
       tokens.second += corpus.source_length(id) + 1;
     }
-    if (tokens <= most) return;
-    most = tokens;
+    if (tokens <= max_tokens) return;
+    max_tokens = tokens;
     largest = ids;
   });
   return make_batch(corpus, largest);

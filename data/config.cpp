@@ -37,18 +37,18 @@ void require_file(const std::string& field, const std::string& path) {
 
 void DataConfig::validate() const {
   // Larger values are probably typos.
-  constexpr int64_t most = int64_t{1} << 30;
+  constexpr int64_t max = int64_t{1} << 30;
   require(vocab_size > 0, "data.vocab_size", vocab_size, "must be positive");
   require(vocab_size >= 4, "data.vocab_size", vocab_size,
           "must be at least 4: <unk>, BOS and EOS are three of them");
-  require(vocab_size <= most, "data.vocab_size", vocab_size, "must be at most 2^30");
+  require(vocab_size <= max, "data.vocab_size", vocab_size, "must be at most 2^30");
   require(!shared_vocabulary || target_model.empty() || target_model == source_model,
           "data.target_model", target_model,
           "must be empty or equal source_model with data.shared_vocabulary");
   require(task != Task::parsing || !shared_vocabulary, "data.shared_vocabulary", "true",
           "must be false for parsing: words and tree symbols are different vocabularies");
   require(task == Task::parsing || silver.empty(), "data.silver", "[…]",
-          "requires data.task parsing");
+          "requires data.task=parsing");
   require(silver_ratio >= 0 && silver_ratio <= 1000, "data.silver_ratio", silver_ratio,
           "must be from 0 to 1000");
   require_sources();
@@ -60,9 +60,9 @@ void DataConfig::validate() const {
           character_coverage, "must be above 0 and at most 1");
   require(min_frequency >= 1, "data.min_frequency", min_frequency, "must be at least 1");
   require(max_length >= 2, "data.max_length", max_length, "must be at least 2: one token and EOS");
-  require(max_length <= most, "data.max_length", max_length, "must be at most 2^30");
+  require(max_length <= max, "data.max_length", max_length, "must be at most 2^30");
   require(batch_tokens > 0, "data.batch_tokens", batch_tokens, "must be positive");
-  require(batch_tokens <= most, "data.batch_tokens", batch_tokens, "must be at most 2^30");
+  require(batch_tokens <= max, "data.batch_tokens", batch_tokens, "must be at most 2^30");
 }
 
 void DataConfig::require_sources() const {

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/new_file.h"
 #include "data/corpus_file.h"
 #include "data/source_features.h"
 

@@ -95,7 +95,7 @@ class EncodedCorpus {
   std::span<const uint64_t> offsets_;
   std::span<const uint64_t> lines_;
   int64_t pairs_ = 0;
-  int64_t sequences_ = 2;  // of a pair
+  int64_t sequences_ = 2;  // per pair
   bool wide_ = false;
   Vocabularies vocabularies_;
   CorpusReport report_;

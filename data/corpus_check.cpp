@@ -62,7 +62,7 @@ void require_utf8(const LineReader& lines, const std::string& first) {
 
 void Dropped::add(Place place) {
   ++count;
-  if (first.size() < most_places) first.push_back(place);
+  if (first.size() < max_places) first.push_back(place);
 }
 
 int64_t CorpusReport::kept() const {

@@ -34,7 +34,7 @@ struct Dropped {
     Side side;
     bool operator==(const Place&) const = default;
   };
-  static constexpr size_t most_places = 3;
+  static constexpr size_t max_places = 3;
 
   int64_t count = 0;
   std::vector<Place> first;
@@ -73,7 +73,7 @@ struct TextPair {
   std::string source;
   std::string target;
   int64_t line = 0;
-  /// A side is longer than LineReader::most_bytes.
+  /// A side is longer than LineReader::max_bytes.
   bool source_cut = false;
   bool target_cut = false;
 };

@@ -1,19 +1,11 @@
 #include "data/corpus_file.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cstddef>
 #include <cstring>
-#include <fstream>
 #include <limits>
-#include <system_error>
-#include <utility>
 
 #include "base/error.h"
-#include "base/file.h"
 
 namespace attn {
 namespace {
@@ -34,10 +26,10 @@ bool sizes_fit(const CorpusHeader& header, uint64_t file_bytes) {
 
 /// Whether special tokens are in their vocabularies and ids fit into a token.
 bool vocabularies_fit(const CorpusHeader& header) {
-  const uint64_t most = header.token_bytes == 2 ? uint64_t{1} << 16 : uint64_t{1} << 31;
-  return header.source_size <= most && header.target_size <= most &&
-         header.source_features < most && header.source_eos < header.source_size &&
-         header.target_bos < header.target_size && header.target_eos < header.target_size;
+  const uint64_t max = header.token_bytes == 2 ? uint64_t{1} << 16 : uint64_t{1} << 31;
+  return header.source_size <= max && header.target_size <= max && header.source_features < max &&
+         header.source_eos < header.source_size && header.target_bos < header.target_size &&
+         header.target_eos < header.target_size;
 }
 
 bool offsets_rise(std::span<const uint64_t> offsets, uint64_t tokens) {
@@ -55,7 +47,7 @@ template <class Token>
 bool tokens_fit(const Token* tokens, const CorpusParts& parts) {
   // A negative token is a large unsigned one.
   using Unsigned = std::make_unsigned_t<Token>;
-  const auto most = [&](uint64_t begin, uint64_t end) {
+  const auto max_token = [&](uint64_t begin, uint64_t end) {
     Unsigned largest = 0;
     for (uint64_t i = begin; i < end; ++i) {
       largest = std::max(largest, static_cast<Unsigned>(tokens[i]));
@@ -67,11 +59,11 @@ bool tokens_fit(const Token* tokens, const CorpusParts& parts) {
                                           header.source_features + 1};
   const uint64_t smallest =
       *std::min_element(limits.begin(), limits.begin() + static_cast<int64_t>(header.sequences()));
-  if (header.tokens == 0 || most(0, header.tokens) < smallest) return true;
+  if (header.tokens == 0 || max_token(0, header.tokens) < smallest) return true;
   for (size_t i = 0; i + 1 < parts.offsets.size(); ++i) {
     const uint64_t limit = limits[i % header.sequences()];
     if (parts.offsets[i] == parts.offsets[i + 1]) continue;
-    if (most(parts.offsets[i], parts.offsets[i + 1]) >= limit) return false;
+    if (max_token(parts.offsets[i], parts.offsets[i + 1]) >= limit) return false;
   }
   return true;
 }
@@ -231,44 +223,6 @@ void CorpusWriter::finish(const CorpusReport& report) {
   header_.header_hash = header_.hash();
   out_.seekp(0);
   out_.write(reinterpret_cast<const char*>(&header_), sizeof header_);
-}
-
-NewFile::NewFile(std::filesystem::path path)
-    : path_(std::move(path)), temporary_(make_temporary_file(path_)) {
-  errno = 0;
-  stream_.open(temporary_, std::ios::binary | std::ios::trunc);
-  if (!stream_) fail(errno);
-}
-
-NewFile::~NewFile() {
-  std::error_code ignored;
-  std::filesystem::remove(temporary_, ignored);  // gone already after a commit
-}
-
-void NewFile::fail(int error) const {
-  throw DataError("cannot write '" + path_.string() +
-                  "': " + std::generic_category().message(error == 0 ? EIO : error));
-}
-
-void NewFile::check() {
-  // errno is that of the failed write unless another call has failed since, which is good enough
-  // for a message.
-  if (!stream_) fail(errno);
-}
-
-void NewFile::commit() {
-  stream_.flush();
-  check();
-  stream_.close();
-  check();
-  const int file = ::open(temporary_.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) fail(errno);
-  const int error = ::fsync(file) == 0 ? 0 : errno;
-  ::close(file);
-  if (error != 0 && error != EINVAL) fail(error);  // EINVAL: nothing to sync here
-  std::error_code renamed;
-  std::filesystem::rename(temporary_, path_, renamed);
-  if (renamed) fail(renamed.value());
 }
 
 }  // namespace attn

@@ -5,8 +5,6 @@
 
 #include <array>
 #include <cstdint>
-#include <filesystem>
-#include <fstream>
 #include <ostream>
 #include <span>
 #include <string>
@@ -39,7 +37,7 @@ struct CorpusHeader {
   uint64_t lines = 0;
   uint64_t max_length = 0;
   /// For each problem its count and its first places, as line × 2 + side; 0: no place.
-  std::array<std::array<uint64_t, 1 + Dropped::most_places>, 3> dropped{};
+  std::array<std::array<uint64_t, 1 + Dropped::max_places>, 3> dropped{};
   /// Hash of everything after the header.
   uint64_t body_hash = 0;
   /// Hash of the header up to here.
@@ -90,28 +88,6 @@ class CorpusWriter {
   std::vector<uint32_t> lengths_;
   std::vector<uint64_t> lines_;
   std::vector<uint16_t> narrow_;  // scratch
-};
-
-/// A temporary file that `commit` renames to its final name. Without commit it is removed.
-class NewFile {
- public:
-  /// Throws DataError if the file cannot be created.
-  explicit NewFile(std::filesystem::path path);
-  ~NewFile();
-  NewFile(const NewFile&) = delete;
-  NewFile& operator=(const NewFile&) = delete;
-  std::ostream& stream() { return stream_; }
-  /// Throws DataError with the system's error message if a write has failed.
-  void check();
-  /// Renames the file. Throws DataError with the system's error message if a write has failed.
-  void commit();
-
- private:
-  [[noreturn]] void fail(int error) const;
-
-  std::filesystem::path path_;
-  std::filesystem::path temporary_;
-  std::ofstream stream_;
 };
 
 }  // namespace attn

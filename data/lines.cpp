@@ -46,7 +46,7 @@ bool LineReader::next(std::string& line) {
     ended = end != std::string_view::npos;
     const std::string_view piece = unread_.substr(0, end);
     unread_.remove_prefix(ended ? end + 1 : piece.size());
-    const size_t room = most_bytes - line.size();
+    const size_t room = max_bytes - line.size();
     cut_ = cut_ || piece.size() > room;
     line += piece.substr(0, room);
   }

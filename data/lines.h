@@ -17,7 +17,7 @@ namespace attn {
 class LineReader {
  public:
   /// Longer lines are truncated, which bounds the memory for files without line endings.
-  static constexpr size_t most_bytes = size_t{1} << 20;
+  static constexpr size_t max_bytes = size_t{1} << 20;
 
   /// Throws DataError if the file cannot be opened.
   explicit LineReader(std::filesystem::path path);
@@ -25,7 +25,7 @@ class LineReader {
   bool next(std::string& line);
   /// Number of the last line, from 1.
   int64_t number() const { return number_; }
-  /// Whether the last line was longer than `most_bytes` and truncated.
+  /// Whether the last line was longer than `max_bytes` and truncated.
   bool cut() const { return cut_; }
   const std::filesystem::path& path() const { return path_; }
   /// hash_file of the bytes read so far; after the end, of the whole file.

@@ -13,7 +13,7 @@ namespace attn {
 namespace {
 
 /// Larger files are not tokenizers: vocabularies of millions of long words are smaller.
-constexpr int64_t most_model_bytes = int64_t{1} << 28;
+constexpr int64_t max_model_bytes = int64_t{1} << 28;
 
 // The vocabulary may also be that of train.init_from.
 constexpr const char *kSourceOption = "data.source_model", *kTargetOption = "data.target_model";
@@ -63,7 +63,7 @@ std::unique_ptr<Tokenizer> parse_tokenizer(std::string bytes, const std::string&
 
 std::unique_ptr<Tokenizer> load_tokenizer(const std::filesystem::path& path) {
   require_regular_file(path);  // opening a pipe would wait for its writer
-  return parse_tokenizer(read_file(path, most_model_bytes), path.string());
+  return parse_tokenizer(read_file(path, max_model_bytes), path.string());
 }
 
 Tokenizers make_tokenizers(const DataConfig& config, const Log& log) {

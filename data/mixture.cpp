@@ -9,8 +9,8 @@
 #include "base/error.h"
 #include "base/format.h"
 #include "base/hash.h"
+#include "base/new_file.h"
 #include "data/corpus_check.h"
-#include "data/corpus_file.h"
 
 namespace attn {
 namespace {
@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 constexpr uint64_t kVersion = 2;
 
 // More sentences, for each one of the texts, are a mistake in a ratio: they fill the disk.
-constexpr double kMostCopies = 100.0;
+constexpr double kMaxCopies = 100.0;
 
 // Hashes of the source and the target text.
 using PartHashes = std::array<uint64_t, 2>;
@@ -46,7 +46,7 @@ std::vector<MixturePart> counted_parts(const DataConfig& data, bool repeated) {
   return parts;
 }
 
-// Keeps a line that was cut longer than LineReader::most_bytes, so that it is dropped as overlong.
+// Keeps a line that was cut longer than LineReader::max_bytes, so that it is dropped as overlong.
 constexpr const char* kBeyond = "-";
 
 // The texts must still be those of which `hashes` were computed.
@@ -82,13 +82,14 @@ void check_size(std::span<const MixturePart> parts) {
     sentences += static_cast<double>(part.sentences);
     copies += part.times * static_cast<double>(part.sentences);
   }
-  if (copies <= kMostCopies * sentences) return;
-  const MixturePart& most = *std::ranges::max_element(parts, {}, &MixturePart::times);
+  if (copies <= kMaxCopies * sentences) return;
+  const MixturePart& most_repeated = *std::ranges::max_element(parts, {}, &MixturePart::times);
   throw ConfigError(format("the ratios of data.silver and data.sources repeat %.0f sentences to "
                            "%.3g, more than %.0f times as many: each one of ",
-                           sentences, copies, kMostCopies) +
-                    most.text + format(" would be used %.3g times; ", most.times) +
-                    (most.group == 0 ? "raise the lowest ratio" : "lower its ratio"));
+                           sentences, copies, kMaxCopies) +
+                    most_repeated.text +
+                    format(" would be used %.3g times; ", most_repeated.times) +
+                    (most_repeated.group == 0 ? "raise the lowest ratio" : "lower its ratio"));
 }
 
 }  // namespace
@@ -111,7 +112,7 @@ void set_times(std::vector<MixturePart>& parts) {
   std::map<int64_t, double> sizes;
   for (const MixturePart& part : parts) sizes[part.group] += static_cast<double>(part.sentences);
   const double first = sizes[0];
-  double times = 1.0;  // of group 0, so that no group is used less than once
+  double times = 1.0;  // for group 0, so that no group is used less than once
   for (const MixturePart& part : parts) {
     if (part.ratio > 0) times = std::max(times, sizes[part.group] / (part.ratio * first));
   }

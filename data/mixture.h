@@ -38,7 +38,7 @@ void log_times(std::span<const MixturePart> parts, const Log& log);
 class CopyCounts {
  public:
   CopyCounts(std::span<const MixturePart> parts, uint64_t seed);
-  /// Of the next sentence, in the order of the texts.
+  /// Number of copies of the next sentence, in the order of the texts.
   int64_t next(const MixturePart& part) {
     return static_cast<int64_t>(part.times + random_.uniform());
   }

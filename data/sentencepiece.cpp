@@ -119,7 +119,7 @@ bool has_visible(const std::string& line) {
 /// Lines for the unigram model, which extracts its seed pieces from running text and needs about 25
 /// bytes per character. Large texts are subsampled evenly and deterministically.
 std::vector<std::string> sampled_lines(std::span<const std::filesystem::path> texts) {
-  constexpr double most_bytes = 40e6;
+  constexpr double max_bytes = 40e6;
   double bytes = 0;
   for (const auto& path : texts) bytes += static_cast<double>(std::filesystem::file_size(path));
   Random random(1);
@@ -127,7 +127,7 @@ std::vector<std::string> sampled_lines(std::span<const std::filesystem::path> te
   for (const auto& path : texts) {
     LineReader reader(path);
     for (std::string line; reader.next(line);) {
-      const bool taken = random.uniform() * bytes < most_bytes;
+      const bool taken = random.uniform() * bytes < max_bytes;
       if (taken && has_visible(line) && !find_invalid_utf8(line)) lines.push_back(line);
     }
   }

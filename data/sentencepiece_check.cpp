@@ -85,7 +85,7 @@ bool trie_is_sound(std::string_view units, size_t string_bytes) {
     if ((base | 0xff) >= count) return false;
     if (seen[base]) continue;
     seen[base] = true;
-    for (size_t letter = 1; letter < 256; ++letter) {
+    for (size_t letter = 0; letter < 256; ++letter) {  // text may contain null characters
       const size_t at = base ^ letter;
       const uint32_t child = unit(at);
       if ((child & 0x800000ffu) != letter) continue;
@@ -100,9 +100,9 @@ bool trie_is_sound(std::string_view units, size_t string_bytes) {
 
 /// A normalization table: the size of the trie, the trie, and its null-terminated strings.
 bool table_is_sound(std::string_view table) {
-  constexpr size_t most_bytes = size_t{1} << 24;  // the largest known table has 250 kB
+  constexpr size_t max_bytes = size_t{1} << 24;  // the largest known table has 250 kB
   if (table.empty()) return true;
-  if (table.size() < 4 || table.size() > most_bytes || table.back() != '\0') return false;
+  if (table.size() < 4 || table.size() > max_bytes || table.back() != '\0') return false;
   const size_t trie_bytes = read_u32(table, 0);
   table.remove_prefix(4);
   if (trie_bytes >= table.size()) return false;

@@ -16,9 +16,9 @@ namespace attn {
 namespace {
 
 // As for unknown words: rarer classes are too rare to train their embedding.
-constexpr int64_t kLeastInClass = 10;
-constexpr size_t kMostClasses = 500;
-constexpr size_t kMostNames = size_t{1} << 20;
+constexpr int64_t kMinInClass = 10;
+constexpr size_t kMaxClasses = 500;
+constexpr size_t kMaxNames = size_t{1} << 20;
 
 std::unordered_map<std::string, int32_t> numbered(const std::vector<std::string>& names,
                                                   int64_t first, const std::string& place) {
@@ -40,10 +40,10 @@ std::vector<std::string> learn_classes(const std::filesystem::path& text) {
   }
   std::vector<std::pair<int64_t, std::string>> order;
   for (const auto& [name, count] : counts) {
-    if (count >= kLeastInClass) order.emplace_back(-count, name);
+    if (count >= kMinInClass) order.emplace_back(-count, name);
   }
   std::ranges::sort(order);
-  if (order.size() > kMostClasses) order.resize(kMostClasses);
+  if (order.size() > kMaxClasses) order.resize(kMaxClasses);
   std::vector<std::string> names;
   for (auto& [count, name] : order) names.push_back(std::move(name));
   return names;
@@ -190,7 +190,7 @@ SourceFeatures::Names parse_feature_names(std::string_view text, const std::stri
       throw DataError(place + R"(: expected "class<TAB>name" or "tag<TAB>name")");
     }
     auto& list = kind == "class" ? names.classes : names.tags;
-    if (list.size() >= kMostNames) throw DataError(place + ": more than 2^20 names");
+    if (list.size() >= kMaxNames) throw DataError(place + ": more than 2^20 names");
     list.emplace_back(line.substr(tab + 1));
   }
   return names;

@@ -1,8 +1,8 @@
-// Further indices of source tokens, whose embeddings the encoder input adds to the token's: the
-// tag of the sentence's text (data.tag), and the classes and subword pieces of the word
-// (data.word_classes, data.word_pieces; Suzuki et al. 2018). An added embedding, other than a first
-// token, needs no place in the vocabulary or the sentence, so that every kind of tokenizer has
-// tags, and words and tokens stay aligned.
+// Further indices of source tokens, whose embeddings the encoder input adds to the token's: the tag
+// of the sentence's text (data.tag), and the classes and subword pieces of the word
+// (data.word_classes, data.word_pieces; Suzuki et al. 2018). Unlike a tag token at the start of the
+// sentence, an added embedding needs no vocabulary entry and no position, so tags work with every
+// tokenizer and words stay aligned with tokens.
 #pragma once
 
 #include <cstdint>
@@ -18,13 +18,13 @@
 
 namespace attn {
 
-/// The vocabulary of features and the features of text. Immutable and thread-safe. Ids: classes,
-/// pieces, tags, so that further tags change no other id.
+/// The vocabulary of features, and the features of sentences. Immutable and thread-safe. Ids:
+/// classes, pieces, tags, so that further tags change no other id.
 class SourceFeatures {
  public:
   /// What the feature ids stand for, in their order within a kind.
   struct Names {
-    std::vector<std::string> classes;  ///< of words, data/unknown_words.h
+    std::vector<std::string> classes;  ///< word classes, data/unknown_words.h
     std::vector<std::string> tags;
   };
 
@@ -45,15 +45,16 @@ class SourceFeatures {
   std::shared_ptr<const SourceFeatures> with_more_tags(std::span<const std::string> tags) const;
 
   /// The features of a sentence of `tokens` tokens and EOS: for each of these rows its features +
-  /// 1, ended by 0. With classes or pieces the tokens must be words. `tag`: of the sentence; empty:
-  /// of with_tag. Throws std::invalid_argument if the text has another number of words.
+  /// 1, ended by 0. With classes or pieces the tokens must be words. `tag` is the tag of the
+  /// sentence; empty: the one set by with_tag(). Throws std::invalid_argument if the number of
+  /// words of the text differs.
   std::vector<int32_t> encode(std::string_view text, int64_t tokens,
                               std::string_view tag = {}) const;
 
   /// The bytes of the two files: names, one "class<TAB>NAME" or "tag<TAB>NAME" line each, and the
   /// model of the pieces (empty: none).
   std::string serialized() const;
-  /// Of all contents, and the tag of with_tag.
+  /// Hash of all contents, including the tag set by with_tag().
   uint64_t fingerprint() const;
 
  private:
@@ -63,7 +64,7 @@ class SourceFeatures {
   Names names_;
   std::shared_ptr<const Tokenizer> pieces_;
   std::unordered_map<std::string, int32_t> class_ids_, tag_ids_;
-  std::string tag_;  // of with_tag
+  std::string tag_;  // set by with_tag()
 };
 
 /// Features as the options ask for, from the source side of the training text.

@@ -48,7 +48,7 @@ std::vector<fs::path> training_files(const DataConfig& data) {
     for (fs::path& file : text_files(data, text)) files.push_back(std::move(file));
   };
   add(data.train);
-  for (const std::string& text : data.silver) add(text);  // of parsers only
+  for (const std::string& text : data.silver) add(text);  // parsers only
   for (const TextSource& one : data.sources) add(one.text);
   return files;
 }

@@ -38,7 +38,7 @@ class TextHashes {
 
 /// One key for the contents of several files; empty if one of them is missing.
 std::string key_of(const std::vector<std::filesystem::path>& files, TextHashes& hashes);
-/// That of one file with this hash (hash_file).
+/// The key of one file with this hash (hash_file).
 std::string key_of_hash(uint64_t hash);
 
 /// Keys of the files that training reads, by option: "train" and, if set, "source_model" and

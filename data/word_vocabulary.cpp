@@ -26,7 +26,7 @@ using TextMap = std::unordered_map<std::string, Value, TextHash, std::equal_to<>
 
 class WordVocabulary : public Tokenizer {
  public:
-  /// `counts`: of each word, 0 if not recorded.
+  /// `counts` has the count of each word, 0 if not recorded.
   WordVocabulary(std::vector<std::string> words, std::vector<int64_t> counts)
       : words_(std::move(words)), counts_(std::move(counts)) {
     for (size_t i = 0; i < words_.size(); ++i) {
@@ -101,6 +101,10 @@ class WordVocabulary : public Tokenizer {
   std::string serialized_;
 };
 
+constexpr const char* kExpected =
+    "expected a list of words, \"word\" or \"word<TAB>count\" on each line, or a SentencePiece "
+    "model (.model, not .vocab)";
+
 struct CountedWord {
   std::string_view word;
   int64_t count = 0;
@@ -108,19 +112,20 @@ struct CountedWord {
 
 /// The word in a line of a word list. After a tab, a count must follow.
 CountedWord word_of(std::string_view line, const std::string& place) {
-  if (find_invalid_utf8(line)) throw DataError(place + ": not valid UTF-8; expected a word list");
+  if (find_invalid_utf8(line)) throw DataError(place + ": not valid UTF-8; " + kExpected);
   const size_t tab = line.find('\t');
   const std::string_view word = line.substr(0, tab);
   if (word.empty()) throw DataError(place + ": empty line; expected a word");
   if (word.find(' ') != std::string_view::npos) {
-    throw DataError(place + ": white space in a word; expected \"word\" or \"word<TAB>count\"");
+    throw DataError(place + ": white space in a word; " + kExpected);
   }
   CountedWord counted{word};
   if (tab != std::string_view::npos) {
     const std::string_view text = line.substr(tab + 1);
     const auto count = parse_number<int64_t>(text);
     if (!count || *count < 0) {
-      throw DataError(place + ": '" + std::string(text.substr(0, 40)) + "' is not a count");
+      throw DataError(place + ": '" + std::string(text.substr(0, 40)) + "' is not a count; " +
+                      kExpected);
     }
     counted.count = *count;
   }
@@ -128,8 +133,8 @@ CountedWord word_of(std::string_view line, const std::string& place) {
 }
 
 // Minimum count of a class: rarer classes are too rare to train their embedding.
-constexpr int64_t least_in_class = 10;
-constexpr int64_t most_classes = 500;
+constexpr int64_t min_in_class = 10;
+constexpr int64_t max_classes = 500;
 
 bool is_special_token(std::string_view word) {
   return std::find(special_tokens.begin(), special_tokens.end(), word) != special_tokens.end() ||
@@ -140,7 +145,7 @@ bool is_special_token(std::string_view word) {
 std::string class_lines(const TextMap<int64_t>& classes, int64_t room) {
   std::vector<std::pair<int64_t, std::string>> order;
   for (const auto& [name, count] : classes) {
-    if (count >= least_in_class) order.emplace_back(-count, name);
+    if (count >= min_in_class) order.emplace_back(-count, name);
   }
   std::sort(order.begin(), order.end());
   if (static_cast<int64_t>(order.size()) > room) order.resize(static_cast<size_t>(room));
@@ -151,7 +156,7 @@ std::string class_lines(const TextMap<int64_t>& classes, int64_t room) {
 
 /// Empties the map. In the order of count_words.
 std::vector<std::pair<std::string, int64_t>> take_most_frequent(TextMap<int64_t>& counts,
-                                                                size_t most) {
+                                                                size_t max_words) {
   std::vector<std::pair<std::string, int64_t>> words;
   words.reserve(counts.size());
   while (!counts.empty()) {
@@ -161,14 +166,14 @@ std::vector<std::pair<std::string, int64_t>> take_most_frequent(TextMap<int64_t>
   std::sort(words.begin(), words.end(), [](const auto& a, const auto& b) {
     return a.second != b.second ? a.second > b.second : a.first < b.first;
   });
-  if (words.size() > most) words.resize(most);
+  if (words.size() > max_words) words.resize(max_words);
   return words;
 }
 
 }  // namespace
 
 std::vector<std::pair<std::string, int64_t>> count_words(
-    std::span<const std::filesystem::path> texts, size_t most) {
+    std::span<const std::filesystem::path> texts, size_t max_words) {
   TextMap<int64_t> counts;
   for (const auto& path : texts) {
     LineReader reader(path);
@@ -180,20 +185,20 @@ std::vector<std::pair<std::string, int64_t>> count_words(
       });
       // Bounds the memory for texts with tens of millions of distinct words, and the time: half of
       // the words must be new before the next time.
-      if (counts.size() <= 4 * most) continue;
-      for (auto& [frequent, count] : take_most_frequent(counts, 2 * most)) {
+      if (counts.size() <= 4 * max_words) continue;
+      for (auto& [frequent, count] : take_most_frequent(counts, 2 * max_words)) {
         counts.emplace(std::move(frequent), count);
       }
     }
   }
-  return take_most_frequent(counts, most);
+  return take_most_frequent(counts, max_words);
 }
 
 std::string learn_word_vocabulary(std::span<const std::filesystem::path> texts, int64_t size,
                                   int64_t min_frequency, bool unknown_classes) {
   std::string list;
   for (const std::string_view special : special_tokens) list += std::string(special) + "\n";
-  const int64_t for_classes = unknown_classes ? std::min(most_classes, size / 4) : 0;
+  const int64_t for_classes = unknown_classes ? std::min(max_classes, size / 4) : 0;
   auto room = size - static_cast<int64_t>(special_tokens.size()) - for_classes;
   bool empty = true;
   TextMap<int64_t> classes;

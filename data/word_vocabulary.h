@@ -1,6 +1,7 @@
 // Word-level tokenizer: text is split at white space; known words are in a word list.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -25,11 +26,11 @@ void for_each_word(std::string_view text, Take&& take) {
   }
 }
 
-/// The words of the texts with their counts, by descending count, then by bytes. Keeps the `most`
-/// most frequent words. In texts with more than four times as many different words the counts of
-/// rare ones can be too low. Throws DataError if a file cannot be read.
+/// The words of the texts with their counts, by descending count, then by bytes. Keeps the
+/// `max_words` most frequent words. In texts with more than four times as many different words the
+/// counts of rare ones can be too low. Throws DataError if a file cannot be read.
 std::vector<std::pair<std::string, int64_t>> count_words(
-    std::span<const std::filesystem::path> texts, size_t most);
+    std::span<const std::filesystem::path> texts, size_t max_words);
 
 /// A word list as text, "word<TAB>count" lines after the three special tokens: the most frequent
 /// words, at most `size` lines with the special tokens, none seen fewer than `min_frequency` times.

@@ -34,7 +34,9 @@ std::vector<PlacedLayer<Layer>> attention_layers(Seq2SeqModel& model) {
 std::vector<PlacedLayer<MultiHeadAttentionImpl>> multi_head_layers(Seq2SeqModel& model) {
   auto layers = attention_layers<MultiHeadAttentionImpl>(model);
   if (layers.empty()) {
-    throw ConfigError("model.architecture: has no attention heads; only the Transformer has them");
+    throw ConfigError(
+        "model.architecture: the model has no multi-head attention; attn heads supports only the "
+        "Transformer");
   }
   return layers;
 }
@@ -58,8 +60,8 @@ AttentionRecorder::AttentionRecorder(Seq2SeqModel& model) {
   }
   if (!observed_.empty()) return;
   throw ConfigError(
-      "model.architecture: has no attention; only Transformers, recurrent models and ConvS2S have "
-      "it");
+      "model.architecture: the model has no attention (supported: transformer, recurrent, "
+      "convolutional)");
 }
 
 AttentionRecorder::~AttentionRecorder() {

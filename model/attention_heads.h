@@ -43,7 +43,7 @@ class AttentionRecorder {
   std::vector<AttentionRecord> records_;
 };
 
-/// All heads of a Transformer, encoder first. Throws ConfigError for another architecture.
+/// All heads of a Transformer, encoder first. Throws ConfigError for other architectures.
 std::vector<HeadId> all_heads(Seq2SeqModel& model);
 
 /// RAII: masks some heads of a model by setting the columns of W^O that read their outputs to 0.
@@ -51,7 +51,7 @@ std::vector<HeadId> all_heads(Seq2SeqModel& model);
 /// were created before.
 class HeadMask {
  public:
-  /// Throws std::out_of_range for a head that the model does not have; and as all_heads.
+  /// Throws std::out_of_range for a head that the model does not have, and like all_heads().
   HeadMask(Seq2SeqModel& model, std::span<const HeadId> heads);
   ~HeadMask();
   HeadMask(const HeadMask&) = delete;

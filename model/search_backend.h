@@ -18,7 +18,7 @@ template <>
 struct EnumNames<StepPath> {
   static constexpr auto values = std::to_array<EnumName<StepPath>>(
       {{StepPath::packed, "packed"}, {StepPath::modules, "modules"}});
-  static constexpr auto former =
+  static constexpr auto deprecated =
       std::to_array<EnumName<StepPath>>({{StepPath::modules, "libtorch"}});
 };
 

@@ -23,7 +23,7 @@ namespace attn {
 /// tensor. Immutable and cheap to copy.
 class Segments {
  public:
-  /// `device`: of the index tensors.
+  /// `device` is the device of the index tensors.
   explicit Segments(std::span<const int64_t> lengths, torch::Device device = torch::kCPU);
 
   int64_t count() const { return static_cast<int64_t>(lengths_.size()); }
@@ -85,7 +85,7 @@ struct TokenSequences {
   /// [N] int64, a second position index (model.word_positions, model.deterministic_attention), less
   /// than the longest sentence; undefined if the model does not use one.
   torch::Tensor second_N = {};
-  /// Of source rows, for a model with VocabularySizes::source_features.
+  /// Features of the source rows; only for models with VocabularySizes::source_features.
   RowFeatures features = {};
 };
 
@@ -100,7 +100,7 @@ TokenSequences token_sequences(std::span<const int64_t> tokens, std::span<const 
 RowFeatures row_features(std::span<const int64_t> ids, std::span<const int64_t> ends,
                          torch::Device device = torch::kCPU);
 
-/// Both, of rows like TokenRows (data/batch.h).
+/// token_sequences() and row_features() of batch rows such as TokenRows (data/batch.h).
 template <class Rows>
 requires requires(const Rows& rows) {
   rows.feature_ends;

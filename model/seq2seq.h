@@ -42,13 +42,14 @@ class InferenceModel {
   virtual std::unique_ptr<DecodeSession> start(const TokenSequences& source) const = 0;
 };
 
-/// An encoder-decoder. Batches are ragged rows; the layout inside the model is up to it.
+/// An encoder-decoder. Batches are ragged rows; a model may use any layout internally.
 class Seq2SeqModel : public torch::nn::Module {
  public:
   explicit Seq2SeqModel(const VocabularySizes& sizes) : sizes_(sizes) {}
 
   virtual Memory encode(const TokenSequences& source) = 0;
-  /// Teacher forcing: target input (BOS first) to the rows [N, D] of the output layer's input.
+  /// Teacher forcing on the target input (BOS first): the decoder's final hidden states [N, D],
+  /// which the output layer projects.
   virtual torch::Tensor decode(const TokenSequences& target_in, const Memory& memory) = 0;
   virtual OutputLayer output_layer() const = 0;
 
@@ -57,7 +58,7 @@ class Seq2SeqModel : public torch::nn::Module {
   /// Throws ConfigError if the model or the processor does not support the backend.
   void require_backend(const SearchBackend& backend) const;
   /// The model for search. It may hold copies of the weights: create a new one after an update.
-  /// Throws as require_backend.
+  /// Throws like require_backend().
   std::shared_ptr<const InferenceModel> inference(const SearchBackend& backend);
   /// A model of the same shapes, whose weights BatchGradient replaces by shared ones.
   virtual std::shared_ptr<Seq2SeqModel> replica() const = 0;

@@ -9,9 +9,9 @@
 
 namespace attn {
 
-/// Uses the weights of `Model` without copies. A Model has a type State and, beside the interface
+/// Uses the weights of `Model` without copies. A Model has a type State and, besides the interface
 /// of Seq2SeqModel, `State start(const Memory&)` and `torch::Tensor step(State&, const StepRows&)`,
-/// which returns the rows [R, D] of the output layer's input. It must be in evaluation mode.
+/// which returns the decoder's final hidden states [R, D]. It must be in evaluation mode.
 template <class Model>
 class StepInference : public InferenceModel {
  public:

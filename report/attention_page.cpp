@@ -7,6 +7,7 @@
 #include "base/format.h"
 #include "report/attention_script.h"
 #include "report/page_parts.h"
+#include "report/svg.h"
 #include "report/table.h"
 
 namespace attn {
@@ -15,6 +16,7 @@ namespace {
 constexpr double kLineHeight = 22.0;
 constexpr double kWidth = 460.0;
 constexpr double kLeft = 150.0, kRight = 310.0;
+constexpr double kFontSize = 11.0, kLabelWidth = 142.0;
 constexpr double kFaintest = 0.04;  // lines of smaller weights are left out of the static figure
 
 // A string of JSON that may stand inside <script>.
@@ -31,18 +33,26 @@ std::string quoted(const std::string& text) {
   return out + "\"";
 }
 
-std::string quoted_list(const std::vector<std::string>& texts) {
+std::string quoted_list(const std::vector<AttentionToken>& tokens,
+                        std::string AttentionToken::*member) {
   std::string out = "[";
-  for (const std::string& text : texts) {
+  for (const AttentionToken& token : tokens) {
     if (out.size() > 1) out += ",";
-    out += quoted(text);
+    out += quoted(token.*member);
   }
   return out + "]";
 }
 
+std::string quoted_labels(const std::vector<AttentionToken>& tokens) {
+  return quoted_list(tokens, &AttentionToken::label);
+}
+
 std::string sentence_data(const AttentionSentence& sentence) {
-  std::string out = "{\"source\":" + quoted_list(sentence.source) +
-                    ",\"target\":" + quoted_list(sentence.target) + ",\"maps\":[";
+  std::string out = "{\"source\":" + quoted_labels(sentence.source) +
+                    ",\"target\":" + quoted_labels(sentence.target) +
+                    ",\"source_pieces\":" + quoted_list(sentence.source, &AttentionToken::piece) +
+                    ",\"target_pieces\":" + quoted_list(sentence.target, &AttentionToken::piece) +
+                    ",\"maps\":[";
   for (const AttentionMap& map : sentence.maps) {
     if (out.back() != '[') out += ",";
     out += "{\"kind\":" + quoted(map.kind) + ",\"layer\":" + std::to_string(map.layer) +
@@ -61,12 +71,22 @@ double mean_weight(const AttentionMap& map, size_t index, size_t matrix) {
   return sum / static_cast<double>(map.heads);
 }
 
-std::string column(const std::vector<std::string>& words, double x, const char* anchor) {
+// The full label and what the model reads, where the figure does not show them.
+std::string tooltip(const AttentionToken& token, bool whole) {
+  if (token.piece.empty() && whole) return "";
+  const std::string read =
+      token.piece.empty() ? "" : ": unknown to the model, which reads " + token.piece;
+  return "<title>" + html_escaped(token.label + read) + "</title>";
+}
+
+std::string column(const std::vector<AttentionToken>& tokens, double x, const char* anchor) {
   std::string out;
-  for (size_t i = 0; i < words.size(); ++i) {
-    out += format("<text x=\"%.0f\" y=\"%.1f\" text-anchor=\"%s\">", x,
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    const std::string shown = fitted_text(tokens[i].label, kLabelWidth, kFontSize);
+    out += format("<text%s x=\"%.0f\" y=\"%.1f\" text-anchor=\"%s\">",
+                  tokens[i].piece.empty() ? "" : " class=\"unknown\"", x,
                   (static_cast<double>(i) + 0.7) * kLineHeight, anchor) +
-           html_escaped(words[i]) + "</text>\n";
+           html_escaped(shown) + tooltip(tokens[i], shown == tokens[i].label) + "</text>\n";
   }
   return out;
 }
@@ -137,8 +157,8 @@ std::string kind_json(const AttentionSentence& sentence, size_t number, const st
   }
   if (any == nullptr) return "";
   return "{\"name\":" + quoted("sentence " + std::to_string(number) + ", " + kind) +
-         ",\"left_text\":" + quoted_list(sentence.queries(*any)) +
-         ",\"right_text\":" + quoted_list(sentence.keys(*any)) + ",\n\"attn\":[" + layers + "]}";
+         ",\"left_text\":" + quoted_labels(sentence.queries(*any)) +
+         ",\"right_text\":" + quoted_labels(sentence.keys(*any)) + ",\n\"attn\":[" + layers + "]}";
 }
 
 }  // namespace

@@ -16,16 +16,21 @@ struct AttentionMap {
   std::vector<float> weights;  ///< [heads, queries, keys]; each row sums to 1
 };
 
+struct AttentionToken {
+  std::string label;
+  std::string piece = {};  ///< what the model reads instead, for an unknown word; else empty
+};
+
 /// A pair of sentences and all weights between them. The source's tokens are the keys of cross and
 /// encoder, EOS included; the target's are the decoder's input rows, BOS included.
 struct AttentionSentence {
-  std::vector<std::string> source, target;
+  std::vector<AttentionToken> source, target;
   std::vector<AttentionMap> maps;
 
-  const std::vector<std::string>& queries(const AttentionMap& map) const {
+  const std::vector<AttentionToken>& queries(const AttentionMap& map) const {
     return map.kind == "encoder" ? source : target;
   }
-  const std::vector<std::string>& keys(const AttentionMap& map) const {
+  const std::vector<AttentionToken>& keys(const AttentionMap& map) const {
     return map.kind == "decoder" ? target : source;
   }
 };
@@ -37,8 +42,8 @@ struct AttentionReport {
 
 /// A page with no external resources: for each sentence, layer and kind the grid of all heads, the
 /// lines of chosen heads (the paper's Figures 3 to 5) and a matrix. The URL encodes the selection.
-/// Weights are rounded to 1/255. Without scripts it shows, for each sentence, the lines of the last
-/// layer's cross-attention, averaged over its heads.
+/// Unknown words are in italics. Weights are rounded to 1/255. Without scripts it shows, for each
+/// sentence, the lines of the last layer's cross-attention, averaged over its heads.
 std::string attention_page(const AttentionReport& report);
 
 /// An array with an object for each sentence and kind, in bertviz's format: "name", "attn"

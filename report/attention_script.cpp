@@ -23,6 +23,7 @@ button { cursor: pointer; } button[aria-pressed="true"] { background: var(--ink)
 .heads canvas { width: var(--thumb); height: var(--thumb); image-rendering: pixelated; border-radius: 2px;
   background: var(--shade); }
 #figure svg { width: auto; max-width: none; }
+text.unknown { font-style: italic; }
 #figure text { cursor: default; } #figure .on { font-weight: 700; }
 #readout { min-height: 1.6em; font-variant-numeric: tabular-nums; }
 .swatch { display: inline-block; width: 0.8em; height: 0.8em; border-radius: 2px; margin-right: 4px; }
@@ -81,6 +82,9 @@ function groups(tokens) {
 }
 const labels = (tokens, parts) =>
   parts.map(part => part.map(i => tokens[i]).join("").replace(/^\u2581(?=.)/, state.words ? "" : "\u2581"));
+// What the model reads instead of an unknown word; empty for others.
+const pieces = (side, parts) =>
+  parts.map(part => part.length === 1 ? sentences[state.s][side + "_pieces"][part[0]] : "");
 // One head's weights between words: sums over the keys of a word, means over its queries.
 function headOf(map, head) {
   const sentence = sentences[state.s];
@@ -90,6 +94,8 @@ function headOf(map, head) {
   const at = (i, j) => data[(head * queries.length + i) * keys.length + j] / 255;
   const sum = (row, column) => row.reduce((total, i) => total + column.reduce((t, j) => t + at(i, j), 0), 0);
   return { left: labels(queries, rows), right: labels(keys, columns),
+    leftPieces: pieces(map.kind === "encoder" ? "source" : "target", rows),
+    rightPieces: pieces(map.kind === "decoder" ? "target" : "source", columns),
     weights: rows.map(row => columns.map(column => Math.min(1, sum(row, column) / row.length))) };
 }
 
@@ -159,11 +165,34 @@ function textWidth(texts) {
   context.font = "600 " + FONT;
   return Math.ceil(Math.max(...texts.map(text => context.measureText(text).width)));
 }
+function shortened(text, width) {
+  if (textWidth([text]) <= width) return text;
+  const letters = [...text];
+  while (letters.length > 1 && textWidth([letters.join("") + "\u2026"]) > width) letters.pop();
+  return letters.join("") + "\u2026";
+}
+// A label with its tooltip: the text that is cut off, and what the model reads instead of an unknown word.
+function label(svg, text, piece, width, attributes) {
+  const shown = shortened(text, width);
+  const node = element(svg, "text", { fill: css("--ink"), class: piece ? "unknown" : "",
+    style: (piece ? "font: italic " : "font: ") + FONT, ...attributes }, shown);
+  const title = piece ? `${text}: unknown to the model, which reads ${piece}` : shown === text ? "" : text;
+  if (title) element(node, "title", {}, title);
+  return node;
+}
+// The widths of both columns of labels within `room`: a column that needs less than half leaves the rest to the other.
+function labelWidths(left, right, room) {
+  const [a, b] = [textWidth(left), textWidth(right)], half = Math.floor(room / 2);
+  if (a + b <= room) return [a, b];
+  return a <= half ? [a, room - a] : b <= half ? [room - b, b] : [half, half];
+}
 // The paper's head view: a line for each weight, a colour for each head.
 function drawLines(svg, heads) {
   const { left, right } = heads[0], step = 22;
-  const x1 = textWidth(left) + 12, x2 = x1 + Math.max(110, Math.min(240, innerWidth - 60 - x1 - textWidth(right)));
-  size(svg, x2 + textWidth(right) + 14, step * Math.max(left.length, right.length) + 4);
+  const room = Math.max(240, svg.parentNode.clientWidth) - 26, least = 80;
+  const [leftWidth, rightWidth] = labelWidths(left, right, room - least);
+  const x1 = leftWidth + 12, x2 = x1 + Math.max(least, Math.min(240, room - leftWidth - rightWidth));
+  size(svg, x2 + rightWidth + 14, step * Math.max(left.length, right.length) + 4);
   const lines = element(svg, "g");
   const showLines = () => {
     lines.replaceChildren();
@@ -180,16 +209,13 @@ function drawLines(svg, heads) {
     }
     readout(heads);
   };
-  const word = (side, text, index, x, anchor) => {
-    const node = element(svg, "text", { x, y: step * (index + 0.5) + 5, "text-anchor": anchor, fill: css("--ink"),
-      style: "font: " + FONT, "data-side": side, "data-index": index,
-      onmouseenter: () => { hovered = { side, index }; showLines(); },
-      onmouseleave: () => { hovered = null; showLines(); },
-      onclick: () => { hovered = { side, index }; showLines(); } }, text);
-    return node;
-  };
-  left.forEach((text, i) => word("left", text, i, x1 - 6, "end"));
-  right.forEach((text, j) => word("right", text, j, x2 + 6, "start"));
+  const word = (side, text, index, piece, width, x, anchor) => label(svg, text, piece, width, {
+    x, y: step * (index + 0.5) + 5, "text-anchor": anchor, "data-side": side, "data-index": index,
+    onmouseenter: () => { hovered = { side, index }; showLines(); },
+    onmouseleave: () => { hovered = null; showLines(); },
+    onclick: () => { hovered = { side, index }; showLines(); } });
+  left.forEach((text, i) => word("left", text, i, heads[0].leftPieces[i], leftWidth, x1 - 6, "end"));
+  right.forEach((text, j) => word("right", text, j, heads[0].rightPieces[j], rightWidth, x2 + 6, "start"));
   showLines();
 }
 function readout(heads) {
@@ -209,10 +235,10 @@ function drawMatrix(svg, heads) {
   const x0 = textWidth(left) + 10, y0 = textWidth(right) + 10;
   size(svg, x0 + cell * right.length + y0 * 0.75, y0 + cell * left.length + 4);
   const hue = heads.length === 1 ? colour(state.heads[0]) : css("--ink");
-  left.forEach((text, i) => element(svg, "text", { x: x0 - 6, y: y0 + cell * (i + 0.5) + 4, "text-anchor": "end",
-    fill: css("--ink"), style: "font: " + FONT }, text));
-  right.forEach((text, j) => element(svg, "text", { transform: `translate(${x0 + cell * (j + 0.5) + 2} ${y0 - 5}) rotate(-60)`,
-    fill: css("--ink"), style: "font: " + FONT }, text));
+  left.forEach((text, i) => label(svg, text, heads[0].leftPieces[i], x0,
+    { x: x0 - 6, y: y0 + cell * (i + 0.5) + 4, "text-anchor": "end" }));
+  right.forEach((text, j) => label(svg, text, heads[0].rightPieces[j], y0,
+    { transform: `translate(${x0 + cell * (j + 0.5) + 2} ${y0 - 5}) rotate(-60)` }));
   left.forEach((from, i) => right.forEach((to, j) => {
     const weight = heads.reduce((sum, head) => sum + head.weights[i][j], 0) / heads.length;
     const place = { x: x0 + cell * j, y: y0 + cell * i, width: cell - 1, height: cell - 1 };

@@ -13,7 +13,7 @@
 namespace attn {
 namespace {
 
-constexpr double kWidestScore = 1e6;  // perplexities of diverged runs have hundreds of digits
+constexpr double kMaxFixedScore = 1e6;  // perplexities of diverged runs have hundreds of digits
 
 // The scores of the finished runs, and their seeds.
 struct SeedScores {
@@ -24,10 +24,10 @@ struct SeedScores {
 SeedScores scores_of(const RowRecord& row, Metric metric) {
   SeedScores scores;
   for (const RunRecord& run : row.runs) {
-    const std::optional<double>& figure = run.figures[metric];
-    if (!run.is_finished() || !figure) continue;
+    const std::optional<double>& score = run.scores[metric];
+    if (!run.is_finished() || !score) continue;
     scores.seeds.push_back(run.seed);
-    scores.values.push_back(*figure);
+    scores.values.push_back(*score);
   }
   return scores;
 }
@@ -35,7 +35,7 @@ SeedScores scores_of(const RowRecord& row, Metric metric) {
 SystemStatistics sentences_of(const RowRecord& row) {
   SystemStatistics system;
   for (const RunRecord& run : row.runs) {
-    if (!run.figures[Metric::bleu]) continue;
+    if (!run.scores[Metric::bleu]) continue;
     if (run.sentences.empty()) return {};  // the means have this seed
     system.push_back(run.sentences);
   }
@@ -62,15 +62,15 @@ std::vector<size_t> baselines_of(const SweepResults& results) {
 }
 
 // For each row the first one with a mean that trains the same weights: itself, if there is none.
-std::vector<size_t> trainings_of(const SweepResults& results,
-                                 std::span<const std::optional<SeedMean>> means) {
+std::vector<size_t> equivalents_of(const SweepResults& results,
+                                   std::span<const std::optional<SeedMean>> means) {
   std::map<size_t, size_t> first;  // by the row that SweepResults names
-  std::vector<size_t> trainings(means.size());
+  std::vector<size_t> first_equivalent(means.size());
   for (size_t i = 0; i < means.size(); ++i) {
-    const size_t training = results.rows[i].same_training.value_or(i);
-    trainings[i] = means[i] ? first.emplace(training, i).first->second : i;
+    const size_t named = results.rows[i].equivalent_row.value_or(i);
+    first_equivalent[i] = means[i] ? first.emplace(named, i).first->second : i;
   }
-  return trainings;
+  return first_equivalent;
 }
 
 // As printed, more than one unit of the last decimal.
@@ -96,20 +96,20 @@ void add_differences(const SweepResults& results, Metric metric, std::vector<Row
     const bool comparable = !results.rows[i].incomparable[metric];
     means.push_back(comparable ? out[i].means[metric] : std::nullopt);
   }
-  const std::vector<size_t> trainings = trainings_of(results, means);
-  const std::vector<SeedTests> tests = seed_tests(means, baselines_of(results), trainings);
+  const std::vector<size_t> first_equivalent = equivalents_of(results, means);
+  const std::vector<SeedTests> tests = seed_tests(means, baselines_of(results), first_equivalent);
   for (size_t i = 0; i < out.size(); ++i) {
     Difference& difference = out[i].differences[metric];
-    difference.unstable = tests[i].unstable;
+    difference.high_variance = tests[i].high_variance;
     const size_t k = results.rows[i].baseline;
     if (i == k) continue;
-    difference.paper = paper_difference(results.rows[i].paper.figures[metric],
-                                        results.rows[k].paper.figures[metric]);
+    difference.paper = paper_difference(results.rows[i].paper.scores[metric],
+                                        results.rows[k].paper.scores[metric]);
     difference.test = tests[i].over_seeds;
     difference.welch = tests[i].welch;
     if (!means[i] || !means[k]) continue;
     difference.ours = means[i]->mean - means[k]->mean;
-    if (trainings[i] != trainings[k]) continue;
+    if (first_equivalent[i] != first_equivalent[k]) continue;
     const SeedScores row = scores_of(results.rows[i], metric);
     const SeedScores base = scores_of(results.rows[k], metric);
     difference.paired = row.seeds.size() > 1 && row.seeds == base.seeds;
@@ -170,7 +170,7 @@ std::string counted(const std::vector<std::string>& names) {
   return names.empty() ? text : text + ")";
 }
 
-// Rows by verdict; empty where the paper has no figures.
+// Rows by verdict; empty where the paper has no results.
 std::string agreement(const SweepResults& results, std::span<const RowComparison> comparisons,
                       Metric metric) {
   std::vector<std::string> agree, disagree, unclear;
@@ -191,7 +191,7 @@ std::string agreement(const SweepResults& results, std::span<const RowComparison
          part(unclear, "is inconclusive", "are inconclusive") + ".";
 }
 
-// Of the rows compared with the first one: differences from several rows have no order.
+// Over the rows compared with the first one: differences from several rows have no order.
 std::string rank_agreement(const SweepResults& results, std::span<const RowComparison> comparisons,
                            Metric metric) {
   std::vector<double> ours, paper;
@@ -200,7 +200,7 @@ std::string rank_agreement(const SweepResults& results, std::span<const RowCompa
     const Difference& difference = comparisons[i].differences[metric];
     if (!difference.ours || !difference.paper || !std::isfinite(*difference.ours)) continue;
     ours.push_back(*difference.ours);
-    // Differences of the paper's rounded figures, equal where they print equal.
+    // Differences of the paper's rounded results, equal where they print equal.
     paper.push_back(std::round(*difference.paper * 1e6));
   }
   if (ours.size() < 3) return "";
@@ -217,21 +217,20 @@ std::string rank_agreement(const SweepResults& results, std::span<const RowCompa
 std::string detectable(std::span<const RowComparison> comparisons, const MetricFacts& metric) {
   const std::optional<double> median = median_detectable(comparisons, metric.metric);
   if (!median) return "";
-  return format(
-             "the smallest difference that these seeds can detect is %.*f %s (median over rows, ",
-             kScoreDecimals, *median, metric.title) +
-         "power 0.8 at the level 0.05, before Holm's correction).";
+  return format("minimum detectable difference: %.*f %s (median over rows, ", kScoreDecimals,
+                *median, metric.title) +
+         "power 0.8, α = 0.05, before Holm's correction).";
 }
 
-std::string unstable(const SweepResults& results, std::span<const RowComparison> comparisons,
-                     Metric metric) {
+std::string high_variance_names(const SweepResults& results,
+                                std::span<const RowComparison> comparisons, Metric metric) {
   std::string names;
   for (size_t i = 0; i < comparisons.size(); ++i) {
-    if (!comparisons[i].differences[metric].unstable) continue;
+    if (!comparisons[i].differences[metric].high_variance) continue;
     names += (names.empty() ? "" : ", ") + results.rows[i].name;
   }
   if (names.empty()) return "";
-  return "rows that vary more between seeds and are tested with their own variance: " + names + ".";
+  return "high-variance rows, tested with their own variance: " + names + ".";
 }
 
 }  // namespace
@@ -241,7 +240,7 @@ std::string p_text(double p_value) {
 }
 
 std::string score_text(double score, int decimals) {
-  return std::abs(score) < kWidestScore ? format("%.*f", decimals, score) : format("%.2e", score);
+  return std::abs(score) < kMaxFixedScore ? format("%.*f", decimals, score) : format("%.2e", score);
 }
 
 std::string mean_text(const std::optional<SeedMean>& mean) {
@@ -311,7 +310,7 @@ std::string summary(const SweepResults& results, std::span<const RowComparison> 
   for (std::string part :
        {agreement(results, comparisons, metric.metric),
         rank_agreement(results, comparisons, metric.metric), detectable(comparisons, metric),
-        unstable(results, comparisons, metric.metric)}) {
+        high_variance_names(results, comparisons, metric.metric)}) {
     if (part.empty()) continue;
     if (text.empty()) {
       text = std::string(metric.heading) + ":";

@@ -15,7 +15,7 @@ namespace attn {
 
 /// A difference from the baseline compared with the paper's.
 enum class Verdict {
-  none,       ///< nothing to compare: the first row, or no figure or difference in the paper
+  none,       ///< nothing to compare: the first row, or no result or difference in the paper
   agrees,     ///< significant, with the paper's sign
   disagrees,  ///< significant, with the opposite sign
   unclear     ///< not significant
@@ -35,14 +35,14 @@ std::string score_text(double score, int decimals = kScoreDecimals);
 std::string mean_text(const std::optional<SeedMean>& mean);
 
 struct Difference {
-  std::optional<double> ours;            ///< row - baseline
-  std::optional<double> paper;           ///< the same in the paper
-  bool paired = false;                   ///< the baseline's weights: compared seed by seed
-  bool unstable = false;                 ///< the row varies more than the others: unstable_rows
-  std::optional<SeedTest> test;          ///< SeedTests::over_seeds, or paired_test: see compare()
-  std::optional<SeedTest> welch;         ///< SeedTests::welch
-  std::optional<double> holm;            ///< test's p-value, adjusted for the table's rows
-  std::optional<double> p_sentences;     ///< paired bootstrap over sentences, as sacreBLEU's
+  std::optional<double> ours;         ///< row - baseline
+  std::optional<double> paper;        ///< the same in the paper
+  bool paired = false;                ///< the baseline's weights: compared seed by seed
+  bool high_variance = false;         ///< the row varies more than the others: high_variance_rows
+  std::optional<SeedTest> test;       ///< SeedTests::over_seeds, or paired_test: see compare()
+  std::optional<SeedTest> welch;      ///< SeedTests::welch
+  std::optional<double> holm;         ///< test's p-value, adjusted for the table's rows
+  std::optional<double> p_sentences;  ///< paired bootstrap over sentences, as sacreBLEU's
   std::optional<JointDifference> joint;  ///< bootstrap over sentences and seeds
   bool significant = false;              ///< see compare()
   Verdict verdict = Verdict::none;
@@ -66,13 +66,13 @@ struct RowComparison {
 ///   two means.
 std::vector<RowComparison> compare(const SweepResults& results);
 
-/// The smallest true difference that the tests over seeds find with probability kPower, before
-/// Holm's correction: the median over rows. None without a test.
+/// The minimum detectable difference: the smallest true difference that the tests over seeds find
+/// with probability kPower, before Holm's correction; the median over rows. None without a test.
 std::optional<double> median_detectable(std::span<const RowComparison> comparisons, Metric metric);
 
 /// How many rows agree with the paper in sign, and which; the rank correlation of the differences
-/// with the paper's; the smallest difference that the seeds can detect; and unstable rows. Without
-/// the parts for which there are no figures; may be empty.
+/// with the paper's; the minimum detectable difference; and high-variance rows. Parts without data
+/// are omitted; may be empty.
 std::string summary(const SweepResults& results, std::span<const RowComparison> comparisons,
                     const MetricFacts& metric);
 

@@ -11,19 +11,19 @@
 namespace attn {
 namespace {
 
-constexpr double kText = 12.5, kSmall = 11.0;  // font sizes
-constexpr double kRadius = 4.2;                // of a point
+constexpr double kText = 13.4, kSmall = 11.0;  // font sizes; names have 12 and are bold: wider
+constexpr double kRadius = 4.2;                // radius of a point
 constexpr double kHeader = 46.0;               // above the first row
 constexpr double kFooter = 44.0;               // the axis
 constexpr double kGroupGap = 9.0;              // between groups
-constexpr double kHeading = 21.0;              // of a group, above its first row
+constexpr double kHeading = 21.0;  // space for the heading of a group, above its first row
 constexpr double kOurs = 58.0, kPaper = 46.0;  // widths of the columns of numbers
 
 // Where the rows are.
 struct Layout {
   double width = 0.0;
   double row_height = 0.0;
-  double mark = 0.0;        // of a row's marks, below its upper edge
+  double mark = 0.0;        // ordinate of a row's marks, below its upper edge
   std::vector<double> top;  // upper edges of the rows
   double bottom = 0.0;      // lower edge of the last row
 };
@@ -82,8 +82,8 @@ void draw_header(Svg& svg, const Forest::Panel& panel, double left, double numbe
 void draw_axis(Svg& svg, const Forest::Panel& panel, const Scale& scale, const Layout& layout) {
   const double left = std::min(scale.from, scale.to), right = std::max(scale.from, scale.to);
   const double top = kHeader - 4, bottom = layout.bottom + 4;
-  const int most = std::clamp(static_cast<int>((right - left) / 52), 2, 9);
-  for (const double tick : axis_ticks(scale.low, scale.high, false, most)) {
+  const int max_ticks = std::clamp(static_cast<int>((right - left) / 52), 2, 9);
+  for (const double tick : axis_ticks(scale.low, scale.high, false, max_ticks)) {
     const double x = scale.at(tick);
     svg.line(x, top, x, bottom, tick == 0 ? "zero" : "grid");
     const std::string text = format(tick > 0 ? "+%s" : "%s", tick_text(tick).c_str());
@@ -186,14 +186,14 @@ void draw_groups(Svg& svg, const Forest& forest, const Layout& layout) {
 }  // namespace
 
 std::string wide_forest(const Forest& forest) {
-  constexpr double kWidth = 1240, kBetween = 28, kMostName = 210, kMostWords = 300;
+  constexpr double kWidth = 1240, kBetween = 28, kMaxName = 210, kMaxWords = 300;
   const Layout layout = lay_out(forest, kWidth, 23, 11.5);
-  const double names = std::min(longest_name(forest), kMostName) + 14;
+  const double names = std::min(longest_name(forest), kMaxName) + 14;
   double words = 0;
   for (const Forest::Row& row : forest.rows) {
     words = std::max(words, text_width(row.words, kSmall));
   }
-  words = std::min(words, kMostWords);
+  words = std::min(words, kMaxWords);
   const auto count = static_cast<double>(forest.panels.size());
   const double numbers = kOurs + kPaper;
   const double plot = (kWidth - names - words - count * (kBetween + numbers)) / count;
@@ -215,7 +215,7 @@ std::string wide_forest(const Forest& forest) {
     const double y = layout.top[i] + layout.mark;
     svg.open("row", row.hover);
     svg.rectangle(0, layout.top[i], kWidth, layout.row_height, "touch");
-    svg.text(0, y + 4, "start", "name", fitted_text(row.name, names - 14, kText), "ink");
+    svg.text(0, y + 4, "start", "name", fitted_name(row.name, names - 14, kText), "ink");
     svg.text(names, y + 4, "start", "words", fitted_text(row.words, words, kSmall));
     for (size_t k = 0; k < forest.panels.size(); ++k) {
       draw_cell(svg, forest.panels[k], forest.panels[k].cells[i], scales[k], y, y + 4,
@@ -240,7 +240,7 @@ std::string narrow_forest(const Forest& forest, const Forest::Panel& panel) {
     const double text = layout.top[i] + 14;
     svg.open("row", row.hover);
     svg.rectangle(0, layout.top[i], kWidth, layout.row_height, "touch");
-    const std::string name = fitted_text(row.name, room, kText);
+    const std::string name = fitted_name(row.name, room, kText);
     const double used = text_width(name, kText) + 8;
     svg.text(0, text, "start", "name", name, "ink");
     if (room - used > 40) {

@@ -17,7 +17,7 @@ struct Forest {
     std::string words;  ///< what it is
     std::string hover;
     bool new_group = false;    ///< set off from the row before
-    std::string heading = {};  ///< of the group that begins here; empty: none
+    std::string heading = {};  ///< heading of the group that begins here; empty: none
   };
   /// One row in one metric.
   struct Cell {

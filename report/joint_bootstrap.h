@@ -30,8 +30,8 @@ struct JointDifference {
 /// systems in `paired` (indices) are those of the baseline, evaluated differently: both draw the
 /// same runs, so that differences between seeds cancel.
 ///
-/// options.samples > 0. Throws DataError if a system has no run, if a paired one has another number
-/// of runs than the baseline, or if the numbers of sentences differ or are 0.
+/// options.samples > 0. Throws DataError if a system has no run, if a paired one has a different
+/// number of runs from the baseline, or if the numbers of sentences differ or are 0.
 std::vector<JointDifference> joint_bootstrap(const SystemStatistics& baseline,
                                              std::span<const SystemStatistics> systems,
                                              const std::set<size_t>& paired = {},

@@ -32,7 +32,7 @@ std::string in_full(const std::optional<double>& value) {
 
 bool any_in_paper(const SweepResults& results, Metric metric) {
   return std::any_of(results.rows.begin(), results.rows.end(),
-                     [&](const RowRecord& row) { return row.paper.figures[metric].has_value(); });
+                     [&](const RowRecord& row) { return row.paper.scores[metric].has_value(); });
 }
 
 // Whether any row has this test.
@@ -84,33 +84,34 @@ class Columns {
     add("_interval", "95 % interval", "confidence interval of the difference over seeds",
         interval_text, Shown::pages);
     add(
-        "_p_seeds", "p, seeds", "Student's t over seeds, with the pooled variance of the rows",
+        "_p_seeds", "p (t test)", "Student's t over seeds, with the pooled variance of the rows",
         [](const Difference& of) { return of.test ? p_text(of.test->p_value) : ""; }, Shown::pages);
     add(
-        "_p_holm", "p, Holm", "p over seeds, adjusted for the rows of the table",
+        "_p_holm", "p (Holm)", "p of the t test, adjusted for the rows of the table",
         [](const Difference& of) { return p_or_empty(of.holm); }, Shown::pages);
     if (!welch) return;
     add(
-        "_p_welch", "p, Welch", "Welch's t over the seeds of the two rows",
+        "_p_welch", "p (Welch)", "Welch's t over the seeds of the two rows",
         [](const Difference& of) { return of.welch ? p_text(of.welch->p_value) : ""; },
         Shown::pages);
   }
 
   void add_bootstraps() {
     add(
-        "_p", "p, sentences", "paired bootstrap over sentences, 1000 resamples",
+        "_p", "p (bootstrap over sentences)", "paired bootstrap over sentences, 1000 resamples",
         [](const Difference& of) { return p_or_empty(of.p_sentences); }, Shown::pages);
     add(
-        "_p_joint", "p, sentences and seeds", "bootstrap over sentences and seeds, 1000 resamples",
+        "_p_joint", "p (bootstrap over sentences and seeds)",
+        "bootstrap over sentences and seeds, 1000 resamples",
         [](const Difference& of) { return of.joint ? p_text(of.joint->p_value) : ""; },
         Shown::pages);
   }
 
   void add_paper(int decimals) {
-    columns.push_back({{"paper_" + key_, "paper", false, group_, "the paper's figure"},
+    columns.push_back({{"paper_" + key_, "paper", false, group_, "the paper's score"},
                        [metric = metric_, decimals](const RowRecord& row, const RowComparison&) {
-                         const auto& figure = row.paper.figures[metric];
-                         return figure ? format("%.*f", decimals, *figure) : "";
+                         const auto& score = row.paper.scores[metric];
+                         return score ? format("%.*f", decimals, *score) : "";
                        }});
     add(
         "_diff", "paper Δ", "the paper's difference from its baseline",
@@ -142,13 +143,13 @@ class Columns {
         "_difference", "", "", [](const Difference& of) { return in_full(of.ours); }, Shown::csv);
     add_number("_interval_low", "", [](const SeedTest& of) { return of.interval.low; });
     add_number("_interval_high", "", [](const SeedTest& of) { return of.interval.high; });
-    add_number("_degrees", "", [](const SeedTest& of) { return of.degrees; });
+    add_number("_degrees", "", [](const SeedTest& of) { return of.degrees_of_freedom; });
     add_number("_p_seeds", "", [](const SeedTest& of) { return of.p_value; });
     add(
         "_p_holm", "", "", [](const Difference& of) { return in_full(of.holm); }, Shown::csv);
     add(
-        "_unstable", "", "", [](const Difference& of) { return of.unstable ? "yes" : "no"; },
-        Shown::csv, true);
+        "_high_variance", "", "",
+        [](const Difference& of) { return of.high_variance ? "yes" : "no"; }, Shown::csv, true);
     add(
         "_p_welch", "", "",
         [](const Difference& of) { return of.welch ? in_full(of.welch->p_value) : ""; },

@@ -1,4 +1,4 @@
-// The columns of a results table for the metrics: means, differences, tests, the paper's figures.
+// The columns of a results table for the metrics: means, differences, tests, the paper's results.
 #pragma once
 
 #include <functional>

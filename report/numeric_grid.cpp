@@ -10,7 +10,7 @@
 namespace attn {
 namespace {
 
-constexpr size_t kFewest = 3;  // values
+constexpr size_t kMinValues = 3;  // values
 
 std::optional<double> number_of(const RowRecord& row, const std::string& path) {
   const auto value = parse_number<double>(option_value(row, path));
@@ -108,7 +108,7 @@ std::optional<NumericGrid> numeric_grid(const SweepResults& results, const RowGr
   }
   const bool single = best.size() == group.rows.size();
   const bool first = single && fits_first_row(results, group, grid.path, best);
-  if (best.size() + (first ? 1 : 0) < kFewest) return {};
+  if (best.size() + (first ? 1 : 0) < kMinValues) return {};
   const std::string option = grid.path.substr(grid.path.rfind('.') + 1);
   for (const size_t row : group.rows) {
     const std::string name = name_in_group(results.rows[row], group);

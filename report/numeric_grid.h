@@ -12,7 +12,7 @@ namespace attn {
 
 struct NumericGrid {
   struct Entry {
-    double value = 0.0;  ///< of the option
+    double value = 0.0;  ///< value of the option
     size_t row = 0;
   };
   struct Series {
@@ -26,8 +26,8 @@ struct NumericGrid {
 /// The numeric option whose values differ between all rows of the group, or, for a grid of several
 /// options, the one with the most values, with a series for each combination of the others. The
 /// first row of the sweep is part of a single series if it differs from the group's rows only in
-/// options that vary within the group, and has another value than all of them. None for fewer than
-/// three values.
+/// options that vary within the group, and its value differs from all of theirs. None for fewer
+/// than three values.
 std::optional<NumericGrid> numeric_grid(const SweepResults& results, const RowGroup& group);
 
 }  // namespace attn

@@ -9,10 +9,10 @@
 
 #include "base/format.h"
 #include "base/parse_number.h"
-#include "report/answer.h"
 #include "report/heads_summary.h"
 #include "report/page_parts.h"
 #include "report/page_plots.h"
+#include "report/summary.h"
 #include "report/table.h"
 
 namespace attn {
@@ -69,17 +69,19 @@ std::vector<std::string> legend(const SweepResults& results) {
       has_baselines(results) ? ", or from the row that the column baseline names" : "";
   lines.push_back(
       "Δ is the difference from the first row" + from_baselines +
-      ", with its 95 % confidence interval over seeds. p, "
-      "seeds: Student's t with the pooled variance of all rows, which are assumed to vary equally "
-      "between seeds. Rows that vary more (F test at the level 0.05, corrected for the number of "
-      "rows) are named below the table; their tests have their own variance. p, Holm: the same "
-      "adjusted by Holm's method for the rows of the table. p, Welch: Welch's t test of the two "
-      "rows alone, where both have at least three seeds. p, sentences: paired bootstrap over "
-      "sentences. p, sentences and seeds: bootstrap over both.");
+      ", with its 95 % confidence interval over seeds. p (t test): Student's t with the pooled "
+      "variance of all rows, which are assumed to vary equally between seeds. High-variance rows "
+      "(F test at the level 0.05, corrected for the number of rows) are named below the table; "
+      "their tests have their own variance. p (Holm): the same adjusted by Holm's method for the "
+      "rows of the table. p (Welch): Welch's t test of the two rows alone, where both have at "
+      "least three seeds. p (bootstrap over sentences): paired bootstrap, as in sacreBLEU. p "
+      "(bootstrap over sentences and seeds): both are resampled.");
   lines.push_back(
-      "* marks a significant difference: p, Holm below 0.05, for BLEU also p, sentences and seeds, "
-      "and more than one unit of the last decimal. Where no test over seeds is possible, BLEU is "
-      "tested over sentences, without Holm's correction, and other metrics are not tested.");
+      "* marks a significant difference: p (Holm) below 0.05, for BLEU also p (bootstrap over "
+      "sentences and seeds), and more than one unit of the last decimal. Where no test over seeds "
+      "is possible, BLEU is tested over sentences, without Holm's correction, and other metrics "
+      "are "
+      "not tested.");
   for (const MetricFacts& facts : kMetrics) {
     const std::string& signature = results.signatures[facts.metric];
     if (!signature.empty()) lines.push_back("Signature: " + signature);
@@ -191,9 +193,10 @@ std::string cost_section(const SweepResults& results, std::span<const RowCompari
   plot.width = 860;
   plot.height = 420;
   if (narrow.empty()) return "";
-  return section("Score and cost",
-                 "Means over seeds; bars: one standard deviation. FLOPs of the whole training, in "
-                 "closed form. Rows of a group share a colour.") +
+  return section(
+             "Score and cost",
+             "Means over seeds; bars: one standard deviation. FLOPs of the whole training run, in "
+             "closed form. Rows of a group share a colour.") +
          "<figure class=\"single\"><div class=\"side\">" + to_svg(plot) +
          "</div><div class=\"stacked\">" + narrow + "</div></figure>\n";
 }
@@ -204,6 +207,8 @@ std::string markdown_report(const SweepResults& results,
                             std::span<const RowComparison> comparisons) {
   std::string out = "# " + results.title + "\n\n";
   if (!results.about.empty()) out += results.about + "\n\n";
+  const std::string state = progress(results);
+  if (!state.empty()) out += state + "\n\n";
   out += to_markdown(results_table(results, comparisons)) + "\n";
   for (const std::string& line : summaries(results, comparisons)) out += line + "\n\n";
   for (const std::string& line : legend(results)) out += line + "\n\n";
@@ -218,7 +223,7 @@ std::string markdown_report(const SweepResults& results,
 std::string html_report(const SweepResults& results, std::span<const RowComparison> comparisons) {
   const std::vector<RowGroup> groups = row_groups(results);
   std::string out = page_head(results.title, results.about);
-  out += paragraphs({answer(results, comparisons)}, "answer");
+  out += paragraphs({report_summary(results, comparisons)}, "summary");
   const std::string state = progress(results);
   if (!state.empty()) out += paragraphs({state}, "progress");
   out += forest_figure(differences_forest(results, comparisons, groups));

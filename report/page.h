@@ -12,7 +12,7 @@ namespace attn {
 std::string markdown_report(const SweepResults& results,
                             std::span<const RowComparison> comparisons);
 
-/// The answer in two or three sentences, the differences from the baselines as a forest plot, the
+/// The summary in two or three sentences, the differences from the baselines as a forest plot, the
 /// table, learning curves, metrics against numeric options and against training FLOPs, cost and
 /// provenance. No scripts, no external resources; light and dark, wide and narrow, printable.
 std::string html_report(const SweepResults& results, std::span<const RowComparison> comparisons);

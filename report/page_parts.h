@@ -24,8 +24,8 @@ std::string paragraphs(const std::vector<std::string>& lines, const char* style)
 
 /// The last sections of a page, in Markdown: training cost, the command and the provenance.
 std::string markdown_end(const SweepResults& results);
-/// The same in HTML, up to the end of the document: of the provenance, facts that all runs share
-/// are listed once.
+/// The same in HTML, up to the end of the document; facts of the provenance that all runs share are
+/// listed once.
 std::string html_end(const SweepResults& results);
 
 }  // namespace attn

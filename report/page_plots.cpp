@@ -5,17 +5,18 @@
 #include <map>
 
 #include "base/format.h"
-#include "report/answer.h"
 #include "report/numeric_grid.h"
 #include "report/scale.h"
+#include "report/summary.h"
 #include "report/table.h"
 
 namespace attn {
 namespace {
 
-constexpr size_t kMostLines = kCategoricalColours;  // in one panel, besides the first row's
+constexpr size_t kMaxLines = kCategoricalColours;  // in one panel, besides the first row's
 
-// Of a point in a forest plot: as the paper or not, where there are figures of the paper.
+// Colour of a point in a forest plot: whether it agrees with the paper, where the paper has
+// results.
 Colour colour_of(const Difference& difference) {
   if (!difference.significant) return "faint";
   if (difference.verdict == Verdict::disagrees) return "contrary";
@@ -111,8 +112,8 @@ Interval curve_range(const std::vector<PlotLine>& lines) {
   }
   if (all.empty()) return {1, 2};
   const Interval range = robust_range(ends, ends.front());
-  const double most = *std::max_element(all.begin(), all.end());
-  const double high = std::min(most, range.high + std::log(kAbove));
+  const double highest = *std::max_element(all.begin(), all.end());
+  const double high = std::min(highest, range.high + std::log(kAbove));
   double low = range.low;
   for (const double value : all) {
     if (value >= range.low - 0.1 * (high - range.low)) low = std::min(low, value);
@@ -120,9 +121,9 @@ Interval curve_range(const std::vector<PlotLine>& lines) {
   return {std::exp(low), std::exp(std::max(high, low + 1e-3))};
 }
 
-// The rows of a group in panels of at most kMostLines.
+// The rows of a group in panels of at most kMaxLines.
 std::vector<RowGroup> panels_of(const RowGroup& group) {
-  const size_t count = (group.rows.size() + kMostLines - 1) / kMostLines;
+  const size_t count = (group.rows.size() + kMaxLines - 1) / kMaxLines;
   const size_t each = (group.rows.size() + count - 1) / count;
   std::vector<RowGroup> panels;
   for (size_t begin = 0; begin < group.rows.size(); begin += each) {

@@ -32,7 +32,7 @@ h2 { font-size: 1.15rem; margin: 52px 0 4px; }
 p { margin: 6px 0; max-width: 82ch; overflow-wrap: anywhere; }
 .about { max-width: 110ch; }
 .about, .caption, figcaption, .small { color: var(--faint); font-size: 0.86rem; }
-.answer { font-size: 1.16rem; line-height: 1.45; margin: 14px 0 4px; max-width: 104ch; }
+.summary { font-size: 1.16rem; line-height: 1.45; margin: 14px 0 4px; max-width: 104ch; }
 .progress { color: var(--contrary); font-size: 0.92rem; }
 code { font: 0.88em/1.4 ui-monospace, Menlo, Consolas, monospace; overflow-wrap: anywhere; }
 figure { margin: 0; }
@@ -88,8 +88,9 @@ svg .touch { fill: transparent; } svg .row:hover .touch { fill: var(--shade); }
 svg .row:hover text { stroke: var(--shade); }
 @media (max-width: 1000px) { .side { display: none; } .stacked { display: grid; } }
 @media (max-width: 640px) { body { padding: 18px 15px 48px; } h2 { margin-top: 40px; }
-  .answer { font-size: 1.05rem; }
-  th:first-child { max-width: 38vw; overflow: hidden; text-overflow: ellipsis; } }
+  .summary { font-size: 1.05rem; }
+  tbody th > span { display: block; width: max-content; max-width: 38vw; white-space: normal;
+    overflow-wrap: break-word; } }
 @page { size: A4 landscape; margin: 12mm; }
 @media print {
   body { max-width: none; padding: 0; font-size: 12px; }

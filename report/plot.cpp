@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kText = 13.4, kTick = 11.0;  // font sizes; names have 12 and are bold: wider
 constexpr double kLine = 13.0;                // height of a label
-constexpr double kRadius = 4.0;               // of a point
+constexpr double kRadius = 4.0;               // radius of a point
 constexpr double kTop = 26.0, kBottom = 38.0, kRight = 12.0;
 constexpr double kGap = 8.0;  // between the plot and the labels at its right
 
@@ -72,9 +72,9 @@ std::optional<std::pair<double, double>> end_of(const PlotLine& line, const Plot
 Axes make_axes(const Plot& plot, const Interval& x, const Interval& y) {
   Axes axes;
   axes.y = make_scale(plot.y.range.value_or(y), plot.y.logarithmic, plot.height - kBottom, kTop);
-  const int most = std::clamp(static_cast<int>((axes.y.from - axes.y.to) / 30), 2, 8);
+  const int max_ticks = std::clamp(static_cast<int>((axes.y.from - axes.y.to) / 30), 2, 8);
   axes.y_ticks = plot.y.ticks.empty()
-                     ? axis_ticks(axes.y.low, axes.y.high, plot.y.logarithmic, most)
+                     ? axis_ticks(axes.y.low, axes.y.high, plot.y.logarithmic, max_ticks)
                      : plot.y.ticks;
   double left = 0, right = kRight;
   for (const double tick : axes.y_ticks) {
@@ -181,7 +181,7 @@ void draw_line_names(Svg& svg, const Plot& plot, const Axes& axes) {
     const std::string text = end_label(*lines[i], ends[i].second, axes.y);
     svg.open("", lines[i]->hover);
     svg.text(to + kGap, places[i] + 4, "start", "name",
-             fitted_text(text, plot.width - to - kGap, kText), lines[i]->colour);
+             fitted_name(text, plot.width - to - kGap, kText), lines[i]->colour);
     svg.close();
   }
 }

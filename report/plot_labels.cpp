@@ -45,7 +45,7 @@ std::vector<double> spread_labels(const std::vector<double>& wanted, double heig
                    [&](size_t a, size_t b) { return wanted[a] < wanted[b]; });
   // Blocks of adjacent labels, each around the mean of what its labels want.
   struct Block {
-    double sum = 0.0;  // of wanted centres less their offsets in the block
+    double sum = 0.0;  // sum of the wanted centres less their offsets in the block
     size_t first = 0, count = 0;
     double start = 0.0;  // centre of its first label
   };

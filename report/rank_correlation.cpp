@@ -35,17 +35,17 @@ Pairs pairs_of(std::span<const double> x, std::span<const double> y) {
   return out;
 }
 
-// Of all orders of n items: the share with at most `discordant` pairs out of order, doubled.
+// The share of all orders of n items with at most `discordant` pairs out of order, doubled.
 double exact_p_value(int64_t n, int64_t discordant) {
-  // shares[k]: of the orders of the first items, those with k discordant pairs. The next item is
-  // discordant with 0 to all of the items before it, with the same probability each.
+  // shares[k] is the share of the orders of the first items with k discordant pairs. The next item
+  // is discordant with 0 to all of the items before it, with the same probability each.
   std::vector<double> shares(static_cast<size_t>(discordant) + 1);
   shares[0] = 1.0;
   for (int64_t before = 1; before < n; ++before) {
     std::vector<double> next(shares.size());
     for (size_t k = 0; k < shares.size(); ++k) {
-      const size_t most = std::min(k, static_cast<size_t>(before));
-      for (size_t own = 0; own <= most; ++own) next[k] += shares[k - own];
+      const size_t limit = std::min(k, static_cast<size_t>(before));
+      for (size_t own = 0; own <= limit; ++own) next[k] += shares[k - own];
       next[k] /= static_cast<double>(before + 1);
     }
     shares = std::move(next);

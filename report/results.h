@@ -39,7 +39,7 @@ struct RunRecord {
   int64_t seed = 0;
   RunState state = RunState::unfinished;
   std::string status;  ///< if not finished: "at step 300 of 8000"
-  PerMetric<std::optional<double>> figures;
+  PerMetric<std::optional<double>> scores;
   PerMetric<std::string> texts;   ///< hash of the evaluated text; empty: unknown
   std::string target_vocabulary;  ///< hash of its file; empty: unknown
   std::string precision;          ///< in which it was trained; empty: unknown
@@ -62,9 +62,9 @@ struct RunRecord {
 
 /// The paper's results for a row.
 struct PaperRecord {
-  PerMetric<std::optional<double>> figures;
+  PerMetric<std::optional<double>> scores;
   std::optional<double> params_m;
-  std::optional<double> flops;  ///< of training
+  std::optional<double> flops;  ///< training FLOPs
 };
 
 /// A system that is only published.
@@ -81,11 +81,12 @@ struct RowRecord {
   std::vector<std::string> changed;           ///< paths in which it differs from the first row
   size_t baseline = 0;                        ///< the row that it is compared with
   /// The first earlier row that trains the same weights and is only evaluated differently.
-  std::optional<size_t> same_training;
+  std::optional<size_t> equivalent_row;
   PaperRecord paper;
-  std::vector<RunRecord> runs;  ///< by seed
-  /// Scored on another text than the first row or the baseline, or (perplexity) per token of
-  /// another vocabulary: no difference, also of the rows whose baseline it is.
+  std::vector<RunRecord> runs;              ///< by seed
+  std::vector<int64_t> missing_seeds = {};  ///< planned, but without a run
+  /// Scored on a different text from the first row's or the baseline's, or (perplexity) per token
+  /// of a different vocabulary: no difference, also for the rows whose baseline it is.
   PerMetric<bool> incomparable = {};
 };
 

@@ -55,12 +55,12 @@ std::string optional_text(const std::optional<double>& value, int decimals) {
   return value ? number(*value, decimals) : "";
 }
 
-double mean_of(const RowRecord& row, double (*figure)(const RunRecord&)) {
+double mean_of(const RowRecord& row, double (*value)(const RunRecord&)) {
   double sum = 0.0;
   int64_t count = 0;
   for (const RunRecord& run : row.runs) {
     if (!run.is_finished()) continue;
-    sum += figure(run);
+    sum += value(run);
     ++count;
   }
   return count > 0 ? sum / static_cast<double>(count) : NAN;
@@ -70,7 +70,22 @@ std::string if_known(double value, std::string text) {
   return std::isfinite(value) && value > 0 ? std::move(text) : std::string();
 }
 
-// State of unfinished runs.
+// "seeds 4, 5 not run"; "7 of 10 seeds not run" for more than a few.
+std::string missing_text(const RowRecord& row) {
+  constexpr size_t kMaxListed = 3;
+  const std::vector<int64_t>& seeds = row.missing_seeds;
+  if (seeds.empty()) return "";
+  if (seeds.size() > kMaxListed) {
+    return format("%zu of %zu seeds not run", seeds.size(), seeds.size() + row.runs.size());
+  }
+  std::string text = seeds.size() == 1 ? "seed " : "seeds ";
+  for (const int64_t seed : seeds) {
+    text += (seed == seeds.front() ? "" : ", ") + std::to_string(seed);
+  }
+  return text + " not run";
+}
+
+// State of the runs that have not finished or not been started.
 std::string state_of(const RowRecord& row) {
   if (row.runs.empty()) return "not run";
   std::string text;
@@ -79,10 +94,11 @@ std::string state_of(const RowRecord& row) {
     text += text.empty() ? "" : ", ";
     text += "seed " + std::to_string(run.seed) + " " + run.status;
   }
-  return text;
+  const std::string missing = missing_text(row);
+  return text + (text.empty() || missing.empty() ? "" : ", ") + missing;
 }
 
-constexpr int kExactDecimals = 6;  // of millions
+constexpr int kExactDecimals = 6;  // decimals of millions
 
 // As few decimals, two or more, as tell different numbers of parameters apart.
 int parameter_decimals(const std::vector<double>& millions) {
@@ -134,7 +150,7 @@ Table results_table(const SweepResults& results, std::span<const RowComparison> 
   table.columns.push_back({"params_m", title, false, group, "trainable", Shown::pages});
   table.columns.push_back({"params_m", title, false, group, "", Shown::csv});
   if (paper) table.columns.push_back({"paper_params_m", "paper", false, group, "the paper's"});
-  if (unfinished) table.columns.push_back({"state", "state", true, "", "state of unfinished runs"});
+  if (unfinished) table.columns.push_back({"state", "state", true, "", "of unfinished runs"});
   for (size_t i = 0; i < results.rows.size(); ++i) {
     const RowRecord& row = results.rows[i];
     std::vector<std::string> cells = {row.name};
@@ -160,7 +176,7 @@ namespace {
 
 // The published BLEU and FLOPs of a system, as the last cells of its row.
 void add_published(const PaperRecord& paper, std::vector<std::string>& cells) {
-  cells.push_back(optional_text(paper.figures[Metric::bleu], 2));
+  cells.push_back(optional_text(paper.scores[Metric::bleu], 2));
   cells.push_back(paper.flops ? format("%.1e", *paper.flops) : "");
 }
 

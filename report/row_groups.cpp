@@ -6,8 +6,8 @@
 namespace attn {
 namespace {
 
-constexpr size_t kLongestValue = 40;  // bytes
-constexpr size_t kMostOptions = 4;    // in a group's heading
+constexpr size_t kMaxValueLength = 40;  // bytes
+constexpr size_t kMaxOptions = 4;       // in a group's heading
 
 // The letters of a name like "A1" or "E", or of "run1"; empty: not such a name.
 std::string letters_of(const std::string& name) {
@@ -29,7 +29,7 @@ std::string grid_of(const std::string& name) {
 std::string joined_options(const std::vector<std::string>& paths) {
   std::string text;
   for (size_t i = 0; i < paths.size(); ++i) {
-    if (i == kMostOptions) return text + " …";
+    if (i == kMaxOptions) return text + " …";
     text.append(i == 0 ? "" : ", ").append(option_name(paths[i]));
   }
   return text;
@@ -76,8 +76,8 @@ std::string option_value(const RowRecord& row, const std::string& path) {
   const auto found = row.values.find(path);
   std::string text = found == row.values.end() ? "" : found->second;
   if (text.size() > 1 && text.front() == '"') text = text.substr(1, text.size() - 2);
-  if (text.size() <= kLongestValue) return text;
-  size_t end = kLongestValue - 3;
+  if (text.size() <= kMaxValueLength) return text;
+  size_t end = kMaxValueLength - 3;
   while ((static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;  // whole characters
   return text.substr(0, end) + "…";
 }
@@ -135,10 +135,10 @@ std::vector<RowGroup> row_groups(const SweepResults& results) {
     } else {
       RowGroup& group = groups[static_cast<size_t>(found - keys.begin())];
       group.rows.push_back(i);
-      if (key.starts_with("options")) group.name.clear();  // of its first row only
+      if (key.starts_with("options")) group.name.clear();  // that of its first row only
     }
   }
-  if (groups.size() > kMostGroups) merge_single_rows(groups);
+  if (groups.size() > kMaxGroups) merge_single_rows(groups);
   for (RowGroup& group : groups) {
     group.options = joined_options(changed_by(results, group));
     if (group.name.empty()) std::swap(group.name, group.options);

@@ -191,7 +191,7 @@ std::string markdown_report(const SingleRun& run) {
 std::string html_report(const SingleRun& run) {
   const SweepResults& results = run.results;
   std::string out = page_head(results.title, results.about);
-  out += paragraphs({last_scores(run)}, "answer");
+  out += paragraphs({last_scores(run)}, "summary");
   out += paragraphs({state_of(run)}, record_of(run).is_finished() ? "small" : "progress");
   out += paragraphs(results.notes, "small");
   const std::string plots = panel_grid(plots_of(run));

@@ -25,7 +25,7 @@ std::string scientific(double value) {
 
 // Ticks of a logarithmic axis, as many per power of ten as fit, or every k-th power of ten; fewer
 // than two for short axes.
-std::vector<double> logarithmic_ticks(double low, double high, int most) {
+std::vector<double> logarithmic_ticks(double low, double high, int max_ticks) {
   std::vector<double> ticks;
   const int first = static_cast<int>(std::floor(std::log10(low))),
             last = static_cast<int>(std::floor(std::log10(high)));
@@ -37,13 +37,13 @@ std::vector<double> logarithmic_ticks(double low, double high, int most) {
         if (tick >= low && tick <= high) ticks.push_back(tick);
       }
     }
-    return static_cast<int>(ticks.size()) <= most;
+    return static_cast<int>(ticks.size()) <= max_ticks;
   };
   for (const std::vector<double>& digits :
        {std::vector<double>{1, 2, 3, 5, 7}, {1, 2, 5}, {1, 3}, {1}}) {
     if (add(digits, 1)) return ticks;
   }
-  add({1}, (last - first) / most + 1);
+  add({1}, (last - first) / max_ticks + 1);
   return ticks;
 }
 
@@ -91,15 +91,15 @@ Interval robust_range(std::span<const double> values, double centre) {
   return range;
 }
 
-std::vector<double> axis_ticks(double low, double high, bool logarithmic, int most) {
+std::vector<double> axis_ticks(double low, double high, bool logarithmic, int max_ticks) {
   std::vector<double> ticks;
-  if (!(high > low) || !std::isfinite(high - low) || most < 1) return ticks;
+  if (!(high > low) || !std::isfinite(high - low) || max_ticks < 1) return ticks;
   if (logarithmic && high / low > 5) {
-    ticks = logarithmic_ticks(low, high, most);
+    ticks = logarithmic_ticks(low, high, max_ticks);
     if (ticks.size() >= 2) return ticks;
     ticks.clear();
   }
-  const double rough = (high - low) / most;
+  const double rough = (high - low) / max_ticks;
   const double ten = std::pow(10, std::floor(std::log10(rough)));
   double step = 10 * ten;
   for (const double digit : {1.0, 2.0, 5.0}) {

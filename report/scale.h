@@ -31,8 +31,8 @@ bool drawable(double value, bool logarithmic);
 Interval robust_range(std::span<const double> values, double centre);
 
 /// Ticks of an axis: round numbers within [low, high] (1, 2 or 5 times a power of ten; on a
-/// logarithmic axis also 3 and 7 times), from two to about `most`.
-std::vector<double> axis_ticks(double low, double high, bool logarithmic, int most);
+/// logarithmic axis also 3 and 7 times), from two to about `max_ticks`.
+std::vector<double> axis_ticks(double low, double high, bool logarithmic, int max_ticks);
 
 /// "1,000", "0.02", "−3", "4.25e10".
 std::string tick_text(double value);

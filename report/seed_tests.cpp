@@ -6,7 +6,7 @@
 namespace attn {
 namespace {
 
-constexpr double kUnstable = 0.05;  // level of unstable_rows
+constexpr double kVarianceLevel = 0.05;  // level of high_variance_rows
 constexpr int64_t kSeedsForWelch = 3;
 
 double squared(const std::optional<double>& deviation) {
@@ -17,10 +17,10 @@ double squared(const std::optional<double>& deviation) {
 SeedTest tested(double difference, double error, double degrees) {
   const double reach = error * student_t_quantile(1.0 - 0.5 * kSignificance, degrees);
   return {.error = error,
-          .degrees = degrees,
+          .degrees_of_freedom = degrees,
           .p_value = student_t_p_value(difference / error, degrees),
           .interval = {difference - reach, difference + reach},
-          .detectable = smallest_detectable_difference(error, degrees)};
+          .detectable = minimum_detectable_difference(error, degrees)};
 }
 
 double standard_error(const SeedVariance& variance, int64_t base_seeds, int64_t seeds) {
@@ -39,11 +39,12 @@ bool has_variance(const SeedMean& row) {
 }
 
 SeedVariance own_variance(const SeedMean& row) {
-  return {.variance = squared(row.deviation), .degrees = static_cast<double>(row.seeds - 1)};
+  return {.variance = squared(row.deviation),
+          .degrees_of_freedom = static_cast<double>(row.seeds - 1)};
 }
 
-bool has_own_training(std::span<const size_t> trainings, size_t row) {
-  return trainings.empty() || trainings[row] == row;
+bool has_own_weights(std::span<const size_t> first_equivalent, size_t row) {
+  return first_equivalent.empty() || first_equivalent[row] == row;
 }
 
 // The p-value of a row's variance against that of the others.
@@ -52,7 +53,8 @@ double variance_p_value(std::span<const SeedMean> rows, size_t row, std::vector<
   const auto others = pooled_variance(rows, left_out);
   if (!others) return 1.0;
   const SeedVariance of_row = own_variance(rows[row]);
-  return f_p_value(of_row.variance / others->variance, of_row.degrees, others->degrees);
+  return f_p_value(of_row.variance / others->variance, of_row.degrees_of_freedom,
+                   others->degrees_of_freedom);
 }
 
 }  // namespace
@@ -79,29 +81,29 @@ std::optional<SeedVariance> pooled_variance(std::span<const SeedMean> rows,
   for (size_t i = 0; i < rows.size(); ++i) {
     if ((!left_out.empty() && left_out[i]) || !has_variance(rows[i])) continue;
     const SeedVariance of_row = own_variance(rows[i]);
-    squares += of_row.variance * of_row.degrees;
-    degrees += of_row.degrees;
+    squares += of_row.variance * of_row.degrees_of_freedom;
+    degrees += of_row.degrees_of_freedom;
   }
   if (degrees == 0.0) return {};
-  return SeedVariance{.variance = squares / degrees, .degrees = degrees};
+  return SeedVariance{.variance = squares / degrees, .degrees_of_freedom = degrees};
 }
 
-std::vector<bool> unstable_rows(std::span<const SeedMean> rows) {
-  std::vector<bool> removed(rows.size()), unstable(rows.size());
+std::vector<bool> high_variance_rows(std::span<const SeedMean> rows) {
+  std::vector<bool> removed(rows.size()), high_variance(rows.size());
   const auto varying = std::count_if(rows.begin(), rows.end(), has_variance);
-  if (varying < 3) return unstable;  // of two rows either could be the one
+  if (varying < 3) return high_variance;  // of two rows, either could be the one
   for (int64_t i = 0; i < varying / 2; ++i) {
-    size_t least = rows.size();
+    size_t lowest = rows.size();
     double p_value = 2.0;
     for (size_t row = 0; row < rows.size(); ++row) {
       if (removed[row] || !has_variance(rows[row])) continue;
       const double of_row = variance_p_value(rows, row, removed);
-      if (of_row < p_value) least = row, p_value = of_row;
+      if (of_row < p_value) lowest = row, p_value = of_row;
     }
-    removed[least] = true;
-    if (p_value * static_cast<double>(varying - i) < kUnstable) unstable = removed;
+    removed[lowest] = true;
+    if (p_value * static_cast<double>(varying - i) < kVarianceLevel) high_variance = removed;
   }
-  return unstable;
+  return high_variance;
 }
 
 std::optional<SeedTest> pooled_test(const SeedMean& base, const SeedMean& row,
@@ -109,7 +111,7 @@ std::optional<SeedTest> pooled_test(const SeedMean& base, const SeedMean& row,
   if (base.seeds < 1 || row.seeds < 1) return {};
   const double error = standard_error(variance, base.seeds, row.seeds);
   if (!(error > 0.0) || !std::isfinite(error + row.mean - base.mean)) return {};
-  return tested(row.mean - base.mean, error, variance.degrees);
+  return tested(row.mean - base.mean, error, variance.degrees_of_freedom);
 }
 
 std::optional<SeedTest> welch_test(const SeedMean& base, const SeedVariance& of_base,
@@ -118,10 +120,11 @@ std::optional<SeedTest> welch_test(const SeedMean& base, const SeedVariance& of_
   const double row_part = of_row.variance / static_cast<double>(row.seeds);
   const double variance = base_part + row_part;
   if (!(variance > 0.0) || !std::isfinite(variance + row.mean - base.mean)) return {};
+  if (of_base.degrees_of_freedom < 1.0 || of_row.degrees_of_freedom < 1.0) return {};
   // As shares of the variance, since squares of small variances would underflow.
   const double base_share = base_part / variance, row_share = row_part / variance;
-  const double degrees =
-      1.0 / (base_share * base_share / of_base.degrees + row_share * row_share / of_row.degrees);
+  const double degrees = 1.0 / (base_share * base_share / of_base.degrees_of_freedom +
+                                row_share * row_share / of_row.degrees_of_freedom);
   return tested(row.mean - base.mean, std::sqrt(variance), degrees);
 }
 
@@ -132,23 +135,29 @@ std::optional<SeedTest> welch_test(const SeedMean& base, const SeedMean& row) {
 
 std::vector<SeedTests> seed_tests(std::span<const std::optional<SeedMean>> rows,
                                   std::span<const size_t> baselines,
-                                  std::span<const size_t> trainings) {
+                                  std::span<const size_t> first_equivalent) {
   std::vector<SeedTests> tests(rows.size());
   std::vector<SeedMean> means, independent;
   for (size_t i = 0; i < rows.size(); ++i) {
     means.push_back(rows[i].value_or(SeedMean{}));
-    independent.push_back(has_own_training(trainings, i) ? means[i] : SeedMean{});
+    independent.push_back(has_own_weights(first_equivalent, i) ? means[i] : SeedMean{});
   }
-  std::vector<bool> unstable = unstable_rows(independent);
-  const auto common = pooled_variance(independent, unstable);
-  for (size_t i = 0; i < trainings.size(); ++i) unstable[i] = unstable[trainings[i]];
-  const auto variance_of = [&](size_t i) { return unstable[i] ? own_variance(means[i]) : *common; };
+  std::vector<bool> high_variance = high_variance_rows(independent);
+  const auto common = pooled_variance(independent, high_variance);
+  // The row that trained the weights of row i.
+  const auto trained_by = [&](size_t i) {
+    return first_equivalent.empty() ? i : first_equivalent[i];
+  };
+  for (size_t i = 0; i < rows.size(); ++i) high_variance[i] = high_variance[trained_by(i)];
+  const auto variance_of = [&](size_t i) {
+    return high_variance[i] ? own_variance(means[trained_by(i)]) : *common;
+  };
   for (size_t i = 0; i < rows.size(); ++i) {
-    tests[i].unstable = unstable[i];
+    tests[i].high_variance = high_variance[i];
     const size_t k = baselines[i];
     const SeedMean &base = means[k], &row = means[i];
     if (i == k || !rows[i] || !rows[k] || !common || !is_finite(base) || !is_finite(row)) continue;
-    tests[i].over_seeds = unstable[k] || unstable[i]
+    tests[i].over_seeds = high_variance[k] || high_variance[i]
                               ? welch_test(base, variance_of(k), row, variance_of(i))
                               : pooled_test(base, row, *common);
     if (std::min(base.seeds, row.seeds) >= kSeedsForWelch) tests[i].welch = welch_test(base, row);
@@ -167,16 +176,16 @@ std::optional<SeedTest> paired_test(std::span<const double> base, std::span<cons
   return tested(mean->mean, std::sqrt(squared(mean->deviation) / seeds), seeds - 1.0);
 }
 
-std::optional<PlannedDifference> planned_detectable_difference(std::span<const int64_t> seeds,
-                                                               std::span<const size_t> baselines,
-                                                               std::span<const size_t> trainings) {
+std::optional<PlannedDifference> planned_detectable_difference(
+    std::span<const int64_t> seeds, std::span<const size_t> baselines,
+    std::span<const size_t> first_equivalent) {
   double degrees = 0.0;
   for (size_t i = 0; i < seeds.size(); ++i) {
-    if (!has_own_training(trainings, i)) continue;
+    if (!has_own_weights(first_equivalent, i)) continue;
     degrees += static_cast<double>(std::max<int64_t>(seeds[i] - 1, 0));
   }
   if (degrees == 0.0) return {};
-  const SeedVariance unit{.variance = 1.0, .degrees = degrees};
+  const SeedVariance unit{.variance = 1.0, .degrees_of_freedom = degrees};
   PlannedDifference worst;
   double largest = 0.0;
   for (size_t i = 0; i < seeds.size(); ++i) {
@@ -188,7 +197,7 @@ std::optional<PlannedDifference> planned_detectable_difference(std::span<const i
     worst = {.deviations = 0.0, .baseline_seeds = of_baseline, .seeds = seeds[i]};
   }
   if (largest == 0.0) return {};
-  worst.deviations = smallest_detectable_difference(largest, degrees);
+  worst.deviations = minimum_detectable_difference(largest, degrees);
   return worst;
 }
 

@@ -14,10 +14,10 @@ constexpr double kPrecision = 1e-14;
 // 2).
 double beta_fraction(double a, double b, double x) {
   constexpr double kTiny = 1e-300;
-  constexpr int kMost = 100'000;  // the number needed grows with the square root of a and b
+  constexpr int kMaxTerms = 100'000;  // the number needed grows with the square root of a and b
   const auto not_zero = [](double value) { return std::abs(value) < kTiny ? kTiny : value; };
   double c = 1.0, d = 1.0 / not_zero(1.0 - (a + b) * x / (a + 1.0)), product = d;
-  for (int m = 1; m < kMost; ++m) {
+  for (int m = 1; m < kMaxTerms; ++m) {
     const double even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
     d = 1.0 / not_zero(1.0 + even * d);
     c = not_zero(1.0 + even / c);
@@ -149,7 +149,7 @@ double t_test_power(double noncentrality, double degrees, double level) {
   return power_beyond(critical * critical, noncentrality, degrees);
 }
 
-double smallest_detectable_difference(double error, double degrees, double level, double power) {
+double minimum_detectable_difference(double error, double degrees, double level, double power) {
   return error * detectable_noncentrality(critical_t(degrees, level), degrees, power);
 }
 
@@ -159,11 +159,11 @@ std::vector<double> holm_adjusted(std::span<const double> p_values) {
   std::stable_sort(order.begin(), order.end(),
                    [&](size_t a, size_t b) { return p_values[a] < p_values[b]; });
   std::vector<double> adjusted(p_values.size());
-  double least = 0.0;
+  double running_max = 0.0;
   for (size_t i = 0; i < order.size(); ++i) {
     const auto left = static_cast<double>(order.size() - i);
-    least = std::max(least, std::min(1.0, left * p_values[order[i]]));
-    adjusted[order[i]] = least;
+    running_max = std::max(running_max, std::min(1.0, left * p_values[order[i]]));
+    adjusted[order[i]] = running_max;
   }
   return adjusted;
 }

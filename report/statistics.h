@@ -8,7 +8,7 @@ namespace attn {
 
 /// Significance level.
 inline constexpr double kSignificance = 0.05;
-/// Power at which the smallest detectable difference is stated.
+/// Power at which the minimum detectable difference is stated.
 inline constexpr double kPower = 0.8;
 
 struct Interval {
@@ -37,8 +37,8 @@ double t_test_power(double noncentrality, double degrees, double level = kSignif
 /// The smallest true difference that the two-sided t test finds with probability `power`: the
 /// standard error times the noncentrality at which t_test_power is `power`. Exact for the pooled
 /// test; an approximation for Welch's, whose degrees of freedom are estimated.
-double smallest_detectable_difference(double error, double degrees, double level = kSignificance,
-                                      double power = kPower);
+double minimum_detectable_difference(double error, double degrees, double level = kSignificance,
+                                     double power = kPower);
 
 /// p-values adjusted for their number by Holm's step-down method (Holm 1979), in the given order:
 /// with those below a level called significant, the probability of any false positive is at most

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "base/format.h"
 #include "report/table.h"
@@ -23,7 +24,51 @@ double width_in_em(char c) {
   if (byte >= 0x80) return 0.68;
   if (std::string_view("iljI.,:;'|!()[] ").find(c) != std::string_view::npos) return 0.38;
   if (std::string_view("mwMW%@").find(c) != std::string_view::npos) return 0.95;
+  if (std::string_view("=+<>~#").find(c) != std::string_view::npos) return 0.84;
   return byte >= 'A' && byte <= 'Z' ? 0.70 : 0.625;
+}
+
+// The text without its middle.
+std::string without_middle(const std::string& text, double width, double size) {
+  const double room = (width / size - width_in_em('m')) / 2;
+  size_t head = 0, tail = text.size();
+  double em = 0.0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    em += width_in_em(text[i]);
+    if (em > room) break;
+    if (i + 1 == text.size() || !continues_character(text[i + 1])) head = i + 1;
+  }
+  em = 0.0;
+  for (size_t i = text.size(); i > head; --i) {
+    em += width_in_em(text[i - 1]);
+    if (em > room) break;
+    if (!continues_character(text[i - 1])) tail = i - 1;
+  }
+  return text.substr(0, head) + "…" + text.substr(tail);
+}
+
+// A part of the name of a grid's row: an option, and the text before it.
+struct NamePart {
+  std::string before, option;
+  size_t kept = 0;  // bytes of the option
+
+  std::string shown() const { return option.substr(0, kept) + (kept < option.size() ? "…" : ""); }
+  // Of an option that can be shortened.
+  double width() const { return kept == 0 ? 0.0 : text_width(shown(), 1.0); }
+};
+
+// The last part is what follows the last option.
+std::vector<NamePart> name_parts(const std::string& name) {
+  std::vector<NamePart> parts;
+  size_t at = 0;
+  for (size_t end = name.find('='); end != name.npos; end = name.find('=', end + 1)) {
+    const size_t dot = name.rfind('.', end);
+    const size_t begin = dot == name.npos || dot < at ? at : dot + 1;
+    parts.push_back({name.substr(at, begin - at), name.substr(begin, end - begin), end - begin});
+    at = end;
+  }
+  parts.push_back({name.substr(at), "", 0});
+  return parts;
 }
 
 }  // namespace
@@ -45,7 +90,7 @@ double text_width(std::string_view text, double size) {
 
 std::string fitted_text(const std::string& text, double width, double size) {
   if (text_width(text, size) <= width) return text;
-  double em = width_in_em('m');  // of the ellipsis
+  double em = width_in_em('m');  // width of the ellipsis
   size_t end = 0;
   for (size_t i = 0; i < text.size(); ++i) {
     em += width_in_em(text[i]);
@@ -54,6 +99,22 @@ std::string fitted_text(const std::string& text, double width, double size) {
   }
   while (end > 0 && text[end - 1] == ' ') --end;
   return text.substr(0, end) + "…";
+}
+
+std::string fitted_name(const std::string& name, double width, double size) {
+  std::vector<NamePart> parts = name_parts(name);
+  while (true) {
+    std::string text;
+    for (const NamePart& part : parts) text += part.before + part.shown();
+    if (text_width(text, size) <= width) return text;
+    const auto longest = std::max_element(
+        parts.begin(), parts.end(),
+        [](const NamePart& a, const NamePart& b) { return a.width() < b.width(); });
+    if (longest->kept == 0) return without_middle(name, width, size);
+    do {
+      --longest->kept;  // a whole character
+    } while (longest->kept > 0 && continues_character(longest->option[longest->kept]));
+  }
 }
 
 Svg::Svg(double width, double height, const std::string& description)

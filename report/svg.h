@@ -24,6 +24,10 @@ double text_width(std::string_view text, double size);
 /// The text, cut off with "…" where it is wider than `width` pixels at `size`.
 std::string fitted_text(const std::string& text, double width, double size);
 
+/// A row's name, shortened where it is wider than `width`: of a grid's row, the names of the
+/// options, so that all values stay ("heads=2.dro…=0.3"), else in the middle.
+std::string fitted_name(const std::string& name, double width, double size);
+
 /// Builds one <svg> element. Coordinates are pixels, y downwards.
 class Svg {
  public:

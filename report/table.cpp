@@ -63,8 +63,8 @@ Table runs_table(const SweepResults& results) {
       std::vector<std::string> cells = {row.name, std::to_string(run.seed),
                                         run.is_finished() ? "1" : "0"};
       for (const MetricFacts& facts : kMetrics) {
-        const std::optional<double>& figure = run.figures[facts.metric];
-        cells.push_back(figure ? full(*figure) : "");
+        const std::optional<double>& score = run.scores[facts.metric];
+        cells.push_back(score ? full(*score) : "");
       }
       for (std::string cell : {std::to_string(run.parameters), std::to_string(run.target_tokens),
                                full(run.seconds), full(run.tokens_per_second), full(run.flops),

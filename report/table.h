@@ -26,7 +26,7 @@ struct Table {
   };
   std::vector<Column> columns;
   std::vector<std::vector<std::string>> rows;
-  std::vector<std::string> meanings;  ///< of rows: tooltips in HTML; empty: none
+  std::vector<std::string> meanings;  ///< tooltips of rows in HTML; empty: none
 };
 
 /// A table in the layout of Table 3: the options that differ between rows (all values for the first

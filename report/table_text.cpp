@@ -62,6 +62,18 @@ std::string cell_class(const Table& table, size_t column) {
   return names.empty() ? "" : format(" class=\"%s\"", names.c_str());
 }
 
+// A row's name, in HTML, that may break after "=", "/" and "." but not within a number.
+std::string breakable(const std::string& name) {
+  std::string out;
+  for (size_t i = 0; i < name.size(); ++i) {
+    out += html_escaped(name.substr(i, 1));
+    if (i + 1 == name.size()) break;
+    const bool in_number = name[i + 1] >= '0' && name[i + 1] <= '9';
+    if (name[i] == '=' || name[i] == '/' || (name[i] == '.' && !in_number)) out += "<wbr>";
+  }
+  return out;
+}
+
 // The row of headings over several columns; "" if there are none.
 std::string html_groups(const Table& table) {
   std::string out;
@@ -178,9 +190,12 @@ std::string to_html(const Table& all) {
     if (!meaning.empty()) out.append(" title=\"").append(html_escaped(meaning)).append("\"");
     out += ">";
     for (size_t i = 0; i < row.size(); ++i) {
-      const char* tag = i == 0 ? "th" : "td";
-      out.append("<").append(tag).append(cell_class(table, i)).append(">");
-      out.append(html_escaped(row[i])).append("</").append(tag).append(">");
+      out.append(i == 0 ? "<th" : "<td").append(cell_class(table, i)).append(">");
+      if (i == 0) {  // the element that narrow pages limit to a width
+        out.append("<span>").append(breakable(row[i])).append("</span></th>");
+      } else {
+        out.append(html_escaped(row[i])).append("</td>");
+      }
     }
     out += "</tr>\n";
   }

@@ -21,9 +21,9 @@ LAYERS = {
     "app": ["base", "kernels", "data", "model", "train", "eval", "report"],
 }
 
-# The rooms (sub-folders) of a folder. A file in a room may include that room, the listed rooms of the same folder, and
-# the folders that its folder may include. The folder's own name stands for the files directly in it.
-ROOMS = {
+# The subfolders of a folder. A file in a subfolder may include that one, the listed ones of the same folder, and the
+# folders that its folder may include. The folder's own name stands for the files directly in it.
+SUBFOLDERS = {
     "kernels": ["kernels/cpu"],
     "kernels/cpu": [],
     "kernels/ops": ["kernels", "kernels/cpu"],
@@ -98,27 +98,27 @@ def allowed_folders(name):
     return [*below, "tests/support", f"tests/{layer}"]
 
 
-def room_of(name):
+def subfolder_of(name):
     return name.rpartition("/")[0]
 
 
-def check_rooms(name, includes, root):
-    """A file's includes within its folder. Tests are in no room."""
-    room, folder = room_of(name), name.split("/")[0]
+def check_subfolders(name, includes, root):
+    """A file's includes within its folder. Tests are not checked."""
+    subfolder, folder = subfolder_of(name), name.split("/")[0]
     if folder == "tests":
         return
-    if room != folder and room not in ROOMS:
-        yield f"{name}: {room} is in no table of rooms; say in tools/check_layers.py what it may include"
+    if subfolder != folder and subfolder not in SUBFOLDERS:
+        yield f"{name}: {subfolder} is not in SUBFOLDERS; say in tools/check_layers.py what it may include"
         return
-    allowed = [room, *ROOMS.get(room, [])]
+    allowed = [subfolder, *SUBFOLDERS.get(subfolder, [])]
     for number, include, quoted in includes:
         inside = quoted and include.split("/")[0] == folder and (root / include).exists()
-        if inside and room_of(include) not in allowed:
+        if inside and subfolder_of(include) not in allowed:
             yield f"{name}:{number}: includes \"{include}\"; of {folder} it may include {', '.join(allowed)}"
 
 
 def unit_of(name):
-    """A header and the source of its name are one unit."""
+    """A header and the source file of the same name are one unit."""
     return name.rpartition(".")[0]
 
 
@@ -134,16 +134,16 @@ def units_of(files):
     return units
 
 
-def shortest_way(units, start, end):
+def shortest_path(units, start, end):
     """The units from start to end along includes; empty without such a path."""
     before, waiting = {start: None}, [start]
     for unit in waiting:
         if unit == end:
-            way = []
+            path = []
             while unit is not None:
-                way.insert(0, unit)
+                path.insert(0, unit)
                 unit = before[unit]
-            return way
+            return path
         for other in sorted(units.get(unit, {})):
             if other not in before:
                 before[other] = unit
@@ -151,15 +151,15 @@ def shortest_way(units, start, end):
     return []
 
 
-def check_circles(files):
+def check_cycles(files):
     """The include cycles, each once."""
     units, seen = units_of(files), set()
     for start in sorted(units):
         for other, place in sorted(units[start].items()):
-            way = shortest_way(units, other, start)
-            if way and frozenset(way) not in seen:
-                seen.add(frozenset(way))
-                yield f"{place}: a circle of includes: {' > '.join([start, *way])}"
+            path = shortest_path(units, other, start)
+            if path and frozenset(path) not in seen:
+                seen.add(frozenset(path))
+                yield f"{place}: an include cycle: {' > '.join([start, *path])}"
 
 
 def is_generated(include, root):
@@ -203,7 +203,7 @@ def torch_free_sources(root):
 
 
 def check_torch_free(files, root):
-    """Follows the includes of each torch-free source: none may lead to LibTorch."""
+    """Follows the includes of each torch-free source file: none may lead to LibTorch."""
     starts = torch_free_sources(root) + [name for name in files if name.startswith("base/")]
     for start in dict.fromkeys(starts):
         seen, waiting = {start}, [(start, start)]
@@ -223,9 +223,9 @@ def problems(root):
     found = []
     for name, includes in files.items():
         found += check_project_includes(name, includes, root)
-        found += check_rooms(name, includes, root)
+        found += check_subfolders(name, includes, root)
         found += check_libraries(name, includes)
-    return list(dict.fromkeys([*found, *check_circles(files), *check_torch_free(files, root)]))
+    return list(dict.fromkeys([*found, *check_cycles(files), *check_torch_free(files, root)]))
 
 
 def main(arguments):

@@ -4,7 +4,7 @@
     tools/communication.py --parameters 65.0e6                    bytes for 1 to 64 processes
     tools/communication.py --parameters 65.0e6 --seconds 0.1      and efficiency, for updates of 0.1 s in one process
 
-The bytes are those of train/parallel/gradient_sum.cpp and are exact but for the rounding of shards (a few kB) and
+The bytes are those of train/parallel/gradient_sum.cpp and are exact except for the rounding of shards (a few kB) and
 scalars. The efficiency is a prediction: --seconds of work are divided evenly, bytes within a machine move at --inside
 and those between machines at --between GB/s (each direction, per process), none of it overlaps with computation, and
 each message costs --latency microseconds.

@@ -14,12 +14,12 @@ namespace {
 
 // Maximum floats in the gradients of all replicas: 1 GB. Larger models lose little when threads
 // share their products.
-constexpr int64_t kMostReplicated = int64_t{1} << 28;
+constexpr int64_t kMaxReplicated = int64_t{1} << 28;
 
 }  // namespace
 
 bool divides_among_threads(int64_t threads, int64_t parameters) {
-  return (threads - 1) * parameters <= kMostReplicated;
+  return (threads - 1) * parameters <= kMaxReplicated;
 }
 
 BatchGradient::BatchGradient(Seq2SeqModel& model, FlatParameters& parameters, Precision precision,
@@ -75,18 +75,21 @@ LossSums BatchGradient::add_part(Seq2SeqModel& model, const Batch& part, double 
 }
 
 void BatchGradient::add(const Batch& batch, double factor, uint64_t seed) {
-  torch::manual_seed(seed);  // for LibTorch's dropout on a GPU
   const int64_t own = own_parts(), all = own * world_.size(), first = own * world_.rank();
   const bool whole = all == 1 || batch.sentences == 1;
   const std::vector<Batch> parts = whole ? std::vector<Batch>{batch} : split(batch, all);
+  const auto seed_of = [&](int64_t part) {
+    return whole ? seed : mix64(seed + static_cast<uint64_t>(part));
+  };
+  // For LibTorch's dropout on a GPU, which draws for a process, not for a part.
+  torch::manual_seed(seed_of(first));
   const auto present = std::clamp<int64_t>(static_cast<int64_t>(parts.size()) - first, 0, own);
   const auto none = torch::zeros({}, model_.device());
   std::vector<LossSums> losses(own, LossSums{none, none});
   const auto compute = [&](int64_t i) {
     if (i > 0) replicas_[i - 1].used = true;
     Seq2SeqModel& model = i == 0 ? model_ : *replicas_[i - 1].model;
-    const auto part = static_cast<uint64_t>(first + i);
-    losses[i] = add_part(model, parts[first + i], factor, whole ? seed : mix64(seed + part));
+    losses[i] = add_part(model, parts[first + i], factor, seed_of(first + i));
   };
   if (own == 1) {
     if (present == 1) compute(0);

@@ -54,7 +54,7 @@ class BatchGradient {
   /// Starts an update with the current weights.
   void zero();
   /// Adds `factor` times the gradient of the summed loss of this process's parts of the batch.
-  /// `seed`: of dropout. Does not synchronize with a GPU or with other processes.
+  /// `seed` is the dropout seed. Does not synchronize with a GPU or with other processes.
   void add(const Batch& batch, double factor, uint64_t seed);
   /// Reduces the gradients of all replicas and processes into the parameters' gradients. Returns
   /// the sums since zero(), over all processes. Synchronizes with a GPU and with other processes.

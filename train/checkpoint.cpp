@@ -1,5 +1,6 @@
 #include "train/checkpoint.h"
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <set>
@@ -7,6 +8,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "base/parse_number.h"
 #include "base/safetensors.h"
 
@@ -18,6 +20,30 @@ std::span<const std::byte> bytes_of(const torch::Tensor& tensor) {
           static_cast<size_t>(tensor.nbytes())};
 }
 
+// The key of the checksum in the metadata: XXH64 of names and bytes, in the order of names.
+constexpr const char* kChecksum = "xxh64";
+
+std::string checksum_of(std::span<const TensorView> sorted) {
+  Hasher hasher;
+  for (const TensorView& view : sorted) {
+    hasher.update(view.name);
+    hasher.update(view.bytes);
+  }
+  return to_hex(hasher.digest());
+}
+
+// Files of earlier versions and of other programs have no checksum.
+SafetensorsFile open_checked(const std::filesystem::path& path) {
+  SafetensorsFile file(path);
+  const auto stored = file.metadata().find(kChecksum);
+  if (stored != file.metadata().end() && stored->second != checksum_of(file.tensors())) {
+    throw DataError(path.string() + ": its tensors do not have the checksum " + kChecksum +
+                    " of its metadata; the file is damaged: use another checkpoint (RUN@STEP); to "
+                    "resume from an earlier one, delete this one");
+  }
+  return file;
+}
+
 // Named float32 tensors, kept alive until written.
 class TensorList {
  public:
@@ -25,7 +51,13 @@ class TensorList {
     held_.push_back(tensor.detach().to(torch::kCPU, torch::kFloat32).contiguous());
     views_.push_back({name, "F32", held_.back().sizes().vec(), bytes_of(held_.back())});
   }
-  const std::vector<TensorView>& views() const { return views_; }
+  // With a checksum in the metadata. Throws DataError.
+  void write(const std::filesystem::path& path, std::map<std::string, std::string> metadata) {
+    std::sort(views_.begin(), views_.end(),
+              [](const TensorView& a, const TensorView& b) { return a.name < b.name; });
+    metadata[kChecksum] = checksum_of(views_);
+    write_safetensors(path, views_, metadata);
+  }
 
  private:
   std::vector<torch::Tensor> held_;
@@ -53,7 +85,7 @@ std::string present_name(const std::string& name) {
   return renamed(name, kFormerName, kPresentName);
 }
 
-// The tensor of this name, or of its former name.
+// The tensor of this name, or of its old name.
 const TensorView& tensor_at(const SafetensorsFile& file, const std::string& name) {
   const TensorView* view = file.find(name);
   if (view == nullptr) view = file.find(renamed(name, kPresentName, kFormerName));
@@ -75,7 +107,7 @@ void copy_into(torch::Tensor out, const TensorView& view, const std::filesystem:
   // The sum is finite exactly if all values are, since no model has sums beyond float64.
   if (!std::isfinite(host.sum(torch::kFloat64).item<double>())) {
     throw DataError(path.string() + ": " + view.name +
-                    " has values that are not finite; the file is damaged or the run diverged: use "
+                    " contains non-finite values; the file is damaged or the run diverged: use "
                     "an earlier checkpoint (RUN@STEP); to resume from it, delete this one");
   }
   out.copy_(host);
@@ -124,8 +156,9 @@ void check_names(const SafetensorsFile& file, Trainer& trainer, const OptimizerS
                 [&](const std::string& name, const torch::Tensor&) { names.insert(name); });
   for (const TensorView& view : file.tensors()) {
     if (names.contains(present_name(view.name))) continue;
-    throw DataError(path.string() + ": this training has no " + view.name +
-                    "; the checkpoint belongs to a different config or version");
+    throw DataError(path.string() + ": unexpected tensor " + view.name +
+                    ": this optimizer has no such state; the checkpoint belongs to a different "
+                    "config or version");
   }
 }
 
@@ -137,11 +170,11 @@ void save_weights(const std::filesystem::path& path, const torch::nn::Module& mo
   for (const auto& parameter : model.named_parameters()) {
     tensors.add(parameter.key(), parameter.value());
   }
-  write_safetensors(path, tensors.views(), metadata);
+  tensors.write(path, metadata);
 }
 
 void load_weights(const std::filesystem::path& path, torch::nn::Module& model) {
-  const SafetensorsFile file(path);
+  const SafetensorsFile file = open_checked(path);
   auto parameters = model.named_parameters();
   for (const TensorView& view : file.tensors()) {
     const std::string name = present_name(view.name);
@@ -158,7 +191,7 @@ void load_weights(const std::filesystem::path& path, torch::nn::Module& model) {
 
 WeightsLoaded load_fitting_weights(const std::filesystem::path& path, torch::nn::Module& model,
                                    const InitialWeights& initial) {
-  const SafetensorsFile file(path);
+  const SafetensorsFile file = open_checked(path);
   WeightsLoaded result;
   std::set<std::string> known;
   for (auto& parameter : model.named_parameters()) {
@@ -168,8 +201,9 @@ WeightsLoaded load_fitting_weights(const std::filesystem::path& path, torch::nn:
     const TensorView* view = file.find(name);
     if (view == nullptr) view = file.find(renamed(name, kPresentName, kFormerName));
     if (view == nullptr || initial.excluded.contains(name)) {
-      result.notes.push_back(name + (view == nullptr ? ": not in the checkpoint; initialized"
-                                                     : ": of another vocabulary; initialized"));
+      result.notes.push_back(name + (view == nullptr
+                                         ? ": not in the checkpoint; initialized"
+                                         : ": belongs to another vocabulary; initialized"));
       continue;
     }
     torch::Tensor into = parameter.value();
@@ -203,7 +237,7 @@ void average_weights(const std::vector<std::filesystem::path>& inputs,
   // Sums in float64: independent of the order of checkpoints.
   std::vector<std::pair<std::string, torch::Tensor>> sums;
   for (const auto& path : inputs) {
-    const SafetensorsFile file(path);
+    const SafetensorsFile file = open_checked(path);
     if (sums.empty()) {
       for (const TensorView& view : file.tensors()) {
         sums.emplace_back(present_name(view.name), torch::zeros(view.shape, torch::kFloat64));
@@ -223,7 +257,7 @@ void average_weights(const std::vector<std::filesystem::path>& inputs,
   for (const auto& [name, sum] : sums) {
     tensors.add(name, sum / static_cast<double>(inputs.size()));
   }
-  write_safetensors(out, tensors.views(), {{"averaged", std::to_string(inputs.size())}});
+  tensors.write(out, {{"averaged", std::to_string(inputs.size())}});
 }
 
 void save_training_state(const std::filesystem::path& path, Trainer& trainer,
@@ -235,7 +269,7 @@ void save_training_state(const std::filesystem::path& path, Trainer& trainer,
   std::map<std::string, std::string> metadata;
   visit_state(trainer.state,
               [&](const char* name, const auto& value) { metadata[name] = number_text(value); });
-  write_safetensors(path, tensors.views(), metadata);
+  tensors.write(path, metadata);
 }
 
 void save_training_state(const std::filesystem::path& path, Trainer& trainer) {
@@ -244,7 +278,7 @@ void save_training_state(const std::filesystem::path& path, Trainer& trainer) {
 
 void load_training_state(const std::filesystem::path& path, Trainer& trainer,
                          const OptimizerState& whole) {
-  const SafetensorsFile file(path);
+  const SafetensorsFile file = open_checked(path);
   check_names(file, trainer, whole, path);
   trainer.average().restart();  // the weights just loaded; those of training follow
   visit_tensors(trainer, whole, [&](const std::string& name, const torch::Tensor& values) {
@@ -256,13 +290,13 @@ void load_training_state(const std::filesystem::path& path, Trainer& trainer,
     const std::string text = found == file.metadata().end() ? "" : found->second;
     const auto parsed = parse_number<std::decay_t<decltype(value)>>(text);
     if (!parsed) {
-      throw DataError(path.string() + ": its metadata lack a valid \"" + name + "\"");
+      throw DataError(path.string() + ": missing or invalid \"" + name + "\" in the metadata");
     }
     value = *parsed;
   });
   if (state.step < 0 || state.stream.epoch < 0 || state.stream.chunk < 0 ||
       state.stream.batch < 0) {
-    throw DataError(path.string() + ": its metadata have a negative position");
+    throw DataError(path.string() + ": negative stream position in the metadata");
   }
   trainer.state = state;
 }

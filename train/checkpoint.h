@@ -1,6 +1,7 @@
-// The two files of a checkpoint: weights and training state, both in safetensors. The directory of
-// checkpoints is managed by train/checkpoint_store; a model with its config and tokenizers is
-// loaded by app/experiment/checkpoint.
+// The two files of a checkpoint: weights and training state, both in safetensors, with a checksum
+// of the tensors in the metadata that is verified when a file is read. The directory of checkpoints
+// is managed by train/checkpoint_store; a model with its config and tokenizers is loaded by
+// app/experiment/checkpoint.
 #pragma once
 
 #include <filesystem>
@@ -32,8 +33,8 @@ struct InitialWeights {
 };
 
 struct WeightsLoaded {
-  int64_t parameters = 0;  ///< of the model
-  int64_t loaded = 0;      ///< of these, completely or the first rows
+  int64_t parameters = 0;  ///< parameters of the model
+  int64_t loaded = 0;      ///< those that were loaded, completely or in their first rows
   /// One line for each parameter or tensor that does not fit.
   std::vector<std::string> notes;
 };
@@ -53,14 +54,14 @@ void average_weights(const std::vector<std::filesystem::path>& inputs,
 /// Throws DataError.
 void save_training_state(const std::filesystem::path& path, Trainer& trainer,
                          const OptimizerState& whole);
-/// The same for a training by one process.
+/// The same for training by one process.
 void save_training_state(const std::filesystem::path& path, Trainer& trainer);
 
 /// Restores what save_training_state wrote, after load_weights: the optimizer's state into `whole`,
 /// collect_state() of the trainer. Throws DataError for an invalid or mismatched file.
 void load_training_state(const std::filesystem::path& path, Trainer& trainer,
                          const OptimizerState& whole);
-/// The same for a training by one process: into its optimizer.
+/// The same for training by one process: into its optimizer.
 void load_training_state(const std::filesystem::path& path, Trainer& trainer);
 
 }  // namespace attn

@@ -56,7 +56,7 @@ std::filesystem::path checkpoint_path(const std::filesystem::path& checkpoints, 
 std::vector<StoredCheckpoint> list_checkpoints(const std::filesystem::path& checkpoints);
 
 /// The last consecutive scheduled checkpoints, sorted by step: without an older one that was kept
-/// as the best. Throws as list_checkpoints.
+/// as the best. Throws like list_checkpoints().
 std::vector<StoredCheckpoint> scheduled_checkpoints(const std::filesystem::path& checkpoints,
                                                     const CheckpointSchedule& schedule);
 
@@ -64,8 +64,8 @@ std::vector<StoredCheckpoint> scheduled_checkpoints(const std::filesystem::path&
 void verify_checkpoint(const std::filesystem::path& checkpoint,
                        std::span<const std::string_view> files = checkpoint_files);
 
-/// The newest valid checkpoint (verify_checkpoint). Throws as list_checkpoints, and DataError if a
-/// file may not be read, which does not make a checkpoint invalid.
+/// The newest valid checkpoint (verify_checkpoint). Throws like list_checkpoints(), and DataError
+/// if a file may not be read, which does not make a checkpoint invalid.
 std::optional<StoredCheckpoint> latest_checkpoint(
     const std::filesystem::path& checkpoints,
     std::span<const std::string_view> files = checkpoint_files);

@@ -40,8 +40,8 @@ void OptimizerConfig::validate() const {
 
 void TrainConfig::validate() const {
   require(steps >= 1, "steps", steps, "must be positive");
-  require(accumulate >= 1 && accumulate <= kMostAccumulated, "accumulate", accumulate,
-          "must be from 1 to " + std::to_string(kMostAccumulated));
+  require(accumulate >= 1 && accumulate <= kMaxAccumulated, "accumulate", accumulate,
+          "must be from 1 to " + std::to_string(kMaxAccumulated));
   require(warmup >= 0, "warmup", warmup, "must be 0 or more");
   require(schedule != Schedule::paper || warmup >= 1, "warmup", warmup,
           "must be positive with the paper's schedule");

@@ -46,7 +46,7 @@ struct EnumNames<Smoothing> {
 };
 
 /// Upper bound of `accumulate`; see dropout_seed in train/trainer.h.
-inline constexpr int64_t kMostAccumulated = int64_t{1} << 24;
+inline constexpr int64_t kMaxAccumulated = int64_t{1} << 24;
 
 /// A union tagged by `schedule` and by `optimizer`.
 struct TrainConfig {

@@ -1,9 +1,14 @@
 #include "train/early_stopping.h"
 
+#include <cmath>
+
 namespace attn {
 
 bool record_validation(TrainState& state, double value, bool lower_is_better, bool scheduled) {
-  const bool better = lower_is_better ? value < state.best : value > state.best;
+  // NaN is worse than any number.
+  const bool better = std::isnan(state.best)
+                          ? !std::isnan(value)
+                          : (lower_is_better ? value < state.best : value > state.best);
   if (state.best_step != 0 && !better) {
     state.without_better += scheduled ? 1 : 0;
     return false;

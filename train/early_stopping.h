@@ -8,7 +8,7 @@ namespace attn {
 
 /// Records the validation result of state.step. Returns whether it is the best so far. A result
 /// that is not `scheduled`, after the last update, counts as the best or not at all, so that a
-/// longer training stops where it would have without it.
+/// longer run stops where it would have without it.
 bool record_validation(TrainState& state, double value, bool lower_is_better,
                        bool scheduled = true);
 

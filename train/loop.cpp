@@ -1,6 +1,5 @@
 #include "train/loop.h"
 
-#include <algorithm>
 #include <chrono>
 
 namespace attn {
@@ -45,30 +44,31 @@ class Loop {
 
   // Returns whether this step is the best so far.
   bool evaluate(bool last) {
-    const auto& all = callbacks_.evaluations;
-    const auto deciding =
-        std::find_if(all.begin(), all.end(), [](const auto& one) { return one.every > 0; });
     bool best = false;
     std::vector<const LoopEvaluation*> others;
-    for (auto one = all.begin(); one != all.end(); ++one) {
-      if (last || (one->every > 0 && state().step % one->every == 0)) {
-        best |= evaluate_one(*one, one == deciding);
+    for (const LoopEvaluation& one : callbacks_.evaluations) {
+      if (last || is_due(one)) {
+        best |= evaluate_one(one);
       } else {
-        others.push_back(&*one);
+        others.push_back(&one);
       }
     }
     if (!last && finished()) {  // early stopping: this was the last step
-      for (const LoopEvaluation* one : others) evaluate_one(*one, false);
+      for (const LoopEvaluation* one : others) evaluate_one(*one);
     }
     return best;
   }
 
-  bool evaluate_one(const LoopEvaluation& evaluation, bool decides) {
+  bool is_due(const LoopEvaluation& evaluation) {
+    return evaluation.every > 0 && state().step % evaluation.every == 0;
+  }
+
+  bool evaluate_one(const LoopEvaluation& evaluation) {
     double value = 0.0;
     const double seconds = outside_training([&] { value = evaluation.run(); });
-    const bool scheduled = evaluation.every > 0 && state().step % evaluation.every == 0;
     const bool best =
-        decides && record_validation(state(), value, evaluation.lower_is_better, scheduled);
+        evaluation.selects_best &&
+        record_validation(state(), value, evaluation.lower_is_better, is_due(evaluation));
     evaluation.log(best, seconds);
     return best;
   }

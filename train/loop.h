@@ -13,10 +13,11 @@
 
 namespace attn {
 
-/// An evaluator in the loop. The first one with every > 0 selects the best checkpoint.
+/// An evaluator in the loop.
 struct LoopEvaluation {
   int64_t every = 0;             ///< in steps; 0: only at the end
-  bool lower_is_better = false;  ///< of the values of run()
+  bool selects_best = false;     ///< the best checkpoint, and the end by train.patience
+  bool lower_is_better = false;  ///< whether lower values of run() are better
   std::function<double()> run;   ///< the value to compare
   std::function<void(bool best, double seconds)>
       log;  ///< logs the result of run() and its duration

@@ -32,11 +32,11 @@ double scale_of(MuonScale scale, const torch::Tensor& matrix) {
 }  // namespace
 
 torch::Tensor orthogonalized(const torch::Tensor& matrix) {
-  constexpr double kA = 3.4445, kB = -4.7750, kC = 2.0315, kLeastNorm = 1e-7;
+  constexpr double kA = 3.4445, kB = -4.7750, kC = 2.0315, kMinNorm = 1e-7;
   constexpr int kSteps = 5;
   const bool tall = matrix.size(0) > matrix.size(1);
   torch::Tensor x = tall ? matrix.t() : matrix;  // A is the smaller Gram matrix
-  x = x / x.norm().clamp_min(kLeastNorm);
+  x = x / x.norm().clamp_min(kMinNorm);
   for (int i = 0; i < kSteps; ++i) {
     const torch::Tensor gram = x.mm(x.t());
     x = torch::addmm(x, torch::addmm(gram, gram, gram, kB, kC), x, kA);

@@ -34,8 +34,9 @@ class Optimizer {
   Optimizer& operator=(const Optimizer&) = delete;
 
   /// One update of its parameters with the gradients in the buffer. `step` counts from 1. On a CPU
-  /// subnormal state is flushed to 0: the state of parameters with zero gradients (rare words)
-  /// becomes subnormal after hundreds of updates, and arithmetic with subnormals is slow.
+  /// element-wise updates flush subnormal state to 0 (update_in_parts): that of parameters with
+  /// zero gradients (rare words) becomes subnormal after hundreds of updates, and arithmetic with
+  /// subnormals is slow.
   virtual void update(double learning_rate, int64_t step) = 0;
   /// The flat tensors of its state, [own] each.
   virtual std::vector<torch::Tensor> state() const = 0;

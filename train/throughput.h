@@ -12,7 +12,7 @@ namespace attn {
 struct TrainingInterval {
   int64_t step = 0;                                 ///< last step
   double loss = 0.0, perplexity = 0.0;              ///< means over target tokens
-  double learning_rate = 0.0, gradient_norm = 0.0;  ///< of the last step
+  double learning_rate = 0.0, gradient_norm = 0.0;  ///< values of the last step
   double tokens_per_second = 0.0;                   ///< target tokens
   double seconds = 0.0;       ///< training time so far, including earlier processes
   double seconds_left = 0.0;  ///< until the last step
@@ -21,7 +21,7 @@ struct TrainingInterval {
 
 class Throughput {
  public:
-  /// Starts the clock. `begun`: state at the start; `last_step`: of the run.
+  /// Starts the clock. `begun` is the state at the start, `last_step` the last step of the run.
   Throughput(const TrainState& begun, int64_t last_step);
 
   void add(const StepReport& report);

@@ -1,7 +1,9 @@
 #include "train/trainer.h"
 
+#include <algorithm>
 #include <cmath>
 #include <sstream>
+#include <type_traits>
 
 #include "base/random.h"
 #include "train/schedule.h"

@@ -30,10 +30,10 @@ class NonFiniteLoss : public std::runtime_error {
 };
 
 /// The dropout seed of a batch of an update: a pure function, so that a resumed run uses the same
-/// ones. Distinct for up to 2^40 steps and kMostAccumulated batches per update.
+/// ones. Distinct for up to 2^40 steps and kMaxAccumulated batches per update.
 uint64_t dropout_seed(uint64_t seed, int64_t step, int64_t batch);
 
-/// The processes of a training; by default this one alone.
+/// The processes of a training run; by default this one alone.
 struct TrainerProcesses {
   Communicator& world = single_process();
   /// Each process updates a shard of the parameters and stores only its optimizer state. Not for

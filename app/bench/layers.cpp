@@ -4,6 +4,7 @@
 #include <chrono>
 #include <functional>
 
+#include "app/bench/median.h"
 #include "app/machine/device.h"
 #include "base/error.h"
 #include "kernels/compute_scope.h"
@@ -38,12 +39,18 @@ LayerTime time_part(const std::string& name, int64_t count, double seconds, torc
     out.backward(gradient);
     backwards.push_back(seconds_since(middle, device));
   }
-  const auto median = [](std::vector<double>& times) {
-    std::nth_element(times.begin(), times.begin() + static_cast<int64_t>(times.size() / 2),
-                     times.end());
-    return times[times.size() / 2];
-  };
   return {name, count, median(forwards), median(backwards)};
+}
+
+LayerTime time_updates(Optimizer& optimizer, const std::string& name, torch::Device device) {
+  constexpr double kLearningRate = 1e-4;
+  std::vector<double> updates;
+  for (int i = 0; i < 5; ++i) {
+    const auto start = Clock::now();
+    optimizer.update(kLearningRate, i + 1);
+    updates.push_back(seconds_since(start, device));
+  }
+  return {name, 1, median(updates), 0.0};
 }
 
 }  // namespace
@@ -119,14 +126,8 @@ std::vector<LayerTime> benchmark_layers(const Experiment& experiment,
       time("projection and loss", 1,
            [&] { return output_loss(*model, x_ND, tokens_N, targets).loss; })};
   std::erase_if(out, [](const LayerTime& part) { return part.count == 0; });
-  std::vector<double> updates;
-  for (int i = 0; i < 5; ++i) {
-    const auto start = Clock::now();
-    optimizer->update(1e-4, i + 1);
-    updates.push_back(seconds_since(start, device));
-  }
-  std::nth_element(updates.begin(), updates.begin() + 2, updates.end());
-  out.push_back({std::string(enum_name(experiment.train.optimizer.kind)), 1, updates[2], 0.0});
+  const std::string name(enum_name(experiment.train.optimizer.kind));
+  out.push_back(time_updates(*optimizer, name, device));
   return out;
 }
 

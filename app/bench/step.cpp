@@ -28,8 +28,8 @@ constexpr int64_t kSyntheticPairs = 20'000;
 // Log-normal lengths, about those of WMT14 en-de in 37,000 subwords: most sentences are short, a
 // few are long. Targets vary around the length of their source.
 constexpr double kMedianLength = 22.0, kLengthSpread = 0.6, kTargetSpread = 0.2;
-constexpr double kLongest = 200.0;  // tokens, without EOS
-constexpr int64_t kFirstToken = 4;  // after the special tokens
+constexpr double kMaxLength = 200.0;  // tokens, without EOS
+constexpr int64_t kFirstToken = 4;    // after the special tokens
 
 struct Material {
   std::unique_ptr<EncodedCorpus> corpus;
@@ -48,7 +48,7 @@ double normal(Random& random) {  // Box and Muller
 }
 
 int64_t vary(Random& random, double length, double spread) {
-  return std::llround(std::clamp(length * std::exp(spread * normal(random)), 1.0, kLongest));
+  return std::llround(std::clamp(length * std::exp(spread * normal(random)), 1.0, kMaxLength));
 }
 
 std::vector<int32_t> synthetic_sentence(Random& random, int64_t vocabulary, int64_t length) {

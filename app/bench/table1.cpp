@@ -4,6 +4,7 @@
 #include <ctime>
 #include <functional>
 
+#include "app/bench/median.h"
 #include "kernels/compute_scope.h"
 #include "kernels/ops/linear.h"
 #include "model/layers/layer.h"
@@ -12,17 +13,11 @@
 namespace attn {
 namespace {
 
-constexpr double kLong =
-    5.0;  // of a measurement that needs no repetition, times the time asked for
+// A measurement that takes this many times the requested time is not repeated.
+constexpr double kLong = 5.0;
 
 double cpu_seconds() {
   return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
-}
-
-double median(std::vector<double>& times) {
-  const auto middle = times.begin() + static_cast<int64_t>(times.size() / 2);
-  std::nth_element(times.begin(), middle, times.end());
-  return *middle;
 }
 
 Table1Point measure(const Table1Options& options, const LayerType& type, Precision precision,

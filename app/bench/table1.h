@@ -14,10 +14,10 @@ namespace attn {
 struct Table1Options {
   std::vector<int64_t> lengths = {16, 64, 256, 1024, 4096};
   std::vector<int64_t> widths = {64, 128, 256, 512, 1024};
-  std::vector<int64_t> windows = {16, 64, 256};  ///< of restricted self-attention
-  std::vector<int64_t> kernels = {3};            ///< of convolutions
+  std::vector<int64_t> windows = {16, 64, 256};  ///< windows of restricted self-attention
+  std::vector<int64_t> kernels = {3};            ///< kernel widths of convolutions
   int64_t tokens = 4096;                         ///< positions of a batch of equal sentences
-  double seconds = 0.3;                          ///< of measurement for each point
+  double seconds = 0.3;                          ///< measurement time per point
 };
 
 /// A row of Table 1.
@@ -29,7 +29,7 @@ struct LayerType {
 /// The rows to measure: the forms of the encoder, with recurrences in one direction.
 std::vector<LayerType> layer_types(const Table1Options& options);
 
-/// The Transformer of a point: heads of 64, or one narrower head.
+/// The Transformer of a point: heads of width 64, or a single narrower one.
 TransformerConfig table1_model(const LayerType& type, int64_t width);
 
 /// A measured point. Times are CPU seconds of one thread for a batch.

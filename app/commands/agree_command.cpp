@@ -18,7 +18,7 @@ namespace {
 
 struct AgreeOptions {
   std::vector<std::string> files;
-  double least_f1 = -1.0;
+  double min_f1 = -1.0;
   AgreementOptions agreement;
 };
 
@@ -26,7 +26,7 @@ void agree(AgreeOptions options) {
   if (options.files.size() < 2) {
     throw ConfigError("agree: give two or more files with parses of the same sentences");
   }
-  if (options.least_f1 >= 0) options.agreement.least_f1 = options.least_f1;
+  if (options.min_f1 >= 0) options.agreement.min_f1 = options.min_f1;
   int64_t kept = 0, without = 0;
   const auto print = [&](int64_t, std::vector<ParseList> lists) {
     if (lists.size() < options.files.size()) {
@@ -34,7 +34,7 @@ void agree(AgreeOptions options) {
       return;
     }
     require_same_words(lists);
-    std::vector<Tree> parses;  // of an n-best list, the best one; outer brackets do not count
+    std::vector<Tree> parses;  // the best one of an n-best list; outer brackets do not count
     for (const ParseList& list : lists) parses.push_back(bare_tree(list.trees.front()));
     if (!parses_agree(parses, options.agreement)) return;
     ++kept;
@@ -60,21 +60,21 @@ void add_agree_command(CLI::App& app) {
   command->add_option("files", options->files, "two or more files of trees")->required();
   command
       ->add_option(
-          "--min-f1", options->least_f1,
+          "--min-f1", options->min_f1,
           "minimum F1 in percent of the labelled brackets, without the outer one, against each of "
           "the other files; tags are ignored, punctuation counts (default: the trees, with their "
-          "tags, must be equal but for the outer bracket)")
+          "tags, must be equal except for the outer bracket)")
       ->check(number_from(0.0, 100.0));
-  command->add_option("--min-words", options->agreement.least_words, "minimum number of words")
+  command->add_option("--min-words", options->agreement.min_words, "minimum number of words")
       ->capture_default_str();
-  command->add_option("--max-words", options->agreement.most_words, "maximum number of words")
+  command->add_option("--max-words", options->agreement.max_words, "maximum number of words")
       ->capture_default_str();
   command->callback([options] {
-    const auto [least, most] =
-        std::pair(options->agreement.least_words, options->agreement.most_words);
-    if (least > most) {
-      throw ConfigError("--min-words " + std::to_string(least) + ": more than --max-words " +
-                        std::to_string(most) + ": no tree could be kept");
+    const auto [min_words, max_words] =
+        std::pair(options->agreement.min_words, options->agreement.max_words);
+    if (min_words > max_words) {
+      throw ConfigError("--min-words " + std::to_string(min_words) + ": more than --max-words " +
+                        std::to_string(max_words) + ": no tree could be kept");
     }
     agree(*options);
   });

@@ -179,11 +179,11 @@ void check_arguments(const CLI::App& app, const std::vector<std::string>& argume
   }
 }
 
-CLI::Validator number_from(double least, double most) {
-  const std::string range = format("%g to %g", least, most);
+CLI::Validator number_from(double min, double max) {
+  const std::string range = format("%g to %g", min, max);
   return {[=](std::string& text) {
             const auto number = parse_number<double>(text);
-            return number && *number >= least && *number <= most
+            return number && *number >= min && *number <= max
                        ? std::string()
                        : "expected a number from " + range + ", not " + text;
           },

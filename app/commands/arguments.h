@@ -16,8 +16,8 @@ std::vector<std::string> expand_shorthands(std::vector<std::string> arguments);
 /// integers with leading zeros or of more than 64 bits.
 void check_arguments(const CLI::App& app, const std::vector<std::string>& arguments);
 
-/// Accepts the numbers from `least` to `most`. Unlike CLI::Range it rejects nan, which is neither
+/// Accepts the numbers from `min` to `max`. Unlike CLI::Range it rejects nan, which is neither
 /// below nor above a limit.
-CLI::Validator number_from(double least, double most);
+CLI::Validator number_from(double min, double max);
 
 }  // namespace attn

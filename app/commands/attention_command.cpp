@@ -13,6 +13,7 @@
 #include "app/inspect/pairs.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/format.h"
 
 namespace attn {
 namespace {
@@ -52,13 +53,13 @@ void attention(const AttentionOptions& options, const Context& context) {
   }
   const AttentionReport report{.title = "Attention of " + options.run.string(),
                                .about = about(loaded, options),
-                               .sentences = attention_of(loaded, selected.pairs)};
+                               .sentences = attention_of(loaded, selected)};
   if (html) html->write_all(attention_page(report));
   if (json) json->write_all(attention_json(report));
-  std::cerr << selected.pairs.size() << " sentences";
+  std::cerr << counted(std::ssize(selected.pairs), "sentence");
   if (selected.left_out > 0) {
-    std::cerr << "; " << selected.left_out << " are empty or longer than "
-              << options.limits.max_tokens << " tokens (--max-tokens)";
+    std::cerr << "; " << selected.left_out << (selected.left_out == 1 ? " is" : " are")
+              << " empty or longer than " << options.limits.max_tokens << " tokens (--max-tokens)";
   }
   std::cerr << "\n";
 }

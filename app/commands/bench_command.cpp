@@ -26,7 +26,7 @@
 namespace attn {
 namespace {
 
-constexpr int64_t kLargest = 1 << 20;  // of every number of tokens, lines or dimensions
+constexpr int64_t kLargest = 1 << 20;  // upper limit of numbers of tokens, lines or dimensions
 
 struct BenchOptions {
   std::filesystem::path config;
@@ -162,7 +162,7 @@ void bench_search(const BenchOptions& options, torch::Device device) {
   if (options.json) std::cout << json.dump(2) << "\n";
 }
 
-// Emulated bf16 would take minutes and say nothing of a training, which runs in fp32 instead.
+// Emulated bf16 would take minutes and say nothing about training runs, which use fp32 instead.
 void bench_peak(const BenchOptions& options, torch::Device device) {
   const double fp32 = matrix_product_peak(Precision::fp32, device);
   const bool has_bf16 = effective_precision(Precision::bf16, device) == Precision::bf16;

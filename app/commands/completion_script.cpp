@@ -8,7 +8,7 @@ namespace {
 
 struct Flag {
   std::vector<std::string> names;    ///< with dashes: "-o", "--output"
-  std::vector<std::string> choices;  ///< of its value
+  std::vector<std::string> choices;  ///< choices for its value
   bool takes_value = false;
   std::string description;
 };
@@ -19,7 +19,7 @@ struct Command {
   std::string description;
   std::vector<Flag> flags;
   std::vector<Command> commands;
-  std::vector<std::string> choices;  ///< of positional arguments
+  std::vector<std::string> choices;  ///< choices for positional arguments
 };
 
 /// The choices of IsMember, which CLI11 only shows in the type's name: "TEXT:{a,b}".

@@ -26,7 +26,7 @@ struct ExportOptions {
 void print_notes(const ExportSource& source, const ExportOptions& options) {
   const SearchConfig& search = source.search;
   if (search.penalty == LengthPenalty::gnmt && search.alpha != 0.0) {
-    std::cerr << "note: search.penalty gnmt has no counterpart in " << options.target
+    std::cerr << "note: search.penalty=gnmt has no counterpart in " << options.target
               << ", which divides by a power of the length; for identical translations set "
                  "length_penalty 0 there, and --set alpha=0 here\n";
   }

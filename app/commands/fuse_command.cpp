@@ -21,7 +21,7 @@ namespace {
 
 struct FuseOptions {
   std::vector<std::string> files;
-  double least_f1 = 0.0;
+  double min_f1 = 0.0;
   bool scores = false;
   bool samples = false;
 };
@@ -42,13 +42,13 @@ FusedTree fuse_lists(std::vector<ParseList> lists, bool samples) {
 }
 
 void fuse(const FuseOptions& options) {
-  constexpr double kRounding = 1e-9;  // of equal weights that do not sum to 1 exactly
+  constexpr double kRounding = 1e-9;  // rounding of equal weights, which do not sum to 1 exactly
   int64_t kept = 0;
   const auto print = [&](int64_t sentence, std::vector<ParseList> lists) {
     const bool empty = lists.empty();
     FusedTree fused = empty ? FusedTree{} : fuse_lists(std::move(lists), options.samples);
     const double f1 = 100 * fused.expected_f1;
-    if (options.least_f1 > 0 && f1 + kRounding < options.least_f1) return;
+    if (options.min_f1 > 0 && f1 + kRounding < options.min_f1) return;
     ++kept;
     if (options.scores) {
       std::cout << format("%lld\t%.6f\t", static_cast<long long>(sentence + 1), f1);
@@ -56,7 +56,7 @@ void fuse(const FuseOptions& options) {
     std::cout << (empty ? "()" : write_tree(with_root(std::move(fused.tree)))) << '\n';
   };
   const int64_t sentences = for_each_sentence(options.files, print);
-  if (options.least_f1 > 0) std::cerr << kept_text(kept, sentences) << "\n";
+  if (options.min_f1 > 0) std::cerr << kept_text(kept, sentences) << "\n";
 }
 
 }  // namespace
@@ -80,12 +80,12 @@ void add_fuse_command(CLI::App& app) {
       "  attn fuse one.nbest two.nbest > trees");
   command->add_option("files", options->files, "one or more files of parses")->required();
   command
-      ->add_option("--min-f1", options->least_f1,
+      ->add_option("--min-f1", options->min_f1,
                    "print only the trees with at least this expected F1, in percent")
       ->check(number_from(0.0, 100.0))
       ->capture_default_str();
   command->add_flag("--samples", options->samples,
-                    "n-best lists are samples (search.method sample): trees of a list have equal "
+                    "n-best lists are samples (search.method=sample): trees of a list have equal "
                     "weight");
   command->add_flag("--scores", options->scores,
                     "print line number and expected F1 before every tree, tab-separated");

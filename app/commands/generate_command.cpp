@@ -14,7 +14,7 @@
 namespace attn {
 namespace {
 
-constexpr int64_t kMostPairs = 10'000'000;  // 3 GB of memory
+constexpr int64_t kMaxPairs = 10'000'000;  // 3 GB of memory
 
 struct GenerateOptions {
   std::filesystem::path directory;
@@ -46,7 +46,7 @@ void add_generate_command(CLI::App& app) {
           "directory", options->directory,
           "output directory, created if missing; files with other content are not replaced")
       ->required();
-  const CLI::Range pairs(int64_t{0}, kMostPairs);
+  const CLI::Range pairs(int64_t{0}, kMaxPairs);
   command->add_option("--train", options->sizes.train, "training pairs")
       ->check(pairs)
       ->capture_default_str();

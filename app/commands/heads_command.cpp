@@ -41,7 +41,7 @@ BleuOptions bleu_options(const Experiment& experiment) {
 void require_translator(const LoadedModel& loaded, const HeadsOptions& options) {
   if (loaded.experiment.data.task == Task::translation) return;
   throw ConfigError("heads: --prune and --ablate score translations with BLEU; " +
-                    options.run.string() + " is a parser (data.task parsing)");
+                    options.run.string() + " is a parser (data.task=parsing)");
 }
 
 void add_scores(HeadsReport& report, LoadedModel& loaded, const HeadsOptions& options) {

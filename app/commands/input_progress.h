@@ -12,7 +12,7 @@ namespace attn {
 /// Lines and bytes read so far. The counts may be read from other threads.
 class InputProgress {
  public:
-  /// Of a file, or of standard input if `file` is empty.
+  /// Counts a file, or standard input if `file` is empty.
   explicit InputProgress(const std::filesystem::path& file = {});
   /// Counts one line of `bytes` bytes, without its line ending.
   void add(int64_t bytes);

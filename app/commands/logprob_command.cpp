@@ -50,12 +50,12 @@ void logprob(const LogprobOptions& options, const Context& context) {
       load_ensemble_to_search(options.runs, context.device, options.assignments);
   if (loaded.experiment().data.task != Task::translation) {
     throw ConfigError(options.runs.front().string() +
-                      ": a parser (data.task parsing); logprob "
+                      ": a parser (data.task=parsing); logprob "
                       "scores translations");
   }
   const TextFile source = read_text(options.source, false);
   const TextFile target = read_text(options.target, true);
-  check_same_length(source, target);
+  check_same_length(source, target, "source and target");
   std::cerr << "scoring with " << loaded.description() << "\n";
   OutputFile output(options.output);
   const size_t lines = source.lines.size();

@@ -18,6 +18,31 @@ void flush_standard_output() {
   }
 }
 
+WriteBuffer::int_type WriteBuffer::overflow(int_type c) {
+  errno = 0;
+  const int_type written = std::filebuf::overflow(c);
+  note(traits_type::eq_int_type(written, traits_type::eof()));
+  return written;
+}
+
+std::streamsize WriteBuffer::xsputn(const char* text, std::streamsize size) {
+  errno = 0;
+  const std::streamsize written = std::filebuf::xsputn(text, size);
+  note(written < size);
+  return written;
+}
+
+int WriteBuffer::sync() {
+  errno = 0;
+  const int status = std::filebuf::sync();
+  note(status != 0);
+  return status;
+}
+
+void WriteBuffer::note(bool failed) {
+  if (failed && error_ == 0) error_ = errno;
+}
+
 OutputFile::OutputFile(std::filesystem::path path) : path_(path == "-" ? "" : std::move(path)) {
   if (is_stdout()) return;
   if (std::filesystem::is_directory(path_)) {
@@ -27,13 +52,14 @@ OutputFile::OutputFile(std::filesystem::path path) : path_(path == "-" ? "" : st
   path_ = std::move(destination.path);
   special_ = destination.special;
   errno = 0;
-  file_.open(partial(), std::ios::binary | std::ios::trunc);
-  if (!file_) throw DataError(partial().string() + ": cannot be written: " + std::strerror(errno));
+  if (buffer_.open(partial(), std::ios::out | std::ios::binary | std::ios::trunc) == nullptr) {
+    throw DataError(partial().string() + ": cannot be written: " + std::strerror(errno));
+  }
 }
 
 OutputFile::~OutputFile() {
-  if (is_stdout() || special_ || !file_.is_open()) return;
-  file_.close();
+  if (is_stdout() || special_ || !buffer_.is_open()) return;
+  buffer_.close();
   std::error_code ignored;
   if (std::filesystem::file_size(partial(), ignored) == 0) {
     std::filesystem::remove(partial(), ignored);
@@ -48,27 +74,28 @@ std::filesystem::path OutputFile::partial() const {
 }
 
 std::ostream& OutputFile::stream() {
-  return is_stdout() ? std::cout : static_cast<std::ostream&>(file_);
+  return is_stdout() ? std::cout : file_;
+}
+
+std::string OutputFile::reason() const {
+  return buffer_.error() == 0 ? "" : std::string(": ") + std::strerror(buffer_.error());
 }
 
 void OutputFile::flush() {
   if (is_stdout()) return flush_standard_output();
-  errno = 0;
-  if (stream().flush()) return;
-  throw DataError(partial().string() + ": cannot be written" +
-                  (errno == 0 ? "" : std::string(": ") + std::strerror(errno)));
+  if (!stream().flush()) throw DataError(partial().string() + ": cannot be written" + reason());
 }
 
 void OutputFile::commit() {
   flush();
   if (is_stdout()) return;
-  file_.close();
+  const bool closed = buffer_.close() != nullptr;
   std::error_code error, ignored;
-  if (file_ && !special_) std::filesystem::rename(partial(), path_, error);
-  if (!file_ || error) {
+  if (closed && !special_) std::filesystem::rename(partial(), path_, error);
+  if (!closed || error) {
     const bool kept = !special_ && std::filesystem::exists(partial(), ignored);
     throw DataError(path_.string() + ": cannot be written" +
-                    (error ? ": " + error.message() : std::string()) +
+                    (error ? ": " + error.message() : reason()) +
                     (kept ? "; the output is in " + partial().string() : std::string()));
   }
 }

@@ -5,12 +5,32 @@
 #include <fstream>
 #include <optional>
 #include <ostream>
+#include <streambuf>
+#include <string>
 #include <string_view>
 
 namespace attn {
 
 /// Throws DataError if something that was written to standard output is lost, e.g. on a full disk.
 void flush_standard_output();
+
+/// A file buffer that keeps the system's error of the first failed write: a stream reports the
+/// failure later, when errno is that of another call.
+class WriteBuffer : public std::filebuf {
+ public:
+  /// errno of the first failure; 0: none, or unknown.
+  int error() const { return error_; }
+
+ protected:
+  int_type overflow(int_type c) override;
+  std::streamsize xsputn(const char* text, std::streamsize size) override;
+  int sync() override;
+
+ private:
+  void note(bool failed);
+
+  int error_ = 0;
+};
 
 /// Until commit() the lines are in PATH.partial, where an interrupted command leaves them; an
 /// existing file is replaced at the end. Symbolic links are followed; devices and pipes are written
@@ -36,10 +56,13 @@ class OutputFile {
  private:
   /// The file that is written: PATH.partial, or PATH itself if it is a device or a pipe.
   std::filesystem::path partial() const;
+  /// ": No space left on device"; empty if the error is unknown.
+  std::string reason() const;
 
   std::filesystem::path path_;
   bool special_ = false;  ///< see Destination
-  std::ofstream file_;    ///< open until commit()
+  WriteBuffer buffer_;    ///< open until commit()
+  std::ostream file_{&buffer_};
 };
 
 struct NamedPath {

@@ -7,6 +7,7 @@
 
 #include "app/commands/input_chunks.h"
 #include "app/commands/search_flags.h"
+#include "base/format.h"
 #include "data/parsing/penn_tokenize.h"
 #include "data/parsing/tree.h"
 #include "data/parsing/tree_drawing.h"
@@ -30,16 +31,20 @@ std::string text_of(const Tree& tree, const ParseOptions& options) {
 void report(const Parser& parser, bool constrained) {
   const ParserCounts& counts = parser.counts();
   if (counts.repaired > 0) {
-    std::cerr << counts.repaired << " of " << counts.sentences
-              << " outputs were not well-formed trees over the sentence and were repaired"
+    std::cerr << counts.repaired << " of " << counted(counts.sentences, "output")
+              << (counts.repaired == 1 ? " was not a well-formed tree"
+                                       : " were not well-formed trees")
+              << " over the sentence and " << (counts.repaired == 1 ? "was" : "were") << " repaired"
               << (constrained ? "\n" : " (constrained search, the default, avoids this)\n");
   }
   if (counts.cut_words > 0) {
-    std::cerr << counts.cut_words << " sentences were longer than " << parser.limits().max_words
+    std::cerr << longer_lines("sentence", counts.cut_words, counts.first_cut_words)
+              << parser.limits().max_words
               << " words; the remaining words are attached to the root, tagged XX\n";
   }
   if (counts.cut_tokens > 0) {
-    std::cerr << counts.cut_tokens << " sentences were longer than " << parser.limits().max_source
+    std::cerr << longer_lines("sentence", counts.cut_tokens, counts.first_cut_tokens)
+              << parser.limits().max_source
               << " tokens; the encoder did not read the remaining tokens\n";
   }
 }

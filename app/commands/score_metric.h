@@ -32,7 +32,7 @@ TextMetric bleu_metric(const BleuOptions& options);
 TextMetric chrf_metric(const ChrfOptions& options);
 TextMetric ter_metric(const TerOptions& options);
 
-/// What to print beside the score.
+/// What to print besides the score.
 struct ScoreReport {
   std::string baseline;     ///< output of a baseline, for the paired test; may be empty
   bool confidence = false;  ///< confidence interval
@@ -44,8 +44,8 @@ struct NamedMetric {
   TextMetric metric;
 };
 
-/// Prints the scores of a text on stdout: one JSON object, of several metrics by name. Throws as
-/// read_text and check_same_length for the baseline.
+/// Prints the scores of a system's output on stdout; as JSON one object, with several metrics by
+/// name. Throws like read_text() and check_same_length() for the baseline.
 void print_scores(std::span<const NamedMetric> metrics, const ScoredText& text,
                   const ScoreReport& report);
 

@@ -25,15 +25,14 @@ TextFile read_text(const std::string& path, bool may_be_stdin) {
   return file;
 }
 
-void check_same_length(const TextFile& hypotheses, const TextFile& reference) {
-  const bool shorter = hypotheses.lines.size() < reference.lines.size();
-  const TextFile& less = shorter ? hypotheses : reference;
-  const TextFile& more = shorter ? reference : hypotheses;
+void check_same_length(const TextFile& one, const TextFile& other, const std::string& kinds) {
+  const bool shorter = one.lines.size() < other.lines.size();
+  const TextFile& less = shorter ? one : other;
+  const TextFile& more = shorter ? other : one;
   if (less.lines.size() == more.lines.size()) return;
   throw DataError(more.name + ":" + std::to_string(less.lines.size() + 1) + ": " + less.name +
-                  " has no such line (" + std::to_string(less.lines.size()) + " lines against " +
-                  std::to_string(more.lines.size()) +
-                  "); hypotheses and references must match line by line");
+                  " has no such line (" + std::to_string(less.lines.size()) + " lines, expected " +
+                  std::to_string(more.lines.size()) + "); " + kinds + " must match line by line");
 }
 
 ScoredText read_scored_text(const std::string& hypothesis,

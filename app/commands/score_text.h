@@ -28,10 +28,12 @@ struct ScoredText {
 /// DataError for lines that are not valid UTF-8.
 TextFile read_text(const std::string& path, bool may_be_stdin);
 
-/// Throws DataError naming the first line without a counterpart, if the lengths differ.
-void check_same_length(const TextFile& hypotheses, const TextFile& reference);
+/// Throws DataError naming the first line without a counterpart, if the lengths differ. `kinds`
+/// says what the texts are.
+void check_same_length(const TextFile& one, const TextFile& other,
+                       const std::string& kinds = "hypotheses and references");
 
-/// Reads all files. Throws as read_text and check_same_length, and for an empty text.
+/// Reads all files. Throws like read_text() and check_same_length(), and for an empty file.
 ScoredText read_scored_text(const std::string& hypothesis,
                             const std::vector<std::string>& references);
 

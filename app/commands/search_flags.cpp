@@ -54,13 +54,19 @@ LoadedEnsemble load_to_search(const SearchFlags& flags, Task task, const Context
   if (loaded.experiment().data.task != task) {
     throw ConfigError(flags.runs.front().string() +
                       (task == Task::translation
-                           ? ": a parser (data.task parsing); use attn parse"
-                           : ": a translator (data.task translation); use attn translate"));
+                           ? ": a parser (data.task=parsing); use attn parse"
+                           : ": a translator (data.task=translation); use attn translate"));
   }
   if (!flags.tag.empty()) {
     loaded.tokenizers = with_tag(std::move(loaded.tokenizers), flags.tag, "--tag");
   }
   return loaded;
+}
+
+std::string longer_lines(const std::string& noun, int64_t count, int64_t first) {
+  const std::string line = "line " + std::to_string(first);
+  return counted(count, noun) +
+         (count == 1 ? " (" + line + ") was" : " (first: " + line + ") were") + " longer than ";
 }
 
 void print_output(const SearchFlags& flags, const OutputLine& output, std::ostream& out) {

@@ -16,10 +16,10 @@ namespace attn {
 
 struct SearchFlags {
   std::vector<std::filesystem::path> runs;  ///< several: an ensemble
-  std::vector<std::string> settings;        ///< of --set
+  std::vector<std::string> settings;        ///< assignments of --set
   std::optional<int64_t> beam, nbest;
   std::optional<double> alpha;
-  std::string tag;                      ///< of the sentences (data.tag); empty: none
+  std::string tag;                      ///< tag of the sentences (data.tag); empty: none
   std::filesystem::path input, output;  ///< empty: standard input and output
   bool scores = false;
   bool nbest_list = false;
@@ -29,13 +29,16 @@ struct SearchFlags {
   std::vector<std::string> assignments() const;
 };
 
-/// Options of `command` that write to `flags`, which must outlive it. `example`: of an assignment.
-/// Returns the flag --nbest-list.
+/// Options of `command` that write to `flags`, which must outlive it. `example` is an example of an
+/// assignment. Returns the flag --nbest-list.
 CLI::Option* add_search_flags(CLI::App* command, SearchFlags& flags, const std::string& example);
 
-/// Loads the models for search, with the tag of the sentences. Throws ConfigError for models of
-/// another task.
+/// Loads the models for search, with the tag of the sentences. Throws ConfigError for models of a
+/// different task.
 LoadedEnsemble load_to_search(const SearchFlags& flags, Task task, const Context& context);
+
+/// "3 lines (first: line 17) were longer than ", of what was truncated. `first`: from 1.
+std::string longer_lines(const std::string& noun, int64_t count, int64_t first);
 
 /// An output of search for the sentence of a line (from 1).
 struct OutputLine {

@@ -47,7 +47,8 @@ void add_sweep_command(CLI::App& app, Context& context) {
       command->add_flag("--dry-run", options->dry_run,
                         "print parameters, FLOPs, time and memory per row; do not train");
   command
-      ->add_flag("--no-measure", options->no_measure, "with --dry-run: skip FLOPs, time and memory")
+      ->add_flag("--no-measure", options->no_measure,
+                 "with --dry-run: skip FLOPs, time and memory; the texts may be missing")
       ->needs(dry_run);
   command
       ->add_option("--seconds", options->cost.seconds,

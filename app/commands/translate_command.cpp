@@ -7,10 +7,27 @@
 #include "app/commands/input_chunks.h"
 #include "app/commands/search_flags.h"
 #include "app/experiment/loaded_ensemble.h"
+#include "base/format.h"
 #include "eval/tasks/translator.h"
 
 namespace attn {
 namespace {
+
+// `positions`: whether the model's positions limit the length, too.
+void report_cuts(const Translator& translator, bool positions) {
+  const int64_t cut = translator.cut_lines(), unfinished = translator.unfinished();
+  if (cut > 0) {
+    std::cerr << longer_lines("line", cut, translator.first_cut_line())
+              << translator.limits().max_source << " tokens and " << (cut == 1 ? "was" : "were")
+              << " truncated\n";
+  }
+  if (unfinished > 0) {
+    std::cerr << unfinished << " of " << counted(translator.lines(), "translation")
+              << (unfinished == 1 ? " was" : " were")
+              << " cut at the length limit (search.extra_length"
+              << (positions ? ", model.max_positions)\n" : ")\n");
+  }
+}
 
 void translate(const SearchFlags& flags, const Context& context) {
   LoadedEnsemble loaded = load_to_search(flags, Task::translation, context);
@@ -29,10 +46,7 @@ void translate(const SearchFlags& flags, const Context& context) {
         }
       });
   output.commit();
-  if (translator.cut_lines() > 0) {
-    std::cerr << translator.cut_lines() << " lines were longer than "
-              << translator.limits().max_source << " tokens and were truncated\n";
-  }
+  report_cuts(translator, loaded.models.max_length().has_value());
 }
 
 }  // namespace

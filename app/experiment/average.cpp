@@ -12,6 +12,7 @@
 #include "app/experiment/run_result.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/format.h"
 #include "base/safetensors.h"
 #include "train/checkpoint.h"
 #include "train/checkpoint_store.h"
@@ -111,8 +112,9 @@ void average(AverageOptions options) {
   save_description(directory.path(), load_description(checkpoints.back().path),
                    load_tokenizers(checkpoints.back().path));
   directory.commit();
-  std::cerr << "mean of " << weights.size() << " checkpoints, steps " << checkpoints.front().step
-            << " to " << checkpoints.back().step << ": " << output.string() << "\n";
+  std::cerr << "mean of " << counted(static_cast<int64_t>(weights.size()), "checkpoint")
+            << ", steps " << checkpoints.front().step << " to " << checkpoints.back().step << ": "
+            << output.string() << "\n";
 }
 
 }  // namespace attn

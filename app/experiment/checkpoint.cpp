@@ -36,7 +36,7 @@ int64_t saved_step(const RunDirectory& run) {
   if (!there.empty()) step = std::max({step, there.back().step, int64_t{1}});
   int64_t measured = 0;
   for (const Json& record : read_metrics(run)) {
-    measured = std::max(measured, static_cast<int64_t>(number_at(record, "step").value_or(0)));
+    measured = std::max(measured, step_of(record));
   }
   const auto described = read_run_file(run);
   const bool saved =
@@ -47,7 +47,8 @@ int64_t saved_step(const RunDirectory& run) {
   return saved ? std::max({step, measured, int64_t{1}}) : 0;
 }
 
-// Other options would have no effect on the trained weights, or not that of a training with them.
+// Other options would have no effect on the trained weights, or not that of a training run with
+// them.
 void require_evaluation_options(const std::vector<std::string>& assignments) {
   for (const std::string& assignment : assignments) {
     const std::string path = assignment.substr(0, assignment.find('='));

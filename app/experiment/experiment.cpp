@@ -9,14 +9,16 @@
 #include "app/experiment/input_kind.h"
 #include "app/experiment/nearest_option.h"
 #include "base/check.h"
+#include "base/error.h"
 #include "base/file.h"
+#include "base/utf8.h"
 
 namespace attn {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kLongestChain = 16;
+constexpr int kMaxChain = 16;
 
 // Prefixes the errors of a section's validate() with the section's path.
 template <class Check>
@@ -35,7 +37,14 @@ void validate_part(const Part& part, const std::string& place) {
 }
 
 Json read_json(const fs::path& file) {
-  return parse_json(read_file(file, kMaxConfigBytes), file.string());
+  const std::string text = read_file(file, kMaxConfigBytes);
+  const std::string_view content = without_byte_order_mark(text);
+  const size_t begin = std::min(content.find_first_not_of(" \t\r\n"), content.size());
+  // In a file of another kind, such as weights, the place of the first error says nothing.
+  if (!content.substr(begin).starts_with('{') && !Json::accept(text)) {
+    throw ConfigError(file.string() + ": not JSON; expected a config, a JSON object");
+  }
+  return parse_json(text, file.string());
 }
 
 // Merges the files of "base" into `config`, in order, then `json`.
@@ -47,7 +56,8 @@ void apply_with_base(Json& config, Json json, const std::string& name, const fs:
   }
   if (const auto base = json.find("base"); base != json.end()) {
     const Json files = base->is_array() ? *base : Json::array({*base});
-    if (depth >= kLongestChain) throw ConfigError(name + ": base: chain of more than 16 configs");
+    if (depth >= kMaxChain)
+      throw ConfigError(name + ": base: chain of more than 16 configs; is it a cycle?");
     for (const Json& file : files) {
       if (!file.is_string()) {
         throw ConfigError(name + ": base: expected the path of a config, or an array of paths");
@@ -174,13 +184,13 @@ Experiment read_merged(Json merged, const std::string& name,
 void require_for_task(const SearchConfig& search, Task task, const std::string& place) {
   const bool parsing = task == Task::parsing;
   require(parsing || search.constrained, place + ".constrained", "false",
-          "requires data.task parsing");
+          "requires data.task=parsing");
   require(parsing || search.known_tags == 0, place + ".known_tags", search.known_tags,
-          "requires data.task parsing");
+          "requires data.task=parsing");
   const bool of_trees = search.mbr == RiskUtility::f1;
   require(search.mbr == RiskUtility::none || parsing == of_trees, place + ".mbr",
           enum_name(search.mbr),
-          of_trees ? "requires data.task parsing" : "requires data.task translation");
+          of_trees ? "requires data.task=parsing" : "requires data.task=translation");
 }
 
 // Removes options without effect that earlier versions accepted.
@@ -212,7 +222,7 @@ void Experiment::validate() const {
   validate_part(runtime, "runtime");
   require(!runtime.shard_optimizer || train.optimizer.kind != OptimizerKind::muon,
           "runtime.shard_optimizer", "true",
-          "not with train.optimizer muon, which needs whole matrices");
+          "cannot be combined with train.optimizer=muon, which updates whole matrices");
   require_for_task(search, data.task, "search");
   std::set<std::string> names;
   for (size_t i = 0; i < eval.size(); ++i) {
@@ -233,11 +243,11 @@ void Experiment::validate() const {
   const auto* transformer = std::get_if<TransformerConfig>(&model.options);
   require(!transformer || !transformer->word_positions || data.task == Task::parsing,
           "model.word_positions", "true",
-          "requires data.task parsing: it counts the leaves of trees");
+          "requires data.task=parsing: it counts the leaves of trees");
   require(!transformer || !transformer->deterministic_attention ||
               (data.task == Task::parsing && data.tokenizer == TokenizerKind::words),
           "model.deterministic_attention", "true",
-          "requires data.task parsing and data.tokenizer words: a leaf of the tree is one source "
+          "requires data.task=parsing and data.tokenizer=words: a leaf of the tree is one source "
           "token");
   if (train.optimizer.kind == OptimizerKind::muon) {
     const std::string conflict = model.muon_conflict();

@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::array<std::string_view, 2> kNeeded = {kWeightsFile, kConfigFile};
-constexpr size_t kMostStepsShown = 12;
+constexpr size_t kMaxStepsShown = 12;
 
 // "runs/base has @best (step 400), @last (step 800), @average; steps 200, 400, 800".
 std::string inventory(const RunDirectory& run) {
@@ -35,7 +35,7 @@ std::string inventory(const RunDirectory& run) {
   text += "@last (step " + std::to_string(all.back().step) + ")";
   if (averaged) text += ", @average";
   text += "; steps ";
-  const size_t first = all.size() > kMostStepsShown ? all.size() - kMostStepsShown : 0;
+  const size_t first = all.size() > kMaxStepsShown ? all.size() - kMaxStepsShown : 0;
   if (first > 0) text += std::to_string(all.front().step) + ", …, ";
   for (size_t i = first; i < all.size(); ++i) {
     text += (i > first ? ", " : "") + std::to_string(all[i].step);

@@ -11,7 +11,7 @@
 namespace attn {
 namespace {
 
-constexpr size_t kMostNotes = 12;
+constexpr size_t kMaxNotes = 12;
 
 /// The error of finding or reading the checkpoint, with the name of the option.
 template <class Work>
@@ -106,11 +106,11 @@ std::vector<std::string> InitialModel::load_into(Seq2SeqModel& model, const Toke
   for (const std::string& path : changed_paths(before, now)) {
     lines.push_back("  model." + path + " differs from the checkpoint's config");
   }
-  for (size_t i = 0; i < std::min(result.notes.size(), kMostNotes); ++i) {
+  for (size_t i = 0; i < std::min(result.notes.size(), kMaxNotes); ++i) {
     lines.push_back("  " + result.notes[i]);
   }
-  if (result.notes.size() > kMostNotes) {
-    lines.push_back("  … and " + std::to_string(result.notes.size() - kMostNotes) + " more");
+  if (result.notes.size() > kMaxNotes) {
+    lines.push_back("  … and " + std::to_string(result.notes.size() - kMaxNotes) + " more");
   }
   return lines;
 }

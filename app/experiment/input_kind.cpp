@@ -149,8 +149,8 @@ void require_no_other_sweep(const fs::path& path, const fs::path& source) {
   const fs::path other = sweep_source(path);
   std::error_code error;  // one that has been moved or deleted, or is relative to another directory
   if (!fs::exists(other, error) || fs::equivalent(other, source, error)) return;
-  throw ConfigError(path.string() + ": has the runs of the sweep " + other.string() + "; give " +
-                    source.string() + " another directory with --run");
+  throw ConfigError(path.string() + ": contains runs of another sweep, " + other.string() +
+                    "; choose another directory for " + source.string() + " with --run");
 }
 
 void require_no_config(const fs::path& path) {

@@ -41,8 +41,8 @@ void require_no_sweep(const std::filesystem::path& path);
 /// Throws ConfigError if `path`, where a sweep is to be trained, is a run or a file.
 void require_no_run(const std::filesystem::path& path);
 
-/// Throws ConfigError if `path`, where the sweep file `source` is to be trained, has the runs of
-/// another one that still exists.
+/// Throws ConfigError if `path`, where the sweep file `source` is to be trained, contains runs of
+/// another sweep file that still exists.
 void require_no_other_sweep(const std::filesystem::path& path, const std::filesystem::path& source);
 
 /// Throws ConfigError if `path`, expected to be a run, is a config, a sweep file, a sweep directory

@@ -22,12 +22,12 @@ struct LoadedEnsemble {
   std::string description() const;
 };
 
-/// Loads each as load_model. Throws ConfigError naming two runs whose tasks, tree forms or
+/// Loads each like load_model(). Throws ConfigError naming two runs whose tasks, tree forms or
 /// vocabularies differ.
 LoadedEnsemble load_ensemble(std::span<const std::filesystem::path> paths, torch::Device device,
                              const std::vector<std::string>& assignments = {});
 
-/// The same for translate, parse and logprob, as load_model_to_search.
+/// The same for translate, parse and logprob, like load_model_to_search().
 LoadedEnsemble load_ensemble_to_search(std::span<const std::filesystem::path> paths,
                                        torch::Device device,
                                        const std::vector<std::string>& assignments);

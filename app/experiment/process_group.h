@@ -39,7 +39,7 @@ class GroupFailure : public std::runtime_error {
 /// one alone, and returns the exit code, the same for all. Only the first process writes to stderr.
 /// If a process fails on its own, it reports it and ends all of them. Threads (unless --threads
 /// says) and GPU are this process's share of the machine. Throws what `work` throws in a process on
-/// its own, and ConfigError for a wrong start.
+/// its own, and ConfigError if the processes were started incorrectly.
 int with_processes(
     const Context& context,
     const std::function<int(const Context& own, const ProcessGroup& processes)>& work);
@@ -48,7 +48,7 @@ int with_processes(
 /// these reports it and all throw GroupFailure. A process on its own throws what `work` throws.
 void together(Communicator& world, const std::function<void()>& work);
 
-/// Runs `work` in the first process while the others wait. Fails as `together`.
+/// Runs `work` in the first process while the others wait. Fails like together().
 void first_alone(Communicator& world, const std::function<void()>& work);
 
 /// Throws ConfigError in the first process, naming the process, unless `own` is the same in all.

@@ -17,6 +17,8 @@ constexpr std::string_view kLength[] = {"train.steps", "train.patience"};
 constexpr std::string_view kCheckpointSchedule = "train.checkpoint_every";
 constexpr std::string_view kEvaluation[] = {"eval", "search", "train.average_last",
                                             kCheckpointSchedule};
+// Averages weights beside the training, which it does not change; a resumed run needs the average.
+constexpr std::string_view kBesideTraining[] = {"train.ema"};
 
 bool is_below(std::string_view path, std::span<const std::string_view> places) {
   return std::any_of(places.begin(), places.end(), [&](std::string_view place) {
@@ -37,6 +39,7 @@ std::string training_text(const Experiment& experiment) {
   };
   erase(kHousekeeping);
   erase(kEvaluation);
+  erase(kBesideTraining);
   return json.dump();
 }
 
@@ -67,15 +70,15 @@ std::vector<std::string> resume_conflicts(const Experiment& before, const Experi
   return paths;
 }
 
-std::vector<size_t> first_same_trainings(std::span<const Experiment> configs) {
+std::vector<size_t> first_equivalent_runs(std::span<const Experiment> configs) {
   std::map<std::string, size_t> first;
-  std::vector<size_t> trainings;
+  std::vector<size_t> first_equivalent;
   for (size_t i = 0; i < configs.size(); ++i) {
     // With early stopping the evaluation decides how long the run is.
     const bool own = configs[i].train.patience > 0;
-    trainings.push_back(own ? i : first.emplace(training_text(configs[i]), i).first->second);
+    first_equivalent.push_back(own ? i : first.emplace(training_text(configs[i]), i).first->second);
   }
-  return trainings;
+  return first_equivalent;
 }
 
 void require_resumable(const std::filesystem::path& run, const Experiment& before,

@@ -16,9 +16,9 @@ std::vector<std::string> resume_conflicts(const Experiment& before, const Experi
 /// Paths of differences that change the results of a finished run, including evaluation.
 std::vector<std::string> result_conflicts(const Experiment& before, const Experiment& now);
 
-/// For each config the first one of which a run with the same seed trains the same weights: itself,
+/// For each config, the first one whose run with the same seed trains the same weights: itself,
 /// unless an earlier one differs only in search, evaluation or the averaged checkpoints.
-std::vector<size_t> first_same_trainings(std::span<const Experiment> configs);
+std::vector<size_t> first_equivalent_runs(std::span<const Experiment> configs);
 
 /// Differences in "runtime", as text: "runtime.decoder is modules, was packed".
 std::vector<std::string> runtime_changes(const Experiment& before, const Experiment& now);

@@ -36,11 +36,11 @@ bool is_record(const Json& record) {
   return step == record.end() || step->is_number_integer();
 }
 
-// A number from 1 to `most` in the run.json of a run that has begun to train.
-std::optional<int64_t> recorded_count(const RunDirectory& run, const char* key, int64_t most) {
+// A number from 1 to `max` in the run.json of a run that has begun to train.
+std::optional<int64_t> recorded_count(const RunDirectory& run, const char* key, int64_t max) {
   const auto facts = run.has_trained() ? read_run_file(run) : std::nullopt;
   const auto count = facts ? number_at(*facts, key) : std::nullopt;
-  if (!count || *count < 1 || *count > static_cast<double>(most)) return {};
+  if (!count || *count < 1 || *count > static_cast<double>(max)) return {};
   return static_cast<int64_t>(*count);
 }
 
@@ -101,6 +101,12 @@ std::optional<double> number_at(const Json& record, const char* key) {
   const auto found = record.find(key);
   if (found == record.end() || !found->is_number()) return {};
   return found->get<double>();
+}
+
+int64_t step_of(const Json& record) {
+  constexpr double largest = 1e15;
+  const double step = number_at(record, "step").value_or(0.0);
+  return step > 0.0 && step <= largest ? static_cast<int64_t>(step) : 0;
 }
 
 std::vector<Json> read_metrics(const RunDirectory& run) {

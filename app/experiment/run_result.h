@@ -19,7 +19,7 @@ inline constexpr const char* kFirstCheckpoint = "first_checkpoint";
 
 /// Key in run.json: the number of processes with which the run was started.
 inline constexpr const char* kProcesses = "processes";
-inline constexpr const char* kPrecision = "precision";  ///< of the products, fp32 or bf16
+inline constexpr const char* kPrecision = "precision";  ///< key in run.json: fp32 or bf16
 
 /// Key in run.json: the number of trainable parameters.
 inline constexpr const char* kParameters = "parameters";
@@ -90,13 +90,15 @@ std::optional<Json> read_run_file(const RunDirectory& run);
 /// Number of threads of each process with which a run was started, if known. Throws ConfigError or
 /// DataError.
 std::optional<int64_t> recorded_threads(const RunDirectory& run);
-/// Number of processes with which it was started. Throws as recorded_threads.
+/// Number of processes with which it was started. Throws like recorded_threads().
 int64_t recorded_processes(const RunDirectory& run);
-/// Its number of parameters, 0 if unknown. Throws as recorded_threads.
+/// Its number of parameters, 0 if unknown. Throws like recorded_threads().
 int64_t recorded_parameters(const RunDirectory& run);
 
 /// The number under `key` of a record; std::nullopt if missing or not finite (written as a string).
 std::optional<double> number_at(const Json& record, const char* key);
+/// The step of a record of metrics.jsonl; 0 if it has none that training can reach.
+int64_t step_of(const Json& record);
 
 /// The records of RUN/metrics.jsonl, oldest first; their "kind" is "train", "eval" or "average".
 /// Incomplete or unknown lines are skipped. Empty without a file. Throws DataError if it cannot be

@@ -77,7 +77,7 @@ Experiment experiment_of_run(const TrainOptions& options, const fs::path& run) {
   return now;
 }
 
-// How a training is divided: the sum of the gradients has one part for each thread, or for each
+// How a training run is divided: the sum of the gradients has one part for each thread, or for each
 // process whose threads share the products of a large model (BatchGradient).
 struct Division {
   int64_t processes = 1, threads = 1;
@@ -203,7 +203,7 @@ int train_with(const TrainOptions& options, const Context& context, const Proces
     return report_finished(run, training.step());
   }
   if (training.run() == LoopEnd::interrupted) {
-    std::cerr << stop_line(run, training.step()) << "\n";
+    training.note(stop_line(run, training.step()));
     return stop_exit_code();
   }
   const char* use = experiment.data.task == Task::parsing ? "parse" : "translate";

@@ -44,20 +44,23 @@ void TrainingRun::check_memory() {
   trainer_->check_memory(largest_batch(*corpus_, experiment_.data.batch_tokens));
 }
 
-// Removes what was made of an earlier, shorter training: its result, average and statistics of
-// heads.
+// Removes the result and head statistics of the run before its end, which it has not reached yet,
+// and renames its average: the checkpoints averaged may be gone.
 void TrainingRun::remove_former_results() {
   fs::remove(directory_.result());
   const fs::path averaged = directory_.averaged();
-  auto removed = fs::remove_all(averaged);
-  while (const auto left = interrupted_replacement(averaged)) removed += fs::remove_all(*left);
-  if (removed > 0) {
-    progress_->log("removed " + averaged.string() +
-                   ", the average of an earlier, shorter training; run attn average again");
+  while (const auto left = interrupted_replacement(averaged)) fs::remove_all(*left);
+  if (fs::exists(averaged)) {
+    const fs::path former = averaged.string() + "-before-the-end";
+    fs::remove_all(former);
+    fs::rename(averaged, former);
+    progress_->log("renamed " + averaged.string() + " to " + former.filename().string() +
+                   ": it was made before the end of the run" +
+                   (experiment_.train.average_last > 0 ? "" : "; run attn average again"));
   }
   if (fs::remove(directory_.heads())) {
     progress_->log("removed " + directory_.heads().string() +
-                   ", the heads of an earlier, shorter training; run attn heads again");
+                   ", the head statistics of an earlier, shorter run; run attn heads again");
   }
 }
 
@@ -116,6 +119,7 @@ LoopEvaluation TrainingRun::loop_evaluation(size_t index) {
   const EvaluatorConfig& config = experiment_.eval[index];
   const Evaluator* evaluator = is_first() ? evaluators_[index].get() : nullptr;
   return {.every = config.every,
+          .selects_best = &config == deciding_evaluator(experiment_.eval),
           .lower_is_better = config.lower_is_better(),
           .run =
               [this, result, evaluator] {
@@ -123,7 +127,7 @@ LoopEvaluation TrainingRun::loop_evaluation(size_t index) {
                   const AveragedWeights averaged(trainer_->average());
                   *result = evaluator->run(*model_, directory_.output(evaluator->name(), step()));
                 });
-                return from_first(world_, result->decisive);
+                return from_first(world_, result->selection_metric);
               },
           .log =
               [this, result, evaluator](bool best, double seconds) {

@@ -41,7 +41,7 @@ class TrainingRun {
 
   /// Whether there are no steps left to train.
   bool finished() const;
-  /// Scores what is not scored yet, averaged checkpoints (train.average_last) among it, and writes
+  /// Scores what is not scored yet, including averaged checkpoints (train.average_last), and writes
   /// result.json of a finished run unless it exists. Called at the end of `run`.
   void write_result();
   int64_t step() const { return trainer_->state.step; }
@@ -58,6 +58,7 @@ class TrainingRun {
   void logging_failures(const std::function<void()>& work) const;
   void write_run_info();
   void require_same_text(const Json& begun) const;
+  void check_evaluation_texts() const;
   void load_data();
   void load_initial_weights();
   void read_text_keys();
@@ -95,12 +96,12 @@ class TrainingRun {
   Context context_;
   double patience_;
   Communicator& world_;
-  std::unique_ptr<RunLock> lock_;  // of the first process
+  std::unique_ptr<RunLock> lock_;  // first process only
   Tokenizers tokenizers_;
   std::unique_ptr<InitialModel> initial_;  // train.init_from, before the first update
   std::unique_ptr<EncodedCorpus> corpus_;
   std::unique_ptr<BatchStream> stream_;
-  std::vector<std::unique_ptr<Evaluator>> evaluators_;  // of the first process
+  std::vector<std::unique_ptr<Evaluator>> evaluators_;  // first process only
   std::map<std::string, std::string> texts_;            // training_keys() of what was read
   std::shared_ptr<Seq2SeqModel> model_;
   std::unique_ptr<Trainer> trainer_;

@@ -2,6 +2,7 @@
 #include <atomic>
 #include <cmath>
 #include <optional>
+#include <set>
 #include <sstream>
 
 #include "app/experiment/checkpoint.h"
@@ -31,7 +32,7 @@ namespace attn {
 namespace fs = std::filesystem;
 namespace {
 
-Json decisive(const Experiment& experiment) {
+Json deciding_config(const Experiment& experiment) {
   const EvaluatorConfig* config = deciding_evaluator(experiment.eval);
   if (config == nullptr) return {};
   Json json = write_config(*config);
@@ -129,7 +130,17 @@ void TrainingRun::read_text_keys() {
   texts_ = training_keys(experiment_.data, hashes);
 }
 
+// Otherwise they are read only after the tokenizer has been trained and the text encoded.
+void TrainingRun::check_evaluation_texts() const {
+  std::set<std::string> texts;
+  for (const EvaluatorConfig& config : experiment_.eval) {
+    texts.insert(config.text(experiment_.data));
+  }
+  for (const std::string& text : texts) check_validation_text(experiment_.data, text);
+}
+
 void TrainingRun::load_data() {
+  if (is_first()) check_evaluation_texts();
   const Log log = [this](const std::string& line) { progress_->log(line); };
   const fs::path cache =
       experiment_.data.cache.empty() ? directory_.cache() : fs::path(experiment_.data.cache);
@@ -198,8 +209,8 @@ void TrainingRun::restore(bool resume, const OptimizerState& whole) {
   keep_until_step(directory_.metrics(), step(), has_result() ? "" : "average");
   stream_->restore(trainer_->state.stream);
   TrainState& state = trainer_->state;
-  // Of the checkpoint, not of the run, whose config an interrupted resume may have changed.
-  const bool same_metric = decisive(load_description(saved)) == decisive(experiment_);
+  // The checkpoint's config, not the run's, which an interrupted resume may have changed.
+  const bool same_metric = deciding_config(load_description(saved)) == deciding_config(experiment_);
   if (!same_metric) {
     progress_->log(
         "the evaluator that selects the best checkpoint has changed: it is selected again");
@@ -278,10 +289,10 @@ void TrainingRun::write_run_info() {
   }
   std::ostringstream line;
   line << "model: " << parameters << " parameters; vocabulary " << vocabulary.source << " / "
-       << vocabulary.target << "; " << corpus_->size() << " pairs; " << stream_->epoch_batches()
-       << " batches per epoch; padding avoided: "
-       << std::round(1000 * stream_->chunk_padding()) / 10 << " %; " << torch::get_num_threads()
-       << (torch::get_num_threads() == 1 ? " thread" : " threads");
+       << vocabulary.target << "; " << counted(corpus_->size(), "pair") << "; "
+       << counted(stream_->epoch_batches(), "batch", "batches")
+       << " per epoch; padding avoided: " << std::round(1000 * stream_->chunk_padding()) / 10
+       << " %; " << counted(torch::get_num_threads(), "thread");
   if (world_.size() > 1) line << " in each of " << world_.size() << " processes";
   line << "; precision " << enum_name(precision);
   if (precision != asked) line << " (this processor does not support " << enum_name(asked) << ")";

@@ -82,7 +82,7 @@ class VariableWriter {
       file_.add(side + "/position_encodings/encodings",
                 side == "encoder" ? source_.source_positions : source_.target_positions);
     }
-    if (config.norm == Norm::pre) norm(side + ".final_norm", side + "/layer_norm");
+    if (has_final_norm(config.norm)) norm(side + ".final_norm", side + "/layer_norm");
     for (int64_t i = 0; i < config.layers; ++i) layer(side, std::to_string(i));
   }
 

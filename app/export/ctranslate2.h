@@ -15,7 +15,7 @@ struct Ctranslate2Options {
 void require_ctranslate2(const ExportSource& source);
 
 /// Writes model.bin, config.json, the vocabularies as JSON and the SentencePiece models into an
-/// existing folder. Throws DataError, and as require_ctranslate2.
+/// existing folder. Throws DataError, and like require_ctranslate2().
 void write_ctranslate2(const ExportSource& source, const Ctranslate2Options& options,
                        const std::filesystem::path& folder);
 

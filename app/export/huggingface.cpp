@@ -138,7 +138,8 @@ void require_subwords(const Tokenizer& tokenizer) {
 
 void require_huggingface(const ExportSource& source) {
   const TransformerConfig& config = source.config;
-  if (config.norm != Norm::post) {
+  require_expressible(kMarian, config);
+  if (config.norm == Norm::pre) {
     reject_option(kMarian, "model.norm", std::string(enum_name(config.norm)),
                   "since Marian models normalize after the residual sum; use --to ctranslate2");
   }
@@ -146,7 +147,6 @@ void require_huggingface(const ExportSource& source) {
     reject_option(kMarian, "model.position", "rotary",
                   "since Marian models add positions to the embeddings; use --to ctranslate2");
   }
-  require_expressible(kMarian, config);
   activation_name(config.activation);
   require_common_specials(kMarian, source.tokenizers);
   if (config.d_model % config.heads != 0) {

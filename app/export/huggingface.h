@@ -11,7 +11,8 @@ namespace attn {
 void require_huggingface(const ExportSource& source);
 
 /// Writes model.safetensors, the configs of model, generation and tokenizer, the vocabularies and
-/// the SentencePiece models into an existing folder. Throws DataError, and as require_huggingface.
+/// the SentencePiece models into an existing folder. Throws DataError, and like
+/// require_huggingface().
 void write_huggingface(const ExportSource& source, const std::filesystem::path& folder);
 
 }  // namespace attn

@@ -7,8 +7,8 @@
 
 namespace attn {
 
-/// `path` as for find_checkpoint. Throws ConfigError for another architecture, or a parser, whose
-/// constrained search no target has; and as load_model.
+/// `path` as for find_checkpoint. Throws ConfigError for other architectures and for parsers, whose
+/// constrained search no target has, and like load_model().
 ExportSource read_export_source(const std::filesystem::path& path);
 
 }  // namespace attn

@@ -37,7 +37,13 @@ void require_expressible(const ExportTarget& target, const TransformerConfig& co
     case Position::relative:
       reject_option(target, "model.position", std::string(enum_name(config.position)));
   }
-  if (config.norm == Norm::deep) reject_option(target, "model.norm", "deep");
+  switch (config.norm) {
+    case Norm::post:
+    case Norm::pre:
+      break;
+    case Norm::deep:
+      reject_option(target, "model.norm", "deep");
+  }
   switch (config.norm_kind) {
     case NormKind::layer:
     case NormKind::rms:

@@ -49,11 +49,11 @@ struct ExportTarget {
 [[noreturn]] void reject_option(const ExportTarget& target, const std::string& option,
                                 const std::string& value, const std::string& why = "");
 
-/// Throws as reject_option if the special tokens have other names on the source side than on the
-/// target side, since the targets have one name for both.
+/// Throws like reject_option() if the special tokens have different names on the two sides, since
+/// the targets have one name for both.
 void require_common_specials(const ExportTarget& target, const Tokenizers& tokenizers);
 
-/// Throws as reject_option for an option of the model that is neither at its default nor among
+/// Throws like reject_option() for an option of the model that is neither at its default nor among
 /// those that the target can express.
 void require_expressible(const ExportTarget& target, const TransformerConfig& config);
 

@@ -2,27 +2,23 @@
 
 #include <algorithm>
 
+#include "app/inspect/token_labels.h"
 #include "base/error.h"
 #include "model/attention_heads.h"
 
 namespace attn {
 namespace {
 
-constexpr size_t kMostWeights = size_t{1} << 26;
+constexpr size_t kMaxWeights = size_t{1} << 26;
 
-std::vector<std::string> pieces(const Tokenizer& tokenizer, std::span<const int32_t> tokens) {
-  std::vector<std::string> out;
-  for (const int32_t token : tokens) out.push_back(tokenizer.piece(token));
-  return out;
-}
-
-AttentionSentence described(const Tokenizers& tokenizers, const ForcedPair& pair) {
+AttentionSentence described(const Tokenizers& tokenizers, const ForcedPair& pair,
+                            const PairTexts& texts) {
+  const Tokenizer &source = *tokenizers.source, &target = *tokenizers.target;
   AttentionSentence sentence;
-  sentence.source = pieces(*tokenizers.source, pair.source);
-  sentence.source.push_back(tokenizers.source->piece(tokenizers.source->eos()));
-  sentence.target = pieces(*tokenizers.target, pair.target);
-  sentence.target.insert(sentence.target.begin(),
-                         tokenizers.target->piece(tokenizers.target->bos()));
+  sentence.source = token_labels(source, pair.source, texts.source);
+  sentence.source.push_back({source.piece(source.eos())});
+  sentence.target = token_labels(target, pair.target, texts.target);
+  sentence.target.insert(sentence.target.begin(), {target.piece(target.bos())});
   return sentence;
 }
 
@@ -45,18 +41,18 @@ AttentionMap to_map(const AttentionRecord& record, const AttentionSentence& sent
 
 }  // namespace
 
-std::vector<AttentionSentence> attention_of(LoadedModel& loaded,
-                                            std::span<const ForcedPair> pairs) {
+std::vector<AttentionSentence> attention_of(LoadedModel& loaded, const SelectedPairs& selected) {
   const torch::NoGradGuard no_grad;
   Seq2SeqModel& model = *loaded.model;
   model.eval();
   AttentionRecorder recorder(model);
   std::vector<AttentionSentence> sentences;
   size_t weights = 0;
-  for (const ForcedPair& pair : pairs) {
+  for (size_t i = 0; i < selected.pairs.size(); ++i) {
+    const ForcedPair& pair = selected.pairs[i];
     const ForcedBatch batch = forced_batch(std::span(&pair, 1), loaded.tokenizers, model.device());
     model.forward(batch.source, batch.target_in);
-    sentences.push_back(described(loaded.tokenizers, pair));
+    sentences.push_back(described(loaded.tokenizers, pair, selected.texts[i]));
     for (const AttentionRecord& record : recorder.take()) {
       sentences.back().maps.push_back(to_map(record, sentences.back()));
       weights += sentences.back().maps.back().weights.size();
@@ -64,7 +60,7 @@ std::vector<AttentionSentence> attention_of(LoadedModel& loaded,
     std::ranges::stable_sort(sentences.back().maps, {}, [](const AttentionMap& map) {
       return map.kind == "encoder" ? 0 : map.kind == "decoder" ? 1 : 2;
     });
-    if (weights <= kMostWeights) continue;
+    if (weights <= kMaxWeights) continue;
     throw ConfigError("attention: more than 2^26 weights in " + std::to_string(sentences.size()) +
                       " sentences; reduce --lines or --max-tokens");
   }

@@ -16,7 +16,7 @@ struct HeadsReport {
   std::vector<HeadStatistics> heads;
   std::vector<PrunedScore> curve;      ///< empty: not computed
   std::vector<AblatedScore> ablation;  ///< empty, or in the order of `heads`
-  std::string signature;               ///< of BLEU; empty without curve and ablation
+  std::string signature;               ///< signature of BLEU; empty without curve and ablation
 };
 
 /// One row per head; layers and heads count from 1. In full precision for CSV.

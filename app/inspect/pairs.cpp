@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/format.h"
 #include "data/parsing/penn_tokenize.h"
 #include "data/parsing/treebank.h"
 #include "eval/search/batched_search.h"
@@ -23,10 +24,13 @@ std::string joined(const std::vector<std::string>& words) {
   return line;
 }
 
-// The source of a line as attn translate and attn parse read it.
+// A line as attn translate and attn parse read it.
+std::string read_as_input(const LoadedModel& loaded, const std::string& line) {
+  return is_parser(loaded) ? joined(tokenized_words(line)) : line;
+}
+
 ForcedPair source_of(const LoadedModel& loaded, const std::string& line) {
-  const std::string text = is_parser(loaded) ? joined(tokenized_words(line)) : line;
-  return forced_pair(loaded.tokenizers, text, "");
+  return forced_pair(loaded.tokenizers, read_as_input(loaded, line), "");
 }
 
 std::vector<int32_t> tree_tokens(const LoadedModel& loaded, const Tree& tree) {
@@ -51,28 +55,33 @@ std::vector<std::vector<int32_t>> read_tree_targets(const LoadedModel& loaded,
   return targets;
 }
 
-std::vector<std::vector<int32_t>> read_targets(const LoadedModel& loaded,
-                                               std::span<const std::string> source,
-                                               const std::filesystem::path& path) {
-  std::vector<std::vector<int32_t>> targets;
+struct Targets {
+  std::vector<std::vector<int32_t>> tokens;
+  std::vector<std::string> lines;  // empty for a parser
+};
+
+Targets read_targets(const LoadedModel& loaded, std::span<const std::string> source,
+                     const std::filesystem::path& path) {
+  Targets targets;
   if (is_parser(loaded)) {
-    targets = read_tree_targets(loaded, source, path);
+    targets.tokens = read_tree_targets(loaded, source, path);
   } else {
-    for (const std::string& line : read_lines(path)) {
-      targets.push_back(loaded.tokenizers.target->encode(line));
+    targets.lines = read_lines(path);
+    for (const std::string& line : targets.lines) {
+      targets.tokens.push_back(loaded.tokenizers.target->encode(line));
     }
   }
-  if (targets.size() == source.size()) return targets;
-  throw DataError(path.string() + ": has " + std::to_string(targets.size()) +
-                  " sentences, the source " + std::to_string(source.size()));
+  if (targets.tokens.size() == source.size()) return targets;
+  throw DataError(path.string() + ": has " + counted(std::ssize(targets.tokens), "sentence") +
+                  ", the source " + std::to_string(source.size()));
 }
 
 // Adds a pair, or counts it as left out.
 void select(SelectedPairs& selected, size_t line, ForcedPair pair, const LoadedModel& loaded,
             const PairLimits& limits) {
   const int64_t positions = loaded.model->max_length().value_or(limits.max_tokens + 1);
-  const auto most = static_cast<size_t>(std::min(limits.max_tokens, positions - 1));
-  if (pair.source.empty() || pair.source.size() > most || pair.target.size() > most) {
+  const auto limit = static_cast<size_t>(std::min(limits.max_tokens, positions - 1));
+  if (pair.source.empty() || pair.source.size() > limit || pair.target.size() > limit) {
     ++selected.left_out;
     return;
   }
@@ -113,13 +122,17 @@ std::vector<std::vector<int32_t>> parsed(LoadedModel& loaded, std::span<const st
 
 SelectedPairs given_pairs(const LoadedModel& loaded, std::span<const std::string> source,
                           const std::filesystem::path& target, const PairLimits& limits) {
-  auto targets = read_targets(loaded, source, target);
+  Targets targets = read_targets(loaded, source, target);
   SelectedPairs selected;
   const size_t lines = std::min(source.size(), static_cast<size_t>(limits.lines));
   for (size_t i = 0; i < lines; ++i) {
     ForcedPair pair = source_of(loaded, source[i]);
-    pair.target = std::move(targets[i]);
+    pair.target = std::move(targets.tokens[i]);
     select(selected, i, std::move(pair), loaded, limits);
+  }
+  for (const size_t line : selected.lines) {
+    selected.texts.push_back({read_as_input(loaded, source[line]),
+                              targets.lines.empty() ? "" : std::move(targets.lines[line])});
   }
   return selected;
 }
@@ -135,10 +148,13 @@ SelectedPairs own_pairs(LoadedModel& loaded, std::span<const std::string> source
   std::vector<std::string> lines;
   for (const size_t line : sources.lines) lines.push_back(source[line]);
   auto targets = is_parser(loaded) ? parsed(loaded, lines) : translated(loaded, sources.pairs);
-  SelectedPairs selected{.pairs = {}, .lines = {}, .left_out = sources.left_out};
+  SelectedPairs selected{.pairs = {}, .texts = {}, .lines = {}, .left_out = sources.left_out};
   for (size_t i = 0; i < targets.size(); ++i) {
     sources.pairs[i].target = std::move(targets[i]);
     select(selected, sources.lines[i], std::move(sources.pairs[i]), loaded, limits);
+  }
+  for (const size_t line : selected.lines) {
+    selected.texts.push_back({read_as_input(loaded, source[line]), ""});
   }
   return selected;
 }

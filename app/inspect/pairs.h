@@ -18,8 +18,14 @@ struct PairLimits {
   int64_t max_tokens = 128;  ///< on either side, BOS and EOS not counted
 };
 
+/// The texts of a pair as they were read; empty: symbols of a tree, or the model's own output.
+struct PairTexts {
+  std::string source, target;
+};
+
 struct SelectedPairs {
   std::vector<ForcedPair> pairs;
+  std::vector<PairTexts> texts;
   std::vector<size_t> lines;  ///< the line of each pair, from 0
   int64_t left_out = 0;       ///< empty or longer than max_tokens
 };

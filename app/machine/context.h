@@ -12,8 +12,8 @@ namespace attn {
 struct Context {
   std::string command_line;            ///< as it was typed
   torch::Device device = torch::kCPU;  ///< where tensors live (--device)
-  std::optional<int> threads;          ///< as --threads says; nothing: LibTorch's own number
-  int exit_code = 0;                   ///< what the program ends with when no exception says it
+  std::optional<int> threads;          ///< set by --threads; std::nullopt: LibTorch's default
+  int exit_code = 0;  ///< exit code of the program unless an exception determines it
 };
 
 }  // namespace attn

@@ -10,7 +10,7 @@ namespace attn {
 torch::Device find_device(const std::string& name) {
   const bool gpu = torch::cuda::is_available();
   if (name == "cuda" && !gpu) {
-    throw ConfigError("--device cuda: LibTorch finds no GPU (a CPU build, or no driver)");
+    throw ConfigError("--device cuda: no GPU found (CPU-only LibTorch, or no driver)");
   }
   if (name != "auto" && name != "cpu" && name != "cuda") {
     throw ConfigError("--device " + name + ": must be auto, cpu or cuda");

@@ -10,8 +10,8 @@ namespace attn {
 
 /// What a launcher says in the environment.
 struct Launch {
-  std::string said;       ///< the variable that says so, "OMPI_COMM_WORLD_SIZE=4"
-  int64_t processes = 1;  ///< 0: not said
+  std::string said;       ///< the variable that shows it, "OMPI_COMM_WORLD_SIZE=4"
+  int64_t processes = 1;  ///< 0: unknown
   int64_t rank = 0;
   bool connected = true;  ///< the launcher also connects the processes (PMI, PMIx)
 };

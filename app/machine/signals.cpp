@@ -19,7 +19,7 @@ void on_signal(int number) {
 void catch_stop_signals() {
   std::signal(SIGINT, on_signal);
   std::signal(SIGTERM, on_signal);
-  // Of a terminal that is closed; nohup ignores it.
+  // Sent when a terminal is closed; nohup ignores it.
   if (std::signal(SIGHUP, on_signal) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);
 }
 

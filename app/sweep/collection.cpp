@@ -120,7 +120,7 @@ void collect_run(const PlannedRun& run, const fs::path& collection) {
     return;
   }
   copy_vocabularies(run.directory.parent_path().parent_path(), collection);
-  copy_run(run.directory, place,  // of a shorter training
+  copy_run(run.directory, place,  // replaces that of a shorter run
            collected ? AtomicDirectory::Existing::replace : AtomicDirectory::Existing::refuse);
 }
 

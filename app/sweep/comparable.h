@@ -9,8 +9,8 @@
 namespace attn {
 
 /// Sets RowRecord::incomparable, and adds a note to the results for each reason: a metric that was
-/// computed on another text than the first row's, and perplexity per token of another vocabulary.
-/// `experiments` are those of the rows.
+/// computed on a different text from the first row's, and perplexity per token of a different
+/// vocabulary. `experiments` are those of the rows.
 void mark_incomparable(SweepResults& out, std::span<const Experiment> experiments);
 
 /// Adds a note of the runs that were trained in fp32 because their processor does not support

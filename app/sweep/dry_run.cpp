@@ -33,14 +33,15 @@ bool disagrees(const PlannedRow& row, int64_t vocabulary) {
 }
 
 std::string differences(const PlannedRow& row) {
-  constexpr size_t kLongestValue = 24;
+  constexpr size_t kMaxValueLength = 24;
   const auto values = values_by_path(write_config(row.experiment));
   std::string text;
   for (const std::string& path : row.changed) {
     const auto value = values.find(path);
     text += text.empty() ? "" : "  ";
     text += path;
-    if (value != values.end() && value->second.size() <= kLongestValue) text += "=" + value->second;
+    if (value != values.end() && value->second.size() <= kMaxValueLength)
+      text += "=" + value->second;
   }
   return text.empty() ? "-" : text;
 }

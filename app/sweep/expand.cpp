@@ -72,7 +72,7 @@ std::vector<ExpandedRow> expand(const SweepRow& row) {
         one.row.name += grid_name(path, values[i], i);
         one.patches.insert(one.patches.begin() + place, nested(path, values[i]));
         more.push_back(std::move(one));
-        if (more.size() > kMostSweepRuns) {
+        if (more.size() > kMaxSweepRuns) {
           throw ConfigError("row " + row.name + ": grid: more than 10000 combinations");
         }
       }
@@ -93,20 +93,22 @@ std::vector<size_t> resolve_baselines(const std::vector<ExpandedRow>& rows) {
     const std::string& baseline = rows[i].row.baseline;
     if (baseline.empty()) continue;
     if (i == 0) {
-      throw ConfigError(place(i) + ": the first row is the baseline of the others and has none");
+      throw ConfigError(place(i) +
+                        " must not be set for the first row, which is the default baseline");
     }
-    if (baseline == names[i]) throw ConfigError(place(i) + " is the row itself");
+    if (baseline == names[i]) throw ConfigError(place(i) + ": a row cannot be its own baseline");
     const auto found = std::find(names.begin(), names.end(), baseline);
     if (found == names.end()) {
       throw ConfigError(place(i) + ": no such row" + suggestion(baseline, names));
     }
     baselines[i] = static_cast<size_t>(found - names.begin());
   }
-  for (size_t i = 0; i < rows.size(); ++i) {  // a circle would test the same difference twice
+  for (size_t i = 0; i < rows.size(); ++i) {  // a cycle would test the same difference twice
     size_t steps = 0;
     for (size_t at = i; at != 0; at = baselines[at]) {
       if (++steps > rows.size()) {
-        throw ConfigError(place(i) + " leads in a circle, not to the first row");
+        throw ConfigError(
+            place(i) + " is part of a cycle; every chain of baselines must end at the first row");
       }
     }
   }

@@ -10,7 +10,7 @@
 namespace attn {
 
 /// Runs that a sweep may have, and rows that a grid may expand to.
-inline constexpr size_t kMostSweepRuns = 10'000;
+inline constexpr size_t kMaxSweepRuns = 10'000;
 
 /// A row of the file, or one combination of its grid, and its patches on the base, in order.
 struct ExpandedRow {
@@ -20,11 +20,11 @@ struct ExpandedRow {
 
 /// Expands the grid of a row: one row per combination, the last path varying fastest. Tags are set
 /// before all else, since that removes or resets options of other tags. Throws ConfigError for more
-/// than kMostSweepRuns combinations, and for a tag in both grid and set.
+/// than kMaxSweepRuns combinations, and for a tag in both grid and set.
 std::vector<ExpandedRow> expand(const SweepRow& row);
 
 /// The baseline of each row, by default the first. Throws ConfigError for an unknown one and for a
-/// circle.
+/// cycle.
 std::vector<size_t> resolve_baselines(const std::vector<ExpandedRow>& rows);
 
 }  // namespace attn

@@ -48,7 +48,7 @@ class LiveTable {
     double share = 0.0, seconds = 0.0;
   };
   std::vector<size_t> order_;  ///< in which runs start
-  std::vector<double> flops_;  ///< of each run, for the time left
+  std::vector<double> flops_;  ///< FLOPs of each run, for the time left
   /// Read again only for running runs.
   mutable std::vector<std::optional<Trained>> trained_;
   std::vector<State> states_;

@@ -25,14 +25,14 @@ int64_t vocabulary_of(const SweepPlan& plan, const PlannedRow& row) {
 
 // Batch size to measure, in tokens, so that an update takes at most a few seconds on a CPU.
 int64_t measured_tokens(const PlannedRow& row, const CostOptions& options, double flops) {
-  constexpr int64_t kMost = 4096, kFewest = 512;
+  constexpr int64_t kMax = 4096, kMin = 512;
   constexpr double kFlopsAThread = 2.5e11;
-  if (options.device != "cpu" || options.budget <= 0) return kMost;
+  if (options.device != "cpu" || options.budget <= 0) return kMax;
   const double threads = static_cast<double>(std::max<int64_t>(options.threads / options.jobs, 1));
   const double batch = flops / static_cast<double>(row.experiment.train.accumulate);
   const double fit =
       static_cast<double>(row.experiment.data.batch_tokens) * kFlopsAThread * threads / batch;
-  return std::clamp(static_cast<int64_t>(fit), kFewest, kMost);
+  return std::clamp(static_cast<int64_t>(fit), kMin, kMax);
 }
 
 // Starts a program several times at once, with outputs[i] for the i-th, and waits for all. Returns
@@ -146,7 +146,7 @@ MeasuredCosts measure_costs(const SweepPlan& plan, const CostOptions& options) {
     std::string why;
     auto cost =
         measure(row, plan, options, scratch.path(), measured_tokens(row, options, flops[i]), why);
-    if (!cost) out.failures += "row " + row.name + ": " + why + "\n";
+    if (!cost) out.failures += (out.failures.empty() ? "row " : "; row ") + row.name + ": " + why;
     ++done;
     return cost;
   };
@@ -158,7 +158,7 @@ MeasuredCosts measure_costs(const SweepPlan& plan, const CostOptions& options) {
   correct_parameters(experiments, costs);
   for (size_t i = 0; i < rows.size(); ++i) {
     if (costs[i]) {
-      constexpr int64_t kEvaluationLines = 1000;  // of a text that is missing
+      constexpr int64_t kEvaluationLines = 1000;  // lines of a missing text
       const PlannedRow& row = plan.rows[rows[i]];
       costs[i]->evaluation_seconds =
           evaluation_flops(row.experiment, vocabulary_of(plan, row), costs[i]->step.tokens_per_pair,

@@ -1,6 +1,7 @@
 #include "app/sweep/plan.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -87,7 +88,7 @@ void require_grid_options(const SweepRequest& request, const SweepFile& file,
       plain.assignments.clear();
       without = write_config(resolve_row(plain, file, row));
     }
-    if (!has_path(*without, path)) continue;  // of a former name
+    if (!has_path(*without, path)) continue;  // an option with an old name
     throw ConfigError("--set removes " + path + ", which the grid of row " + row.row.name +
                       " varies; leave it out, or change the grid");
   }
@@ -152,32 +153,60 @@ std::string evaluator(const Experiment& base, EvaluatorKind kind, const std::str
                     (names.empty() ? "" : suggestion(wanted, names)));
 }
 
-void plan_runs(const SweepRequest& request, SweepPlan& plan, const std::vector<ExpandedRow>& rows) {
+// The runs that an earlier sweep into the directory planned, by row.
+std::map<std::string, int64_t> seeds_before(const fs::path& directory) {
+  std::map<std::string, int64_t> seeds;
+  try {
+    const fs::path path = directory / kSweepFile;
+    if (!fs::exists(path)) return {};
+    const Json plan = parse_json(read_file(path, kMaxPlanBytes), path.string());
+    for (const Json& row : plan.at("rows")) {
+      const auto count = row.value("seeds", int64_t{0});  // earlier versions have none
+      if (count > 0 && count <= kMaxSeeds) seeds[row.at("name").get<std::string>()] = count;
+    }
+  } catch (const std::exception&) {  // corrupt: the sweep rewrites it
+    return {};
+  }
+  return seeds;
+}
+
+void plan_seeds(const SweepRequest& request, SweepPlan& plan,
+                const std::vector<ExpandedRow>& rows) {
+  const std::map<std::string, int64_t> before = seeds_before(plan.directory);
+  for (size_t i = 0; i < rows.size(); ++i) {
+    PlannedRow& row = plan.rows[i];
+    row.seeds_in_file = rows[i].row.seeds > 0 ? rows[i].row.seeds : plan.file.seeds;
+    row.seeds = row.seeds_in_file;
+    if (row.selected && request.seeds > 0) row.seeds = request.seeds;
+    const auto found = before.find(row.name);
+    if (!row.selected && found != before.end()) row.seeds = found->second;
+  }
+}
+
+void plan_runs(SweepPlan& plan) {
   for (int64_t k = 0, left = 1; left > 0; ++k) {
     left = 0;
-    for (size_t i = 0; i < rows.size(); ++i) {
-      const int64_t in_file = rows[i].row.seeds > 0 ? rows[i].row.seeds : plan.file.seeds;
-      const int64_t seeds = request.seeds > 0 ? request.seeds : in_file;
-      left += seeds > k + 1;
-      if (!plan.rows[i].selected || k >= seeds) continue;
+    for (size_t i = 0; i < plan.rows.size(); ++i) {
+      if (!plan.rows[i].selected) continue;
+      left += plan.rows[i].seeds > k + 1;
+      if (k >= plan.rows[i].seeds) continue;
       PlannedRun run{.row = i, .experiment = plan.rows[i].experiment};
       run.experiment.seed += k;
       run.directory =
           plan.directory / plan.rows[i].name / ("seed-" + std::to_string(run.experiment.seed));
       plan.runs.push_back(std::move(run));
-      if (plan.runs.size() > kMostSweepRuns)
-        throw ConfigError("the sweep has more than 10000 runs");
+      if (plan.runs.size() > kMaxSweepRuns) throw ConfigError("the sweep has more than 10000 runs");
     }
   }
 }
 
-// Without --only: the report has all rows.
+// Without --only, since the report has all rows, and without --seeds, which the report adds where
+// no row has more runs.
 std::string command_of(const SweepRequest& request) {
   std::string command = "attn sweep " + shell_word(request.file.string());
   for (const std::string& assignment : request.assignments) {
     command += " --set " + shell_word(assignment);
   }
-  if (request.seeds > 0) command += " --seeds " + std::to_string(request.seeds);
   if (!request.directory.empty()) command += " --run " + shell_word(request.directory.string());
   return command;
 }
@@ -194,8 +223,9 @@ SweepPlan plan_sweep(const SweepRequest& request) {
       throw ConfigError(path.string() + ": the path of a sweep must be UTF-8; rename it");
     }
   }
-  require(request.seeds <= kMostSeeds, "--seeds", request.seeds, "must be at most 10000");
+  require(request.seeds <= kMaxSeeds, "--seeds", request.seeds, "must be at most 10000");
   plan.command = command_of(request);
+  plan.seeds = request.seeds;
   const std::string name = request.file.string();
   std::vector<ExpandedRow> rows;
   std::vector<size_t> baselines;
@@ -253,7 +283,8 @@ SweepPlan plan_sweep(const SweepRequest& request) {
     throw ConfigError(name + ": " + error.what());
   }
   select(plan.rows, request.only);
-  plan_runs(request, plan, rows);
+  plan_seeds(request, plan, rows);
+  plan_runs(plan);
   return plan;
 }
 

@@ -17,10 +17,14 @@ struct PlannedRow {
   std::string about;
   std::string group;
   size_t baseline = 0;  ///< the row that it is compared with
-  PaperFigures paper;
+  PaperResults paper;
   Experiment experiment;             ///< with its first seed
   std::vector<std::string> changed;  ///< paths in which it differs from the first row
   bool selected = true;              ///< selected by --only
+  int64_t seeds_in_file = 1;         ///< runs that the file gives it
+  /// Runs planned for it: those of --seeds or the file; for a row that is not selected, those that
+  /// an earlier sweep into the directory planned, else those of the file.
+  int64_t seeds = 1;
 };
 
 /// One run.
@@ -34,7 +38,8 @@ struct PlannedRun {
 struct SweepPlan {
   std::filesystem::path source;     ///< the sweep file
   std::filesystem::path directory;  ///< output directory
-  std::string command;              ///< trains all rows as planned
+  std::string command;              ///< trains all rows; without --seeds
+  int64_t seeds = 0;                ///< --seeds; 0: as in the file
   SweepFile file;
   SweepMetrics metrics;  ///< with the defaults filled in
   std::vector<PlannedRow> rows;
@@ -42,6 +47,9 @@ struct SweepPlan {
   /// interrupted sweep has the same seeds for every row.
   std::vector<PlannedRun> runs;
 };
+
+/// Largest sweep.json that is read, in bytes.
+inline constexpr int64_t kMaxPlanBytes = 1 << 26;
 
 struct SweepRequest {
   std::filesystem::path file;
@@ -52,7 +60,7 @@ struct SweepRequest {
 };
 
 /// Reads the file and resolves every row before any row is trained. Throws ConfigError with the row
-/// and the path of the first error.
+/// and the path of the first error. An earlier sweep.json that cannot be read is ignored.
 SweepPlan plan_sweep(const SweepRequest& request);
 
 }  // namespace attn

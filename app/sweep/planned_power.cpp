@@ -15,12 +15,12 @@ namespace {
 
 // For each metric the rows of a sweep that train their own weights, as far as they are finished.
 PerMetric<std::vector<SeedMean>> finished_rows(const SweepPlan& plan,
-                                               const std::vector<size_t>& trainings,
+                                               const std::vector<size_t>& first_equivalent,
                                                const std::filesystem::path& collection) {
   PerMetric<std::vector<std::vector<double>>> scores;
   for (const MetricFacts& facts : kMetrics) scores[facts.metric].resize(plan.rows.size());
   for (const PlannedRun& run : plan.runs) {
-    if (trainings[run.row] != run.row) continue;
+    if (first_equivalent[run.row] != run.row) continue;
     const auto directory = finished_run(run, collection);
     if (!directory) continue;
     const auto result = read_result(*directory);
@@ -50,31 +50,32 @@ std::string planned_power(const SweepPlan& plan, const std::filesystem::path& co
     configs.push_back(row.experiment);
     baselines.push_back(row.baseline);
   }
-  const std::vector<size_t> trainings = first_same_trainings(configs);
-  const auto planned = planned_detectable_difference(seeds, baselines, trainings);
+  const std::vector<size_t> first_equivalent = first_equivalent_runs(configs);
+  const auto planned = planned_detectable_difference(seeds, baselines, first_equivalent);
   if (!planned) return "";
   std::string text = format(
-      "with %lld seeds of the baseline and %lld of a row, a difference of %.1f standard deviations "
-      "between seeds can be detected (power 0.8 at the level 0.05)",
-      static_cast<long long>(planned->baseline_seeds), static_cast<long long>(planned->seeds),
-      planned->deviations);
-  const PerMetric<std::vector<SeedMean>> finished = finished_rows(plan, trainings, collection);
+      "minimum detectable difference: %.1f standard deviations across seeds (%lld seeds of the "
+      "baseline and %lld of a row, power 0.8, α = 0.05)",
+      planned->deviations, static_cast<long long>(planned->baseline_seeds),
+      static_cast<long long>(planned->seeds));
+  const PerMetric<std::vector<SeedMean>> finished =
+      finished_rows(plan, first_equivalent, collection);
   double degrees = 0.0;
   std::string differences;
   for (const MetricFacts& facts : kMetrics) {
     const std::vector<SeedMean>& rows = finished[facts.metric];
-    const auto variance = pooled_variance(rows, unstable_rows(rows));
+    const auto variance = pooled_variance(rows, high_variance_rows(rows));
     if (!variance) continue;
-    degrees = std::max(degrees, variance->degrees);
+    degrees = std::max(degrees, variance->degrees_of_freedom);
     differences += differences.empty() ? "" : ", ";
     differences +=
         format("%.2f %s", planned->deviations * std::sqrt(variance->variance), facts.title);
   }
   if (degrees == 0.0) return text;
-  return text.append(": ")
+  return text.append(", i.e. ")
       .append(differences)
-      .append(format(" by the finished runs, whose deviation has %.0f degree%s of freedom", degrees,
-                     degrees == 1.0 ? "" : "s"));
+      .append(format(" at the standard deviation of the finished runs (%.0f degree%s of freedom)",
+                     degrees, degrees == 1.0 ? "" : "s"));
 }
 
 }  // namespace attn

@@ -99,12 +99,15 @@ Json describe(const SweepPlan& plan) {
                     {"about", row.about},
                     {"group", row.group},
                     {"baseline", plan.rows[row.baseline].name},
+                    {"seeds", row.seeds},
+                    {"seeds_in_file", row.seeds_in_file},
                     {"paper", write_config(row.paper)},
                     {"changed", row.changed},
                     {"config", write_config(row.experiment)}});
   }
   return {{"source", plan.source.string()},
           {"command", plan.command},
+          {"seeds", plan.seeds},
           {"about", plan.file.about},
           {"published", write_config(plan.file).at("published")},
           {"metrics", write_config(plan.metrics)},

@@ -22,8 +22,8 @@ std::filesystem::path run_log(const PlannedRun& run);
 /// The file that caches the hashes of a sweep's texts (TextHashes).
 std::filesystem::path hash_cache_file(const std::filesystem::path& sweep);
 
-/// Creates all of the above but logs and runs, trains the missing tokenizers and sets their paths
-/// in the runs' configs. Throws ConfigError and DataError: see make_tokenizers.
+/// Creates all of the above except logs and runs, trains the missing tokenizers and sets their
+/// paths in the runs' configs. Throws ConfigError and DataError: see make_tokenizers.
 void prepare_sweep(SweepPlan& plan, const Log& log);
 
 }  // namespace attn

@@ -10,8 +10,8 @@
 
 namespace attn {
 
-/// Path of the running program. From the first call on start_process runs the program as it is
-/// now, also if a build replaces its file.
+/// Path of the running program. From the first call on, start_process() runs the program as it is
+/// now, even if a build replaces its file.
 std::filesystem::path program_path();
 
 /// How a child ended.

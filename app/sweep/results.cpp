@@ -10,11 +10,13 @@
 #include "app/experiment/resume.h"
 #include "app/experiment/run_result.h"
 #include "app/experiment/text_keys.h"
+#include "app/machine/shell.h"
 #include "app/machine/version.h"
 #include "app/sweep/comparable.h"
 #include "app/sweep/plan.h"
 #include "app/sweep/prepare.h"
 #include "app/sweep/run_reader.h"
+#include "base/check.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/parse_number.h"
@@ -24,19 +26,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int64_t kLargestPlan = 1 << 26;
-
 std::optional<double> positive(double value) {
   return value > 0 ? std::optional(value) : std::nullopt;
 }
 
 PaperRecord paper_of(const Json& json, const std::string& place) {
-  PaperFigures figures;
-  read_config(figures, json, place);
-  PaperRecord paper{
-      .figures = {}, .params_m = positive(figures.params_m), .flops = positive(figures.flops)};
+  PaperResults paper_results;
+  read_config(paper_results, json, place);
+  PaperRecord paper{.scores = {},
+                    .params_m = positive(paper_results.params_m),
+                    .flops = positive(paper_results.flops)};
   for (const MetricFacts& facts : kMetrics) {
-    paper.figures[facts.metric] = positive(figures.figures[facts.metric]);
+    paper.scores[facts.metric] = positive(paper_results.scores[facts.metric]);
   }
   return paper;
 }
@@ -78,7 +79,7 @@ class TextCheck {
     (changed.empty() ? unchanged_ : changed_)[record.name] = std::move(changed);
   }
 
-  // Results on former texts are omitted, unless all runs used them.
+  // Results on files that have changed since are omitted, unless those of all runs have.
   void mark(SweepResults& out) const {
     if (changed_.empty()) return;
     std::string list;
@@ -86,8 +87,8 @@ class TextCheck {
       list += list.empty() ? "" : ", ";
       list += name + " (" + texts.front() + (texts.size() > 1 ? ", …)" : ")");
     }
-    out.notes.push_back("texts have changed since these runs used them: " + list +
-                        (unchanged_.empty() ? "" : "; their results are omitted"));
+    out.notes.push_back("data files have changed since these runs were trained or evaluated: " +
+                        list + (unchanged_.empty() ? "" : "; their results are omitted"));
     if (unchanged_.empty()) return;
     for (RowRecord& row : out.rows) {
       for (RunRecord& run : row.runs) {
@@ -100,7 +101,7 @@ class TextCheck {
   static void leave_out(RunRecord& run) {
     run.state = RunState::unfinished;
     run.status = "finished on a different text";
-    run.figures = {};
+    run.scores = {};
     run.sentences.clear();
     run.curve.clear();
     run.heads.clear();
@@ -110,6 +111,21 @@ class TextCheck {
   TextHashes hashes_;
   std::map<std::string, std::vector<std::string>> changed_, unchanged_;
 };
+
+// The planned seeds of a row that are not among its runs. Sweeps of earlier versions do not say how
+// many they planned.
+std::vector<int64_t> missing_seeds(const Json& row, int64_t first,
+                                   const std::vector<RunRecord>& runs) {
+  const auto planned = row.value("seeds", int64_t{0});
+  require(planned >= 0 && planned <= kMaxSeeds, "seeds", planned, "must be from 0 to 10000");
+  std::vector<int64_t> missing;
+  for (int64_t seed = first; seed < first + planned; ++seed) {
+    const bool has = std::any_of(runs.begin(), runs.end(),
+                                 [&](const RunRecord& run) { return run.seed == seed; });
+    if (!has) missing.push_back(seed);
+  }
+  return missing;
+}
 
 RowRecord read_row(const Json& json, const Experiment& experiment, const fs::path& directory,
                    RunReader& reader, TextCheck& texts, SweepResults& out) {
@@ -149,6 +165,7 @@ RowRecord read_row(const Json& json, const Experiment& experiment, const fs::pat
                           " was trained with a different config than the row has now: omitted");
     }
   }
+  row.missing_seeds = missing_seeds(json, experiment.seed, row.runs);
   return row;
 }
 
@@ -164,6 +181,39 @@ void find_baselines(const Json& rows, SweepResults& out) {
     }
     out.rows[i].baseline = found->second;
   }
+}
+
+// The command that trains every run of the report: with --seeds if rows have other numbers of runs
+// than in the file, or if all have at most those of the last sweep. Commands of earlier versions
+// contain --seeds.
+std::string sweep_command(const Json& plan, const SweepResults& out) {
+  const auto command = plan.at("command").get<std::string>();
+  if (!plan.contains("seeds")) return command;
+  const auto asked = plan.at("seeds").get<int64_t>();
+  int64_t most = 0;
+  bool as_in_file = true;
+  for (size_t i = 0; i < out.rows.size(); ++i) {
+    const auto count =
+        static_cast<int64_t>(out.rows[i].runs.size() + out.rows[i].missing_seeds.size());
+    most = std::max(most, count);
+    as_in_file &= count <= plan.at("rows").at(i).at("seeds_in_file").get<int64_t>();
+  }
+  if (most <= asked) return command + " --seeds " + std::to_string(asked);
+  return as_in_file ? command : command + " --seeds " + std::to_string(most);
+}
+
+// Trains a run's config again. The command in run.json is that of its start: it may have been
+// resumed with other options. Options before the subcommand, such as --threads, are kept.
+std::string run_command(const fs::path& run, const std::string& name) {
+  std::string program = "attn";
+  const auto facts = read_run_file(run);
+  if (facts && facts->contains("command") && facts->at("command").is_string()) {
+    const auto begun = facts->at("command").get<std::string>();
+    if (const size_t end = begun.find(" train "); end != begun.npos) program = begun.substr(0, end);
+  }
+  const fs::path config = RunDirectory(run.lexically_normal()).config();
+  return program + " train " + shell_word(config.string()) + " --run " +
+         shell_word("runs/" + name + "-again");
 }
 
 // The first evaluator of each kind.
@@ -185,9 +235,7 @@ SweepResults collect_run_results(const fs::path& run) {
   out.evaluators = metrics.evaluators;
   out.title = fs::absolute(run / ".").lexically_normal().parent_path().filename().string();
   out.about = experiment.about;
-  const auto facts = read_run_file(run);
-  const bool known = facts && facts->contains("command") && facts->at("command").is_string();
-  out.command = known ? facts->at("command").get<std::string>() : "attn train CONFIG";
+  out.command = run_command(run, out.title);
   out.made = "Made by " + version_line() + ".";
   if (const auto* evaluator = find_evaluator(experiment, metrics.evaluators[Metric::bleu])) {
     out.bleu_options = evaluator->get<BleuEvaluation>().bleu_options();
@@ -214,14 +262,13 @@ SweepResults collect_results(const fs::path& directory) {
   };
   SweepResults out;
   try {
-    const Json plan = parse_json(read_file(path, kLargestPlan), path.filename().string());
+    const Json plan = parse_json(read_file(path, kMaxPlanBytes), path.filename().string());
     SweepMetrics metrics;
     read_config(metrics, plan.at("metrics"), "metrics");
     out.evaluators = metrics.evaluators;
     const auto source = plan.at("source").get<std::string>();
     out.title = fs::path(source).stem().string();
     out.about = plan.at("about").get<std::string>();
-    out.command = plan.value("command", "attn sweep " + source);  // older versions have none
     out.made = "Made by " + version_line() + ".";
     const Experiment base = read_resolved(plan.at("rows").at(0).at("config"), "the first row");
     if (const auto* evaluator = find_evaluator(base, metrics.evaluators[Metric::bleu])) {
@@ -235,9 +282,9 @@ SweepResults collect_results(const fs::path& directory) {
           read_resolved(row.at("config"), "row " + row.at("name").get<std::string>()));
       out.rows.push_back(read_row(row, experiments.back(), directory, reader, texts, out));
     }
-    const std::vector<size_t> trainings = first_same_trainings(experiments);
-    for (size_t i = 0; i < trainings.size(); ++i) {
-      if (trainings[i] != i) out.rows[i].same_training = trainings[i];
+    const std::vector<size_t> first_equivalent = first_equivalent_runs(experiments);
+    for (size_t i = 0; i < first_equivalent.size(); ++i) {
+      if (first_equivalent[i] != i) out.rows[i].equivalent_row = first_equivalent[i];
     }
     if (const auto published = plan.find("published"); published != plan.end()) {
       for (const Json& one : *published) {  // sweeps of earlier versions have none
@@ -245,6 +292,7 @@ SweepResults collect_results(const fs::path& directory) {
             {one.at("name").get<std::string>(), paper_of(one.at("paper"), "published")});
       }
     }
+    out.command = plan.contains("command") ? sweep_command(plan, out) : "attn sweep " + source;
     find_baselines(plan.at("rows"), out);
     texts.mark(out);
     mark_incomparable(out, experiments);

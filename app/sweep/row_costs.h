@@ -16,7 +16,7 @@ namespace attn {
 struct RowCost {
   StepBenchmark step;
   bool predicted = false;
-  double evaluation_seconds = 0.0;  ///< of all evaluations of a run
+  double evaluation_seconds = 0.0;  ///< all evaluations of a run
 
   /// Training and evaluations of a run of `steps` updates.
   double run_seconds(int64_t steps) const {
@@ -26,7 +26,7 @@ struct RowCost {
 
 /// FLOPs of all evaluations of a run, in equivalents of training FLOPs, since their rate is lower
 /// than that of large products: a perplexity costs two forward passes, a search one per hypothesis
-/// of its beam. A text that is missing counts as `default_lines` lines.
+/// of its beam. A missing text counts as `default_lines` lines.
 double evaluation_flops(const Experiment& experiment, int64_t vocabulary, double tokens_per_line,
                         int64_t default_lines);
 

@@ -76,7 +76,7 @@ int64_t RunReader::read_curve(const fs::path& run, RunRecord& record) const {
   int64_t step = 0;
   for (const Json& line : read_metrics(run)) {
     const std::string kind = line.value("kind", "");
-    const auto at = static_cast<int64_t>(number_at(line, "step").value_or(0));
+    const int64_t at = step_of(line);
     if (kind == "train") step = at;
     if (kind != "eval" || line.value("name", "") != metrics_.evaluators[Metric::loss]) continue;
     if (const auto ppl = number_at(line, "ppl")) record.curve.push_back({at, *ppl});
@@ -107,7 +107,7 @@ void RunReader::read_finished(const fs::path& run, const Experiment& experiment,
     const EvaluatorConfig* evaluator = find_evaluator(experiment, found->first);
     if (evaluator != nullptr && evaluator->kind() != facts.metric) {
       out_.notes.push_back(record.name + ": its evaluator " + found->first +
-                           " is of another kind than the first row's: omitted from " +
+                           " is of a different kind from the first row's: omitted from " +
                            facts.heading);
       continue;
     }
@@ -120,7 +120,7 @@ void RunReader::read_finished(const fs::path& run, const Experiment& experiment,
     if (!same_score(scores, record, out_.signatures[facts.metric])) {
       continue;
     }
-    record.figures[facts.metric] = value->second;
+    record.scores[facts.metric] = value->second;
     record.texts[facts.metric] = scores.text;
     if (sentences_ && facts.bootstrap) {
       read_sentences(run, experiment, scores, value->second, record);

@@ -34,7 +34,7 @@ MetricCurve& curve_of(SingleRun& run, const Experiment& experiment, const std::s
 void read_curves(SingleRun& out, const fs::path& run) {
   const Experiment experiment = load_description(run);
   for (const Json& record : read_metrics(run)) {
-    const auto step = static_cast<int64_t>(number_at(record, "step").value_or(0));
+    const int64_t step = step_of(record);
     if (record.value("kind", "") == "train") {
       if (const auto ppl = number_at(record, "ppl")) out.training.push_back({step, *ppl});
       continue;

@@ -26,7 +26,7 @@ struct FailedRun {
 
 struct SweepEnd {
   int64_t finished = 0;  ///< in total, including earlier ones
-  int64_t skipped = 0;   ///< of these, finished earlier
+  int64_t skipped = 0;   ///< those that were already finished
   std::vector<FailedRun> failed;
   bool interrupted = false;
 };

@@ -14,8 +14,8 @@ namespace attn {
 double run_flops(const PlannedRun& run);
 
 /// Indices into plan.runs in the order in which they start. Seeds keep their order, so that an
-/// interrupted sweep has the same seeds for every row; of one seed the longest run is the first, so
-/// that no job is left with a long run at the end.
+/// interrupted sweep has the same seeds for every row; within a seed, the longest run starts first
+/// (LPT), which shortens the makespan.
 std::vector<size_t> start_order(const SweepPlan& plan);
 
 /// Seconds until the last run ends, with `jobs` runs at a time, each started as soon as a job is
@@ -27,9 +27,9 @@ struct RunWork {
   enum class Stage { waiting, running, ended };
   Stage stage = Stage::waiting;
   size_t row = 0;
-  double flops = 0.0;    ///< of the whole run
-  double share = 0.0;    ///< of its updates that are done, from 0 to 1
-  double seconds = 0.0;  ///< that these took, evaluations included
+  double flops = 0.0;    ///< FLOPs of the whole run
+  double share = 0.0;    ///< share of its updates that are done, from 0 to 1
+  double seconds = 0.0;  ///< time that these took, evaluations included
   bool earlier = false;  ///< trained before this command, possibly on another machine
 };
 

@@ -11,7 +11,7 @@
 namespace attn {
 namespace {
 
-constexpr int64_t kMost = 1'000'000'000;
+constexpr int64_t kMax = 1'000'000'000;
 
 }  // namespace
 
@@ -24,14 +24,14 @@ std::optional<int64_t> slurm_seconds(const std::string& time) {
   for (size_t begin = 0; begin <= clock.size();) {
     const size_t end = std::min(clock.find(':', begin), clock.size());
     const auto number = parse_number<int64_t>(std::string_view(clock).substr(begin, end - begin));
-    valid = valid && number && *number >= 0 && *number <= kMost;
+    valid = valid && number && *number >= 0 && *number <= kMax;
     parts.push_back(number.value_or(0));
     begin = end + 1;
   }
   int64_t days = 0;
   if (dash != std::string::npos) {
     const auto number = parse_number<int64_t>(std::string_view(time).substr(0, dash));
-    valid = valid && number && *number >= 0 && *number <= kMost;
+    valid = valid && number && *number >= 0 && *number <= kMax;
     days = number.value_or(0);
   }
   if (!valid || parts.size() > 3) {

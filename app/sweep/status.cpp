@@ -26,7 +26,7 @@ RunProgress read_progress(const PlannedRun& run, const SweepMetrics& metrics) {
     const std::string kind = record.value("kind", "");
     progress.evaluation_seconds += number_at(record, "eval_seconds").value_or(0);
     if (kind == "train") {
-      progress.step = static_cast<int64_t>(number_at(record, "step").value_or(0));
+      progress.step = step_of(record);
       progress.tokens_per_second = number_at(record, "tokens_per_second").value_or(0);
       progress.seconds = number_at(record, "seconds").value_or(0);
     } else if (kind == "eval" && record.value("name", "") == metrics.evaluators[Metric::loss]) {
@@ -78,9 +78,10 @@ void check_unchanged(const SweepPlan& plan) {
                       "; rename the changed rows, or delete their directories in " + directory);
   }
   if (!texts.empty()) {
-    throw DataError(source + ": texts have changed since these runs used them: " + texts +
-                    "; restore the texts, or delete the runs in " + directory +
-                    " and in the collection (--collect) to retrain them");
+    throw DataError(
+        source + ": data files have changed since these runs were trained or evaluated: " + texts +
+        "; restore the files, or delete the runs in " + directory +
+        " and in the collection (--collect) to retrain them");
   }
 }
 

@@ -27,21 +27,21 @@ RunStatus inspect_run(const PlannedRun& run);
 /// Progress of a run, from its log.
 struct RunProgress {
   int64_t step = 0;
-  double ppl = 0.0;  ///< of the last validation; 0: none yet
+  double ppl = 0.0;  ///< perplexity of the last validation; 0: none yet
   double tokens_per_second = 0.0;
   double seconds = 0.0;             ///< training time
-  double evaluation_seconds = 0.0;  ///< of all evaluations
+  double evaluation_seconds = 0.0;  ///< all evaluations
 };
 RunProgress read_progress(const PlannedRun& run, const SweepMetrics& metrics);
 
 /// "B1/seed-1".
 std::string run_name(const SweepPlan& plan, const PlannedRun& run);
 
-/// Notes on runs that were started with other runtime options than their rows have now.
+/// Notes on runs that were started with different runtime options from those of their rows.
 std::vector<std::string> runtime_notes(const SweepPlan& plan);
 
 /// Throws ConfigError naming all runs whose row has changed since they were trained, or DataError
-/// naming all runs whose texts have changed.
+/// naming all runs whose data files have changed.
 void check_unchanged(const SweepPlan& plan);
 
 }  // namespace attn

@@ -26,7 +26,7 @@ std::string file_of(const std::string& name) {
 
 void require_same_training_text(const fs::path& submission, const std::string& name,
                                 const PlannedRun& run, const fs::path& sweep) {
-  if (RunDirectory(run.directory).has_trained()) return;  // then the training itself compares
+  if (RunDirectory(run.directory).has_trained()) return;  // then the training run itself compares
   const fs::path path = submission / kTexts;
   const Json texts = parse_json(read_file(path, kLargestTexts), path.string());
   TextHashes hashes(hash_cache_file(sweep));

@@ -113,7 +113,8 @@ int sweep(const SweepOptions& options, const Context& context) {
       arguments += " --collect " + shell_quoted(options.collection.string());
     }
     std::cerr << submit_to_slurm(plan, arguments, !options.no_submit)
-              << "\nwhen its jobs have ended: attn report " << plan.directory.string() << "\n";
+              << "\nwhen the jobs have finished, run: attn report " << plan.directory.string()
+              << "\n";
     return 0;
   }
   RunnerOptions runner = runner_of_machine(context, options.jobs);

@@ -13,7 +13,7 @@
 namespace attn {
 namespace {
 
-constexpr size_t kLongestName = 80;
+constexpr size_t kMaxNameLength = 80;
 // What a sweep keeps beside its rows.
 constexpr std::array<std::string_view, 10> kOwnNames = {
     "cache",       "vocabulary", "submitted", "sweep.json", "report.md",
@@ -25,13 +25,14 @@ std::string row_place(size_t i) {
   return place + "]";
 }
 
-void validate_figures(const PaperFigures& figures, const std::string& place) {
+void validate_results(const PaperResults& paper_results, const std::string& place) {
   for (const MetricFacts& facts : kMetrics) {
-    const double value = figures.figures[facts.metric];
+    const double value = paper_results.scores[facts.metric];
     require(value >= 0, place + "." + facts.key, value, "must be 0 (none) or more");
   }
-  require(figures.params_m >= 0, place + ".params_m", figures.params_m, "must be 0 or more");
-  require(figures.flops >= 0, place + ".flops", figures.flops, "must be 0 or more");
+  require(paper_results.params_m >= 0, place + ".params_m", paper_results.params_m,
+          "must be 0 or more");
+  require(paper_results.flops >= 0, place + ".flops", paper_results.flops, "must be 0 or more");
 }
 
 // A size as sbatch reads it; empty: the site's default.
@@ -48,9 +49,9 @@ void validate_row(const SweepRow& row, const std::string& place) {
   const auto own = std::find(kOwnNames.begin(), kOwnNames.end(), row.name);
   require(own == kOwnNames.end(), place + ".name", quoted,
           "is the name of a file or folder of the sweep; choose another");
-  require(row.seeds >= 0 && row.seeds <= kMostSeeds, place + ".seeds", row.seeds,
+  require(row.seeds >= 0 && row.seeds <= kMaxSeeds, place + ".seeds", row.seeds,
           "must be from 0 to 10000");
-  validate_figures(row.paper, place + ".paper");
+  validate_results(row.paper, place + ".paper");
   require(row.set.is_object(), place + ".set", row.set.dump(), "must be an object");
   require(row.grid.is_object(), place + ".grid", row.grid.dump(),
           "must be an object of paths and arrays of values");
@@ -71,13 +72,13 @@ bool is_row_name(const std::string& name) {
   const auto fits = [](unsigned char c) {
     return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.' || c == '=' || c == '+';
   };
-  return !name.empty() && name.size() <= kLongestName && name.front() != '.' &&
+  return !name.empty() && name.size() <= kMaxNameLength && name.front() != '.' &&
          name.front() != '-' && std::all_of(name.begin(), name.end(), fits);
 }
 
 void SweepFile::validate() const {
   require(!base.empty(), "base", "\"\"", "must be the path of a config, relative to this file");
-  require(seeds >= 1 && seeds <= kMostSeeds, "seeds", seeds, "must be from 1 to 10000");
+  require(seeds >= 1 && seeds <= kMaxSeeds, "seeds", seeds, "must be from 1 to 10000");
   require(set.is_object(), "set", set.dump(), "must be an object");
   require(!set.contains("base"), "set.base", set.value("base", Json()).dump(),
           "belongs in \"base\" or \"patch\"");
@@ -103,7 +104,7 @@ void SweepFile::validate() const {
   for (size_t i = 0; i < published.size(); ++i) {
     const std::string place = format("published[%zu]", i);
     require(!published[i].name.empty(), place + ".name", "\"\"", "must be the system's name");
-    validate_figures(published[i].paper, place + ".paper");
+    validate_results(published[i].paper, place + ".paper");
   }
 }
 

@@ -5,7 +5,7 @@
 //               { "name": "B1", "set": { "model": { "d_k": 16 } }, "paper": { "ppl": 5.16 } },
 //               { "name": "heads", "grid": { "model.heads": [1, 4, 16] } } ] }
 //
-// The first row is the baseline of the comparison, but for rows that name another one.
+// The first row is the baseline of the comparison, except for rows that name another one.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +18,11 @@
 namespace attn {
 
 /// Seeds that a row may have.
-inline constexpr int64_t kMostSeeds = 10'000;
+inline constexpr int64_t kMaxSeeds = 10'000;
 
 /// The paper's results for a row; 0: none.
-struct PaperFigures {
-  PerMetric<double> figures;
+struct PaperResults {
+  PerMetric<double> scores;
   double params_m = 0.0;
   std::string params_note;
   double flops = 0.0;
@@ -30,14 +30,14 @@ struct PaperFigures {
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit) {
     for (const MetricFacts& facts : kMetrics) {
-      visit(facts.key, self.figures[facts.metric], facts.meaning);
+      visit(facts.key, self.scores[facts.metric], facts.meaning);
     }
     visit("params_m", self.params_m, "parameters in millions; checked if paper_vocabulary is set");
     visit("params_note", self.params_note,
           "why the parameters differ from the paper's; disables the check");
     visit("flops", self.flops, "training FLOPs, for the table of costs");
   }
-  bool operator==(const PaperFigures&) const = default;
+  bool operator==(const PaperResults&) const = default;
 };
 
 struct SweepRow {
@@ -49,7 +49,7 @@ struct SweepRow {
   Json grid = Json::object();
   int64_t seeds = 0;
   std::string baseline;
-  PaperFigures paper;
+  PaperResults paper;
 
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit) {
@@ -74,7 +74,7 @@ struct SweepRow {
 /// A system that is not trained, for the table of costs.
 struct PublishedSystem {
   std::string name;
-  PaperFigures paper;
+  PaperResults paper;
 
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit) {
@@ -155,8 +155,9 @@ struct SweepFile {
     visit("paper_vocabulary", self.paper_vocabulary,
           "vocabulary size at which parameters are checked against the paper's; 0: no check");
     visit("metrics", self.metrics, "evaluators to report");
-    visit("rows", self.rows,
-          "rows; the first one is the baseline of the comparison, but for rows that name another");
+    visit(
+        "rows", self.rows,
+        "rows; the first one is the baseline of the comparison, except for rows that name another");
     visit("published", self.published,
           "systems with published results only, below the rows in the report's table of costs");
     visit("slurm", self.slurm, "resources of the Slurm job array");

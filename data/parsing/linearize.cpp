@@ -11,7 +11,7 @@ namespace {
 constexpr std::string_view kReserved = "/=+<";
 
 // Maximum number of open constituents in a model's output.
-constexpr size_t kMostOpen = static_cast<size_t>(kMaxTreeDepth) / 2;
+constexpr size_t kMaxOpen = static_cast<size_t>(kMaxTreeDepth) / 2;
 
 bool is_plain(std::string_view label) {
   return !label.empty() && kReserved.find(label.front()) == std::string_view::npos;
@@ -115,7 +115,7 @@ class Builder {
   struct Open {
     Tree tree;
     int64_t height = 0;       ///< levels of its highest child
-    int64_t last_height = 0;  ///< of its last one
+    int64_t last_height = 0;  ///< levels of its last one
   };
 
   void add(Tree node, int64_t height) {
@@ -149,8 +149,8 @@ bool remove_empty(Tree& tree) {
 // Opens a constituent unless the tree gets too deep, or has no node to begin it with.
 void open_or_wrap(Builder& builder, const std::string& label, TreeForm form) {
   if (form != TreeForm::in_order) {
-    if (builder.depth() < kMostOpen) builder.open(label);
-  } else if (builder.can_wrap() && builder.levels() < static_cast<int64_t>(kMostOpen)) {
+    if (builder.depth() < kMaxOpen) builder.open(label);
+  } else if (builder.can_wrap() && builder.levels() < static_cast<int64_t>(kMaxOpen)) {
     builder.wrap(label);
   }
 }

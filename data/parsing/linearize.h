@@ -35,7 +35,7 @@ void collect_labels(const Tree& tree, LabelSet& labels);
 struct TreeSymbol {
   enum class Kind { open, close, leaf };  ///< in_order: "open" takes the last node as first child
   Kind kind;
-  std::string label;  ///< of the constituent; of a leaf its tag
+  std::string label;  ///< label of the constituent, or tag of the leaf
   bool operator==(const TreeSymbol&) const = default;
 };
 

@@ -12,7 +12,7 @@ namespace attn {
 namespace {
 
 // A larger gap in an n-best list is an error, so that an index is no loop of its size.
-constexpr int64_t kMostMissing = 100'000;
+constexpr int64_t kMaxMissing = 100'000;
 
 }  // namespace
 
@@ -44,7 +44,7 @@ void ParseListReader::advance() {
                       ": expected \"index ||| tree ||| logp= number ||| score\", as printed by "
                       "attn parse --nbest-list");
     }
-    if (read->sentence < before || read->sentence - before > kMostMissing) {
+    if (read->sentence < before || read->sentence - before > kMaxMissing) {
       throw DataError(place + ": sentence " + std::to_string(read->sentence) + " after sentence " +
                       std::to_string(before) +
                       "; an n-best list must be sorted by sentence, without large gaps");

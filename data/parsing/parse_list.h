@@ -18,7 +18,7 @@ namespace attn {
 /// The parses of a sentence by one parser.
 struct ParseList {
   std::vector<Tree> trees;
-  std::vector<double> log_probs;    ///< of each tree; 0 in a file of trees
+  std::vector<double> log_probs;    ///< one per tree; 0 in a file of trees
   std::vector<std::string> places;  ///< file:line of each tree
 };
 
@@ -65,7 +65,7 @@ void require_same_words(std::span<const ParseList> lists);
 
 /// Reads files of parses side by side: calls `use` for every sentence (from 0) with the lists of
 /// the files that have parses of it, in the order of the files. Returns the number of sentences.
-/// Throws DataError as ParseListReader does and, at the end, as require_same_lines.
+/// Throws DataError like ParseListReader and, at the end, like require_same_lines().
 int64_t for_each_sentence(std::span<const std::string> files,
                           const std::function<void(int64_t, std::vector<ParseList>)>& use);
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "base/replace_all.h"
 #include "base/utf8.h"
 
 namespace attn {
@@ -20,12 +21,6 @@ std::string lower(std::string text) {
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + ('a' - 'A'));
   }
   return text;
-}
-
-void replace_all(std::string& text, std::string_view from, std::string_view to) {
-  for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) {
-    text.replace(at, from.size(), to);
-  }
 }
 
 std::string_view bracket_name(char c) {

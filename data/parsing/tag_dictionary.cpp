@@ -23,7 +23,8 @@ std::vector<std::string> split(std::string_view line) {
 
 int64_t parse_count(std::string_view text, const std::string& name, int64_t line) {
   const auto count = parse_number<int64_t>(text);
-  if (!count || *count < 1) broken(name, line);
+  constexpr int64_t max_count = int64_t{1} << 40;  // whose sums cannot overflow
+  if (!count || *count < 1 || *count > max_count) broken(name, line);
   return *count;
 }
 
@@ -33,13 +34,13 @@ void TagDictionary::add(std::span<const std::string> words, std::span<const std:
   for (size_t i = 0; i < words.size(); ++i) ++counts_[words[i]][leaves[i]];
 }
 
-std::vector<std::string> TagDictionary::symbols(std::string_view word, int64_t least) const {
+std::vector<std::string> TagDictionary::symbols(std::string_view word, int64_t min_count) const {
   const auto found = counts_.find(word);
   if (found == counts_.end()) return {};
   int64_t seen = 0;
   for (const auto& [symbol, count] : found->second) seen += count;
   std::vector<std::string> symbols;
-  if (seen < least) return symbols;
+  if (seen < min_count) return symbols;
   const double rare = rare_share * static_cast<double>(seen);
   for (const auto& [symbol, count] : found->second) {
     if (static_cast<double>(count) >= rare) symbols.push_back(symbol);

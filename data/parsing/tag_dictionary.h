@@ -21,11 +21,11 @@ class TagDictionary {
   /// Counts the leaves of one tree: the i-th word with the i-th leaf symbol.
   void add(std::span<const std::string> words, std::span<const std::string> leaves);
 
-  /// The leaf symbols of a word that was seen at least `least` times, without symbols below a share
-  /// of `rare_share` (annotation errors: treebanks tag a comma NN now and then); empty for other
-  /// words.
+  /// The leaf symbols of a word that was seen at least `min_count` times, without symbols below a
+  /// share of `rare_share` (annotation errors: treebanks tag a comma NN now and then); empty for
+  /// other words.
   static constexpr double rare_share = 0.02;
-  std::vector<std::string> symbols(std::string_view word, int64_t least) const;
+  std::vector<std::string> symbols(std::string_view word, int64_t min_count) const;
   int64_t size() const { return static_cast<int64_t>(counts_.size()); }
 
   /// One line per word: the word, a tab, and its symbols with their counts, as in "run\tVB:3 NN:1".

@@ -19,8 +19,8 @@ struct Place {
 // One pass with an explicit stack, so that deep nesting cannot overflow the call stack.
 class TreeParser {
  public:
-  TreeParser(std::string_view text, std::string_view source, int64_t first_line)
-      : text_(text), source_(source) {
+  TreeParser(std::string_view text, std::string_view source, bool require_words, int64_t first_line)
+      : text_(text), source_(source), require_words_(require_words) {
     place_.line = first_line;
     text_ = without_byte_order_mark(text_);
   }
@@ -94,9 +94,21 @@ class TreeParser {
   void close() {
     if (stack_.empty()) fail(place_, "')' without an opening bracket; remove it");
     Tree tree = std::move(stack_.back().tree);
+    if (require_words_ && is_ascii_space(text_[position_ - 1])) {
+      require_word(tree, stack_.back().opened);
+    }
     stack_.pop_back();
     advance();
     (stack_.empty() ? trees_ : stack_.back().tree.children).push_back(std::move(tree));
+  }
+
+  // In "( NN )" the label was read as a word.
+  void require_word(const Tree& tree, const Place& opened) const {
+    const std::string& label = tree.label.empty() ? tree.word : tree.label;
+    const bool has_word = tree.is_leaf() && !tree.label.empty();
+    if (label.empty() || has_word || !tree.children.empty()) return;
+    fail(opened,
+         "the tag '" + label.substr(0, 40) + "' has no word; add the word, or remove the bracket");
   }
 
   void add_word() {
@@ -125,6 +137,7 @@ class TreeParser {
 
   std::string_view text_;
   std::string_view source_;
+  bool require_words_;
   size_t position_ = 0;
   Place place_;
   std::vector<Open> stack_;
@@ -198,7 +211,7 @@ Tree tree_node(std::string_view label, std::vector<Tree> children) {
 
 std::vector<Tree> parse_trees(std::string_view text, std::string_view source,
                               const TreeOptions& options, int64_t first_line) {
-  std::vector<Tree> trees = TreeParser(text, source, first_line).parse();
+  std::vector<Tree> trees = TreeParser(text, source, options.require_words, first_line).parse();
   for (Tree& tree : trees) {
     if (options.drop_traces) tree = drop_traces(std::move(tree));
     if (options.drop_functions) tree = drop_functions(std::move(tree));

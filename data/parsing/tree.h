@@ -37,6 +37,9 @@ struct TreeOptions {
   bool drop_traces = false;
   /// "NP-SBJ-1" and "NP=2" become "NP"; "-LRB-", "-NONE-" and "PRP$" stay.
   bool drop_functions = false;
+  /// A label, white space and no word, "(NN )", is an error and not an empty constituent "(NN)":
+  /// for treebanks, in which the word has been lost.
+  bool require_words = false;
 };
 
 /// All trees of a text in any layout: several per line or one over several lines, with or without
@@ -44,8 +47,8 @@ struct TreeOptions {
 /// empty trees, white space before a label, tabs, CRLF, a byte order mark. Blank lines are skipped.
 /// `source` is the name in messages and `first_line` the number of the text's first line, for
 /// callers that read line by line. Throws DataError with source:line:column for unbalanced
-/// brackets, words outside of brackets, leaves with several words, words next to constituents, and
-/// nesting beyond kMaxTreeDepth.
+/// brackets, words outside of brackets, leaves with several words, words next to constituents,
+/// nesting beyond kMaxTreeDepth and, with require_words, tags without a word.
 std::vector<Tree> parse_trees(std::string_view text, std::string_view source,
                               const TreeOptions& options = {}, int64_t first_line = 1);
 

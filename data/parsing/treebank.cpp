@@ -6,9 +6,11 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/hash.h"
+#include "base/new_file.h"
 #include "base/utf8.h"
-#include "data/corpus_file.h"
+#include "data/corpus_check.h"
 #include "data/mixture.h"
 #include "data/word_vocabulary.h"
 
@@ -18,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // Maximum size of one tree, so that an unclosed bracket does not exhaust the memory.
-constexpr size_t kMostTreeBytes = size_t{1} << 24;
+constexpr size_t kMaxTreeBytes = size_t{1} << 24;
 constexpr uint64_t kVersion = 3;
 
 std::string joined(const std::vector<std::string>& parts) {
@@ -185,7 +187,7 @@ bool TreeReader::fill() {
     text += '\n';
     open += std::ranges::count(line, '(') - std::ranges::count(line, ')');
     if (open <= 0) break;
-    if (text.size() > kMostTreeBytes) {
+    if (text.size() > kMaxTreeBytes) {
       throw DataError(lines_.path().string() + ":" + std::to_string(first_line) +
                       ": this bracket is not closed within 16 MiB");
     }
@@ -207,7 +209,9 @@ bool TreeReader::next(Tree& tree) {
 }
 
 TreeOptions tree_options(const DataConfig& data) {
-  return {.drop_traces = data.drop_traces, .drop_functions = data.drop_functions};
+  return {.drop_traces = data.drop_traces,
+          .drop_functions = data.drop_functions,
+          .require_words = true};
 }
 
 Tree bare_tree(Tree tree) {
@@ -310,6 +314,16 @@ DataConfig with_vocabulary_text(const DataConfig& data, const fs::path& cache) {
 void check_treebank(const fs::path& trees, const TreeOptions& options) {
   LabelSet ignored;
   survey(trees, options, ignored, {});
+}
+
+void check_validation_text(const DataConfig& data, const std::string& text) {
+  if (data.task == Task::parsing) {
+    Tree first;
+    TreeReader(text, tree_options(data)).next(first);
+    return;
+  }
+  PairReader pairs(text_path(text, data.source), text_path(text, data.target));
+  for (TextPair pair; pairs.next(pair);) continue;
 }
 
 std::string tree_text(const fs::path& trees, const DataConfig& data, const LabelSet& labels,

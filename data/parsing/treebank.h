@@ -35,10 +35,10 @@ class TreeReader {
   LineReader lines_;
   TreeOptions options_;
   int64_t line_ = 0;
-  std::vector<Tree> trees_;  // of the last lines read, the next one at the end
+  std::vector<Tree> trees_;  // trees of the last lines read, the next one at the end
 };
 
-/// The config's options for reading trees.
+/// The config's options for reading treebanks.
 TreeOptions tree_options(const DataConfig& data);
 
 /// A tree as used in training and search: without empty constituents and without its outer bracket.
@@ -90,8 +90,13 @@ DataConfig with_vocabulary_text(const DataConfig& data, const std::filesystem::p
 /// have are not UTF-8.
 void check_treebank(const std::filesystem::path& trees, const TreeOptions& options);
 
+/// Reads enough of a validation text to find what is often wrong before anything is trained: all
+/// lines of a parallel text, the first tree of a treebank. Throws DataError if a side has fewer
+/// lines, or if the file does not begin with a tree.
+void check_validation_text(const DataConfig& data, const std::string& text);
+
 /// Converts one file of trees in the same way, for validation, and returns the prefix of the text.
-/// `labels` are those of the training text. Throws DataError as check_treebank does.
+/// `labels` are those of the training text. Throws DataError like check_treebank().
 std::string tree_text(const std::filesystem::path& trees, const DataConfig& data,
                       const LabelSet& labels, const std::filesystem::path& cache);
 

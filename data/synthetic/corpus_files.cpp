@@ -47,9 +47,10 @@ GeneratedCorpus write_generated_corpus(const fs::path& directory, const Generate
   add_part(parts, directory / "test", corpus.test);
   for (const Part& part : parts) {
     if (!has_other_content(part)) continue;
-    throw DataError(part.path.string() +
-                    ": exists with other text and is not replaced; delete it, or give another "
-                    "directory");
+    throw DataError(
+        part.path.string() +
+        ": already exists with different content and will not be overwritten; delete it or "
+        "choose another directory");
   }
   for (const Part& part : parts) {
     write_file_atomically(part.path, part.content);

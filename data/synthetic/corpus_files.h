@@ -10,7 +10,7 @@
 namespace attn {
 
 /// Generates the corpus and writes DIRECTORY/{train,valid,test}.{en,de,ptb}. Throws DataError if a
-/// file cannot be written, or exists with other text; then none is written.
+/// file cannot be written, or exists with different content; then none is written.
 GeneratedCorpus write_generated_corpus(const std::filesystem::path& directory,
                                        const GeneratedSizes& sizes, uint64_t seed, const Log& log);
 

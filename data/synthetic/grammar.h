@@ -23,7 +23,7 @@ namespace attn {
 struct GeneratedPair {
   std::string english;
   std::string german;
-  Tree tree;  ///< of the English sentence, under a TOP bracket; its leaves are the English tokens
+  Tree tree;  ///< the English sentence under a TOP bracket; its leaves are the English tokens
 };
 
 namespace grammar {

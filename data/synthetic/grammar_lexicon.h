@@ -40,7 +40,7 @@ inline constexpr Classes kShore = 1 << 16;
 inline constexpr Classes kWater = 1 << 17;
 inline constexpr Classes kTree = 1 << 18;
 inline constexpr Classes kRelation = 1 << 19;  // "her friend", but hardly "her boy"
-inline constexpr Classes kParent = 1 << 20;    // of one's own there is one
+inline constexpr Classes kParent = 1 << 20;    // "my mother": one per person
 
 struct Noun {
   std::string_view english;
@@ -144,13 +144,13 @@ struct Verb {
   bool with_company = false;  ///< "with the teacher"
   bool stative = false;       ///< takes neither a time nor a perfect: "knows", "has"
 
-  /// "read": a past that looks like the present but for the third person singular.
+  /// "read": a past that looks like the present except in the third person singular.
   bool past_looks_present() const { return english.past == english.base; }
 };
 
 struct Modal {
   std::string_view english;
-  std::string_view ich, du, plural;  ///< German; "er" has the form of "ich" but for `er`
+  std::string_view ich, du, plural;  ///< German; "er" has the form of "ich" unless `er` is set
   std::string_view er;
   std::string_view negated_ich, negated_du,
       negated_plural;  ///< "must not": "darf nicht"; empty: as above

@@ -67,7 +67,7 @@ struct NounPhrase {
 enum class Gap { none, subject, object, owner };
 
 struct Clause {
-  NounPhrase subject;  // of a relative clause on the subject: its head, for agreement
+  NounPhrase subject;  // in a relative clause on the subject: its head, for agreement
   const Verb* verb = nullptr;
   Tense tense = Tense::present;
   const Modal* modal = nullptr;  // Tense::modal
@@ -76,9 +76,9 @@ struct Clause {
   std::optional<NounPhrase> recipient;
   bool recipient_last = false;  // "gives a book to the child"
   std::optional<NounPhrase> object;
-  std::optional<Modifier> adjective;           // of the copula
+  std::optional<Modifier> adjective;           // after the copula
   const Verb* perceived = nullptr;             // "saw her swim": object and bare infinitive
-  const Manner* manner = nullptr;              // of `perceived` where there is one
+  const Manner* manner = nullptr;              // modifies `perceived`, if it is set
   std::optional<PrepositionalPhrase> company;  // "with the teacher"
   std::optional<PrepositionalPhrase> place;
   const TimePhrase* frequency = nullptr;

@@ -43,8 +43,8 @@ void HeadCounts::add_rare(const HeadWeights& head) {
       sums[key] += head.weights[query * head.stride + static_cast<int64_t>(key)];
     }
   }
-  const auto most = std::max_element(sums.begin(), sums.end()) - sums.begin();
-  rare_hits_ += head.frequencies[static_cast<size_t>(most)] ==
+  const auto most_weighted = std::max_element(sums.begin(), sums.end()) - sums.begin();
+  rare_hits_ += head.frequencies[static_cast<size_t>(most_weighted)] ==
                 *std::min_element(head.frequencies.begin(), head.frequencies.end());
   ++rare_sentences_;
 }
@@ -57,12 +57,12 @@ HeadStatistics HeadCounts::statistics() const {
   out.confidence = confidence_ / queries;
   out.distance = distance_ / queries;
   out.argmax_distance = argmax_ / queries;
-  int64_t most = 0;
+  int64_t max_count = 0;
   for (const auto& [offset, count] : offsets_) {
-    if (count > most) out.offset = offset;
-    most = std::max(most, count);
+    if (count > max_count) out.offset = offset;
+    max_count = std::max(max_count, count);
   }
-  out.positional = static_cast<double>(most) / queries;
+  out.positional = static_cast<double>(max_count) / queries;
   out.rare = rare_sentences_ == 0
                  ? std::numeric_limits<double>::quiet_NaN()
                  : static_cast<double>(rare_hits_) / static_cast<double>(rare_sentences_);

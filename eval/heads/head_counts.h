@@ -18,7 +18,7 @@ struct HeadWeights {
   bool causal = false;  ///< query i has the keys 0 to i
   /// The keys that may be an argmax: all, or all but EOS at the end.
   int64_t named_keys = 0;
-  /// Frequency of each named key in the text; empty for a sentence without rare tokens.
+  /// Frequency of each named key in the data set; empty for a sentence without rare tokens.
   std::span<const int64_t> frequencies;
 };
 

@@ -23,10 +23,10 @@ struct PrunedScore {
 struct AblatedScore {
   HeadId head;
   double difference = 0.0;  ///< BLEU without the head minus BLEU of the whole model
-  double p_value = 1.0;     ///< of the paired bootstrap test
+  double p_value = 1.0;     ///< paired bootstrap test
 };
 
-/// Translates a text with heads masked.
+/// Translates a data set with heads masked.
 class HeadPruning {
  public:
   /// The model must outlive this. Throws DataError unless there are as many references as sources,
@@ -35,7 +35,7 @@ class HeadPruning {
               std::vector<std::string> sources, std::vector<std::string> references,
               const BleuOptions& bleu = {});
 
-  /// Called before each translation of the text; empty: not reported.
+  /// Called before each translation of the data set; empty: not reported.
   std::function<void(const std::string&)> log;
 
   /// BLEU without the first tenth, two tenths, … of `order`, and of the whole model first. All

@@ -1,6 +1,6 @@
-// Statistics of attention heads on a text, by published definitions. A_ij is the weight of key j
-// for query i of one head. Queries are all source tokens without EOS, and all rows of the decoder
-// (BOS and the target); means are over all queries of the text.
+// Statistics of attention heads on a data set, as defined in the literature. A_ij is the weight of
+// key j for query i of one head. Queries are all source tokens without EOS, and all rows of the
+// decoder (BOS and the target); means are over all queries of the data set.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Computes the statistics of all heads on a text.
+// Computes the statistics of all heads on a data set.
 #pragma once
 
 #include <cstdint>

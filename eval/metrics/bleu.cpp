@@ -128,7 +128,7 @@ int64_t smoothed_precisions(const BleuStatistics& statistics, const BleuOptions&
                             std::array<double, bleu_order>& precisions) {
   const double value = smoothing_constant(options).value_or(0.0);
   int64_t orders = bleu_order;
-  double share = 1.0;  // of a match, for smoothing exp
+  double share = 1.0;  // share of a match, for smoothing exp
   for (int64_t n = 1; n <= bleu_order; ++n) {
     const size_t index = static_cast<size_t>(n - 1);
     const double added = options.smoothing == BleuSmoothing::add_k && n > 1 ? value : 0.0;
@@ -153,8 +153,8 @@ void BleuOptions::validate() const {
   if (!smoothing_value) return;
   const std::string method(enum_name(smoothing));
   if (!default_smoothing_value(smoothing)) {
-    throw ConfigError("smoothing value " + format("%g", *smoothing_value) + ": the method " +
-                      method + " has no value; use floor or add-k, or omit the value");
+    throw ConfigError("smoothing value " + format("%g", *smoothing_value) + ": smoothing method " +
+                      method + " takes no value; use floor or add-k, or omit the value");
   }
   if (!std::isfinite(*smoothing_value) || *smoothing_value < 0) {
     throw ConfigError("smoothing value " + format("%g", *smoothing_value) + ": " + method +

@@ -103,7 +103,7 @@ BleuStatistics sum_of(std::span<const BleuStatistics> sentences);
 BleuScore bleu_from_statistics(const BleuStatistics& statistics, const BleuOptions& options,
                                int64_t references);
 
-/// BLEU of a corpus; 0 without sentences. Throws as bleu_statistics.
+/// BLEU of a corpus; 0 without sentences. Throws like bleu_statistics().
 BleuScore corpus_bleu(std::span<const std::string> hypotheses,
                       std::span<const std::vector<std::string>> references,
                       const BleuOptions& options = {});

@@ -11,7 +11,7 @@
 namespace attn {
 namespace {
 
-constexpr int64_t kMostDraws = int64_t{1} << 32;  // samples × sentences
+constexpr int64_t kMaxDraws = int64_t{1} << 32;  // samples × sentences
 
 double mean_of(std::span<const double> values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
@@ -53,7 +53,7 @@ PairedBootstrap resample_systems(const ResampledSystem& baseline,
                                  const BootstrapOptions& options) {
   const size_t sentences = baseline.sentences;
   for (const ResampledSystem& system : systems) check_sentences(system.sentences, sentences);
-  if (options.samples < 1 || static_cast<int64_t>(sentences) > kMostDraws / options.samples) {
+  if (options.samples < 1 || static_cast<int64_t>(sentences) > kMaxDraws / options.samples) {
     throw ConfigError("bootstrap: " + std::to_string(options.samples) +
                       " resamples: expected at least 1, and fewer than 2^32 sentences in total");
   }

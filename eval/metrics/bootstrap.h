@@ -30,8 +30,8 @@ struct ResampledSystem {
 /// The common number of sentences of all runs. Throws DataError if it differs between runs or is 0.
 size_t common_sentences(std::span<const size_t> runs);
 
-/// The system whose score is the mean over runs. `runs` must outlive it. Throws as
-/// common_sentences.
+/// The system whose score is the mean over runs. `runs` must outlive it. Throws like
+/// common_sentences().
 template <class Statistics, class Score>
 ResampledSystem resampled_system(const std::vector<std::vector<Statistics>>& runs, Score score) {
   std::vector<size_t> sizes;

@@ -73,7 +73,7 @@ ChrfStatistics sum_of(std::span<const ChrfStatistics> sentences);
 ChrfScore chrf_from_statistics(const ChrfStatistics& statistics, const ChrfOptions& options,
                                int64_t references);
 
-/// chrF of a corpus; 0 without sentences. Throws as chrf_statistics.
+/// chrF of a corpus; 0 without sentences. Throws like chrf_statistics().
 ChrfScore corpus_chrf(std::span<const std::string> hypotheses,
                       std::span<const std::vector<std::string>> references,
                       const ChrfOptions& options = {});

@@ -93,14 +93,14 @@ class ParameterReader {
     return {values_[0], values_[1]};
   }
 
-  int64_t number(int64_t least, int64_t most = int64_t{1} << 40) const {
+  int64_t number(int64_t min, int64_t max = int64_t{1} << 40) const {
     const std::string text = value();
     const auto result = parse_number<int64_t>(text);
-    if (!result || *result < least || *result > most) {
+    if (!result || *result < min || *result > max) {
       std::string message = "'";
       message.append(text, 0, 40);
-      message += most == 1 ? "': expected 0 or 1" : "': expected an integer >= ";
-      if (most != 1) message += std::to_string(least);
+      message += max == 1 ? "': expected 0 or 1" : "': expected an integer >= ";
+      if (max != 1) message += std::to_string(min);
       fail(message);
     }
     return *result;

@@ -18,7 +18,7 @@ struct TaggedWord {
 
 /// A constituent.
 struct ParseBracket {
-  int64_t start = 0, end = 0;  ///< of the words that count: [start, end)
+  int64_t start = 0, end = 0;  ///< span over the words that count: [start, end)
   std::string_view label;      ///< cut at the first '-' or '='
   bool counts = true;          ///< has words, and its label is not deleted
   int64_t match = -1;          ///< index of the other tree's bracket that it was matched with
@@ -39,7 +39,7 @@ struct ParseBrackets {
   std::vector<TaggedWord> words;
   std::vector<ParseBracket> brackets;
   std::vector<ParseQuote> quotes;
-  int64_t length = 0;  ///< words but those of DELETE_LABEL_FOR_LENGTH
+  int64_t length = 0;  ///< words except those of DELETE_LABEL_FOR_LENGTH
 
   int64_t counting() const;  ///< brackets that count
 };

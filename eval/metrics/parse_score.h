@@ -30,7 +30,7 @@ namespace attn {
 /// EVALB's "Stat." column.
 enum class ParseStatus : int {
   valid = 0,
-  error = 1,    ///< words differ from gold's (mismatched), or the prediction was malformed
+  error = 1,    ///< words differ from the gold words (mismatched), or the prediction was malformed
   skipped = 2,  ///< no predicted word is left
 };
 
@@ -39,13 +39,13 @@ struct ParseSentenceScore {
   ParseStatus status = ParseStatus::valid;
   bool malformed = false;    ///< an error for this reason
   std::string problem;       ///< error message: "word 2 is 'was', in gold 'is'"
-  int64_t length = 0;        ///< gold words but those of DELETE_LABEL_FOR_LENGTH
+  int64_t length = 0;        ///< gold words except those of DELETE_LABEL_FOR_LENGTH
   int64_t matched = 0;       ///< brackets in both
   int64_t gold = 0;          ///< brackets in gold
   int64_t test = 0;          ///< brackets in the prediction
   int64_t crossing = 0;      ///< predicted brackets that cross a gold one
-  int64_t words = 0;         ///< gold words but those of DELETE_LABEL
-  int64_t correct_tags = 0;  ///< of these words
+  int64_t words = 0;         ///< gold words except those of DELETE_LABEL
+  int64_t correct_tags = 0;  ///< correctly tagged ones among these words
   /// Number of brackets for the strict F1, whatever the status; 0 for a malformed prediction.
   int64_t all_gold = 0, all_test = 0;
 
@@ -80,7 +80,7 @@ struct ParseScore {
   ParseTotals all;    ///< EVALB's "-- All --"
   ParseTotals up_to;  ///< EVALB's "-- len<=40 --": gold length up to `cutoff_length`
   int64_t cutoff_length = 40;
-  int64_t mismatched = 0;  ///< errors because the words differ from gold's
+  int64_t mismatched = 0;  ///< errors because the words differ from the gold words
   int64_t malformed = 0;   ///< errors because the prediction was no tree; errors = the two together
   /// The strict score: sentences with an error and skipped ones, which EVALB ignores, count as
   /// without matches. Recall and precision are matched brackets of valid sentences / brackets of

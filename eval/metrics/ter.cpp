@@ -17,7 +17,8 @@ namespace {
 using Words = std::vector<uint32_t>;
 
 // Tercom's limits, and sacreBLEU's on the shifts that are tried.
-constexpr int64_t kLongestShift = 10, kFarthestShift = 50, kBeamWidth = 25, kMostCandidates = 1000;
+constexpr int64_t kMaxShiftSize = 10, kMaxShiftDistance = 50, kBeamWidth = 25,
+                  kMaxShiftCandidates = 1000;
 constexpr int64_t kInfinity = 10'000'000'000'000'000;
 
 enum class Edit : char { none, substitute, insert, erase, unknown };
@@ -78,7 +79,7 @@ class EditDistance {
   };
   struct Row {
     int64_t begin, end;  // columns
-    int64_t offset;      // of column `begin` in cells_
+    int64_t offset;      // place of column `begin` in cells_
   };
 
   Cell* find(int64_t i, int64_t j) {
@@ -112,7 +113,7 @@ class EditDistance {
 
 /// Which words are wrong, and where each reference word belongs in the hypothesis (-1: before it).
 struct Alignment {
-  std::vector<int64_t> position;  // of each reference word
+  std::vector<int64_t> position;  // one per reference word
   std::vector<bool> hypothesis_wrong, reference_wrong;
 
   explicit Alignment(const std::vector<Edit>& trace) {
@@ -172,16 +173,16 @@ class ShiftSearch {
     const auto rows = static_cast<int64_t>(hypothesis_.size());
     const auto columns = static_cast<int64_t>(reference_.size());
     for (int64_t i = 0; i < rows; ++i) {
-      for (int64_t j = std::max<int64_t>(0, i - kFarthestShift);
-           j < std::min(columns, i + kFarthestShift + 1); ++j) {
-        const int64_t longest = std::min({kLongestShift, rows - i, columns - j});
+      for (int64_t j = std::max<int64_t>(0, i - kMaxShiftDistance);
+           j < std::min(columns, i + kMaxShiftDistance + 1); ++j) {
+        const int64_t longest = std::min({kMaxShiftSize, rows - i, columns - j});
         for (int64_t length = 1; length <= longest; ++length) {
           if (hypothesis_[static_cast<size_t>(i + length - 1)] !=
               reference_[static_cast<size_t>(j + length - 1)]) {
             break;
           }
           if (!try_pair(i, j, length, tried)) continue;
-          if (tried >= kMostCandidates) return best_;
+          if (tried >= kMaxShiftCandidates) return best_;
         }
       }
     }
@@ -241,7 +242,7 @@ int64_t translation_edits(std::span<const uint32_t> hypothesis,
   int64_t shifts = 0, tried = 0;
   while (true) {
     const auto shift = ShiftSearch(words, reference, distance).best(tried);
-    if (tried >= kMostCandidates || !shift || shift->gain <= 0) break;
+    if (tried >= kMaxShiftCandidates || !shift || shift->gain <= 0) break;
     words = shifted(words, shift->start, shift->length, shift->target);
     ++shifts;
   }

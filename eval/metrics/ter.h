@@ -47,12 +47,12 @@ std::vector<TerStatistics> ter_statistics(std::span<const std::string> hypothese
 /// Statistics of the corpus.
 TerStatistics sum_of(std::span<const TerStatistics> sentences);
 
-/// 100 × edits / ref_length; 100 for a text against empty references, 0 if both are empty.
-/// `references`: number per sentence, for the signature.
+/// 100 × edits / ref_length; 100 against empty references, 0 if both are empty. `references`:
+/// number per sentence, for the signature.
 TerScore ter_from_statistics(const TerStatistics& statistics, const TerOptions& options,
                              int64_t references);
 
-/// TER of a corpus. Throws as ter_statistics.
+/// TER of a corpus. Throws like ter_statistics().
 TerScore corpus_ter(std::span<const std::string> hypotheses,
                     std::span<const std::vector<std::string>> references,
                     const TerOptions& options = {});

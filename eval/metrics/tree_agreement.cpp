@@ -25,10 +25,10 @@ bool parses_agree(std::span<const Tree> parses, const AgreementOptions& options)
   for (const Tree& other : parses.subspan(1)) {
     const auto f1 = bracket_f1(first, other);
     if (!f1) throw DataError("the words of the trees differ");
-    agree = agree && (options.least_f1 ? *f1 >= *options.least_f1 : other == first);
+    agree = agree && (options.min_f1 ? *f1 >= *options.min_f1 : other == first);
   }
   const auto words = static_cast<int64_t>(tree_words(first).size());
-  return agree && words >= options.least_words && words <= options.most_words;
+  return agree && words >= options.min_words && words <= options.max_words;
 }
 
 }  // namespace attn

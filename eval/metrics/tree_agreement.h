@@ -17,11 +17,11 @@ namespace attn {
 std::optional<double> bracket_f1(const Tree& a, const Tree& b);
 
 struct AgreementOptions {
-  /// Least F1 between the first parse and each other one; std::nullopt: the trees must be equal,
-  /// tags included.
-  std::optional<double> least_f1;
-  int64_t least_words = 1;
-  int64_t most_words = 1000;
+  /// Minimum F1 between the first parse and each of the others; std::nullopt: the trees must be
+  /// equal, tags included.
+  std::optional<double> min_f1;
+  int64_t min_words = 1;
+  int64_t max_words = 1000;
 };
 
 /// Whether parses of one sentence agree. The trees must have the same words and at least one;

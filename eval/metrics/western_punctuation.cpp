@@ -1,5 +1,7 @@
 #include "eval/metrics/western_punctuation.h"
 
+#include "base/replace_all.h"
+
 namespace attn {
 namespace {
 
@@ -65,18 +67,6 @@ std::string split_digit_dash(std::string_view line) {
 }
 
 }  // namespace
-
-void replace_all(std::string& text, std::string_view from, std::string_view to) {
-  size_t found = text.find(from);
-  if (found == std::string::npos) return;
-  std::string out;
-  size_t done = 0;
-  for (; found != std::string::npos; found = text.find(from, done)) {
-    out.append(text, done, found - done).append(to);
-    done = found + from.size();
-  }
-  text = out.append(text, done, std::string::npos);
-}
 
 void decode_xml_entities(std::string& text) {
   replace_all(text, "&quot;", "\"");

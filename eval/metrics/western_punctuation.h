@@ -7,13 +7,10 @@
 
 namespace attn {
 
-/// Replaces all occurrences.
-void replace_all(std::string& text, std::string_view from, std::string_view to);
-
 /// Replaces &quot; &amp; &lt; &gt;, in this order.
 void decode_xml_entities(std::string& text);
 
-/// Spaces around printable ASCII but letters, digits, apostrophe, comma, hyphen and period.
+/// Spaces around printable ASCII except letters, digits, apostrophe, comma, hyphen and period.
 std::string split_symbols(std::string_view line);
 
 /// Spaces around periods and commas that are not between digits, and around a hyphen after a digit.

@@ -33,8 +33,8 @@ int64_t limit_of(const Ensemble& models, const BatchedSearch& how, size_t senten
                  int64_t source_length) {
   int64_t limit = output_limit(source_length, how.search);
   if (const auto positions = models.max_length()) limit = std::min(limit, *positions);
-  const int64_t least = how.least_limits.empty() ? 1 : how.least_limits.at(sentence);
-  return std::max(limit, least);
+  const int64_t min_limit = how.min_limits.empty() ? 1 : how.min_limits.at(sentence);
+  return std::max(limit, min_limit);
 }
 
 std::vector<std::vector<Hypothesis>> search_session(
@@ -75,13 +75,13 @@ void search_batch(const Ensemble& models, const Tokenizers& tokenizers, Sources 
   searched_sentences += static_cast<int64_t>(batch.members.size());
 }
 
-// Batches of similar lengths, at least one per thread, unless they would be too small for efficient
-// products.
+// Batches of similar lengths, at least one per thread, unless they would be too small for
+// efficient products.
 std::vector<SearchBatch> batches_of(Sources sources, const BatchedSearch& how, int64_t threads) {
-  constexpr int64_t kFewest = 8;
+  constexpr int64_t kMinPart = 8;
   const std::vector<size_t> order = by_length(sources);
   const auto count = static_cast<int64_t>(order.size());
-  const int64_t parts = std::clamp<int64_t>(count / kFewest, 1, threads);
+  const int64_t parts = std::clamp<int64_t>(count / kMinPart, 1, threads);
   const int64_t share = (count + parts - 1) / parts;
   std::vector<SearchBatch> batches;
   for (int64_t begin = 0; begin < count;) {

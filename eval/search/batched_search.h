@@ -31,7 +31,7 @@ struct BatchedSearch {
   /// The features of each source (SourceFeatures::encode); empty: none.
   std::vector<std::vector<int32_t>> features = {};
   /// Lower bounds of the length limits per sentence, EOS included; may be empty.
-  std::vector<int64_t> least_limits = {};
+  std::vector<int64_t> min_limits = {};
   /// Creates the constraint of a batch, on any thread; empty: no constraint.
   std::function<std::unique_ptr<TokenConstraint>(const SearchBatch&)> constraint = {};
 };

@@ -42,7 +42,7 @@ struct Ended {
 struct Group {
   int64_t limit;
   std::vector<Ended> finished;    // sorted best first
-  std::vector<Ended> unfinished;  // of equal length, sorted best first; set when the search ends
+  std::vector<Ended> unfinished;  // all of equal length, best first; set when the search ends
 };
 
 bool better(const Option& a, const Option& b) {
@@ -75,8 +75,8 @@ class Search {
   const SearchConfig& config_;
   const int32_t bos_, eos_;
   const int64_t groups_per_sentence_;
-  const int64_t beam_;     // of a group
-  const int64_t nbest_;    // of a group
+  const int64_t beam_;     // per group
+  const int64_t nbest_;    // per group
   const int64_t per_row_;  // candidates
   const bool first_finished_;
   std::vector<Group> groups_;
@@ -171,8 +171,8 @@ void Search::collect_options(int64_t begin, int64_t end) {
                     better);
   options_.resize(kept);
   if (config_.prune == 0 || options_.empty()) return;
-  const double least = options_.front().rank - config_.prune;
-  while (options_.back().rank < least) options_.pop_back();
+  const double threshold = options_.front().rank - config_.prune;
+  while (options_.back().rank < threshold) options_.pop_back();
 }
 
 /// Finishes or extends the rows begin .. end - 1 of one group by `options_`.

@@ -34,7 +34,7 @@ class StepDecoder {
 
 struct Hypothesis {
   std::vector<int32_t> tokens;  ///< without BOS and EOS
-  double log_prob = 0.0;        ///< of all tokens, EOS included
+  double log_prob = 0.0;        ///< sum over all tokens, EOS included
   double score = 0.0;           ///< log_prob / length_penalty(length with EOS)
   bool finished = false;        ///< ended with EOS; false: truncated at the length limit
 };

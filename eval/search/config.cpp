@@ -12,20 +12,20 @@ void validate_sampling(const SearchConfig& config) {
   require(config.samples >= 1 && config.samples <= 10000, "samples", config.samples,
           "must be from 1 to 10000");
   require(config.temperature > 0 && config.temperature <= 100, "temperature", config.temperature,
-          "must be above 0 and at most 100; for the likeliest output use method beam");
+          "must be above 0 and at most 100; for the likeliest output use method=beam");
   require(config.top_k >= 0, "top_k", config.top_k, "must be 0 or more");
   require(config.top_p > 0 && config.top_p <= 1, "top_p", config.top_p,
           "must be above 0 and at most 1");
   require(config.seed >= 0, "seed", config.seed, "must be 0 or more");
   if (config.method == SearchMethod::sample) {
-    require(config.groups == 1, "groups", config.groups, "requires method beam");
-    require(config.prune == 0, "prune", config.prune, "requires method beam");
+    require(config.groups == 1, "groups", config.groups, "requires method=beam");
+    require(config.prune == 0, "prune", config.prune, "requires method=beam");
     require(config.known_tags == 0 || !config.constrained, "known_tags", config.known_tags,
-            "requires method beam; set search.known_tags=0 to sample");
+            "requires method=beam; set search.known_tags=0 to sample");
     require(config.nbest <= config.samples, "nbest", config.nbest, "must be at most samples");
     return;
   }
-  constexpr const char* kNeeds = "requires method sample";
+  constexpr const char* kNeeds = "requires method=sample";
   require(config.samples == defaults.samples, "samples", config.samples, kNeeds);
   require(config.temperature == defaults.temperature, "temperature", config.temperature, kNeeds);
   require(config.top_k == defaults.top_k, "top_k", config.top_k, kNeeds);
@@ -44,7 +44,7 @@ void SearchConfig::validate() const {
   require(nbest >= 1, "nbest", nbest, "must be positive");
   require(prune >= 0 && prune <= 1000, "prune", prune, "must be from 0 to 1000");
   // first_finished counts to `beam` hypotheses, which pruning does not leave.
-  require(prune == 0 || stop == StopRule::optimal, "prune", prune, "requires stop optimal");
+  require(prune == 0 || stop == StopRule::optimal, "prune", prune, "requires stop=optimal");
   require(known_tags >= 0, "known_tags", known_tags, "must be 0 or more");
   require(groups >= 1 && beam % groups == 0, "groups", groups, "must divide beam");
   require(diversity >= 0 && diversity <= 1000, "diversity", diversity, "must be from 0 to 1000");
@@ -54,9 +54,9 @@ void SearchConfig::validate() const {
   require(mbr == RiskUtility::none || hypotheses() > 1, "mbr", enum_name(mbr),
           "requires several hypotheses: beam or samples above 1");
   require(mbr != RiskUtility::f1 || nbest == 1, "nbest", nbest,
-          "must be 1 with mbr f1, which fuses the hypotheses into one tree");
+          "must be 1 with mbr=f1, which fuses the hypotheses into one tree");
   require(weights == WeightType::fp32 || decoder == StepPath::packed, "weights", enum_name(weights),
-          "requires runtime.decoder packed");
+          "requires runtime.decoder=packed");
 }
 
 double length_penalty(const SearchConfig& config, int64_t length) {

@@ -72,7 +72,7 @@ template <>
 struct EnumNames<StopRule> {
   static constexpr auto values = std::to_array<EnumName<StopRule>>(
       {{StopRule::optimal, "optimal"}, {StopRule::first_finished, "first_finished"}});
-  static constexpr auto former = std::to_array<EnumName<StopRule>>(
+  static constexpr auto deprecated = std::to_array<EnumName<StopRule>>(
       {{StopRule::optimal, "bound"}, {StopRule::first_finished, "count"}});
 };
 
@@ -138,14 +138,15 @@ struct SearchConfig {
         "diversity", self.diversity,
         "groups > 1: penalty on a token for each hypothesis of an earlier group that has it at the "
         "same position");
-    visit("samples", self.samples, "method sample: outputs drawn per sentence; nbest are returned");
+    visit("samples", self.samples,
+          "with method=sample: outputs drawn per sentence; nbest are returned");
     visit("temperature", self.temperature,
-          "method sample: divisor of the logits; below 1 favours likely tokens");
-    visit("top_k", self.top_k, "method sample: draw from the k likeliest tokens; 0: from all");
+          "with method=sample: divisor of the logits; below 1 favours likely tokens");
+    visit("top_k", self.top_k, "with method=sample: draw from the k likeliest tokens; 0: from all");
     visit("top_p", self.top_p,
-          "method sample: draw from the smallest set of likeliest tokens with at least this total "
-          "probability; 1: from all");
-    visit("seed", self.seed, "method sample: random seed");
+          "with method=sample: draw from the smallest set of likeliest tokens with at least this "
+          "total probability; 1: from all");
+    visit("seed", self.seed, "with method=sample: random seed");
     visit("mbr", self.mbr,
           "minimum-Bayes-risk decoding over the hypotheses of the beam or the samples: the "
           "translation of highest expected chrf or bleu; parsing: the tree of highest expected f1, "

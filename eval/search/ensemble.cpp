@@ -57,12 +57,12 @@ Ensemble::Ensemble(std::vector<Seq2SeqModel*> members, EnsembleMean mean)
 }
 
 std::optional<int64_t> Ensemble::max_length() const {
-  std::optional<int64_t> least;
+  std::optional<int64_t> smallest;
   for (const Seq2SeqModel* member : members_) {
     const auto its = member->max_length();
-    if (its) least = std::min(least.value_or(*its), *its);
+    if (its) smallest = std::min(smallest.value_or(*its), *its);
   }
-  return least;
+  return smallest;
 }
 
 void Ensemble::eval() const {

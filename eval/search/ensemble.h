@@ -18,8 +18,8 @@ class Ensemble {
  public:
   /// A single model. Implicit, so that a model can be passed wherever an ensemble is expected.
   Ensemble(Seq2SeqModel& model);
-  /// `mean`: for forced decoding. TORCH_CHECKs at least one member, and that vocabulary sizes and
-  /// devices are equal.
+  /// `mean` is used by forced decoding. TORCH_CHECKs at least one member, and that vocabulary sizes
+  /// and devices are equal.
   Ensemble(std::vector<Seq2SeqModel*> members, EnsembleMean mean);
 
   std::span<Seq2SeqModel* const> members() const { return members_; }
@@ -29,10 +29,10 @@ class Ensemble {
   /// Sets all members to evaluation mode.
   void eval() const;
 
-  /// The members prepared for search as one model. Throws as Seq2SeqModel::require_backend.
+  /// The members prepared for search as one model. Throws like Seq2SeqModel::require_backend().
   std::shared_ptr<const InferenceModel> inference(const SearchConfig& search) const;
 
-  /// Teacher forcing: for each member the rows [N, D] of its output layer's input.
+  /// Teacher forcing: the final hidden states [N, D] of each member's decoder.
   std::vector<torch::Tensor> forward(const TokenSequences& source,
                                      const TokenSequences& target_in) const;
   /// Logits [count, V], float32, of the rows from `begin` of forward()'s result.

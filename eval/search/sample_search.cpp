@@ -12,7 +12,7 @@ namespace {
 /// One sample being drawn.
 struct Sample {
   int64_t sentence;
-  int64_t row;  ///< of the current step
+  int64_t row;  ///< row of the current step
   Random random;
   Hypothesis output;
 };
@@ -35,7 +35,7 @@ class Sampling {
   std::vector<int64_t> limits_;
   std::vector<Sample> active_;  // sorted by row
   std::vector<std::vector<Hypothesis>> ended_;
-  std::vector<int64_t> parents_, sentences_;  // of the rows
+  std::vector<int64_t> parents_, sentences_;  // one per row
   std::vector<int32_t> tokens_;
   std::vector<Draw> draws_;
   std::vector<DrawnToken> drawn_;
@@ -133,10 +133,10 @@ std::vector<std::vector<Hypothesis>> Sampling::best() && {
 SamplingSet::SamplingSet(std::span<const float> probabilities, int64_t top_k, double top_p) {
   const double total = std::accumulate(probabilities.begin(), probabilities.end(), 0.0);
   // Tokens below this share are outside of the nucleus even all together.
-  const double least =
+  const double threshold =
       top_k == 0 ? (1 - top_p) * total / static_cast<double>(probabilities.size()) : 0.0;
   for (size_t token = 0; token < probabilities.size(); ++token) {
-    if (probabilities[token] > 0 && probabilities[token] >= least) {
+    if (probabilities[token] > 0 && probabilities[token] >= threshold) {
       tokens_.push_back(static_cast<int32_t>(token));
     }
   }

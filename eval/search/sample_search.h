@@ -30,9 +30,9 @@ class StepSampler {
   virtual void step(StepRows rows, std::span<const Draw> draws, std::vector<DrawnToken>& out) = 0;
 };
 
-/// The tokens that sampling draws from: of the probabilities of all tokens (any scale) the `top_k`
-/// highest (0: all), of these the fewest whose share is at least `top_p`; ties to the smaller
-/// token. As in Fan et al. (2018) and Holtzman et al. (2020).
+/// The tokens that sampling draws from, given the probabilities of all tokens (at any scale): the
+/// `top_k` highest (0: all), and of these the fewest whose share is at least `top_p`; ties to the
+/// smaller token. As in Fan et al. (2018) and Holtzman et al. (2020).
 class SamplingSet {
  public:
   SamplingSet(std::span<const float> probabilities, int64_t top_k, double top_p);
@@ -47,7 +47,7 @@ class SamplingSet {
   std::vector<double> cumulative_;
 };
 
-/// Of the `samples` drawn outputs of each sentence, the nbest of the best scores, best first. Equal
+/// The nbest highest-scoring of the `samples` outputs drawn for each sentence, best first. Equal
 /// samples are repeated. Length limits are those of beam_search. Sample s of a sentence depends on
 /// the seed, on the sentence's number in `streams` and on s. Samples with the same prefix share a
 /// row of the decoder. Throws ConfigError for an invalid config.

@@ -153,7 +153,7 @@ const TokenMask& TreeConstraint::allowed(const State& state, int64_t room) const
   const int64_t needed = state.leaves_left + state.depth + 1;
   const bool words_left = state.leaves_left > 0;
   const bool open =
-      words_left && state.opened < most_opened && state.depth < most_depth && room >= needed + 2;
+      words_left && state.opened < max_opened && state.depth < max_depth && room >= needed + 2;
   const bool close = state.opened == 0 && (state.depth > 1 || !words_left);
   return vocabulary_.mask(open, words_left,
                           close ? brackets_[static_cast<size_t>(state.bracket)].label : -1);
@@ -164,16 +164,16 @@ const TokenMask& TreeConstraint::allowed(const State& state, int64_t room) const
 const TokenMask& TreeConstraint::allowed_in_order(const State& state, int64_t room) const {
   const int64_t words = state.leaves_left, depth = state.depth;
   if (!state.begun) return vocabulary_.mask(false, true, -1);
-  const bool more = state.opened < most_opened;
+  const bool more = state.opened < max_opened;
   const bool open =
-      !state.labelled && more && depth + state.last < most_depth && room >= words + depth + 3;
+      !state.labelled && more && depth + state.last < max_depth && room >= words + depth + 3;
   if (depth == 0) {
     if (words > 0) return vocabulary_.mask(true, false, -1);
     return open ? vocabulary_.end_or_open_mask() : vocabulary_.end_mask();
   }
   // After the outermost closing the words that are left need another constituent.
   const bool close =
-      depth > 1 || words == 0 || (more && state.height + 1 < most_depth && room >= words + 4);
+      depth > 1 || words == 0 || (more && state.height + 1 < max_depth && room >= words + 4);
   return vocabulary_.mask(open, words > 0,
                           close ? brackets_[static_cast<size_t>(state.bracket)].label : -1);
 }

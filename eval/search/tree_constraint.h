@@ -61,15 +61,15 @@ constexpr int64_t shortest_tree(int64_t words) {
 }
 
 /// Finished outputs are well-formed trees with one leaf per word and no empty constituents, at most
-/// `most_opened` constituents opened between two leaves (which bounds unary chains) and at most
-/// `most_depth` open at a time; with the form in_order, which opens a constituent after its first
+/// `max_opened` constituents opened between two leaves (which bounds unary chains) and at most
+/// `max_depth` open at a time; with the form in_order, which opens a constituent after its first
 /// child, between two leaves and levels of the tree. The length limit always leaves room to close
 /// open constituents.
 class TreeConstraint : public TokenConstraint {
  public:
   /// At most 8 occur in 21,000 trees of three corpora.
-  static constexpr int32_t most_opened = 12;
-  static constexpr int32_t most_depth = 500;
+  static constexpr int32_t max_opened = 12;
+  static constexpr int32_t max_depth = 500;
 
   /// Per sentence: the number of words (at least 1) and the length limit with EOS (at least
   /// shortest_tree(words)). `leaves`: optionally, per sentence and word, the mask of its possible
@@ -91,7 +91,7 @@ class TreeConstraint : public TokenConstraint {
     int32_t depth = 0;   ///< constituents open
     int32_t opened = 0;  ///< opened since the last leaf or closing; in order: the last leaf
     int32_t height = 0;  ///< levels of the highest child of the innermost open constituent
-    int32_t last = 0;    ///< of its last child
+    int32_t last = 0;    ///< levels of its last child
     bool begun = false;
     bool labelled = false;  ///< the last symbol opened a constituent
   };

@@ -22,7 +22,7 @@ class BleuEvaluator final : public TranslationEvaluator {
                        {"length_ratio", static_cast<double>(score.hyp_length) / ref_length}},
             .line = format_bleu(score),
             .signature = score.signature,
-            .decisive = score.score};
+            .selection_metric = score.score};
   }
 
   BleuOptions options_;

@@ -17,7 +17,7 @@ class ChrfEvaluator final : public TranslationEvaluator {
     return {.values = {{"chrf", score.score}},
             .line = format_chrf(score),
             .signature = score.signature,
-            .decisive = score.score};
+            .selection_metric = score.score};
   }
 
   ChrfOptions options_;

@@ -76,7 +76,7 @@ class ContrastiveEvaluator final : public Evaluator {
             .line = format("contrastive accuracy %.2f %% (%zu of %zu sentences)", accuracy, right,
                            sentences),
             .signature = "",
-            .decisive = accuracy};
+            .selection_metric = accuracy};
   }
 
  private:
@@ -91,8 +91,8 @@ class ContrastiveEvaluator final : public Evaluator {
 
   Tokenizers tokenizers_;
   bool per_token_;
-  std::vector<ForcedPair> pairs_;   // of each sentence the reference, then the wrong translations
-  std::vector<PairPlaces> places_;  // of each pair
+  std::vector<ForcedPair> pairs_;   // for each sentence: the reference, then the wrong translations
+  std::vector<PairPlaces> places_;  // one per pair
   std::vector<size_t> first_;       // pair of each sentence, and the end
 };
 

@@ -1,6 +1,7 @@
 #include "eval/tasks/evaluator.h"
 
 #include "base/file.h"
+#include "base/format.h"
 
 namespace attn {
 
@@ -10,9 +11,14 @@ void write_evaluation_output(const std::filesystem::path& output, const std::str
   write_file_atomically(output, text);
 }
 
-std::string cut_text(int64_t cut) {
-  return cut == 0 ? ""
-                  : "  (" + std::to_string(cut) + " sentences too long for the model, truncated)";
+std::string truncation_note(int64_t cut) {
+  return cut == 0 ? "" : "  (" + counted(cut, "sentence") + " too long for the model, truncated)";
+}
+
+std::string unfinished_note(int64_t unfinished) {
+  return unfinished == 0 ? ""
+                         : "  (" + counted(unfinished, "translation") +
+                               " cut at the length limit, search.extra_length)";
 }
 
 }  // namespace attn

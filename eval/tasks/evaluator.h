@@ -17,9 +17,9 @@ namespace attn {
 /// Result of an evaluation. Keys of `values` are without the evaluator's name.
 struct EvaluationResult {
   std::vector<std::pair<std::string, double>> values;
-  std::string line;       ///< for the log
-  std::string signature;  ///< of the score; empty for perplexity
-  double decisive = 0.0;  ///< the metric's value, for early stopping and the best checkpoint
+  std::string line;               ///< for the log
+  std::string signature;          ///< signature of the score; empty for perplexity
+  double selection_metric = 0.0;  ///< selects the best checkpoint and stops training early
 };
 
 /// Arguments of an evaluator.
@@ -45,7 +45,8 @@ class Evaluator {
   /// evaluation_key() of the files it has read.
   const std::string& text_key() const { return text_key_; }
 
-  /// Throws all errors of run() that do not depend on the weights; called before training.
+  /// Throws every error that run() could throw independently of the weights; called before
+  /// training.
   virtual void check(const Seq2SeqModel& model) const = 0;
   /// Evaluates a model or an ensemble; writes translations or trees to `output`, unless it is
   /// empty.
@@ -66,6 +67,9 @@ class Evaluator {
 void write_evaluation_output(const std::filesystem::path& output, const std::string& text);
 
 /// A note on truncated sentences for the log; empty if there are none.
-std::string cut_text(int64_t cut);
+std::string truncation_note(int64_t cut);
+
+/// A note on translations that ended at the length limit, for the log; empty if there are none.
+std::string unfinished_note(int64_t unfinished);
 
 }  // namespace attn

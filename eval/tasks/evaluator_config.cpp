@@ -78,7 +78,7 @@ void EvaluatorConfig::validate() const {
 void EvaluatorConfig::require_task(Task task) const {
   const Task its = task_of(options).value_or(task);
   require(its == task, "kind", enum_name(kind()),
-          "requires data.task " + std::string(enum_name(its)) + "; use " + kinds_for(task));
+          "requires data.task=" + std::string(enum_name(its)) + "; use " + kinds_for(task));
 }
 
 void EvaluatorConfig::require_text(const DataConfig& texts) const {

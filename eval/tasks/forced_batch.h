@@ -14,7 +14,7 @@ namespace attn {
 /// A source and a target to be scored, in tokens without BOS and EOS.
 struct ForcedPair {
   std::vector<int32_t> source, target;
-  std::vector<int32_t> features = {};  ///< of the source (SourceFeatures::encode); empty: none
+  std::vector<int32_t> features = {};  ///< source features (SourceFeatures::encode); empty: none
 };
 
 struct ForcedBatch {

@@ -19,7 +19,7 @@ constexpr int64_t kChunk = 512;  // rows of logits at a time
 struct LossReport {
   double nll = 0.0;         ///< -log p per target token
   double perplexity = 0.0;  ///< exp(nll)
-  double accuracy = 0.0;    ///< of the most likely class
+  double accuracy = 0.0;    ///< share of targets that are the likeliest class
 };
 
 // Adds to `sums`, {nll, correct tokens} in float64 on the device, without synchronization.
@@ -74,8 +74,7 @@ std::pair<std::string, std::string> encoded_files(const EvaluatorInput& input) {
 // Note on dropped pairs.
 std::string left_out_text(int64_t pairs) {
   return pairs == 0 ? ""
-                    : format("  (%lld pairs dropped: empty, too long or not UTF-8)",
-                             static_cast<long long>(pairs));
+                    : "  (" + counted(pairs, "pair") + " dropped: empty, too long or not UTF-8)";
 }
 
 class LossEvaluator final : public Evaluator {
@@ -115,7 +114,7 @@ class LossEvaluator final : public Evaluator {
                            100 * report.accuracy) +
                     left_out_text(left_out_),
             .signature = "",
-            .decisive = report.perplexity};
+            .selection_metric = report.perplexity};
   }
 
  private:

@@ -71,9 +71,9 @@ class ParseEvaluator final : public Evaluator {
                            score.all.f1(), score.all.recall(), score.all.precision(),
                            score.strict.f1(), score.all.complete_match(),
                            static_cast<long long>(score.mismatched), repaired, trees.size()) +
-                    cut_text(counts.cut),
+                    truncation_note(counts.cut),
             .signature = score.signature,
-            .decisive = score.strict.f1()};
+            .selection_metric = score.strict.f1()};
   }
 
   Tokenizers tokenizers_;

@@ -56,7 +56,7 @@ Parser::Parser(Ensemble models, Tokenizers tokenizers, TreeForm form, const Sear
   inference_ = models_.inference(search_);
 }
 
-Parser::Input Parser::prepare(const std::vector<std::string>& sentence) {
+Parser::Input Parser::prepare(const std::vector<std::string>& sentence, int64_t number) {
   Input input;
   const auto kept = std::min(sentence.size(), static_cast<size_t>(limits_.max_words));
   input.words.assign(sentence.begin(), sentence.begin() + static_cast<int64_t>(kept));
@@ -68,8 +68,8 @@ Parser::Input Parser::prepare(const std::vector<std::string>& sentence) {
   }
   input.source = encode_source(tokenizers_, line, limits_.max_source);
   counts_.cut += input.source.truncated || !input.rest.empty();
-  counts_.cut_words += !input.rest.empty();
-  counts_.cut_tokens += input.source.truncated;
+  if (!input.rest.empty() && counts_.cut_words++ == 0) counts_.first_cut_words = number;
+  if (input.source.truncated && counts_.cut_tokens++ == 0) counts_.first_cut_tokens = number;
   return input;
 }
 
@@ -113,13 +113,14 @@ std::vector<std::vector<Parse>> Parser::parse(std::span<const std::vector<std::s
                     .inference = inference_,
                     .batch_tokens = limits_.batch_tokens,
                     .first_sentence = counts_.sentences,
-                    .least_limits = {},
+                    .min_limits = {},
                     .constraint = {}};
   for (const auto& sentence : sentences) {
-    inputs.push_back(prepare(sentence));
+    const auto number = counts_.sentences + static_cast<int64_t>(inputs.size()) + 1;
+    inputs.push_back(prepare(sentence, number));
     sources.push_back(std::move(inputs.back().source.tokens));
     if (tokenizers_.features) how.features.push_back(std::move(inputs.back().source.features));
-    how.least_limits.push_back(shortest_tree(static_cast<int64_t>(inputs.back().words.size())));
+    how.min_limits.push_back(shortest_tree(static_cast<int64_t>(inputs.back().words.size())));
   }
   if (search_.constrained) {
     how.constraint = [&](const SearchBatch& batch) -> std::unique_ptr<TokenConstraint> {

@@ -19,8 +19,8 @@ namespace attn {
 /// One tree of a sentence: its leaves are exactly the sentence's words.
 struct Parse {
   Tree tree;           ///< under an outer bracket TOP; "()" for a sentence without words
-  double score = 0.0;  ///< length-penalized log-probability; with search.mbr f1 expected F1 (0-100)
-  double log_prob = 0.0;  ///< with search.mbr f1 of the likeliest hypothesis
+  double score = 0.0;  ///< length-penalized log-probability; with search.mbr=f1 expected F1 (0-100)
+  double log_prob = 0.0;  ///< with search.mbr=f1 that of the likeliest hypothesis
   bool repaired = false;  ///< the output was not a well-formed tree over the words
 };
 
@@ -36,8 +36,9 @@ struct ParserCounts {
   int64_t sentences = 0;
   int64_t repaired = 0;    ///< with a malformed best output, repaired by rebuild_tree
   int64_t cut = 0;         ///< truncated in either way
-  int64_t cut_words = 0;   ///< of more than max_words words
-  int64_t cut_tokens = 0;  ///< of more than max_source tokens, among the words that are parsed
+  int64_t cut_words = 0;   ///< sentences of more than max_words words
+  int64_t cut_tokens = 0;  ///< sentences whose parsed words are more than max_source tokens
+  int64_t first_cut_words = 0, first_cut_tokens = 0;  ///< the first of these, from 1; 0: none
 };
 
 /// Throws DataError if search.known_tags is set but the run has no tag dictionary.
@@ -45,9 +46,9 @@ void require_known_tags(const SearchConfig& search, const Tokenizers& tokenizers
 
 class Parser {
  public:
-  /// Uses the current weights of the models, which must outlive this. `form`: of the training
-  /// trees. Throws ConfigError for an invalid search config and DataError for a target vocabulary
-  /// without tree symbols.
+  /// Uses the current weights of the models, which must outlive this. `form` is the linearization
+  /// of the training trees. Throws ConfigError for an invalid search config and DataError for a
+  /// target vocabulary without tree symbols.
   Parser(Ensemble models, Tokenizers tokenizers, TreeForm form, const SearchConfig& search,
          ParserLimits limits = {});
 
@@ -62,9 +63,10 @@ class Parser {
   /// A truncated sentence.
   struct Input {
     std::vector<std::string> words, rest;
-    SourceSentence source;  ///< of the words; moved into the search by parse()
+    SourceSentence source;  ///< the words; moved into the search by parse()
   };
-  Input prepare(const std::vector<std::string>& sentence);
+  /// `number`: among all sentences so far, from 1.
+  Input prepare(const std::vector<std::string>& sentence, int64_t number);
   bool knows_tags() const;
   /// For each word the leaves seen with it in training; empty if it was not seen often enough.
   std::vector<TokenMask> known_leaves(const std::vector<std::string>& words) const;

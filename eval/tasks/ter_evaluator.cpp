@@ -17,7 +17,7 @@ class TerEvaluator final : public TranslationEvaluator {
     return {.values = {{"ter", score.score}},
             .line = format_ter(score),
             .signature = score.signature,
-            .decisive = score.score};
+            .selection_metric = score.score};
   }
 
   TerOptions options_;

@@ -35,7 +35,8 @@ EvaluationResult TranslationEvaluator::run(const Ensemble& models,
   EvaluationResult result = score(hypotheses, references_);
   const int64_t cut = translator.cut_lines();
   result.values.emplace_back("cut", static_cast<double>(cut));
-  result.line += cut_text(cut);
+  result.values.emplace_back("unfinished", static_cast<double>(translator.unfinished()));
+  result.line += truncation_note(cut) + unfinished_note(translator.unfinished());
   return result;
 }
 

@@ -3,6 +3,7 @@
 #include <ATen/Parallel.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "eval/search/batched_search.h"
 #include "eval/tasks/minimum_bayes_risk.h"
@@ -40,7 +41,8 @@ std::vector<std::vector<int32_t>> Translator::encode(std::span<const std::string
     SourceSentence source = encode_source(tokenizers_, line, limits_.max_source);
     sources.push_back(std::move(source.tokens));
     if (tokenizers_.features) how.features.push_back(std::move(source.features));
-    cut_lines_ += source.truncated;
+    const auto number = lines_ + static_cast<int64_t>(sources.size());
+    if (source.truncated && cut_lines_++ == 0) first_cut_line_ = number;
   }
   return sources;
 }
@@ -81,6 +83,10 @@ std::vector<std::vector<Translation>> Translator::translate(std::span<const std:
   const bool parallel = search_.mbr != RiskUtility::none;
   const auto count = static_cast<int64_t>(lines.size());
   parallel ? at::parallel_for(0, count, 4, choose) : choose(0, count);
+  // A missing translation, of score -inf, is not one that was cut.
+  unfinished_ += std::ranges::count_if(out, [](const std::vector<Translation>& nbest) {
+    return !nbest.front().finished && std::isfinite(nbest.front().score);
+  });
   return out;
 }
 

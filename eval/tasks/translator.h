@@ -35,6 +35,11 @@ class Translator {
   const TranslatorLimits& limits() const { return limits_; }
   /// Sentences truncated to max_source so far.
   int64_t cut_lines() const { return cut_lines_; }
+  /// The line of the first of them, from 1; 0: none.
+  int64_t first_cut_line() const { return first_cut_line_; }
+  /// Lines so far, and those whose best translation ends at the length limit, without EOS.
+  int64_t lines() const { return lines_; }
+  int64_t unfinished() const { return unfinished_; }
 
  private:
   /// Sets the features of `how`, too.
@@ -46,7 +51,7 @@ class Translator {
   SearchConfig search_;
   TranslatorLimits limits_;
   std::shared_ptr<const InferenceModel> inference_;
-  int64_t lines_ = 0, cut_lines_ = 0;
+  int64_t lines_ = 0, cut_lines_ = 0, first_cut_line_ = 0, unfinished_ = 0;
 };
 
 }  // namespace attn

@@ -14,7 +14,7 @@
 namespace attn {
 namespace {
 
-constexpr int kMostIterations = 50;
+constexpr int kMaxIterations = 50;
 
 /// A labelled bracket of some of the trees.
 struct Bracket {
@@ -39,10 +39,10 @@ class Fusion {
   }
 
   FusedTree best() {
-    if (count() > kMostFusedWords) return likeliest();
+    if (count() > kMaxFusedWords) return likeliest();
     double f1 = 0.0;
     // λ = F1 / 2 at the optimum. F1 never falls from one iteration to the next.
-    for (int i = 0; i < kMostIterations; ++i) {
+    for (int i = 0; i < kMaxIterations; ++i) {
       search(f1 / 2);
       const double now = expected_f1();
       if (now <= f1) break;
@@ -98,7 +98,7 @@ class Fusion {
     for (const Tree& child : tree.children) add_node(child, probability, word, seen, heights);
     if (tree.label.empty() || word == begin) return;
     const Span span{begin, word};
-    // The second NP over the same words is another bracket than the first one.
+    // The second NP over the same words is a different bracket from the first one.
     const int64_t repetition = seen[span][tree.label]++;
     Bracket& bracket = brackets_[{begin, word, tree.label, repetition}];
     bracket.label = tree.label;
@@ -107,7 +107,7 @@ class Fusion {
   }
 
   void gather() {
-    const bool spans = count() <= kMostFusedWords;
+    const bool spans = count() <= kMaxFusedWords;
     if (spans) by_span_.resize(cell(count(), 0));
     for (auto& [key, bracket] : brackets_) {
       total_ += bracket.probability;

@@ -23,7 +23,7 @@ std::vector<double> probabilities_of(std::span<const double> log_probs);
 std::vector<double> sample_probabilities(std::span<const double> log_probs);
 
 /// Longer sentences are not fused: O(n³) steps and O(n²) memory for n words.
-inline constexpr int64_t kMostFusedWords = 1000;
+inline constexpr int64_t kMaxFusedWords = 1000;
 
 /// The tree whose labelled brackets have the highest expected F1 against a tree drawn from `trees`
 /// with these probabilities. It may combine brackets of several trees. Expected F1 is the ratio of
@@ -31,7 +31,7 @@ inline constexpr int64_t kMostFusedWords = 1000;
 /// trees that have bracket b; it is maximized exactly, by CKY over p(b) - λ with Dinkelbach's
 /// iteration on λ. Brackets of the same words are ordered as in the trees on average; a word's tag
 /// is its likeliest one other than kNoTag. Outer brackets with a root label do not count, and the
-/// result has none. A sentence of more than kMostFusedWords has its likeliest tree. All trees have
+/// result has none. A sentence of more than kMaxFusedWords has its likeliest tree. All trees have
 /// the same words, at least one; `probabilities` are 0 or more and sum to 1.
 FusedTree fuse_trees(std::span<const Tree> trees, std::span<const double> probabilities);
 

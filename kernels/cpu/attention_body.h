@@ -83,12 +83,12 @@ static inline void attend(const AttentionHead& head, const float* keys,
   const int64_t padded = row_stride(head.keys);
   const float scale = inverse_root(head.d_k);
   for (int64_t i0 = 0; i0 < head.queries; i0 += kBlock) {
-    const int64_t count = least(kBlock, head.queries - i0);
+    const int64_t count = min(kBlock, head.queries - i0);
     const KeyRange block = visible_to_block(head, i0, count, kLanes);
-    const int64_t most = block.end - block.begin;
+    const int64_t span = block.end - block.begin;
     const RowBlock queries =
         block_of(head.query + i0 * head.query_stride, head.query_stride, count);
-    multiply(queries, scale, keys + block.begin, padded, head.d_k, most, weights);
+    multiply(queries, scale, keys + block.begin, padded, head.d_k, span, weights);
     relative.scores_of(queries, scale);
     for (int64_t q = 0; q < count; ++q) {
       float* row = weights + q * padded;
@@ -100,7 +100,7 @@ static inline void attend(const AttentionHead& head, const float* keys,
     }
     float* out = output + i0 * output_stride;
     weighted_rows(weights, padded, head.value + block.begin * head.value_stride, head.value_stride,
-                  most, head.d_v, count, out, output_stride);
+                  span, head.d_v, count, out, output_stride);
     relative.add_values(count, out, output_stride);
   }
 }
@@ -130,7 +130,7 @@ static void attention_transposed(const AttentionHead& head, const float* transpo
 ATTN_APART static void backward_row(const AttentionHead& head, int64_t query, const KeyRange& block,
                                     float log_sum, float* weights, float* dropped, float* scores) {
   const KeyRange own = visible_in(block, head, query);
-  const int64_t n = own.end, whole = round_up(n), most = block.end - block.begin;
+  const int64_t n = own.end, whole = round_up(n), span = block.end - block.begin;
   hide_others(weights, own);
   for (int64_t j = 0; j < whole; j += kLanes) {
     for (int64_t l = 0; l < kLanes; ++l) {
@@ -155,8 +155,8 @@ ATTN_APART static void backward_row(const AttentionHead& head, int64_t query, co
       scores[j + l] = scale * weights[j + l] * (scores[j + l] - mean);
     }
   }
-  clear(scores, n, most);
-  clear(dropped, n, most);
+  clear(scores, n, span);
+  clear(dropped, n, span);
 }
 
 static void attention_score_gradients(const AttentionHead& head, int64_t query, int64_t keys,
@@ -194,16 +194,16 @@ static void attention_backward(const AttentionHead& head, const AttentionGradien
   relative.transpose_values();
   const float scale = inverse_root(head.d_k);
   for (int64_t i0 = 0; i0 < head.queries; i0 += kBlock) {
-    const int64_t count = least(kBlock, head.queries - i0);
+    const int64_t count = min(kBlock, head.queries - i0);
     const KeyRange block = visible_to_block(head, i0, count, kLanes);
-    const int64_t most = block.end - block.begin;
+    const int64_t span = block.end - block.begin;
     const int64_t key_at = block.begin * key_stride, value_at = block.begin * value_stride;
     const RowBlock queries =
         block_of(head.query + i0 * head.query_stride, head.query_stride, count);
     const RowBlock d_out =
         block_of(gradients.output + i0 * gradients.output_stride, gradients.output_stride, count);
-    multiply(queries, scale, keys + block.begin, padded, head.d_k, most, weights);
-    multiply(d_out, 1.0f, values + block.begin, padded, head.d_v, most, scores);
+    multiply(queries, scale, keys + block.begin, padded, head.d_k, span, weights);
+    multiply(d_out, 1.0f, values + block.begin, padded, head.d_v, span, scores);
     relative.scores_of(queries, scale);
     relative.weight_gradients_of(d_out);
     for (int64_t q = 0; q < count; ++q) {
@@ -218,13 +218,13 @@ static void attention_backward(const AttentionHead& head, const AttentionGradien
       relative.sum_weights(q, i0 + q, block, dropped + q * padded);
     }
     for (int64_t q = count; q < kBlock; ++q) {  // missing rows add nothing
-      clear(scores + q * padded, 0, most);
-      clear(dropped + q * padded, 0, most);
+      clear(scores + q * padded, 0, span);
+      clear(dropped + q * padded, 0, span);
     }
-    weighted_rows(scores, padded, key_rows + key_at, key_stride, most, head.d_k, count,
+    weighted_rows(scores, padded, key_rows + key_at, key_stride, span, head.d_k, count,
                   gradients.query + i0 * head.query_stride, head.query_stride);
-    add_outer(scores, padded, queries, most, head.d_k, d_key + key_at, key_stride);
-    add_outer(dropped, padded, d_out, most, head.d_v, d_value + value_at, value_stride);
+    add_outer(scores, padded, queries, span, head.d_k, d_key + key_at, key_stride);
+    add_outer(dropped, padded, d_out, span, head.d_v, d_value + value_at, value_stride);
     relative.add_gradients(queries, d_out, count, gradients, i0);
   }
   if (copy_keys) add_rows_to(d_key, head.keys, head.d_k, gradients.key, head.key_stride);

@@ -90,12 +90,12 @@ struct Shape {
 constexpr Shape kShapes[] = {{8, multiply_block<8, 1>}, {8, multiply_block<8, 2>},
                              {8, multiply_block<8, 3>}, {4, multiply_block<4, 4>},
                              {4, multiply_block<4, 5>}, {4, multiply_block<4, 6>}};
-constexpr int64_t kMostColumns = 6;
+constexpr int64_t kMaxColumns = 6;
 
 // Vectors of the next block when `left` remain, so that no block of a single vector is left over.
 int64_t columns_of(int64_t left) {
-  if (left <= kMostColumns) return left;
-  return left < kMostColumns + 3 ? 4 : kMostColumns;
+  if (left <= kMaxColumns) return left;
+  return left < kMaxColumns + 3 ? 4 : kMaxColumns;
 }
 
 void multiply(const TileProduct& p) {

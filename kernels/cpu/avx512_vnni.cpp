@@ -9,7 +9,7 @@
 namespace attn::cpu::avx512_vnni {
 namespace {
 
-constexpr int kVectors = 2;  // of a panel
+constexpr int kVectors = 2;  // per panel
 // 24 of the 32 registers hold sums; weights, a word and the offset take four.
 constexpr int kTileRows = 12;
 

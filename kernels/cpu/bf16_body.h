@@ -171,14 +171,14 @@ __m512 exp_of(__m512 x, __m512 shift) {
 }
 
 void add_logits(const float* logits, int64_t classes, LogitSums& sums) {
-  __m512 most = _mm512_set1_ps(sums.largest), sum = _mm512_setzero_ps();
+  __m512 maxima = _mm512_set1_ps(sums.largest), sum = _mm512_setzero_ps();
   for (int64_t c = 0; c < classes; c += 16) {
     const __mmask16 mask = first(classes - c);
     const __m512 x = _mm512_maskz_loadu_ps(mask, logits + c);
-    most = _mm512_mask_max_ps(most, mask, most, x);
+    maxima = _mm512_mask_max_ps(maxima, mask, maxima, x);
     sum = _mm512_add_ps(sum, x);
   }
-  const float largest = _mm512_reduce_max_ps(most);
+  const float largest = _mm512_reduce_max_ps(maxima);
   const __m512 shift = _mm512_set1_ps(largest);
   __m512 exps = _mm512_setzero_ps();
   for (int64_t c = 0; c < classes; c += 16) {

@@ -1,4 +1,4 @@
-// The portable source of all kernels. Included by one .cpp per instruction set, in its own
+// The portable source file of all kernels. Included by one .cpp per instruction set, in its own
 // namespace and with its own compiler flags. No standard templates here: the linker merges their
 // instances, and could pick one with unsupported instructions. The order of the parts matters.
 // clang-format off

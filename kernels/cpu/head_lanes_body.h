@@ -4,7 +4,7 @@
 // Which head and slot a lane belongs to: lane l is head first + l % per_slot of slot l / per_slot.
 // Lanes of heads that do not exist compute with zeros and are not written.
 struct HeadLanes {
-  int64_t heads;     ///< of the model
+  int64_t heads;     ///< heads of the model
   int64_t per_slot;  ///< a power of two of at most kLanes
   int64_t slots;     ///< queries per vector
   int64_t first;     ///< the first head of the group
@@ -49,7 +49,7 @@ static inline HeadLanes head_lanes(int64_t heads) {
 }
 
 static inline int64_t heads_in(const HeadLanes& lanes) {
-  return least(lanes.per_slot, lanes.heads - lanes.first);
+  return min(lanes.per_slot, lanes.heads - lanes.first);
 }
 
 // Rows have their elements head by head, vectors one element of several heads: the functions below

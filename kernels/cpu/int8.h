@@ -6,7 +6,7 @@
 
 namespace attn::cpu {
 
-/// The most inputs of a product: the sums of more could overflow.
+/// Maximum number of inputs of a product: the sums of more could overflow.
 inline constexpr int64_t kInt8Inputs = 1 << 17;
 
 /// Four inputs share a word, the first in the lowest byte; missing ones are 0.
@@ -38,8 +38,8 @@ struct Int8Rows {
 /// y = x Wᵀ + b with both operands in int8.
 struct Int8Product {
   Int8Rows x;
-  const uint32_t* panels;  ///< of kInt8Panel outputs
-  const float* scales;     ///< of each panel's outputs
+  const uint32_t* panels;  ///< panels of kInt8Panel outputs
+  const float* scales;     ///< scales of each panel's outputs
   const float* bias;       ///< [outputs], or null
   float* y;
   int64_t y_stride;  ///< floats between rows

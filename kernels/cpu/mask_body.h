@@ -1,4 +1,4 @@
-// Masks of AVX-512. Included in the namespace of each source that uses them: see body.h.
+// Masks of AVX-512. Included in the namespace of each source file that uses them: see body.h.
 
 // The first `count` of 16 lanes; all for more, none for fewer than one.
 __mmask16 first(int64_t count) {

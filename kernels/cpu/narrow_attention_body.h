@@ -67,8 +67,8 @@ static QueryLanes query_lanes(const AttentionHead& sentence, const uint64_t* fir
   out.high = 0;
   const int64_t present = heads_in(lanes);
   for (int64_t l = 0; l < kLanes; ++l) {
-    const int64_t i = least(query + l / lanes.per_slot, sentence.queries - 1);
-    const int64_t h = least(l % lanes.per_slot, present - 1);
+    const int64_t i = min(query + l / lanes.per_slot, sentence.queries - 1);
+    const int64_t h = min(l % lanes.per_slot, present - 1);
     const KeyRange own = visible_in(block, sentence, i);
     out.begin[l] = static_cast<int32_t>(own.begin);
     out.visible[l] = static_cast<int32_t>(own.end);
@@ -183,7 +183,7 @@ static void narrow_attention_forward(const AttentionHead& sentence, int64_t head
     spread_bias(lanes, sentence, biases);
     relative.spread(lanes);
     for (int64_t i0 = 0; i0 < sentence.queries; i0 += step) {
-      const int64_t count = least(step, sentence.queries - i0);
+      const int64_t count = min(step, sentence.queries - i0);
       const KeyRange block = visible_to_block(sentence, i0, count);
       const int64_t n = block.end - block.begin;
       const int64_t key_at = block.begin * d_k * kLanes, value_at = block.begin * d_v * kLanes;
@@ -246,7 +246,7 @@ static void narrow_attention_backward(const AttentionHead& sentence, int64_t hea
     relative.clear_gradients();
     if (gradients.bias != nullptr) clear(d_biases, 0, (sentence.queries + all - 1) * kLanes);
     for (int64_t i0 = 0; i0 < sentence.queries; i0 += step) {
-      const int64_t count = least(step, sentence.queries - i0);
+      const int64_t count = min(step, sentence.queries - i0);
       const KeyRange block = visible_to_block(sentence, i0, count);
       const int64_t n = block.end - block.begin;
       const int64_t key_at = block.begin * d_k * kLanes, value_at = block.begin * d_v * kLanes;

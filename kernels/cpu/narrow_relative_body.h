@@ -1,7 +1,7 @@
 // Relative positions of narrow_attention_body.h: as relative_body.h, by lane. Rows are vectors
 // across heads; the row of a key differs between the slots of a vector of queries. Part of body.h.
 
-// Of NarrowRelative: a^K, a^V, their gradients, and two blocks of rows by distance.
+// Scratch of NarrowRelative: a^K, a^V, their gradients, and two blocks of rows by distance.
 static int64_t narrow_relative_scratch(int64_t clip, int64_t d_k, int64_t d_v) {
   return (2 * clip + 1) * (2 * (d_k + d_v) + 2 * kBlock) * kLanes;
 }

@@ -33,7 +33,7 @@ static void pack_panels(const float* weight, int64_t outputs, int64_t inputs, fl
 static void pack_columns(const float* rows, int64_t stride, int64_t inputs, int64_t columns,
                          float* panels) {
   for (int64_t c0 = 0; c0 < columns; c0 += kPanel) {
-    const int64_t count = least(kPanel, columns - c0);
+    const int64_t count = min(kPanel, columns - c0);
     const float* from = rows + c0;
     for (int64_t i = 0; i < inputs; ++i, from += stride, panels += kPanel) {
       if (count == kPanel) {
@@ -98,7 +98,7 @@ static inline void add_products(const PanelProduct& p, const float* x, const uin
   for (int64_t i0 = 0; i0 < p.inputs; i0 += kWordInputs, panel += kPanel) {
     Lanes words[kTileVectors];
     __builtin_memcpy(&words, panel, sizeof words);
-    const int64_t count = least(kWordInputs, p.inputs - i0);
+    const int64_t count = min(kWordInputs, p.inputs - i0);
 #pragma GCC unroll 4
     for (int k = 0; k < kWordInputs; ++k) {
       if (k >= count) break;
@@ -120,7 +120,7 @@ __attribute__((noinline)) static void store_tile(const PanelProduct& p,
     float* y = p.y + (row + r) * p.y_stride + output;
     for (int v = 0; v < kTileVectors; ++v, y += kLanes) {
       const int64_t first = output + v * kLanes;
-      const int64_t here = least(kLanes, p.outputs - first);
+      const int64_t here = min(kLanes, p.outputs - first);
       Vector sum = sums[r][v];
       if (p.scales) sum *= load(p.scales + first);
       if (here == kLanes) {

@@ -17,8 +17,8 @@ static inline Distances distances_of(const AttentionHead& head, int64_t query,
                                      const KeyRange& block) {
   const int64_t shift = block.begin - query + head.relative.clip;
   const int64_t end = block.end - block.begin, last = distance_count(head) - 1;
-  const int64_t near = shift < 0 ? least(-shift, end) : 0;
-  const int64_t far = last > shift ? least(last - shift, end) : 0;
+  const int64_t near = shift < 0 ? min(-shift, end) : 0;
+  const int64_t far = last > shift ? min(last - shift, end) : 0;
   return {shift, near, far, end, last};
 }
 
@@ -38,7 +38,7 @@ static inline void sum_by_distance(const Distances& keys, const float* weights,
   for (int64_t j = keys.far; j < keys.end; ++j) of_distance[keys.last] += weights[j];
 }
 
-// Of RelativeBlock: transposed a^K and a^V, and two blocks of rows by distance.
+// Scratch of RelativeBlock: transposed a^K and a^V, and two blocks of rows by distance.
 static int64_t relative_scratch(int64_t clip, int64_t d_k, int64_t d_v) {
   return (round_up(d_k) + round_up(d_v) + 2 * kBlock) * row_stride(2 * clip + 1);
 }

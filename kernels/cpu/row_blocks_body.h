@@ -61,7 +61,7 @@ static inline void exchange(Vector* rows) {
 static void transpose(const float* in, int64_t stride, int64_t keys, int64_t width, float* out) {
   const int64_t padded = row_stride(keys);
   for (int64_t j0 = 0; j0 < keys; j0 += kLanes) {
-    const int64_t count = least(kLanes, keys - j0);
+    const int64_t count = min(kLanes, keys - j0);
     int64_t c0 = 0;
     for (; c0 + kLanes <= width; c0 += kLanes) {
       Vector rows[kLanes];
@@ -87,7 +87,7 @@ struct RowBlock {
 };
 static inline RowBlock block_of(const float* first, int64_t stride, int64_t count) {
   RowBlock block;
-  for (int64_t q = 0; q < kBlock; ++q) block.rows[q] = first + least(q, count - 1) * stride;
+  for (int64_t q = 0; q < kBlock; ++q) block.rows[q] = first + min(q, count - 1) * stride;
   return block;
 }
 

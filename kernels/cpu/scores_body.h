@@ -6,11 +6,11 @@ struct KeyRange {
 };
 static inline KeyRange visible(const AttentionHead& head, int64_t query) {
   KeyRange range = {0, head.keys};
-  if (head.causal) range.end = least(query + 1, head.keys);
+  if (head.causal) range.end = min(query + 1, head.keys);
   if (head.window == 0) return range;
-  if (!head.causal) range.end = least(query + head.window / 2 + 1, head.keys);
+  if (!head.causal) range.end = min(query + head.window / 2 + 1, head.keys);
   const int64_t before = head.causal ? head.window - 1 : head.window / 2;
-  if (query > before) range.begin = least(query - before, range.end);
+  if (query > before) range.begin = min(query - before, range.end);
   return range;
 }
 

@@ -101,8 +101,8 @@ ATTN_APART static void weigh_values(const CachedRows& step, int64_t first, int64
   const int32_t* rows[kStepRows];
   const float* of_row[kStepRows];
   for (int64_t r = 0; r < kStepRows; ++r) {  // rows beyond `count` repeat the last one
-    rows[r] = step.rows[first + least(r, count - 1)];
-    of_row[r] = weights + least(r, count - 1) * step.heads * round_up(step.steps);
+    rows[r] = step.rows[first + min(r, count - 1)];
+    of_row[r] = weights + min(r, count - 1) * step.heads * round_up(step.steps);
   }
   Vector sums[kStepRows][V] = {};
   for (int64_t t = 0; t < step.steps; ++t) {
@@ -120,7 +120,7 @@ static void step_attention(const CachedRows& step, float* output, float* weights
   const int64_t group = step.heads / step.kv_heads, padded = round_up(step.steps);
   float* of_distance = weights + kStepRows * step.heads * padded;
   for (int64_t first = 0; first < step.count; first += kStepRows) {
-    const int64_t count = least(kStepRows, step.count - first);
+    const int64_t count = min(kStepRows, step.count - first);
     step_scores(step, first, count, weights);
     add_step_bias(step, count, weights);
     add_relative_scores(step, first, count, of_distance, weights);

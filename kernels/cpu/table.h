@@ -1,6 +1,6 @@
-// Function table of the CPU kernels, compiled per instruction set from the same portable sources
-// (body.h) and selected at start-up. Raw pointers, float32, row-major; kernels/ops checks shapes,
-// splits the work over threads and defines gradients.
+// Function table of the CPU kernels, compiled per instruction set from the same portable source
+// files (body.h) and selected at start-up. Raw pointers, float32, row-major; kernels/ops checks
+// shapes, splits the work over threads and defines gradients.
 #pragma once
 
 #include <cstdint>
@@ -63,14 +63,14 @@ struct CachedRows {
   int64_t count;
   const float* const* keys;  ///< row r's keys at t: keys[t] + rows[r][t] * key_stride
   const float* const* values;
-  const int32_t* const* rows;  ///< of each row, the back-pointer to each t
+  const int32_t* const* rows;  ///< per row, the back-pointers to all t
   int64_t steps;
   int64_t key_stride, value_stride;
   int64_t heads, kv_heads;  ///< kv_heads, those of keys and values, divides heads
   int64_t d_k, d_v;
   const float* bias = nullptr;  ///< [heads, bias_stride], added to the scores of t; null: none
   int64_t bias_stride = 0;
-  RelativeRows relative = {};  ///< of all heads, by distance from the last position; clip < steps
+  RelativeRows relative = {};  ///< all heads, by distance from the last position; clip < steps
 };
 
 struct NormRows {
@@ -106,9 +106,9 @@ struct LstmGradients {
   int64_t rows, width;
   const float* gates;  ///< activations
   const float *before, *cell;
-  const float *d_output, *d_hidden;  ///< of `hidden`, from the layer above and the next step
-  float* d_cell;                     ///< in: from the next step; out: of `before`
-  float* d_gates;                    ///< of the sums before the activations
+  const float *d_output, *d_hidden;  ///< gradients of `hidden` by the layer above and next step
+  float* d_cell;                     ///< in: from the next step; out: gradient of `before`
+  float* d_gates;                    ///< gradients of the sums before the activations
 };
 
 /// One step of a GRU (Cho et al. 2014) in the form of LibTorch: r ⊙ (U h + c) in the new state.
@@ -126,17 +126,17 @@ struct GruGradients {
   int64_t rows, width;
   const float* gates;  ///< activations
   const float *product, *before;
-  const float *d_output, *d_hidden;  ///< of `hidden`, from the layer above and the next U h + c
-  float* d_kept;  ///< in: of `hidden` by the next z ⊙ h; out: of `before`, by z ⊙ h
-  float *d_inputs, *d_products;  ///< of W x + b and U h + c
+  const float *d_output, *d_hidden;  ///< gradients of `hidden` by the layer above, next U h + c
+  float* d_kept;  ///< in: gradient of `hidden` by the next z ⊙ h; out: that of `before`, by z ⊙ h
+  float *d_inputs, *d_products;  ///< gradients of W x + b and U h + c
 };
 
 /// The target distribution of label smoothing.
 struct SmoothedTargets {
-  float target_probability;   ///< of the target class
-  float smoothing_per_class;  ///< of every other class
+  float target_probability;   ///< probability of the target class
+  float smoothing_per_class;  ///< probability of every other class
   int64_t excluded;           ///< a class that gets none of it (OpenNMT's ignore_index); -1: none
-  float z_loss = 0.0f;        ///< weight of (log Z)² in the loss; not of the distribution
+  float z_loss = 0.0f;        ///< weight of (log Z)² in the loss; not part of the distribution
 };
 
 /// y = x times a matrix packed in panels (float, or int8 by pack_int8 of int8.h; the other is
@@ -146,7 +146,7 @@ struct PanelProduct {
   int64_t x_stride;
   const float* panels = nullptr;
   const uint32_t* int8_panels = nullptr;
-  const float* scales = nullptr;  ///< with int8_panels: of each panel's outputs
+  const float* scales = nullptr;  ///< with int8_panels: scales of each panel's outputs
   const float* bias = nullptr;    ///< [outputs], or null
   float* y;
   int64_t y_stride;

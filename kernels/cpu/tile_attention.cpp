@@ -8,7 +8,7 @@ namespace {
 
 // Queries per block: two tiles of the inner dimension in the gradients of keys and values.
 constexpr int64_t kQueries = 64;
-constexpr int64_t kFewestKeys = 48, kNarrowestHead = 32;
+constexpr int64_t kMinKeys = 48, kMinHeadWidth = 32;
 
 int64_t round_up(int64_t n, int64_t to) {
   return tile_count(n, to) * to;
@@ -167,7 +167,7 @@ void add_over_queries(const TileKernels& tiles, const uint16_t* weights, const u
 
 bool suits_tile_attention(const AttentionHead& head) {
   return head.window == 0 && head.bias == nullptr && head.relative.key == nullptr &&
-         head.keys >= kFewestKeys && head.d_k >= kNarrowestHead && head.d_v >= kNarrowestHead;
+         head.keys >= kMinKeys && head.d_k >= kMinHeadWidth && head.d_v >= kMinHeadWidth;
 }
 
 int64_t tile_attention_scratch(int64_t keys, int64_t d_k, int64_t d_v) {

@@ -25,6 +25,6 @@ static inline void store(float* p, Vector v) {
 static inline int64_t round_up(int64_t n) {
   return (n + kLanes - 1) / kLanes * kLanes;
 }
-static inline int64_t least(int64_t a, int64_t b) {
+static inline int64_t min(int64_t a, int64_t b) {
   return a < b ? a : b;
 }

@@ -23,11 +23,11 @@ int64_t longest_of(std::span<const int64_t> offsets) {
   return longest;
 }
 
-// `least`: the smallest `longest`, so that attention has a key.
-PaddedLayout padded_layout(std::span<const int64_t> offsets, int64_t least,
+// `minimum` is the smallest `longest`, so that attention has a key.
+PaddedLayout padded_layout(std::span<const int64_t> offsets, int64_t minimum,
                            const torch::Tensor& known_slots, torch::Device device) {
   PaddedLayout layout{static_cast<int64_t>(offsets.size()) - 1,
-                      std::max(longest_of(offsets), least), known_slots};
+                      std::max(longest_of(offsets), minimum), known_slots};
   if (known_slots.defined()) return layout;
   const torch::Tensor slots = torch::empty({offsets.back()}, torch::kInt64);
   int64_t* slot = slots.data_ptr<int64_t>();
@@ -87,7 +87,7 @@ void check_shapes(const torch::Tensor& queries, const torch::Tensor& keys,
               values.sizes(), ", ", heads, " heads, ", kv_heads, " of keys");
 }
 
-// `key_width` and `value_width`: of all heads of queries.
+// `key_width` and `value_width` are those of all query heads together.
 void check_relative(const RelativeVectors& relative, int64_t key_width, int64_t value_width) {
   const auto& [keys, values] = relative;
   TORCH_CHECK(keys.is_cpu() && values.defined() && values.is_cpu(),

@@ -25,7 +25,7 @@ struct DeviceRows {
 
 struct PackedAttention {
   int64_t heads;
-  int64_t kv_heads = 0;  ///< of keys and values, each for heads / kv_heads heads; 0: as many
+  int64_t kv_heads = 0;  ///< key and value heads, each for heads / kv_heads heads; 0: as many
   std::span<const int64_t>
       query_offsets;  ///< sentence b owns query rows [offsets[b], offsets[b + 1])
   std::span<const int64_t> key_offsets;  ///< and these rows of keys and values

@@ -14,12 +14,12 @@ using torch::autograd::variable_list;
 
 // Block sizes that keep reused operands in L2: rows (fewer if they are long) and columns of the
 // result.
-constexpr int64_t kRowElements = int64_t{1} << 18, kMostRows = 512, kColumns = 256;
+constexpr int64_t kRowElements = int64_t{1} << 18, kMaxRows = 512, kColumns = 256;
 // Rows per pass over a weight gradient, and outputs per thread.
 constexpr int64_t kGradientRows = 512, kGradientOutputs = 512;
 
 int64_t rows_of_block(int64_t width) {
-  return std::clamp<int64_t>(kRowElements / width / 32 * 32, 64, kMostRows);
+  return std::clamp<int64_t>(kRowElements / width / 32 * 32, 64, kMaxRows);
 }
 
 PackedWeight operand_like(const torch::Tensor& weight, bool gradients) {

@@ -71,7 +71,7 @@ class GruStates : public torch::autograd::Function<GruStates> {
     const torch::Tensor d_products_NG = torch::empty_like(activations_NG);
     std::vector<TimeStep> steps = steps_of(saved[4], context->saved_data["reverse"].toBool());
     // From the step computed after the one at hand, by its products and by its update gate.
-    const torch::Tensor d_state_BH = torch::zeros({most_rows(steps), width}, before_NH.options());
+    const torch::Tensor d_state_BH = torch::zeros({max_rows(steps), width}, before_NH.options());
     const torch::Tensor d_kept_BH = torch::zeros_like(d_state_BH);
     const torch::Tensor panels = fp32::panels(gates, width);
     kernels.pack_columns(weight_GH.const_data_ptr<float>(), width, gates, width,

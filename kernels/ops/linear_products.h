@@ -12,14 +12,14 @@
 
 namespace attn {
 
-/// Linear layers of the same rows, of which backward needs the parameters beside the saved tensors.
+/// Linear layers over the same rows; backward needs their parameters besides the saved tensors.
 struct LinearLayers : torch::CustomClassHolder {
   struct Layer : LinearWeights {
     std::shared_ptr<const PackedWeight> operand;
     int64_t outputs() const { return weight.size(0); }
   };
   std::vector<Layer> layers;
-  bool relu = false;  ///< of the only layer
+  bool relu = false;  ///< whether ReLU follows; single layers only
   Precision precision = Precision::fp32;
 };
 

@@ -74,7 +74,7 @@ class LstmStates : public torch::autograd::Function<LstmStates> {
     const torch::Tensor d_gates_NG = torch::empty_like(activations_NG);
     std::vector<TimeStep> steps = steps_of(saved[5], context->saved_data["reverse"].toBool());
     // From the step computed after the one at hand; zero, or a sentence's first state, beyond it.
-    const torch::Tensor d_state_BH = torch::zeros({most_rows(steps), width}, cell_NH.options());
+    const torch::Tensor d_state_BH = torch::zeros({max_rows(steps), width}, cell_NH.options());
     const torch::Tensor d_cell_BH = torch::zeros_like(d_state_BH);
     const torch::Tensor panels = fp32::panels(gates, width);
     kernels.pack_columns(weight_GH.const_data_ptr<float>(), width, gates, width,

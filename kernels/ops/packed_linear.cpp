@@ -13,8 +13,8 @@ namespace attn {
 namespace {
 
 constexpr int64_t kWorthAThread = 1 << 16;      // multiplications
-constexpr int64_t kInt8WorthAThread = 1 << 18;  // of 8-bit integers
-// Of tiles: minimum tile products per thread, and columns per unit of work.
+constexpr int64_t kInt8WorthAThread = 1 << 18;  // 8-bit integers
+// Tiles: minimum products per thread, and columns per unit of work.
 constexpr int64_t kTilesWorthAThread = 256, kColumns = 256;
 
 // Thread-local buffer for the tiles of the left operand.

@@ -32,10 +32,10 @@ inline std::vector<TimeStep> steps_of(const torch::Tensor& batch_sizes_T, bool r
   return steps;
 }
 
-inline int64_t most_rows(const std::vector<TimeStep>& steps) {
-  int64_t most = 0;
-  for (const TimeStep& step : steps) most = std::max(most, step.rows);
-  return most;
+inline int64_t max_rows(const std::vector<TimeStep>& steps) {
+  int64_t max = 0;
+  for (const TimeStep& step : steps) max = std::max(max, step.rows);
+  return max;
 }
 
 template <class Work>

@@ -44,7 +44,7 @@ class ByteNetImpl : public Seq2SeqModel {
   EmbeddingMatrices embeddings;
   std::vector<ByteNetBlock> encoder_blocks, decoder_blocks;
   Linear join = nullptr;  ///< over encoder output and target embeddings: [D, kernel · 2 D]
-  NormLayer encoder_norm = nullptr, decoder_norm = nullptr;  ///< of the last blocks' sums
+  NormLayer encoder_norm = nullptr, decoder_norm = nullptr;  ///< norms of the last blocks' sums
 
  private:
   std::shared_ptr<const InferenceModel> make_inference(const SearchBackend& backend) override;

@@ -10,17 +10,17 @@ namespace {
 void validate_stacks(const std::string& side, const std::vector<ConvolutionStack>& stacks,
                      bool centred) {
   constexpr size_t kStacks = 100;
-  constexpr int64_t kDeepest = 100, kWidest = 1 << 20, kLongest = 1000;
+  constexpr int64_t kMaxLayers = 100, kMaxWidth = 1 << 20, kMaxKernel = 1000;
   require(!stacks.empty() && stacks.size() <= kStacks, side, stacks.size(),
           "must have 1 to 100 stacks of layers");
   for (size_t i = 0; i < stacks.size(); ++i) {
     const std::string place = side + "[" + std::to_string(i) + "].";
-    const auto between = [&](const char* name, int64_t value, int64_t most, const char* rule) {
-      require(value >= 1 && value <= most, place + name, value, rule);
+    const auto between = [&](const char* name, int64_t value, int64_t max, const char* rule) {
+      require(value >= 1 && value <= max, place + name, value, rule);
     };
-    between("layers", stacks[i].layers, kDeepest, "must be 1 to 100");
-    between("width", stacks[i].width, kWidest, "must be from 1 to 1048576");
-    between("kernel", stacks[i].kernel, kLongest, "must be 1 to 1000");
+    between("layers", stacks[i].layers, kMaxLayers, "must be 1 to 100");
+    between("width", stacks[i].width, kMaxWidth, "must be from 1 to 1048576");
+    between("kernel", stacks[i].kernel, kMaxKernel, "must be 1 to 1000");
     require(!centred || stacks[i].kernel % 2 == 1, place + "kernel", stacks[i].kernel,
             "must be odd in the encoder, where it is centred on a position");
   }
@@ -29,11 +29,11 @@ void validate_stacks(const std::string& side, const std::vector<ConvolutionStack
 }  // namespace
 
 void ConvolutionalConfig::validate() const {
-  constexpr int64_t kWidest = 1 << 20, kLongest = 1 << 24;
-  require(d_model >= 1 && d_model <= kWidest, "d_model", d_model, "must be positive");
+  constexpr int64_t kMaxWidth = 1 << 20, kMaxPositions = 1 << 24;
+  require(d_model >= 1 && d_model <= kMaxWidth, "d_model", d_model, "must be positive");
   validate_stacks("encoder", encoder, /*centred=*/true);
   validate_stacks("decoder", decoder, /*centred=*/false);
-  require(max_positions >= 1 && max_positions <= kLongest, "max_positions", max_positions,
+  require(max_positions >= 1 && max_positions <= kMaxPositions, "max_positions", max_positions,
           "must be positive");
   require(dropout >= 0.0 && dropout < 1.0, "dropout", dropout, "must be at least 0 and below 1");
 }

@@ -53,7 +53,8 @@ struct ConvolutionalConfig {
   std::optional<int64_t> max_length() const { return max_positions; }
   bool counts_words() const { return false; }
   std::string muon_conflict() const {
-    return "not with model.architecture convolutional, whose matrices are weight-normalized";
+    return "cannot be combined with model.architecture=convolutional, whose matrices are "
+           "weight-normalized";
   }
 };
 

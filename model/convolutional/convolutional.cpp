@@ -12,7 +12,7 @@
 namespace attn {
 namespace {
 
-constexpr double kEmbeddingDeviation = 0.1;  // of tokens and of positions, each
+constexpr double kEmbeddingDeviation = 0.1;  // for tokens and for positions
 
 // Linear layers behind dropout with probability p.
 WeightNormLinear linear_after_dropout(int64_t in, int64_t out, double p) {

@@ -20,7 +20,7 @@ Products side_of(const std::vector<ConvolutionStack>& stacks, int64_t d_model, b
   const auto layers = layers_of(stacks);
   sum.add(d_model, layers.front().inputs);
   for (const ConvolutionLayerShape& layer : layers) {
-    if (layer.inputs != layer.width) sum.add(layer.inputs, layer.width);  // of the residual
+    if (layer.inputs != layer.width) sum.add(layer.inputs, layer.width);  // the projected residual
     sum.add(layer.kernel * layer.inputs, 2 * layer.width);
     if (!attention) continue;
     sum.add(layer.width, d_model);

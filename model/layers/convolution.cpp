@@ -13,7 +13,7 @@ using torch::autograd::variable_list;
 
 /// Sentences and taps, copied for backward.
 struct Taps : torch::CustomClassHolder {
-  std::vector<int64_t> offsets;  // of the sentences
+  std::vector<int64_t> offsets;  // offsets of the sentences
   ConvolutionShape shape;
 
   // Calls visit(first row, rows, k) for the rows whose tap k lies in their sentence.

@@ -38,7 +38,7 @@ torch::Tensor shifted_rows_libtorch(const torch::Tensor& x_ND, const Segments& r
 /// Shared by all convolutions of a decoder, so that they do not reorder their state.
 class StepAncestors {
  public:
-  /// `span`: the maximum `back` of rows().
+  /// `span` is the maximum `back` of rows().
   explicit StepAncestors(int64_t span) : span_(span) {}
   /// Begins a step: row r continues row parents[r] of the previous step. At the first step the
   /// parents are ignored.
@@ -61,7 +61,7 @@ class StepInputs {
                        const ConvolutionShape& shape);
 
  private:
-  std::vector<torch::Tensor> past_;  // of the last shape.past() steps, the newest first
+  std::vector<torch::Tensor> past_;  // inputs of the last shape.past() steps, the newest first
 };
 
 }  // namespace attn

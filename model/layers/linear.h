@@ -27,7 +27,7 @@ class LinearImpl : public torch::nn::LinearImpl, public Layer {
   LinearWeights weights() const { return {weight, bias}; }
   torch::Tensor forward(const torch::Tensor& x) { return linear(x, weights()); }
 
-  double gain = 1.0;         ///< of the initialization
+  double gain = 1.0;         ///< gain of the initialization
   bool unit_fan_in = false;  ///< normal with variance gain² / inputs instead of Xavier uniform
 };
 TORCH_MODULE(Linear);

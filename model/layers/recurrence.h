@@ -53,7 +53,7 @@ class RecurrentLayerImpl : public torch::nn::Module, public Layer {
 
   /// Matrices uniform in ±1/√hidden, biases 0, or 1 for the LSTM's forget gate.
   void reset_parameters() override;
-  /// Of each direction, the gates' matrices of the input and of the state.
+  /// For each direction, the gates' matrices for the input and for the state.
   std::vector<torch::Tensor> hidden_matrices() const override;
 
  private:

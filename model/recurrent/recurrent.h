@@ -59,7 +59,7 @@ class RecurrentImpl : public Seq2SeqModel {
   };
   struct Attended {
     torch::Tensor state, context;
-    torch::Tensor weights = {};  ///< of attend_step, [R, M]
+    torch::Tensor weights = {};  ///< attention weights of attend_step, [R, M]
   };
 
   double embedding_scale() const;

@@ -69,8 +69,8 @@ class MultiHeadAttentionImpl : public torch::nn::Module, public ObservableAttent
   torch::Tensor attend(const torch::Tensor& queries_ND, const KeysValues& memory,
                        const AttentionSpec& spec);
   /// One decoding step: each of the [R, D] rows attends to its own prefix, itself included.
-  /// cache[t] holds the prepared keys and values of position t; backpointers[t][r] is the
-  /// row there that row r continues. `position` as in AttentionSpec.
+  /// cache[t] holds the prepared keys and values of position t; backpointers[t][r] is the row at
+  /// step t that row r descends from. `position` as in AttentionSpec.
   torch::Tensor attend_to_cache(const torch::Tensor& queries_RD, std::span<const KeysValues> cache,
                                 std::span<const std::vector<int32_t>> backpointers,
                                 const PositionInScores& position = {});
@@ -99,7 +99,7 @@ class MultiHeadAttentionImpl : public torch::nn::Module, public ObservableAttent
   AttentionResult reference_attention(const torch::Tensor& queries, const KeysValues& memory,
                                       const AttentionSpec& spec);
   int64_t heads_, key_heads_;
-  double query_scale_;  // of µP; 1 without
+  double query_scale_;  // µP; 1 without it
   AttentionPath path_;
 };
 TORCH_MODULE(MultiHeadAttention);

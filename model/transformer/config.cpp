@@ -5,11 +5,11 @@
 namespace attn {
 namespace {
 
-constexpr int64_t kWidest = 1 << 20;  // larger sizes are probably typos
+constexpr int64_t kMaxWidth = 1 << 20;  // larger sizes are probably typos
 
-void require_size(const char* name, int64_t value, int64_t least = 1) {
-  require(value >= least && value <= kWidest, name, value,
-          least == 0 ? "must be from 0 to 1048576" : "must be from 1 to 1048576");
+void require_size(const char* name, int64_t value, int64_t min = 1) {
+  require(value >= min && value <= kMaxWidth, name, value,
+          min == 0 ? "must be from 0 to 1048576" : "must be from 1 to 1048576");
 }
 
 void require_probability(const char* name, double value) {
@@ -64,20 +64,20 @@ void TransformerConfig::validate() const {
           "requires self-attention in encoder_mixer or decoder_mixer");
   require(kv_heads >= 0 && kv_heads <= heads && heads % key_heads() == 0, "kv_heads", kv_heads,
           "must divide model.heads, or be 0 (as many as heads)");
-  require(qk_norm_length >= 3 && qk_norm_length <= kWidest, "qk_norm_length", qk_norm_length,
+  require(qk_norm_length >= 3 && qk_norm_length <= kMaxWidth, "qk_norm_length", qk_norm_length,
           "must be at least 3");
-  require(mup_base >= 0 && mup_base <= kWidest, "mup_base", mup_base, "must be 0 or more");
+  require(mup_base >= 0 && mup_base <= kMaxWidth, "mup_base", mup_base, "must be 0 or more");
   require(norm != Norm::deep || norm_kind != NormKind::scale, "norm_kind", enum_name(norm_kind),
-          "has no DeepNorm (model.norm deep): use layer or rms");
+          "has no DeepNorm (model.norm=deep): use layer or rms");
   require(norm != Norm::deep || initialization == Initialization::xavier, "initialization",
-          enum_name(initialization), "must be xavier with model.norm deep, which scales it itself");
+          enum_name(initialization), "must be xavier with model.norm=deep, which scales it itself");
   const bool attends = encoder_mixer.is_attention() && decoder_mixer.is_attention();
   require(attends || norm != Norm::deep, "norm", "deep",
           "requires attention in encoder_mixer and decoder_mixer, for which DeepNorm is defined");
   require(attends || initialization != Initialization::depth, "initialization", "depth",
           "requires attention in encoder_mixer and decoder_mixer, whose sub-layers it counts");
   require(mup_base == 0 || norm != Norm::deep, "mup_base", mup_base,
-          "must be 0 with model.norm deep: both scale the initial weights");
+          "must be 0 with model.norm=deep: both scale the initial weights");
   require(!word_positions || is_added(position), "word_positions", "true",
           "requires a position encoding that is added to the embeddings (model.position)");
   require(!word_positions || d_model % 2 == 0, "d_model", d_model,

@@ -29,7 +29,8 @@ enum class Position {
 /// Where the norm is: LN(x + F(x)) (post, the paper), x + F(LN(x)) (pre), or LN(α x + F(x)) with
 /// initial weights scaled by β (deep: DeepNorm, Wang et al. 2022).
 enum class Norm { post, pre, deep };
-/// Of the feed-forward networks; the last two are gated: W₂(act(W x) ⊙ V x) (Shazeer 2020).
+/// Activation of the feed-forward networks; geglu and swiglu are gated: W₂(act(W x) ⊙ V x) (Shazeer
+/// 2020).
 enum class Activation { relu, gelu, silu, geglu, swiglu };
 /// Normalization of each head's queries and keys.
 enum class QkNorm {
@@ -86,19 +87,40 @@ template <>
 struct EnumNames<AttentionPath> {
   static constexpr auto values = std::to_array<EnumName<AttentionPath>>(
       {{AttentionPath::kernels, "kernels"}, {AttentionPath::reference, "reference"}});
-  static constexpr auto former = std::to_array<EnumName<AttentionPath>>(
+  static constexpr auto deprecated = std::to_array<EnumName<AttentionPath>>(
       {{AttentionPath::kernels, "fast"}, {AttentionPath::reference, "readable"}});
 };
 
 /// Distances beyond this share a vector of relative positions (Shaw et al. 2018).
 inline constexpr int64_t kRelativeClip = 16;
 inline constexpr int64_t kRelativeDistances = 2 * kRelativeClip + 1;
-/// Buckets of T5's distances; they grow logarithmically up to kT5Farthest.
-inline constexpr int64_t kT5Buckets = 32, kT5Farthest = 128;
+/// Buckets of T5's distances; they grow logarithmically up to kT5MaxDistance.
+inline constexpr int64_t kT5Buckets = 32, kT5MaxDistance = 128;
 
 /// Whether the feed-forward networks have a third matrix.
 constexpr bool is_gated(Activation activation) {
-  return activation == Activation::geglu || activation == Activation::swiglu;
+  switch (activation) {
+    case Activation::relu:
+    case Activation::gelu:
+    case Activation::silu:
+      return false;
+    case Activation::geglu:
+    case Activation::swiglu:
+      return true;
+  }
+  return false;
+}
+
+/// Whether encoder and decoder end with a norm: the output of the last sub-layer has none.
+constexpr bool has_final_norm(Norm norm) {
+  switch (norm) {
+    case Norm::post:
+    case Norm::deep:
+      return false;
+    case Norm::pre:
+      return true;
+  }
+  return false;
 }
 
 struct TransformerConfig {
@@ -149,21 +171,22 @@ struct TransformerConfig {
           "dropout on attention weights (0 in the paper, 0.1 in Tensor2Tensor)");
     visit("activation_dropout", self.activation_dropout,
           "dropout after the feed-forward activation (0 in the paper, 0.1 in Tensor2Tensor)");
-    visit("position", self.position,
-          "position encoding (row (E) of Table 3: learned); in self-attention only: rotary (RoPE), "
-          "alibi, t5_bias, relative (Shaw et al., distances clipped at 16); alibi has the same "
-          "bias for earlier and "
-          "later words");
+    visit(
+        "position", self.position,
+        "position encoding (row (E) of Table 3: learned); in self-attention only: rotary (RoPE), "
+        "alibi, t5_bias, relative (Shaw et al., distances clipped at 16); the bias of alibi is "
+        "symmetric in the encoder; it was published for decoder-only models, which attend only to "
+        "the left");
     visit("max_positions", self.max_positions,
           "size of the learned position table; with learned positions search truncates longer "
           "sentences");
     visit("word_positions", self.word_positions,
           "not in the paper, parsing only: the decoder input also encodes the number of leaves "
-          "generated so far; best with data.tokenizer words");
+          "generated so far; best with data.tokenizer=words");
     visit(
         "deterministic_attention", self.deterministic_attention,
         "not in the paper, parsing only (Ma et al. 2017, Liu et al. 2018): the decoder input also "
-        "contains the encoder's output for the next word; requires data.tokenizer words");
+        "contains the encoder's output for the next word; requires data.tokenizer=words");
     visit("norm", self.norm,
           "layer normalization after the residual sum (post, the paper), before the sub-layer "
           "(pre), or DeepNorm (deep): after the sum, with a scaled residual and initialization");
@@ -172,7 +195,7 @@ struct TransformerConfig {
           "normalization of each head's queries and keys: none, l2 (scores are multiplied by a "
           "learned factor instead of 1/√d_k) or rms");
     visit("qk_norm_length", self.qk_norm_length,
-          "with qk_norm l2: L in the factor's initial value, log2(L² - L); its authors use the "
+          "with qk_norm=l2: L in the factor's initial value, log2(L² - L); its authors use the "
           "97.5th percentile of sentence lengths");
     visit("bias", self.bias, "biases in the attention projections");
     visit("feed_forward_bias", self.feed_forward_bias, "biases in the feed-forward networks");

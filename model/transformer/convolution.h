@@ -20,7 +20,7 @@ class ConvolutionImpl : public torch::nn::Module {
 
   torch::Tensor forward(const torch::Tensor& x_ND, const Segments& rows);
   /// One decoding step, causal: inputs[t] holds the rows of position t up to the current one, [R of
-  /// that step, D]; backpointers[t][r] is the row there that row r continues.
+  /// that step, D]; backpointers[t][r] is the row at step t that row r descends from.
   torch::Tensor step(std::span<const torch::Tensor> inputs,
                      std::span<const std::vector<int32_t>> backpointers);
   /// Number of earlier positions that step() uses.

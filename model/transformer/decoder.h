@@ -17,11 +17,11 @@ namespace attn {
 /// The state of incremental decoding: what each layer keeps of earlier positions, and back-pointers
 /// into it, so that nothing is copied when beams reorder.
 struct DecoderState {
-  Segments memory;                   ///< of the encoder's output
-  std::vector<KeysValues> cross_kv;  ///< of cross-attention, per layer: [M, H·K]
+  Segments memory;                   ///< sentences of the encoder output
+  std::vector<KeysValues> cross_kv;  ///< cross-attention, per layer: [M, H·K]
   std::vector<MixerState> mixers;    ///< per layer
   torch::Tensor next_words_MD;       ///< only with deterministic attention: memory rows, projected
-  /// Per position: for each current row, the row of that step that it continues.
+  /// For each position and current row, the row of that step that it descends from.
   std::vector<std::vector<int32_t>> backpointers;
   std::vector<int64_t> rows_of_sentence;  ///< current rows of each sentence; 0: it is finished
 
@@ -30,7 +30,7 @@ struct DecoderState {
 
 class DecoderLayerImpl : public torch::nn::Module {
  public:
-  /// `layer`: its number, from 0.
+  /// `layer` is its number, from 0.
   DecoderLayerImpl(const TransformerConfig& config, int64_t layer);
   /// [N, D] to [N, D]; `self` is causal, `cross` is from target rows to memory rows.
   torch::Tensor forward(torch::Tensor x_ND, const torch::Tensor& memory_MD,

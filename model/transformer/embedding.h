@@ -12,7 +12,7 @@ namespace attn {
 /// The embedding of one side. The matrix is an argument, since it may be shared.
 class EmbeddingImpl : public torch::nn::Module {
  public:
-  /// `causal`: of the decoder, whose positions look back only.
+  /// `causal`: true in the decoder, whose positions look back only.
   EmbeddingImpl(const TransformerConfig& config, bool word_positions, bool causal);
 
   /// tokens_N and positions_N (int64) to [N, D]; positions are less than `longest`. second_N:

@@ -17,7 +17,7 @@ torch::Tensor EncoderLayerImpl::forward(torch::Tensor x_ND, const AttentionSpec&
 EncoderImpl::EncoderImpl(const TransformerConfig& config) {
   register_module("layers", layers);
   for (int64_t i = 0; i < config.layers; ++i) layers->push_back(EncoderLayer(config, i));
-  if (config.norm == Norm::pre) final_norm = register_module("final_norm", make_norm(config));
+  if (has_final_norm(config.norm)) final_norm = register_module("final_norm", make_norm(config));
 }
 
 torch::Tensor EncoderImpl::forward(torch::Tensor x_ND, const AttentionSpec& self) {

@@ -13,7 +13,7 @@ namespace attn {
 
 class EncoderLayerImpl : public torch::nn::Module {
  public:
-  /// `layer`: its number, from 0.
+  /// `layer` is its number, from 0.
   EncoderLayerImpl(const TransformerConfig& config, int64_t layer);
   /// [N, D] to [N, D].
   torch::Tensor forward(torch::Tensor x_ND, const AttentionSpec& self);

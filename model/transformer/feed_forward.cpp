@@ -18,6 +18,9 @@ PositionwiseFeedForwardImpl::PositionwiseFeedForwardImpl(const TransformerConfig
 }
 
 torch::Tensor PositionwiseFeedForwardImpl::hidden(const torch::Tensor& x_ND) {
+  const auto gate_and_inner = [&] {
+    return linear_all(x_ND, std::array{gate->weights(), inner->weights()});
+  };
   switch (activation_) {
     case Activation::relu:
       return linear_relu(x_ND, inner->weights());
@@ -25,13 +28,16 @@ torch::Tensor PositionwiseFeedForwardImpl::hidden(const torch::Tensor& x_ND) {
       return torch::gelu(inner(x_ND));
     case Activation::silu:
       return torch::silu(inner(x_ND));
-    case Activation::geglu:
-    case Activation::swiglu:
-      break;
+    case Activation::geglu: {
+      const auto both = gate_and_inner();
+      return torch::gelu(both[0]) * both[1];
+    }
+    case Activation::swiglu: {
+      const auto both = gate_and_inner();
+      return silu_gate(both[0], both[1]);
+    }
   }
-  const auto both = linear_all(x_ND, std::array{gate->weights(), inner->weights()});
-  return activation_ == Activation::swiglu ? silu_gate(both[0], both[1])
-                                           : torch::gelu(both[0]) * both[1];
+  TORCH_CHECK(false, "unknown activation");
 }
 
 torch::Tensor PositionwiseFeedForwardImpl::forward(const torch::Tensor& x_ND) {

@@ -1,5 +1,5 @@
 // The first sub-layer of a layer, which mixes the positions of a sentence: self-attention, or one
-// of the other layer types of Table 1.
+// of Table 1's other layer types.
 #pragma once
 
 #include <span>

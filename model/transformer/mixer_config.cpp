@@ -7,13 +7,13 @@
 namespace attn {
 namespace {
 
-constexpr int64_t kFarthest = 1 << 20;  // larger sizes are probably typos
+constexpr int64_t kMaxDistance = 1 << 20;  // larger sizes are probably typos
 
-// Whether the positions of the last layer are at most kFarthest apart.
+// Whether the positions of the last layer are at most kMaxDistance apart.
 bool is_near(const MixerConfig& mixer, int64_t layers) {
   int64_t distance = 1;
-  for (int64_t i = 1; i < layers && distance <= kFarthest; ++i) distance *= mixer.dilation;
-  return distance <= kFarthest;
+  for (int64_t i = 1; i < layers && distance <= kMaxDistance; ++i) distance *= mixer.dilation;
+  return distance <= kMaxDistance;
 }
 
 }  // namespace
@@ -30,7 +30,7 @@ void MixerConfig::validate(const char* name, int64_t layers) const {
   };
   switch (kind) {
     case Mixer::restricted_attention:
-      check(window >= 1 && window <= kFarthest, "window", window,
+      check(window >= 1 && window <= kMaxDistance, "window", window,
             "must be positive; kind attention has no window");
       return;
     case Mixer::convolution:

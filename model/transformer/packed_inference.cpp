@@ -92,7 +92,7 @@ class PackedSession : public DecodeSession {
   Segments memory_;
   std::vector<LayerMemory> memories_;
   torch::Tensor next_words_MD_;       // with deterministic attention
-  std::vector<int64_t> key_offsets_;  // of each sentence's first head in LayerMemory::keys
+  std::vector<int64_t> key_offsets_;  // place of each sentence's first head in LayerMemory::keys
   std::vector<KvCache> caches_;
   int64_t position_ = 0;
   std::vector<std::vector<int32_t>> past_,

@@ -31,7 +31,7 @@ class PackedInference : public InferenceModel {
     PackedLinear cross_query, cross_output;
     PackedLinear inner, outer;  ///< with SwiGLU `inner` fuses gate and inner
     NormParameters self_norm, cross_norm, feed_forward_norm;
-    RelativeVectors relative;  ///< of self-attention; undefined: none
+    RelativeVectors relative;  ///< vectors of self-attention; undefined: none
   };
 
   std::shared_ptr<TransformerImpl> model;  ///< for the embedding and the memory

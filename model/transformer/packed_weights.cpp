@@ -34,7 +34,7 @@ PackedLinear packed(std::initializer_list<Linear> linears, WeightType type) {
                       type);
 }
 
-// Of a gated network, the gate's outputs come first.
+// In a gated network, the gate's outputs come first.
 PackedLinear packed_inner(const PositionwiseFeedForward& network, WeightType type) {
   if (!network->gate) return packed(network->inner, type);
   return packed({network->gate, network->inner}, type);
@@ -71,13 +71,34 @@ bool is_known(Position position) {
   return false;
 }
 
+// PackedSession applies ReLU, or SiLU's gate to networks with a third matrix.
 bool is_known(Activation activation) {
-  return activation == Activation::relu || activation == Activation::swiglu;
+  switch (activation) {
+    case Activation::relu:
+    case Activation::swiglu:
+      return true;
+    case Activation::gelu:
+    case Activation::silu:
+    case Activation::geglu:
+      return false;
+  }
+  return false;
+}
+
+bool is_known(Norm norm) {
+  switch (norm) {
+    case Norm::post:
+    case Norm::pre:
+    case Norm::deep:
+      return true;
+  }
+  return false;
 }
 
 // Whether this file implements the config. All options that it handles, or that do not matter in
 // search, are set to their defaults; any other difference from the defaults is unsupported. So a
-// new option falls back to the modules until it is listed here.
+// new option falls back to the modules until it is listed here; new values of position, activation
+// and norm are missing in the switches above.
 bool is_known(TransformerConfig config) {
   const TransformerConfig paper;
   config.layers = paper.layers;
@@ -93,10 +114,10 @@ bool is_known(TransformerConfig config) {
   config.feed_forward_bias = paper.feed_forward_bias;
   if (is_known(config.activation)) config.activation = paper.activation;
   config.initialization = paper.initialization;
-  config.qk_norm_length = paper.qk_norm_length;  // of the initialization
+  config.qk_norm_length = paper.qk_norm_length;  // affects only the initialization
   config.encoder_mixer = paper.encoder_mixer;    // the encoder runs by its modules
   if (config.decoder_mixer.is_attention()) config.decoder_mixer = paper.decoder_mixer;
-  config.norm = paper.norm;
+  if (is_known(config.norm)) config.norm = paper.norm;
   config.norm_kind = paper.norm_kind;
   config.embedding_sharing = paper.embedding_sharing;
   if (is_known(config.position)) config.position = paper.position;

@@ -42,7 +42,7 @@ torch::Tensor t5_buckets(bool causal, int64_t first, int64_t queries, int64_t ke
   const torch::Tensor distance = distances(first, queries, keys, device);
   const int64_t buckets = causal ? kT5Buckets : kT5Buckets / 2, exact = buckets / 2;
   const torch::Tensor far = causal ? (-distance).clamp_min(0) : distance.abs();
-  const double range = std::log(static_cast<double>(kT5Farthest) / static_cast<double>(exact));
+  const double range = std::log(static_cast<double>(kT5MaxDistance) / static_cast<double>(exact));
   constexpr double kRounding = 1e-6;  // a power of two is the first of its bucket
   const torch::Tensor wide = (exact + kRounding +
                               (far.clamp_min(exact).to(torch::kFloat64) / exact).log() / range *

@@ -21,8 +21,8 @@ torch::Tensor alibi_bias(int64_t heads, int64_t first, int64_t queries, int64_t 
                          torch::Device device = torch::kCPU);
 
 /// T5's buckets of distances (Raffel et al. 2020), [queries, keys] int64 below kT5Buckets: one for
-/// each small distance, then logarithmically wider ones up to kT5Farthest; if not `causal`, half of
-/// them for keys after the query.
+/// each small distance, then logarithmically wider ones up to kT5MaxDistance; if not `causal`, half
+/// of them for keys after the query.
 torch::Tensor t5_buckets(bool causal, int64_t first, int64_t queries, int64_t keys,
                          torch::Device device = torch::kCPU);
 
@@ -31,7 +31,7 @@ torch::Tensor t5_buckets(bool causal, int64_t first, int64_t queries, int64_t ke
 torch::Tensor bias_of_scores(const torch::Tensor& bias_HP, int64_t first, int64_t queries,
                              int64_t keys);
 
-/// [H, keys] of a bias by distance: of a query and the last `keys` (at most P) positions up to it.
+/// [H, keys] of a bias by distance: for a query and the last `keys` (at most P) positions up to it.
 torch::Tensor bias_of_last_query(const torch::Tensor& bias_HP, int64_t keys);
 
 /// Position information inside self-attention; none by default.
@@ -39,14 +39,14 @@ struct PositionInScores {
   /// Added to the scores by distance: [H, 2 P - 1], bias_HP[h][P - 1 + j - i] for query i and key
   /// j.
   torch::Tensor bias_HP;
-  Rotation rotation;  ///< of queries and keys
+  Rotation rotation;  ///< rotation of queries and keys
 };
 
 /// A position encoding: added to the embeddings, a rotation of the queries and keys of
 /// self-attention, or a bias on its scores.
 class PositionEncodingImpl : public torch::nn::Module, public Layer {
  public:
-  /// `causal`: of the decoder.
+  /// `causal`: true in the decoder.
   PositionEncodingImpl(const TransformerConfig& config, bool causal);
   void reset_parameters() override;
 

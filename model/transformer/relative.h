@@ -32,7 +32,7 @@ class RelativePositionsImpl : public torch::nn::Module, public Layer {
   torch::Tensor value_weight;  ///< [heads, 2 kRelativeClip + 1, d_v]
 
  private:
-  double width_ratio_;  // of µP; 1 without
+  double width_ratio_;  // µP; 1 without it
 };
 TORCH_MODULE(RelativePositions);
 

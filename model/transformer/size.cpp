@@ -35,7 +35,7 @@ int64_t parameter_count(const TransformerConfig& c, const VocabularySizes& vocab
       mixer_sublayer_parameters(c, encoder_mixer(c)) + feed_forward_parameters(c) + norm;
   const int64_t decoder_layer = mixer_sublayer_parameters(c, decoder_mixer(c)) +
                                 attention_parameters(c) + feed_forward_parameters(c) + 2 * norm;
-  const int64_t final_norms = c.norm == Norm::pre ? 2 * norm : 0;
+  const int64_t final_norms = has_final_norm(c.norm) ? 2 * norm : 0;
   const int64_t next_word =
       c.deterministic_attention ? linear_parameters(c.d_model, c.d_model, false) : 0;
   return embedding_rows(c.embedding_sharing, vocabulary) * c.d_model + position_parameters(c) +

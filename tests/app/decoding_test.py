@@ -65,7 +65,17 @@ class Decoding(ProgramTest):
             same += math.isclose(found["log_prob"], float(row[2]), abs_tol=1e-3)
         self.assertGreater(same, len(rows) * 0.8)  # others end at the limit, or are segmented otherwise
         self.one_line("logprob", "one", "--source", "corpus/test.en", "--target", "corpus/valid.de.short", code=3,
-                      names=["corpus/valid.de.short"])
+                      names=["corpus/valid.de.short", "source and target must match line by line"])
+
+    def test_a_file_of_another_kind_is_an_error_that_says_which_is_expected(self):
+        self.one_line("vocab", "one/config.json", code=3, names=["one/config.json:2", "expected a list of words"])
+        weights = sorted((self.path / "one/checkpoints").glob("*/model.safetensors"))[-1].relative_to(self.path)
+        self.one_line("train", str(weights), code=2, names=["model.safetensors: not JSON; expected a config"])
+
+    def test_translations_cut_at_the_length_limit_are_counted(self):
+        said = self.attn("translate", "one", "--input", "corpus/test.en", "--beam", "1", "--set", "extra_length=0").stderr
+        lines = len((self.path / "corpus/test.en").read_text().splitlines())
+        self.assertRegex(said, rf"\d+ of {lines} translations (was|were) cut at the length limit \(search.extra_length")
 
     def test_samples_do_not_depend_on_chunks_and_threads(self):
         how = ("--nbest", "3", "--set", "method=sample", "samples=3", "top_p=0.9", "temperature=0.8", "seed=7")

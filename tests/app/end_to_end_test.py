@@ -166,7 +166,7 @@ class EndToEnd(ProgramTest):
         self.attn("generate", "made", *sizes)
         self.attn("generate", "made", *sizes)  # the same text
         before = self.files("made")
-        self.one_line("generate", "made", *sizes, "--seed", "2", code=3, names=["made/train.en", "not replaced"])
+        self.one_line("generate", "made", *sizes, "--seed", "2", code=3, names=["made/train.en", "will not be overwritten"])
         self.assertEqual(self.files("made"), before)
         self.one_line("generate", "made", "--train", "100000000000", code=2, names=["--train"])
 
@@ -220,7 +220,7 @@ class EndToEnd(ProgramTest):
         self.assertEqual(translate("search.decoder=libtorch", "beam=2"), translate("runtime.decoder=modules", "search.beam=2"))
         translate("runtime.attention=reference")
         self.one_line("translate", "whole", "--set", "decoder=slow", code=2, names=["runtime.decoder", "packed", "modules"])
-        self.one_line("translate", "whole", "--set", "known_tags=1", code=2, names=["search.known_tags", "data.task parsing"])
+        self.one_line("translate", "whole", "--set", "known_tags=1", code=2, names=["search.known_tags", "data.task=parsing"])
 
     def test_a_run_of_an_earlier_version_is_read_whatever_its_unused_options_hold(self):
         self.whole_run()
@@ -303,7 +303,7 @@ class EndToEnd(ProgramTest):
             after = {p: p.read_bytes() for p in run.rglob("*") if p.is_file() and not p.name.startswith("lock")}
             self.assertEqual(before, after)
 
-    def test_an_average_made_during_training_is_removed_at_its_end(self):
+    def test_an_average_made_during_training_is_renamed_at_its_end(self):
         process = self.start("train", "small.json", "--run", "early", "--set", "train.steps=400")
         saved = self.path / "early/checkpoints/step-00000014"
         while not saved.exists() and process.poll() is None:
@@ -314,6 +314,7 @@ class EndToEnd(ProgramTest):
         process.send_signal(signal.SIGCONT)
         self.assertEqual(process.wait(timeout=120), 0, process.communicate()[1])
         self.assertFalse((self.path / "early/averaged").exists())
+        self.assertTrue((self.path / "early/averaged-before-the-end").exists())
         self.assertIn("early/averaged", (self.path / "early/log.txt").read_text())
 
     def test_going_on_takes_old_averages_away_and_evaluators_follow_the_search(self):
@@ -331,6 +332,7 @@ class EndToEnd(ProgramTest):
         self.assertFalse((self.path / "longer/heads.json").exists())
         self.assertIn("longer/averaged", said)
         self.assertFalse((self.path / "longer/averaged").exists())
+        self.assertTrue((self.path / "longer/averaged-before-the-end").exists())
         # An average is only ever written over an average.
         self.one_line("average", "longer", "--last", "2", "--output", "corpus", code=3, names=["corpus"])
         self.assertTrue((self.path / "corpus/train.en").exists())
@@ -599,12 +601,16 @@ class EndToEnd(ProgramTest):
             file.write(b"one more\n")
         self.one_line("train", "small.json", "--run", "unequal", "--set", "data.train=broken/train", code=3,
                       names=["broken/train.en", "1500", "1501"])
+        # Validation text: before the tokenizer is trained.
+        error = self.attn("train", "small.json", "--run", "uneven", "--set", "data.valid=broken/train", code=3).stderr
+        self.assertIn("'broken/train.en' has 1500 lines and 'broken/train.de' has 1501", error)
+        self.assertNotIn("training a tokenizer", error)
         with open(self.path / "broken/train.en", "ab") as file:
             file.write(b"bad \xff bytes\n")
         done = self.attn("train", "small.json", "--run", "utf8", "--set", "data.train=broken/train",
                          "--set", "data.valid=broken/train", "--set", "train.steps=1")
         self.assertIn("1501", done.stderr)
-        self.assertIn("1 pairs dropped: empty, too long or not UTF-8", done.stderr)
+        self.assertIn("1 pair dropped: empty, too long or not UTF-8", done.stderr)
         last = json.loads((self.path / "utf8/metrics.jsonl").read_text().splitlines()[-2])
         self.assertEqual((last["name"], last["left_out"]), ("valid", 1))
         self.assertIn("UTF-8", done.stderr)
@@ -726,7 +732,7 @@ class EndToEnd(ProgramTest):
         shutil.copytree(checkpoint, self.path / "nan")
         weights = self.path / "nan/model.safetensors"
         weights.write_bytes(weights.read_bytes()[:-4] + b"\x00\x00\xc0\x7f")
-        self.one_line("translate", "nan", code=3, names=["model.safetensors", "not finite"])
+        self.one_line("translate", "nan", code=3, names=["model.safetensors", "non-finite"])
         # A pipe would be waited for, and a circle of links is an error of the file system.
         shutil.copytree(checkpoint, self.path / "pipe_run")
         (self.path / "pipe_run/config.json").unlink()

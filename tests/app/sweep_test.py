@@ -79,6 +79,50 @@ class Sweeps(ProgramTest):
         self.assertNotIn("training", again.stderr)
         self.assertEqual(before, {p: p.stat().st_mtime_ns for p in (self.path / "whole").glob("*/seed-*/checkpoints/*")})
 
+    def test_a_report_says_which_planned_runs_are_missing(self):
+        self.whole()
+        shutil.copytree(self.path / "whole", self.path / "partial")
+        plan = json.loads((self.path / "partial/sweep.json").read_text())
+        self.assertEqual([row["seeds"] for row in plan["rows"]], [2, 1])
+        self.assertNotIn("runs finished", self.attn("report", "partial").stdout)
+        shutil.rmtree(self.path / "partial/base/seed-4")
+        report = self.attn("report", "partial").stdout
+        page = (self.path / "partial/report.html").read_text()
+        for text in (report, page):
+            self.assertIn("2 of 3 runs finished: 1 not run.", text)
+            self.assertIn("seed 4 not run", text)
+        states = {row["row"]: row["state"] for row in csv.DictReader((self.path / "partial/rows.csv").open())}
+        self.assertEqual(states, {"base": "seed 4 not run", "E": ""})
+        self.assertEqual(len(self.scores("partial")), 2)
+        # Rows that are not selected keep what was planned for them; --seeds 1 is not the whole sweep.
+        self.assertIn("    attn sweep sweep.json --run whole\n", report)
+        report = self.attn("sweep", "sweep.json", "--run", "partial", "--only", "E", "--seeds", "1").stdout
+        self.assertIn("2 of 3 runs finished: 1 not run.", report)
+        self.assertIn("    attn sweep sweep.json --run partial\n", report)
+        report = self.attn("sweep", "sweep.json", "--run", "partial", "--seeds", "1").stdout
+        self.assertNotIn("runs finished", report)
+        self.assertIn("    attn sweep sweep.json --run partial --seeds 1\n", report)
+        # A plan of an earlier version has no numbers of seeds.
+        plan["command"] += " --seeds 7"
+        del plan["seeds"]
+        for row in plan["rows"]:
+            del row["seeds"], row["seeds_in_file"]
+        (self.path / "partial/sweep.json").write_text(json.dumps(plan))
+        report = self.attn("report", "partial").stdout
+        self.assertNotIn("runs finished", report)
+        self.assertIn("    attn sweep sweep.json --run whole --seeds 7\n", report)
+
+    def test_the_report_of_a_resumed_run_has_the_command_of_its_config(self):
+        self.attn("train", "base.json", "--run", "resumed", "--set", "train.steps=4")
+        self.attn("train", "resumed", "--resume", "--set", "train.steps=8")
+        report = self.attn("report", "resumed").stdout
+        command = "attn --threads 1 train resumed/config.json --run runs/resumed-again"
+        self.assertIn(f"    {command}\n", report)
+        self.attn(*command.split()[3:])
+        config = lambda run: json.loads((self.path / run / "config.json").read_text())
+        self.assertEqual(config("runs/resumed-again"), config("resumed"))
+        shutil.rmtree(self.path / "runs")  # another test requires that it does not exist
+
     def test_killed_three_times_it_ends_with_the_same_table(self):
         expected = self.whole()
         steps = lambda: sorted(str(p) for p in (self.path / "killed").glob("*/seed-*/checkpoints/step-*"))
@@ -213,11 +257,13 @@ class Sweeps(ProgramTest):
                 done = subprocess.run([self.program, "sweep", "sweep.json", "--dry-run", "--no-measure"], cwd=self.path,
                                       stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
             self.assertEqual(done.returncode, 3, done.stderr)
-        self.assertRegex(out, r"with 2 seeds of the baseline and 1 of a row, a difference of [\d.]+ standard deviations")
+        self.assertRegex(out, r"minimum detectable difference: [\d.]+ standard deviations across seeds "
+                              r"\(2 seeds of the baseline and 1 of a row, power")
         self.whole()
         def planned(*arguments):
             return self.attn("sweep", "sweep.json", "--dry-run", "--no-measure", *arguments).stdout
-        known = r": [\d.]+ PPL(, [\d.]+ BLEU)? by the finished runs, whose deviation has 1 degree of freedom"
+        known = (r", i\.e\. [\d.]+ PPL(, [\d.]+ BLEU)? at the standard deviation of the finished runs "
+                 r"\(1 degree of freedom\)")
         again = planned("--run", "whole")
         self.assertRegex(again, known)
         self.assertIn("(3 of the runs are finished)", again)
@@ -324,13 +370,13 @@ class Sweeps(ProgramTest):
             run = f"{name}-run"
             self.attn("sweep", f"{name}-sweep.json", "--run", run)
             former = (self.path / name / file).read_text()
-            self.assertNotIn("texts have changed", self.attn("report", run).stdout)
+            self.assertNotIn("data files have changed", self.attn("report", run).stdout)
             (self.path / name / file).write_text(former.replace("a", "o"))
             self.one_line("sweep", f"{name}-sweep.json", "--run", run, code=3,
-                          names=(f"base/seed-3 ({place})", "E/seed-3", "restore the texts", "delete"))
+                          names=(f"base/seed-3 ({place})", "E/seed-3", "restore the files", "delete"))
             # All of them used the same text, so the results are comparable.
             report = self.attn("report", run)
-            self.assertEqual(report.stdout.count("texts have changed since"), 1)
+            self.assertEqual(report.stdout.count("data files have changed since"), 1)
             self.assertEqual([row[2] for row in self.scores(run)], ["1", "1"])
             # One of them is retrained: the other one is omitted.
             shutil.rmtree(self.path / run / "E/seed-3")
@@ -571,7 +617,7 @@ class Sweeps(ProgramTest):
         self.write("namesake/base.json", dict(BASE, train=dict(BASE["train"], learning_rate=0.001)))
         self.write("namesake/sweep.json", SWEEP)
         self.one_line("sweep", "namesake/sweep.json", "--run", "whole", code=2,
-                      names=["whole: has the runs of the sweep sweep.json", "namesake/sweep.json", "--run"])
+                      names=["whole: contains runs of another sweep, sweep.json", "namesake/sweep.json", "--run"])
         self.assertEqual((self.path / "whole/sweep.json").read_bytes(), before)
 
     def test_a_sweep_or_a_row_given_as_a_run_is_an_error_that_names_one(self):

@@ -28,6 +28,15 @@ TEST_CASE("a misspelt word gets the nearest choice, another word the list of all
   CHECK(nearest("hedas", choices) == "heads");
   CHECK(nearest("layer", choices) == "layers");
   CHECK(nearest("zzzzzz", choices).empty());
+  // Neither its case nor its end matters; of a short word only one letter may differ.
+  const std::vector<std::string> names = {"adam", "adamw", "none", "convolution", "gelu"};
+  CHECK(nearest("adamW", names) == "adamw");
+  CHECK(nearest("conv", names) == "convolution");
+  CHECK(nearest("rope", names).empty());
+  CHECK(suggestion_of_all("glu", std::vector<std::string>{"relu", "gelu"}) ==
+        "; did you mean gelu? One of: relu, gelu");
+  CHECK(suggestion_of_all("tanh", std::vector<std::string>{"relu", "gelu"}) ==
+        "; one of: relu, gelu");
   CHECK(suggestion("d_modle", choices) == "; did you mean d_model?");
   CHECK(suggestion("zzzzzz", choices) == "; one of: heads, layers, d_model");
 }

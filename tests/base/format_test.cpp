@@ -15,6 +15,13 @@ TEST_CASE("formatted text is printf's, of any length") {
   CHECK(format("<%s>", longer.c_str()) == "<" + longer + ">");
 }
 
+TEST_CASE("counted things are in the singular or the plural") {
+  CHECK(counted(1, "line") == "1 line");
+  CHECK(counted(0, "line") == "0 lines");
+  CHECK(counted(1, "batch", "batches") == "1 batch");
+  CHECK(counted(2, "batch", "batches") == "2 batches");
+}
+
 TEST_CASE("significant digits without an exponent for large numbers") {
   CHECK(significant(17574.2, 4) == "17574");
   CHECK(significant(-17574.2, 3) == "-17574");

@@ -18,7 +18,7 @@ template <>
 struct attn::EnumNames<Norm> {
   static constexpr auto values =
       std::to_array<EnumName<Norm>>({{Norm::post, "post"}, {Norm::pre, "pre"}});
-  static constexpr auto former = std::to_array<EnumName<Norm>>({{Norm::pre, "before"}});
+  static constexpr auto deprecated = std::to_array<EnumName<Norm>>({{Norm::pre, "before"}});
 };
 template <>
 struct attn::EnumNames<Kind> {
@@ -260,7 +260,7 @@ TEST_CASE("every option is listed with path, type, value and meaning") {
   CHECK(docs[3].meaning == "a number");
 }
 
-TEST_CASE("a former word of an enum is read and not written") {
+TEST_CASE("a deprecated name of an enum value is read and not written") {
   const Outer config = read(R"({"norm": "before"})");
   CHECK(config.norm == Norm::pre);
   CHECK(write_config(config)["norm"] == "pre");

@@ -24,9 +24,9 @@ TEST_CASE("a number is the whole of its text") {
 }
 
 TEST_CASE("a number that its type cannot hold is none") {
-  const auto most = std::numeric_limits<int64_t>::max();
-  CHECK(parse_number<int64_t>(std::to_string(most)) == most);
-  CHECK_FALSE(parse_number<int64_t>(std::to_string(most) + "0"));
+  const auto max = std::numeric_limits<int64_t>::max();
+  CHECK(parse_number<int64_t>(std::to_string(max)) == max);
+  CHECK_FALSE(parse_number<int64_t>(std::to_string(max) + "0"));
   CHECK_FALSE(parse_number<int64_t>("9223372036854775808"));
   CHECK_FALSE(parse_number<double>("1e999"));
 }

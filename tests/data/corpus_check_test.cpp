@@ -66,7 +66,7 @@ TEST_CASE("lines across buffer boundaries are complete, very long ones are trunc
   std::string line;
   REQUIRE(reader.next(line));
   CHECK(reader.cut());
-  CHECK(line.size() == LineReader::most_bytes);
+  CHECK(line.size() == LineReader::max_bytes);
   REQUIRE(reader.next(line));
   CHECK_FALSE(reader.cut());
   CHECK(line == "short");
@@ -136,7 +136,7 @@ TEST_CASE("texts without a usable pair stop") {
 
 TEST_CASE("a line that is cut is overlong, even when the cut splits a character") {
   std::string wide = "x";
-  while (wide.size() <= LineReader::most_bytes) wide += "ü";
+  while (wide.size() <= LineReader::max_bytes) wide += "ü";
   const ParallelTexts texts("a\n" + wide + "\n", "a\nb\n");
   const CorpusReport report = texts.check();
   CHECK(report[PairProblem::overlong].count == 1);

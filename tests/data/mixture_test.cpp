@@ -50,7 +50,7 @@ TEST_CASE("a ratio that would repeat a text until the disk is full is an error")
 
 TEST_CASE("a line that is too long is dropped from a mixture as it is from a single text") {
   const testing::TemporaryDirectory folder;
-  const std::string longer(LineReader::most_bytes + 1, 'x');
+  const std::string longer(LineReader::max_bytes + 1, 'x');
   std::ofstream(folder / "main.a") << "one\n" << longer << "\nthree\n";
   std::ofstream(folder / "main.b") << "eins\nzwei\ndrei\n";
   std::ofstream(folder / "more.a") << "four\nfive\n";

@@ -34,8 +34,11 @@ TEST_CASE("a word list is read with and without counts and special tokens") {
 TEST_CASE("a broken word list is rejected with file and line") {
   CHECK_THROWS_WITH(parse_tokenizer("a\nb\na\n", "list"), contains("list:3: "));
   CHECK_THROWS_WITH(parse_tokenizer("a\n\nb\n", "list"), contains("list:2: "));
-  CHECK_THROWS_WITH(parse_tokenizer("a\ttwo\n", "list"), contains("'two' is not a count"));
-  CHECK_THROWS_WITH(parse_tokenizer("a b\n", "list"), contains("list:1: "));
+  CHECK_THROWS_WITH(
+      parse_tokenizer("a\ttwo\n", "list"),
+      contains("'two' is not a count; expected a list of words") && contains(".model, not .vocab"));
+  CHECK_THROWS_WITH(parse_tokenizer("a b\n", "list"),
+                    contains("list:1: ") && contains("expected a list of words"));
   CHECK_THROWS_WITH(parse_tokenizer("a\n\xff\n", "list"), contains("list:2: "));
   CHECK_THROWS_AS(parse_tokenizer("<unk>\n<s>\n</s>\n", "list"), DataError);
 }

@@ -13,7 +13,7 @@ namespace {
 
 AttentionReport small_report() {
   AttentionSentence sentence{
-      .source = {"a<b", "</s>"}, .target = {"<s>", "\"c\"", "d"}, .maps = {}};
+      .source = {{"a<b"}, {"</s>"}}, .target = {{"<s>"}, {"\"c\""}, {"d"}}, .maps = {}};
   sentence.maps = {{"encoder", 0, 1, {1.0F, 0.0F, 0.5F, 0.5F}},
                    {"cross", 0, 2, {1, 0, 0.25F, 0.75F, 0, 1, 0.5F, 0.5F, 0.75F, 0.25F, 1, 0}}};
   return {.title = "A & B", .about = "about", .sentences = {sentence}};
@@ -57,10 +57,31 @@ TEST_CASE("every colour of the attention page is one of the page's style") {
 
 TEST_CASE("tokens cannot end the script of the attention page") {
   AttentionReport report = small_report();
-  report.sentences[0].source[0] = "</script><b>\n";
+  report.sentences[0].source[0].label = "</script><b>\n";
   const std::string page = attention_page(report);
   CHECK(page.find("</script><b>") == std::string::npos);
   CHECK_THAT(page, contains("\\u003c/script\\u003e\\u003cb\\u003e\\u000a"));
+}
+
+TEST_CASE("the attention page shows unknown words, and in a tooltip what the model reads") {
+  AttentionReport report = small_report();
+  report.sentences[0].source[0] = {.label = "Wunder", .piece = "<unk:Cap>"};
+  const std::string page = attention_page(report);
+  CHECK_THAT(page, contains("<text class=\"unknown\""));
+  CHECK_THAT(page, contains(">Wunder<title>Wunder: unknown to the model, which reads "
+                            "&lt;unk:Cap&gt;</title>"));
+  CHECK_THAT(page, contains("\"source\":[\"Wunder\",\"\\u003c/s\\u003e\"]"));
+  CHECK_THAT(page, contains("\"source_pieces\":[\"\\u003cunk:Cap\\u003e\",\"\"]"));
+  CHECK_THAT(attention_json(report), contains("\"right_text\":[\"Wunder\","));
+}
+
+TEST_CASE("labels that are too wide for the static figure are shortened, with the whole text") {
+  AttentionReport report = small_report();
+  const std::string word = "Donaudampfschifffahrtsgesellschaftskapitänswitwe";
+  report.sentences[0].source[0].label = word;
+  const std::string page = attention_page(report);
+  CHECK_THAT(page, contains(">Donaudampf") && contains("…<title>" + word + "</title>"));
+  CHECK(page.find(">" + word + "</text>") == std::string::npos);
 }
 
 TEST_CASE("attention JSON has bertviz's axes: layer, head, query, key") {

@@ -120,17 +120,17 @@ TEST_CASE("with Holm's correction 5 % of tables without a difference have a sign
   }
 }
 
-TEST_CASE("the summary names rows that vary more between seeds than the others") {
+TEST_CASE("the summary names high-variance rows") {
   auto results = sweep({row("base", 5, 25, {run(1, 5.0, 25), run(2, 5.1, 25), run(3, 4.9, 25)}),
                         row("x", 6, 24, {run(1, 5.1, 25), run(2, 5.2, 25), run(3, 5.0, 25)}),
                         row("y", 6, 24, {run(1, 6.0, 25), run(2, 6.1, 25), run(3, 6.2, 25)}),
                         row("wild", 6, 24, {run(1, 4.0, 25), run(2, 90.0, 25), run(3, 30.0, 25)})});
   const auto compared = compare(results);
-  CHECK(compared[3].differences[Metric::loss].unstable);
+  CHECK(compared[3].differences[Metric::loss].high_variance);
   CHECK(!compared[3].differences[Metric::loss].significant);
   CHECK(compared[2].differences[Metric::loss].significant);
   CHECK_THAT(summary(results, compared, kMetrics.front()),
-             contains(". Rows that vary more between seeds and are tested with their own variance: "
+             contains(". High-variance rows, tested with their own variance: "
                       "wild."));
 }
 
@@ -144,9 +144,9 @@ TEST_CASE("0.00 → 0.01 is not significant, whatever the p-value") {
   CHECK(!small.significant);
   CHECK(compared[2].differences[Metric::loss].significant);
   // Nor without any deviation, of which a test could know.
-  for (RunRecord& of_base : results.rows[0].runs) of_base.figures[Metric::loss] = 0.0;
-  for (RunRecord& of_row : results.rows[1].runs) of_row.figures[Metric::loss] = 0.5;
-  for (RunRecord& of_row : results.rows[2].runs) of_row.figures[Metric::loss] = 5.0;
+  for (RunRecord& of_base : results.rows[0].runs) of_base.scores[Metric::loss] = 0.0;
+  for (RunRecord& of_row : results.rows[1].runs) of_row.scores[Metric::loss] = 0.5;
+  for (RunRecord& of_row : results.rows[2].runs) of_row.scores[Metric::loss] = 5.0;
   compared = compare(results);
   CHECK(!compared[1].differences[Metric::loss].test);
   CHECK(!compared[1].differences[Metric::loss].significant);
@@ -195,7 +195,7 @@ TEST_CASE("a single lucky sentence does not make BLEU significant") {
   CHECK(!compare(results)[1].differences[Metric::bleu].significant);
 }
 
-TEST_CASE("the summary has the rank correlation and what the seeds can detect") {
+TEST_CASE("the summary has the rank correlation and the minimum detectable difference") {
   auto results =
       sweep({row("base", 5, 25, {run(1, 5.0, 25), run(2, 5.2, 25)}),
              row("a", 5.1, 24, {run(1, 5.3, 25)}), row("b", 5.2, 24, {run(1, 5.4, 25)}),
@@ -205,7 +205,7 @@ TEST_CASE("the summary has the rank correlation and what the seeds can detect") 
       summary(results, compared, kMetrics.front()),
       contains("Kendall's τ of the differences with the paper's: 1.00 (95 % interval 1.00 to "
                "1.00, p 0.083, n = 4)") &&
-          contains("The smallest difference that these seeds can detect is 2.83 PPL (median"));
+          contains("Minimum detectable difference: 2.83 PPL (median"));
   const Difference& first = compared[1].differences[Metric::loss];
   // One degree of freedom: noncentrality 16.334.
   CHECK(first.test->detectable == Approx(16.33400886992094 * std::sqrt(0.02 * 1.5)));
@@ -224,17 +224,17 @@ TEST_CASE("a row that only evaluates the base's runs differently is compared wit
   auto results = sweep({row("base", 0, 0, {run(1, 5, 20), run(2, 6, 30), run(3, 7, 25)}),
                         row("beam", 0, 0, {run(1, 5, 21), run(2, 6, 32), run(3, 7, 28)}),
                         row("heads", 0, 0, {run(1, 6, 20), run(2, 7, 33), run(3, 8, 22)})});
-  results.rows[1].same_training = 0;
+  results.rows[1].equivalent_row = 0;
   const auto compared = compare(results);
   const Difference& beam = compared[1].differences[Metric::bleu];
   CHECK(*beam.ours == Approx(2.0));
-  CHECK(beam.test->degrees == 2);
+  CHECK(beam.test->degrees_of_freedom == 2);
   CHECK(beam.test->p_value == Approx(0.07417990022744853));
   CHECK(!compared[1].differences[Metric::loss].test);  // of the same weights
   // Two degrees of freedom of the base and two of heads: beam's are the base's.
-  CHECK(compared[2].differences[Metric::bleu].test->degrees == 4);
+  CHECK(compared[2].differences[Metric::bleu].test->degrees_of_freedom == 4);
   results.rows[1].runs.pop_back();  // seeds of its own
-  CHECK(compare(results)[1].differences[Metric::bleu].test->degrees == 4);
+  CHECK(compare(results)[1].differences[Metric::bleu].test->degrees_of_freedom == 4);
 }
 
 TEST_CASE("BLEU's differences are tested over sentences, and over seeds where there are several") {

@@ -46,6 +46,21 @@ TEST_CASE("a forest plot has every row with its words, difference and hover text
   }
 }
 
+TEST_CASE("long names leave a gap before the words, and keep their ends") {
+  Forest forest = forest_of({1, 2});
+  forest.rows[0].name = "hd.heads=1.dropout=0.3";
+  forest.rows[1].name = "a_grid.learning_rate=0.001.label_smoothing=0.05";
+  const std::string narrow = narrow_forest(forest, forest.panels[0]);
+  CHECK_THAT(narrow, contains(">hd.heads=1.dropout=0.3<") && contains("…=0.05<"));
+  // In bold DejaVu Sans of 12 pixels, one of the widest fonts, the first name has 174 pixels.
+  const size_t at = narrow.find("class=\"words\"");
+  REQUIRE(at != std::string::npos);
+  const std::string element = narrow.substr(narrow.rfind('<', at), 100);
+  const double words = std::stod(testing::attributes(element, "x").at(0));
+  CHECK(words > 178);
+  CHECK_THAT(wide_forest(forest), contains("…=0.05<"));
+}
+
 TEST_CASE("better is to the right, whether higher or lower") {
   Forest forest = forest_of({-1, 0, 2});
   auto xs = points_of(wide_forest(forest));

@@ -39,7 +39,7 @@ SweepResults two_rows() {
 
 }  // namespace
 
-TEST_CASE("a page begins with the answer and the differences, then the table and curves") {
+TEST_CASE("a page begins with the summary and the differences, then the table and curves") {
   SweepResults results = two_rows();
   results.rows[1].about = "one head";
   const std::string page = page_of(results);
@@ -104,11 +104,11 @@ TEST_CASE("single seeds have no bands, and no test over seeds") {
   CHECK(page.find("class=\"interval\" style") == std::string::npos);
 }
 
-TEST_CASE("without figures of the paper the page shows what the seeds can detect") {
+TEST_CASE("without results in the paper the page shows the minimum detectable differences") {
   SweepResults results = two_rows();
   for (RowRecord& record : results.rows) record = without_paper(std::move(record));
   const std::string page = page_of(results);
-  CHECK_THAT(page, contains("These seeds can detect differences of"));
+  CHECK_THAT(page, contains("Minimum detectable difference"));
   CHECK(page.find("class=\"paper\"") == std::string::npos);
   CHECK(page.find("paper&#39;s") == std::string::npos);
 }
@@ -140,8 +140,8 @@ TEST_CASE("the best TER is the lowest") {
   const auto scored = [](const char* name, double ter) {
     RowRecord record = row(name, 5, 25, {run(1, 5, 25), run(2, 5, 25), run(3, 5, 25)});
     for (RunRecord& one : record.runs) {
-      one.figures = {};
-      one.figures[Metric::ter] = ter + 0.1 * static_cast<double>(one.seed);
+      one.scores = {};
+      one.scores[Metric::ter] = ter + 0.1 * static_cast<double>(one.seed);
     }
     return record;
   };
@@ -161,7 +161,7 @@ TEST_CASE("one row has its scores and its learning curve, and no differences") {
   CHECK(page.find("class=\"forest\"") == std::string::npos);
   CHECK(count_of(page, "<h3>") == 1);
   results.rows[0].runs.clear();
-  CHECK_THAT(page_of(results), contains("No result yet.") && contains("1 row has not been run."));
+  CHECK_THAT(page_of(results), contains("No result yet.") && contains(">1 row has not been run.<"));
 }
 
 TEST_CASE("failed and unfinished rows are on the page with their states") {
@@ -169,7 +169,7 @@ TEST_CASE("failed and unfinished rows are on the page with their states") {
   RunRecord failed = run(1, 0, 0), running = run(1, 0, 0);
   for (RunRecord* record : {&failed, &running}) {
     record->state = RunState::unfinished;
-    record->figures = {};
+    record->scores = {};
     record->curve = {{100, 50.0}, {200, NAN}, {300, INFINITY}};
   }
   failed.state = RunState::failed;
@@ -179,30 +179,54 @@ TEST_CASE("failed and unfinished rows are on the page with their states") {
   results.rows.push_back(row("A3", 5, 25, {running}));
   results.rows.push_back(row("A4", 5, 25, {}));
   const std::string page = page_of(results);
-  CHECK_THAT(page, contains("Of 8 runs, 1 has failed, 1 is unfinished. 1 row has not been run."));
+  CHECK_THAT(page,
+             contains(">6 of 8 runs finished: 1 failed, 1 unfinished. 1 row has not been run.<"));
   for (const char* part : {">failed<", ">unfinished<", ">not run<", "seed 1 failed at step 300"}) {
     CHECK_THAT(page, contains(part));
   }
 }
 
-TEST_CASE("the answer says of each metric which of its rows differ") {
+TEST_CASE("seeds that were planned but not run are counted at the top and named in the table") {
+  SweepResults results = two_rows();
+  CHECK(page_of(results).find("runs finished") == std::string::npos);
+  CHECK(markdown_report(results, compare(results)).find("runs finished") == std::string::npos);
+  results.rows[0].missing_seeds = {4};
+  results.rows[1].missing_seeds = {4, 5, 6, 7};
+  results.rows.push_back(row("A2", 5, 25, {}));
+  results.rows[2].missing_seeds = {1, 2};
+  const std::string state = "6 of 13 runs finished: 7 not run. 1 row has not been run.";
+  CHECK_THAT(page_of(results), contains("<p class=\"progress\">" + state) &&
+                                   contains(">seed 4 not run<") &&
+                                   contains(">4 of 7 seeds not run<") && contains(">not run<"));
+  CHECK_THAT(markdown_report(results, compare(results)),
+             contains("# a sweep\n\n" + state + "\n\n| row"));
+  results.rows[1].missing_seeds = {4, 6};
+  results.rows[1].runs[0].state = RunState::unfinished;
+  results.rows[1].runs[0].status = "at step 3 of 8";
+  const Table table = results_table(results, compare(results));
+  CHECK(table.columns.back().key == "state");
+  CHECK(table.rows[1].back() == "seed 1 at step 3 of 8, seeds 4, 6 not run");
+  for (const auto& cells : table.rows) CHECK(cells.size() == table.columns.size());
+}
+
+TEST_CASE("the summary says of each metric which of its rows differ") {
   // BLEU of one row, perplexity of two, of which the other one differs.
   SweepResults results = two_rows();
   results.rows[1].runs = results.rows[0].runs;
   results.rows.push_back(results.rows[1]);
   results.rows[2].name = "A2";
   for (RunRecord& record : results.rows[2].runs) {
-    *record.figures[Metric::loss] += 1;
-    record.figures[Metric::bleu] = std::nullopt;
+    *record.scores[Metric::loss] += 1;
+    record.scores[Metric::bleu] = std::nullopt;
   }
   CHECK_THAT(page_of(results),
              contains("A1 does not differ significantly from base in BLEU (25.13 ± 0.15), and 1 of "
                       "the 2 rows differs in perplexity (5.05 ± 0.05)."));
 }
 
-TEST_CASE("the answer speaks of inconclusive rows where there are any") {
+TEST_CASE("the summary speaks of inconclusive rows where there are any") {
   SweepResults results = two_rows();
-  for (RunRecord& record : results.rows[1].runs) record.figures[Metric::bleu] = std::nullopt;
+  for (RunRecord& record : results.rows[1].runs) record.scores[Metric::bleu] = std::nullopt;
   const std::string page = page_of(results);
   CHECK_THAT(page, contains("The paper&#39;s sign holds for 1 of 1 in perplexity, and is reversed "
                             "for 0 of 1 in perplexity."));
@@ -211,8 +235,8 @@ TEST_CASE("the answer speaks of inconclusive rows where there are any") {
 
 TEST_CASE("scores that are not finite or identical do not spoil a page") {
   SweepResults results = two_rows();
-  results.rows[1].runs[0].figures[Metric::loss] = NAN;
-  results.rows[1].runs[1].figures[Metric::loss] = INFINITY;
+  results.rows[1].runs[0].scores[Metric::loss] = NAN;
+  results.rows[1].runs[1].scores[Metric::loss] = INFINITY;
   results.rows[1].runs[0].curve = {{100, NAN}, {200, -1.0}, {300, 0.0}};
   page_of(results);
   results = two_rows();
@@ -234,10 +258,23 @@ TEST_CASE("sixty rows are all in the plot and in the table, in panels of seven c
   const std::string page = page_of(results);
   for (const RowRecord& record : results.rows) {
     INFO(record.name);
-    CHECK_THAT(page, contains(">" + record.name + "</th>"));
+    const std::string value = record.name.substr(record.name.find('=') + 1);
+    CHECK_THAT(page, contains(record.name == value
+                                  ? ">base</span></th>"
+                                  : ">rate.<wbr>learning_rate=<wbr>" + value + "</span></th>"));
   }
   CHECK(count_of(page, "<g class=\"row\">") == 60 + 2 * 60);  // side by side; one by one
   CHECK_THAT(page, contains("(9 of 9)") && contains("BLEU against learning_rate"));
+}
+
+TEST_CASE("names of rows may break between options, not within values") {
+  SweepResults results = two_rows();
+  results.rows[1].name = "hd.heads=1.dropout=0.3";
+  const auto compared = compare(results);
+  const Table table = results_table(results, compared);
+  CHECK_THAT(to_html(table),
+             contains("<span>hd.<wbr>heads=<wbr>1.<wbr>dropout=<wbr>0.3</span></th>"));
+  CHECK(to_csv(table).find("wbr") == std::string::npos);
 }
 
 TEST_CASE("a table has the rows' meanings for the pointer, and lines between groups of columns") {

@@ -1,4 +1,4 @@
-// The smallest difference that planned seeds can detect.
+// The minimum detectable difference of planned seeds.
 #include <cmath>
 #include <optional>
 #include <vector>
@@ -55,9 +55,9 @@ TEST_CASE("more seeds or more rows detect smaller differences, and one seed a ro
   }
 }
 
-TEST_CASE("rows that evaluate the same trainings differently are planned as one") {
+TEST_CASE("rows that evaluate the same runs differently are planned as one") {
   const std::vector<int64_t> seeds = {3, 3, 3};
-  const std::vector<size_t> baselines = {0, 0, 0}, trainings = {0, 1, 0};
-  CHECK(planned_detectable_difference(seeds, baselines, trainings)->deviations >
+  const std::vector<size_t> baselines = {0, 0, 0}, first_equivalent = {0, 1, 0};
+  CHECK(planned_detectable_difference(seeds, baselines, first_equivalent)->deviations >
         planned_detectable_difference(seeds, baselines)->deviations);
 }

@@ -135,3 +135,23 @@ TEST_CASE("texts are cut off between characters") {
   CHECK(cut.size() % 2 == 1);  // two bytes each, and the ellipsis' three
   CHECK(fitted_text("words", 1, 12) == "…");
 }
+
+TEST_CASE("a row's name that is too wide keeps what differs within its grid") {
+  CHECK(fitted_name("heads=2.dropout=0.3", 300, 12) == "heads=2.dropout=0.3");
+  CHECK(fitted_name("heads=2.dropout=0.3", 140, 13.4) == "heads=2.dro…=0.3");
+  CHECK(fitted_name("heads=2.dropout=0.3 ↑ 70.0", 190, 13.4) == "heads=2.dro…=0.3 ↑ 70.0");
+  const std::string long_name = "learning_rate=0.001.warmup=200.smoothing=all";
+  const std::string cut = fitted_name(long_name, 260, 13.4);
+  CHECK_THAT(cut, contains("…=0.001.") && contains("…=200.") && contains("…=all"));
+  for (const double width : {90.0, 140.0, 200.0, 260.0}) {
+    for (const char* name :
+         {"heads=2.dropout=0.3", "a_long_name_without_any_option", "äöüäöüäöüäöüäöü",
+          "=====================", "hd.heads=1.dropout=0.3", "x.äöüäöüäöü=4"}) {
+      INFO(name << " " << width);
+      CHECK(text_width(fitted_name(name, width, 13.4), 13.4) <= width);
+    }
+  }
+  CHECK(fitted_name("ääääääääää", 60, 12) == "ää…ää");
+  CHECK_THAT(fitted_name("a_long_name_without_any_option_1", 120, 12),
+             Catch::Matchers::EndsWith("_1"));
+}

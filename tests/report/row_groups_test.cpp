@@ -84,7 +84,7 @@ TEST_CASE("rows with a group in the sweep file are shown together, in its order"
 
 TEST_CASE("many rows of their own make one group") {
   SweepResults results = sweep({changed("base", {})});
-  for (size_t k = 0; k <= kMostGroups; ++k) {
+  for (size_t k = 0; k <= kMaxGroups; ++k) {
     std::string name = "row_";
     name += std::to_string(k);
     std::string path = "model.option_";
@@ -93,7 +93,7 @@ TEST_CASE("many rows of their own make one group") {
   }
   const auto groups = row_groups(results);
   REQUIRE(groups.size() == 1);
-  CHECK(groups[0].rows.size() == kMostGroups + 1);
+  CHECK(groups[0].rows.size() == kMaxGroups + 1);
   CHECK(groups[0].options.ends_with("…"));
 }
 

@@ -63,7 +63,7 @@ TEST_CASE("power and the smallest detectable difference are SciPy's") {
   for (const Json& one : cases("detectable")) {
     INFO(one.dump());
     const double degrees = one["degrees"].get<double>(), level = one["level"].get<double>();
-    CHECK(smallest_detectable_difference(2.0, degrees, level, one["power"].get<double>()) ==
+    CHECK(minimum_detectable_difference(2.0, degrees, level, one["power"].get<double>()) ==
           Approx(2.0 * one["difference"].get<double>()).epsilon(kIterative));
   }
   CHECK(t_test_power(0.0, 7) == Approx(kSignificance).margin(kExact));

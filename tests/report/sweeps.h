@@ -15,8 +15,8 @@ inline RunRecord run(int64_t seed, double ppl, double bleu) {
   record.name = "row/seed-" + std::to_string(seed);
   record.seed = seed;
   record.state = RunState::finished;
-  record.figures[Metric::loss] = ppl;
-  record.figures[Metric::bleu] = bleu;
+  record.scores[Metric::loss] = ppl;
+  record.scores[Metric::bleu] = bleu;
   record.parameters = 1'000'000;
   record.seconds = 60;
   record.flops = 6e12;
@@ -29,8 +29,8 @@ inline RowRecord row(const std::string& name, double paper_ppl, double paper_ble
                      std::vector<RunRecord> runs) {
   RowRecord out;
   out.name = name;
-  out.paper.figures[Metric::loss] = paper_ppl;
-  out.paper.figures[Metric::bleu] = paper_bleu;
+  out.paper.scores[Metric::loss] = paper_ppl;
+  out.paper.scores[Metric::bleu] = paper_bleu;
   out.values = {{"model.heads", "8"}, {"model.d_k", "64"}, {"model.position", "\"sinusoidal\""}};
   out.runs = std::move(runs);
   return out;

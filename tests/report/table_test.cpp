@@ -46,10 +46,10 @@ TEST_CASE("a sweep of parsers shows F1, without the paper's columns") {
                         row("x", 0, 0, {run(1, 5, 0)}), row("y", 0, 0, {run(1, 5, 0)})});
   results.evaluators[Metric::bleu].clear();
   results.evaluators[Metric::parse] = "dev";
-  results.rows[0].runs[0].figures[Metric::parse] = 80.0;
-  results.rows[0].runs[1].figures[Metric::parse] = 80.6;
-  results.rows[1].runs[0].figures[Metric::parse] = 95.0;
-  results.rows[2].runs[0].figures[Metric::parse] = 85.0;
+  results.rows[0].runs[0].scores[Metric::parse] = 80.0;
+  results.rows[0].runs[1].scores[Metric::parse] = 80.6;
+  results.rows[1].runs[0].scores[Metric::parse] = 95.0;
+  results.rows[2].runs[0].scores[Metric::parse] = 85.0;
   for (RowRecord& one : results.rows) one.paper = {};
   const auto compared = compare(results);
   CHECK(compared[0].means[Metric::parse]->mean == Approx(80.3));
@@ -70,8 +70,8 @@ TEST_CASE("chrF has a column next to BLEU, with significance over seeds") {
   for (RowRecord& one : results.rows) one.paper = {};
   results.evaluators[Metric::chrf] = "test_chrf";
   for (size_t i = 0; i < 2; ++i) {
-    results.rows[0].runs[i].figures[Metric::chrf] = 50.0 + 0.1 * static_cast<double>(i);
-    results.rows[1].runs[i].figures[Metric::chrf] = 60.0 + 0.1 * static_cast<double>(i);
+    results.rows[0].runs[i].scores[Metric::chrf] = 50.0 + 0.1 * static_cast<double>(i);
+    results.rows[1].runs[i].scores[Metric::chrf] = 60.0 + 0.1 * static_cast<double>(i);
   }
   const auto compared = compare(results);
   CHECK(compared[1].differences[Metric::chrf].significant);
@@ -86,11 +86,11 @@ TEST_CASE("each metric has the paper's columns where the paper has a figure") {
   results.evaluators[Metric::bleu].clear();
   results.evaluators[Metric::parse] = "dev";
   for (RowRecord& one : results.rows) one.paper = {};
-  results.rows[0].runs[0].figures[Metric::parse] = 90.0;
-  results.rows[0].runs[1].figures[Metric::parse] = 90.1;
-  results.rows[1].runs[0].figures[Metric::parse] = 95.0;
-  results.rows[0].paper.figures[Metric::parse] = 91.3;
-  results.rows[1].paper.figures[Metric::parse] = 92.7;
+  results.rows[0].runs[0].scores[Metric::parse] = 90.0;
+  results.rows[0].runs[1].scores[Metric::parse] = 90.1;
+  results.rows[1].runs[0].scores[Metric::parse] = 95.0;
+  results.rows[0].paper.scores[Metric::parse] = 91.3;
+  results.rows[1].paper.scores[Metric::parse] = 92.7;
   const auto compared = compare(results);
   CHECK(*compared[1].differences[Metric::parse].paper == Approx(1.4));
   CHECK(compared[1].differences[Metric::parse].verdict == Verdict::agrees);
@@ -108,16 +108,17 @@ TEST_CASE("pages show intervals and p-values, CSV all statistics in full precisi
   for (const auto& cells : table.rows) CHECK(cells.size() == table.columns.size());
   const std::string markdown = to_markdown(table), html = to_html(table), csv = to_csv(table);
   for (const std::string& page : {markdown, html}) {
-    CHECK_THAT(page, contains("95 % interval") && contains("p, Holm") && contains("p, seeds") &&
-                         contains("p, sentences and seeds") && contains("p, Welch"));
+    CHECK_THAT(page, contains("95 % interval") && contains("p (Holm)") && contains("p (t test)") &&
+                         contains("p (bootstrap over sentences and seeds)") &&
+                         contains("p (Welch)"));
     CHECK_THAT(page, contains("[+0.67, +1.26]"));
     CHECK(page.find("_detectable") == std::string::npos);
     CHECK(page.find("0.96666") == std::string::npos);
   }
   CHECK_THAT(csv,
              contains("ppl_detectable") && contains("bleu_p_holm") && contains("bleu_joint_low"));
-  CHECK_THAT(csv,
-             contains("ppl_p_welch") && contains("ppl_unstable") && contains("0.96666666666666"));
+  CHECK_THAT(csv, contains("ppl_p_welch") && contains("ppl_high_variance") &&
+                      contains("0.96666666666666"));
   for (const char* typeset : {"[", "±", "−", "*"}) CHECK(csv.find(typeset) == std::string::npos);
   // One seed a row: nothing is tested over seeds.
   for (RowRecord& one : results.rows) one.runs.resize(1);
@@ -141,8 +142,8 @@ TEST_CASE("the table of costs has published FLOPs, also of systems that were not
   auto results = sweep({row("base", 5, 25, {run(1, 5, 25)}), row("A1", 5.3, 24, {})});
   const size_t own = cost_table(results).columns.size();
   results.rows[0].paper.flops = 3.3e18;
-  PublishedRecord system{"Deep-Att", {.figures = {}, .params_m = {}, .flops = 1.0e20}};
-  system.paper.figures[Metric::bleu] = 39.2;
+  PublishedRecord system{"Deep-Att", {.scores = {}, .params_m = {}, .flops = 1.0e20}};
+  system.paper.scores[Metric::bleu] = 39.2;
   results.published = {system};
   const Table table = cost_table(results);
   REQUIRE(table.columns.size() == own + 2);

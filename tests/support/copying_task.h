@@ -1,4 +1,4 @@
-// A training small enough for tests: a tiny Transformer learns to copy sentences.
+// A training task small enough for tests: a tiny Transformer learns to copy sentences.
 #pragma once
 
 #include <memory>

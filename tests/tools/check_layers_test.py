@@ -54,7 +54,7 @@ class Layers(unittest.TestCase):
         self.assert_caught("tests/data/a_test.cpp:1",
                            {"tests/data/a_test.cpp": '#include "model/b.h"\n', "model/b.h": ""})
 
-    def test_a_room_includes_only_the_rooms_that_its_table_names(self):
+    def test_a_subfolder_includes_only_those_listed_for_it(self):
         self.assert_caught('eval/search/a.h:1: includes "eval/metrics/b.h"; of eval it may include eval/search',
                            {"eval/search/a.h": '#include "eval/metrics/b.h"\n', "eval/metrics/b.h": ""})
         self.assert_caught('app/experiment/a.h:1: includes "app/sweep/b.h"',
@@ -65,18 +65,18 @@ class Layers(unittest.TestCase):
                                         "data/parsing/a.h": '#include "data/b.h"\n', "data/b.h": "",
                                         "report/a.h": '#include "eval/metrics/b.h"\n'}), [])
 
-    def test_a_new_room_must_be_in_the_table(self):
-        self.assert_caught("train/new is in no table of rooms", {"train/new/a.h": ""})
+    def test_a_new_subfolder_must_be_listed(self):
+        self.assert_caught("train/new is not in SUBFOLDERS", {"train/new/a.h": ""})
 
-    def test_includes_form_no_circle(self):
-        self.assert_caught("train/a.h:1: a circle of includes: train/a > train/b > train/a",
+    def test_includes_form_no_cycle(self):
+        self.assert_caught("train/a.h:1: an include cycle: train/a > train/b > train/a",
                            {"train/a.h": '#include "train/b.h"\n', "train/b.h": '#include "train/a.h"\n'})
-        self.assert_caught("a circle of includes: train/a > train/b > train/c > train/a",
+        self.assert_caught("an include cycle: train/a > train/b > train/c > train/a",
                            {"train/a.h": '#include "train/b.h"\n', "train/b.h": '#include "train/c.h"\n',
                             "train/c.h": '#include "train/a.h"\n'})
 
     def test_a_header_and_its_source_are_one_unit(self):
-        self.assert_caught("train/a.cpp:2: a circle of includes: train/a > train/b > train/a",
+        self.assert_caught("train/a.cpp:2: an include cycle: train/a > train/b > train/a",
                            {"train/a.h": "", "train/a.cpp": '#include "train/a.h"\n#include "train/b.h"\n',
                             "train/b.h": '#include "train/a.h"\n'})
         self.assertEqual(self.problems({"train/a.h": "", "train/make_a.cpp": '#include "train/a.h"\n#include "train/b.h"\n',

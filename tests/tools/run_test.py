@@ -20,7 +20,7 @@ TOOLS = """awk basename bash cat chmod cksum cp cut date dirname env flock grep 
            rm sed sh sleep sort tail touch tr uname""".split()
 LIBRARIES = ("libtorch.so", "libtorch_cpu.so", "libc10.so")
 
-# Each stand-in notes its call in $CALLS. CMake is the real one but for configuring.
+# Each stand-in notes its call in $CALLS. CMake is the real one except for configuring.
 FAKES = {
     "c++": "exit 0",
     "nvidia-smi": "exit 1",

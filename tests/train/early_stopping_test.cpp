@@ -1,5 +1,7 @@
 #include "train/early_stopping.h"
 
+#include <cmath>
+
 #include "tests/support/catch.h"
 
 using namespace attn;
@@ -32,6 +34,23 @@ TEST_CASE(
   CHECK(state.without_better == 0);
   CHECK(record_validation(state, 4.0, kLower, /*scheduled=*/false));
   CHECK(state.best_step == 12);
+}
+
+TEST_CASE("NaN is worse than any number, also as the first value") {
+  for (const bool lower : {true, false}) {
+    TrainState state;
+    state.step = 10;
+    CHECK(record_validation(state, NAN, lower));
+    state.step = 20;
+    CHECK_FALSE(record_validation(state, NAN, lower));
+    CHECK(state.without_better == 1);
+    state.step = 30;
+    CHECK(record_validation(state, 5.0, lower));
+    CHECK(state.best_step == 30);
+    state.step = 40;
+    CHECK_FALSE(record_validation(state, NAN, lower));
+    CHECK(state.best == 5.0);
+  }
 }
 
 TEST_CASE("of a metric where higher is better, only higher values are the best") {

@@ -49,7 +49,7 @@ TEST_CASE("errors of the training config name the option") {
   config.label_smoothing = 1.5;
   CHECK_THROWS_WITH(config.validate(), testing::contains("label_smoothing: 1.5"));
   config = {};
-  config.accumulate = kMostAccumulated;
+  config.accumulate = kMaxAccumulated;
   CHECK_NOTHROW(config.validate());
   ++config.accumulate;
   CHECK_THROWS_WITH(config.validate(), testing::contains("accumulate: 16777217"));

@@ -145,7 +145,7 @@ TEST_CASE("dropout by several threads repeats under its seed, on both attention 
   CHECK(max_difference(gradients[0], gradients[2]) > 1e-3);
 }
 
-TEST_CASE("no two batches of a training share a seed for dropout") {
+TEST_CASE("no two batches of a training run share a dropout seed") {
   std::set<uint64_t> seeds;
   size_t count = 0;
   const auto add = [&](int64_t step, int64_t batch) {

@@ -166,7 +166,7 @@ def read_options():
     if options.config and not options.invented:
         parser.error("--config has no text: add --invented CLASSES")
     if options.device == "cuda" and not torch.cuda.is_available():
-        parser.error("--device cuda: PyTorch finds no GPU (a CPU build, or no driver)")
+        parser.error("--device cuda: no GPU found (CPU-only PyTorch, or no driver)")
     return options
 
 

@@ -259,7 +259,7 @@ class Task:
         (self.folder / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
         return self.path(name)
 
-    def yaml(self, config):  # JSON is YAML, but for numbers such as 1e-09
+    def yaml(self, config):  # JSON is YAML, except for numbers such as 1e-09
         return self.write("config.yaml", [json.dumps(config)])
 
     def run(self, arguments):

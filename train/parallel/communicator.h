@@ -44,8 +44,8 @@ class Communicator {
   virtual int64_t size() const = 0;
   bool is_first() const { return rank() == 0; }
 
-  /// Sends to[r] to process r and receives its message into from[r], for all r, this process
-  /// included. The sizes must agree. Throws CommunicationError.
+  /// An all-to-all exchange: sends to[r] to process r and receives its message into from[r], for
+  /// all r, this process included. The sizes must agree. Throws CommunicationError.
   void exchange(std::span<const ConstBytes> to, std::span<const Bytes> from);
   /// The same with memory of this process's GPU. Requires reaches_device().
   void exchange_device(std::span<const ConstBytes> to, std::span<const Bytes> from);

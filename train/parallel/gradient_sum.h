@@ -19,8 +19,8 @@ class GradientSum {
   /// `wire`: the type in which gradients are sent.
   GradientSum(Communicator& world, int64_t floats, Precision wire);
 
-  /// Leaves the sum over all processes in this process's shard of `gradients`; its other shards
-  /// keep what they had.
+  /// Leaves the sum over all processes in this process's shard of `gradients`; the other shards of
+  /// the buffer are unchanged.
   void reduce(const torch::Tensor& gradients);
   /// Gives every process the reduced gradients of all shards. With bf16 on the wire they are
   /// rounded in the owner's buffer, too: all processes have the same.

@@ -18,9 +18,9 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int kData = 0, kBeat = 1;  // tags
 // MPI counts with int; longer messages are sent in pieces.
-constexpr size_t kLongestPiece = size_t{1} << 30;
+constexpr size_t kMaxPiece = size_t{1} << 30;
 // A longer pause between two looks means that this process was suspended itself.
-constexpr double kLongestLook = 1.0;
+constexpr double kMaxLook = 1.0;
 
 void check(int code) {
   if (code == MPI_SUCCESS) return;
@@ -135,8 +135,8 @@ class MpiCommunicator : public Communicator {
 
   void receive(Bytes bytes, int distance, Pending& pending) {
     const int peer = (rank_ + size_ - distance) % size_;
-    for (; !bytes.empty(); bytes = bytes.subspan(std::min(bytes.size(), kLongestPiece))) {
-      const auto count = static_cast<int>(std::min(bytes.size(), kLongestPiece));
+    for (; !bytes.empty(); bytes = bytes.subspan(std::min(bytes.size(), kMaxPiece))) {
+      const auto count = static_cast<int>(std::min(bytes.size(), kMaxPiece));
       pending.peers.push_back(peer);
       check(MPI_Irecv(bytes.data(), count, MPI_BYTE, peer, kData, comm_,
                       &pending.requests.emplace_back(MPI_REQUEST_NULL)));
@@ -145,8 +145,8 @@ class MpiCommunicator : public Communicator {
 
   void send(ConstBytes bytes, int distance, Pending& pending) {
     const int peer = (rank_ + distance) % size_;
-    for (; !bytes.empty(); bytes = bytes.subspan(std::min(bytes.size(), kLongestPiece))) {
-      const auto count = static_cast<int>(std::min(bytes.size(), kLongestPiece));
+    for (; !bytes.empty(); bytes = bytes.subspan(std::min(bytes.size(), kMaxPiece))) {
+      const auto count = static_cast<int>(std::min(bytes.size(), kMaxPiece));
       pending.peers.push_back(peer);
       check(MPI_Isend(bytes.data(), count, MPI_BYTE, peer, kData, comm_,
                       &pending.requests.emplace_back(MPI_REQUEST_NULL)));
@@ -176,15 +176,15 @@ class MpiCommunicator : public Communicator {
     for (size_t i = 0; i < pending.requests.size(); ++i) {
       if (pending.requests[i] != MPI_REQUEST_NULL) awaited[pending.peers[i]] = true;
     }
-    const double most = timeout();
+    const double limit = timeout();
     for (size_t peer = 0; peer < awaited.size(); ++peer) {
       if (!awaited[peer]) continue;
-      silent_[peer] += std::min(seconds, kLongestLook);
-      if (silent_[peer] > most) {
+      silent_[peer] += std::min(seconds, kMaxLook);
+      if (silent_[peer] > limit) {
         throw CommunicationError(format(
             "process %lld has not responded for %.0f s (runtime.timeout): it is hanging or was "
             "stopped; resume with --resume",
-            static_cast<long long>(peer), most));
+            static_cast<long long>(peer), limit));
       }
     }
   }

@@ -7,8 +7,8 @@
 namespace attn {
 
 /// Calls add(i, j), "part i += part j", for the pairwise tree ((p0 + p1) + (p2 + p3)) + …; the sum
-/// ends in part 0. The sums of 2^k consecutive parts are nodes of this tree: so it does not matter
-/// which of them were added by threads of one process and which by different processes.
+/// ends in part 0. The sums of 2^k consecutive parts are nodes of this tree, so it does not matter
+/// which parts were added by threads of one process and which by different processes.
 template <class Add>
 void tree_sum(int64_t parts, Add&& add) {
   for (int64_t stride = 1; stride < parts; stride *= 2) {

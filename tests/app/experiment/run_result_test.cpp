@@ -79,7 +79,16 @@ TEST_CASE("an evaluator's result at a step has the finite values of its record")
   CHECK(results.at("test") == expected);
 }
 
-TEST_CASE("a figure that is not finite is none") {
+TEST_CASE("a step that training cannot reach is none") {
+  const auto step = [](const char* record) { return step_of(parse_json(record, "t")); };
+  CHECK(step(R"({"step": 4})") == 4);
+  CHECK(step(R"({"step": 0})") == 0);
+  CHECK(step(R"({"kind": "eval"})") == 0);
+  CHECK(step(R"({"step": -3})") == 0);
+  CHECK(step(R"({"step": 18446744073709551615})") == 0);
+}
+
+TEST_CASE("a number that is not finite is none") {
   const Json record = parse_json(R"({"step": 4, "ppl": "Infinity", "name": "valid"})", "t");
   CHECK(number_at(record, "step") == 4.0);
   CHECK_FALSE(number_at(record, "ppl").has_value());

@@ -32,15 +32,16 @@ TEST_CASE("the planned seeds detect differences relative to the deviation of the
         {.seeds = 3});
   };
   const SweepPlan before = plan(4);
-  CHECK_THAT(planned_power(before, ""), contains("with 3 seeds of the baseline and 3 of a row") &&
-                                            !contains("by the finished runs"));
+  CHECK_THAT(
+      planned_power(before, ""),
+      contains("(3 seeds of the baseline and 3 of a row, power") && !contains("the finished runs"));
   for (const PlannedRun& run : before.runs) {
     const auto seed = static_cast<double>(run.experiment.seed);
     finish(run, run.row == 0 ? 5 + 0.1 * seed : 6 + 0.5 * seed);
   }
-  CHECK_THAT(planned_power(before, ""), contains("has 4 degrees of freedom"));
+  CHECK_THAT(planned_power(before, ""), contains("(4 degrees of freedom)"));
   // Runs of another config are not of this sweep's row.
-  CHECK_THAT(planned_power(plan(2), ""), contains("has 2 degrees of freedom"));
+  CHECK_THAT(planned_power(plan(2), ""), contains("(2 degrees of freedom)"));
 }
 
 TEST_CASE("a single row has nothing to detect") {

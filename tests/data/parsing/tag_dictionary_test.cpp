@@ -50,8 +50,8 @@ TEST_CASE("a written dictionary is read back") {
 }
 
 TEST_CASE("a broken dictionary is rejected with its line") {
-  for (const char* bad :
-       {"run", "run\t", "run\tNN", "run\tNN:0", "run\tNN:x", "\tNN:1", "run\t:3"}) {
+  for (const char* bad : {"run", "run\t", "run\tNN", "run\tNN:0", "run\tNN:x", "\tNN:1", "run\t:3",
+                          "run\tNN:9223372036854775807"}) {
     INFO(bad);
     CHECK_THROWS_WITH(parse_tag_dictionary(std::string("the\tDT:2\n") + bad + "\n", "t"),
                       contains("t:2"));
@@ -76,7 +76,7 @@ TEST_CASE("trees too long for a line teach no tags") {
   for (int i = 0; i < 220'000; ++i) words += "word ", symbols += " NN";
   std::ofstream(folder / "w") << words << "\na dog\n";
   std::ofstream(folder / "s") << symbols << " /NP\nNP DT NN /NP\n";
-  REQUIRE(symbols.size() < LineReader::most_bytes);
+  REQUIRE(symbols.size() < LineReader::max_bytes);
   const TagDictionary learnt = learn_tags(folder / "w", folder / "s", TreeForm::tags, {"NP"});
   CHECK(learnt.symbols("dog", 1) == Lines{"NN"});
   CHECK(learnt.symbols("word", 1).empty());

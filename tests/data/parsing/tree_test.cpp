@@ -76,6 +76,22 @@ TEST_CASE("empty constituents are read and written") {
   CHECK(tree_words(read_one("(S (NP) (VP (VB go)))")) == std::vector<std::string>{"go"});
 }
 
+TEST_CASE("in a treebank a tag whose word is missing is an error, an empty constituent is none") {
+  const TreeOptions options = {.drop_traces = true, .require_words = true};
+  for (const std::string tree :
+       {"(S (NP (NN )) (VP (VB b)))", "(S (NN\n) (VB b))", "( (S ( NN ) (VB b)) )", "(NN )"}) {
+    CAPTURE(tree);
+    CHECK_NOTHROW(parse_trees(tree, "text"));
+    CHECK_THROWS_WITH(parse_trees(tree, "text", options), contains("the tag 'NN' has no word"));
+  }
+  CHECK_THROWS_WITH(parse_trees("(S (VB a))\n(S (NN ))", "text", options), contains("text:2:4: "));
+  for (const std::string tree : {"( )", "()", "(S (NP) (VB b) )", "(S (NP (-NONE- *) ) (VB b) )",
+                                 "( (S ( VB b ) ) )", "( word)"}) {
+    CAPTURE(tree);
+    CHECK_NOTHROW(parse_trees(tree, "text", options));
+  }
+}
+
 TEST_CASE("odd tokens stay as they are") {
   for (const std::string tree : {"(-LRB- -LRB-)", "(PRP$ its)", "(`` ``)", "('' \")", "(: --)",
                                  "($ US$)", "(-NONE- *T*-1)", "(CD 1\\/2)",

@@ -98,6 +98,25 @@ TEST_CASE("trees become lines of words and of symbols") {
   CHECK(leaves == std::set<std::string>{"=NP", "NN", "PRP", "UH", "VBP"});
 }
 
+TEST_CASE("validation texts are checked without reading whole treebanks") {
+  const TemporaryDirectory folder;
+  const std::string trees = (folder / "valid.ptb").string();
+  write_text(trees, "\n(TOP (NN a))\n(TOP (NN ))\n");
+  CHECK_NOTHROW(check_validation_text(parsing(trees), trees));
+  CHECK_THROWS_WITH(check_treebank(trees, tree_options(parsing(trees))),
+                    contains(trees + ":3:6: the tag 'NN' has no word"));
+  write_text(trees, "A plain text.\n");
+  CHECK_THROWS_WITH(check_validation_text(parsing(trees), trees), contains(trees + ":1:1: 'A'"));
+  DataConfig pairs{.source = "en", .target = "de"};
+  write_text(folder / "v.en", "a\nb\nc\n");
+  write_text(folder / "v.de", "a\nb\n");
+  const std::string valid = (folder / "v").string();
+  CHECK_THROWS_WITH(check_validation_text(pairs, valid),
+                    contains("v.en' has 3 lines") && contains("v.de' has 2"));
+  write_text(folder / "v.de", "a\nb\nc");
+  CHECK_NOTHROW(check_validation_text(pairs, valid));
+}
+
 TEST_CASE("the same trees are found again, other trees or another form are not") {
   TemporaryDirectory folder;
   write_text(folder / "train.ptb", many("a", 3));

@@ -233,6 +233,8 @@ TEST_CASE("gold trees may span several lines, and errors have their position") {
         100);
   CHECK_THROWS_WITH(gold_parses(Lines{gold_tree, "(S (NP"}, "gold"), contains("gold:2:1"));
   CHECK_THROWS_AS(gold_parses(Lines{gold_tree, "(S))"}, "gold"), DataError);
+  CHECK_THROWS_WITH(gold_parses(Lines{gold_tree, "(S (NN ) (VB b))"}, "gold"),
+                    contains("gold:2:4: the tag 'NN' has no word"));
 }
 
 TEST_CASE("parameter files are read strictly") {

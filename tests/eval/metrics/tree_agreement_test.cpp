@@ -30,10 +30,10 @@ TEST_CASE("the F1 of two trees counts labelled brackets, whatever the tags") {
 TEST_CASE("parses agree if they are equal, or close enough to the first one") {
   CHECK(parses_agree(trees({kRight, kRight, kRight}), {}));
   CHECK_FALSE(parses_agree(trees({kRight, kRight, kOtherTag}), {}));
-  CHECK(parses_agree(trees({kRight, kOtherTag}), {.least_f1 = 100.0}));
-  CHECK_FALSE(parses_agree(trees({kRight, kFlat}), {.least_f1 = 80.1}));
-  CHECK(parses_agree(trees({kRight, kFlat}), {.least_f1 = 79.9}));
-  CHECK_FALSE(parses_agree(trees({kRight, kRight}), {.least_words = 4}));
-  CHECK_FALSE(parses_agree(trees({kRight, kRight}), {.most_words = 2}));
+  CHECK(parses_agree(trees({kRight, kOtherTag}), {.min_f1 = 100.0}));
+  CHECK_FALSE(parses_agree(trees({kRight, kFlat}), {.min_f1 = 80.1}));
+  CHECK(parses_agree(trees({kRight, kFlat}), {.min_f1 = 79.9}));
+  CHECK_FALSE(parses_agree(trees({kRight, kRight}), {.min_words = 4}));
+  CHECK_FALSE(parses_agree(trees({kRight, kRight}), {.max_words = 2}));
   CHECK_THROWS_AS(parses_agree(trees({kRight, "(TOP (NN a))"}), {}), DataError);
 }

@@ -258,7 +258,7 @@ TEST_CASE("an error in one thread's search reaches the caller") {
   CHECK_THROWS_WITH(batched_search(*searched, word_tokenizers(), sources,
                                    {.search = search(StepPath::packed),
                                     .inference = searched->inference({}),
-                                    .least_limits = {},
+                                    .min_limits = {},
                                     .constraint = broken}),
                     "no constraint");
 }

@@ -124,9 +124,26 @@ TEST_CASE("an ensemble has the smallest of its members' limits and one vocabular
   Translator translator(all, word_tokenizers(), search(EnsembleMean::probability));
   CHECK(translator.translate(long_line).size() == 1);
   CHECK(translator.cut_lines() == 1);
+  CHECK(translator.first_cut_line() == 1);
   const auto other = make_model(testing::small_model(), {30, 30});
   CHECK_THROWS(Ensemble({unlimited.get(), other.get()}, EnsembleMean::probability));
   CHECK_THROWS(Ensemble({}, EnsembleMean::probability));
+}
+
+TEST_CASE("translations that end at the length limit are counted, missing and blank ones are not") {
+  const auto model = transformer(4);
+  for (const int64_t extra : {0, 10}) {
+    SearchConfig config = search(EnsembleMean::probability);
+    config.beam = 1;
+    config.nbest = 1;
+    config.extra_length = extra;
+    Translator translator(Ensemble(*model), word_tokenizers(), config);
+    int64_t unfinished = 0;
+    for (const auto& nbest : translator.translate(lines)) unfinished += !nbest.front().finished;
+    CHECK(translator.unfinished() == unfinished);
+    CHECK(unfinished < std::ssize(lines));
+    CHECK(translator.lines() == std::ssize(lines));
+  }
 }
 
 TEST_CASE("forced log-probabilities do not depend on the batch and are distributions") {

@@ -182,7 +182,7 @@ TEST_CASE("no constituent is opened if the length limit leaves no room") {
   const auto tokenizer = symbols(kTags);
   const int32_t open = 3;
   REQUIRE(tokenizer->piece(open) == "S");
-  const auto run = TreeConstraint::most_opened;
+  const auto run = TreeConstraint::max_opened;
   const Stubborn model(open, tokenizer->size());
   const auto found = constrained(model, *tokenizer, TreeForm::tags, {1},
                                  {.beam = 1, .alpha = 0.0, .extra_length = 300});

@@ -141,7 +141,7 @@ TEST_CASE("forms without tags have no vote on the tag") {
 
 TEST_CASE("a very long sentence has its likeliest tree, with its expected F1") {
   std::string words;
-  for (int i = 0; i <= kMostFusedWords; ++i) words += " (NN w)";
+  for (int i = 0; i <= kMaxFusedWords; ++i) words += " (NN w)";
   const std::vector<Tree> trees = {tree_of(("(S" + words + ")").c_str()),
                                    tree_of(("(NP" + words + ")").c_str())};
   const std::vector<double> probabilities = {0.25, 0.75};

@@ -1,7 +1,8 @@
-#include "report/answer.h"
+#include "report/summary.h"
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "base/format.h"
 #include "report/row_groups.h"
@@ -11,8 +12,8 @@
 namespace attn {
 namespace {
 
-constexpr size_t kMostNames = 4;
-constexpr double kMostWords = 30.0;  // em, about 50 characters
+constexpr size_t kMaxNames = 4;
+constexpr double kMaxWords = 30.0;  // em, about 50 characters
 
 std::string count_of(size_t count, const char* one, const char* several) {
   return std::to_string(count) + " " + (count == 1 ? one : several);
@@ -57,7 +58,7 @@ std::vector<Compared> compared_metrics(const SweepResults& results,
 // "C5 (twice d_model, +1.20)".
 std::string named(const SweepResults& results, std::span<const RowComparison> comparisons,
                   const MetricFacts& facts, size_t row) {
-  const std::string words = fitted_text(row_words(results.rows[row]), kMostWords, 1.0);
+  const std::string words = fitted_text(row_words(results.rows[row]), kMaxWords, 1.0);
   return results.rows[row].name + " (" + (words.empty() ? words : words + ", ") +
          signed_number(*comparisons[row].differences[facts.metric].ours, kScoreDecimals) + ")";
 }
@@ -65,10 +66,10 @@ std::string named(const SweepResults& results, std::span<const RowComparison> co
 // " (A1, A2, B1, C1 …)"; empty without rows.
 std::string listed(const SweepResults& results, const std::vector<size_t>& rows) {
   std::string text;
-  for (size_t i = 0; i < rows.size() && i < kMostNames; ++i) {
+  for (size_t i = 0; i < rows.size() && i < kMaxNames; ++i) {
     text += (i == 0 ? " (" : ", ") + results.rows[rows[i]].name;
   }
-  if (rows.size() > kMostNames) text += " …";
+  if (rows.size() > kMaxNames) text += " …";
   return text.empty() ? "" : text + ")";
 }
 
@@ -105,7 +106,7 @@ std::string how_many_differ(const SweepResults& results, const Compared& found) 
                 found.significant.size() == 1 ? "differs" : "differ");
 }
 
-// ", 10", of a second metric after how_many_differ: of the same rows, or said in full.
+// ", 10", for a second metric after how_many_differ: of the same rows, or in full.
 std::string how_many_more(const SweepResults& results, const Compared& first,
                           const Compared& second) {
   if (second.rows != first.rows) return ", and " + how_many_differ(results, second);
@@ -197,14 +198,18 @@ std::string against_the_paper(const SweepResults& results, const std::vector<Com
 std::string detectable_sentence(std::span<const RowComparison> comparisons,
                                 const std::vector<Compared>& metrics) {
   std::string text;
+  int count = 0;
   for (const Compared& found : metrics) {
     const auto difference = median_detectable(comparisons, found.facts.metric);
     if (!difference) continue;
-    text += text.empty() ? " These seeds can detect differences of " : " and ";
+    text += text.empty() ? "" : " and ";
     text += format("%.*f in %s", kScoreDecimals, *difference, found.facts.name);
+    ++count;
   }
-  return text.empty() ? " These runs do not allow a test over seeds."
-                      : text + " or more (power 0.8).";
+  if (count == 0) return " Too few seeds for a test across seeds.";
+  return (count == 1 ? " Minimum detectable difference (power 0.8): "
+                     : " Minimum detectable differences (power 0.8): ") +
+         text + ".";
 }
 
 }  // namespace
@@ -216,7 +221,8 @@ std::vector<MetricFacts> metrics_by_interest(const SweepResults& results) {
   return metrics;
 }
 
-std::string answer(const SweepResults& results, std::span<const RowComparison> comparisons) {
+std::string report_summary(const SweepResults& results,
+                           std::span<const RowComparison> comparisons) {
   if (comparisons.empty()) return "";
   const std::vector<Compared> metrics = compared_metrics(results, comparisons);
   if (!metrics.empty()) {
@@ -246,26 +252,28 @@ std::string missing_state(const RowRecord& row) {
 }
 
 std::string progress(const SweepResults& results) {
-  size_t runs = 0, failed = 0, unfinished = 0, none = 0;
+  size_t finished = 0, failed = 0, unfinished = 0, missing = 0, none = 0;
   for (const RowRecord& row : results.rows) {
     none += row.runs.empty();
+    missing += row.missing_seeds.size();
     for (const RunRecord& run : row.runs) {
-      ++runs;
-      if (run.is_finished()) continue;
-      ++(run.state == RunState::failed ? failed : unfinished);
+      ++(run.is_finished() ? finished : run.state == RunState::failed ? failed : unfinished);
     }
   }
-  std::vector<std::string> parts;
-  if (failed > 0) parts.push_back(count_of(failed, "has failed", "have failed"));
-  if (unfinished > 0) parts.push_back(count_of(unfinished, "is unfinished", "are unfinished"));
-  std::string text;
-  for (const std::string& part : parts) {
-    text += text.empty() ? format("Of %s, ", count_of(runs, "run", "runs").c_str()) : ", ";
-    text += part;
+  std::string others;
+  for (const auto& [count, state] :
+       {std::pair(failed, "failed"), {unfinished, "unfinished"}, {missing, "not run"}}) {
+    if (count > 0) others += format("%s%zu %s", others.empty() ? "" : ", ", count, state);
   }
-  if (!text.empty()) text += ". ";
-  if (none > 0) text += count_of(none, "row has", "rows have") + " not been run.";
-  return text;
+  std::string text;
+  if (!others.empty()) {
+    const size_t all = finished + failed + unfinished + missing;
+    text = format("%zu of %s finished: %s.", finished, count_of(all, "run", "runs").c_str(),
+                  others.c_str());
+  }
+  if (none == 0) return text;
+  if (!text.empty()) text += " ";
+  return text + count_of(none, "row has", "rows have") + " not been run.";
 }
 
 }  // namespace attn

@@ -1,0 +1,51 @@
+#include "base/new_file.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+#include "base/error.h"
+#include "base/file.h"
+
+namespace attn {
+
+NewFile::NewFile(std::filesystem::path path)
+    : path_(std::move(path)), temporary_(make_temporary_file(path_)) {
+  errno = 0;
+  stream_.open(temporary_, std::ios::binary | std::ios::trunc);
+  if (!stream_) fail(errno);
+}
+
+NewFile::~NewFile() {
+  std::error_code ignored;
+  std::filesystem::remove(temporary_, ignored);  // gone already after a commit
+}
+
+void NewFile::fail(int error) const {
+  throw DataError("cannot write '" + path_.string() +
+                  "': " + std::generic_category().message(error == 0 ? EIO : error));
+}
+
+void NewFile::check() {
+  // errno is that of the failed write unless another call has failed since, which is good enough
+  // for a message.
+  if (!stream_) fail(errno);
+}
+
+void NewFile::commit() {
+  stream_.flush();
+  check();
+  stream_.close();
+  check();
+  const int file = ::open(temporary_.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) fail(errno);
+  const int error = ::fsync(file) == 0 ? 0 : errno;
+  ::close(file);
+  if (error != 0 && error != EINVAL) fail(error);  // EINVAL: nothing to sync here
+  commit_file(temporary_, path_);
+}
+
+}  // namespace attn
