@@ -64,8 +64,9 @@ class Decoding(ProgramTest):
             self.assertEqual(len(found["tokens"]), len(found["token_log_probs"]))
             same += math.isclose(found["log_prob"], float(row[2]), abs_tol=1e-3)
         self.assertGreater(same, len(rows) * 0.8)  # others end at the limit, or are segmented otherwise
-        self.one_line("logprob", "one", "--source", "corpus/test.en", "--target", "corpus/valid.de.short", code=3,
-                      names=["corpus/valid.de.short", "source and target must match line by line"])
+        self.write("short.de", "ein\n")
+        self.one_line("logprob", "one", "--source", "corpus/test.en", "--target", "short.de", code=3,
+                      names=["short.de", "source and target must match line by line"])
 
     def test_a_file_of_another_kind_is_an_error_that_says_which_is_expected(self):
         self.one_line("vocab", "one/config.json", code=3, names=["one/config.json:2", "expected a list of words"])
@@ -73,7 +74,7 @@ class Decoding(ProgramTest):
         self.one_line("train", str(weights), code=2, names=["model.safetensors: not JSON; expected a config"])
 
     def test_translations_cut_at_the_length_limit_are_counted(self):
-        said = self.attn("translate", "one", "--input", "corpus/test.en", "--beam", "1", "--set", "extra_length=0").stderr
+        said = self.attn("translate", "gru", "--input", "corpus/test.en", "--beam", "1", "--set", "extra_length=0").stderr
         lines = len((self.path / "corpus/test.en").read_text().splitlines())
         self.assertRegex(said, rf"\d+ of {lines} translations (was|were) cut at the length limit \(search.extra_length")
 

@@ -728,10 +728,12 @@ class EndToEnd(ProgramTest):
             begun = time.monotonic()
             self.one_line("translate", name, code=3, names=["model.safetensors", "parameters", "different config"])
             self.assertLess(time.monotonic() - begun, 30)
-        # Values that are not finite: the last 4 bytes of the last tensor.
+        # A changed value, the last 4 bytes of the last tensor; in a file without a checksum, one that is not finite.
         shutil.copytree(checkpoint, self.path / "nan")
         weights = self.path / "nan/model.safetensors"
         weights.write_bytes(weights.read_bytes()[:-4] + b"\x00\x00\xc0\x7f")
+        self.one_line("translate", "nan", code=3, names=["model.safetensors", "checksum"])
+        weights.write_bytes(weights.read_bytes().replace(b'"xxh64"', b'"other"'))
         self.one_line("translate", "nan", code=3, names=["model.safetensors", "non-finite"])
         # A pipe would be waited for, and a circle of links is an error of the file system.
         shutil.copytree(checkpoint, self.path / "pipe_run")
@@ -780,7 +782,7 @@ class EndToEnd(ProgramTest):
         self.attn("train", "small.json", "--run", "reported")
         report = self.attn("report", "reported").stdout
         for part in ("# reported", "Finished.", "| valid ", "| ppl ", "| test ", "| bleu ", "## Training cost",
-                     "attn --threads 1 train small.json --run reported", "commit"):
+                     "attn --threads 1 train reported/config.json --run runs/reported-again", "commit"):
             self.assertIn(part, report)
         self.assertEqual((self.path / "reported/report.md").read_text(), report)
         page = (self.path / "reported/report.html").read_text()

@@ -189,7 +189,7 @@ class Parse(ProgramTest):
         self.assertEqual([words_of(read_tree(row[3])) for row in rows], [*words, []])
         self.assertTrue(all(0 < float(row[1]) <= 100 for row in rows[:-1]))
         self.one_line("parse", "tags", "--set", "mbr=f1", "nbest=2", code=2, names=["nbest", "mbr=f1"], stdin=text)
-        self.one_line("parse", "tags", "--set", "mbr=chrf", code=2, names=["mbr", "data.task translation"], stdin=text)
+        self.one_line("parse", "tags", "--set", "mbr=chrf", code=2, names=["mbr", "data.task=translation"], stdin=text)
 
     def test_sampled_trees_have_equal_weights_in_the_fused_one(self):
         text = "".join(" ".join(words_of(read_tree(line))) + "\n"

@@ -63,7 +63,7 @@ class Sweeps(ProgramTest):
         for part in ("position none", "BLEU", "Signature", "commit", "±"):
             self.assertIn(part, report)
         page = (self.path / "whole/report.html").read_text()
-        for part in ("class=\"answer\"", "class=\"forest\"", "Learning curves", ">E</text>", "position none"):
+        for part in ("class=\"summary\"", "class=\"forest\"", "Learning curves", ">E</text>", "position none"):
             self.assertIn(part, page)
         self.assertNotIn("<script", page)
         result = json.loads((self.path / "whole/E/seed-3/result.json").read_text())
@@ -183,7 +183,7 @@ class Sweeps(ProgramTest):
         self.assertEqual((finished["base"], finished["last"]), ("1", "1"))
         self.assertIn("| bad", done.stdout)
         # Why it failed is kept: in its own log, beside it, in the table and below it.
-        self.assertRegex((self.path / "broken/bad/seed-3/log.txt").read_text(), r"\nfailed: 'corpus/uneven.*\n$")
+        self.assertRegex((self.path / "broken/bad/seed-3/log.txt").read_text(), r"(?m)^failed: 'corpus/uneven.*\n\Z")
         self.assertRegex((self.path / "broken/bad/seed-3.log").read_text(), r"\nfailed: exit code 3: 'corpus/uneven.*\n$")
         report = self.attn("report", "broken").stdout
         self.assertIn("seed 3 failed before its first step", report)
