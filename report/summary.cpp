@@ -15,10 +15,6 @@ namespace {
 constexpr size_t kMaxNames = 4;
 constexpr double kMaxWords = 30.0;  // em, about 50 characters
 
-std::string count_of(size_t count, const char* one, const char* several) {
-  return std::to_string(count) + " " + (count == 1 ? one : several);
-}
-
 // Rows compared in a metric.
 struct Compared {
   MetricFacts facts;
@@ -148,7 +144,7 @@ std::string with_other_baselines(const SweepResults& results,
     const size_t count = found.differing.size();
     if (text.empty()) {
       text = format(" Of %s with another baseline, %zu %s significantly from it",
-                    count_of(found.others.size(), "row", "rows").c_str(), count,
+                    counted(std::ssize(found.others), "row").c_str(), count,
                     count == 1 ? "differs" : "differ");
     } else {
       text += format(", %zu", count);
@@ -268,12 +264,12 @@ std::string progress(const SweepResults& results) {
   std::string text;
   if (!others.empty()) {
     const size_t all = finished + failed + unfinished + missing;
-    text = format("%zu of %s finished: %s.", finished, count_of(all, "run", "runs").c_str(),
-                  others.c_str());
+    text = format("%zu of %s finished: %s.", finished,
+                  counted(static_cast<int64_t>(all), "run").c_str(), others.c_str());
   }
   if (none == 0) return text;
   if (!text.empty()) text += " ";
-  return text + count_of(none, "row has", "rows have") + " not been run.";
+  return text + counted(static_cast<int64_t>(none), "row has", "rows have") + " not been run.";
 }
 
 }  // namespace attn

@@ -96,8 +96,7 @@ bool same_bits(const Division& a, const Division& b, int64_t parameters) {
 }
 
 std::string text_of(const Division& division) {
-  const std::string threads =
-      std::to_string(division.threads) + (division.threads == 1 ? " thread" : " threads");
+  const std::string threads = counted(division.threads, "thread");
   return division.processes == 1 ? threads
                                  : std::to_string(division.processes) + " processes of " + threads;
 }

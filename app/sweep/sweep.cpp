@@ -15,6 +15,7 @@
 #include "app/sweep/status.h"
 #include "app/sweep/submission.h"
 #include "base/error.h"
+#include "base/format.h"
 
 namespace attn {
 namespace {
@@ -95,9 +96,8 @@ int sweep(const SweepOptions& options, const Context& context) {
   check_parameters(plan);
   if (!options.collection.empty()) {
     if (const int64_t taken = take_collected(plan, options.collection); taken > 0) {
-      std::cerr << taken
-                << (taken == 1 ? " finished run taken from " : " finished runs taken from ")
-                << options.collection.string() << "\n";
+      std::cerr << counted(taken, "finished run") << " taken from " << options.collection.string()
+                << "\n";
     }
   }
   check_unchanged(plan);
