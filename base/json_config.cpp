@@ -54,6 +54,29 @@ void remove_options_of_others(Json& object, const ConfigSchema::Tag& tag, const 
   for (const std::string& key : others) object.erase(key);
 }
 
+bool is_index(std::string_view text) {
+  return !text.empty() && text.size() < 7 &&
+         text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+// The parts of a path: eval, 0, beam of "eval[0].beam" and of "eval.0.beam".
+std::vector<std::string> parts_of(std::string_view path) {
+  std::vector<std::string> parts;
+  while (true) {
+    const size_t dot = path.find('.');
+    std::string_view part = path.substr(0, dot);
+    const size_t open = part.find('[');
+    if (open != std::string_view::npos && open > 0 && part.ends_with(']') &&
+        is_index(part.substr(open + 1, part.size() - open - 2))) {
+      parts.emplace_back(part.substr(0, open));
+      part = part.substr(open + 1, part.size() - open - 2);
+    }
+    parts.emplace_back(part);
+    if (dot == std::string_view::npos) return parts;
+    path.remove_prefix(dot + 1);
+  }
+}
+
 // "a", "a and b", "a, b and c".
 std::string and_list(const std::vector<std::string>& words) {
   std::string text;
@@ -109,35 +132,45 @@ void set_path(Json& json, std::string_view assignment, const ConfigSchema& schem
       Json::accept(value) ? parse_json(value, "--set " + std::string(assignment)) : Json(value);
   Json* at = &json;
   const ConfigSchema* at_schema = &schema;
-  std::string_view path = assignment.substr(0, equals);
-  while (true) {
-    const size_t dot = path.find('.');
-    const std::string key(path.substr(0, dot));
+  const std::vector<std::string> parts = parts_of(assignment.substr(0, equals));
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const std::string& key = parts[i];
+    const bool last = i + 1 == parts.size();
     if (at->is_array()) {
-      const bool number = !key.empty() && key.size() < 7 &&
-                          key.find_first_not_of("0123456789") == std::string::npos;
-      if (!number || std::stoul(key) >= at->size()) {
+      if (!is_index(key) || std::stoul(key) >= at->size()) {
         throw ConfigError("--set " + std::string(assignment) + ": \"" + key +
                           "\" is not an index of an array of " + std::to_string(at->size()));
       }
       at = &(*at)[std::stoul(key)];
-      if (dot == std::string_view::npos) return apply_patch(*at, patch, *at_schema);
+      if (last) apply_patch(*at, patch, *at_schema);
+      continue;
+    }
+    if (at->is_null()) *at = Json::object();
+    if (!at->is_object()) {
+      throw ConfigError("--set " + std::string(assignment) + ": \"" + key + "\" is inside " +
+                        json_type_name(*at) + ", not an object");
+    }
+    if (last) {
+      Json option = Json::object();
+      option[key] = patch;
+      apply_patch(*at, option, *at_schema);
     } else {
-      if (at->is_null()) *at = Json::object();
-      if (!at->is_object()) {
-        throw ConfigError("--set " + std::string(assignment) + ": \"" + key + "\" is inside " +
-                          json_type_name(*at) + ", not an object");
-      }
-      if (dot == std::string_view::npos) {
-        Json option = Json::object();
-        option[key] = patch;
-        return apply_patch(*at, option, *at_schema);
-      }
       at = &(*at)[key];
       at_schema = &inner_schema(*at_schema, key);
     }
-    path.remove_prefix(dot + 1);
   }
+}
+
+std::string assigned_path(std::string_view assignment) {
+  std::string path;
+  for (const std::string& part : parts_of(assignment.substr(0, assignment.find('=')))) {
+    if (is_index(part) && !path.empty()) {
+      path += "[" + part + "]";
+    } else {
+      path += (path.empty() ? "" : ".") + part;
+    }
+  }
+  return path;
 }
 
 void apply_patch(Json& config, const Json& patch, const ConfigSchema& schema) {

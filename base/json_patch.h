@@ -30,9 +30,12 @@ struct ConfigSchema {
 };
 
 /// Applies the assignment `a.b.c=value` to `json`, like apply_patch. The value is JSON if it parses
-/// as JSON, else a string. Arrays are indexed by numbers. Throws ConfigError if there is no '=', if
-/// a part of the path is not an object, or if the value has a duplicate key.
+/// as JSON, else a string. An element of an array is `a[0]` or `a.0`. Throws ConfigError if there
+/// is no '=', if a part of the path is not an object, or if the value has a duplicate key.
 void set_path(Json& json, std::string_view assignment, const ConfigSchema& schema = {});
+
+/// The path of an assignment in the form of error messages: "eval[0].beam" for `eval.0.beam=4`.
+std::string assigned_path(std::string_view assignment);
 
 /// Applies a merge patch (RFC 7386) to `config`: objects are merged, everything else is replaced.
 /// Unlike in the RFC, null is kept, so that read_config checks the key and resets the field to its

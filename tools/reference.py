@@ -37,6 +37,7 @@ its training) or from another file:
   merge patch (RFC 7386): objects are merged, all other values, including lists, are replaced, and
   `null` resets an option to its default.
 - On the command line `--set PATH=VALUE` changes one option: `--set model.heads=8`,
+  `--set eval.0.every=500` (the first evaluator; also `eval[0].every`),
   `--set 'data.silver=["a.ptb"]'`. `translate` and `parse` take the options of [search](#search) and
   [runtime](#runtime) without the section: `--set beam=5`.
 - Some options are discriminators, which decide which other options exist: `data.task`,

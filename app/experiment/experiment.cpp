@@ -76,10 +76,6 @@ void apply_with_base(Json& config, Json json, const std::string& name, const fs:
   move_to_runtime(config);
 }
 
-std::string path_of(const std::string& assignment) {
-  return assignment.substr(0, assignment.find('='));
-}
-
 // An object or another value of JSON; null if it is none, such as a name without quotes.
 Json value_of(const std::string& assignment) {
   const size_t equals = assignment.find('=');
@@ -93,7 +89,7 @@ void require_tag_first(const std::vector<std::string>& assignments, size_t at) {
   const std::string section = assigned_section(assignments[at]);
   if (section.empty()) return;
   for (size_t i = 0; i < at; ++i) {
-    const std::string path = path_of(assignments[i]);
+    const std::string path = assigned_path(assignments[i]);
     if (path != section && !path.starts_with(section + ".")) continue;
     throw ConfigError("--set " + assignments[at] + ": replaces " + section +
                       "; put it before --set " + assignments[i]);
@@ -147,7 +143,7 @@ std::string place_of(const std::string& message, const std::string& name,
                      const std::vector<std::string>& assignments) {
   const bool assigned =
       std::any_of(assignments.begin(), assignments.end(), [&](const std::string& assignment) {
-        const std::string path = path_of(assignment);
+        const std::string path = assigned_path(assignment);
         // Also for an option within the assigned one: "eval[0].beam: …".
         return message.starts_with(path) && std::string_view(":.[").find(message.substr(
                                                 path.size(), 1)) != std::string_view::npos;
@@ -269,7 +265,7 @@ Experiment resolve_experiment(Json json, const std::string& name, const fs::path
 }
 
 std::string assigned_section(const std::string& assignment) {
-  const std::string path = path_of(assignment);
+  const std::string path = assigned_path(assignment);
   const size_t dot = path.find('.');
   const auto section = schema_of<Experiment>().inner.find(path.substr(0, dot));
   if (section == schema_of<Experiment>().inner.end()) return "";

@@ -213,6 +213,12 @@ std::string with_suggestion(const UnknownKey& error) {
     meant = nearest_option(error.leaf);
   }
   if (meant.empty() || meant == error.path) return message;
+  constexpr std::string_view kEvaluators = "eval[]";
+  if (meant.starts_with(kEvaluators)) {  // the evaluator that has the unknown key, else the first
+    const size_t end = error.path.starts_with("eval[") ? error.path.find(']') : std::string::npos;
+    const std::string own = end == std::string::npos ? "eval[0]" : error.path.substr(0, end + 1);
+    meant.replace(0, kEvaluators.size(), own);
+  }
   return error.complaint + "; did you mean " + meant + "?";
 }
 

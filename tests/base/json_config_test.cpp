@@ -221,6 +221,20 @@ TEST_CASE("--set changes options in objects and arrays and accepts bare words as
   CHECK_THROWS_WITH(set_path(json, "norm"), contains("path=value"));
 }
 
+TEST_CASE("--set names elements of arrays as error messages do, or with a dot") {
+  Json json = parse_json(R"({"list": [{"sizes": [1, 2]}, {"rate": 1}]})", "f.json");
+  set_path(json, "list[1].rate=7");
+  set_path(json, "list[0].sizes[1]=3");
+  CHECK(json == parse_json(R"({"list": [{"sizes": [1, 3]}, {"rate": 7}]})", "f.json"));
+  CHECK_THROWS_WITH(set_path(json, "list[2].rate=7"), contains("\"2\" is not an index"));
+  CHECK(assigned_path("list.1.rate=7") == "list[1].rate");
+  CHECK(assigned_path("list[1].rate=7") == "list[1].rate");
+  CHECK(assigned_path("inner.rate") == "inner.rate");
+  for (const char* path : {"list[]", "list[x]", "[1]", "list[1", "list[1]x"}) {
+    CHECK(assigned_path(path) == path);
+  }
+}
+
 TEST_CASE("--set with an object is a merge patch, read as strictly as a file") {
   Json json =
       parse_json(R"({"inner": {"rate": 1, "sizes": [3]}, "list": [{"rate": 1}]})", "f.json");

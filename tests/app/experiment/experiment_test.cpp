@@ -283,6 +283,13 @@ TEST_CASE("an error in an assigned option names --set, any other error the confi
       Catch::Matchers::StartsWith("--set heads: unknown key; did you mean model.heads"));
   CHECK_THROWS_WITH(resolve(R"({"heads": 3})", {"model.heads=4"}),
                     !contains("--set") && contains(": heads: unknown key"));
+  const std::string config = R"({"eval": [{"name": "valid", "kind": "loss"}]})";
+  for (const char* path : {"eval[0].evry", "eval.0.evry"}) {
+    CHECK_THROWS_WITH(resolve(config, {std::string(path) + "=3"}),
+                      Catch::Matchers::StartsWith("--set eval[0].evry: unknown key") &&
+                          contains("did you mean every?"));
+  }
+  CHECK(resolve(config, {"eval[0].every=7"}).eval[0].every == 7);
 }
 
 TEST_CASE("an assignment that would undo an earlier one by replacing the model is an error") {

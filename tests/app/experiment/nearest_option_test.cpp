@@ -47,6 +47,7 @@ TEST_CASE("the error for an unknown key suggests an option of any section") {
   CHECK_THAT(complaint("model.heds=3"),
              contains("model.heds: unknown key") && contains("did you mean heads?"));
   CHECK_THAT(complaint("trian.steps=3"), contains("did you mean train.steps?"));
+  CHECK_THAT(complaint("every=3"), contains("did you mean eval[0].every?"));
   CHECK_THAT(complaint("unheard_of_at_all=3"), contains("one of: about, seed, data"));
 }
 
