@@ -1,9 +1,11 @@
 // Checks for validate() of configs.
 #pragma once
 
+#include <limits>
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 #include "base/error.h"
 
@@ -16,6 +18,17 @@ void require(bool ok, std::string_view name, const T& value, std::string_view ru
   std::ostringstream text;
   text << name << ": " << value << ": " << rule;
   throw ConfigError(text.str());
+}
+
+/// Throws ConfigError("name: value: must be from MIN to MAX") unless the value, which must not be
+/// NaN, is in this range.
+template <class T>
+void require_between(std::string_view name, const T& value, std::type_identity_t<T> min,
+                     std::type_identity_t<T> max) {
+  std::ostringstream rule;
+  rule.precision(std::numeric_limits<double>::digits10);
+  rule << "must be from " << min << " to " << max;
+  require(value >= min && value <= max, name, value, rule.str());
 }
 
 /// Validates and returns `config`, for the initializer list of a constructor.

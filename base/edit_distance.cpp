@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/format.h"
 #include "base/unicode.h"
 
 namespace attn {
@@ -26,15 +27,7 @@ int64_t edit_distance(std::string_view a, std::string_view b) {
   return last[b.size()];
 }
 
-namespace {
-
-std::string listed(std::span<const std::string> choices) {
-  std::string all;
-  for (size_t i = 0; i < choices.size(); ++i) all += (i ? ", " : "") + choices[i];
-  return all;
-}
-
-}  // namespace
+namespace {}  // namespace
 
 std::string nearest(std::string_view word, std::span<const std::string> choices) {
   constexpr size_t kShortestPrefix = 3;
@@ -57,13 +50,13 @@ std::string nearest(std::string_view word, std::span<const std::string> choices)
 
 std::string suggestion(std::string_view word, std::span<const std::string> choices) {
   const std::string near = nearest(word, choices);
-  return near.empty() ? "; one of: " + listed(choices) : "; did you mean " + near + "?";
+  return near.empty() ? "; one of: " + joined(choices, ", ") : "; did you mean " + near + "?";
 }
 
 std::string suggestion_of_all(std::string_view word, std::span<const std::string> choices) {
   const std::string near = nearest(word, choices);
-  if (near.empty()) return "; one of: " + listed(choices);
-  return "; did you mean " + near + "? One of: " + listed(choices);
+  if (near.empty()) return "; one of: " + joined(choices, ", ");
+  return "; did you mean " + near + "? One of: " + joined(choices, ", ");
 }
 
 }  // namespace attn

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,6 +27,15 @@ constexpr std::string_view enum_name(E value) {
     if (entry.value == value) return entry.name;
   }
   return "?";
+}
+
+/// The value of this name, if any; `deprecated` names are not considered.
+template <class E>
+constexpr std::optional<E> enum_named(std::string_view name) {
+  for (const auto& entry : EnumNames<E>::values) {
+    if (entry.name == name) return entry.value;
+  }
+  return {};
 }
 
 /// All names, in the table's order.

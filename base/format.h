@@ -2,10 +2,14 @@
 #pragma once
 
 #include <cmath>
+#include <concepts>
 #include <cstdarg>
 #include <cstdint>
 #include <cstdio>
+#include <iterator>
 #include <string>
+#include <string_view>
+#include <utility>
 
 namespace attn {
 
@@ -37,6 +41,20 @@ inline std::string significant(double value, int digits) {
 inline std::string counted(int64_t count, const std::string& noun, const std::string& plural = "") {
   const std::string several = plural.empty() ? noun + "s" : plural;
   return std::to_string(count) + " " + (count == 1 ? noun : several);
+}
+
+/// The texts of a range with `separator` between them.
+template <class Range>
+requires std::convertible_to<decltype(*std::begin(std::declval<const Range&>())), std::string_view>
+    std::string joined(const Range& texts, std::string_view separator = " ") {
+  std::string out;
+  bool first = true;
+  for (const std::string_view text : texts) {
+    if (!first) out += separator;
+    out += text;
+    first = false;
+  }
+  return out;
 }
 
 }  // namespace attn

@@ -9,8 +9,8 @@
 //       visit("width", self.width, "number of columns");
 //     }
 //     bool operator==(const FooConfig&) const = default;
-//     void validate() const;  // require(width > 0, "width", width, "must be positive"):
-//   base/check.h };
+//     void validate() const;  // require(width > 0, "width", width, "must be positive"), base/check.h
+//   };
 // clang-format on
 //
 // Reading, writing and --explain are generated from that list. Unknown keys, wrong types and
@@ -119,11 +119,9 @@ void read_any(T& out, const Json& json, const std::string& place) {
   } else if constexpr (std::is_enum_v<T>) {
     std::string word;
     read_value(word, json, place);
-    for (const auto& entry : EnumNames<T>::values) {
-      if (entry.name == word) {
-        out = entry.value;
-        return;
-      }
+    if (const std::optional<T> value = enum_named<T>(word)) {
+      out = *value;
+      return;
     }
     if constexpr (requires { EnumNames<T>::deprecated; }) {
       for (const auto& entry : EnumNames<T>::deprecated) {

@@ -49,13 +49,11 @@ void DataConfig::validate() const {
           "must be false for parsing: words and tree symbols are different vocabularies");
   require(task == Task::parsing || silver.empty(), "data.silver", "[…]",
           "requires data.task=parsing");
-  require(silver_ratio >= 0 && silver_ratio <= 1000, "data.silver_ratio", silver_ratio,
-          "must be from 0 to 1000");
+  require_between("data.silver_ratio", silver_ratio, 0, 1000);
   require_sources();
   require(!word_pieces || (word_pieces >= 100 && word_pieces <= 100'000), "data.word_pieces",
           word_pieces, "must be 0 or from 100 to 100000");
-  require(word_dropout >= 0 && word_dropout <= 1000, "data.word_dropout", word_dropout,
-          "must be from 0 to 1000");
+  require_between("data.word_dropout", word_dropout, 0, 1000);
   require(character_coverage > 0 && character_coverage <= 1, "data.character_coverage",
           character_coverage, "must be above 0 and at most 1");
   require(min_frequency >= 1, "data.min_frequency", min_frequency, "must be at least 1");
@@ -77,8 +75,7 @@ void DataConfig::require_sources() const {
     const TextSource& one = sources[i];
     const std::string place = "data.sources[" + std::to_string(i) + "].";
     require(!one.text.empty(), place + "text", "\"\"", "give the path of the text");
-    require(one.ratio >= 0 && one.ratio <= 1000, place + "ratio", one.ratio,
-            "must be from 0 to 1000");
+    require_between(place + "ratio", one.ratio, 0, 1000);
     require_word(place + "tag", one.tag);
     require(one.tag.empty() == tag.empty(), place + "tag", "\"" + one.tag + "\"",
             tag.empty() ? "requires data.tag, the tag of data.train"

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/format.h"
 #include "base/hash.h"
 #include "base/utf8.h"
 #include "data/sentencepiece.h"
@@ -60,12 +61,6 @@ std::shared_ptr<const Tokenizer> learn_pieces(const DataConfig& config,
   return parse_sentencepiece(learn_sentencepiece(std::vector{text}, how, options), text.string());
 }
 
-std::string listed(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
-}
-
 }  // namespace
 
 SourceFeatures::SourceFeatures(Names names, std::shared_ptr<const Tokenizer> pieces,
@@ -85,8 +80,9 @@ std::shared_ptr<const SourceFeatures> SourceFeatures::with_tag(std::string_view 
                                                                std::string_view option) const {
   if (!tag_ids_.contains(std::string(tag)) && !(tag.empty() && tag_ids_.empty())) {
     throw ConfigError(std::string(option) + ": \"" + std::string(tag) + "\": " +
-                      (tag_ids_.empty() ? "the model has no tags"
-                                        : "not a tag of the model; it has " + listed(names_.tags)));
+                      (tag_ids_.empty()
+                           ? "the model has no tags"
+                           : "not a tag of the model; it has " + joined(names_.tags, ", ")));
   }
   auto copy = std::make_shared<SourceFeatures>(*this);
   copy->tag_ = tag;

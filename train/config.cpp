@@ -40,14 +40,13 @@ void OptimizerConfig::validate() const {
 
 void TrainConfig::validate() const {
   require(steps >= 1, "steps", steps, "must be positive");
-  require(accumulate >= 1 && accumulate <= kMaxAccumulated, "accumulate", accumulate,
-          "must be from 1 to " + std::to_string(kMaxAccumulated));
+  require_between("accumulate", accumulate, 1, kMaxAccumulated);
   require(warmup >= 0, "warmup", warmup, "must be 0 or more");
   require(schedule != Schedule::paper || warmup >= 1, "warmup", warmup,
           "must be positive with the paper's schedule");
   require(learning_rate > 0, "learning_rate", learning_rate, "must be positive");
   require(learning_rate_scale > 0, "learning_rate_scale", learning_rate_scale, "must be positive");
-  require(final_rate >= 0 && final_rate <= 1, "final_rate", final_rate, "must be from 0 to 1");
+  require_between("final_rate", final_rate, 0, 1);
   require(decay_share > 0 && decay_share <= 1, "decay_share", decay_share,
           "must be above 0 and at most 1");
   optimizer.validate();

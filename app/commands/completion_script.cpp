@@ -98,12 +98,6 @@ std::string last_word(const std::string& path) {
   return path.substr(path.rfind(' ') + 1);
 }
 
-std::string joined(const std::vector<std::string>& words, const char* between = " ") {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : between) + word;
-  return text;
-}
-
 /// What may follow a command: its commands or choices, and its flags.
 std::string words_of(const Command& command) {
   std::vector<std::string> words = command.choices;

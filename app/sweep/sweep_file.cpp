@@ -49,8 +49,7 @@ void validate_row(const SweepRow& row, const std::string& place) {
   const auto own = std::find(kOwnNames.begin(), kOwnNames.end(), row.name);
   require(own == kOwnNames.end(), place + ".name", quoted,
           "is the name of a file or folder of the sweep; choose another");
-  require(row.seeds >= 0 && row.seeds <= kMaxSeeds, place + ".seeds", row.seeds,
-          "must be from 0 to 10000");
+  require_between(place + ".seeds", row.seeds, 0, kMaxSeeds);
   validate_results(row.paper, place + ".paper");
   require(row.set.is_object(), place + ".set", row.set.dump(), "must be an object");
   require(row.grid.is_object(), place + ".grid", row.grid.dump(),
@@ -78,7 +77,7 @@ bool is_row_name(const std::string& name) {
 
 void SweepFile::validate() const {
   require(!base.empty(), "base", "\"\"", "must be the path of a config, relative to this file");
-  require(seeds >= 1 && seeds <= kMaxSeeds, "seeds", seeds, "must be from 1 to 10000");
+  require_between("seeds", seeds, 1, kMaxSeeds);
   require(set.is_object(), "set", set.dump(), "must be an object");
   require(!set.contains("base"), "set.base", set.value("base", Json()).dump(),
           "belongs in \"base\" or \"patch\"");

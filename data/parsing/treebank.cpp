@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/format.h"
 #include "base/hash.h"
 #include "base/new_file.h"
 #include "base/utf8.h"
@@ -22,15 +23,6 @@ namespace fs = std::filesystem;
 // Maximum size of one tree, so that an unclosed bracket does not exhaust the memory.
 constexpr size_t kMaxTreeBytes = size_t{1} << 24;
 constexpr uint64_t kVersion = 3;
-
-std::string joined(const std::vector<std::string>& parts) {
-  std::string line;
-  for (const std::string& part : parts) {
-    if (!line.empty()) line += ' ';
-    line += part;
-  }
-  return line;
-}
 
 /// Writes the text files, with tags if there are any; they get their final names when all are
 /// complete.

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/format.h"
 #include "data/synthetic/grammar_english.h"
 #include "data/synthetic/grammar_german.h"
 #include "data/synthetic/grammar_sampler.h"
@@ -14,15 +15,6 @@ namespace {
 
 constexpr size_t kMinTokens = 4;
 constexpr size_t kMaxTokens = 20;
-
-std::string join(const std::vector<std::string>& words) {
-  std::string line;
-  for (const std::string& word : words) {
-    if (!line.empty()) line += ' ';
-    line += word;
-  }
-  return line;
-}
 
 void check_count(int64_t count, std::string_view what) {
   if (count < 0) {
@@ -65,7 +57,7 @@ GeneratedPair PairGenerator::next() {
     Tree tree = grammar::english_tree(sentence);
     const std::vector<std::string> english = tree_words(tree);
     if (english.size() < kMinTokens || english.size() > kMaxTokens) continue;
-    return {join(english), join(grammar::german_words(sentence)), std::move(tree)};
+    return {joined(english), joined(grammar::german_words(sentence)), std::move(tree)};
   }
 }
 

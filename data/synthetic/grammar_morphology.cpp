@@ -60,7 +60,7 @@ std::string_view look_up(const Table& table, Case form, Agreement agreement) {
   return table[static_cast<int>(form)][column];
 }
 
-std::string joined(std::string_view stem, std::string_view ending) {
+std::string inflected(std::string_view stem, std::string_view ending) {
   return std::string(stem) += ending;
 }
 
@@ -71,11 +71,11 @@ std::string_view definite_article(Case form, Agreement agreement) {
 }
 
 std::string der_word(std::string_view stem, Case form, Agreement agreement) {
-  return joined(stem, look_up(kDerEndings, form, agreement));
+  return inflected(stem, look_up(kDerEndings, form, agreement));
 }
 
 std::string ein_word(std::string_view stem, Case form, Agreement agreement) {
-  return joined(stem, look_up(kEinEndings, form, agreement));
+  return inflected(stem, look_up(kEinEndings, form, agreement));
 }
 
 std::string_view relative_pronoun(Case form, Agreement agreement) {
@@ -90,20 +90,20 @@ std::string adjective_form(const Adjective& adjective, Declension declension, Ca
                            Agreement agreement) {
   switch (declension) {
     case Declension::weak:
-      return joined(adjective.german_stem, look_up(kWeak, form, agreement));
+      return inflected(adjective.german_stem, look_up(kWeak, form, agreement));
     case Declension::mixed:
-      return joined(adjective.german_stem, look_up(kMixed, form, agreement));
+      return inflected(adjective.german_stem, look_up(kMixed, form, agreement));
     case Declension::strong:
       break;
   }
-  return joined(adjective.german_stem, look_up(kStrong, form, agreement));
+  return inflected(adjective.german_stem, look_up(kStrong, form, agreement));
 }
 
 std::string noun_form(const Noun& noun, Case form, Number number) {
   if (number == Number::plural) {
     const char last = noun.german_plural.back();
     const bool takes_n = form == Case::dative && last != 'n' && last != 's';
-    return joined(noun.german_plural, takes_n ? "n" : "");
+    return inflected(noun.german_plural, takes_n ? "n" : "");
   }
   const bool own_genitive = form == Case::genitive && !noun.german_genitive.empty();
   const bool weak = noun.weak && form != Case::nominative;
@@ -127,8 +127,8 @@ std::string_view fused_preposition(std::string_view preposition, Case form, Agre
 std::string finite_form(const GermanVerb& verb, Person person, Number number, bool past) {
   if (past) {
     const bool ends_in_e = verb.past.ends_with('e');
-    if (number == Number::plural) return joined(verb.past, ends_in_e ? "n" : "en");
-    if (person == Person::second) return joined(verb.past, "st");
+    if (number == Number::plural) return inflected(verb.past, ends_in_e ? "n" : "en");
+    if (person == Person::second) return inflected(verb.past, "st");
     return std::string(verb.past);
   }
   if (number == Number::plural) {

@@ -130,9 +130,9 @@ void require_reference(size_t references) {
 }  // namespace
 
 void ChrfOptions::validate() const {
-  require(char_order >= 1 && char_order <= 100, "char_order", char_order, "must be from 1 to 100");
-  require(word_order >= 0 && word_order <= 100, "word_order", word_order, "must be from 0 to 100");
-  require(beta >= 0 && beta <= 1000, "beta", beta, "must be from 0 to 1000");
+  require_between("char_order", char_order, 1, 100);
+  require_between("word_order", word_order, 0, 100);
+  require_between("beta", beta, 0, 1000);
 }
 
 ChrfStatistics& ChrfStatistics::operator+=(const ChrfStatistics& other) {

@@ -9,8 +9,7 @@ namespace {
 
 void validate_sampling(const SearchConfig& config) {
   const SearchConfig defaults;
-  require(config.samples >= 1 && config.samples <= 10000, "samples", config.samples,
-          "must be from 1 to 10000");
+  require_between("samples", config.samples, 1, 10000);
   require(config.temperature > 0 && config.temperature <= 100, "temperature", config.temperature,
           "must be above 0 and at most 100; for the likeliest output use method=beam");
   require(config.top_k >= 0, "top_k", config.top_k, "must be 0 or more");
@@ -37,17 +36,16 @@ void validate_sampling(const SearchConfig& config) {
 }  // namespace
 
 void SearchConfig::validate() const {
-  require(beam >= 1 && beam <= 10000, "beam", beam, "must be from 1 to 10000");
+  require_between("beam", beam, 1, 10000);
   require(std::abs(alpha) <= 10, "alpha", alpha, "must be from -10 to 10");  // false for NaN
-  require(extra_length >= 0 && extra_length <= 1000000, "extra_length", extra_length,
-          "must be from 0 to 1000000");
+  require_between("extra_length", extra_length, 0, 1000000);
   require(nbest >= 1, "nbest", nbest, "must be positive");
-  require(prune >= 0 && prune <= 1000, "prune", prune, "must be from 0 to 1000");
+  require_between("prune", prune, 0, 1000);
   // first_finished counts to `beam` hypotheses, which pruning does not leave.
   require(prune == 0 || stop == StopRule::optimal, "prune", prune, "requires stop=optimal");
   require(known_tags >= 0, "known_tags", known_tags, "must be 0 or more");
   require(groups >= 1 && beam % groups == 0, "groups", groups, "must divide beam");
-  require(diversity >= 0 && diversity <= 1000, "diversity", diversity, "must be from 0 to 1000");
+  require_between("diversity", diversity, 0, 1000);
   require(groups > 1 || diversity == SearchConfig{}.diversity, "diversity", diversity,
           "requires groups above 1");
   validate_sampling(*this);

@@ -88,6 +88,18 @@ struct EvaluatorConfig {
   void require_text(const DataConfig& texts) const;
 };
 
+/// Whether `kind` is the tag of `Options`: EvaluatorConfig::kind() relies on their order.
+template <EvaluatorKind kind, class Options>
+inline constexpr bool has_options =
+    std::is_same_v<std::variant_alternative_t<static_cast<size_t>(kind), EvaluatorConfig::Options>,
+                   Options>;
+static_assert(has_options<EvaluatorKind::loss, LossEvaluation> &&
+              has_options<EvaluatorKind::contrastive, ContrastiveEvaluation> &&
+              has_options<EvaluatorKind::ter, TerEvaluation> &&
+              has_options<EvaluatorKind::chrf, ChrfEvaluation> &&
+              has_options<EvaluatorKind::bleu, BleuEvaluation> &&
+              has_options<EvaluatorKind::parse, ParseEvaluation>);
+
 /// The evaluator that selects the best checkpoint, the first one with a schedule; null: none.
 const EvaluatorConfig* deciding_evaluator(std::span<const EvaluatorConfig> evaluators);
 

@@ -92,11 +92,9 @@ std::string variable(const char* name) {
 
 template <class E>
 E value_named(const char* option, const std::string& name, const char* remedy) {
-  const auto& all = EnumNames<E>::values;
-  const auto named =
-      std::find_if(all.begin(), all.end(), [&](const auto& entry) { return entry.name == name; });
-  require(named != all.end(), option, name, remedy);
-  return named->value;
+  const std::optional<E> value = enum_named<E>(name);
+  require(value.has_value(), option, name, remedy);
+  return *value;
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "base/check.h"
+#include "model/limits.h"
 
 namespace attn {
 namespace {
@@ -10,17 +11,13 @@ namespace {
 void validate_stacks(const std::string& side, const std::vector<ConvolutionStack>& stacks,
                      bool centred) {
   constexpr size_t kStacks = 100;
-  constexpr int64_t kMaxLayers = 100, kMaxWidth = 1 << 20, kMaxKernel = 1000;
   require(!stacks.empty() && stacks.size() <= kStacks, side, stacks.size(),
           "must have 1 to 100 stacks of layers");
   for (size_t i = 0; i < stacks.size(); ++i) {
     const std::string place = side + "[" + std::to_string(i) + "].";
-    const auto between = [&](const char* name, int64_t value, int64_t max, const char* rule) {
-      require(value >= 1 && value <= max, place + name, value, rule);
-    };
-    between("layers", stacks[i].layers, kMaxLayers, "must be 1 to 100");
-    between("width", stacks[i].width, kMaxWidth, "must be from 1 to 1048576");
-    between("kernel", stacks[i].kernel, kMaxKernel, "must be 1 to 1000");
+    require_between(place + "layers", stacks[i].layers, 1, kMaxLayers);
+    require_between(place + "width", stacks[i].width, 1, kMaxWidth);
+    require_between(place + "kernel", stacks[i].kernel, 1, kMaxKernel);
     require(!centred || stacks[i].kernel % 2 == 1, place + "kernel", stacks[i].kernel,
             "must be odd in the encoder, where it is centred on a position");
   }
@@ -29,13 +26,12 @@ void validate_stacks(const std::string& side, const std::vector<ConvolutionStack
 }  // namespace
 
 void ConvolutionalConfig::validate() const {
-  constexpr int64_t kMaxWidth = 1 << 20, kMaxPositions = 1 << 24;
-  require(d_model >= 1 && d_model <= kMaxWidth, "d_model", d_model, "must be positive");
+  constexpr int64_t kMaxPositions = 1 << 24;
+  require_between("d_model", d_model, 1, kMaxWidth);
   validate_stacks("encoder", encoder, /*centred=*/true);
   validate_stacks("decoder", decoder, /*centred=*/false);
-  require(max_positions >= 1 && max_positions <= kMaxPositions, "max_positions", max_positions,
-          "must be positive");
-  require(dropout >= 0.0 && dropout < 1.0, "dropout", dropout, "must be at least 0 and below 1");
+  require_between("max_positions", max_positions, 1, kMaxPositions);
+  require_dropout("dropout", dropout);
 }
 
 std::vector<ConvolutionLayerShape> layers_of(const std::vector<ConvolutionStack>& stacks) {

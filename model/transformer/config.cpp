@@ -1,19 +1,13 @@
 #include "model/transformer/config.h"
 
 #include "base/check.h"
+#include "model/limits.h"
 
 namespace attn {
 namespace {
 
-constexpr int64_t kMaxWidth = 1 << 20;  // larger sizes are probably typos
-
 void require_size(const char* name, int64_t value, int64_t min = 1) {
-  require(value >= min && value <= kMaxWidth, name, value,
-          min == 0 ? "must be from 0 to 1048576" : "must be from 1 to 1048576");
-}
-
-void require_probability(const char* name, double value) {
-  require(value >= 0.0 && value < 1.0, name, value, "must be at least 0 and below 1");
+  require_between(name, value, min, kMaxWidth);
 }
 
 // Whether the encoding is added to the embeddings.
@@ -41,7 +35,7 @@ bool is_in_scores(Position position) {
 }  // namespace
 
 void TransformerConfig::validate() const {
-  require(layers >= 1 && layers <= 1000, "layers", layers, "must be 1 to 1000");
+  require_between("layers", layers, 1, 1000);
   require_size("d_model", d_model);
   require_size("d_ff", d_ff);
   require_size("heads", heads);
@@ -50,9 +44,9 @@ void TransformerConfig::validate() const {
   encoder_mixer.validate("encoder_mixer", layers, d_model);
   decoder_mixer.validate("decoder_mixer", layers);
   require_size("max_positions", max_positions);
-  require_probability("dropout", dropout);
-  require_probability("attention_dropout", attention_dropout);
-  require_probability("activation_dropout", activation_dropout);
+  require_dropout("dropout", dropout);
+  require_dropout("attention_dropout", attention_dropout);
+  require_dropout("activation_dropout", activation_dropout);
   const bool sinusoids =
       position == Position::sinusoidal || position == Position::sinusoidal_halves;
   require(!sinusoids || d_model % 2 == 0, "d_model", d_model,

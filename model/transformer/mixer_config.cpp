@@ -3,17 +3,16 @@
 #include <string>
 
 #include "base/check.h"
+#include "model/limits.h"
 
 namespace attn {
 namespace {
 
-constexpr int64_t kMaxDistance = 1 << 20;  // larger sizes are probably typos
-
-// Whether the positions of the last layer are at most kMaxDistance apart.
+// Whether the positions of the last layer are at most kMaxWidth apart.
 bool is_near(const MixerConfig& mixer, int64_t layers) {
   int64_t distance = 1;
-  for (int64_t i = 1; i < layers && distance <= kMaxDistance; ++i) distance *= mixer.dilation;
-  return distance <= kMaxDistance;
+  for (int64_t i = 1; i < layers && distance <= kMaxWidth; ++i) distance *= mixer.dilation;
+  return distance <= kMaxWidth;
 }
 
 }  // namespace
@@ -30,12 +29,12 @@ void MixerConfig::validate(const char* name, int64_t layers) const {
   };
   switch (kind) {
     case Mixer::restricted_attention:
-      check(window >= 1 && window <= kMaxDistance, "window", window,
+      check(window >= 1 && window <= kMaxWidth, "window", window,
             "must be positive; kind attention has no window");
       return;
     case Mixer::convolution:
-      check(kernel >= 1 && kernel <= 1000, "kernel", kernel, "must be 1 to 1000");
-      check(dilation >= 1 && dilation <= 1000, "dilation", dilation, "must be 1 to 1000");
+      require_between(std::string(name) + ".kernel", kernel, 1, kMaxKernel);
+      require_between(std::string(name) + ".dilation", dilation, 1, 1000);
       check(dilation == 1 || (kernel > 1 && layers > 1), "dilation", dilation,
             "has no effect with kernel 1 or in a single layer");
       check(is_near(*this, layers), "dilation", dilation,

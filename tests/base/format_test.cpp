@@ -22,6 +22,12 @@ TEST_CASE("counted things are in the singular or the plural") {
   CHECK(counted(2, "batch", "batches") == "2 batches");
 }
 
+TEST_CASE("texts are joined with a separator between them") {
+  CHECK(joined(std::vector<std::string>{"a", "", "b"}, ", ") == "a, , b");
+  CHECK(joined(std::vector<std::string_view>{"a", "b"}) == "a b");
+  CHECK(joined(std::vector<std::string>{}).empty());
+}
+
 TEST_CASE("significant digits without an exponent for large numbers") {
   CHECK(significant(17574.2, 4) == "17574");
   CHECK(significant(-17574.2, 3) == "-17574");

@@ -194,7 +194,7 @@ TEST_CASE("errors of a mixer name the option") {
              contains("encoder_mixer.kernel: 4: must be odd"));
   CHECK(error_of(R"({"decoder_mixer": {"kind": "convolution", "kernel": 4}})") == "no error");
   CHECK_THAT(error_of(R"({"decoder_mixer": {"kind": "convolution", "kernel": 0}})"),
-             contains("decoder_mixer.kernel: 0: must be 1 to 1000"));
+             contains("decoder_mixer.kernel: 0: must be from 1 to 1000"));
   CHECK_THAT(error_of(R"({"encoder_mixer": {"kind": "convolution", "dilation": 2}})"),
              contains("encoder_mixer.dilation: 2: has no effect"));
   CHECK_THAT(error_of(R"({"layers": 9, "encoder_mixer": {"kind": "convolution", "dilation": 10}})"),
