@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/format.h"
+#include "data/lines.h"
 
 namespace attn {
 namespace {
@@ -25,6 +26,13 @@ struct AttentionOptions {
   std::filesystem::path html, json;
   PairLimits limits;
 };
+
+std::vector<std::string> read_source(const std::filesystem::path& file) {
+  if (!file.empty()) return read_utf8_lines(file);
+  std::vector<std::string> lines = read_stdin_lines();
+  for (size_t i = 0; i < lines.size(); ++i) require_utf8(lines[i], "standard input", i + 1);
+  return lines;
+}
 
 std::string about(const LoadedModel& loaded, const AttentionOptions& options) {
   const bool parser = loaded.experiment.data.task == Task::parsing;
@@ -41,8 +49,7 @@ void attention(const AttentionOptions& options, const Context& context) {
   require_different_files({"--html", options.html}, {"--json", options.json});
   LoadedModel loaded = load_model_to_search(options.run, context.device, options.assignments);
   auto html = requested_output(options.html), json = requested_output(options.json);
-  const std::vector<std::string> source =
-      options.source.empty() ? read_stdin_lines() : read_lines(options.source);
+  const std::vector<std::string> source = read_source(options.source);
   const SelectedPairs selected = options.target.empty()
                                      ? own_pairs(loaded, source, options.limits)
                                      : given_pairs(loaded, source, options.target, options.limits);

@@ -1,5 +1,6 @@
 #include "app/commands/average_command.h"
 
+#include <iostream>
 #include <memory>
 
 #include "app/experiment/average.h"
@@ -17,7 +18,7 @@ void add_average_command(CLI::App& app) {
       ->required();
   command->add_option("--last", options->last, "number of checkpoints (paper: base 5, big 20)");
   command->add_option("--output", options->output, "output directory (default: RUN/averaged)");
-  command->callback([options] { average(*options); });
+  command->callback([options] { std::cerr << average(*options).description() << "\n"; });
 }
 
 }  // namespace attn

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "app/commands/output_file.h"
-#include "app/commands/score_text.h"
+#include "app/commands/score_input.h"
 #include "app/experiment/loaded_ensemble.h"
 #include "app/experiment/progress_line.h"
 #include "base/error.h"
@@ -56,6 +56,7 @@ void logprob(const LogprobOptions& options, const Context& context) {
   const TextFile source = read_text(options.source, false);
   const TextFile target = read_text(options.target, true);
   check_same_length(source, target, "source and target");
+  if (source.lines.empty()) throw DataError(source.name + ": empty file; nothing to score");
   std::cerr << "scoring with " << loaded.description() << "\n";
   OutputFile output(options.output);
   const size_t lines = source.lines.size();
@@ -89,8 +90,7 @@ void logprob(const LogprobOptions& options, const Context& context) {
   }
   output.commit();
   std::cerr << format("%zu sentences, %zu tokens, log-probability %.4f, perplexity %.4f\n", lines,
-                      tokens, sum,
-                      std::exp(-sum / static_cast<double>(std::max<size_t>(tokens, 1))));
+                      tokens, sum, std::exp(-sum / static_cast<double>(tokens)));
 }
 
 }  // namespace

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "app/commands/score_input.h"
 #include "app/commands/score_metric.h"
-#include "app/commands/score_text.h"
 #include "eval/metrics/bleu.h"
 
 namespace attn {

@@ -2,9 +2,9 @@
 
 #include "app/commands/score_bleu.h"
 #include "app/commands/score_chrf.h"
-#include "app/commands/score_files.h"
 #include "app/commands/score_parse.h"
 #include "app/commands/score_ter.h"
+#include "app/commands/score_text.h"
 #include "app/commands/score_triples.h"
 
 namespace attn {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "app/commands/score_text.h"
+#include "app/commands/score_input.h"
 #include "eval/metrics/bleu.h"
 #include "eval/metrics/bootstrap.h"
 #include "eval/metrics/chrf.h"

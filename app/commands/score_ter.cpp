@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "app/commands/score_input.h"
 #include "app/commands/score_metric.h"
-#include "app/commands/score_text.h"
 
 namespace attn {
 namespace {

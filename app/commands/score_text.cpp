@@ -1,91 +1,79 @@
 #include "app/commands/score_text.h"
 
-#include <iostream>
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
 
-#include "app/commands/stdin_lines.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/format.h"
-#include "base/unicode.h"
-#include "data/lines.h"
+#include "app/commands/score_input.h"
+#include "app/commands/score_metric.h"
 
 namespace attn {
+namespace {
 
-TextFile read_text(const std::string& path, bool may_be_stdin) {
-  const bool is_stdin = path == "-";
-  if (is_stdin && !may_be_stdin) {
-    throw ConfigError("-: only the hypotheses can come from stdin; give a file for each reference");
-  }
-  TextFile file{is_stdin ? "<stdin>" : path, is_stdin ? read_stdin_lines() : read_lines(path)};
-  for (size_t i = 0; i < file.lines.size(); ++i) {
-    require_utf8(file.lines[i], file.name, i + 1);
-    // As sacreBLEU's program reads lines; chrF with white space would count it.
-    file.lines[i].resize(strip_right(file.lines[i]).size());
-  }
-  return file;
+const std::vector<std::string> kMetricNames = {"bleu", "chrf", "chrf++", "ter"};
+
+struct ScoreTextArguments {
+  std::string hypothesis;
+  std::vector<std::string> references;
+  std::vector<std::string> metrics = {"bleu", "chrf", "ter"};
+  std::string tokenizer{enum_name(BleuOptions{}.tokenizer)};
+  bool lowercase = false;
+  bool force = false;
+  ScoreReport report;
+};
+
+TextMetric metric_of(const std::string& name, const BleuOptions& bleu, bool lowercase) {
+  if (name == "bleu") return bleu_metric(bleu);
+  if (name == "ter") return ter_metric({});  // ignores case anyway
+  return chrf_metric({.word_order = name == "chrf++" ? 2 : 0, .lowercase = lowercase});
 }
 
-void check_same_length(const TextFile& one, const TextFile& other, const std::string& kinds) {
-  const bool shorter = one.lines.size() < other.lines.size();
-  const TextFile& less = shorter ? one : other;
-  const TextFile& more = shorter ? other : one;
-  if (less.lines.size() == more.lines.size()) return;
-  throw DataError(more.name + ":" + std::to_string(less.lines.size() + 1) + ": " + less.name +
-                  " has no such line (" + std::to_string(less.lines.size()) + " lines, expected " +
-                  std::to_string(more.lines.size()) + "); " + kinds + " must match line by line");
+void score_text(const ScoreTextArguments& arguments) {
+  BleuOptions bleu;
+  bleu.tokenizer = enum_value<BleuTokenizer>(arguments.tokenizer);
+  bleu.lowercase = arguments.lowercase;
+  const ScoredText text = read_scored_text(arguments.hypothesis, arguments.references);
+  std::vector<NamedMetric> metrics;
+  for (const std::string& name : arguments.metrics) {
+    const bool repeated = std::ranges::any_of(
+        metrics, [&](const NamedMetric& metric) { return metric.name == name; });
+    if (repeated) throw ConfigError("--metrics: " + name + ": duplicate metric");
+    metrics.push_back({name, metric_of(name, bleu, arguments.lowercase)});
+    if (name == "bleu" && !arguments.force) warn_if_tokenized(text.hypotheses, bleu);
+  }
+  print_scores(metrics, text, arguments.report);
 }
 
-ScoredText read_scored_text(const std::string& hypothesis,
-                            const std::vector<std::string>& references) {
-  ScoredText text{read_text(hypothesis, true), {}};
-  for (const std::string& path : references) {
-    TextFile reference = read_text(path, false);
-    check_same_length(text.hypotheses, reference);
-    text.references.push_back(std::move(reference.lines));
-  }
-  if (text.hypotheses.lines.empty()) {
-    throw DataError(text.hypotheses.name + ": empty file; nothing to score");
-  }
-  return text;
-}
+}  // namespace
 
-void warn_if_tokenized(const TextFile& hypotheses, const BleuOptions& options) {
-  const bool expects_raw =
-      options.tokenizer == BleuTokenizer::v13a || options.tokenizer == BleuTokenizer::intl;
-  if (!expects_raw || !looks_tokenized(hypotheses.lines)) return;
-  std::cerr << "warning: " << hypotheses.name
-            << ": 100 lines or more end in \" .\", so the text looks tokenized; detokenize it, or "
-               "use --tokenize none, or --force to suppress this warning\n";
-}
-
-void add_resampled(Json& json, const PairedBootstrap& resampled) {
-  const BootstrapScore& baseline = resampled.baseline;
-  if (resampled.systems.empty()) {
-    json["mean"] = baseline.mean;
-    json["ci"] = baseline.ci;
-    return;
-  }
-  const PairedScore& system = resampled.systems.front();
-  json["mean"] = system.system.mean;
-  json["ci"] = system.system.ci;
-  json["baseline"] = {{"score", baseline.score}, {"mean", baseline.mean}, {"ci", baseline.ci}};
-  json["difference"] = system.difference;
-  json["p_value"] = system.p_value;
-}
-
-void print_resampled(const PairedBootstrap& resampled) {
-  const auto print = [](const char* what, const BootstrapScore& of) {
-    std::cout << format("%-9s %.2f (%.2f ± %.2f)\n", what, of.score, of.mean, of.ci);
-  };
-  if (resampled.systems.empty()) {
-    print("system", resampled.baseline);
-    return;
-  }
-  const PairedScore& system = resampled.systems.front();
-  print("baseline", resampled.baseline);
-  print("system", system.system);
-  std::cout << format("%+.2f, p = %.4f (paired bootstrap, 1000 resamples, seed 12345)\n",
-                      system.difference, system.p_value);
+void add_score_text_command(CLI::App& score) {
+  CLI::App* text =
+      score.add_subcommand("text", "BLEU, chrF and TER in one call, identical to sacreBLEU 2.x");
+  text->footer(
+      "Prints a line per metric, with sacreBLEU's signature; with --baseline or --confidence also "
+      "the\nbootstrap of each. --json prints an object keyed by metric. For more options of a "
+      "metric, see\nattn score bleu, chrf and ter.\n"
+      "Examples:\n"
+      "  attn score text out.de ref.de\n"
+      "  attn score text out.de ref.de --metrics bleu,chrf++ --baseline base.de");
+  auto arguments = std::make_shared<ScoreTextArguments>();
+  text->add_option("HYP", arguments->hypothesis, "Hypotheses, one per line; - is stdin")
+      ->required();
+  text->add_option("REF", arguments->references, "References, line by line; several files allowed")
+      ->required();
+  text->add_option("--metrics", arguments->metrics, "Metrics, separated by commas")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(CLI::IsMember(kMetricNames))
+      ->capture_default_str();
+  text->add_option("--tokenize", arguments->tokenizer, "Tokenizer of BLEU")
+      ->check(CLI::IsMember(enum_choices<BleuTokenizer>()))
+      ->capture_default_str();
+  text->add_flag("--lowercase", arguments->lowercase, "Ignore case; TER always does");
+  text->add_flag("--force", arguments->force, "No warning about text that looks tokenized");
+  add_report_options(text, arguments->report);
+  text->callback([arguments] { score_text(*arguments); });
 }
 
 }  // namespace attn

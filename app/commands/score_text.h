@@ -1,58 +1,13 @@
-// Shared by `attn score bleu`, `chrf`, `ter` and `text`: reading files, and printing bootstrap
-// results.
+// `attn score text`: several metrics in one call.
 #pragma once
 
-#include <optional>
-#include <string>
-#include <vector>
-
-#include "base/error.h"
-#include "base/json_config.h"
-#include "eval/metrics/bleu.h"
-#include "eval/metrics/bootstrap.h"
+#include <CLI/CLI.hpp>
 
 namespace attn {
 
-struct TextFile {
-  std::string name;  ///< for messages
-  std::vector<std::string> lines;
-};
-
-/// Hypotheses and their references, aligned line by line.
-struct ScoredText {
-  TextFile hypotheses;
-  std::vector<std::vector<std::string>> references;
-};
-
-/// Reads a text file; "-" is standard input. Throws ConfigError for "-" unless `may_be_stdin`, and
-/// DataError for lines that are not valid UTF-8.
-TextFile read_text(const std::string& path, bool may_be_stdin);
-
-/// Throws DataError naming the first line without a counterpart, if the lengths differ. `kinds`
-/// says what the texts are.
-void check_same_length(const TextFile& one, const TextFile& other,
-                       const std::string& kinds = "hypotheses and references");
-
-/// Reads all files. Throws like read_text() and check_same_length(), and for an empty file.
-ScoredText read_scored_text(const std::string& hypothesis,
-                            const std::vector<std::string>& references);
-
-/// Warns on stderr if text that looks tokenized would be tokenized again.
-void warn_if_tokenized(const TextFile& hypotheses, const BleuOptions& options);
-
-/// The enum value of a name checked by the command line.
-template <class E>
-E enum_value(const std::string& name) {
-  for (const auto& entry : EnumNames<E>::values) {
-    if (entry.name == name) return entry.value;
-  }
-  throw ConfigError(name + ": not a choice");
-}
-
-/// Adds the confidence interval and, given a baseline, its score and the p-value to a JSON score.
-void add_resampled(Json& json, const PairedBootstrap& resampled);
-
-/// Prints the same as text.
-void print_resampled(const PairedBootstrap& resampled);
+/// Adds `text` to the subcommand `score`. Its callback prints the scores on stdout; it throws
+/// ConfigError for options that don't go together and DataError, naming file and line, for files
+/// that can't be scored.
+void add_score_text_command(CLI::App& score);
 
 }  // namespace attn

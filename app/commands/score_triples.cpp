@@ -4,7 +4,7 @@
 #include <string>
 
 #include "app/commands/output_file.h"
-#include "app/commands/score_text.h"
+#include "app/commands/score_input.h"
 
 namespace attn {
 namespace {

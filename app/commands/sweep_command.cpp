@@ -66,10 +66,16 @@ void add_sweep_command(CLI::App& app, Context& context) {
       command->add_flag("--slurm", options->slurm, "submit the runs as a Slurm job array");
   slurm->excludes(jobs);
   slurm->excludes(launcher);  // slurm.tasks has its own
+  slurm->excludes(dry_run);
   command->add_flag("--no-submit", options->no_submit, "with --slurm: write the script only")
       ->needs(slurm);
-  command->add_option("--task", options->task,
-                      "train one run (ROW/seed-1) of a submitted sweep, as the job array does");
+  CLI::Option* task =
+      command->add_option("--task", options->task,
+                          "train one run (ROW/seed-1) of a submitted sweep, as the job array does");
+  // The submitted plan has them.
+  for (const char* other : {"--set", "--only", "--seeds", "--dry-run", "--slurm"}) {
+    task->excludes(command->get_option(other));
+  }
   command->callback([options, &context] { context.exit_code = sweep(*options, context); });
 }
 

@@ -10,8 +10,8 @@
 namespace attn {
 
 /// Teacher-forced, by the reference implementation of attention. Unknown words are labelled with
-/// themselves. Throws ConfigError for more than
-/// 2^26 weights, about 350 MB of JSON, and for a model without attention.
+/// themselves. Throws ConfigError for more than 2^26 weights (about 350 MB of JSON) and for a model
+/// without attention.
 std::vector<AttentionSentence> attention_of(LoadedModel& loaded, const SelectedPairs& selected);
 
 }  // namespace attn

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/format.h"
+#include "data/lines.h"
 #include "data/parsing/penn_tokenize.h"
 #include "data/parsing/treebank.h"
 #include "eval/search/batched_search.h"
@@ -16,12 +17,6 @@ namespace {
 
 bool is_parser(const LoadedModel& loaded) {
   return loaded.experiment.data.task == Task::parsing;
-}
-
-std::string joined(const std::vector<std::string>& words) {
-  std::string line;
-  for (const std::string& word : words) line += (line.empty() ? "" : " ") + word;
-  return line;
 }
 
 // A line as attn translate and attn parse read it.
@@ -66,7 +61,7 @@ Targets read_targets(const LoadedModel& loaded, std::span<const std::string> sou
   if (is_parser(loaded)) {
     targets.tokens = read_tree_targets(loaded, source, path);
   } else {
-    targets.lines = read_lines(path);
+    targets.lines = read_utf8_lines(path);
     for (const std::string& line : targets.lines) {
       targets.tokens.push_back(loaded.tokenizers.target->encode(line));
     }
@@ -162,7 +157,7 @@ SelectedPairs own_pairs(LoadedModel& loaded, std::span<const std::string> source
 std::vector<std::string> source_lines(const LoadedModel& loaded, const std::string& data) {
   const DataConfig& config = loaded.experiment.data;
   require_text("--data", data, config);
-  if (!is_parser(loaded)) return read_lines(text_path(data, config.source));
+  if (!is_parser(loaded)) return read_utf8_lines(text_path(data, config.source));
   std::vector<std::string> lines;
   for (const Tree& tree : read_trees(data, tree_options(config))) {
     lines.push_back(joined(tree_words(tree)));

@@ -67,6 +67,9 @@ class Decoding(ProgramTest):
         self.write("short.de", "ein\n")
         self.one_line("logprob", "one", "--source", "corpus/test.en", "--target", "short.de", code=3,
                       names=["short.de", "source and target must match line by line"])
+        self.write("empty", "")
+        self.one_line("logprob", "one", "--source", "empty", "--target", "empty", code=3, names=["empty: empty file"])
+        self.one_line("logprob", "one", "--source", "-", "--target", "out.de", code=2, names=["-: standard input"])
 
     def test_a_file_of_another_kind_is_an_error_that_says_which_is_expected(self):
         self.one_line("vocab", "one/config.json", code=3, names=["one/config.json:2", "expected a list of words"])

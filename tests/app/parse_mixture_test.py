@@ -94,6 +94,9 @@ class ParseMixture(ProgramTest):
             self.assertEqual(maps[0]["left_text"][1:3], ["the", "dog"])
             self.assertEqual(len(maps[0]["left_text"]), 5)  # with EOS
         self.attn("heads", "whole@last", "--data", "corpus/test.ptb", "--lines", "5")
+        (self.path / "latin1").write_bytes(b"the dog\ncaf\xe9\n")
+        self.one_line("attention", "whole@last", "--source", "latin1", "--json", "b.json", code=3,
+                      names=["latin1:2", "UTF-8"])
 
     def test_trees_on_which_two_parses_agree_are_kept(self):
         one = self.attn("parse", "whole@last", stdin=self.sentences()).stdout

@@ -1,0 +1,56 @@
+// Shared by `attn score bleu`, `chrf`, `ter` and `text`: reading files, and printing bootstrap
+// results.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "base/json_config.h"
+#include "eval/metrics/bleu.h"
+#include "eval/metrics/bootstrap.h"
+
+namespace attn {
+
+struct TextFile {
+  std::string name;  ///< for messages
+  std::vector<std::string> lines;
+};
+
+/// Hypotheses and their references, aligned line by line.
+struct ScoredText {
+  TextFile hypotheses;
+  std::vector<std::vector<std::string>> references;
+};
+
+/// Reads a text file; "-" is standard input. Throws ConfigError for "-" unless `may_be_stdin`, and
+/// DataError for lines that are not valid UTF-8.
+TextFile read_text(const std::string& path, bool may_be_stdin);
+
+/// Throws DataError naming the first line without a counterpart, if the lengths differ. `kinds`
+/// says what the texts are.
+void check_same_length(const TextFile& one, const TextFile& other,
+                       const std::string& kinds = "hypotheses and references");
+
+/// Reads all files. Throws like read_text() and check_same_length(), and for an empty file.
+ScoredText read_scored_text(const std::string& hypothesis,
+                            const std::vector<std::string>& references);
+
+/// Warns on stderr if text that looks tokenized would be tokenized again.
+void warn_if_tokenized(const TextFile& hypotheses, const BleuOptions& options);
+
+/// The enum value of a name checked by the command line.
+template <class E>
+E enum_value(const std::string& name) {
+  if (const std::optional<E> value = enum_named<E>(name)) return *value;
+  throw ConfigError(name + ": not a choice");
+}
+
+/// Adds the confidence interval and, given a baseline, its score and the p-value to a JSON score.
+void add_resampled(Json& json, const PairedBootstrap& resampled);
+
+/// Prints the same as text.
+void print_resampled(const PairedBootstrap& resampled);
+
+}  // namespace attn
