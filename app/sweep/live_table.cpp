@@ -58,7 +58,10 @@ LiveTable::LiveTable(const SweepPlan& plan, int64_t jobs)
 }
 
 LiveTable::~LiveTable() {
-  close();
+  try {
+    erase();
+  } catch (...) {  // a stream that throws; nothing to clean up
+  }
 }
 
 void LiveTable::set(size_t run, State state, const std::string& why) {
@@ -175,6 +178,7 @@ void LiveTable::draw() {
   for (const std::string& text : now) std::cerr << text << "\n";
   std::cerr << std::flush;
   drawn_lines_ = now.size();
+  shown_ = true;
 }
 
 void LiveTable::log(const std::string& line) {
@@ -183,11 +187,12 @@ void LiveTable::log(const std::string& line) {
 }
 
 void LiveTable::close() {
-  if (terminal_ && drawn_lines_ > 0) {
+  if (terminal_ && shown_) {
     drawn_ = {};
     draw();
   }
-  drawn_lines_ = 0;
+  drawn_lines_ = 0;  // the table stays
+  shown_ = false;
 }
 
 }  // namespace attn

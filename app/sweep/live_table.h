@@ -30,7 +30,8 @@ class LiveTable {
   void log(const std::string& line);
   /// The results of a finished run: "ppl 6.07  bleu 37.68".
   std::string results(size_t run) const;
-  /// Draws the table one last time.
+  /// Draws the table one last time, if it has been drawn, and leaves it on the screen; the
+  /// destructor erases it.
   void close();
 
  private:
@@ -55,7 +56,8 @@ class LiveTable {
   std::vector<std::string> why_;
   std::vector<bool> started_;  ///< by this command
   bool terminal_;
-  size_t drawn_lines_ = 0;
+  size_t drawn_lines_ = 0;  ///< above the cursor
+  bool shown_ = false;      ///< a table has been drawn since the last close()
   Clock::time_point drawn_ = Clock::now();
 };
 

@@ -45,11 +45,17 @@ Experiment resolve_row(const SweepRequest& request, const SweepFile& file, const
   return resolve_patches(patches, place_of(request, row), folder, request.assignments);
 }
 
+// Whether the option `path` is `outer`, or inside it.
+bool is_within(std::string_view path, std::string_view outer) {
+  return path.starts_with(outer) &&
+         (path.size() == outer.size() || path[outer.size()] == '.' || path[outer.size()] == '[');
+}
+
 // Throws ConfigError if --set would give all rows of a grid, which are named by its values, one
 // value, or reset a section of which rows set options.
 void require_rows_kept(const SweepRequest& request, const std::vector<ExpandedRow>& rows) {
   for (const std::string& assignment : request.assignments) {
-    const std::string path = assignment.substr(0, assignment.find('='));
+    const std::string path = assigned_path(assignment);
     const std::string section = assigned_section(assignment);
     for (const ExpandedRow& row : rows) {
       if (!section.empty() && row.row.set.contains(section)) {
@@ -57,8 +63,8 @@ void require_rows_kept(const SweepRequest& request, const std::vector<ExpandedRo
                           row.row.name + " sets options; leave it out, or change the row");
       }
       for (const auto& [varied, values] : row.row.grid.items()) {
-        const bool same =
-            path == varied || path.starts_with(varied + ".") || varied.starts_with(path + ".");
+        const std::string option = assigned_path(varied);
+        const bool same = is_within(path, option) || is_within(option, path);
         if (!same && (section.empty() || !varied.starts_with(section + "."))) continue;
         throw ConfigError("--set " + assignment + ": row " + row.row.name + " is named by its " +
                           varied + ", which its grid varies; leave it out, or change the grid");
@@ -211,47 +217,42 @@ std::string command_of(const SweepRequest& request) {
   return command;
 }
 
-}  // namespace
+struct SweepRows {
+  SweepFile file;
+  std::vector<ExpandedRow> rows;  // with grids expanded
+  std::vector<size_t> baselines;  // of each row, as an index
+};
 
-SweepPlan plan_sweep(const SweepRequest& request) {
-  SweepPlan plan;
-  plan.source = request.file;
-  plan.directory =
-      request.directory.empty() ? fs::path("runs") / request.file.stem() : request.directory;
-  for (const fs::path& path : {plan.source, plan.directory}) {
-    if (find_invalid_utf8(path.string())) {  // both are written to JSON files
-      throw ConfigError(path.string() + ": the path of a sweep must be UTF-8; rename it");
-    }
-  }
-  require(request.seeds <= kMaxSeeds, "--seeds", request.seeds, "must be at most 10000");
-  plan.command = command_of(request);
-  plan.seeds = request.seeds;
-  const std::string name = request.file.string();
-  std::vector<ExpandedRow> rows;
-  std::vector<size_t> baselines;
+SweepRows read_rows(const fs::path& path) {
+  const std::string name = path.string();
+  SweepRows out;
   try {
-    require_sweep_path(request.file);
-    const Json json = parse_json(read_file(request.file, kLargestSweepFile), name);
-    require_sweep(json, request.file);
-    read_config(plan.file, json);
-    plan.file.validate();
+    require_sweep_path(path);
+    const Json json = parse_json(read_file(path, kLargestSweepFile), name);
+    require_sweep(json, path);
+    read_config(out.file, json);
+    out.file.validate();
     std::set<std::string> names;
-    for (const SweepRow& row : plan.file.rows) {
+    for (const SweepRow& row : out.file.rows) {
       for (ExpandedRow& one : expand(row)) {
         if (!names.insert(one.row.name).second) {
           throw ConfigError("duplicate row name " + one.row.name);
         }
-        rows.push_back(std::move(one));
+        out.rows.push_back(std::move(one));
       }
     }
-    baselines = resolve_baselines(rows);
+    out.baselines = resolve_baselines(out.rows);
   } catch (const UnknownKey& error) {
     throw ConfigError(name + ": " + with_place_meant(error));
   } catch (const ConfigError& error) {
     const std::string message = error.what();
     throw ConfigError(message.starts_with(name) ? message : name + ": " + message);
   }
-  require_rows_kept(request, rows);
+  return out;
+}
+
+void plan_rows(const SweepRequest& request, const std::vector<ExpandedRow>& rows,
+               const std::vector<size_t>& baselines, SweepPlan& plan) {
   for (const ExpandedRow& row : rows) {
     plan.rows.push_back({.name = row.row.name,
                          .about = row.row.about,
@@ -273,15 +274,43 @@ SweepPlan plan_sweep(const SweepRequest& request) {
           "the rows are identical; remove the row, or give a value");
     }
   }
+}
+
+// The evaluators whose scores the report has.
+SweepMetrics chosen_metrics(const SweepPlan& plan) {
   const Experiment& base = plan.rows.front().experiment;
+  SweepMetrics metrics;
   try {
     for (const MetricFacts& facts : kMetrics) {
-      plan.metrics.evaluators[facts.metric] =
+      metrics.evaluators[facts.metric] =
           evaluator(base, facts.metric, plan.file.metrics.evaluators[facts.metric], facts.key);
     }
   } catch (const ConfigError& error) {
-    throw ConfigError(name + ": " + error.what());
+    throw ConfigError(plan.source.string() + ": " + error.what());
   }
+  return metrics;
+}
+
+}  // namespace
+
+SweepPlan plan_sweep(const SweepRequest& request) {
+  SweepPlan plan;
+  plan.source = request.file;
+  plan.directory =
+      request.directory.empty() ? fs::path("runs") / request.file.stem() : request.directory;
+  for (const fs::path& path : {plan.source, plan.directory}) {
+    if (find_invalid_utf8(path.string())) {  // both are written to JSON files
+      throw ConfigError(path.string() + ": the path of a sweep must be UTF-8; rename it");
+    }
+  }
+  require_between("--seeds", request.seeds, 0, kMaxSeeds);
+  plan.command = command_of(request);
+  plan.seeds = request.seeds;
+  auto [file, rows, baselines] = read_rows(request.file);
+  plan.file = std::move(file);
+  require_rows_kept(request, rows);
+  plan_rows(request, rows, baselines, plan);
+  plan.metrics = chosen_metrics(plan);
   select(plan.rows, request.only);
   plan_seeds(request, plan, rows);
   plan_runs(plan);

@@ -11,7 +11,7 @@
 namespace attn {
 
 /// Path of the running program. From the first call on, start_process() runs the program as it is
-/// now, even if a build replaces its file.
+/// now, even if a build replaces its file; not if a launcher starts it.
 std::filesystem::path program_path();
 
 /// How a child ended.

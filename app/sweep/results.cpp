@@ -117,7 +117,7 @@ class TextCheck {
 std::vector<int64_t> missing_seeds(const Json& row, int64_t first,
                                    const std::vector<RunRecord>& runs) {
   const auto planned = row.value("seeds", int64_t{0});
-  require(planned >= 0 && planned <= kMaxSeeds, "seeds", planned, "must be from 0 to 10000");
+  require_between("seeds", planned, 0, kMaxSeeds);
   std::vector<int64_t> missing;
   for (int64_t seed = first; seed < first + planned; ++seed) {
     const bool has = std::any_of(runs.begin(), runs.end(),
@@ -226,6 +226,46 @@ SweepMetrics metrics_of(const Experiment& experiment) {
   return metrics;
 }
 
+// The results of the runs that sweep.json plans.
+SweepResults results_of_plan(const Json& plan, const fs::path& directory) {
+  SweepMetrics metrics;
+  read_config(metrics, plan.at("metrics"), "metrics");
+  SweepResults out;
+  out.evaluators = metrics.evaluators;
+  const auto source = plan.at("source").get<std::string>();
+  out.title = fs::path(source).stem().string();
+  out.about = plan.at("about").get<std::string>();
+  out.made = "Made by " + version_line() + ".";
+  const Experiment base = read_resolved(plan.at("rows").at(0).at("config"), "the first row");
+  if (const auto* evaluator = find_evaluator(base, metrics.evaluators[Metric::bleu])) {
+    out.bleu_options = evaluator->get<BleuEvaluation>().bleu_options();
+  }
+  RunReader reader(out, metrics, true);
+  TextCheck texts(directory);
+  std::vector<Experiment> experiments;
+  for (const Json& row : plan.at("rows")) {
+    experiments.push_back(
+        read_resolved(row.at("config"), "row " + row.at("name").get<std::string>()));
+    out.rows.push_back(read_row(row, experiments.back(), directory, reader, texts, out));
+  }
+  const std::vector<size_t> first_equivalent = first_equivalent_runs(experiments);
+  for (size_t i = 0; i < first_equivalent.size(); ++i) {
+    if (first_equivalent[i] != i) out.rows[i].equivalent_row = first_equivalent[i];
+  }
+  if (const auto published = plan.find("published"); published != plan.end()) {
+    for (const Json& one : *published) {  // sweeps of earlier versions have none
+      out.published.push_back(
+          {one.at("name").get<std::string>(), paper_of(one.at("paper"), "published")});
+    }
+  }
+  out.command = plan.contains("command") ? sweep_command(plan, out) : "attn sweep " + source;
+  find_baselines(plan.at("rows"), out);
+  texts.mark(out);
+  mark_incomparable(out, experiments);
+  note_precisions(out, experiments);
+  return out;
+}
+
 }  // namespace
 
 SweepResults collect_run_results(const fs::path& run) {
@@ -260,49 +300,14 @@ SweepResults collect_results(const fs::path& directory) {
     return DataError(path.string() + ": corrupt (" + error.what() +
                      "); run attn sweep again to rewrite it");
   };
-  SweepResults out;
   try {
     const Json plan = parse_json(read_file(path, kMaxPlanBytes), path.filename().string());
-    SweepMetrics metrics;
-    read_config(metrics, plan.at("metrics"), "metrics");
-    out.evaluators = metrics.evaluators;
-    const auto source = plan.at("source").get<std::string>();
-    out.title = fs::path(source).stem().string();
-    out.about = plan.at("about").get<std::string>();
-    out.made = "Made by " + version_line() + ".";
-    const Experiment base = read_resolved(plan.at("rows").at(0).at("config"), "the first row");
-    if (const auto* evaluator = find_evaluator(base, metrics.evaluators[Metric::bleu])) {
-      out.bleu_options = evaluator->get<BleuEvaluation>().bleu_options();
-    }
-    RunReader reader(out, metrics, true);
-    TextCheck texts(directory);
-    std::vector<Experiment> experiments;
-    for (const Json& row : plan.at("rows")) {
-      experiments.push_back(
-          read_resolved(row.at("config"), "row " + row.at("name").get<std::string>()));
-      out.rows.push_back(read_row(row, experiments.back(), directory, reader, texts, out));
-    }
-    const std::vector<size_t> first_equivalent = first_equivalent_runs(experiments);
-    for (size_t i = 0; i < first_equivalent.size(); ++i) {
-      if (first_equivalent[i] != i) out.rows[i].equivalent_row = first_equivalent[i];
-    }
-    if (const auto published = plan.find("published"); published != plan.end()) {
-      for (const Json& one : *published) {  // sweeps of earlier versions have none
-        out.published.push_back(
-            {one.at("name").get<std::string>(), paper_of(one.at("paper"), "published")});
-      }
-    }
-    out.command = plan.contains("command") ? sweep_command(plan, out) : "attn sweep " + source;
-    find_baselines(plan.at("rows"), out);
-    texts.mark(out);
-    mark_incomparable(out, experiments);
-    note_precisions(out, experiments);
+    return results_of_plan(plan, directory);
   } catch (const ConfigError& error) {
     throw corrupt(error);
   } catch (const Json::exception& error) {
     throw corrupt(error);
   }
-  return out;
 }
 
 }  // namespace attn

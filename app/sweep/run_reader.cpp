@@ -37,13 +37,6 @@ void read_provenance(const Json& facts, RunRecord& record) {
 
 }  // namespace
 
-const EvaluatorConfig* find_evaluator(const Experiment& experiment, const std::string& name) {
-  for (const EvaluatorConfig& config : experiment.eval) {
-    if (config.name == name) return &config;
-  }
-  return nullptr;
-}
-
 RunRecord RunReader::read(const fs::path& run, const std::string& name, const Experiment& own,
                           const Experiment& row) {
   RunRecord record;

@@ -11,9 +11,6 @@
 
 namespace attn {
 
-/// The evaluator of this name; null: none.
-const EvaluatorConfig* find_evaluator(const Experiment& experiment, const std::string& name);
-
 class RunReader {
  public:
   /// Adds notes and the signatures of scores to `out`. `sentences`: whether to read translations,

@@ -102,7 +102,7 @@ class Sweep {
  public:
   Sweep(const SweepPlan& plan, const RunnerOptions& options)
       : plan_(plan), options_(options), table_(plan, options.jobs) {
-    program_path();  // this version's, whatever a build does meanwhile
+    program_path();  // without a launcher, later runs have this version even after a build
     for (int64_t i = 0; i < options.jobs; ++i) slots_.push_back({.index = i});
     for (const size_t i : start_order(plan)) {
       if (inspect_run(plan.runs[i]).stage == RunStage::finished) {

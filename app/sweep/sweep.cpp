@@ -20,6 +20,8 @@
 namespace attn {
 namespace {
 
+namespace fs = std::filesystem;
+
 // Prints the report and what is missing; returns the exit code.
 int end_of(const SweepPlan& plan, const SweepEnd& end) {
   const size_t all = plan.runs.size();
