@@ -1,7 +1,6 @@
 #include "app/experiment/average.h"
 
 #include <algorithm>
-#include <iostream>
 #include <optional>
 #include <vector>
 
@@ -90,7 +89,7 @@ bool is_average(const fs::path& directory) {
 
 }  // namespace
 
-void average(AverageOptions options) {
+AverageOutput average(AverageOptions options) {
   const auto until = take_step(options);
   const std::vector<StoredCheckpoint> checkpoints = last_checkpoints(options, until);
   std::vector<fs::path> weights;
@@ -112,9 +111,15 @@ void average(AverageOptions options) {
   save_description(directory.path(), load_description(checkpoints.back().path),
                    load_tokenizers(checkpoints.back().path));
   directory.commit();
-  std::cerr << "mean of " << counted(static_cast<int64_t>(weights.size()), "checkpoint")
-            << ", steps " << checkpoints.front().step << " to " << checkpoints.back().step << ": "
-            << output.string() << "\n";
+  return {.checkpoints = std::ssize(checkpoints),
+          .first_step = checkpoints.front().step,
+          .last_step = checkpoints.back().step,
+          .path = output};
+}
+
+std::string AverageOutput::description() const {
+  return "mean of " + counted(checkpoints, "checkpoint") + ", steps " + std::to_string(first_step) +
+         " to " + std::to_string(last_step) + ": " + path.string();
 }
 
 }  // namespace attn

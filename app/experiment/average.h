@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <string>
 
 namespace attn {
 
@@ -15,8 +16,17 @@ struct AverageOptions {
   int64_t last_step = 0;
 };
 
+struct AverageOutput {
+  int64_t checkpoints = 0;  ///< number of them
+  int64_t first_step = 0, last_step = 0;
+  std::filesystem::path path;
+
+  /// "mean of 5 checkpoints, steps 1200 to 2000: runs/tiny/averaged".
+  std::string description() const;
+};
+
 /// Writes the averaged checkpoint. Throws ConfigError if the run has fewer than `last` checkpoints
 /// (with `at_most`, none), and DataError if the output exists and is not an average.
-void average(AverageOptions options);
+AverageOutput average(AverageOptions options);
 
 }  // namespace attn

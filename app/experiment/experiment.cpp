@@ -327,6 +327,13 @@ Json write_experiment(const Experiment& experiment) {
   return json;
 }
 
+const EvaluatorConfig* find_evaluator(const Experiment& experiment, const std::string& name) {
+  for (const EvaluatorConfig& config : experiment.eval) {
+    if (config.name == name) return &config;
+  }
+  return nullptr;
+}
+
 Experiment load_experiment(const fs::path& file, const std::vector<std::string>& assignments) {
   require_config_path(file);
   Json json = read_json(file);

@@ -46,6 +46,9 @@ struct Experiment {
   void require_texts() const;
 };
 
+/// The evaluator of this name; null: none.
+const EvaluatorConfig* find_evaluator(const Experiment& experiment, const std::string& name);
+
 /// Resolves a config: the defaults, then the files of "base" (a path relative to the file, or an
 /// array of paths; see experiments/presets), then the file, then each `path=value`. Each is a merge
 /// patch (RFC 7386) on the result so far, where null resets an option to its default. A patch that

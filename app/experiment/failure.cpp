@@ -72,8 +72,9 @@ std::optional<std::string> logged_failure(const fs::path& log) {
 }
 
 std::optional<std::string> failure_of(const fs::path& run) {
-  const fs::path own = RunDirectory(run).log();
-  const fs::path outer = fs::path(run).concat(".log");
+  const RunDirectory directory(run);
+  const fs::path own = directory.log();
+  const fs::path outer = fs::path(directory.path()).concat(".log");
   if (auto why = logged_failure(own)) return why;
   std::error_code none;
   const auto written = fs::last_write_time(own, none);

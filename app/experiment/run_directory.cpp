@@ -35,7 +35,7 @@ bool ModelDirectory::has_weights() const {
 }
 
 RunDirectory RunDirectory::of_checkpoint(const fs::path& checkpoint) {
-  const fs::path path = checkpoint.has_filename() ? checkpoint : checkpoint.parent_path();
+  const fs::path path = ModelDirectory(checkpoint).path();
   const fs::path above = path.parent_path();
   if (path.filename() == kAveraged) return above;
   return is_checkpoints(above) ? of_checkpoints(above) : RunDirectory(path);

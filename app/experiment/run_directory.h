@@ -22,7 +22,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
-#include <utility>
 
 namespace attn {
 
@@ -36,8 +35,9 @@ inline constexpr int64_t kMaxConfigBytes = 1 << 24;
 /// moved.
 class ModelDirectory {
  public:
-  // Not explicit, so that a path can be passed.
-  ModelDirectory(std::filesystem::path path) : path_(std::move(path)) {}
+  // Not explicit, so that a path can be passed. "runs/one/" is "runs/one".
+  ModelDirectory(const std::filesystem::path& path)
+      : path_(path.has_filename() ? path : path.parent_path()) {}
 
   const std::filesystem::path& path() const { return path_; }
   std::filesystem::path config() const;

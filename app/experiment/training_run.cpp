@@ -187,10 +187,11 @@ void TrainingRun::log_interval(const TrainingInterval& interval) {
 }
 
 void TrainingRun::score_average() {
-  average({.run = directory_.path(),
-           .last = experiment_.train.average_last,
-           .at_most = true,
-           .last_step = step()});
+  const AverageOutput averaged = average({.run = directory_.path(),
+                                          .last = experiment_.train.average_last,
+                                          .at_most = true,
+                                          .last_step = step()});
+  progress_->log(averaged.description());
   load_weights(ModelDirectory(directory_.averaged()).weights(), *model_);
   for (const auto& evaluator : evaluators_) {
     const auto [result, seconds] = evaluate(*evaluator);
@@ -200,15 +201,32 @@ void TrainingRun::score_average() {
   }
 }
 
-// A resumed run with fewer steps or less patience than before ends at a step that was not known to
-// be the last.
-void TrainingRun::score_missing() {
+// Whether this step has a score by an evaluator with these options, on its present text.
+bool TrainingRun::is_scored(size_t index) const {
   const auto scored = results_at(directory_, step());
+  const auto found = scored.find(evaluators_[index]->name());
+  if (found == scored.end() || found->second.text != evaluators_[index]->text_key()) return false;
+  const fs::path checkpoint = checkpoint_path(directory_.checkpoints(), step());
+  if (!ModelDirectory(checkpoint).has_config()) return true;  // scored by this process
+  const auto options = [](EvaluatorConfig config) {
+    config.every = 0;
+    return write_config(config);
+  };
+  const EvaluatorConfig& config = experiment_.eval[index];
+  // The checkpoint's config, not the run's, which the resume has changed.
+  const Experiment before = load_description(checkpoint);
+  const EvaluatorConfig* former = find_evaluator(before, config.name);
+  return former != nullptr && options(*former) == options(config);
+}
+
+// A resumed run with fewer steps or less patience than before ends at a step that was not known to
+// be the last, and its evaluators may have changed.
+void TrainingRun::score_missing() {
   const AveragedWeights averaged(trainer_->average());
-  for (const auto& evaluator : evaluators_) {
-    if (scored.contains(evaluator->name())) continue;
-    const auto [result, seconds] = evaluate(*evaluator);
-    log_evaluation(*evaluator, result, false, seconds);
+  for (size_t i = 0; i < evaluators_.size(); ++i) {
+    if (is_scored(i)) continue;
+    const auto [result, seconds] = evaluate(*evaluators_[i]);
+    log_evaluation(*evaluators_[i], result, false, seconds);
   }
 }
 

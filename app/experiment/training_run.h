@@ -57,6 +57,8 @@ class TrainingRun {
   /// Runs `work`; also logs the message of an exception.
   void logging_failures(const std::function<void()>& work) const;
   void write_run_info();
+  void write_run_file();
+  std::string model_line(const std::string& begun_in) const;
   void require_same_text(const Json& begun) const;
   void check_evaluation_texts() const;
   void load_data();
@@ -86,6 +88,7 @@ class TrainingRun {
   void log_evaluation(const Evaluator& evaluator, const EvaluationResult& result, bool best,
                       double seconds);
   void score_average();
+  bool is_scored(size_t index) const;
   void score_missing();
   void save();
   void write_checkpoint(const OptimizerState& whole);

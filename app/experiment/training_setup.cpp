@@ -263,42 +263,13 @@ void TrainingRun::require_same_text(const Json& begun) const {
                   "it");
 }
 
+// Writes run.json of a new run, and logs the model.
 void TrainingRun::write_run_info() {
-  const VocabularySizes& vocabulary = model_->sizes();
-  const int64_t parameters = parameter_count(experiment_.model, vocabulary);
   const auto begun = step() > 0 ? read_run_file(directory_) : std::nullopt;
-  if (begun) require_same_text(*begun);
-  const Precision asked = experiment_.train.precision;
-  const Precision precision = effective_precision(asked, context_.device);
-  Json run = provenance(context_);
-  run[kPrecision] = std::string(enum_name(precision));
-  run[kProcesses] = world_.size();
-  run[kParameters] = parameters;
-  run["vocabulary"] = {{"source", vocabulary.source}, {"target", vocabulary.target}};
-  run["pairs"] = corpus_->size();
-  run["data_key"] = corpus_->key();
-  run["texts"] = texts_;
-  // Reports compare perplexities of one vocabulary: with the hashes of those that the config does
-  // not name.
-  run["texts"].emplace("source_model", key_of_hash(tokenizers_.source->fingerprint()));
-  run["texts"].emplace("target_model", key_of_hash(tokenizers_.target->fingerprint()));
-  if (!begun) {
-    // Arguments may contain invalid UTF-8.
-    const std::string text = run.dump(2, ' ', false, Json::error_handler_t::replace);
-    write_file_atomically(directory_.run_file(), text + "\n");
-  }
-  std::ostringstream line;
-  line << "model: " << parameters << " parameters; vocabulary " << vocabulary.source << " / "
-       << vocabulary.target << "; " << counted(corpus_->size(), "pair") << "; "
-       << counted(stream_->epoch_batches(), "batch", "batches")
-       << " per epoch; padding avoided: " << std::round(1000 * stream_->chunk_padding()) / 10
-       << " %; " << counted(torch::get_num_threads(), "thread");
-  if (world_.size() > 1) line << " in each of " << world_.size() << " processes";
-  line << "; precision " << enum_name(precision);
-  if (precision != asked) line << " (this processor does not support " << enum_name(asked) << ")";
-  const Json before = begun ? begun->value(kPrecision, Json()) : Json();
-  if (before.is_string() && before != run[kPrecision]) {
-    line << "; the run was started in " << before.get<std::string>();
+  if (begun) {
+    require_same_text(*begun);
+  } else {
+    write_run_file();
   }
   const TrainConfig& train = experiment_.train;
   if (train.warmup >= train.steps) {
@@ -307,7 +278,50 @@ void TrainingRun::write_run_info() {
                "rate does not reach its peak",
                static_cast<long long>(train.warmup), static_cast<long long>(train.steps)));
   }
-  progress_->log(line.str());
+  const Json before = begun ? begun->value(kPrecision, Json()) : Json();
+  progress_->log(model_line(before.is_string() ? before.get<std::string>() : ""));
+}
+
+void TrainingRun::write_run_file() {
+  const VocabularySizes& vocabulary = model_->sizes();
+  Json run = provenance(context_);
+  run[kPrecision] =
+      std::string(enum_name(effective_precision(experiment_.train.precision, context_.device)));
+  run[kProcesses] = world_.size();
+  run[kParameters] = parameter_count(experiment_.model, vocabulary);
+  run["vocabulary"] = {{"source", vocabulary.source}, {"target", vocabulary.target}};
+  run["pairs"] = corpus_->size();
+  run["data_key"] = corpus_->key();
+  run["texts"] = texts_;
+  // Reports compare perplexities of one vocabulary: with the hashes of those that the config does
+  // not name.
+  run["texts"].emplace("source_model", key_of_hash(tokenizers_.source->fingerprint()));
+  run["texts"].emplace("target_model", key_of_hash(tokenizers_.target->fingerprint()));
+  // Arguments may contain invalid UTF-8.
+  const std::string text = run.dump(2, ' ', false, Json::error_handler_t::replace);
+  write_file_atomically(directory_.run_file(), text + "\n");
+}
+
+// "model: 2605056 parameters; …". `begun_in`: the precision in which the run was started; empty:
+// not known.
+std::string TrainingRun::model_line(const std::string& begun_in) const {
+  const VocabularySizes& vocabulary = model_->sizes();
+  const Precision asked = experiment_.train.precision;
+  const Precision precision = effective_precision(asked, context_.device);
+  std::ostringstream line;
+  line << "model: " << parameter_count(experiment_.model, vocabulary) << " parameters; vocabulary "
+       << vocabulary.source << " / " << vocabulary.target << "; "
+       << counted(corpus_->size(), "pair") << "; "
+       << counted(stream_->epoch_batches(), "batch", "batches")
+       << " per epoch; padding avoided: " << std::round(1000 * stream_->chunk_padding()) / 10
+       << " %; " << counted(torch::get_num_threads(), "thread");
+  if (world_.size() > 1) line << " in each of " << world_.size() << " processes";
+  line << "; precision " << enum_name(precision);
+  if (precision != asked) line << " (this processor does not support " << enum_name(asked) << ")";
+  if (!begun_in.empty() && begun_in != enum_name(precision)) {
+    line << "; the run was started in " << begun_in;
+  }
+  return line.str();
 }
 
 }  // namespace attn

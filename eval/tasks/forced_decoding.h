@@ -28,7 +28,8 @@ void require_fits(const ForcedPair& pair, std::optional<int64_t> positions,
                   const PairPlaces& places);
 
 /// For each pair log p of every target token given the source and the tokens before; the last one
-/// is EOS. In float32, in batches of at most `batch_tokens` target tokens (or one pair), by length.
+/// is EOS. In float32, by length, in batches of one pair or at most `batch_tokens` tokens: the sum
+/// of the longer sides and EOS.
 /// Sets the models to evaluation mode. Results do not depend on the batch, up to rounding.
 std::vector<std::vector<float>> forced_log_probs(const Ensemble& models,
                                                  const Tokenizers& tokenizers,

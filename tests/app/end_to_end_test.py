@@ -258,6 +258,7 @@ class EndToEnd(ProgramTest):
         self.attn("train", "small.json", "--run", "averaged", "--set", "train.steps=21", "--set", "train.average_last=2")
         metrics = (self.path / "averaged/metrics.jsonl").read_text()
         self.assertIn('"average"', metrics)
+        self.assertIn("mean of 2 checkpoints, steps", (self.path / "averaged/log.txt").read_text())
         self.attn("train", "averaged", "--resume")
         self.assertEqual((self.path / "averaged/metrics.jsonl").read_text(), metrics)
 
@@ -271,6 +272,19 @@ class EndToEnd(ProgramTest):
         result = json.loads((self.path / "shorter/result.json").read_text())
         self.assertEqual((result["step"], sorted(result["results"])), (20, ["test", "valid"]))
         self.assertEqual(json.loads((self.path / "shorter/config.json").read_text())["train"]["steps"], 20)
+
+    def test_a_run_resumed_with_fewer_steps_is_scored_with_the_present_options(self):
+        self.attn("train", "small.json", "--run", "rescored", "--set", "train.steps=21", "--set", "eval.1.every=7")
+        # As if it had been interrupted after the checkpoint of step 14.
+        shutil.rmtree(self.path / "rescored/checkpoints/step-00000021")
+        (self.path / "rescored/result.json").unlink()
+        for settings, scores in ((("eval.1.every=0",), 1), (("eval.1.every=0", "eval.1.beam=7"), 2)):
+            (self.path / "rescored/result.json").unlink(missing_ok=True)
+            assignments = [word for value in ("train.steps=14", *settings) for word in ("--set", value)]
+            self.attn("train", "rescored", "--resume", *assignments)
+            records = map(json.loads, (self.path / "rescored/metrics.jsonl").read_text().splitlines())
+            tests = [record for record in records if record.get("name") == "test" and record["step"] == 14]
+            self.assertEqual(len(tests), scores)
 
     def test_a_run_out_of_patience_stops_early_and_is_finished(self):
         # With a learning rate this small, validation soon stops improving.

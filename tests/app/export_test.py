@@ -241,6 +241,8 @@ class Rejections(ExportTest):
                 self.rejected(name, "huggingface", model, [option, "huggingface"])
         self.rejected("wide", "huggingface", {"d_v": 12}, ["model.d_v: 12", "--to ctranslate2"])
         self.rejected("words", "huggingface", {}, ["data.tokenizer", "words"], {"tokenizer": "words", "vocab_size": 3000})
+        self.rejected("pre", "huggingface", {"norm": "pre"}, ["model.norm: pre", "normalize after the residual sum",
+                                                              "use --to ctranslate2"])
         self.rejected("rotary_post", "huggingface", {"position": "rotary"}, ["model.position: rotary"])
         self.rejected("classes", "ctranslate2", {}, ["data.unknown_classes: true"],
                       {"tokenizer": "words", "vocab_size": 3000, "unknown_classes": True})

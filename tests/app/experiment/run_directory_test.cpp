@@ -1,5 +1,6 @@
 #include "app/experiment/run_directory.h"
 
+#include "app/experiment/failure.h"
 #include "base/file.h"
 #include "tests/support/catch.h"
 #include "tests/support/temporary_directory.h"
@@ -17,6 +18,18 @@ TEST_CASE("the run of a checkpoint, of an average and of a run itself is the run
   CHECK(RunDirectory::of_checkpoint(run.averaged() / "").path() == run.path());
   CHECK(RunDirectory::is_checkpoints(run.checkpoints()));
   CHECK(RunDirectory::of_checkpoints(run.checkpoints()).path() == run.path());
+}
+
+TEST_CASE("a trailing slash does not change a run") {
+  CHECK(RunDirectory("runs/a/").path() == fs::path("runs/a"));
+  CHECK(RunDirectory("/").path() == fs::path("/"));
+  CHECK(RunDirectory("").path().empty());
+  const testing::TemporaryDirectory directory;
+  const fs::path run = directory.path() / "row" / "seed-1";
+  fs::create_directories(run);
+  log_failure(directory.path() / "row" / "seed-1.log", "ended by signal 9");
+  CHECK(failure_of(run) == "ended by signal 9");
+  CHECK(failure_of(run / "") == "ended by signal 9");
 }
 
 TEST_CASE("an evaluator's output is named by its step below the run") {
