@@ -1,4 +1,5 @@
-// User errors. All other exceptions are bugs.
+// User errors. Other exceptions are bugs, except those for failures of a run, each declared where
+// it is thrown: NonFiniteLoss, CommunicationError, and LibTorch's when memory is exhausted.
 #pragma once
 
 #include <stdexcept>

@@ -138,9 +138,12 @@ void rename_new(const fs::path& directory, const fs::path& name) {
   if (::rename(directory.c_str(), name.c_str()) != 0) fail("write", name, errno);
 }
 
-/// Renames `directory` to `name`; an existing directory of that name is removed afterwards.
-void rename_over(const fs::path& directory, const fs::path& name) {
-  if (!is_taken(name)) return rename_new(directory, name);
+/// Renames `directory` to `name`. Returns the new name of the directory that had it, if any.
+std::optional<fs::path> rename_over(const fs::path& directory, const fs::path& name) {
+  if (!is_taken(name)) {
+    rename_new(directory, name);
+    return {};
+  }
   fs::path old = directory;
   if (!rename_with(directory, name, exchange_flag, "write")) {
     old += replaced_mark;
@@ -152,9 +155,7 @@ void rename_over(const fs::path& directory, const fs::path& name) {
       fail("write", name, why);
     }
   }
-  sync_parent(name);
-  std::error_code ignored;  // the new directory is in place, even if the old one remains
-  fs::remove_all(old, ignored);
+  return old;
 }
 
 /// Old directories left behind by replacing commits that were killed.
@@ -354,16 +355,21 @@ AtomicDirectory::~AtomicDirectory() {
 }
 
 void AtomicDirectory::commit() {
+  std::optional<fs::path> old;
   try {
     sync_tree(temporary_);
-    existing_ == Existing::replace ? rename_over(temporary_, final_)
-                                   : rename_new(temporary_, final_);
-    committed_ = true;
+    if (existing_ == Existing::replace) {
+      old = rename_over(temporary_, final_);
+    } else {
+      rename_new(temporary_, final_);
+    }
+    committed_ = true;  // from here on `temporary_` may be the old directory
     sync_parent(final_);
   } catch (const fs::filesystem_error& error) {
     fail("write", final_, error.code().value());
   }
-  std::error_code ignored;
+  std::error_code ignored;  // the new directory is in place, even if the old one remains
+  if (old) fs::remove_all(*old, ignored);
   if (existing_ == Existing::refuse) return;
   for (const fs::path& left : replaced_directories(final_)) fs::remove_all(left, ignored);
 }

@@ -87,7 +87,8 @@ class AtomicDirectory {
   AtomicDirectory(const AtomicDirectory&) = delete;
   AtomicDirectory& operator=(const AtomicDirectory&) = delete;
   const std::filesystem::path& path() const { return temporary_; }
-  /// Throws DataError with the system's error message and leaves `final_path` unchanged.
+  /// Throws DataError with the system's error message. `final_path` is then unchanged, unless only
+  /// the last step failed, syncing its parent: then the new directory is in place.
   void commit();
 
  private:

@@ -76,8 +76,9 @@ class BatchStream {
 /// Every pair exactly once, shortest first, for validation. Throws like BatchStream.
 std::vector<Batch> sequential_batches(const EncodedCorpus& corpus, int64_t batch_tokens);
 
-/// The batch of `sequential_batches` with the most target tokens (then source tokens): if it fits
-/// into memory, all do.
+/// The batch of `sequential_batches` with the most target tokens (then source tokens). Activations
+/// and logits are largest for it; attention scores that are kept (attention with dropout on a GPU,
+/// runtime.attention=reference, additive attention) may be larger for a batch of long sentences.
 Batch largest_batch(const EncodedCorpus& corpus, int64_t batch_tokens);
 
 }  // namespace attn

@@ -33,7 +33,9 @@ std::optional<NbestEntry> read_nbest_line(std::string_view line) {
   const auto sentence = parse_number<int64_t>(line.substr(0, first));
   const auto log_prob = parse_number<double>(probability.substr(kLogProb.size()));
   if (!sentence || *sentence < 0 || !log_prob || !std::isfinite(*log_prob)) return {};
-  return NbestEntry{*sentence, line.substr(begin, middle - begin), *log_prob};
+  // With collapsed spaces the separators around an empty text share one: "0 ||| ||| logp= …".
+  const std::string_view text = line.substr(begin, middle > begin ? middle - begin : 0);
+  return NbestEntry{*sentence, text, *log_prob};
 }
 
 }  // namespace attn

@@ -51,8 +51,8 @@ class SourceFeatures {
   std::vector<int32_t> encode(std::string_view text, int64_t tokens,
                               std::string_view tag = {}) const;
 
-  /// The bytes of the two files: names, one "class<TAB>NAME" or "tag<TAB>NAME" line each, and the
-  /// model of the pieces (empty: none).
+  /// The contents of features.txt: one "class<TAB>NAME" or "tag<TAB>NAME" line per name. The model
+  /// of the pieces is another file.
   std::string serialized() const;
   /// Hash of all contents, including the tag set by with_tag().
   uint64_t fingerprint() const;

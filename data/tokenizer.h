@@ -24,10 +24,10 @@ class Tokenizer {
 
   /// Number of tokens: ids are 0 to size() - 1.
   virtual int64_t size() const = 0;
-  /// The tokens of the text, without BOS and EOS. Never yields special tokens, even if the text
-  /// contains their names.
+  /// The tokens of the text, without BOS and EOS, even if the text contains their names. Words that
+  /// the vocabulary lacks are unk() or a class of unknown words.
   virtual std::vector<int32_t> encode(std::string_view text) const = 0;
-  /// The text of the tokens; special tokens are dropped. Throws std::out_of_range for an id outside
+  /// The text of the tokens, without BOS and EOS. Throws std::out_of_range for an id outside
   /// of the vocabulary.
   virtual std::string decode(std::span<const int32_t> tokens) const = 0;
   /// The text of one token. Throws std::out_of_range for an id outside of the vocabulary.

@@ -118,7 +118,7 @@ std::string tick_text(double value) {
   if (value == 0) return "0";
   const std::string sign = value < 0 ? "−" : "";
   const double size = std::abs(value);
-  if (size >= 1e6 || size < 1e-3) return sign + scientific(size);
+  if (size >= 999999.5 || size < 1e-3) return sign + scientific(size);
   std::string text = format("%.6g", size);
   const size_t whole = std::min(text.find('.'), text.size());
   if (whole > 3) text.insert(whole - 3, ",");

@@ -20,7 +20,7 @@ const ExportTarget kMarian = {
     "huggingface",
     {"layers", "d_model", "d_ff", "heads", "d_k", "d_v", "dropout", "attention_dropout",
      "activation_dropout", "position", "max_positions", "bias", "activation", "embedding_sharing",
-     "initialization", "qk_norm_length"}};
+     "initialization", "norm", "qk_norm_length"}};
 constexpr const char* kPadding = "<pad>";
 
 std::string activation_name(Activation activation) {
@@ -139,7 +139,7 @@ void require_subwords(const Tokenizer& tokenizer) {
 void require_huggingface(const ExportSource& source) {
   const TransformerConfig& config = source.config;
   require_expressible(kMarian, config);
-  if (config.norm == Norm::pre) {
+  if (config.norm != Norm::post) {
     reject_option(kMarian, "model.norm", std::string(enum_name(config.norm)),
                   "since Marian models normalize after the residual sum; use --to ctranslate2");
   }

@@ -1,5 +1,6 @@
-// Global options of a command and its exit code, passed from main.cpp. The only global state is the
-// pending stop signal (app/machine/signals.h).
+// Global options of a command and its exit code, passed from main.cpp. Global state is the pending
+// stop signal (app/machine/signals.h), a counter for progress lines (eval/search/search_count.h)
+// and the group of one process (train/parallel/communicator.h).
 #pragma once
 
 #include <optional>

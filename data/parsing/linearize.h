@@ -1,11 +1,12 @@
 // Linearization of constituency trees for sequence models (section 6.3; Vinyals et al. 2015), and
 // its inverse given the words.
 //
+// clang-format off
 //   tags       S NP DT NN /NP VP VBZ /VP /S     a leaf is its part-of-speech tag
 //   xx         (S (NP XX XX )NP (VP XX )VP )S   a leaf is XX; tags are not kept
-//   in_order   DT NP NN /NP S VBZ VP /VP /S     tags; a label follows its first child (Liu and
-//   Zhang
+//   in_order   DT NP NN /NP S VBZ VP /VP /S     tags; a label follows its first child (Liu and Zhang
 //                                               2017; Fernández-González and Gómez-Rodríguez 2020)
+// clang-format on
 //
 // No form contains the words: the i-th leaf is the i-th word of the sentence.
 #pragma once

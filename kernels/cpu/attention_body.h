@@ -61,7 +61,8 @@ static int64_t transposed_size(int64_t keys, int64_t d_k) {
 }
 
 // Scores of a query to weights, in place, with dropout; zero in the rest of the block. Returns log
-// Σ exp, 0 without keys.
+// Σ exp, 0 without keys: then `own` is empty from 0, since windows are for self-attention, where
+// every query sees its own position.
 static inline float weights_of(const AttentionHead& head, int64_t query, const KeyRange& block,
                                float* row) {
   const KeyRange own = visible_in(block, head, query);

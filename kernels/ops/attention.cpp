@@ -122,6 +122,10 @@ torch::Tensor visible_keys(int64_t queries, int64_t keys, bool causal, int64_t w
 
 torch::Tensor padded_attention(const torch::Tensor& queries, const torch::Tensor& keys,
                                const torch::Tensor& values, const PackedAttention& options) {
+  TORCH_CHECK(!options.bias_HP.defined() && !options.relative.defined() &&
+                  (options.kv_heads == 0 || options.kv_heads == options.heads),
+              "padded_attention: no bias, no relative positions and as many key-value heads as "
+              "heads");
   const PaddedLayout of_queries =
       padded_layout(options.query_offsets, 0, options.query_rows.slots, queries.device());
   const PaddedLayout of_keys =

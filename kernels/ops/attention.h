@@ -22,7 +22,8 @@ namespace attn {
 torch::Tensor packed_attention(const torch::Tensor& queries, const torch::Tensor& keys,
                                const torch::Tensor& values, const PackedAttention& options);
 
-/// The same by LibTorch's kernel over the padded layout, on any device.
+/// The same by LibTorch's kernel over the padded layout, on any device, without bias, relative
+/// positions and fewer key-value heads than heads (TORCH_CHECK).
 torch::Tensor padded_attention(const torch::Tensor& queries, const torch::Tensor& keys,
                                const torch::Tensor& values, const PackedAttention& options);
 

@@ -22,7 +22,7 @@ class EmbeddingImpl : public torch::nn::Module {
                         const torch::Tensor& positions_N, int64_t longest,
                         const torch::Tensor& second_N = {}, const torch::Tensor& added_ND = {});
 
-  /// √d_model, the factor of embeddings.
+  /// The factor of embeddings: √d_model, with µP √ of the base model's d_model.
   double scale() const { return scale_; }
 
   PositionEncoding position = nullptr;

@@ -15,8 +15,9 @@
 
 namespace attn {
 
-/// Holds copies of the decoder's weights (for bf16 also of the encoder's, from the first session
-/// on); create a new one when the weights change.
+/// Holds copies of the decoder's weights, and from the first session on of the encoder's where its
+/// products are packed (bf16, and fp32 with has_packed_products); create a new one when the weights
+/// change.
 class PackedInference : public InferenceModel {
  public:
   /// Whether the model is supported: float32 on a CPU, without unsupported options, such as

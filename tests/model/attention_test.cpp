@@ -9,6 +9,7 @@
 
 using namespace attn;
 using testing::close;
+using testing::contains;
 using testing::max_difference;
 
 namespace {
@@ -202,6 +203,8 @@ TEST_CASE("attention over the padded layout takes the slots that it is given") {
   // Moved within the layout, and back: without a mask, the order of the queries does not matter.
   options.query_rows = slots({1, 0, 3, 4, 5});
   CHECK(max_difference(padded_attention(x, x, x, options), expected) < 1e-6);
+  options.kv_heads = 1;
+  CHECK_THROWS_WITH(padded_attention(x, x, x, options), contains("as many key-value heads"));
 }
 
 TEST_CASE("a bias by distance equals the reference's, its gradient too") {

@@ -47,6 +47,8 @@ TEST_CASE("numbers of ticks are short and have separators") {
   CHECK(tick_text(-3) == "−3");
   CHECK(tick_text(10000) == "10,000");
   CHECK(tick_text(999) == "999");
+  CHECK(tick_text(999999) == "999,999");
+  CHECK(tick_text(999999.7) == "1e6");
   CHECK(tick_text(0.05) == "0.05");
   CHECK(tick_text(4.25e10) == "4.25e10");
   CHECK(tick_text(-1e-5) == "−1e-5");

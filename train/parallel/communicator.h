@@ -77,7 +77,7 @@ class Communicator {
   std::function<double()> timeout_ = [] { return 60.0; };
 };
 
-/// The group of one process: the default. Has no state.
+/// The group of one process: the default. One object for the program.
 Communicator& single_process();
 
 /// RAII: this process works without communicating (evaluation, checkpoints, reading data).

@@ -26,6 +26,13 @@ TEST_CASE("a written line of an n-best list is read back") {
   }
 }
 
+TEST_CASE("an empty text in an n-best list may have lost one of its two spaces") {
+  const auto entry = read_nbest_line("0 ||| ||| logp= -1.0 ||| -1.0");
+  REQUIRE(entry);
+  CHECK(entry->text.empty());
+  CHECK(entry->log_prob == -1.0);
+}
+
 TEST_CASE("parses are read by sentence, from trees and from n-best lists") {
   const testing::TemporaryDirectory directory;
   const auto written = [&](const char* name, const std::string& text) {
