@@ -274,16 +274,16 @@ class EndToEnd(ProgramTest):
         self.assertEqual(json.loads((self.path / "shorter/config.json").read_text())["train"]["steps"], 20)
 
     def test_a_run_resumed_with_fewer_steps_is_scored_with_the_present_options(self):
-        self.attn("train", "small.json", "--run", "rescored", "--set", "train.steps=21", "--set", "eval.1.every=7")
-        # As if it had been interrupted after the checkpoint of step 14.
+        self.attn("train", "small.json", "--run", "rescored", "--set", "train.steps=21", "--set", "eval.1.every=20")
+        # As if it had been interrupted after the checkpoint of step 20.
         shutil.rmtree(self.path / "rescored/checkpoints/step-00000021")
         (self.path / "rescored/result.json").unlink()
         for settings, scores in ((("eval.1.every=0",), 1), (("eval.1.every=0", "eval.1.beam=7"), 2)):
             (self.path / "rescored/result.json").unlink(missing_ok=True)
-            assignments = [word for value in ("train.steps=14", *settings) for word in ("--set", value)]
+            assignments = [word for value in ("train.steps=20", *settings) for word in ("--set", value)]
             self.attn("train", "rescored", "--resume", *assignments)
             records = map(json.loads, (self.path / "rescored/metrics.jsonl").read_text().splitlines())
-            tests = [record for record in records if record.get("name") == "test" and record["step"] == 14]
+            tests = [record for record in records if record.get("name") == "test" and record["step"] == 20]
             self.assertEqual(len(tests), scores)
 
     def test_a_run_out_of_patience_stops_early_and_is_finished(self):
