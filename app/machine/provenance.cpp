@@ -1,27 +1,16 @@
 #include "app/machine/provenance.h"
 
 #include <ctime>
-#include <fstream>
 #include <thread>
 
 #include "app/machine/device.h"
+#include "app/machine/system_files.h"
 #include "app/machine/version.h"
 #include "kernels/cpu/instructions.h"
 #include "kernels/libtorch.h"
 
 namespace attn {
 namespace {
-
-std::string first_value(const char* file, const std::string& key) {
-  std::ifstream in(file);
-  for (std::string line; std::getline(in, line);) {
-    if (!line.starts_with(key)) continue;
-    const size_t colon = line.find(':');
-    const size_t begin = line.find_first_not_of(" \t", colon + 1);
-    return begin == std::string::npos ? "" : line.substr(begin);
-  }
-  return "";
-}
 
 std::string now() {
   const std::time_t time = std::time(nullptr);
@@ -45,6 +34,7 @@ Json provenance(const Context& context) {
   run["threads"] = torch::get_num_threads();
   run["memory"] = first_value("/proc/meminfo", "MemTotal");
   run["device"] = context.device.str();
+  if (context.device.is_cuda()) run["gpu"] = gpu_models("/proc/driver/nvidia/gpus");
   return run;
 }
 

@@ -9,7 +9,7 @@
 namespace attn {
 
 /// JSON object with command, version, commit (plus "+changes" for uncommitted changes), LibTorch,
-/// processor, instruction set of the kernels, threads, host memory and date.
+/// processor, instruction set of the kernels, threads, host memory, device, GPUs and date.
 Json provenance(const Context& context);
 
 }  // namespace attn

@@ -26,8 +26,9 @@ std::string target_vocabulary(const Json& facts) {
 }
 
 void read_provenance(const Json& facts, RunRecord& record) {
-  for (const char* key : {"version", "commit", "libtorch", "data_key", "pairs", "processor",
-                          "instructions", kPrecision, "threads", "memory", "device", "started"}) {
+  for (const char* key :
+       {"version", "commit", "libtorch", "data_key", "pairs", "processor", "instructions",
+        kPrecision, "threads", "memory", "device", "gpu", "started"}) {
     const auto found = facts.find(key);
     if (found == facts.end()) continue;
     std::string value = found->is_string() ? found->get<std::string>() : found->dump();
