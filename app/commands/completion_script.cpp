@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/format.h"
+
 namespace attn {
 namespace {
 
