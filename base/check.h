@@ -25,10 +25,11 @@ void require(bool ok, std::string_view name, const T& value, std::string_view ru
 template <class T>
 void require_between(std::string_view name, const T& value, std::type_identity_t<T> min,
                      std::type_identity_t<T> max) {
+  if (value >= min && value <= max) return;
   std::ostringstream rule;
   rule.precision(std::numeric_limits<double>::digits10);
   rule << "must be from " << min << " to " << max;
-  require(value >= min && value <= max, name, value, rule.str());
+  require(false, name, value, rule.str());
 }
 
 /// Validates and returns `config`, for the initializer list of a constructor.

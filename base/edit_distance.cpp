@@ -27,8 +27,6 @@ int64_t edit_distance(std::string_view a, std::string_view b) {
   return last[b.size()];
 }
 
-namespace {}  // namespace
-
 std::string nearest(std::string_view word, std::span<const std::string> choices) {
   constexpr size_t kShortestPrefix = 3;
   const std::string written = to_lower(word);

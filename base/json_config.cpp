@@ -173,6 +173,11 @@ std::string assigned_path(std::string_view assignment) {
   return path;
 }
 
+bool is_within(std::string_view path, std::string_view outer) {
+  return path.starts_with(outer) &&
+         (path.size() == outer.size() || path[outer.size()] == '.' || path[outer.size()] == '[');
+}
+
 void apply_patch(Json& config, const Json& patch, const ConfigSchema& schema) {
   if (!patch.is_object()) {
     config = patch;

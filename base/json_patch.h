@@ -37,6 +37,9 @@ void set_path(Json& json, std::string_view assignment, const ConfigSchema& schem
 /// The path of an assignment in the form of error messages: "eval[0].beam" for `eval.0.beam=4`.
 std::string assigned_path(std::string_view assignment);
 
+/// Whether the option `path`, in this form, is `outer` or inside it.
+bool is_within(std::string_view path, std::string_view outer);
+
 /// Applies a merge patch (RFC 7386) to `config`: objects are merged, everything else is replaced.
 /// Unlike in the RFC, null is kept, so that read_config checks the key and resets the field to its
 /// default. A patch that changes a tag of `schema` first removes the options that the new

@@ -62,9 +62,13 @@ void require_utf8(std::string_view line, const std::string& file, size_t number)
                   " of the line is not valid UTF-8; convert the file, e.g. with iconv -t UTF-8");
 }
 
+void require_utf8(std::span<const std::string> lines, const std::string& file) {
+  for (size_t i = 0; i < lines.size(); ++i) require_utf8(lines[i], file, i + 1);
+}
+
 std::vector<std::string> read_utf8_lines(const std::filesystem::path& path) {
   std::vector<std::string> lines = read_lines(path);
-  for (size_t i = 0; i < lines.size(); ++i) require_utf8(lines[i], path.string(), i + 1);
+  require_utf8(lines, path.string());
   return lines;
 }
 

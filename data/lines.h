@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,6 +46,8 @@ class LineReader {
 
 /// Throws DataError naming `file`, the line and the byte unless the line is valid UTF-8.
 void require_utf8(std::string_view line, const std::string& file, size_t number);
+/// The same for all lines of a file, whose numbers start at 1.
+void require_utf8(std::span<const std::string> lines, const std::string& file);
 
 /// The lines of a text of an evaluator, as read_lines (base/file.h). Throws DataError if one is not
 /// valid UTF-8.

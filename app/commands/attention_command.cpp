@@ -30,7 +30,7 @@ struct AttentionOptions {
 std::vector<std::string> read_source(const std::filesystem::path& file) {
   if (!file.empty()) return read_utf8_lines(file);
   std::vector<std::string> lines = read_stdin_lines();
-  for (size_t i = 0; i < lines.size(); ++i) require_utf8(lines[i], "standard input", i + 1);
+  require_utf8(lines, "standard input");
   return lines;
 }
 

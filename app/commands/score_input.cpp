@@ -17,11 +17,9 @@ TextFile read_text(const std::string& path, bool may_be_stdin) {
     throw ConfigError("-: standard input is not possible for this text; give a file");
   }
   TextFile file{is_stdin ? "<stdin>" : path, is_stdin ? read_stdin_lines() : read_lines(path)};
-  for (size_t i = 0; i < file.lines.size(); ++i) {
-    require_utf8(file.lines[i], file.name, i + 1);
-    // As sacreBLEU's program reads lines; chrF with white space would count it.
-    file.lines[i].resize(strip_right(file.lines[i]).size());
-  }
+  require_utf8(file.lines, file.name);
+  // As sacreBLEU's program reads lines; chrF with white space would count it.
+  for (std::string& line : file.lines) line.resize(strip_right(line).size());
   return file;
 }
 

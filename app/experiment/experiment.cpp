@@ -89,8 +89,7 @@ void require_tag_first(const std::vector<std::string>& assignments, size_t at) {
   const std::string section = assigned_section(assignments[at]);
   if (section.empty()) return;
   for (size_t i = 0; i < at; ++i) {
-    const std::string path = assigned_path(assignments[i]);
-    if (path != section && !path.starts_with(section + ".")) continue;
+    if (!is_within(assigned_path(assignments[i]), section)) continue;
     throw ConfigError("--set " + assignments[at] + ": replaces " + section +
                       "; put it before --set " + assignments[i]);
   }

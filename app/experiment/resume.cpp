@@ -21,10 +21,8 @@ constexpr std::string_view kEvaluation[] = {"eval", "search", "train.average_las
 constexpr std::string_view kBesideTraining[] = {"train.ema"};
 
 bool is_below(std::string_view path, std::span<const std::string_view> places) {
-  return std::any_of(places.begin(), places.end(), [&](std::string_view place) {
-    return path.starts_with(place) &&
-           (path.size() == place.size() || path[place.size()] == '.' || path[place.size()] == '[');
-  });
+  return std::any_of(places.begin(), places.end(),
+                     [&](std::string_view place) { return is_within(path, place); });
 }
 
 // The options that decide which weights are trained, as JSON.

@@ -20,6 +20,16 @@
 
 namespace attn {
 namespace fs = std::filesystem;
+namespace {
+
+// Whether an evaluator gives the scores of another one, which may be missing.
+bool scores_alike(const EvaluatorConfig* former, EvaluatorConfig config) {
+  if (former == nullptr) return false;
+  config.every = former->every;
+  return write_config(*former) == write_config(config);
+}
+
+}  // namespace
 
 bool TrainingRun::finished() const {
   return is_finished(trainer_->state, experiment_.train);
@@ -201,32 +211,24 @@ void TrainingRun::score_average() {
   }
 }
 
-// Whether this step has a score by an evaluator with these options, on its present text.
-bool TrainingRun::is_scored(size_t index) const {
-  const auto scored = results_at(directory_, step());
-  const auto found = scored.find(evaluators_[index]->name());
-  if (found == scored.end() || found->second.text != evaluators_[index]->text_key()) return false;
-  const fs::path checkpoint = checkpoint_path(directory_.checkpoints(), step());
-  if (!ModelDirectory(checkpoint).has_config()) return true;  // scored by this process
-  const auto options = [](EvaluatorConfig config) {
-    config.every = 0;
-    return write_config(config);
-  };
-  const EvaluatorConfig& config = experiment_.eval[index];
-  // The checkpoint's config, not the run's, which the resume has changed.
-  const Experiment before = load_description(checkpoint);
-  const EvaluatorConfig* former = find_evaluator(before, config.name);
-  return former != nullptr && options(*former) == options(config);
-}
-
 // A resumed run with fewer steps or less patience than before ends at a step that was not known to
 // be the last, and its evaluators may have changed.
 void TrainingRun::score_missing() {
+  const auto scored = results_at(directory_, step());
+  // The checkpoint's config, not the run's, which the resume has changed. Without a checkpoint this
+  // process made the scores.
+  const ModelDirectory checkpoint(checkpoint_path(directory_.checkpoints(), step()));
+  const Experiment before = checkpoint.has_config() ? load_description(checkpoint) : experiment_;
   const AveragedWeights averaged(trainer_->average());
   for (size_t i = 0; i < evaluators_.size(); ++i) {
-    if (is_scored(i)) continue;
-    const auto [result, seconds] = evaluate(*evaluators_[i]);
-    log_evaluation(*evaluators_[i], result, false, seconds);
+    const Evaluator& evaluator = *evaluators_[i];
+    const auto found = scored.find(evaluator.name());
+    if (found != scored.end() && found->second.text == evaluator.text_key() &&
+        scores_alike(find_evaluator(before, evaluator.name()), experiment_.eval[i])) {
+      continue;
+    }
+    const auto [result, seconds] = evaluate(evaluator);
+    log_evaluation(evaluator, result, false, seconds);
   }
 }
 

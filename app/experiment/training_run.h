@@ -88,7 +88,6 @@ class TrainingRun {
   void log_evaluation(const Evaluator& evaluator, const EvaluationResult& result, bool best,
                       double seconds);
   void score_average();
-  bool is_scored(size_t index) const;
   void score_missing();
   void save();
   void write_checkpoint(const OptimizerState& whole);

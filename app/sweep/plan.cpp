@@ -45,12 +45,6 @@ Experiment resolve_row(const SweepRequest& request, const SweepFile& file, const
   return resolve_patches(patches, place_of(request, row), folder, request.assignments);
 }
 
-// Whether the option `path` is `outer`, or inside it.
-bool is_within(std::string_view path, std::string_view outer) {
-  return path.starts_with(outer) &&
-         (path.size() == outer.size() || path[outer.size()] == '.' || path[outer.size()] == '[');
-}
-
 // Throws ConfigError if --set would give all rows of a grid, which are named by its values, one
 // value, or reset a section of which rows set options.
 void require_rows_kept(const SweepRequest& request, const std::vector<ExpandedRow>& rows) {
