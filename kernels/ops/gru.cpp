@@ -1,9 +1,10 @@
-#include <algorithm>
 #include <optional>
 #include <vector>
 
 #include "kernels/cpu/table.h"
 #include "kernels/ops/fp32_products.h"
+#include "kernels/ops/recurrence.h"
+#include "kernels/ops/recurrent_steps.h"
 #include "kernels/ops/time_steps.h"
 
 namespace attn {
@@ -18,42 +19,27 @@ class GruStates : public torch::autograd::Function<GruStates> {
                                const std::optional<torch::Tensor>& first_BH,
                                const torch::Tensor& weight_GH, const torch::Tensor& bias_G,
                                const torch::Tensor& batch_sizes_T, bool reverse) {
-    const auto& kernels = cpu::kernels();
     const int64_t rows = inputs_NG.size(0), gates = weight_GH.size(0), width = weight_GH.size(1);
     const torch::Tensor activations_NG = torch::empty_like(inputs_NG);
     const torch::Tensor hidden_NH = torch::empty({rows, width}, inputs_NG.options());
     const torch::Tensor product_NH = torch::empty_like(hidden_NH);
     const torch::Tensor before_NH = torch::empty_like(hidden_NH);
-    const torch::Tensor panels = fp32::panels(width, gates);
-    kernels.pack_panels(weight_GH.const_data_ptr<float>(), gates, width, panels.data_ptr<float>());
     const float* inputs = inputs_NG.const_data_ptr<float>();
     const float* first = first_BH ? first_BH->const_data_ptr<float>() : nullptr;
     float* activations = activations_NG.data_ptr<float>();
     float* hidden = hidden_NH.data_ptr<float>();
     float* product = product_NH.data_ptr<float>();
     float* before = before_NH.data_ptr<float>();
-    for (const TimeStep& step : steps_of(batch_sizes_T, reverse)) {
-      copy_before(step, width, hidden, first, before);
-      fp32::multiply({.x = before + step.row * width,
-                      .x_stride = width,
-                      .panels = panels.const_data_ptr<float>(),
-                      .bias = bias_G.const_data_ptr<float>(),
-                      .y = activations + step.row * gates,
-                      .y_stride = gates,
-                      .rows = step.rows,
-                      .inputs = width,
-                      .outputs = gates});
-      parallel_rows(step.rows, width, [&](int64_t begin, int64_t end) {
-        const int64_t row = step.row + begin;
-        kernels.gru_cells({.rows = end - begin,
-                           .width = width,
-                           .inputs = inputs + row * gates,
-                           .gates = activations + row * gates,
-                           .product = product + row * width,
-                           .before = before + row * width,
-                           .hidden = hidden + row * width});
-      });
-    }
+    forward_steps(steps_of(batch_sizes_T, reverse), weight_GH, bias_G, activations_NG,
+                  {{hidden, first, before}}, [&](int64_t row, int64_t count) {
+                    cpu::kernels().gru_cells({.rows = count,
+                                              .width = width,
+                                              .inputs = inputs + row * gates,
+                                              .gates = activations + row * gates,
+                                              .product = product + row * width,
+                                              .before = before + row * width,
+                                              .hidden = hidden + row * width});
+                  });
     context->save_for_backward({activations_NG, product_NH, before_NH, weight_GH, batch_sizes_T});
     context->saved_data["reverse"] = reverse;
     context->saved_data["first"] = first_BH.has_value();
@@ -61,7 +47,6 @@ class GruStates : public torch::autograd::Function<GruStates> {
   }
 
   static variable_list backward(AutogradContext* context, variable_list gradients) {
-    const auto& kernels = cpu::kernels();
     const variable_list saved = context->get_saved_variables();
     const torch::Tensor &activations_NG = saved[0], &product_NH = saved[1], &before_NH = saved[2];
     const torch::Tensor& weight_GH = saved[3];
@@ -69,45 +54,31 @@ class GruStates : public torch::autograd::Function<GruStates> {
     const int64_t gates = weight_GH.size(0), width = weight_GH.size(1);
     const torch::Tensor d_inputs_NG = torch::empty_like(activations_NG);
     const torch::Tensor d_products_NG = torch::empty_like(activations_NG);
-    std::vector<TimeStep> steps = steps_of(saved[4], context->saved_data["reverse"].toBool());
+    const std::vector<TimeStep> steps = steps_of(saved[4], context->saved_data["reverse"].toBool());
     // From the step computed after the one at hand, by its products and by its update gate.
     const torch::Tensor d_state_BH = torch::zeros({max_rows(steps), width}, before_NH.options());
     const torch::Tensor d_kept_BH = torch::zeros_like(d_state_BH);
-    const torch::Tensor panels = fp32::panels(gates, width);
-    kernels.pack_columns(weight_GH.const_data_ptr<float>(), width, gates, width,
-                         panels.data_ptr<float>());
     const float* activations = activations_NG.const_data_ptr<float>();
     const float* product = product_NH.const_data_ptr<float>();
     const float* before = before_NH.const_data_ptr<float>();
     const float* d_output = d_hidden_NH.const_data_ptr<float>();
+    const float* d_state = d_state_BH.const_data_ptr<float>();
     float* d_inputs = d_inputs_NG.data_ptr<float>();
     float* d_products = d_products_NG.data_ptr<float>();
-    float* d_state = d_state_BH.data_ptr<float>();
     float* d_kept = d_kept_BH.data_ptr<float>();
-    std::reverse(steps.begin(), steps.end());
-    for (const TimeStep& step : steps) {
-      parallel_rows(step.rows, width, [&](int64_t begin, int64_t end) {
-        const int64_t row = step.row + begin;
-        kernels.gru_cells_backward({.rows = end - begin,
-                                    .width = width,
-                                    .gates = activations + row * gates,
-                                    .product = product + row * width,
-                                    .before = before + row * width,
-                                    .d_output = d_output + row * width,
-                                    .d_hidden = d_state + begin * width,
-                                    .d_kept = d_kept + begin * width,
-                                    .d_inputs = d_inputs + row * gates,
-                                    .d_products = d_products + row * gates});
-      });
-      fp32::multiply({.x = d_products + step.row * gates,
-                      .x_stride = gates,
-                      .panels = panels.const_data_ptr<float>(),
-                      .y = d_state,
-                      .y_stride = width,
-                      .rows = step.rows,
-                      .inputs = gates,
-                      .outputs = width});
-    }
+    backward_steps(steps, weight_GH, d_products_NG, d_state_BH,
+                   [&](int64_t row, int64_t begin, int64_t count) {
+                     cpu::kernels().gru_cells_backward({.rows = count,
+                                                        .width = width,
+                                                        .gates = activations + row * gates,
+                                                        .product = product + row * width,
+                                                        .before = before + row * width,
+                                                        .d_output = d_output + row * width,
+                                                        .d_hidden = d_state + begin * width,
+                                                        .d_kept = d_kept + begin * width,
+                                                        .d_inputs = d_inputs + row * gates,
+                                                        .d_products = d_products + row * gates});
+                   });
     const torch::Tensor d_weight_GH = torch::zeros_like(weight_GH);
     fp32::add_weight_gradient(d_products_NG, before_NH, d_weight_GH.data_ptr<float>());
     const bool first = context->saved_data["first"].toBool();
@@ -167,12 +138,7 @@ class GruStep : public torch::autograd::Function<GruStep> {
 }  // namespace
 
 torch::Tensor gru_states(const RecurrenceInput& in, const LinearWeights& state) {
-  check_recurrence(in, state, 3);
-  if (in.gates_NG.size(0) == 0) return in.gates_NG.narrow(1, 0, state.weight.size(1));
-  std::optional<torch::Tensor> first;
-  if (in.first_BH.defined()) first = in.first_BH.contiguous();
-  return GruStates::apply(in.gates_NG.contiguous(), first, state.weight.contiguous(),
-                          state.bias.contiguous(), in.batch_sizes_T.contiguous(), in.reverse);
+  return recurrent_states<GruStates>(in, state, 3);
 }
 
 torch::Tensor gru_step(const torch::Tensor& inputs_RG, const torch::Tensor& products_RG,

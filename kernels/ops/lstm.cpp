@@ -1,10 +1,10 @@
-#include <algorithm>
 #include <optional>
 #include <vector>
 
 #include "kernels/cpu/table.h"
-#include "kernels/ops/dropout.h"
 #include "kernels/ops/fp32_products.h"
+#include "kernels/ops/recurrence.h"
+#include "kernels/ops/recurrent_steps.h"
 #include "kernels/ops/time_steps.h"
 
 namespace attn {
@@ -19,45 +19,30 @@ class LstmStates : public torch::autograd::Function<LstmStates> {
                                const std::optional<torch::Tensor>& first_BH,
                                const torch::Tensor& weight_GH, const torch::Tensor& bias_G,
                                const torch::Tensor& batch_sizes_T, bool reverse) {
-    const auto& kernels = cpu::kernels();
     const int64_t rows = inputs_NG.size(0), gates = weight_GH.size(0), width = weight_GH.size(1);
     const torch::Tensor activations_NG = torch::empty_like(inputs_NG);
     const torch::Tensor hidden_NH = torch::empty({rows, width}, inputs_NG.options());
     const torch::Tensor cell_NH = torch::empty_like(hidden_NH);
     const torch::Tensor hidden_before_NH = torch::empty_like(hidden_NH);
     const torch::Tensor cell_before_NH = torch::empty_like(hidden_NH);
-    const torch::Tensor panels = fp32::panels(width, gates);
-    kernels.pack_panels(weight_GH.const_data_ptr<float>(), gates, width, panels.data_ptr<float>());
     const float* inputs = inputs_NG.const_data_ptr<float>();
     const float* first = first_BH ? first_BH->const_data_ptr<float>() : nullptr;
     float* activations = activations_NG.data_ptr<float>();
     float* hidden = hidden_NH.data_ptr<float>();
     float* cell = cell_NH.data_ptr<float>();
-    float* hidden_before = hidden_before_NH.data_ptr<float>();
     float* cell_before = cell_before_NH.data_ptr<float>();
-    for (const TimeStep& step : steps_of(batch_sizes_T, reverse)) {
-      copy_before(step, width, hidden, first, hidden_before);
-      copy_before(step, width, cell, nullptr, cell_before);
-      fp32::multiply({.x = hidden_before + step.row * width,
-                      .x_stride = width,
-                      .panels = panels.const_data_ptr<float>(),
-                      .bias = bias_G.const_data_ptr<float>(),
-                      .y = activations + step.row * gates,
-                      .y_stride = gates,
-                      .rows = step.rows,
-                      .inputs = width,
-                      .outputs = gates});
-      parallel_rows(step.rows, width, [&](int64_t begin, int64_t end) {
-        const int64_t row = step.row + begin;
-        kernels.lstm_cells({.rows = end - begin,
-                            .width = width,
-                            .inputs = inputs + row * gates,
-                            .gates = activations + row * gates,
-                            .before = cell_before + row * width,
-                            .cell = cell + row * width,
-                            .hidden = hidden + row * width});
-      });
-    }
+    forward_steps(
+        steps_of(batch_sizes_T, reverse), weight_GH, bias_G, activations_NG,
+        {{hidden, first, hidden_before_NH.data_ptr<float>()}, {cell, nullptr, cell_before}},
+        [&](int64_t row, int64_t count) {
+          cpu::kernels().lstm_cells({.rows = count,
+                                     .width = width,
+                                     .inputs = inputs + row * gates,
+                                     .gates = activations + row * gates,
+                                     .before = cell_before + row * width,
+                                     .cell = cell + row * width,
+                                     .hidden = hidden + row * width});
+        });
     context->save_for_backward(
         {activations_NG, cell_NH, hidden_before_NH, cell_before_NH, weight_GH, batch_sizes_T});
     context->saved_data["reverse"] = reverse;
@@ -66,49 +51,34 @@ class LstmStates : public torch::autograd::Function<LstmStates> {
   }
 
   static variable_list backward(AutogradContext* context, variable_list gradients) {
-    const auto& kernels = cpu::kernels();
     const variable_list saved = context->get_saved_variables();
     const torch::Tensor &activations_NG = saved[0], &cell_NH = saved[1], &weight_GH = saved[4];
     const torch::Tensor d_hidden_NH = gradients[0].contiguous();
     const int64_t gates = weight_GH.size(0), width = weight_GH.size(1);
     const torch::Tensor d_gates_NG = torch::empty_like(activations_NG);
-    std::vector<TimeStep> steps = steps_of(saved[5], context->saved_data["reverse"].toBool());
+    const std::vector<TimeStep> steps = steps_of(saved[5], context->saved_data["reverse"].toBool());
     // From the step computed after the one at hand; zero, or a sentence's first state, beyond it.
     const torch::Tensor d_state_BH = torch::zeros({max_rows(steps), width}, cell_NH.options());
     const torch::Tensor d_cell_BH = torch::zeros_like(d_state_BH);
-    const torch::Tensor panels = fp32::panels(gates, width);
-    kernels.pack_columns(weight_GH.const_data_ptr<float>(), width, gates, width,
-                         panels.data_ptr<float>());
     const float* activations = activations_NG.const_data_ptr<float>();
     const float* cell = cell_NH.const_data_ptr<float>();
     const float* cell_before = saved[3].const_data_ptr<float>();
     const float* d_output = d_hidden_NH.const_data_ptr<float>();
+    const float* d_state = d_state_BH.const_data_ptr<float>();
     float* d_gates = d_gates_NG.data_ptr<float>();
-    float* d_state = d_state_BH.data_ptr<float>();
     float* d_cell = d_cell_BH.data_ptr<float>();
-    std::reverse(steps.begin(), steps.end());
-    for (const TimeStep& step : steps) {
-      parallel_rows(step.rows, width, [&](int64_t begin, int64_t end) {
-        const int64_t row = step.row + begin;
-        kernels.lstm_cells_backward({.rows = end - begin,
-                                     .width = width,
-                                     .gates = activations + row * gates,
-                                     .before = cell_before + row * width,
-                                     .cell = cell + row * width,
-                                     .d_output = d_output + row * width,
-                                     .d_hidden = d_state + begin * width,
-                                     .d_cell = d_cell + begin * width,
-                                     .d_gates = d_gates + row * gates});
-      });
-      fp32::multiply({.x = d_gates + step.row * gates,
-                      .x_stride = gates,
-                      .panels = panels.const_data_ptr<float>(),
-                      .y = d_state,
-                      .y_stride = width,
-                      .rows = step.rows,
-                      .inputs = gates,
-                      .outputs = width});
-    }
+    backward_steps(steps, weight_GH, d_gates_NG, d_state_BH,
+                   [&](int64_t row, int64_t begin, int64_t count) {
+                     cpu::kernels().lstm_cells_backward({.rows = count,
+                                                         .width = width,
+                                                         .gates = activations + row * gates,
+                                                         .before = cell_before + row * width,
+                                                         .cell = cell + row * width,
+                                                         .d_output = d_output + row * width,
+                                                         .d_hidden = d_state + begin * width,
+                                                         .d_cell = d_cell + begin * width,
+                                                         .d_gates = d_gates + row * gates});
+                   });
     const torch::Tensor d_weight_GH = torch::zeros_like(weight_GH);
     fp32::add_weight_gradient(d_gates_NG, saved[2], d_weight_GH.data_ptr<float>());
     const bool first = context->saved_data["first"].toBool();
@@ -166,12 +136,7 @@ class LstmStep : public torch::autograd::Function<LstmStep> {
 }  // namespace
 
 torch::Tensor lstm_states(const RecurrenceInput& in, const LinearWeights& state) {
-  check_recurrence(in, state, 4);
-  if (in.gates_NG.size(0) == 0) return in.gates_NG.narrow(1, 0, state.weight.size(1));
-  std::optional<torch::Tensor> first;
-  if (in.first_BH.defined()) first = in.first_BH.contiguous();
-  return LstmStates::apply(in.gates_NG.contiguous(), first, state.weight.contiguous(),
-                           state.bias.contiguous(), in.batch_sizes_T.contiguous(), in.reverse);
+  return recurrent_states<LstmStates>(in, state, 4);
 }
 
 LstmState lstm_step(const torch::Tensor& inputs_RG, const torch::Tensor& products_RG,
