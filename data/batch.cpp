@@ -50,6 +50,14 @@ void append_features(std::span<const int32_t> features, TokenRows& rows) {
   }
 }
 
+void append_source(std::span<const int32_t> tokens, int64_t eos, std::span<const int32_t> features,
+                   TokenRows& rows) {
+  rows.tokens.insert(rows.tokens.end(), tokens.begin(), tokens.end());
+  rows.tokens.push_back(eos);
+  rows.lengths.push_back(static_cast<int64_t>(tokens.size()) + 1);
+  append_features(features, rows);
+}
+
 int64_t TokenRows::longest() const {
   return lengths.empty() ? 0 : *std::max_element(lengths.begin(), lengths.end());
 }

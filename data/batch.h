@@ -25,6 +25,10 @@ struct TokenRows {
 /// Appends the features of a sentence, SourceFeatures::encode, to its rows.
 void append_features(std::span<const int32_t> features, TokenRows& rows);
 
+/// Appends a source sentence: its tokens, EOS and its features, if any.
+void append_source(std::span<const int32_t> tokens, int64_t eos, std::span<const int32_t> features,
+                   TokenRows& rows);
+
 /// A batch of sentence pairs.
 struct Batch {
   /// Source tokens and EOS.

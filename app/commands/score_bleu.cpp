@@ -5,7 +5,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "app/commands/score_input.h"
 #include "app/commands/score_metric.h"
@@ -15,8 +14,7 @@ namespace attn {
 namespace {
 
 struct ScoreBleuArguments {
-  std::string hypothesis;
-  std::vector<std::string> references;
+  ScoredFiles files;
   std::string tokenizer{enum_name(BleuOptions{}.tokenizer)};
   std::string smoothing{enum_name(BleuOptions{}.smoothing)};
   std::optional<double> smoothing_value;
@@ -39,7 +37,7 @@ BleuOptions bleu_options(const ScoreBleuArguments& arguments) {
 
 void score_bleu(const ScoreBleuArguments& arguments) {
   const BleuOptions options = bleu_options(arguments);
-  const ScoredText text = read_scored_text(arguments.hypothesis, arguments.references);
+  const ScoredText text = read_scored_text(arguments.files);
   if (!arguments.force) warn_if_tokenized(text.hypotheses, options);
   const NamedMetric metric{"bleu", bleu_metric(options)};
   print_scores(std::span(&metric, 1), text, arguments.report);
@@ -57,10 +55,7 @@ void add_score_bleu_command(CLI::App& score) {
       "  attn score bleu out.tok ref.tok --tokenize none --smooth none       as multi-bleu\n"
       "  attn score bleu out.tok ref.tok --tokenize compound --smooth none   as the 2017 paper");
   auto arguments = std::make_shared<ScoreBleuArguments>();
-  bleu->add_option("HYP", arguments->hypothesis, "Hypotheses, one per line; - is stdin")
-      ->required();
-  bleu->add_option("REF", arguments->references, "References, line by line; several files allowed")
-      ->required();
+  add_scored_files(bleu, arguments->files);
   bleu->add_option("--tokenize", arguments->tokenizer,
                    "Tokenizer; none and compound expect tokenized text")
       ->check(CLI::IsMember(enum_choices<BleuTokenizer>()))

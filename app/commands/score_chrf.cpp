@@ -2,8 +2,6 @@
 
 #include <memory>
 #include <span>
-#include <string>
-#include <vector>
 
 #include "app/commands/score_input.h"
 #include "app/commands/score_metric.h"
@@ -12,15 +10,14 @@ namespace attn {
 namespace {
 
 struct ScoreChrfArguments {
-  std::string hypothesis;
-  std::vector<std::string> references;
+  ScoredFiles files;
   ChrfOptions options;
   ScoreReport report;
 };
 
 void score_chrf(const ScoreChrfArguments& arguments) {
   arguments.options.validate();
-  const ScoredText text = read_scored_text(arguments.hypothesis, arguments.references);
+  const ScoredText text = read_scored_text(arguments.files);
   const NamedMetric metric{"chrf", chrf_metric(arguments.options)};
   print_scores(std::span(&metric, 1), text, arguments.report);
 }
@@ -37,10 +34,7 @@ void add_score_chrf_command(CLI::App& score) {
       "  attn translate RUN < in.en | attn score chrf - ref.de");
   auto arguments = std::make_shared<ScoreChrfArguments>();
   ChrfOptions& options = arguments->options;
-  chrf->add_option("HYP", arguments->hypothesis, "Hypotheses, one per line; - is stdin")
-      ->required();
-  chrf->add_option("REF", arguments->references, "References, line by line; several files allowed")
-      ->required();
+  add_scored_files(chrf, arguments->files);
   chrf->add_option("--char-order", options.char_order, "Character n-gram order")
       ->capture_default_str();
   chrf->add_option("--word-order", options.word_order, "Word n-gram order; 2 is chrF++")

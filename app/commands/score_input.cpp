@@ -11,6 +11,12 @@
 
 namespace attn {
 
+void add_scored_files(CLI::App* command, ScoredFiles& files) {
+  command->add_option("HYP", files.hypotheses, "Hypotheses, one per line; - is stdin")->required();
+  command->add_option("REF", files.references, "References, line by line; several files allowed")
+      ->required();
+}
+
 TextFile read_text(const std::string& path, bool may_be_stdin) {
   const bool is_stdin = path == "-";
   if (is_stdin && !may_be_stdin) {
@@ -33,10 +39,9 @@ void check_same_length(const TextFile& one, const TextFile& other, const std::st
                   std::to_string(more.lines.size()) + "); " + kinds + " must match line by line");
 }
 
-ScoredText read_scored_text(const std::string& hypothesis,
-                            const std::vector<std::string>& references) {
-  ScoredText text{read_text(hypothesis, true), {}};
-  for (const std::string& path : references) {
+ScoredText read_scored_text(const ScoredFiles& files) {
+  ScoredText text{read_text(files.hypotheses, true), {}};
+  for (const std::string& path : files.references) {
     TextFile reference = read_text(path, false);
     check_same_length(text.hypotheses, reference);
     text.references.push_back(std::move(reference.lines));
@@ -82,8 +87,10 @@ void print_resampled(const PairedBootstrap& resampled) {
   const PairedScore& system = resampled.systems.front();
   print("baseline", resampled.baseline);
   print("system", system.system);
-  std::cout << format("%+.2f, p = %.4f (paired bootstrap, 1000 resamples, seed 12345)\n",
-                      system.difference, system.p_value);
+  const BootstrapOptions options;
+  std::cout << format("%+.2f, p = %.4f", system.difference, system.p_value)
+            << " (paired bootstrap, " << options.samples << " resamples, seed " << options.seed
+            << ")\n";
 }
 
 }  // namespace attn

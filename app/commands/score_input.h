@@ -2,6 +2,7 @@
 // results.
 #pragma once
 
+#include <CLI/CLI.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,6 +25,15 @@ struct ScoredText {
   std::vector<std::vector<std::string>> references;
 };
 
+/// Files of a system's output and of its references.
+struct ScoredFiles {
+  std::string hypotheses;  ///< "-" is standard input
+  std::vector<std::string> references;
+};
+
+/// Adds the arguments HYP and REF.
+void add_scored_files(CLI::App* command, ScoredFiles& files);
+
 /// Reads a text file; "-" is standard input. Throws ConfigError for "-" unless `may_be_stdin`, and
 /// DataError for lines that are not valid UTF-8.
 TextFile read_text(const std::string& path, bool may_be_stdin);
@@ -34,8 +44,7 @@ void check_same_length(const TextFile& one, const TextFile& other,
                        const std::string& kinds = "hypotheses and references");
 
 /// Reads all files. Throws like read_text() and check_same_length(), and for an empty file.
-ScoredText read_scored_text(const std::string& hypothesis,
-                            const std::vector<std::string>& references);
+ScoredText read_scored_text(const ScoredFiles& files);
 
 /// Warns on stderr if text that looks tokenized would be tokenized again.
 void warn_if_tokenized(const TextFile& hypotheses, const BleuOptions& options);

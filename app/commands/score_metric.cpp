@@ -3,6 +3,8 @@
 #include <iostream>
 #include <utility>
 
+#include "eval/metrics/sentence_statistics.h"
+
 namespace attn {
 namespace {
 
@@ -107,7 +109,8 @@ void add_report_options(CLI::App* command, ScoreReport& report) {
   command->add_option("--baseline", report.baseline,
                       "Output of a baseline: paired bootstrap test (sacreBLEU --paired-bs)");
   command->add_flag("--confidence", report.confidence,
-                    "95 % confidence interval, 1000 bootstrap resamples (sacreBLEU --confidence)");
+                    "95 % confidence interval, " + std::to_string(BootstrapOptions{}.samples) +
+                        " bootstrap resamples (sacreBLEU --confidence)");
   command->add_flag("--json", report.json, "Print JSON in full precision");
 }
 

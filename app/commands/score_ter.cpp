@@ -2,8 +2,6 @@
 
 #include <memory>
 #include <span>
-#include <string>
-#include <vector>
 
 #include "app/commands/score_input.h"
 #include "app/commands/score_metric.h"
@@ -12,8 +10,7 @@ namespace attn {
 namespace {
 
 struct ScoreTerArguments {
-  std::string hypothesis;
-  std::vector<std::string> references;
+  ScoredFiles files;
   TerOptions options;
   ScoreReport report;
 };
@@ -23,7 +20,7 @@ void score_ter(const ScoreTerArguments& arguments) {
   if (options.asian_support && !options.normalized && !options.no_punct) {
     throw ConfigError("--asian-support: requires --normalized or --no-punct");
   }
-  const ScoredText text = read_scored_text(arguments.hypothesis, arguments.references);
+  const ScoredText text = read_scored_text(arguments.files);
   const NamedMetric metric{"ter", ter_metric(options)};
   print_scores(std::span(&metric, 1), text, arguments.report);
 }
@@ -41,9 +38,7 @@ void add_score_ter_command(CLI::App& score) {
       "  attn translate RUN < in.en | attn score ter - ref.de --baseline other.de");
   auto arguments = std::make_shared<ScoreTerArguments>();
   TerOptions& options = arguments->options;
-  ter->add_option("HYP", arguments->hypothesis, "Hypotheses, one per line; - is stdin")->required();
-  ter->add_option("REF", arguments->references, "References, line by line; several files allowed")
-      ->required();
+  add_scored_files(ter, arguments->files);
   ter->add_flag("--case-sensitive", options.case_sensitive, "Do not ignore case");
   ter->add_flag("--normalized", options.normalized,
                 "Tokenize punctuation and XML entities as Tercom does");

@@ -14,8 +14,7 @@ namespace {
 const std::vector<std::string> kMetricNames = {"bleu", "chrf", "chrf++", "ter"};
 
 struct ScoreTextArguments {
-  std::string hypothesis;
-  std::vector<std::string> references;
+  ScoredFiles files;
   std::vector<std::string> metrics = {"bleu", "chrf", "ter"};
   std::string tokenizer{enum_name(BleuOptions{}.tokenizer)};
   bool lowercase = false;
@@ -33,7 +32,7 @@ void score_text(const ScoreTextArguments& arguments) {
   BleuOptions bleu;
   bleu.tokenizer = enum_value<BleuTokenizer>(arguments.tokenizer);
   bleu.lowercase = arguments.lowercase;
-  const ScoredText text = read_scored_text(arguments.hypothesis, arguments.references);
+  const ScoredText text = read_scored_text(arguments.files);
   std::vector<NamedMetric> metrics;
   for (const std::string& name : arguments.metrics) {
     const bool repeated = std::ranges::any_of(
@@ -58,10 +57,7 @@ void add_score_text_command(CLI::App& score) {
       "  attn score text out.de ref.de\n"
       "  attn score text out.de ref.de --metrics bleu,chrf++ --baseline base.de");
   auto arguments = std::make_shared<ScoreTextArguments>();
-  text->add_option("HYP", arguments->hypothesis, "Hypotheses, one per line; - is stdin")
-      ->required();
-  text->add_option("REF", arguments->references, "References, line by line; several files allowed")
-      ->required();
+  add_scored_files(text, arguments->files);
   text->add_option("--metrics", arguments->metrics, "Metrics, separated by commas")
       ->delimiter(',')
       ->allow_extra_args(false)

@@ -26,7 +26,7 @@ std::string csv_field(const std::string& text) {
 
 void score_triples(const ScoreTriplesArguments& arguments) {
   const TextFile source = read_text(arguments.source, false);
-  const ScoredText text = read_scored_text(arguments.hypothesis, {arguments.reference});
+  const ScoredText text = read_scored_text({arguments.hypothesis, {arguments.reference}});
   check_same_length(text.hypotheses, source, "hypotheses and source");
   OutputFile output(arguments.output);
   const bool csv = arguments.format == "csv";

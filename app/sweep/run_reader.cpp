@@ -7,6 +7,7 @@
 #include "app/experiment/text_keys.h"
 #include "app/sweep/heads_file.h"
 #include "base/file.h"
+#include "eval/metrics/sentence_statistics.h"
 
 namespace attn {
 namespace {

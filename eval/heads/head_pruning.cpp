@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "eval/metrics/bootstrap.h"
+#include "eval/metrics/sentence_statistics.h"
 #include "eval/tasks/translator.h"
 
 namespace attn {

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/format.h"
 #include "base/unicode.h"
+#include "eval/metrics/sentence_statistics.h"
 
 namespace attn {
 namespace {
@@ -143,10 +144,6 @@ int64_t smoothed_precisions(const BleuStatistics& statistics, const BleuOptions&
   return orders;
 }
 
-void require_reference(size_t references) {
-  if (references == 0) throw DataError("BLEU: expected at least one reference");
-}
-
 }  // namespace
 
 void BleuOptions::validate() const {
@@ -175,7 +172,7 @@ BleuStatistics& BleuStatistics::operator+=(const BleuStatistics& other) {
 BleuStatistics sentence_bleu_statistics(std::string_view hypothesis,
                                         std::span<const std::string> references,
                                         const BleuOptions& options) {
-  require_reference(references.size());
+  require_reference("BLEU", references.size());
   std::vector<std::string> prepared;
   for (const std::string& reference : references) prepared.push_back(prepare(reference, options));
   return statistics_of(prepare(hypothesis, options), prepared);
@@ -184,21 +181,10 @@ BleuStatistics sentence_bleu_statistics(std::string_view hypothesis,
 std::vector<BleuStatistics> bleu_statistics(std::span<const std::string> hypotheses,
                                             std::span<const std::vector<std::string>> references,
                                             const BleuOptions& options) {
-  require_reference(references.size());
-  for (size_t r = 0; r < references.size(); ++r) {
-    if (references[r].size() == hypotheses.size()) continue;
-    throw DataError("BLEU: " + std::to_string(hypotheses.size()) + " hypotheses but " +
-                    std::to_string(references[r].size()) + " sentences in reference " +
-                    std::to_string(r + 1) + "; they must match line by line");
-  }
-  std::vector<BleuStatistics> all;
-  all.reserve(hypotheses.size());
-  std::vector<std::string> of_sentence(references.size());
-  for (size_t i = 0; i < hypotheses.size(); ++i) {
-    for (size_t r = 0; r < references.size(); ++r) of_sentence[r] = references[r][i];
-    all.push_back(sentence_bleu_statistics(hypotheses[i], of_sentence, options));
-  }
-  return all;
+  return statistics_of_corpus("BLEU", hypotheses, references,
+                              [&](const std::string& hypothesis, std::span<const std::string> own) {
+                                return sentence_bleu_statistics(hypothesis, own, options);
+                              });
 }
 
 BleuScore bleu_from_statistics(const BleuStatistics& statistics, const BleuOptions& options,
@@ -221,12 +207,6 @@ BleuScore bleu_from_statistics(const BleuStatistics& statistics, const BleuOptio
   }
   result.score = result.bp * std::exp(log_sum / static_cast<double>(orders));
   return result;
-}
-
-BleuStatistics sum_of(std::span<const BleuStatistics> sentences) {
-  BleuStatistics sum;
-  for (const BleuStatistics& sentence : sentences) sum += sentence;
-  return sum;
 }
 
 BleuScore corpus_bleu(std::span<const std::string> hypotheses,

@@ -94,9 +94,6 @@ std::vector<BleuStatistics> bleu_statistics(std::span<const std::string> hypothe
                                             std::span<const std::vector<std::string>> references,
                                             const BleuOptions& options = {});
 
-/// Statistics of the corpus.
-BleuStatistics sum_of(std::span<const BleuStatistics> sentences);
-
 /// BLEU = bp · exp(mean over n of log precision_n), bp = min(1, exp(1 - ref_length / hyp_length)).
 /// `references`: number per sentence, for the signature. Throws ConfigError
 /// (BleuOptions::validate).

@@ -8,6 +8,7 @@
 #include "base/format.h"
 #include "base/unicode.h"
 #include "base/utf8.h"
+#include "eval/metrics/sentence_statistics.h"
 
 namespace attn {
 namespace {
@@ -123,10 +124,6 @@ double f_score(const ChrfStatistics& statistics, const ChrfOptions& options) {
   return 100 * ((1 + factor) * precision * recall / (factor * precision + recall));
 }
 
-void require_reference(size_t references) {
-  if (references == 0) throw DataError("chrF: expected at least one reference");
-}
-
 }  // namespace
 
 void ChrfOptions::validate() const {
@@ -148,7 +145,7 @@ ChrfStatistics& ChrfStatistics::operator+=(const ChrfStatistics& other) {
 ChrfStatistics sentence_chrf_statistics(std::string_view hypothesis,
                                         std::span<const std::string> references,
                                         const ChrfOptions& options) {
-  require_reference(references.size());
+  require_reference("chrF", references.size());
   WordNumbers known;
   const Sentence sentence = read_sentence(hypothesis, options, known);
   ChrfStatistics best;
@@ -167,27 +164,10 @@ ChrfStatistics sentence_chrf_statistics(std::string_view hypothesis,
 std::vector<ChrfStatistics> chrf_statistics(std::span<const std::string> hypotheses,
                                             std::span<const std::vector<std::string>> references,
                                             const ChrfOptions& options) {
-  require_reference(references.size());
-  for (size_t r = 0; r < references.size(); ++r) {
-    if (references[r].size() == hypotheses.size()) continue;
-    throw DataError("chrF: " + std::to_string(hypotheses.size()) + " hypotheses but " +
-                    std::to_string(references[r].size()) + " sentences in reference " +
-                    std::to_string(r + 1) + "; they must match line by line");
-  }
-  std::vector<ChrfStatistics> all;
-  all.reserve(hypotheses.size());
-  std::vector<std::string> of_sentence(references.size());
-  for (size_t i = 0; i < hypotheses.size(); ++i) {
-    for (size_t r = 0; r < references.size(); ++r) of_sentence[r] = references[r][i];
-    all.push_back(sentence_chrf_statistics(hypotheses[i], of_sentence, options));
-  }
-  return all;
-}
-
-ChrfStatistics sum_of(std::span<const ChrfStatistics> sentences) {
-  ChrfStatistics sum;
-  for (const ChrfStatistics& sentence : sentences) sum += sentence;
-  return sum;
+  return statistics_of_corpus("chrF", hypotheses, references,
+                              [&](const std::string& hypothesis, std::span<const std::string> own) {
+                                return sentence_chrf_statistics(hypothesis, own, options);
+                              });
 }
 
 ChrfScore chrf_from_statistics(const ChrfStatistics& statistics, const ChrfOptions& options,

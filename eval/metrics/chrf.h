@@ -65,9 +65,6 @@ std::vector<ChrfStatistics> chrf_statistics(std::span<const std::string> hypothe
                                             std::span<const std::vector<std::string>> references,
                                             const ChrfOptions& options = {});
 
-/// Statistics of the corpus.
-ChrfStatistics sum_of(std::span<const ChrfStatistics> sentences);
-
 /// F_β of precision and recall over all orders, in percent. `references`: number per
 /// sentence, for the signature. Throws ConfigError (ChrfOptions::validate).
 ChrfScore chrf_from_statistics(const ChrfStatistics& statistics, const ChrfOptions& options,

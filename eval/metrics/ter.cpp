@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/format.h"
 #include "base/unicode.h"
+#include "eval/metrics/sentence_statistics.h"
 
 namespace attn {
 namespace {
@@ -228,10 +229,6 @@ Words number_words(const std::string& text, std::unordered_map<std::string, uint
   return numbers;
 }
 
-void require_reference(size_t references) {
-  if (references == 0) throw DataError("TER: expected at least one reference");
-}
-
 }  // namespace
 
 int64_t translation_edits(std::span<const uint32_t> hypothesis,
@@ -258,7 +255,7 @@ TerStatistics& TerStatistics::operator+=(const TerStatistics& other) {
 TerStatistics sentence_ter_statistics(std::string_view hypothesis,
                                       std::span<const std::string> references,
                                       const TerOptions& options) {
-  require_reference(references.size());
+  require_reference("TER", references.size());
   std::unordered_map<std::string, uint32_t> known;
   const Words words = number_words(ter_tokenize(hypothesis, options), known);
   TerStatistics statistics{.edits = static_cast<double>(kInfinity)};
@@ -275,26 +272,10 @@ TerStatistics sentence_ter_statistics(std::string_view hypothesis,
 std::vector<TerStatistics> ter_statistics(std::span<const std::string> hypotheses,
                                           std::span<const std::vector<std::string>> references,
                                           const TerOptions& options) {
-  require_reference(references.size());
-  for (size_t r = 0; r < references.size(); ++r) {
-    if (references[r].size() == hypotheses.size()) continue;
-    throw DataError("TER: " + std::to_string(hypotheses.size()) + " hypotheses but " +
-                    std::to_string(references[r].size()) + " sentences in reference " +
-                    std::to_string(r + 1) + "; they must match line by line");
-  }
-  std::vector<TerStatistics> all;
-  std::vector<std::string> of_sentence(references.size());
-  for (size_t i = 0; i < hypotheses.size(); ++i) {
-    for (size_t r = 0; r < references.size(); ++r) of_sentence[r] = references[r][i];
-    all.push_back(sentence_ter_statistics(hypotheses[i], of_sentence, options));
-  }
-  return all;
-}
-
-TerStatistics sum_of(std::span<const TerStatistics> sentences) {
-  TerStatistics sum;
-  for (const TerStatistics& sentence : sentences) sum += sentence;
-  return sum;
+  return statistics_of_corpus("TER", hypotheses, references,
+                              [&](const std::string& hypothesis, std::span<const std::string> own) {
+                                return sentence_ter_statistics(hypothesis, own, options);
+                              });
 }
 
 TerScore ter_from_statistics(const TerStatistics& statistics, const TerOptions& options,

@@ -44,9 +44,6 @@ std::vector<TerStatistics> ter_statistics(std::span<const std::string> hypothese
                                           std::span<const std::vector<std::string>> references,
                                           const TerOptions& options = {});
 
-/// Statistics of the corpus.
-TerStatistics sum_of(std::span<const TerStatistics> sentences);
-
 /// 100 × edits / ref_length; 100 against empty references, 0 if both are empty. `references`:
 /// number per sentence, for the signature.
 TerScore ter_from_statistics(const TerStatistics& statistics, const TerOptions& options,

@@ -58,11 +58,9 @@ void search_batch(const Ensemble& models, const Tokenizers& tokenizers, Sources 
   TokenRows source;
   std::vector<int64_t> inputs;
   for (const size_t i : batch.members) {
+    append_source(sources[i], tokenizers.source->eos(),
+                  how.features.empty() ? std::span<const int32_t>() : how.features.at(i), source);
     const auto length = static_cast<int64_t>(sources[i].size());
-    source.tokens.insert(source.tokens.end(), sources[i].begin(), sources[i].end());
-    source.tokens.push_back(tokenizers.source->eos());
-    source.lengths.push_back(length + 1);
-    if (!how.features.empty()) append_features(how.features.at(i), source);
     batch.limits.push_back(limit_of(models, how, i, length));
     inputs.push_back(batch.limits.back() - how.search.extra_length);
   }

@@ -10,10 +10,7 @@ ForcedBatch forced_batch(std::span<const ForcedPair> pairs, const Tokenizers& to
   TokenRows source, target_in;
   std::vector<int64_t> target_out;
   for (const ForcedPair& pair : pairs) {
-    source.tokens.insert(source.tokens.end(), pair.source.begin(), pair.source.end());
-    source.tokens.push_back(tokenizers.source->eos());
-    source.lengths.push_back(static_cast<int64_t>(pair.source.size()) + 1);
-    if (!pair.features.empty()) append_features(pair.features, source);
+    append_source(pair.source, tokenizers.source->eos(), pair.features, source);
     std::vector<int64_t> in = {tokenizers.target->bos()};
     in.insert(in.end(), pair.target.begin(), pair.target.end());
     if (tokenizers.target_counter) tokenizers.target_counter->append(in, target_in.second);
