@@ -1,8 +1,5 @@
 #include "app/experiment/training_run.h"
 
-#include <chrono>
-
-#include "app/experiment/average.h"
 #include "app/experiment/checkpoint.h"
 #include "app/experiment/failure.h"
 #include "app/experiment/run_result.h"
@@ -22,11 +19,32 @@ namespace attn {
 namespace fs = std::filesystem;
 namespace {
 
-// Whether an evaluator gives the scores of another one, which may be missing.
-bool scores_alike(const EvaluatorConfig* former, EvaluatorConfig config) {
-  if (former == nullptr) return false;
-  config.every = former->every;
-  return write_config(*former) == write_config(config);
+// Removes the result and head statistics of the run before its end, which it has not reached yet,
+// and renames its average: the checkpoints averaged may be gone.
+void remove_former_results(const RunDirectory& run, bool averages, Progress& progress) {
+  fs::remove(run.result());
+  const fs::path averaged = run.averaged();
+  while (const auto left = interrupted_replacement(averaged)) fs::remove_all(*left);
+  if (fs::exists(averaged)) {
+    const fs::path former = averaged.string() + "-before-the-end";
+    fs::remove_all(former);
+    fs::rename(averaged, former);
+    progress.log("renamed " + averaged.string() + " to " + former.filename().string() +
+                 ": it was made before the end of the run" +
+                 (averages ? "" : "; run attn average again"));
+  }
+  if (fs::remove(run.heads())) {
+    progress.log("removed " + run.heads().string() +
+                 ", the head statistics of an earlier, shorter run; run attn heads again");
+  }
+}
+
+// Recorded to detect deleted checkpoints later.
+void record_first_checkpoint(const RunDirectory& directory, int64_t step) {
+  auto run = read_run_file(directory);
+  if (!run || run->contains(kFirstCheckpoint)) return;
+  (*run)[kFirstCheckpoint] = step;
+  write_file_atomically(directory.run_file(), run->dump(2) + "\n");
 }
 
 }  // namespace
@@ -54,33 +72,10 @@ void TrainingRun::check_memory() {
   trainer_->check_memory(largest_batch(*corpus_, experiment_.data.batch_tokens));
 }
 
-// Removes the result and head statistics of the run before its end, which it has not reached yet,
-// and renames its average: the checkpoints averaged may be gone.
-void TrainingRun::remove_former_results() {
-  fs::remove(directory_.result());
-  const fs::path averaged = directory_.averaged();
-  while (const auto left = interrupted_replacement(averaged)) fs::remove_all(*left);
-  if (fs::exists(averaged)) {
-    const fs::path former = averaged.string() + "-before-the-end";
-    fs::remove_all(former);
-    fs::rename(averaged, former);
-    progress_->log("renamed " + averaged.string() + " to " + former.filename().string() +
-                   ": it was made before the end of the run" +
-                   (experiment_.train.average_last > 0 ? "" : "; run attn average again"));
-  }
-  if (fs::remove(directory_.heads())) {
-    progress_->log("removed " + directory_.heads().string() +
-                   ", the head statistics of an earlier, shorter run; run attn heads again");
-  }
-}
-
-// Saves options that may change on resume: the number of steps, evaluation.
+// Removes what was made before the end of the run, and saves options that may change on resume: the
+// number of steps, evaluation.
 void TrainingRun::update_config() {
-  remove_former_results();
-  save_changed_config();
-}
-
-void TrainingRun::save_changed_config() {
+  remove_former_results(directory_, experiment_.train.average_last > 0, *progress_);
   if (write_config(load_description(directory_)) == write_config(experiment_)) return;
   save_description(directory_, experiment_, tokenizers_);
 }
@@ -103,7 +98,7 @@ LoopCallbacks TrainingRun::callbacks() {
     if (is_first()) log_interval(interval);
   };
   for (size_t i = 0; i < experiment_.eval.size(); ++i) {
-    // At the end of training the average is scored instead (score_average).
+    // At the end of training the average is scored instead (RunScorer::score_average).
     if (experiment_.eval[i].every == 0 && experiment_.train.average_last > 0) continue;
     callbacks.evaluations.push_back(loop_evaluation(i));
   }
@@ -133,15 +128,12 @@ LoopEvaluation TrainingRun::loop_evaluation(size_t index) {
           .lower_is_better = config.lower_is_better(),
           .run =
               [this, result, evaluator] {
-                first_alone(world_, [&] {
-                  const AveragedWeights averaged(trainer_->average());
-                  *result = evaluator->run(*model_, directory_.output(evaluator->name(), step()));
-                });
+                first_alone(world_, [&] { *result = scorer_->score(*evaluator); });
                 return from_first(world_, result->selection_metric);
               },
           .log =
               [this, result, evaluator](bool best, double seconds) {
-                if (is_first()) log_evaluation(*evaluator, *result, best, seconds);
+                if (is_first()) scorer_->log(*evaluator, *result, best, seconds);
               }};
 }
 
@@ -151,12 +143,11 @@ void TrainingRun::write_result() {
 
 void TrainingRun::write_result_of_first() {
   if (has_result()) return;
-  remove_former_results();  // others may have been made during training
-  save_changed_config();
+  update_config();  // former results may have been made during training
   if (experiment_.train.average_last > 0) {
-    score_average();
+    scorer_->score_average();
   } else {
-    score_missing();
+    scorer_->score_missing();
   }
   const TrainState& state = trainer_->state;
   const VocabularySizes& vocabulary = model_->sizes();
@@ -196,75 +187,6 @@ void TrainingRun::log_interval(const TrainingInterval& interval) {
   metrics_->write("train", fields);
 }
 
-void TrainingRun::score_average() {
-  const AverageOutput averaged = average({.run = directory_.path(),
-                                          .last = experiment_.train.average_last,
-                                          .at_most = true,
-                                          .last_step = step()});
-  progress_->log(averaged.description());
-  load_weights(ModelDirectory(directory_.averaged()).weights(), *model_);
-  for (const auto& evaluator : evaluators_) {
-    const auto [result, seconds] = evaluate(*evaluator);
-    record_evaluation("average", *evaluator, result, seconds);
-    progress_->log("average  " + evaluator->name() + "  " + result.line + "  (" +
-                   duration_text(seconds) + ")");
-  }
-}
-
-// A resumed run with fewer steps or less patience than before ends at a step that was not known to
-// be the last, and its evaluators may have changed.
-void TrainingRun::score_missing() {
-  const auto scored = results_at(directory_, step());
-  // The checkpoint's config, not the run's, which the resume has changed. Without a checkpoint this
-  // process made the scores.
-  const ModelDirectory checkpoint(checkpoint_path(directory_.checkpoints(), step()));
-  const Experiment before = checkpoint.has_config() ? load_description(checkpoint) : experiment_;
-  const AveragedWeights averaged(trainer_->average());
-  for (size_t i = 0; i < evaluators_.size(); ++i) {
-    const Evaluator& evaluator = *evaluators_[i];
-    const auto found = scored.find(evaluator.name());
-    if (found != scored.end() && found->second.text == evaluator.text_key() &&
-        scores_alike(find_evaluator(before, evaluator.name()), experiment_.eval[i])) {
-      continue;
-    }
-    const auto [result, seconds] = evaluate(evaluator);
-    log_evaluation(evaluator, result, false, seconds);
-  }
-}
-
-TrainingRun::TimedResult TrainingRun::evaluate(const Evaluator& evaluator) {
-  const auto begin = std::chrono::steady_clock::now();
-  EvaluationResult result = evaluator.run(*model_, directory_.output(evaluator.name(), step()));
-  const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin;
-  return {std::move(result), passed.count()};
-}
-
-void TrainingRun::record_evaluation(const char* kind, const Evaluator& evaluator,
-                                    const EvaluationResult& result, double seconds) {
-  std::vector<MetricField> fields = {{"step", step()}, {"name", evaluator.name()}};
-  for (const auto& [key, value] : result.values) fields.emplace_back(key, value);
-  if (!result.signature.empty()) fields.emplace_back("signature", result.signature);
-  fields.emplace_back("text", evaluator.text_key());
-  fields.emplace_back("eval_seconds", seconds);
-  metrics_->write(kind, fields);
-}
-
-void TrainingRun::log_evaluation(const Evaluator& evaluator, const EvaluationResult& result,
-                                 bool best, double seconds) {
-  const std::string& name = evaluator.name();
-  record_evaluation("eval", evaluator, result, seconds);
-  progress_->log("step " + std::to_string(step()) + "  " + name + "  " + result.line + "  (" +
-                 duration_text(seconds) + (best ? ", best so far)" : ")"));
-}
-
-// Recorded to detect deleted checkpoints later.
-void TrainingRun::record_first_checkpoint() {
-  auto run = read_run_file(directory_);
-  if (!run || run->contains(kFirstCheckpoint)) return;
-  (*run)[kFirstCheckpoint] = step();
-  write_file_atomically(directory_.run_file(), run->dump(2) + "\n");
-}
-
 void TrainingRun::save() {
   const OptimizerState whole = trainer_->collect_state();
   first_alone(world_, [&] { write_checkpoint(whole); });
@@ -282,7 +204,7 @@ void TrainingRun::write_checkpoint(const OptimizerState& whole) {
   save_training_state(saved.training_state(), *trainer_, whole);
   save_description(saved, experiment_, tokenizers_);
   directory.commit();
-  record_first_checkpoint();
+  record_first_checkpoint(directory_, step());
   prune_checkpoints(directory_.checkpoints(),
                     checkpoint_schedule(experiment_.train, finished() ? step() : 0),
                     experiment_.train.keep_last);

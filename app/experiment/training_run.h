@@ -14,6 +14,7 @@
 #include "app/experiment/progress.h"
 #include "app/experiment/run_directory.h"
 #include "app/experiment/run_lock.h"
+#include "app/experiment/run_scorer.h"
 #include "app/machine/context.h"
 #include "base/metrics_log.h"
 #include "data/batches.h"
@@ -59,39 +60,21 @@ class TrainingRun {
   void write_run_info();
   void write_run_file();
   std::string model_line(const std::string& begun_in) const;
-  void require_same_text(const Json& begun) const;
-  void check_evaluation_texts() const;
   void load_data();
   void load_initial_weights();
   void read_text_keys();
   void restore(bool resume, const OptimizerState& whole);
-  void rename_corrupt_checkpoints(int64_t newest_valid);
   bool deciding_text_changed();
   /// Whether training is finished and its result is written.
   bool has_result() const;
   void check_memory();
-  void remove_former_results();
   void update_config();
-  void save_changed_config();
   LoopCallbacks callbacks();
   LoopEvaluation loop_evaluation(size_t index);
   void write_result_of_first();
   void log_interval(const TrainingInterval& interval);
-  struct TimedResult {
-    EvaluationResult result;
-    double seconds;
-  };
-  TimedResult evaluate(const Evaluator& evaluator);
-  /// `kind` in the metrics: "eval", or "average" for averaged weights.
-  void record_evaluation(const char* kind, const Evaluator& evaluator,
-                         const EvaluationResult& result, double seconds);
-  void log_evaluation(const Evaluator& evaluator, const EvaluationResult& result, bool best,
-                      double seconds);
-  void score_average();
-  void score_missing();
   void save();
   void write_checkpoint(const OptimizerState& whole);
-  void record_first_checkpoint();
 
   Experiment experiment_;
   RunDirectory directory_;
@@ -103,12 +86,13 @@ class TrainingRun {
   std::unique_ptr<InitialModel> initial_;  // train.init_from, before the first update
   std::unique_ptr<EncodedCorpus> corpus_;
   std::unique_ptr<BatchStream> stream_;
-  std::vector<std::unique_ptr<Evaluator>> evaluators_;  // first process only
-  std::map<std::string, std::string> texts_;            // training_keys() of what was read
+  Evaluators evaluators_;                     // first process only
+  std::map<std::string, std::string> texts_;  // training_keys() of what was read
   std::shared_ptr<Seq2SeqModel> model_;
   std::unique_ptr<Trainer> trainer_;
   std::unique_ptr<Progress> progress_;
-  std::unique_ptr<MetricsLog> metrics_;
+  std::unique_ptr<MetricsLog> metrics_;  // first process only
+  std::unique_ptr<RunScorer> scorer_;    // first process only
 };
 
 }  // namespace attn

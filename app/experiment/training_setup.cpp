@@ -41,6 +41,35 @@ Json deciding_config(const Experiment& experiment) {
   return json;
 }
 
+// Otherwise they are read only after the tokenizer has been trained and the text encoded.
+void check_evaluation_texts(const Experiment& experiment) {
+  std::set<std::string> texts;
+  for (const EvaluatorConfig& config : experiment.eval) {
+    texts.insert(config.text(experiment.data));
+  }
+  for (const std::string& text : texts) check_validation_text(experiment.data, text);
+}
+
+// Checkpoints newer than the newest valid one are corrupt; training will reuse their names.
+void rename_corrupt_checkpoints(const fs::path& checkpoints, int64_t newest_valid,
+                                Progress& progress) {
+  for (const StoredCheckpoint& checkpoint : list_checkpoints(checkpoints)) {
+    if (checkpoint.step <= newest_valid) continue;
+    const fs::path aside = checkpoints / ("damaged-" + checkpoint.path.filename().string());
+    fs::remove_all(aside);
+    fs::rename(checkpoint.path, aside);
+    progress.log(checkpoint.path.string() + ": corrupt; skipped and renamed to " + aside.string());
+  }
+}
+
+void require_same_text(const Json& begun, uint64_t key, const std::string& text) {
+  const auto found = begun.find("data_key");
+  if (found == begun.end() || *found == Json(key)) return;
+  throw DataError(text +
+                  ": the training text has changed since the run was started; start a new run for "
+                  "it");
+}
+
 }  // namespace
 
 TrainingRun::TrainingRun(const Experiment& experiment, RunDirectory directory, bool resume,
@@ -82,6 +111,13 @@ void TrainingRun::prepare(bool resume) {
   if (!is_first()) stream_->restore(trainer_->state.stream);
   first_alone(world_, [&] {
     metrics_ = std::make_unique<MetricsLog>(directory_.metrics());
+    scorer_ = std::make_unique<RunScorer>(RunScorer::Parts{.experiment = experiment_,
+                                                           .directory = directory_,
+                                                           .evaluators = evaluators_,
+                                                           .model = *model_,
+                                                           .trainer = *trainer_,
+                                                           .progress = *progress_,
+                                                           .metrics = *metrics_});
     write_run_info();
   });
 }
@@ -130,17 +166,8 @@ void TrainingRun::read_text_keys() {
   texts_ = training_keys(experiment_.data, hashes);
 }
 
-// Otherwise they are read only after the tokenizer has been trained and the text encoded.
-void TrainingRun::check_evaluation_texts() const {
-  std::set<std::string> texts;
-  for (const EvaluatorConfig& config : experiment_.eval) {
-    texts.insert(config.text(experiment_.data));
-  }
-  for (const std::string& text : texts) check_validation_text(experiment_.data, text);
-}
-
 void TrainingRun::load_data() {
-  if (is_first()) check_evaluation_texts();
+  if (is_first()) check_evaluation_texts(experiment_);
   const Log log = [this](const std::string& line) { progress_->log(line); };
   const fs::path cache =
       experiment_.data.cache.empty() ? directory_.cache() : fs::path(experiment_.data.cache);
@@ -191,7 +218,7 @@ void TrainingRun::load_data() {
 void TrainingRun::restore(bool resume, const OptimizerState& whole) {
   if (!resume) return;
   const auto last = latest_checkpoint(directory_.checkpoints());
-  rename_corrupt_checkpoints(last ? last->step : -1);
+  rename_corrupt_checkpoints(directory_.checkpoints(), last ? last->step : -1, *progress_);
   if (!last) return keep_until_step(directory_.metrics(), 0);
   const ModelDirectory saved(last->path);
   load_weights(saved.weights(), *model_);
@@ -242,32 +269,11 @@ bool TrainingRun::deciding_text_changed() {
   return true;
 }
 
-// Checkpoints newer than the newest valid one are corrupt; training will reuse their names.
-void TrainingRun::rename_corrupt_checkpoints(int64_t newest_valid) {
-  for (const StoredCheckpoint& checkpoint : list_checkpoints(directory_.checkpoints())) {
-    if (checkpoint.step <= newest_valid) continue;
-    const fs::path aside =
-        directory_.checkpoints() / ("damaged-" + checkpoint.path.filename().string());
-    fs::remove_all(aside);
-    fs::rename(checkpoint.path, aside);
-    progress_->log(checkpoint.path.string() + ": corrupt; skipped and renamed to " +
-                   aside.string());
-  }
-}
-
-void TrainingRun::require_same_text(const Json& begun) const {
-  const auto key = begun.find("data_key");
-  if (key == begun.end() || *key == Json(corpus_->key())) return;
-  throw DataError(experiment_.data.train +
-                  ": the training text has changed since the run was started; start a new run for "
-                  "it");
-}
-
 // Writes run.json of a new run, and logs the model.
 void TrainingRun::write_run_info() {
   const auto begun = step() > 0 ? read_run_file(directory_) : std::nullopt;
   if (begun) {
-    require_same_text(*begun);
+    require_same_text(*begun, corpus_->key(), experiment_.data.train);
   } else {
     write_run_file();
   }
