@@ -28,7 +28,7 @@ def width(n):
 
 # What grows, its values, and the arguments that set it.
 SERIES = (
-    ("tokens of a sentence", (10, 20, 40, 80, 160, 320), lambda n: ["--invented", str(n)]),
+    ("tokens of a sentence", (10, 20, 40, 80, 160, 320), lambda n: ["--synthetic", str(n)]),
     ("tokens of a batch", (512, 1024, 2048, 4096, 8192), lambda n: [f"--set=data.batch_tokens={n}"]),
     ("vocabulary", (1000, 4000, 10000, 37000), lambda n: ["--vocabulary", str(n)]),
     ("d_model (d_ff = 2 d_model, d_k = d_model / 4)", (64, 128, 256, 512), width),
@@ -39,8 +39,8 @@ SERIES = (
 def run(options, precision, arguments, threads):
     command = [options.attn, "--threads", str(threads), "bench", "step", options.config, "--json", "--seconds",
                str(options.seconds), "--batch-tokens", "100000", f"--set=train.precision={precision}"]
-    if "--invented" not in arguments:
-        command += ["--invented", "20"]
+    if "--synthetic" not in arguments:
+        command += ["--synthetic", "20"]
     done = subprocess.run(command + arguments, stdout=subprocess.PIPE, text=True)
     if done.returncode != 0:
         sys.exit(f"{' '.join(command + arguments)}: exit code {done.returncode}")

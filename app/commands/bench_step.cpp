@@ -68,8 +68,8 @@ void add_bench_step_command(CLI::App& bench, const Context& context) {
   step->add_option("--vocabulary", options->step.vocabulary,
                    "vocabulary size of synthetic data, used if the text is missing")
       ->check(CLI::Range(int64_t{0}, kLargestBenchmark));
-  step->add_option("--invented", options->step.synthetic_length,
-                   "measure on synthetic sentences of this many tokens")
+  step->add_option("--synthetic", options->step.synthetic_length,
+                   "measure on synthetic sentences of this length, in tokens")
       ->check(CLI::Range(int64_t{1}, kLargestBenchmark));
   step->add_flag("--json", options->json, "print JSON in full precision");
   step->callback([options, &context] { bench_step(*options, context.device); });

@@ -94,7 +94,7 @@ struct Totals {
   double seconds = 0.0;       ///< until the last run ends
   int64_t finished = 0;       ///< runs
   double seconds_left = 0.0;  ///< until the last of the others ends
-  bool invented = false;      ///< some text is missing
+  bool synthetic = false;     ///< some text is missing
   std::string measured;       ///< names of rows
   bool predicted = false;
 };
@@ -118,7 +118,7 @@ Totals totals_of(const SweepPlan& plan, const std::vector<std::optional<RowCost>
   totals.seconds_left = makespan({}, unfinished, jobs);
   for (size_t i = 0; i < costs.size(); ++i) {
     if (!costs[i]) continue;
-    totals.invented |= !costs[i]->step.real_data;
+    totals.synthetic |= !costs[i]->step.real_data;
     totals.predicted |= costs[i]->predicted;
     if (costs[i]->predicted) continue;
     totals.measured += (totals.measured.empty() ? "" : ", ") + plan.rows[i].name;
@@ -148,7 +148,7 @@ void print_totals(const SweepPlan& plan, const std::vector<std::optional<RowCost
         "all)\n",
         totals.measured.c_str());
   }
-  if (totals.invented) {
+  if (totals.synthetic) {
     std::printf(
         "(the training text is missing: estimated from synthetic pairs, median 22 tokens)\n");
   }

@@ -412,7 +412,7 @@ class EndToEnd(ProgramTest):
 
     def test_bench_rejects_numbers_that_make_no_sense(self):
         for arguments in (["step", "small.json", "--batch-tokens", "0"], ["layers", "small.json", "--length", "0"],
-                          ["step", "small.json", "--invented", "9223372036854775807"],
+                          ["step", "small.json", "--synthetic", "9223372036854775807"],
                           ["step", "small.json", "--vocabulary", "-3"]):
             with self.subTest(arguments=arguments):
                 self.one_line("bench", *arguments, code=2, names=["1048576"])

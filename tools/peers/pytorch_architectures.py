@@ -20,7 +20,7 @@ from torch.nn import functional as F
 from torch.nn.utils import rnn
 from torch.nn.utils.parametrizations import weight_norm
 
-from pytorch_step import IGNORE, batches, invented_pairs, padded, smoothed_loss
+from pytorch_step import IGNORE, batches, synthetic_pairs, padded, smoothed_loss
 from run_files import report
 
 ROOT = math.sqrt(0.5)
@@ -238,7 +238,7 @@ def main():
     network, train = Network(config["model"], options.classes).train(), config["train"]
     adam = torch.optim.Adam(network.parameters(), lr=1e-4, betas=(train["beta1"], train["beta2"]), eps=train["epsilon"],
                             fused=True)
-    pairs = invented_pairs(options.classes)
+    pairs = synthetic_pairs(options.classes)
     cut = batches(pairs, config["data"]["batch_tokens"])
 
     def step(ids):
