@@ -1,6 +1,7 @@
 #include "base/json_config.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "base/unknown_key.h"
@@ -77,6 +78,17 @@ std::vector<std::string> parts_of(std::string_view path) {
   }
 }
 
+// ":12:3", of the n-th key (from 1) that is written as `quoted`; empty if it is written in another
+// way, with escapes.
+std::string position_of_key(std::string_view text, const std::string& quoted, int64_t n) {
+  for (size_t at = text.find(quoted); at != text.npos; at = text.find(quoted, at + 1)) {
+    const size_t after = text.find_first_not_of(" \t\r\n", at + quoted.size());
+    const bool key = after != text.npos && text[after] == ':';
+    if (key && --n == 0) return ":" + position(text, at);
+  }
+  return "";
+}
+
 // "a", "a and b", "a, b and c".
 std::string and_list(const std::vector<std::string>& words) {
   std::string text;
@@ -90,13 +102,17 @@ std::string and_list(const std::vector<std::string>& words) {
 
 Json parse_json(std::string_view text, const std::string& name) {
   std::vector<std::set<std::string>> keys;  // keys of each open object
+  std::map<std::string, int64_t> count;     // of each key, in all objects
   const auto watch = [&](int depth, Json::parse_event_t event, Json& parsed) {
     if (depth > kMaxDepth) throw ConfigError(name + ": nested deeper than 64 levels");
     if (event == Json::parse_event_t::object_start) keys.emplace_back();
     if (event == Json::parse_event_t::object_end) keys.pop_back();
-    if (event == Json::parse_event_t::key &&
-        !keys.back().insert(parsed.get<std::string>()).second) {
-      throw ConfigError(name + ": duplicate key " + parsed.dump() + " in an object");
+    if (event != Json::parse_event_t::key) return true;
+    const std::string key = parsed.dump();
+    ++count[key];
+    if (!keys.back().insert(key).second) {
+      throw ConfigError(name + position_of_key(text, key, count[key]) + ": duplicate key " + key +
+                        " in an object");
     }
     return true;
   };
@@ -128,14 +144,21 @@ void set_path(Json& json, std::string_view assignment, const ConfigSchema& schem
     throw ConfigError("--set: an assignment is not valid UTF-8");
   }
   const std::string value(assignment.substr(equals + 1));
+  // What begins like an array or an object is meant as one.
+  const bool is_json = value.starts_with('[') || value.starts_with('{') || Json::accept(value);
   const Json patch =
-      Json::accept(value) ? parse_json(value, "--set " + std::string(assignment)) : Json(value);
+      is_json ? parse_json(value, "--set " + std::string(assignment.substr(0, equals)) + "=…")
+              : Json(value);
   Json* at = &json;
   const ConfigSchema* at_schema = &schema;
   const std::vector<std::string> parts = parts_of(assignment.substr(0, equals));
   for (size_t i = 0; i < parts.size(); ++i) {
     const std::string& key = parts[i];
     const bool last = i + 1 == parts.size();
+    if (key.find_first_of("[]") != std::string::npos) {
+      throw ConfigError("--set " + std::string(assignment) + ": " + key +
+                        ": expected an index of an array, as in eval[0]");
+    }
     if (at->is_array()) {
       if (!is_index(key) || std::stoul(key) >= at->size()) {
         throw ConfigError("--set " + std::string(assignment) + ": \"" + key +

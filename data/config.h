@@ -66,7 +66,7 @@ struct TextSource {
 
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit) {
-    visit("text", self.text, "the text, given like data.train");
+    visit("text", self.text, "the text, in the same form as data.train");
     visit("tag", self.tag, "tag of its sentences; required if data.tag is set");
     visit("ratio", self.ratio,
           "sentences of this text per sentence of data.train, by repeating the smaller one; 0: "
@@ -115,7 +115,7 @@ struct DataConfig {
     visit("train", self.train,
           "training text: the path without \".<language>\", one sentence per line; parsing: a file "
           "of bracketed trees");
-    visit("valid", self.valid, "validation text, given like train");
+    visit("valid", self.valid, "validation text, in the same form as train");
     if (self.task == Task::translation) {
       visit("source", self.source, "source language: the suffix of its files");
       visit("target", self.target, "target language: the suffix of its files");

@@ -31,7 +31,12 @@ struct PruningPoint {
   double bleu = 0.0;
 };
 
-enum class RunState { unfinished, finished, failed };
+enum class RunState {
+  unfinished,
+  finished,
+  failed,
+  omitted  ///< trained or evaluated with another config or text than the row has now
+};
 
 /// One run: a row with one seed.
 struct RunRecord {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <utility>
 
 #include "base/format.h"
@@ -239,32 +240,37 @@ std::string report_summary(const SweepResults& results,
 
 std::string missing_state(const RowRecord& row) {
   if (row.runs.empty()) return "not run";
-  bool failed = false;
+  bool failed = false, omitted = true;
   for (const RunRecord& run : row.runs) {
     if (run.is_finished()) return "";
     failed |= run.state == RunState::failed;
+    omitted &= run.state == RunState::omitted;
   }
-  return failed ? "failed" : "unfinished";
+  return failed ? "failed" : omitted ? "omitted" : "unfinished";
 }
 
 std::string progress(const SweepResults& results) {
-  size_t finished = 0, failed = 0, unfinished = 0, missing = 0, none = 0;
+  size_t missing = 0, none = 0;
+  std::map<RunState, size_t> runs;
   for (const RowRecord& row : results.rows) {
     none += row.runs.empty();
     missing += row.missing_seeds.size();
     for (const RunRecord& run : row.runs) {
-      ++(run.is_finished() ? finished : run.state == RunState::failed ? failed : unfinished);
+      ++runs[run.state];
     }
   }
   std::string others;
-  for (const auto& [count, state] :
-       {std::pair(failed, "failed"), {unfinished, "unfinished"}, {missing, "not run"}}) {
+  for (const auto& [count, state] : {std::pair(runs[RunState::failed], "failed"),
+                                     {runs[RunState::unfinished], "unfinished"},
+                                     {runs[RunState::omitted], "omitted (see the notes)"},
+                                     {missing, "not run"}}) {
     if (count > 0) others += format("%s%zu %s", others.empty() ? "" : ", ", count, state);
   }
   std::string text;
   if (!others.empty()) {
-    const size_t all = finished + failed + unfinished + missing;
-    text = format("%zu of %s finished: %s.", finished,
+    size_t all = missing;
+    for (const auto& [state, count] : runs) all += count;
+    text = format("%zu of %s finished: %s.", runs[RunState::finished],
                   counted(static_cast<int64_t>(all), "run").c_str(), others.c_str());
   }
   if (none == 0) return text;

@@ -47,6 +47,9 @@ void attention(const AttentionOptions& options, const Context& context) {
     throw ConfigError("attention: no output; give --html PAGE or --json FILE");
   }
   require_different_files({"--html", options.html}, {"--json", options.json});
+  for (const NamedPath& output : {NamedPath{"--html", options.html}, {"--json", options.json}}) {
+    require_no_input(output, {{"--source", options.source}, {"--target", options.target}});
+  }
   LoadedModel loaded = load_model_to_search(options.run, context.device, options.assignments);
   auto html = requested_output(options.html), json = requested_output(options.json);
   const std::vector<std::string> source = read_source(options.source);

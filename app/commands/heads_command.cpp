@@ -66,6 +66,10 @@ void add_scores(HeadsReport& report, LoadedModel& loaded, const HeadsOptions& op
 void heads(const HeadsOptions& options, const Context& context) {
   require_different_files({"--csv", options.csv}, {"--json", options.json});
   LoadedModel loaded = load_model_to_search(options.run, context.device, options.assignments);
+  for (const NamedPath& output : {NamedPath{"--csv", options.csv}, {"--json", options.json}}) {
+    require_no_input(output, {{"--data", source_path(loaded, options.data)},
+                              {"--data", target_path(loaded, options.data)}});
+  }
   all_heads(*loaded.model);  // reports another architecture before any file is read
   if (options.prune || options.ablate) require_translator(loaded, options);
   auto csv = requested_output(options.csv), json = requested_output(options.json);
@@ -106,7 +110,7 @@ void add_heads_command(CLI::App& app, const Context& context) {
       ->allow_extra_args(false);
   command
       ->add_option("--data", options->data,
-                   "parallel text, given like data.valid; for a parser a file of trees")
+                   "parallel text, in the same form as data.valid; for a parser a file of trees")
       ->required();
   command
       ->add_option("--lines", options->limits.lines,

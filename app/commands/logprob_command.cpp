@@ -45,7 +45,24 @@ void print(const ForcedPair& pair, const std::vector<float>& log_probs, const To
   out << line.dump(-1, ' ', false, replace) << '\n';
 }
 
+// Other options of search would have no effect.
+void require_scoring_options(const std::vector<std::string>& assignments) {
+  const Json search = write_config(SearchConfig{});
+  for (const std::string& assignment : assignments) {
+    const std::string path = assigned_path(assignment);
+    const bool whole = path.starts_with("search.");
+    const std::string name = whole ? path.substr(std::string_view("search.").size()) : path;
+    if (name == "ensemble" || (!whole && !search.contains(name))) continue;
+    throw ConfigError("--set " + path +
+                      ": logprob scores given translations; of the options of search it has only "
+                      "search.ensemble");
+  }
+}
+
 void logprob(const LogprobOptions& options, const Context& context) {
+  require_no_input({"--output", options.output},
+                   {{"--source", options.source}, {"--target", options.target}});
+  require_scoring_options(options.assignments);
   const LoadedEnsemble loaded =
       load_ensemble_to_search(options.runs, context.device, options.assignments);
   if (loaded.experiment().data.task != Task::translation) {
@@ -124,7 +141,7 @@ void add_logprob_command(CLI::App& app, const Context& context) {
                       "output file, FILE.partial until it is complete (default: standard output)");
   command
       ->add_option("--set", options->assignments,
-                   "override an option of runtime or search.ensemble")
+                   "override search.ensemble or an option of runtime")
       ->allow_extra_args(false);
   command->add_flag("--json", options->json, "one JSON object per line, with all tokens");
   command->callback([options, &context] { logprob(*options, context); });

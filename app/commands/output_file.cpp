@@ -116,6 +116,17 @@ void require_different_files(const NamedPath& one, const NamedPath& other) {
                     one.path.string() + "; give two files");
 }
 
+void require_no_input(const NamedPath& output, std::initializer_list<NamedPath> inputs) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  if (output.path.empty() || !fs::is_regular_file(output.path, error)) return;
+  for (const NamedPath& input : inputs) {
+    if (!fs::equivalent(output.path, input.path, error)) continue;
+    throw ConfigError(std::string(output.option) + " " + output.path.string() +
+                      ": the file is also the input " + input.option + "; give another file");
+  }
+}
+
 std::optional<OutputFile> requested_output(const std::filesystem::path& path) {
   return path.empty() ? std::nullopt : std::optional<OutputFile>(std::in_place, path);
 }

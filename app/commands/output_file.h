@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <initializer_list>
 #include <optional>
 #include <ostream>
 #include <streambuf>
@@ -73,6 +74,10 @@ struct NamedPath {
 /// Throws ConfigError if both paths lead to the same file, or both to standard output. Empty paths
 /// are no files.
 void require_different_files(const NamedPath& one, const NamedPath& other);
+
+/// Throws ConfigError if an output is a file that the command reads, which it would replace. Empty
+/// paths and "-" are no files.
+void require_no_input(const NamedPath& output, std::initializer_list<NamedPath> inputs);
 
 /// A file of results that a command writes on request: none for an empty path. To be created before
 /// the work, so that a path that cannot be written is reported at once. Throws DataError.

@@ -25,6 +25,9 @@ std::string csv_field(const std::string& text) {
 }
 
 void score_triples(const ScoreTriplesArguments& arguments) {
+  require_no_input(
+      {"--output", arguments.output},
+      {{"SRC", arguments.source}, {"HYP", arguments.hypothesis}, {"REF", arguments.reference}});
   const TextFile source = read_text(arguments.source, false);
   const ScoredText text = read_scored_text({arguments.hypothesis, {arguments.reference}});
   check_same_length(text.hypotheses, source, "hypotheses and source");

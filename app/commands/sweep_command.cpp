@@ -18,8 +18,10 @@ void add_sweep_command(CLI::App& app, Context& context) {
       "  attn sweep experiments/table3.json --dry-run\n"
       "  attn sweep experiments/multi30k/table3.json --seeds 3 --only base,A1 --jobs 2\n"
       "A row's \"set\" is a JSON merge patch on the base. If it changes model.architecture, its "
-      "\"model\"\nreplaces the base's. If it changes another tag (train.schedule, data.task, "
-      "data.tokenizer), options\nthat the new alternative does not have are dropped.");
+      "\"model\"\nreplaces the base's. If it changes another discriminator (data.task, "
+      "data.tokenizer, train.schedule,\ntrain.optimizer, the kind of a mixer or evaluator), "
+      "options "
+      "that the new alternative does\nnot have are dropped.");
   command->add_option("sweep", options->request.file, "sweep file")->required();
   command->add_option("--run", options->request.directory,
                       "sweep directory (default: runs/<name of the file>)");

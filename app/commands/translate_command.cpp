@@ -30,6 +30,7 @@ void report_cuts(const Translator& translator, bool positions) {
 }
 
 void translate(const SearchFlags& flags, const Context& context) {
+  require_no_input({"--output", flags.output}, {{"--input", flags.input}});
   LoadedEnsemble loaded = load_to_search(flags, Task::translation, context);
   std::cerr << "translating with " << loaded.description() << "\n";
   Translator translator(loaded.models, loaded.tokenizers, loaded.experiment().search);

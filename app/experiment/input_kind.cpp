@@ -44,13 +44,24 @@ fs::path run_of_row(const fs::path& path) {
   return first;
 }
 
-std::string first_config(const fs::path& sweep) {
+// A run of a sweep, as an example: the first one that has been started.
+fs::path example_run(const fs::path& sweep) {
+  std::string first = "ROW";
   const Json plan = json_of(sweep / kSweepFile);
-  if (!plan.is_object() || !plan.contains("rows") || !plan["rows"].is_array()) return "ROW";
-  for (const Json& row : plan["rows"]) {
-    if (row.is_object() && row.contains("name") && row["name"].is_string()) return row["name"];
+  if (plan.is_object() && plan.contains("rows") && plan["rows"].is_array()) {
+    for (const Json& row : plan["rows"]) {
+      if (!row.is_object() || !row.contains("name") || !row["name"].is_string()) continue;
+      const auto name = row["name"].get<std::string>();
+      if (const fs::path run = run_of_row(sweep / name); !run.empty()) return run;
+      if (first == "ROW") first = name;
+    }
   }
-  return "ROW";
+  return sweep / first / "seed-N";
+}
+
+// Whether the JSON is that of a sweep directory's sweep.json.
+bool is_sweep_plan(const Json& json) {
+  return is_sweep_file(json) && json.contains("source") && json.contains("command");
 }
 
 }  // namespace
@@ -72,7 +83,7 @@ void require_config_path(const fs::path& path) {
   if (is_sweep_directory(path)) {
     throw ConfigError(path.string() + ": a sweep directory, not a config; the sweep is " +
                       sweep_source(path) + ", a run's config is " +
-                      (path / first_config(path) / "seed-N" / kConfigFile).string());
+                      (example_run(path) / kConfigFile).string());
   }
   const ModelDirectory directory(path);
   if (directory.has_config()) {
@@ -89,10 +100,16 @@ void require_config(const Json& json, const fs::path& path) {
 }
 
 void require_sweep_path(const fs::path& path) {
+  const auto resume = [](const fs::path& directory) {
+    return "resume it with: attn sweep " + sweep_source(directory) + " --run " + directory.string();
+  };
+  if (path.filename() == kSweepFile && is_sweep_plan(json_of(path))) {
+    throw ConfigError(path.string() + ": the plan of a sweep directory, not a sweep; " +
+                      resume(path.has_parent_path() ? path.parent_path() : "."));
+  }
   if (!fs::is_directory(path)) return;
   if (is_sweep_directory(path)) {
-    throw ConfigError(path.string() + ": a sweep directory; resume it with: attn sweep " +
-                      sweep_source(path) + " --run " + path.string());
+    throw ConfigError(path.string() + ": a sweep directory; " + resume(path));
   }
   if (ModelDirectory(path).has_config()) {
     throw ConfigError(path.string() + ": a run, not a sweep; resume it with: attn train " +
@@ -161,7 +178,7 @@ void require_no_config(const fs::path& path) {
   }
   if (is_sweep_directory(path)) {
     throw ConfigError(path.string() + ": a sweep directory; give one of its runs, e.g. " +
-                      (path / first_config(path) / "seed-N").string());
+                      example_run(path).string());
   }
   if (const fs::path run = run_of_row(path); !run.empty()) {
     throw ConfigError(path.string() + ": a row of a sweep; give one of its runs, e.g. " +

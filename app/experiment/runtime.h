@@ -23,9 +23,9 @@ struct RuntimeConfig {
     visit("shard_optimizer", self.shard_optimizer,
           "training with several processes: shard the optimizer state (ZeRO stage 1); each process "
           "updates a part of the weights");
-    visit(
-        "timeout", self.timeout,
-        "training with several processes: seconds without a message until one is considered dead");
+    visit("timeout", self.timeout,
+          "training with several processes: seconds without a message after which one is "
+          "considered dead");
   }
   bool operator==(const RuntimeConfig&) const = default;
   /// Throws ConfigError naming the first invalid option.

@@ -190,11 +190,7 @@ void plan_runs(SweepPlan& plan) {
       if (!plan.rows[i].selected) continue;
       left += plan.rows[i].seeds > k + 1;
       if (k >= plan.rows[i].seeds) continue;
-      PlannedRun run{.row = i, .experiment = plan.rows[i].experiment};
-      run.experiment.seed += k;
-      run.directory =
-          plan.directory / plan.rows[i].name / ("seed-" + std::to_string(run.experiment.seed));
-      plan.runs.push_back(std::move(run));
+      plan.runs.push_back(run_of(plan, i, k));
       if (plan.runs.size() > kMaxSweepRuns) throw ConfigError("the sweep has more than 10000 runs");
     }
   }
@@ -286,6 +282,14 @@ SweepMetrics chosen_metrics(const SweepPlan& plan) {
 }
 
 }  // namespace
+
+PlannedRun run_of(const SweepPlan& plan, size_t row, int64_t k) {
+  PlannedRun run{.row = row, .experiment = plan.rows[row].experiment};
+  run.experiment.seed += k;
+  run.directory =
+      plan.directory / plan.rows[row].name / ("seed-" + std::to_string(run.experiment.seed));
+  return run;
+}
 
 SweepPlan plan_sweep(const SweepRequest& request) {
   SweepPlan plan;

@@ -59,6 +59,9 @@ struct SweepRequest {
   int64_t seeds = 0;                     ///< 0: as in the file
 };
 
+/// The run of a row with its k-th seed, from 0.
+PlannedRun run_of(const SweepPlan& plan, size_t row, int64_t k);
+
 /// Reads the file and resolves every row before any row is trained. Throws ConfigError with the row
 /// and the path of the first error. An earlier sweep.json that cannot be read is ignored.
 SweepPlan plan_sweep(const SweepRequest& request);

@@ -99,7 +99,7 @@ class TextCheck {
 
  private:
   static void leave_out(RunRecord& run) {
-    run.state = RunState::unfinished;
+    run.state = RunState::omitted;
     run.status = "finished on a different text";
     run.scores = {};
     run.sentences.clear();
@@ -163,6 +163,12 @@ RowRecord read_row(const Json& json, const Experiment& experiment, const fs::pat
     } else {
       out.notes.push_back(name +
                           " was trained with a different config than the row has now: omitted");
+      RunRecord other;
+      other.name = name;
+      other.seed = own.seed;
+      other.state = RunState::omitted;
+      other.status = "trained with a different config";
+      row.runs.push_back(std::move(other));
     }
   }
   row.missing_seeds = missing_seeds(json, experiment.seed, row.runs);

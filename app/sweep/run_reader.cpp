@@ -1,5 +1,6 @@
 #include "app/sweep/run_reader.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "app/experiment/failure.h"
@@ -8,6 +9,7 @@
 #include "app/sweep/heads_file.h"
 #include "base/file.h"
 #include "eval/metrics/sentence_statistics.h"
+#include "train/checkpoint_store.h"
 
 namespace attn {
 namespace {
@@ -44,7 +46,10 @@ RunRecord RunReader::read(const fs::path& run, const std::string& name, const Ex
   RunRecord record;
   record.name = name;
   record.seed = own.seed;
-  const int64_t step = read_curve(run, record);
+  int64_t step = read_curve(run, record);
+  for (const StoredCheckpoint& saved : list_checkpoints(RunDirectory(run).checkpoints())) {
+    step = std::max(step, saved.step);
+  }
   if (const auto result = finished_result(run, row.train)) {
     read_finished(run, own, *result, record);
   } else if (const auto why = failure_of(run)) {
@@ -72,7 +77,7 @@ int64_t RunReader::read_curve(const fs::path& run, RunRecord& record) const {
   for (const Json& line : read_metrics(run)) {
     const std::string kind = line.value("kind", "");
     const int64_t at = step_of(line);
-    if (kind == "train") step = at;
+    step = std::max(step, at);
     if (kind != "eval" || line.value("name", "") != metrics_.evaluators[Metric::loss]) continue;
     if (const auto ppl = number_at(line, "ppl")) record.curve.push_back({at, *ppl});
   }

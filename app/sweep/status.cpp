@@ -1,14 +1,49 @@
 #include "app/sweep/status.h"
 
+#include <algorithm>
 #include <map>
+#include <span>
 
 #include "app/experiment/resume.h"
 #include "app/experiment/run_result.h"
 #include "app/experiment/text_keys.h"
 #include "app/sweep/prepare.h"
 #include "base/error.h"
+#include "base/format.h"
+#include "train/checkpoint_store.h"
 
 namespace attn {
+namespace {
+
+// Runs in an error message, each with the first of what differs.
+class NameList {
+ public:
+  void add(const std::string& run, const std::vector<std::string>& differences) {
+    if (differences.empty()) return;
+    names_.push_back(run + " (" + differences.front() + (differences.size() > 1 ? ", …)" : ")"));
+  }
+  void add(const std::string& run) { names_.push_back(run); }
+  bool empty() const { return names_.empty(); }
+  std::string text() const {
+    constexpr size_t kShown = 4;
+    const size_t shown = std::min(names_.size(), kShown);
+    std::string text = joined(std::span(names_).first(shown), ", ");
+    const size_t more = names_.size() - shown;
+    return more == 0 ? text : text + " and " + std::to_string(more) + " more";
+  }
+
+ private:
+  std::vector<std::string> names_;
+};
+
+// Whether a run has a result, from fewer steps, but nothing from which it could be extended: one of
+// a collection.
+bool lacks_checkpoints(const PlannedRun& run) {
+  const RunDirectory directory(run.directory);
+  return read_result(directory) && list_checkpoints(directory.checkpoints()).empty();
+}
+
+}  // namespace
 
 RunStatus inspect_run(const PlannedRun& run) {
   RunStatus status;
@@ -58,30 +93,42 @@ std::vector<std::string> runtime_notes(const SweepPlan& plan) {
 }
 
 void check_unchanged(const SweepPlan& plan) {
-  std::string rows, texts;
+  NameList changed, extended, texts;
   TextHashes hashes(hash_cache_file(plan.directory));
-  const auto add = [&](std::string& list, const PlannedRun& run,
-                       const std::vector<std::string>& changed) {
-    if (changed.empty()) return;
-    list += list.empty() ? "" : ", ";
-    list += run_name(plan, run) + " (" + changed.front();
-    if (changed.size() > 1) list += ", …";
-    list += ")";
-  };
   for (const PlannedRun& run : plan.runs) {
-    add(rows, run, inspect_run(run).changed);
-    add(texts, run, changed_texts(run.directory, run.experiment, hashes));
+    const std::string name = run_name(plan, run);
+    const RunStatus status = inspect_run(run);
+    changed.add(name, status.changed);
+    if (status.stage == RunStage::begun && lacks_checkpoints(run)) extended.add(name);
+    texts.add(name, changed_texts(run.directory, run.experiment, hashes));
+  }
+  // The report has the rows that are not selected, too.
+  for (size_t i = 0; i < plan.rows.size(); ++i) {
+    if (plan.rows[i].selected) continue;
+    for (int64_t k = 0; k < plan.rows[i].seeds; ++k) {
+      const PlannedRun run = run_of(plan, i, k);
+      changed.add(run_name(plan, run), inspect_run(run).changed);
+    }
   }
   const std::string source = plan.source.string(), directory = plan.directory.string();
-  if (!rows.empty()) {
-    throw ConfigError(source + ": changed since they were trained: " + rows +
-                      "; rename the changed rows, or delete their directories in " + directory);
+  if (!changed.empty()) {
+    throw ConfigError(source + ": changed since they were trained: " + changed.text() +
+                      "; train them with the former options (--set applies to all rows), rename "
+                      "the changed rows, or delete their directories in " +
+                      directory);
+  }
+  if (!extended.empty()) {
+    throw DataError(source +
+                    ": finished with fewer steps, and their checkpoints, from which they "
+                    "would be extended, are missing: " +
+                    extended.text() + "; delete the runs in " + directory +
+                    " and in the collection (--collect) to train them again");
   }
   if (!texts.empty()) {
-    throw DataError(
-        source + ": data files have changed since these runs were trained or evaluated: " + texts +
-        "; restore the files, or delete the runs in " + directory +
-        " and in the collection (--collect) to retrain them");
+    throw DataError(source +
+                    ": data files have changed since these runs were trained or evaluated: " +
+                    texts.text() + "; restore the files, or delete the runs in " + directory +
+                    " and in the collection (--collect) to retrain them");
   }
 }
 

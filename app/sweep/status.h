@@ -40,8 +40,9 @@ std::string run_name(const SweepPlan& plan, const PlannedRun& run);
 /// Notes on runs that were started with different runtime options from those of their rows.
 std::vector<std::string> runtime_notes(const SweepPlan& plan);
 
-/// Throws ConfigError naming all runs whose row has changed since they were trained, or DataError
-/// naming all runs whose data files have changed.
+/// Throws ConfigError naming runs whose row has changed since they were trained, selected or not,
+/// or DataError naming runs whose data files have changed, or which cannot be extended to
+/// train.steps since they have no checkpoints.
 void check_unchanged(const SweepPlan& plan);
 
 }  // namespace attn

@@ -91,6 +91,7 @@ int sweep(const SweepOptions& options, const Context& context) {
     cost.threads = torch::get_num_threads();
     cost.jobs = std::min(options.jobs, static_cast<int64_t>(plan.runs.size()));
     dry_run(plan, options.no_measure ? std::nullopt : std::optional(cost), options.collection);
+    check_unchanged(plan);
     return 0;
   }
   require_no_run(plan.directory);

@@ -10,8 +10,8 @@ namespace {
 void validate_sampling(const SearchConfig& config) {
   const SearchConfig defaults;
   require_between("samples", config.samples, 1, 10000);
-  require(config.temperature > 0 && config.temperature <= 100, "temperature", config.temperature,
-          "must be above 0 and at most 100; for the likeliest output use method=beam");
+  require(config.temperature >= 1e-6 && config.temperature <= 100, "temperature",
+          config.temperature, "must be from 1e-6 to 100; for the likeliest output use method=beam");
   require(config.top_k >= 0, "top_k", config.top_k, "must be 0 or more");
   require(config.top_p > 0 && config.top_p <= 1, "top_p", config.top_p,
           "must be above 0 and at most 1");

@@ -70,7 +70,8 @@ struct EvaluatorConfig {
           "metric: loss is perplexity, contrastive compares given translations, the others score "
           "the output of search");
     if constexpr (!std::is_const_v<Self>) self.set_kind(kind);
-    visit("data", self.data, "text to evaluate on, given like data.train; empty: data.valid");
+    visit("data", self.data,
+          "text to evaluate on, in the same form as data.train; empty: data.valid");
     visit("tag", self.tag, "tag of the text (data.sources); empty: data.tag");
     visit("every", self.every, "steps between evaluations; 0: only at the end of training");
     std::visit([&](auto& chosen) { chosen.fields(chosen, visit); }, self.options);

@@ -72,7 +72,7 @@ class Decoding(ProgramTest):
         self.one_line("logprob", "one", "--source", "-", "--target", "out.de", code=2, names=["-: standard input"])
 
     def test_a_file_of_another_kind_is_an_error_that_says_which_is_expected(self):
-        self.one_line("vocab", "one/config.json", code=3, names=["one/config.json:2", "expected a list of words"])
+        self.one_line("vocab", "one/config.json", code=2, names=["one/config.json: the config of a run; give the run, one"])
         weights = sorted((self.path / "one/checkpoints").glob("*/model.safetensors"))[-1].relative_to(self.path)
         self.one_line("train", str(weights), code=2, names=["model.safetensors: not JSON; expected a config"])
 

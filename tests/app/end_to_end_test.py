@@ -421,6 +421,9 @@ class EndToEnd(ProgramTest):
         config = json.loads(self.attn("config", "--set", "model.heads=4", "train.steps=7", "small.json", "--device", "cpu").stdout)
         self.assertEqual((config["model"]["heads"], config["train"]["steps"]), (4, 7))
         self.assertIn("attn train runs/d1 --resume", self.attn("help", "train").stdout)
+        for values in (("eval[0].every=3", "train.steps=7"), ("train.steps=7", "eval[0].every=3")):
+            config = json.loads(self.attn("config", "small.json", "--set", *values).stdout)
+            self.assertEqual((config["eval"][0]["every"], config["train"]["steps"]), (3, 7))
 
     def test_resuming_with_another_model_or_over_a_run_is_rejected(self):
         self.whole_run()
@@ -713,6 +716,24 @@ class EndToEnd(ProgramTest):
         self.assertTrue(pipe.is_fifo())
         self.assertFalse((self.path / "pipe.partial").exists())
 
+    def test_no_output_replaces_an_input(self):
+        self.whole_run()
+        texts = {name: (self.path / f"corpus/test.{name}").read_text() for name in ("en", "de")}
+        for name, text in texts.items():
+            self.write(f"mine.{name}", text)
+        (self.path / "alias").symlink_to("mine.en")
+        for option, arguments in (
+                ("--input", ("translate", "whole", "--input", "mine.en", "--output", "mine.en")),
+                ("--input", ("translate", "whole", "--input", "alias", "--output", "./mine.en")),
+                ("--target", ("logprob", "whole", "-s", "mine.en", "-t", "mine.de", "-o", "mine.de")),
+                ("SRC", ("score", "triples", "mine.en", "mine.de", "mine.de", "--output", "mine.en")),
+                ("--source", ("attention", "whole", "--source", "mine.en", "--json", "mine.en")),
+                ("--data", ("heads", "whole", "--data", "mine", "--csv", "mine.de"))):
+            with self.subTest(arguments=arguments):
+                self.one_line(*arguments, code=2, names=[f"is also the input {option}; give another file"])
+        for name, text in texts.items():
+            self.assertEqual((self.path / f"mine.{name}").read_text(), text)
+
     def test_a_path_of_another_kind_is_one_line(self):
         self.whole_run()
         self.write("file", "not a directory")
@@ -723,6 +744,9 @@ class EndToEnd(ProgramTest):
         self.assertEqual((self.path / "file").read_text(), "not a directory")
         self.one_line("eval", "whole", "--set", 'eval=[{"name": "a", "kind": "bleu", "bem": 4}]', code=2,
                       names=["--set eval[0].bem"])
+        self.one_line("eval", "whole", "--set", 'eval=[{"name": "a" "kind": "bleu"}]', code=2,
+                      names=["--set eval=…:1:20: not JSON"])
+        self.one_line("vocab", "small.json", code=2, names=["small.json: a config, not a run"])
 
     def test_memory_that_cannot_be_had_is_one_line(self):
         def little_memory():
@@ -766,6 +790,8 @@ class EndToEnd(ProgramTest):
         text = (self.path / "corpus/test.en").read_text().splitlines(keepends=True)[0]
         self.assertEqual(self.attn("translate", "whole", "--set", "attention=reference", stdin=text).stdout,
                          self.attn("translate", "whole", "--set", "runtime.attention=reference", stdin=text).stdout)
+        self.one_line("logprob", "whole", "-s", "corpus/test.en", "-t", "corpus/test.de", "--set", "beam=3", code=2,
+                      names=["--set beam", "search.ensemble"])
         self.one_line("translate", "whole", "--chunk-size", "0", code=2, names=["--chunk-size"])
         self.one_line("score", "bleu", "a", "b", "--tokenize", "zh", code=2, names=["attn score bleu --help"])
 
@@ -811,9 +837,13 @@ class EndToEnd(ProgramTest):
         self.assertEqual(len(self.attn("report", "reported", "--format", "runs").stdout.splitlines()), 2)
         self.one_line("report", "reported/checkpoints/step-00000060", code=2, names=["its run, reported"])
         self.one_line("report", "small.json", code=2, names=["runs/small"])
-        shutil.rmtree(self.path / "reported/checkpoints/step-00000060")
         (self.path / "reported/result.json").unlink()
+        for line in metrics:  # of the last log, a validation and a checkpoint, the latest counts
+            line["step"] = min(line["step"], 20 if line["kind"] == "train" else 40)
+        self.write("reported/metrics.jsonl", "".join(json.dumps(line) + "\n" for line in metrics))
         self.assertIn("Not finished: at step 60 of 60", self.attn("report", "reported").stdout)
+        shutil.rmtree(self.path / "reported/checkpoints")
+        self.assertIn("Not finished: at step 40 of 60", self.attn("report", "reported").stdout)
 
     def test_head_widths_follow_the_heads_where_they_are_auto(self):
         auto = ("--set", "model.d_k=auto", "model.d_v=auto")

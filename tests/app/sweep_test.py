@@ -153,6 +153,28 @@ class Sweeps(ProgramTest):
         error = self.attn("sweep", "sweep.json", "--run", "whole", code=2).stderr
         self.assertIn("E/seed-3 (model.d_ff)", error)
         self.assertEqual(len(error.strip().splitlines()), 1)
+        plan = (self.path / "whole/sweep.json").read_bytes()
+        # Also if another row is selected, whose report would have it, and in a dry run.
+        for arguments in (("--only", "base"), ("--dry-run", "--no-measure")):
+            self.one_line("sweep", "sweep.json", "--run", "whole", *arguments, code=2, names=["E/seed-3 (model.d_ff)"])
+        self.assertEqual((self.path / "whole/sweep.json").read_bytes(), plan)
+
+    def test_changed_runs_are_listed_up_to_four_and_the_report_counts_them_as_omitted(self):
+        self.whole()
+        shutil.copytree(self.path / "whole", self.path / "omitted")
+        for seed in range(5, 8):
+            shutil.copytree(self.path / "omitted/base/seed-3", self.path / f"omitted/base/seed-{seed}")
+            config = json.loads((self.path / f"omitted/base/seed-{seed}/config.json").read_text())
+            self.write(f"omitted/base/seed-{seed}/config.json", dict(config, seed=seed))
+        self.one_line("sweep", "sweep.json", "--run", "omitted", "--seeds", "5", "--set", "model.dropout=0.2", code=2,
+                      names=["base/seed-3 (model.dropout), ", " and 2 more; ", "--set applies to all rows"])
+        plan = json.loads((self.path / "omitted/sweep.json").read_text())
+        plan["rows"][1]["config"]["model"]["dropout"] = 0.2
+        self.write("omitted/sweep.json", plan)
+        report = self.attn("report", "omitted").stdout
+        self.assertIn("1 omitted (see the notes)", report)
+        self.assertNotIn("not run", report)
+        self.assertIn("seed 3 trained with a different config", report)
 
     def test_a_longer_training_goes_on_and_is_remembered(self):
         def sweep(steps):
@@ -597,6 +619,17 @@ class Sweeps(ProgramTest):
         self.attn("sweep", "longer.json", "--run", "failed", "--collect", "lengths", "--set", "train.steps=8")
         self.assertEqual(steps("failed"), 8)
 
+    def test_collected_runs_have_nothing_to_be_extended_from(self):
+        self.write("short.json", {"base": "base.json", "rows": [{"name": "base"}]})
+        self.attn("sweep", "short.json", "--run", "short", "--collect", "short_kept", "--set", "train.steps=4")
+        self.attn("sweep", "short.json", "--run", "taken", "--collect", "short_kept", "--set", "train.steps=4")
+        refused = self.attn("sweep", "short.json", "--run", "taken", "--collect", "short_kept",
+                            "--set", "train.steps=8", code=3).stderr
+        self.assertIn("checkpoints, from which they would be extended, are missing: base/seed-3", refused)
+        self.assertNotIn("training", refused)
+        self.assertIn("1 run is already finished",
+                      self.attn("sweep", "short.json", "--run", "taken", "--set", "train.steps=4").stderr)
+
     def test_a_sweep_with_one_of_two_vocabularies_can_be_run_again(self):
         self.attn("sweep", "sweep.json", "--run", "given", "--only", "base", "--seeds", "1", "--set", "train.steps=2")
         model, = (self.path / "given/vocabulary").glob("*/source.model")
@@ -623,8 +656,12 @@ class Sweeps(ProgramTest):
     def test_a_sweep_or_a_row_given_as_a_run_is_an_error_that_names_one(self):
         self.whole()
         for command in ("translate", "vocab"):
-            self.one_line(command, "whole", code=2, names=["whole: a sweep directory", "whole/base/seed-N"])
+            self.one_line(command, "whole", code=2, names=["whole: a sweep directory", "e.g. whole/base/seed-3"])
             self.one_line(command, "whole/base", code=2, names=["whole/base: a row of a sweep", "whole/base/seed-3"])
+
+    def test_the_plan_of_a_sweep_directory_is_no_sweep(self):
+        self.whole()
+        self.one_line("sweep", "whole/sweep.json", code=2, names=["attn sweep sweep.json --run whole"])
 
     def test_a_row_without_the_evaluator_of_a_column_has_a_note(self):
         other = [dict(BASE["eval"][0], name="dev")]

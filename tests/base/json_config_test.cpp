@@ -200,9 +200,14 @@ TEST_CASE("an unknown enum value is an error with the choices") {
   CHECK_THROWS_WITH(read(R"({"norm": "layerwise"})"), contains("one of: post, pre"));
 }
 
-TEST_CASE("broken JSON is reported with line and column, duplicate keys by name") {
+TEST_CASE("broken JSON and duplicate keys are reported with line and column") {
   CHECK_THROWS_WITH(parse_json("{\n  \"a\": 1,\n  b\n}", "f.json"), contains("f.json:3:3"));
   CHECK_THROWS_WITH(parse_json(R"({"a": 1, "a": 2})", "f.json"), contains("duplicate key \"a\""));
+  CHECK_THROWS_WITH(parse_json("[{\"a\": \"a\"},\n {\"b\": 1, \"a\": 1, \"a\" : 2}]", "f.json"),
+                    contains("f.json:2:19: duplicate key \"a\""));
+  // Written in two ways: found, without a position.
+  CHECK_THROWS_WITH(parse_json(R"({"a": 1, "\u0061": 2})", "f.json"),
+                    contains("f.json: duplicate key \"a\""));
   CHECK_NOTHROW(parse_json(R"({"a": {"a": 1}, "b": [{"a": 1}, {"a": 2}]})", "f.json"));
   CHECK_THROWS_AS(parse_json(std::string(100000, '['), "f.json"), ConfigError);
   CHECK_THROWS_AS(parse_json("", "f.json"), ConfigError);
@@ -227,6 +232,9 @@ TEST_CASE("--set names elements of arrays as error messages do, or with a dot") 
   set_path(json, "list[0].sizes[1]=3");
   CHECK(json == parse_json(R"({"list": [{"sizes": [1, 3]}, {"rate": 7}]})", "f.json"));
   CHECK_THROWS_WITH(set_path(json, "list[2].rate=7"), contains("\"2\" is not an index"));
+  for (const char* wrong : {"list[-1].rate=7", "list[x].rate=7", "list[]=7"}) {
+    CHECK_THROWS_WITH(set_path(json, wrong), contains("expected an index of an array"));
+  }
   CHECK(assigned_path("list.1.rate=7") == "list[1].rate");
   CHECK(assigned_path("list[1].rate=7") == "list[1].rate");
   CHECK(assigned_path("inner.rate") == "inner.rate");
@@ -247,6 +255,8 @@ TEST_CASE("--set with an object is a merge patch, read as strictly as a file") {
   CHECK(json["list"].empty());
   CHECK_THROWS_WITH(set_path(json, R"(inner={"rate": 4, "rate": 5})"),
                     contains("--set inner=") && contains("duplicate key \"rate\""));
+  CHECK_THROWS_WITH(set_path(json, R"(list=[{"rate" 4}])"),
+                    contains("--set list=…:1:10: not JSON"));
 }
 
 TEST_CASE("null resets a known field to its default") {
