@@ -78,9 +78,10 @@ std::vector<std::string> parts_of(std::string_view path) {
   }
 }
 
-// ":12:3", of the n-th key (from 1) that is written as `quoted`; empty if it is written in another
-// way, with escapes.
+// ":12:3", of the n-th key (from 1) that is written as `quoted`; empty if keys of the text may be
+// written in another way, with escapes.
 std::string position_of_key(std::string_view text, const std::string& quoted, int64_t n) {
+  if (text.find("\\u") != text.npos || text.find("\\/") != text.npos) return "";
   for (size_t at = text.find(quoted); at != text.npos; at = text.find(quoted, at + 1)) {
     const size_t after = text.find_first_not_of(" \t\r\n", at + quoted.size());
     const bool key = after != text.npos && text[after] == ':';

@@ -18,11 +18,11 @@ std::vector<MetricFacts> metrics_by_interest(const SweepResults& results);
 /// the first of metrics_by_interest and for perplexity. Sentences without content are omitted.
 std::string report_summary(const SweepResults& results, std::span<const RowComparison> comparisons);
 
-/// "failed", "unfinished" or "not run" for a row without results; "" for others.
+/// "failed", "unfinished", "omitted" or "not run" for a row without results; "" for others.
 std::string missing_state(const RowRecord& row);
 
-/// "51 of 60 runs finished: 2 failed, 3 unfinished, 4 not run."; empty if all planned runs are
-/// finished.
+/// "51 of 60 runs finished: 2 failed, 3 unfinished, 4 not run.", also "1 omitted (see the notes)";
+/// empty if all planned runs are finished.
 std::string progress(const SweepResults& results);
 
 }  // namespace attn

@@ -38,9 +38,9 @@ its training) or from another file:
   `null` resets an option to its default.
 - On the command line `--set PATH=VALUE` changes one option: `--set model.heads=8`,
   `--set eval.0.every=500` (the first evaluator; also `eval[0].every`),
-  `--set 'data.silver=["a.ptb"]'`. `translate`, `parse`, `logprob`, `attention` and `heads`
-  accept the options of [search](#search) and [runtime](#runtime) with or without the section:
-  `--set beam=5`.
+  `--set 'data.silver=["a.ptb"]'`. `translate`, `parse`, `attention`, `heads` and
+  `bench search` accept the options of [search](#search) and [runtime](#runtime) with or without the
+  section: `--set beam=5`; so does `logprob`, which has only `ensemble` and runtime.
 - Some options are discriminators, which determine the other valid options: `data.task`,
   `data.tokenizer`, `model.architecture`, the `kind` of a mixer, `train.schedule`, `train.optimizer`
   and the `kind` of an evaluator. A patch that changes one removes the options that the new value

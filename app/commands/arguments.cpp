@@ -60,8 +60,11 @@ std::vector<std::string> flags_of(const CLI::App& command) {
 std::string option_meant(const CLI::App& command, const std::string& found) {
   if (command.get_option_no_throw("--set") == nullptr) return "";
   const std::string name = command.get_name();
-  const bool searches = name == "translate" || name == "parse";
-  const bool fits = !searches || found.starts_with("search.") || found.starts_with("runtime.");
+  const bool searches =
+      name == "translate" || name == "parse" || name == "attention" || name == "heads";
+  const bool runtime = found.starts_with("runtime.");
+  const bool fits = name == "logprob" ? runtime || found == "search.ensemble"
+                                      : !searches || runtime || found.starts_with("search.");
   return fits && !found.starts_with("eval[]") ? found : "";
 }
 

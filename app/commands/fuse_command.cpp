@@ -72,7 +72,7 @@ void add_fuse_command(CLI::App& app) {
       "trees of an n-best list by their\nprobability within the list, or equally with --samples. "
       "Unlike in an ensemble, the parsers may\ndiffer in vocabulary, tree form and kind; the words "
       "must be equal, and labels are compared as\nwritten. A file that lacks a sentence is ignored "
-      "for that sentence; a\nsentence that all files lack is printed as \"()\", or dropped with "
+      "for that\nsentence; a sentence that all files lack is printed as \"()\", or dropped with "
       "--min-f1.\n"
       "Examples:\n"
       "  attn parse runs/one --beam 21 --nbest 21 --nbest-list < sentences > one.nbest\n"

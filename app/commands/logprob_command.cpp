@@ -50,9 +50,8 @@ void require_scoring_options(const std::vector<std::string>& assignments) {
   const Json search = write_config(SearchConfig{});
   for (const std::string& assignment : assignments) {
     const std::string path = assigned_path(assignment);
-    const bool whole = path.starts_with("search.");
-    const std::string name = whole ? path.substr(std::string_view("search.").size()) : path;
-    if (name == "ensemble" || (!whole && !search.contains(name))) continue;
+    if (path == "ensemble" || path == "search.ensemble") continue;
+    if (!is_within(path, "search") && !search.contains(path)) continue;
     throw ConfigError("--set " + path +
                       ": logprob scores given translations; of the options of search it has only "
                       "search.ensemble");

@@ -10,6 +10,14 @@
 #include "base/file.h"
 
 namespace attn {
+namespace {
+
+std::filesystem::path partial_of(std::filesystem::path path) {
+  path += ".partial";
+  return path;
+}
+
+}  // namespace
 
 void flush_standard_output() {
   // Both, since some output is written by printf.
@@ -67,10 +75,7 @@ OutputFile::~OutputFile() {
 }
 
 std::filesystem::path OutputFile::partial() const {
-  if (special_) return path_;
-  std::filesystem::path name = path_;
-  name += ".partial";
-  return name;
+  return special_ ? path_ : partial_of(path_);
 }
 
 std::ostream& OutputFile::stream() {
@@ -118,12 +123,17 @@ void require_different_files(const NamedPath& one, const NamedPath& other) {
 
 void require_no_input(const NamedPath& output, std::initializer_list<NamedPath> inputs) {
   namespace fs = std::filesystem;
-  std::error_code error;
-  if (output.path.empty() || !fs::is_regular_file(output.path, error)) return;
-  for (const NamedPath& input : inputs) {
-    if (!fs::equivalent(output.path, input.path, error)) continue;
-    throw ConfigError(std::string(output.option) + " " + output.path.string() +
-                      ": the file is also the input " + input.option + "; give another file");
+  if (output.path.empty() || output.path == "-") return;
+  const fs::path whole = destination_of(output.path).path, partial = partial_of(whole);
+  for (const fs::path& written : {whole, partial}) {
+    std::error_code error;
+    if (!fs::is_regular_file(written, error)) continue;
+    for (const NamedPath& input : inputs) {
+      if (!fs::equivalent(written, input.path, error)) continue;
+      throw ConfigError(std::string(output.option) + " " + output.path.string() + ": " +
+                        (written == whole ? "the file" : written.string()) + " is also the input " +
+                        input.option + "; give another file");
+    }
   }
 }
 

@@ -75,8 +75,8 @@ struct NamedPath {
 /// are no files.
 void require_different_files(const NamedPath& one, const NamedPath& other);
 
-/// Throws ConfigError if an output is a file that the command reads, which it would replace. Empty
-/// paths and "-" are no files.
+/// Throws ConfigError if an output, or its PATH.partial, is a file that the command reads, which it
+/// would replace. Empty paths and "-" are no files.
 void require_no_input(const NamedPath& output, std::initializer_list<NamedPath> inputs);
 
 /// A file of results that a command writes on request: none for an empty path. To be created before

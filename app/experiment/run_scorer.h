@@ -32,7 +32,7 @@ class RunScorer {
   };
   explicit RunScorer(const Parts& parts) : parts_(parts) {}
 
-  /// Scores the model at the present step; writes the evaluator's output, but no metrics.
+  /// Scores the model at the current step; writes the evaluator's output, but no metrics.
   EvaluationResult score(const Evaluator& evaluator) const;
   /// Writes metrics of kind "eval" and a log line. `best`: it is the best checkpoint so far.
   void log(const Evaluator& evaluator, const EvaluationResult& result, bool best,
@@ -41,13 +41,13 @@ class RunScorer {
   /// Averages the last checkpoints (train.average_last) into the run's `averaged` and scores the
   /// average, metrics of kind "average". The model then has the averaged weights.
   void score_average() const;
-  /// Scores the present step with the evaluators that have no score of it, of the same text and
+  /// Scores the current step with the evaluators that have no score of it, of the same text and
   /// options.
   void score_missing() const;
 
  private:
   int64_t step() const { return parts_.trainer.state.step; }
-  /// Scores the model's present weights.
+  /// Scores the model's current weights.
   EvaluationResult score_weights(const Evaluator& evaluator) const;
   void record(const char* kind, const Evaluator& evaluator, const EvaluationResult& result,
               double seconds) const;

@@ -127,6 +127,16 @@ std::vector<int64_t> missing_seeds(const Json& row, int64_t first,
   return missing;
 }
 
+RunRecord without_results(const fs::path& run, const std::string& name, RunState state,
+                          const std::string& status) {
+  RunRecord record;
+  record.name = name;
+  record.seed = seed_of(run).value_or(0);
+  record.state = state;
+  record.status = status;
+  return record;
+}
+
 RowRecord read_row(const Json& json, const Experiment& experiment, const fs::path& directory,
                    RunReader& reader, TextCheck& texts, SweepResults& out) {
   RowRecord row;
@@ -138,19 +148,17 @@ RowRecord read_row(const Json& json, const Experiment& experiment, const fs::pat
   row.values = values_by_path(json.at("config"));
   for (const fs::path& run : runs_of(directory / row.name)) {
     const std::string name = row.name + "/" + run.filename().string();
-    if (!RunDirectory(run).has_config() && fs::exists(RunDirectory(run).result())) {
+    const bool configured = RunDirectory(run).has_config();
+    if (!configured && fs::exists(RunDirectory(run).result())) {
       out.notes.push_back(name + ": config.json is missing: omitted; restore the file, or delete " +
                           run.string() + " to retrain the run");
+      row.runs.push_back(without_results(run, name, RunState::omitted, "has lost its config.json"));
       continue;
     }
-    if (!RunDirectory(run).has_config()) {
-      RunRecord failed;
-      failed.name = name;
-      failed.seed = seed_of(run).value_or(0);
-      failed.state = RunState::failed;
-      failed.status = "failed before its first step";
+    if (!configured) {
       out.notes.push_back(name + " failed: " + failure_of(run).value_or("?"));
-      row.runs.push_back(std::move(failed));
+      row.runs.push_back(
+          without_results(run, name, RunState::failed, "failed before its first step"));
       continue;
     }
     const Experiment own = load_description(run);
@@ -163,12 +171,8 @@ RowRecord read_row(const Json& json, const Experiment& experiment, const fs::pat
     } else {
       out.notes.push_back(name +
                           " was trained with a different config than the row has now: omitted");
-      RunRecord other;
-      other.name = name;
-      other.seed = own.seed;
-      other.state = RunState::omitted;
-      other.status = "trained with a different config";
-      row.runs.push_back(std::move(other));
+      row.runs.push_back(
+          without_results(run, name, RunState::omitted, "trained with a different config"));
     }
   }
   row.missing_seeds = missing_seeds(json, experiment.seed, row.runs);

@@ -71,7 +71,7 @@ RunRecord RunReader::read(const fs::path& run, const std::string& name, const Ex
   return record;
 }
 
-// The validation curve; returns the last logged step.
+// The validation curve; returns the largest step in the metrics.
 int64_t RunReader::read_curve(const fs::path& run, RunRecord& record) const {
   int64_t step = 0;
   for (const Json& line : read_metrics(run)) {

@@ -36,8 +36,8 @@ class NameList {
   std::vector<std::string> names_;
 };
 
-// Whether a run has a result, from fewer steps, but nothing from which it could be extended: one of
-// a collection.
+// Whether a run has a result but no checkpoint from which it could be extended, as runs that were
+// taken from a collection.
 bool lacks_checkpoints(const PlannedRun& run) {
   const RunDirectory directory(run.directory);
   return read_result(directory) && list_checkpoints(directory.checkpoints()).empty();
@@ -93,13 +93,13 @@ std::vector<std::string> runtime_notes(const SweepPlan& plan) {
 }
 
 void check_unchanged(const SweepPlan& plan) {
-  NameList changed, extended, texts;
+  NameList changed, not_extendable, texts;
   TextHashes hashes(hash_cache_file(plan.directory));
   for (const PlannedRun& run : plan.runs) {
     const std::string name = run_name(plan, run);
     const RunStatus status = inspect_run(run);
     changed.add(name, status.changed);
-    if (status.stage == RunStage::begun && lacks_checkpoints(run)) extended.add(name);
+    if (status.stage == RunStage::begun && lacks_checkpoints(run)) not_extendable.add(name);
     texts.add(name, changed_texts(run.directory, run.experiment, hashes));
   }
   // The report has the rows that are not selected, too.
@@ -107,7 +107,10 @@ void check_unchanged(const SweepPlan& plan) {
     if (plan.rows[i].selected) continue;
     for (int64_t k = 0; k < plan.rows[i].seeds; ++k) {
       const PlannedRun run = run_of(plan, i, k);
-      changed.add(run_name(plan, run), inspect_run(run).changed);
+      try {
+        changed.add(run_name(plan, run), inspect_run(run).changed);
+      } catch (const DataError&) {  // a damaged file, which the report names
+      }
     }
   }
   const std::string source = plan.source.string(), directory = plan.directory.string();
@@ -117,12 +120,12 @@ void check_unchanged(const SweepPlan& plan) {
                       "the changed rows, or delete their directories in " +
                       directory);
   }
-  if (!extended.empty()) {
+  if (!not_extendable.empty()) {
     throw DataError(source +
                     ": finished with fewer steps, and their checkpoints, from which they "
                     "would be extended, are missing: " +
-                    extended.text() + "; delete the runs in " + directory +
-                    " and in the collection (--collect) to train them again");
+                    not_extendable.text() + "; delete the runs in " + directory +
+                    " to train them again");
   }
   if (!texts.empty()) {
     throw DataError(source +

@@ -48,6 +48,12 @@ int end_of(const SweepPlan& plan, const SweepEnd& end) {
   return finished == all ? 0 : static_cast<int>(ExitCode::data);
 }
 
+// The directory must be free, or that of an earlier sweep with this file.
+void require_place(const SweepPlan& plan) {
+  require_no_run(plan.directory);
+  require_no_other_sweep(plan.directory, plan.source);
+}
+
 int train_task(const SweepOptions& options, const Context& context) {
   const PlannedRun run = submitted_run(options.request.file, options.task);
   if (finished_result(run.directory, run.experiment.train)) {
@@ -91,11 +97,11 @@ int sweep(const SweepOptions& options, const Context& context) {
     cost.threads = torch::get_num_threads();
     cost.jobs = std::min(options.jobs, static_cast<int64_t>(plan.runs.size()));
     dry_run(plan, options.no_measure ? std::nullopt : std::optional(cost), options.collection);
+    require_place(plan);
     check_unchanged(plan);
     return 0;
   }
-  require_no_run(plan.directory);
-  require_no_other_sweep(plan.directory, plan.source);
+  require_place(plan);
   check_parameters(plan);
   if (!options.collection.empty()) {
     if (const int64_t taken = take_collected(plan, options.collection); taken > 0) {

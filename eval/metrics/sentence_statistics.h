@@ -1,4 +1,4 @@
-// What metrics of a corpus share: the statistics of each of its sentences, and their sum.
+// Shared by the corpus metrics: the statistics of each sentence, and their sum.
 #pragma once
 
 #include <span>

@@ -7,7 +7,6 @@
 #include <tuple>
 #include <unordered_map>
 
-#include "base/error.h"
 #include "base/format.h"
 #include "base/unicode.h"
 #include "eval/metrics/sentence_statistics.h"

@@ -722,16 +722,18 @@ class EndToEnd(ProgramTest):
         for name, text in texts.items():
             self.write(f"mine.{name}", text)
         (self.path / "alias").symlink_to("mine.en")
+        self.write("mine.en.partial", texts["en"])
         for option, arguments in (
                 ("--input", ("translate", "whole", "--input", "mine.en", "--output", "mine.en")),
                 ("--input", ("translate", "whole", "--input", "alias", "--output", "./mine.en")),
+                ("--input", ("translate", "whole", "--input", "mine.en.partial", "--output", "mine.en")),
                 ("--target", ("logprob", "whole", "-s", "mine.en", "-t", "mine.de", "-o", "mine.de")),
                 ("SRC", ("score", "triples", "mine.en", "mine.de", "mine.de", "--output", "mine.en")),
                 ("--source", ("attention", "whole", "--source", "mine.en", "--json", "mine.en")),
                 ("--data", ("heads", "whole", "--data", "mine", "--csv", "mine.de"))):
             with self.subTest(arguments=arguments):
                 self.one_line(*arguments, code=2, names=[f"is also the input {option}; give another file"])
-        for name, text in texts.items():
+        for name, text in (*texts.items(), ("en.partial", texts["en"])):
             self.assertEqual((self.path / f"mine.{name}").read_text(), text)
 
     def test_a_path_of_another_kind_is_one_line(self):
@@ -792,6 +794,8 @@ class EndToEnd(ProgramTest):
                          self.attn("translate", "whole", "--set", "runtime.attention=reference", stdin=text).stdout)
         self.one_line("logprob", "whole", "-s", "corpus/test.en", "-t", "corpus/test.de", "--set", "beam=3", code=2,
                       names=["--set beam", "search.ensemble"])
+        self.one_line("logprob", "whole", "-s", "corpus/test.en", "-t", "corpus/test.de", "--set", 'search={"beam": 3}',
+                      code=2, names=["--set search", "search.ensemble"])
         self.one_line("translate", "whole", "--chunk-size", "0", code=2, names=["--chunk-size"])
         self.one_line("score", "bleu", "a", "b", "--tokenize", "zh", code=2, names=["attn score bleu --help"])
 

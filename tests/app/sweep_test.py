@@ -461,7 +461,10 @@ class Sweeps(ProgramTest):
             self.assertIn(f"base/{copy}: its config.json has seed 3, unlike its directory", report)
             shutil.rmtree(run / "base" / copy)
         (run / "E/seed-3/config.json").unlink()
-        self.assertIn("E/seed-3: config.json is missing: omitted", self.attn("report", "copied-run").stdout)
+        report = self.attn("report", "copied-run").stdout
+        self.assertIn("E/seed-3: config.json is missing: omitted", report)
+        self.assertIn("1 omitted (see the notes)", report)
+        self.assertIn("seed 3 has lost its config.json", report)
 
     def test_foreign_lines_of_a_log_are_ignored(self):
         self.corpus("foreign")
@@ -651,6 +654,8 @@ class Sweeps(ProgramTest):
         self.write("namesake/sweep.json", SWEEP)
         self.one_line("sweep", "namesake/sweep.json", "--run", "whole", code=2,
                       names=["whole: contains runs of another sweep, sweep.json", "namesake/sweep.json", "--run"])
+        self.one_line("sweep", "namesake/sweep.json", "--run", "whole", "--dry-run", "--no-measure", code=2,
+                      names=["whole: contains runs of another sweep, sweep.json"])
         self.assertEqual((self.path / "whole/sweep.json").read_bytes(), before)
 
     def test_a_sweep_or_a_row_given_as_a_run_is_an_error_that_names_one(self):

@@ -6,6 +6,7 @@
 #include "report/comparison.h"
 #include "report/page_plots.h"
 #include "report/row_groups.h"
+#include "report/summary.h"
 #include "report/table.h"
 #include "tests/report/pages.h"
 #include "tests/report/sweeps.h"
@@ -184,6 +185,18 @@ TEST_CASE("failed and unfinished rows are on the page with their states") {
   for (const char* part : {">failed<", ">unfinished<", ">not run<", "seed 1 failed at step 300"}) {
     CHECK_THAT(page, contains(part));
   }
+}
+
+TEST_CASE("omitted runs are counted at the top, and name the state of a row without other runs") {
+  SweepResults results = two_rows();
+  for (RunRecord& run : results.rows[1].runs) {
+    run.state = RunState::omitted;
+    run.scores = {};
+  }
+  CHECK_THAT(page_of(results), contains(">3 of 6 runs finished: 3 omitted (see the notes).<"));
+  CHECK(missing_state(results.rows[1]) == "omitted");
+  results.rows[1].runs.back().state = RunState::unfinished;
+  CHECK(missing_state(results.rows[1]) == "unfinished");
 }
 
 TEST_CASE("seeds that were planned but not run are counted at the top and named in the table") {

@@ -86,7 +86,7 @@ TEST_CASE("runs trained in fp32 for want of bf16 are named") {
 
 TEST_CASE("runs that are omitted do not decide which text a row has") {
   RunRecord omitted = run_on("former", "former");
-  omitted.state = RunState::unfinished;  // as those on texts that have changed
+  omitted.state = RunState::omitted;  // as those on texts that have changed
   const SweepResults results = marked({row_of("base", {run_on("text", "pieces"), omitted}),
                                        row_of("row", {omitted, run_on("text", "pieces")})});
   for (const MetricFacts& facts : kMetrics) CHECK(!results.rows[1].incomparable[facts.metric]);
