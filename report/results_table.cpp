@@ -150,8 +150,9 @@ Table results_table(const SweepResults& results, std::span<const RowComparison> 
   table.columns.push_back({"params_m", title, false, group, "trainable", Shown::pages});
   table.columns.push_back({"params_m", title, false, group, "", Shown::csv});
   if (paper) table.columns.push_back({"paper_params_m", "paper", false, group, "the paper's"});
-  if (unfinished)
+  if (unfinished) {
     table.columns.push_back({"state", "state", true, "", "of runs that are unfinished or omitted"});
+  }
   for (size_t i = 0; i < results.rows.size(); ++i) {
     const RowRecord& row = results.rows[i];
     std::vector<std::string> cells = {row.name};

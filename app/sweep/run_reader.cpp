@@ -28,6 +28,12 @@ std::string target_vocabulary(const Json& facts) {
   return "";
 }
 
+// The last step that a run has logged or saved.
+int64_t last_step(const fs::path& run, int64_t logged) {
+  const auto saved = list_checkpoints(RunDirectory(run).checkpoints());
+  return saved.empty() ? logged : std::max(logged, saved.back().step);
+}
+
 void read_provenance(const Json& facts, RunRecord& record) {
   for (const char* key :
        {"version", "commit", "libtorch", "data_key", "pairs", "processor", "instructions",
@@ -46,18 +52,16 @@ RunRecord RunReader::read(const fs::path& run, const std::string& name, const Ex
   RunRecord record;
   record.name = name;
   record.seed = own.seed;
-  int64_t step = read_curve(run, record);
-  for (const StoredCheckpoint& saved : list_checkpoints(RunDirectory(run).checkpoints())) {
-    step = std::max(step, saved.step);
-  }
+  const int64_t logged = read_curve(run, record);
   if (const auto result = finished_result(run, row.train)) {
     read_finished(run, own, *result, record);
   } else if (const auto why = failure_of(run)) {
     record.state = RunState::failed;
-    record.status = "failed at step " + std::to_string(step);
+    record.status = "failed at step " + std::to_string(last_step(run, logged));
     out_.notes.push_back(name + " failed: " + *why);
   } else {
-    record.status = "at step " + std::to_string(step) + " of " + std::to_string(row.train.steps);
+    record.status = "at step " + std::to_string(last_step(run, logged)) + " of " +
+                    std::to_string(row.train.steps);
   }
   read_heads(RunDirectory(run).heads(), record);
   record.provenance = {{"seed", std::to_string(own.seed)},

@@ -1,9 +1,9 @@
 // The loops over time steps that recurrent cells share. Internal to kernels/.
 #pragma once
 
-#include <algorithm>
 #include <initializer_list>
 #include <optional>
+#include <ranges>
 #include <vector>
 
 #include "kernels/cpu/table.h"
@@ -54,7 +54,7 @@ void forward_steps(const std::vector<TimeStep>& steps, const torch::Tensor& weig
 /// the first is the step's row `begin`, and which computes d_products_NG; then writes the gradient
 /// of the state before the step into d_state_BH, for the step before.
 template <class Cells>
-void backward_steps(std::vector<TimeStep> steps, const torch::Tensor& weight_GH,
+void backward_steps(const std::vector<TimeStep>& steps, const torch::Tensor& weight_GH,
                     const torch::Tensor& d_products_NG, const torch::Tensor& d_state_BH,
                     const Cells& cells) {
   const int64_t gates = weight_GH.size(0), width = weight_GH.size(1);
@@ -62,8 +62,7 @@ void backward_steps(std::vector<TimeStep> steps, const torch::Tensor& weight_GH,
   cpu::kernels().pack_columns(weight_GH.const_data_ptr<float>(), width, gates, width,
                               panels.data_ptr<float>());
   const float* d_products = d_products_NG.const_data_ptr<float>();
-  std::reverse(steps.begin(), steps.end());
-  for (const TimeStep& step : steps) {
+  for (const TimeStep& step : std::views::reverse(steps)) {
     parallel_rows(step.rows, width,
                   [&](int64_t begin, int64_t end) { cells(step.row + begin, begin, end - begin); });
     fp32::multiply({.x = d_products + step.row * gates,
