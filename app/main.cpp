@@ -59,6 +59,7 @@ int run(int argc, char** argv) {
   using namespace attn;
   Context context{.command_line = command_line(argc, argv)};
   std::signal(SIGXFSZ, SIG_IGN);  // a file-size limit is an error like a full disk
+  std::signal(SIGCHLD, SIG_DFL);  // if ignored, which is inherited, children cannot be waited for
   CLI::App app("Attention Is All You Need: train, ablate, translate, parse, score", "attn");
   app.set_version_flag("--version", version_line());
   app.require_subcommand(1);
@@ -67,15 +68,14 @@ int run(int argc, char** argv) {
   int threads = 0;
   app.add_option("--threads", threads, "number of CPU threads (default: all cores)")
       ->check(CLI::Range(1, 4096));
-  std::string device_name = "auto";
-  app.add_option("--device", device_name, "auto (cuda if available), cpu or cuda")
+  app.add_option("--device", context.device_name, "auto (cuda if available), cpu or cuda")
       ->capture_default_str();
   app.parse_complete_callback([&] {
     if (threads > 0) {
       torch::set_num_threads(threads);
       context.threads = threads;
     }
-    context.device = find_device(device_name);
+    context.device = find_device(context.device_name);
   });
   add_demo_command(app, context);
   add_train_command(app, context);

@@ -1,5 +1,7 @@
 #include "base/error.h"
 
+#include <cerrno>
+
 #include "base/format.h"
 #include "base/utf8.h"
 
@@ -24,6 +26,15 @@ std::string printable(std::string_view text) {
     text.remove_prefix(1);
   }
   return out;
+}
+
+void throw_file_error(std::string_view action, const std::filesystem::path& path, int error) {
+  throw_file_error(action, path, {error == 0 ? EIO : error, std::generic_category()});
+}
+
+void throw_file_error(std::string_view action, const std::filesystem::path& path,
+                      const std::error_code& error) {
+  throw DataError("cannot " + std::string(action) + " '" + path.string() + "': " + error.message());
 }
 
 }  // namespace attn

@@ -2,9 +2,11 @@
 // it is thrown: NonFiniteLoss, CommunicationError, and LibTorch's when memory is exhausted.
 #pragma once
 
+#include <filesystem>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 namespace attn {
 
@@ -38,5 +40,12 @@ class DataError : public UserError {
  public:
   explicit DataError(const std::string& message) : UserError(ExitCode::data, message) {}
 };
+
+/// Throws DataError "cannot ACTION 'PATH': REASON" with the system's text for the error. `error` is
+/// a value of errno; 0, which a failed stream may leave there, is reported as an I/O error.
+[[noreturn]] void throw_file_error(std::string_view action, const std::filesystem::path& path,
+                                   int error);
+[[noreturn]] void throw_file_error(std::string_view action, const std::filesystem::path& path,
+                                   const std::error_code& error);
 
 }  // namespace attn

@@ -23,11 +23,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-[[noreturn]] void fail(const std::string& what, const fs::path& path, int error) {
-  throw DataError("cannot " + what + " '" + path.string() +
-                  "': " + std::generic_category().message(error));
-}
-
 /// An open file descriptor.
 class Descriptor {
  public:
@@ -58,13 +53,13 @@ int open_retrying(const fs::path& path, int flags, mode_t mode = 0) {
 template <typename Take>
 void read_pieces(const fs::path& path, int64_t limit, Take take) {
   const Descriptor file(open_retrying(path, O_RDONLY));
-  if (!file.open()) fail("read", path, errno);
+  if (!file.open()) throw_file_error("read", path, errno);
   std::vector<char> buffer(size_t{1} << 18);
   int64_t total = 0;
   while (true) {
     const ssize_t count = ::read(file.get(), buffer.data(), buffer.size());
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) fail("read", path, errno);
+    if (count < 0) throw_file_error("read", path, errno);
     if (count == 0) return;
     total += count;
     if (total > limit) {
@@ -79,7 +74,7 @@ void write_all(int number, std::string_view content, const fs::path& path) {
   while (!content.empty()) {
     const ssize_t count = ::write(number, content.data(), content.size());
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) fail("write", path, errno);
+    if (count < 0) throw_file_error("write", path, errno);
     content.remove_prefix(static_cast<size_t>(count));
   }
 }
@@ -87,8 +82,8 @@ void write_all(int number, std::string_view content, const fs::path& path) {
 /// EINVAL: the file system (or device) does not support syncing: not an error.
 void sync_path(const fs::path& path) {
   const Descriptor file(open_retrying(path, O_RDONLY));
-  if (!file.open()) fail("open", path, errno);
-  if (::fsync(file.get()) != 0 && errno != EINVAL) fail("write", path, errno);
+  if (!file.open()) throw_file_error("open", path, errno);
+  if (::fsync(file.get()) != 0 && errno != EINVAL) throw_file_error("write", path, errno);
 }
 
 fs::path parent_of(const fs::path& path) {
@@ -101,10 +96,9 @@ fs::path parent_of(const fs::path& path) {
 void sync_parent(const fs::path& path) {
   const Descriptor directory(open_retrying(parent_of(path), O_RDONLY));
   if (!directory.open()) return;
-  if (::fsync(directory.get()) != 0 && errno != EINVAL) fail("write", path, errno);
+  if (::fsync(directory.get()) != 0 && errno != EINVAL) throw_file_error("write", path, errno);
 }
 
-constexpr std::string_view temporary_mark = ".tmp-";
 /// Suffix of a replaced directory's temporary name between the two renames of a commit.
 constexpr std::string_view replaced_mark = ".old";
 
@@ -114,7 +108,7 @@ bool rename_with([[maybe_unused]] const fs::path& from, [[maybe_unused]] const f
                  [[maybe_unused]] unsigned flags, [[maybe_unused]] const char* what) {
 #ifdef RENAME_EXCHANGE
   if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), flags) == 0) return true;
-  if (errno != EINVAL && errno != ENOSYS && errno != ENOTSUP) fail(what, to, errno);
+  if (errno != EINVAL && errno != ENOSYS && errno != ENOTSUP) throw_file_error(what, to, errno);
 #endif
   return false;
 }
@@ -134,8 +128,8 @@ bool is_taken(const fs::path& path) {
 void rename_new(const fs::path& directory, const fs::path& name) {
   if (rename_with(directory, name, new_flag, "make")) return;
   // rename() would silently replace an empty directory that was created meanwhile.
-  if (is_taken(name)) fail("make", name, EEXIST);
-  if (::rename(directory.c_str(), name.c_str()) != 0) fail("write", name, errno);
+  if (is_taken(name)) throw_file_error("make", name, EEXIST);
+  if (::rename(directory.c_str(), name.c_str()) != 0) throw_file_error("write", name, errno);
 }
 
 /// Renames `directory` to `name`. Returns the new name of the directory that had it, if any.
@@ -147,12 +141,12 @@ std::optional<fs::path> rename_over(const fs::path& directory, const fs::path& n
   fs::path old = directory;
   if (!rename_with(directory, name, exchange_flag, "write")) {
     old += replaced_mark;
-    if (::rename(name.c_str(), old.c_str()) != 0) fail("write", name, errno);
+    if (::rename(name.c_str(), old.c_str()) != 0) throw_file_error("write", name, errno);
     if (::rename(directory.c_str(), name.c_str()) != 0) {
       const int why = errno;
       std::error_code ignored;
       fs::rename(old, name, ignored);
-      fail("write", name, why);
+      throw_file_error("write", name, why);
     }
   }
   return old;
@@ -173,10 +167,10 @@ std::vector<fs::path> replaced_directories(const fs::path& final_path) {
 
 void write_synced(const fs::path& path, std::string_view content, const fs::path& shown) {
   Descriptor file(open_retrying(path, O_WRONLY));
-  if (!file.open()) fail("write", shown, errno);
+  if (!file.open()) throw_file_error("write", shown, errno);
   write_all(file.get(), content, shown);
-  if (::fsync(file.get()) != 0 && errno != EINVAL) fail("write", shown, errno);
-  if (file.close() != 0) fail("write", shown, errno);
+  if (::fsync(file.get()) != 0 && errno != EINVAL) throw_file_error("write", shown, errno);
+  if (file.close() != 0) throw_file_error("write", shown, errno);
 }
 
 void sync_tree(const fs::path& directory) {
@@ -201,12 +195,12 @@ fs::path make_temporary_file(const fs::path& path) {
     const fs::path temporary = path.string() + temporary_suffix();
     const Descriptor file(open_retrying(temporary, O_WRONLY | O_CREAT | O_EXCL, 0666));
     if (file.open()) return temporary;
-    if (errno != EEXIST) fail("write", path, errno);
+    if (errno != EEXIST) throw_file_error("write", path, errno);
   }
 }
 
 void commit_file(const fs::path& temporary, const fs::path& path) {
-  if (::rename(temporary.c_str(), path.c_str()) != 0) fail("write", path, errno);
+  if (::rename(temporary.c_str(), path.c_str()) != 0) throw_file_error("write", path, errno);
   sync_parent(path);
 }
 
@@ -263,10 +257,10 @@ Destination destination_of(const fs::path& path) {
   constexpr int kMaxLinks = 40;  // as Linux
   fs::path target = path;
   for (int links = 0; fs::is_symlink(fs::symlink_status(target, error)); ++links) {
-    if (links == kMaxLinks) fail("write", path, ELOOP);
+    if (links == kMaxLinks) throw_file_error("write", path, ELOOP);
     // An absolute link replaces the whole path.
     target = target.parent_path() / fs::read_symlink(target, error);
-    if (error) fail("write", path, error.value());
+    if (error) throw_file_error("write", path, error.value());
   }
   return {.path = target};
 }
@@ -287,15 +281,15 @@ void write_file_atomically(const fs::path& name, std::string_view content) {
 MappedFile::MappedFile(const fs::path& path) {
   const Descriptor file(open_retrying(path, O_RDONLY | O_NONBLOCK));  // not to wait at a pipe
   struct stat status {};
-  if (!file.open() || ::fstat(file.get(), &status) != 0) fail("read", path, errno);
-  if (S_ISDIR(status.st_mode)) fail("read", path, EISDIR);
+  if (!file.open() || ::fstat(file.get(), &status) != 0) throw_file_error("read", path, errno);
+  if (S_ISDIR(status.st_mode)) throw_file_error("read", path, EISDIR);
   if (!S_ISREG(status.st_mode)) {
     throw DataError("cannot read '" + path.string() + "': not a regular file; give a file");
   }
   if (status.st_size == 0) return;
   size_ = static_cast<size_t>(status.st_size);
   void* const start = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file.get(), 0);
-  if (start == MAP_FAILED) fail("map", path, errno);
+  if (start == MAP_FAILED) throw_file_error("map", path, errno);
   data_ = static_cast<const std::byte*>(start);
 }
 
@@ -324,7 +318,7 @@ fs::path temporary_root() {
 
 ScratchDirectory::ScratchDirectory(const std::string& name) {
   std::string path = (temporary_root() / (name + "-XXXXXX")).string();
-  if (::mkdtemp(path.data()) == nullptr) fail("make", path, errno);
+  if (::mkdtemp(path.data()) == nullptr) throw_file_error("make", path, errno);
   path_ = path;
 }
 
@@ -339,14 +333,14 @@ AtomicDirectory::AtomicDirectory(fs::path final_path, Existing existing)
   if (!final_.has_filename()) final_ = final_.parent_path();
   std::error_code error;
   if (existing_ == Existing::refuse && fs::exists(fs::symlink_status(final_, error))) {
-    fail("make", final_, EEXIST);
+    throw_file_error("make", final_, EEXIST);
   }
   fs::create_directories(parent_of(final_), error);
   while (!error) {
     temporary_ = final_.string() + temporary_suffix();
     if (fs::create_directory(temporary_, error)) return;  // false: the name exists
   }
-  fail("make", final_, error.value());
+  throw_file_error("make", final_, error.value());
 }
 
 AtomicDirectory::~AtomicDirectory() {
@@ -366,7 +360,7 @@ void AtomicDirectory::commit() {
     committed_ = true;  // from here on `temporary_` may be the old directory
     sync_parent(final_);
   } catch (const fs::filesystem_error& error) {
-    fail("write", final_, error.code().value());
+    throw_file_error("write", final_, error.code().value());
   }
   std::error_code ignored;  // the new directory is in place, even if the old one remains
   if (old) fs::remove_all(*old, ignored);

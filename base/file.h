@@ -25,8 +25,9 @@ std::string read_file(const std::filesystem::path& path, int64_t limit = int64_t
 std::vector<std::string> read_lines(const std::filesystem::path& path,
                                     int64_t limit = int64_t{1} << 34);
 
-/// Suffix of temporary names: ".tmp-" and 16 random digits (process ids are not unique across
-/// machines and containers).
+/// Part of the names of temporary files, followed by 16 random digits.
+inline constexpr std::string_view temporary_mark = ".tmp-";
+/// temporary_mark and the digits (process ids are not unique across machines and containers).
 std::string temporary_suffix();
 
 /// Creates an empty file next to `path`, with a temporary_suffix. Throws DataError.

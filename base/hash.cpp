@@ -5,7 +5,6 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-#include <system_error>
 #include <vector>
 
 #include "base/error.h"
@@ -115,19 +114,15 @@ uint64_t hash_text(std::string_view text, uint64_t seed) {
 }
 
 uint64_t hash_file(const std::filesystem::path& path) {
-  const auto fail = [&] {
-    throw DataError("cannot read '" + path.string() +
-                    "': " + std::generic_category().message(errno == 0 ? EIO : errno));
-  };
   errno = 0;
   std::ifstream file(path, std::ios::binary);
-  if (!file) fail();
+  if (!file) throw_file_error("read", path, errno);
   Hasher hasher;
   std::vector<char> buffer(size_t{1} << 20);
   while (true) {
     file.read(buffer.data(), static_cast<std::streamsize>(buffer.size()));
     hasher.update(std::string_view(buffer.data(), static_cast<size_t>(file.gcount())));
-    if (file.bad()) fail();
+    if (file.bad()) throw_file_error("read", path, errno);
     if (file.eof()) break;
   }
   return hasher.digest();

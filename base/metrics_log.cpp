@@ -6,7 +6,6 @@
 #include <cerrno>
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <system_error>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -16,11 +15,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using OrderedJson = nlohmann::ordered_json;
-
-[[noreturn]] void fail(const fs::path& path, int error) {
-  throw DataError("cannot write '" + path.string() +
-                  "': " + std::generic_category().message(error));
-}
 
 OrderedJson to_json(const MetricValue& value) {
   if (const auto* number = std::get_if<double>(&value)) {
@@ -51,7 +45,7 @@ bool is_after(std::string_view line, int64_t step, std::string_view last_kind) {
 
 void cut(const fs::path& path, size_t from, size_t to) {
   if (from == to) return;
-  if (::truncate(path.c_str(), static_cast<off_t>(to)) != 0) fail(path, errno);
+  if (::truncate(path.c_str(), static_cast<off_t>(to)) != 0) throw_file_error("write", path, errno);
 }
 
 void drop_torn_line(const fs::path& path) {
@@ -68,7 +62,7 @@ void drop_torn_line(const fs::path& path) {
 
 MetricsLog::MetricsLog(fs::path path) : path_(std::move(path)) {
   file_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-  if (file_ < 0) fail(path_, errno);
+  if (file_ < 0) throw_file_error("write", path_, errno);
   try {
     drop_torn_line(path_);
   } catch (...) {
@@ -94,11 +88,11 @@ void MetricsLog::write(std::string_view kind, std::span<const MetricField> field
   if (count == static_cast<ssize_t>(line.size())) return;
   const int error = count < 0 ? errno : ENOSPC;  // a short write to a file: the disk is full
   if (count > 0) drop_torn_line(path_);
-  fail(path_, error);
+  throw_file_error("write", path_, error);
 }
 
 void MetricsLog::sync() {
-  if (::fsync(file_) != 0 && errno != EINVAL) fail(path_, errno);
+  if (::fsync(file_) != 0 && errno != EINVAL) throw_file_error("write", path_, errno);
 }
 
 void keep_until_step(const fs::path& path, int64_t step, std::string_view last_kind) {

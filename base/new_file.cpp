@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <system_error>
 #include <utility>
 
 #include "base/error.h"
@@ -16,7 +15,7 @@ NewFile::NewFile(std::filesystem::path path)
     : path_(std::move(path)), temporary_(make_temporary_file(path_)) {
   errno = 0;
   stream_.open(temporary_, std::ios::binary | std::ios::trunc);
-  if (!stream_) fail(errno);
+  if (!stream_) throw_file_error("write", path_, errno);
 }
 
 NewFile::~NewFile() {
@@ -24,15 +23,10 @@ NewFile::~NewFile() {
   std::filesystem::remove(temporary_, ignored);  // gone already after a commit
 }
 
-void NewFile::fail(int error) const {
-  throw DataError("cannot write '" + path_.string() +
-                  "': " + std::generic_category().message(error == 0 ? EIO : error));
-}
-
 void NewFile::check() {
   // errno is that of the failed write unless another call has failed since, which is good enough
   // for a message.
-  if (!stream_) fail(errno);
+  if (!stream_) throw_file_error("write", path_, errno);
 }
 
 void NewFile::commit() {
@@ -41,10 +35,11 @@ void NewFile::commit() {
   stream_.close();
   check();
   const int file = ::open(temporary_.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) fail(errno);
+  if (file < 0) throw_file_error("write", path_, errno);
   const int error = ::fsync(file) == 0 ? 0 : errno;
   ::close(file);
-  if (error != 0 && error != EINVAL) fail(error);  // EINVAL: nothing to sync here
+  if (error != 0 && error != EINVAL)
+    throw_file_error("write", path_, error);  // EINVAL: nothing to sync here
   commit_file(temporary_, path_);
 }
 

@@ -22,8 +22,6 @@ class NewFile {
   void commit();
 
  private:
-  [[noreturn]] void fail(int error) const;
-
   std::filesystem::path path_;
   std::filesystem::path temporary_;
   std::ofstream stream_;

@@ -11,7 +11,6 @@
 #include <nlohmann/json.hpp>
 #include <set>
 #include <stdexcept>
-#include <system_error>
 #include <utility>
 
 #include "base/error.h"
@@ -103,25 +102,21 @@ struct CloseFile {
   void operator()(std::FILE* file) const { std::fclose(file); }
 };
 
-[[noreturn]] void fail_writing(const fs::path& path, int error) {
-  throw DataError("cannot write '" + path.string() +
-                  "': " + std::generic_category().message(error));
-}
-
 void write_bytes(std::FILE* file, std::span<const std::byte> bytes, const fs::path& path) {
   if (bytes.empty()) return;
-  if (std::fwrite(bytes.data(), 1, bytes.size(), file) != bytes.size()) fail_writing(path, errno);
+  if (std::fwrite(bytes.data(), 1, bytes.size(), file) != bytes.size())
+    throw_file_error("write", path, errno);
 }
 
 void write_parts(const fs::path& path, const std::string& header,
                  const std::vector<const TensorView*>& order) {
   std::unique_ptr<std::FILE, CloseFile> file(std::fopen(path.c_str(), "wb"));
-  if (!file) fail_writing(path, errno);
+  if (!file) throw_file_error("write", path, errno);
   try {
     write_bytes(file.get(), std::as_bytes(std::span(header)), path);
     for (const TensorView* view : order) write_bytes(file.get(), view->bytes, path);
-    if (std::fflush(file.get()) != 0) fail_writing(path, errno);
-    if (std::fclose(file.release()) != 0) fail_writing(path, errno);
+    if (std::fflush(file.get()) != 0) throw_file_error("write", path, errno);
+    if (std::fclose(file.release()) != 0) throw_file_error("write", path, errno);
   } catch (...) {
     std::error_code ignored;
     fs::remove(path, ignored);

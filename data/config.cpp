@@ -50,6 +50,8 @@ void DataConfig::validate() const {
   require(task == Task::parsing || silver.empty(), "data.silver", "[…]",
           "requires data.task=parsing");
   require_between("data.silver_ratio", silver_ratio, 0, 1000);
+  require(silver_ratio == 0 || !silver.empty(), "data.silver_ratio", silver_ratio,
+          "requires data.silver");
   require_sources();
   require(!word_pieces || (word_pieces >= 100 && word_pieces <= 100'000), "data.word_pieces",
           word_pieces, "must be 0 or from 100 to 100000");

@@ -247,6 +247,17 @@ void EncodedCorpus::index(const std::string& name) {
   key_ = parts.header.key;
 }
 
+std::vector<std::string> EncodedCorpus::places(std::span<const int64_t> pairs) const {
+  std::vector<int64_t> lines;
+  for (const int64_t pair : pairs) lines.push_back(line(pair));
+  std::sort(lines.begin(), lines.end());
+  if (origins_) return origins_(lines);
+  const std::string before = report_.source.empty() ? "line " : report_.source.string() + ":";
+  std::vector<std::string> places;
+  for (const int64_t number : lines) places.push_back(before + std::to_string(number));
+  return places;
+}
+
 EncodedCorpus load_corpus(const CorpusRequest& request) {
   const TextHashes hashes{hash_file(request.source), hash_file(request.target)};
   const uint64_t key = corpus_key(request, hashes);
@@ -258,6 +269,7 @@ EncodedCorpus load_corpus(const CorpusRequest& request) {
   }
   corpus->report_.source = request.source;
   corpus->report_.target = request.target;
+  corpus->origins_ = request.origins;
   corpus->target_counter_ = request.tokenizers.target_counter;
   if (request.log) {
     for (const auto& line : corpus->report_.text(request.origins)) request.log(line);

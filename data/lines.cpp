@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <system_error>
 #include <utility>
 
 #include "base/error.h"
@@ -10,26 +9,18 @@
 #include "base/utf8.h"
 
 namespace attn {
-namespace {
-
-[[noreturn]] void fail(const std::filesystem::path& path, int error) {
-  throw DataError("cannot read '" + path.string() +
-                  "': " + std::generic_category().message(error == 0 ? EIO : error));
-}
-
-}  // namespace
 
 LineReader::LineReader(std::filesystem::path path)
     : path_(std::move(path)), buffer_(size_t{1} << 18) {
   errno = 0;
   file_.open(path_, std::ios::binary);
-  if (!file_) fail(path_, errno);
+  if (!file_) throw_file_error("read", path_, errno);
 }
 
 bool LineReader::fill() {
   errno = 0;
   file_.read(buffer_.data(), static_cast<std::streamsize>(buffer_.size()));
-  if (file_.bad()) fail(path_, errno);
+  if (file_.bad()) throw_file_error("read", path_, errno);
   unread_ = {buffer_.data(), static_cast<size_t>(file_.gcount())};
   hasher_.update(unread_);
   return !unread_.empty();

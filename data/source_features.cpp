@@ -16,9 +16,6 @@
 namespace attn {
 namespace {
 
-// As for unknown words: rarer classes are too rare to train their embedding.
-constexpr int64_t kMinInClass = 10;
-constexpr size_t kMaxClasses = 500;
 constexpr size_t kMaxNames = size_t{1} << 20;
 
 std::unordered_map<std::string, int32_t> numbered(const std::vector<std::string>& names,
@@ -44,7 +41,7 @@ std::vector<std::string> learn_classes(const std::filesystem::path& text) {
     if (count >= kMinInClass) order.emplace_back(-count, name);
   }
   std::ranges::sort(order);
-  if (order.size() > kMaxClasses) order.resize(kMaxClasses);
+  order.resize(std::min(order.size(), static_cast<size_t>(kMaxClasses)));
   std::vector<std::string> names;
   for (auto& [count, name] : order) names.push_back(std::move(name));
   return names;

@@ -2,6 +2,7 @@
 // parser (Petrov et al. 2006).
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,6 +11,11 @@ namespace attn {
 
 /// Prefix of class names. Words of the text with this prefix are unknown words.
 inline constexpr std::string_view kUnknownClassMark = "<unk:";
+
+/// Classes of fewer words of the text are too rare to train their embedding.
+inline constexpr int64_t kMinInClass = 10;
+/// The most frequent ones are used.
+inline constexpr int64_t kMaxClasses = 500;
 
 /// The word's classes from the most specific to the most general, at most three. Each is a shape,
 ///

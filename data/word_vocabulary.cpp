@@ -132,10 +132,6 @@ CountedWord word_of(std::string_view line, const std::string& place) {
   return counted;
 }
 
-// Minimum count of a class: rarer classes are too rare to train their embedding.
-constexpr int64_t min_in_class = 10;
-constexpr int64_t max_classes = 500;
-
 bool is_special_token(std::string_view word) {
   return std::find(special_tokens.begin(), special_tokens.end(), word) != special_tokens.end() ||
          word.starts_with(kUnknownClassMark);
@@ -145,7 +141,7 @@ bool is_special_token(std::string_view word) {
 std::string class_lines(const TextMap<int64_t>& classes, int64_t room) {
   std::vector<std::pair<int64_t, std::string>> order;
   for (const auto& [name, count] : classes) {
-    if (count >= min_in_class) order.emplace_back(-count, name);
+    if (count >= kMinInClass) order.emplace_back(-count, name);
   }
   std::sort(order.begin(), order.end());
   if (static_cast<int64_t>(order.size()) > room) order.resize(static_cast<size_t>(room));
@@ -198,7 +194,7 @@ std::string learn_word_vocabulary(std::span<const std::filesystem::path> texts, 
                                   int64_t min_frequency, bool unknown_classes) {
   std::string list;
   for (const std::string_view special : special_tokens) list += std::string(special) + "\n";
-  const int64_t for_classes = unknown_classes ? std::min(max_classes, size / 4) : 0;
+  const int64_t for_classes = unknown_classes ? std::min(kMaxClasses, size / 4) : 0;
   auto room = size - static_cast<int64_t>(special_tokens.size()) - for_classes;
   bool empty = true;
   TextMap<int64_t> classes;

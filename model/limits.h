@@ -8,7 +8,7 @@
 
 namespace attn {
 
-inline constexpr int64_t kMaxLayers = 100;     ///< of one side or stack
+inline constexpr int64_t kMaxLayers = 100;     ///< of one side or stack; Transformers may be deeper
 inline constexpr int64_t kMaxWidth = 1 << 20;  ///< dimensions, or distances between positions
 inline constexpr int64_t kMaxKernel = 1000;    ///< widths of convolutions
 

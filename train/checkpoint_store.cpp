@@ -21,13 +21,6 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view prefix = "step-";
 constexpr std::string_view best_name = "best";
-/// Part of the names of temporary files (base/file.h) and of checkpoints being deleted.
-constexpr std::string_view temporary_mark = ".tmp-";
-
-[[noreturn]] void fail(const std::string& what, const fs::path& path,
-                       const std::error_code& error) {
-  throw DataError("cannot " + what + " '" + path.string() + "': " + error.message());
-}
 
 std::string name_of(int64_t step) {
   const std::string digits = std::to_string(step);
@@ -52,7 +45,7 @@ std::vector<fs::path> entries_of(const fs::path& folder) {
     entries.push_back(it->path());
     it.increment(error);
   }
-  if (error) fail("read", folder, error);
+  if (error) throw_file_error("read", folder, error);
   return entries;
 }
 
@@ -61,13 +54,13 @@ void remove_checkpoint(const fs::path& checkpoint) {
   std::error_code error;
   fs::rename(checkpoint, doomed, error);
   if (!error) fs::remove_all(doomed, error);
-  if (error) fail("delete", checkpoint, error);
+  if (error) throw_file_error("delete", checkpoint, error);
 }
 
 void verify_file(const fs::path& file) {
   std::error_code error;
   const auto size = fs::file_size(file, error);
-  if (error) fail("use the checkpoint: its file", file, error);
+  if (error) throw_file_error("use the checkpoint: its file", file, error);
   if (size == 0)
     throw DataError("cannot use the checkpoint: its file '" + file.string() + "' is empty");
   if (file.extension() == ".safetensors") SafetensorsFile{file};
@@ -82,7 +75,7 @@ void require_readable(const fs::path& file) {
   const int error = errno;
   if (descriptor >= 0) ::close(descriptor);
   if (read || error == ENOENT || error == ENOTDIR || error == EISDIR || error == ESPIPE) return;
-  fail("read", file, std::error_code(error, std::generic_category()));
+  throw_file_error("read", file, error);
 }
 
 bool is_complete(const fs::path& checkpoint, std::span<const std::string_view> files) {
@@ -200,7 +193,7 @@ void remove_checkpoint_leftovers(const fs::path& checkpoints) {
     if (original != best_name && !step_of(original)) continue;  // not a checkpoint
     std::error_code error;
     fs::remove_all(entry, error);
-    if (error) fail("delete", entry, error);
+    if (error) throw_file_error("delete", entry, error);
   }
 }
 

@@ -85,7 +85,8 @@ struct MuonOptions {
         "scale of Muon's updates: match_rms (0.2 √max(rows, columns)), for Adam's learning rates, "
         "or original (√max(1, rows / columns))");
     visit("muon_rate_scale", self.rate_scale,
-          "learning rate of Muon's matrices, as a multiple of that of the other parameters");
+          "learning rate of Muon's matrices, as a multiple of that of the other parameters; their "
+          "weight decay grows with it");
     AdamOptions::fields(self.rest, visit);
   }
   bool operator==(const MuonOptions&) const = default;

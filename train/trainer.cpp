@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <sstream>
+#include <string>
 #include <type_traits>
+#include <vector>
 
 #include "base/random.h"
 #include "train/schedule.h"
@@ -16,11 +18,10 @@ namespace {
   std::ostringstream text;
   text << "step " << step << ": the " << what << " is " << value
        << (batches.size() == 1 ? " on a batch with" : " on batches of which the first has")
-       << " the training pairs of lines ";
+       << " the training pairs of ";
   const auto& ids = batches.front().ids;
-  for (size_t i = 0; i < std::min<size_t>(ids.size(), 3); ++i) {
-    text << (i ? ", " : "") << corpus.line(ids[i]);
-  }
+  const auto places = corpus.places(std::span(ids).first(std::min<size_t>(ids.size(), 3)));
+  for (size_t i = 0; i < places.size(); ++i) text << (i ? ", " : "") << places[i];
   text << ", …; the weights were not updated, and earlier checkpoints are intact. Lower the "
           "learning rate, lengthen the warm-up or set train.clip_norm";
   throw NonFiniteLoss(text.str());

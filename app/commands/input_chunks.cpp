@@ -35,10 +35,8 @@ std::ifstream opened(const std::filesystem::path& file) {
   if (file.empty()) return in;
   errno = 0;
   in.open(file, std::ios::binary);
-  if (!in || std::filesystem::is_directory(file)) {
-    throw DataError(file.string() + ": cannot be read" +
-                    (errno == 0 ? "" : std::string(": ") + std::strerror(errno)));
-  }
+  if (!in) throw_file_error("read", file, errno);
+  if (std::filesystem::is_directory(file)) throw_file_error("read", file, EISDIR);
   return in;
 }
 

@@ -1,8 +1,12 @@
 #include "app/commands/output_file.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <iostream>
 #include <utility>
 
@@ -59,18 +63,40 @@ OutputFile::OutputFile(std::filesystem::path path) : path_(path == "-" ? "" : st
   Destination destination = destination_of(path_);
   path_ = std::move(destination.path);
   special_ = destination.special;
+  if (!special_) lock();
   errno = 0;
   if (buffer_.open(partial(), std::ios::out | std::ios::binary | std::ios::trunc) == nullptr) {
-    throw DataError(partial().string() + ": cannot be written: " + std::strerror(errno));
+    throw_file_error("write", partial(), errno);
   }
 }
 
 OutputFile::~OutputFile() {
-  if (is_stdout() || special_ || !buffer_.is_open()) return;
-  buffer_.close();
-  std::error_code ignored;
-  if (std::filesystem::file_size(partial(), ignored) == 0) {
-    std::filesystem::remove(partial(), ignored);
+  if (!is_stdout() && !special_ && buffer_.is_open()) {
+    buffer_.close();
+    std::error_code ignored;
+    if (std::filesystem::file_size(partial(), ignored) == 0) {
+      std::filesystem::remove(partial(), ignored);
+    }
+  }
+  if (locked_ >= 0) ::close(locked_);
+}
+
+void OutputFile::lock() {
+  while (true) {
+    locked_ = ::open(partial().c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (locked_ < 0) throw_file_error("write", partial(), errno);
+    const bool taken = ::flock(locked_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    if (taken) {
+      ::close(std::exchange(locked_, -1));
+      throw DataError("cannot write '" + partial().string() + "': another command is writing it");
+    }
+    // The former holder may have renamed the file between the two calls.
+    struct stat own {
+    }, named{};
+    const bool same = ::fstat(locked_, &own) == 0 && ::stat(partial().c_str(), &named) == 0 &&
+                      own.st_dev == named.st_dev && own.st_ino == named.st_ino;
+    if (same) return;
+    ::close(std::exchange(locked_, -1));
   }
 }
 
@@ -82,27 +108,21 @@ std::ostream& OutputFile::stream() {
   return is_stdout() ? std::cout : file_;
 }
 
-std::string OutputFile::reason() const {
-  return buffer_.error() == 0 ? "" : std::string(": ") + std::strerror(buffer_.error());
-}
-
 void OutputFile::flush() {
   if (is_stdout()) return flush_standard_output();
-  if (!stream().flush()) throw DataError(partial().string() + ": cannot be written" + reason());
+  if (!stream().flush()) throw_file_error("write", partial(), buffer_.error());
 }
 
 void OutputFile::commit() {
   flush();
   if (is_stdout()) return;
-  const bool closed = buffer_.close() != nullptr;
-  std::error_code error, ignored;
-  if (closed && !special_) std::filesystem::rename(partial(), path_, error);
-  if (!closed || error) {
-    const bool kept = !special_ && std::filesystem::exists(partial(), ignored);
-    throw DataError(path_.string() + ": cannot be written" +
-                    (error ? ": " + error.message() : reason()) +
-                    (kept ? "; the output is in " + partial().string() : std::string()));
-  }
+  if (buffer_.close() == nullptr) throw_file_error("write", partial(), buffer_.error());
+  if (special_) return;
+  // A rename alone does not survive a power failure. EINVAL: the file system does not support it.
+  if (::fsync(locked_) != 0 && errno != EINVAL) throw_file_error("write", partial(), errno);
+  std::error_code error;
+  std::filesystem::rename(partial(), path_, error);
+  if (error) throw_file_error("rename '" + partial().string() + "' to", path_, error);
 }
 
 void OutputFile::write_all(std::string_view text) {

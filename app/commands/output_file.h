@@ -34,11 +34,12 @@ class WriteBuffer : public std::filebuf {
 };
 
 /// Until commit() the lines are in PATH.partial, where an interrupted command leaves them; an
-/// existing file is replaced at the end. Symbolic links are followed; devices and pipes are written
-/// directly.
+/// existing file is replaced at the end. A lock on PATH.partial keeps two commands from writing the
+/// same output. Symbolic links are followed; devices and pipes are written directly.
 class OutputFile {
  public:
-  /// Empty or "-": standard output. Throws DataError if the file cannot be created.
+  /// Empty or "-": standard output. Throws DataError if the file cannot be created, or another
+  /// command is writing it.
   explicit OutputFile(std::filesystem::path path = {});
   OutputFile(const OutputFile&) = delete;
   /// Removes PATH.partial if nothing was written to it.
@@ -55,13 +56,14 @@ class OutputFile {
   void write_all(std::string_view text);
 
  private:
+  /// Creates and locks PATH.partial.
+  void lock();
   /// The file that is written: PATH.partial, or PATH itself if it is a device or a pipe.
   std::filesystem::path partial() const;
-  /// ": No space left on device"; empty if the error is unknown.
-  std::string reason() const;
 
   std::filesystem::path path_;
   bool special_ = false;  ///< see Destination
+  int locked_ = -1;       ///< descriptor of PATH.partial with the lock; -1: none
   WriteBuffer buffer_;    ///< open until commit()
   std::ostream file_{&buffer_};
 };

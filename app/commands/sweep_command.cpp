@@ -37,6 +37,7 @@ void add_sweep_command(CLI::App& app, Context& context) {
       ->check(CLI::Range(int64_t{1}, int64_t{10'000}));
   CLI::Option* jobs =
       command->add_option("--jobs", options->jobs, "runs trained in parallel; they share the cores")
+          ->check(CLI::Range(int64_t{1}, int64_t{4096}))
           ->capture_default_str();
   CLI::Option* launcher =
       command->add_option("--launcher", options->launcher,
@@ -56,14 +57,16 @@ void add_sweep_command(CLI::App& app, Context& context) {
       ->add_option("--seconds", options->cost.seconds,
                    "with --dry-run: seconds of measurement per row")
       ->check(number_from(0.001, 3600.0))
-      ->capture_default_str();
+      ->capture_default_str()
+      ->needs(dry_run);
   command
       ->add_option(
           "--budget", options->cost.budget,
           "with --dry-run: seconds of measurement in total; rows beyond it are predicted from "
           "FLOPs; 0 measures every row")
       ->check(number_from(0.0, 1e6))
-      ->capture_default_str();
+      ->capture_default_str()
+      ->needs(dry_run);
   CLI::Option* slurm =
       command->add_flag("--slurm", options->slurm, "submit the runs as a Slurm job array");
   slurm->excludes(jobs);
@@ -75,7 +78,8 @@ void add_sweep_command(CLI::App& app, Context& context) {
       command->add_option("--task", options->task,
                           "train one run (ROW/seed-1) of a submitted sweep, as the job array does");
   // The submitted plan has them.
-  for (const char* other : {"--set", "--only", "--seeds", "--dry-run", "--slurm"}) {
+  for (const char* other :
+       {"--run", "--set", "--only", "--seeds", "--jobs", "--dry-run", "--slurm"}) {
     task->excludes(command->get_option(other));
   }
   command->callback([options, &context] { context.exit_code = sweep(*options, context); });

@@ -176,12 +176,15 @@ Experiment read_merged(Json merged, const std::string& name,
 }
 
 // Checks the options of search that only apply to one task.
-void require_for_task(const SearchConfig& search, Task task, const std::string& place) {
-  const bool parsing = task == Task::parsing;
+void require_for_task(const SearchConfig& search, const DataConfig& data,
+                      const std::string& place) {
+  const bool parsing = data.task == Task::parsing;
   require(parsing || search.constrained, place + ".constrained", "false",
           "requires data.task=parsing");
   require(parsing || search.known_tags == 0, place + ".known_tags", search.known_tags,
           "requires data.task=parsing");
+  require(search.known_tags == 0 || data.tree_form != TreeForm::xx, place + ".known_tags",
+          search.known_tags, "requires a data.tree_form with tags");
   const bool of_trees = search.mbr == RiskUtility::f1;
   require(search.mbr == RiskUtility::none || parsing == of_trees, place + ".mbr",
           enum_name(search.mbr),
@@ -192,11 +195,17 @@ void require_for_task(const SearchConfig& search, Task task, const std::string& 
 void remove_ineffective(Json& config) {
   remove_other_options(config, schema_of<Experiment>());
   if (!config.is_object()) return;
-  const Json task = config.value(Json::json_pointer("/data/task"), Json());
-  if (task == Json(enum_name(Task::parsing))) return;
-  const auto clean = [](Json& search) {
+  const auto of_data = [&](const char* key) {
+    return config.value(Json::json_pointer(std::string("/data/") + key), Json());
+  };
+  const bool parsing = of_data("task") == Json(enum_name(Task::parsing));
+  const bool no_tags = of_data("tree_form") == Json(enum_name(TreeForm::xx));
+  if (of_data("silver").empty() && config.contains("data")) config["data"].erase("silver_ratio");
+  const auto clean = [&](Json& search) {
     if (!search.is_object()) return;
-    for (const char* key : {"constrained", "known_tags"}) search.erase(key);
+    const bool unconstrained = search.contains("constrained") && search["constrained"] == false;
+    if (!parsing || no_tags || unconstrained) search.erase("known_tags");
+    if (!parsing) search.erase("constrained");
   };
   if (config.contains("search")) clean(config["search"]);
   if (config.contains("eval") && config["eval"].is_array()) {
@@ -218,12 +227,12 @@ void Experiment::validate() const {
   require(!runtime.shard_optimizer || train.optimizer.kind != OptimizerKind::muon,
           "runtime.shard_optimizer", "true",
           "cannot be combined with train.optimizer=muon, which updates whole matrices");
-  require_for_task(search, data.task, "search");
+  require_for_task(search, data, "search");
   std::set<std::string> names;
   for (size_t i = 0; i < eval.size(); ++i) {
     const std::string place = "eval[" + std::to_string(i) + "]";
     validate_part(eval[i], place);
-    if (const SearchConfig* its = eval[i].search()) require_for_task(*its, data.task, place);
+    if (const SearchConfig* its = eval[i].search()) require_for_task(*its, data, place);
     require(names.insert(eval[i].name).second, place + ".name", "\"" + eval[i].name + "\"",
             "duplicate name");
     at_place(place, [&] { eval[i].require_task(data.task); });

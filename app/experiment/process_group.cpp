@@ -114,6 +114,18 @@ void report(int64_t rank, const std::string& message) {
   std::fprintf(stderr, "attn: %s%s\n", who.c_str(), message.c_str());
 }
 
+// Leaves with the others. If one of them is gone, this process ends all instead of throwing, since
+// MPI would wait for it.
+int leave(Communicator& world, int code) {
+  try {
+    world.leave();
+    return code;
+  } catch (const std::exception&) {
+    world.abort(code);
+  }
+  std::abort();  // GCC 12 does not see that abort(int) does not return
+}
+
 int run_together(std::unique_ptr<Communicator> world, Context context,
                  const std::function<int(const Context&, const ProcessGroup&)>& work) {
   const int64_t rank = world->rank();
@@ -130,12 +142,10 @@ int run_together(std::unique_ptr<Communicator> world, Context context,
     world->leave();
     return *std::max_element(codes.begin(), codes.end());
   } catch (const GroupFailure& failure) {
-    world->leave();
-    return failure.code();
+    return leave(*world, failure.code());
   } catch (const NonFiniteLoss& failure) {  // in all processes, since all have the same sums
     if (rank == 0) report(rank, failure.what());
-    world->leave();
-    return static_cast<int>(ExitCode::internal);
+    return leave(*world, static_cast<int>(ExitCode::internal));
   } catch (const std::exception&) {
     const ExitReport end = exit_report();
     report(rank, end.message);

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <cerrno>
 #include <cmath>
 #include <iostream>
 
@@ -25,8 +26,7 @@ std::string duration_text(double seconds) {
 
 Progress::Progress(const std::filesystem::path& log, int64_t last_step)
     : log_(log, std::ios::app), last_step_(last_step), terminal_(isatty(STDERR_FILENO) != 0) {
-  if (!log_)
-    throw DataError(log.string() + ": cannot be written; check the permissions of the directory");
+  if (!log_) throw_file_error("write", log, errno);
 }
 
 Progress::~Progress() {
@@ -42,7 +42,8 @@ void Progress::log(const std::string& line) {
   if (silent_) return;
   clear_line();
   std::cerr << line << std::endl;
-  log_ << line << std::endl;
+  // A full disk does not end the run; later lines are written when there is space again.
+  if (!(log_ << line << std::endl)) log_.clear();
 }
 
 void Progress::show(const Throughput& throughput) {

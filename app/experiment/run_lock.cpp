@@ -136,8 +136,7 @@ void RunLock::take_system_lock() {
   const fs::path path = RunDirectory(directory_).lock();
   file_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (file_ < 0) {
-    throw DataError(path.string() +
-                    ": cannot be written: " + std::generic_category().message(errno));
+    throw_file_error("write", path, errno);
   }
   const auto until = Clock::now() + seconds(options_.patience);
   while (options_.system_locks && ::flock(file_, LOCK_EX | LOCK_NB) != 0) {
@@ -166,8 +165,7 @@ void RunLock::take_holder_file() {
       return write_file_atomically(path, record(0));
     }
     if (errno != EEXIST) {
-      throw DataError(path.string() +
-                      ": cannot be written: " + std::generic_category().message(errno));
+      throw_file_error("write", path, errno);
     }
     wait_for_holder();
   }

@@ -129,6 +129,7 @@ std::map<std::string, EvaluatorResult> results_at(const RunDirectory& run, int64
     }
     const auto name = record["name"].get<std::string>();
     EvaluatorResult& result = results[name];
+    result = {};  // a later record of the step replaces an earlier one: an average, a new evaluator
     for (const auto& [key, value] : record.items()) {
       if (key == "kind" || key == "step" || key == "name" || key == "eval_seconds") continue;
       if (key == "signature") {

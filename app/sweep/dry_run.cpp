@@ -9,6 +9,7 @@
 #include "app/experiment/config_difference.h"
 #include "app/experiment/head_widths.h"
 #include "app/experiment/progress.h"
+#include "app/machine/signals.h"
 #include "app/sweep/collection.h"
 #include "app/sweep/planned_power.h"
 #include "app/sweep/schedule.h"
@@ -189,6 +190,7 @@ void dry_run(const SweepPlan& plan, const std::optional<CostOptions>& options,
   MeasuredCosts costs;
   if (options) {
     costs = measure_costs(plan, *options);
+    if (stop_requested()) return;
   } else {
     costs.rows.resize(plan.rows.size());
   }

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <csignal>
 #include <map>
 #include <tuple>
 #include <utility>
 
 #include "app/experiment/progress_line.h"
+#include "app/machine/signals.h"
 #include "app/sweep/processes.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -36,7 +38,7 @@ int64_t measured_tokens(const PlannedRow& row, const CostOptions& options, doubl
 }
 
 // Starts a program several times at once, with outputs[i] for the i-th, and waits for all. Returns
-// the first one that failed, else the last one.
+// the first one that failed, else the last one. A stop signal ends them: they save nothing.
 std::pair<ProcessEnd, size_t> run_together(const std::vector<std::string>& arguments,
                                            const std::vector<fs::path>& outputs) {
   std::map<pid_t, size_t> processes;
@@ -45,12 +47,15 @@ std::pair<ProcessEnd, size_t> run_together(const std::vector<std::string>& argum
     processes[start_process({.arguments = arguments, .environment = {}, .output = outputs[i]})] = i;
   }
   std::pair<ProcessEnd, size_t> result;
-  for (size_t left = outputs.size(); left > 0;) {
+  while (!processes.empty()) {
+    if (stop_requested()) {
+      for (const auto& [process, output] : processes) ::kill(process, SIGKILL);
+    }
     ProcessEnd end;
     const auto found = processes.find(wait_for_process(1.0, end));
     if (found == processes.end()) continue;
-    --left;
     if (result.first.exit_code == 0) result = {end, found->second};
+    processes.erase(found);
   }
   return result;
 }
@@ -141,7 +146,8 @@ MeasuredCosts measure_costs(const SweepPlan& plan, const CostOptions& options) {
                                .unit = "of " + std::to_string(rows.size()) + " rows",
                                .done = [&] { return done.load(); }});
   CostSearch search{.budget = options.budget};
-  search.measure = [&](size_t i) {
+  search.measure = [&](size_t i) -> std::optional<StepBenchmark> {
+    if (stop_requested()) return {};
     const PlannedRow& row = plan.rows[rows[i]];
     std::string why;
     auto cost =

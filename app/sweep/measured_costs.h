@@ -25,7 +25,7 @@ struct MeasuredCosts {
   std::string failures;  ///< a line per row that failed
 };
 
-/// Measures the selected rows. Shows its progress.
+/// Measures the selected rows, until a stop signal (catch_stop_signals). Shows its progress.
 MeasuredCosts measure_costs(const SweepPlan& plan, const CostOptions& options);
 
 }  // namespace attn

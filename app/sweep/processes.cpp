@@ -44,6 +44,10 @@ std::vector<std::string> environment_with(const std::map<std::string, std::strin
   return all;
 }
 
+[[noreturn]] void fail_to_wait() {
+  throw DataError("cannot wait for a process: " + std::generic_category().message(errno));
+}
+
 ProcessEnd end_of(int status) {
   if (WIFSIGNALED(status)) return {.exit_code = 128 + WTERMSIG(status), .signalled = true};
   return {.exit_code = WEXITSTATUS(status), .signalled = false};
@@ -104,8 +108,7 @@ pid_t start_process(const ProcessRequest& request) {
   const int output =
       ::open(request.output.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   if (output < 0) {
-    throw DataError(request.output.string() +
-                    ": cannot be written: " + std::generic_category().message(errno));
+    throw_file_error("write", request.output, errno);
   }
   const RunningProgram& self = running_program();
   [[maybe_unused]] const int replaced =
@@ -144,6 +147,7 @@ pid_t wait_for_process(double seconds, ProcessEnd& end) {
       end = end_of(status);
       return child;
     }
+    if (child < 0 && errno != EINTR) fail_to_wait();
     if (std::chrono::steady_clock::now() >= until) return 0;
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
@@ -152,7 +156,8 @@ pid_t wait_for_process(double seconds, ProcessEnd& end) {
 ProcessEnd run_process(const ProcessRequest& request) {
   const pid_t child = start_process(request);
   int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  while (::waitpid(child, &status, 0) < 0) {
+    if (errno != EINTR) fail_to_wait();
   }
   return end_of(status);
 }

@@ -137,6 +137,27 @@ RunRecord without_results(const fs::path& run, const std::string& name, RunState
   return record;
 }
 
+// A run that has a config. Throws DataError if one of its files is damaged.
+void add_configured(const fs::path& run, const std::string& name, const Experiment& experiment,
+                    RowRecord& row, RunReader& reader, TextCheck& texts, SweepResults& out) {
+  const Experiment own = load_description(run);
+  if (run.filename() != "seed-" + std::to_string(own.seed)) {
+    out.notes.push_back(name + ": its config.json has seed " + std::to_string(own.seed) +
+                        ", unlike its directory (a copy?): omitted");
+    return;
+  }
+  if (!row_conflicts(run, experiment).empty()) {
+    out.notes.push_back(name +
+                        " was trained with a different config than the row has now: omitted");
+    row.runs.push_back(
+        without_results(run, name, RunState::omitted, "trained with a different config"));
+    return;
+  }
+  const RunRecord record = reader.read(run, name, own, experiment);
+  texts.look(run, experiment, record);
+  row.runs.push_back(record);
+}
+
 RowRecord read_row(const Json& json, const Experiment& experiment, const fs::path& directory,
                    RunReader& reader, TextCheck& texts, SweepResults& out) {
   RowRecord row;
@@ -161,18 +182,11 @@ RowRecord read_row(const Json& json, const Experiment& experiment, const fs::pat
           without_results(run, name, RunState::failed, "failed before its first step"));
       continue;
     }
-    const Experiment own = load_description(run);
-    if (run.filename() != "seed-" + std::to_string(own.seed)) {
-      out.notes.push_back(name + ": its config.json has seed " + std::to_string(own.seed) +
-                          ", unlike its directory (a copy?): omitted");
-    } else if (row_conflicts(run, experiment).empty()) {
-      row.runs.push_back(reader.read(run, name, own, experiment));
-      texts.look(run, experiment, row.runs.back());
-    } else {
-      out.notes.push_back(name +
-                          " was trained with a different config than the row has now: omitted");
-      row.runs.push_back(
-          without_results(run, name, RunState::omitted, "trained with a different config"));
+    try {
+      add_configured(run, name, experiment, row, reader, texts, out);
+    } catch (const DataError& error) {  // the results of the others are still reported
+      out.notes.push_back(std::string(error.what()) + ": omitted");
+      row.runs.push_back(without_results(run, name, RunState::omitted, "has a damaged file"));
     }
   }
   row.missing_seeds = missing_seeds(json, experiment.seed, row.runs);

@@ -103,7 +103,8 @@ class Sweep {
   Sweep(const SweepPlan& plan, const RunnerOptions& options)
       : plan_(plan), options_(options), table_(plan, options.jobs) {
     program_path();  // without a launcher, later runs have this version even after a build
-    for (int64_t i = 0; i < options.jobs; ++i) slots_.push_back({.index = i});
+    const int64_t slots = std::min(options.jobs, static_cast<int64_t>(plan.runs.size()));
+    for (int64_t i = 0; i < slots; ++i) slots_.push_back({.index = i});
     for (const size_t i : start_order(plan)) {
       if (inspect_run(plan.runs[i]).stage == RunStage::finished) {
         ++end_.skipped;
@@ -143,11 +144,28 @@ class Sweep {
       if (slot.process > 0 || waiting_.empty()) continue;
       slot.run = waiting_.back();
       waiting_.pop_back();
-      slot.log_begin = log_size(plan_.runs[slot.run]);
-      slot.process = start_process(training(plan_.runs[slot.run], slot.index, options_));
-      table_.set(slot.run, LiveTable::State::running);
-      table_.log(run_name(plan_, plan_.runs[slot.run]) + ": training");
+      start(slot);
     }
+  }
+
+  // The other runs go on if one cannot be started, e.g. because its directory has been deleted.
+  void start(Slot& slot) {
+    const PlannedRun& run = plan_.runs[slot.run];
+    try {
+      slot.log_begin = log_size(run);
+      slot.process = start_process(training(run, slot.index, options_));
+    } catch (const std::exception& error) {
+      return fail(slot.run, std::string("not started: ") + error.what());
+    }
+    table_.set(slot.run, LiveTable::State::running);
+    table_.log(run_name(plan_, run) + ": training");
+  }
+
+  void fail(size_t run, const std::string& why) {
+    const std::string name = run_name(plan_, plan_.runs[run]);
+    end_.failed.push_back({name, why});
+    table_.set(run, LiveTable::State::failed, why);
+    table_.log(name + ": FAILED  " + why);
   }
 
   void stop_all() {
@@ -163,18 +181,24 @@ class Sweep {
                                    [&](const Slot& s) { return s.process == process; });
     if (slot == slots_.end()) return;
     slot->process = 0;
-    const PlannedRun& run = plan_.runs[slot->run];
+    try {
+      note_end(*slot, end);
+    } catch (const std::exception& error) {  // its result.json is damaged
+      fail(slot->run, error.what());
+    }
+  }
+
+  void note_end(const Slot& slot, const ProcessEnd& end) {
+    const PlannedRun& run = plan_.runs[slot.run];
     const std::string name = run_name(plan_, run);
     if (end.exit_code == 0 && finished_result(run.directory, run.experiment.train)) {
-      table_.set(slot->run, LiveTable::State::finished);
-      table_.log(name + ": finished  " + table_.results(slot->run));
+      table_.set(slot.run, LiveTable::State::finished);
+      table_.log(name + ": finished  " + table_.results(slot.run));
       collect(run, name);
     } else if (end_.interrupted || was_stopped(end)) {
-      table_.set(slot->run, LiveTable::State::stopped);
+      table_.set(slot.run, LiveTable::State::stopped);
     } else {
-      end_.failed.push_back({name, failure_of(run, end, slot->log_begin)});
-      table_.set(slot->run, LiveTable::State::failed, end_.failed.back().why);
-      table_.log(name + ": FAILED  " + end_.failed.back().why);
+      fail(slot.run, failure_of(run, end, slot.log_begin));
     }
   }
 

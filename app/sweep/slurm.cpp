@@ -117,8 +117,9 @@ if [ "$tasks" -gt 1 ]; then
   fi
 fi
 
-# Threads as the job was given cores, not as the machine has.
-"$attn" ${SLURM_CPUS_PER_TASK:+--threads "$SLURM_CPUS_PER_TASK"} "${arguments[@]}" --task "${runs[$SLURM_ARRAY_TASK_ID]}" "${launcher[@]}" &
+# Threads as the job was given cores, not as the machine has, unless the sweep had --threads.
+: "${threads:=${SLURM_CPUS_PER_TASK:-}}"
+"$attn" ${threads:+--threads "$threads"} "${arguments[@]}" --task "${runs[$SLURM_ARRAY_TASK_ID]}" "${launcher[@]}" &
 child=$!
 [ -z "$stopping" ] || stop
 code=0
@@ -138,7 +139,7 @@ exit "$code"
 
 }  // namespace
 
-std::string slurm_script(const SweepPlan& plan, const std::string& sweep_arguments) {
+std::string slurm_script(const SweepPlan& plan, const SlurmCommand& command) {
   const SlurmConfig& slurm = plan.file.slurm;
   std::ostringstream out;
   std::string array = "0-";
@@ -164,15 +165,15 @@ std::string slurm_script(const SweepPlan& plan, const std::string& sweep_argumen
   for (const std::string& option : slurm.options) out << "#SBATCH " << option << "\n";
   out << "\n";
   for (const std::string& line : slurm.setup) out << line << "\n";
-  out << "attn=" << shell_quoted(program_path().string()) << "\narguments=(" << sweep_arguments
-      << ")\ntasks=" << slurm.tasks << "\nnotice=" << slurm.notice << "\nruns=(";
+  out << "attn=" << shell_quoted(program_path().string()) << "\narguments=(" << command.arguments
+      << ")\nthreads=" << (command.threads ? std::to_string(*command.threads) : std::string())
+      << "\ntasks=" << slurm.tasks << "\nnotice=" << slurm.notice << "\nruns=(";
   for (const PlannedRun& run : plan.runs) out << "\n  " << shell_quoted(run_name(plan, run));
   out << "\n)\n" << kBody;
   return out.str();
 }
 
-std::string submit_to_slurm(const SweepPlan& plan, const std::string& sweep_arguments,
-                            bool submit) {
+std::string submit_to_slurm(const SweepPlan& plan, const SlurmCommand& command, bool submit) {
   if (plan.file.slurm.tasks > 1 && !has_mpi()) {
     throw ConfigError(
         plan.source.string() + ": slurm.tasks: " + std::to_string(plan.file.slurm.tasks) +
@@ -180,7 +181,7 @@ std::string submit_to_slurm(const SweepPlan& plan, const std::string& sweep_argu
   }
   make_directories(plan.directory);
   const fs::path script = plan.directory / "slurm.sh", answer = plan.directory / "sbatch.out";
-  write_file_atomically(script, slurm_script(plan, sweep_arguments));
+  write_file_atomically(script, slurm_script(plan, command));
   if (!submit) {
     return "written: " + script.string() + "; submit it with: sbatch " +
            shell_quoted(script.string());

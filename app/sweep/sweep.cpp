@@ -87,7 +87,6 @@ int sweep(const SweepOptions& options, const Context& context) {
     return train_task(options, context);
   }
   SweepPlan plan = plan_sweep(options.request);
-  if (options.jobs < 1) throw ConfigError("--jobs: must be 1 or more");
   if (fs::exists(options.collection) && !fs::is_directory(options.collection)) {
     throw ConfigError("--collect " + options.collection.string() + ": a file; give a directory");
   }
@@ -96,7 +95,9 @@ int sweep(const SweepOptions& options, const Context& context) {
     cost.device = context.device.is_cuda() ? "cuda" : "cpu";
     cost.threads = torch::get_num_threads();
     cost.jobs = std::min(options.jobs, static_cast<int64_t>(plan.runs.size()));
+    catch_stop_signals();  // so that scratch files are removed
     dry_run(plan, options.no_measure ? std::nullopt : std::optional(cost), options.collection);
+    if (stop_requested()) return stop_exit_code();
     require_place(plan);
     check_unchanged(plan);
     return 0;
@@ -118,10 +119,12 @@ int sweep(const SweepOptions& options, const Context& context) {
   }
   if (options.slurm) {
     std::string arguments = "sweep " + shell_quoted(write_submission(plan).string());
+    if (context.device_name != "auto")
+      arguments = "--device " + context.device_name + " " + arguments;
     if (!options.collection.empty()) {
       arguments += " --collect " + shell_quoted(options.collection.string());
     }
-    std::cerr << submit_to_slurm(plan, arguments, !options.no_submit)
+    std::cerr << submit_to_slurm(plan, {arguments, context.threads}, !options.no_submit)
               << "\nwhen the jobs have finished, run: attn report " << plan.directory.string()
               << "\n";
     return 0;

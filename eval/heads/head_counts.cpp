@@ -28,6 +28,7 @@ void HeadCounts::add_query(const HeadWeights& head, int64_t query) {
     ++uncertain_;
   }
   ++queries_;
+  TORCH_CHECK(head.named_keys > 0, "named_keys must be positive");
   const auto named = row.first(static_cast<size_t>(std::min(keys, head.named_keys)));
   const auto best = std::max_element(named.begin(), named.end());
   const int64_t offset = (best - named.begin()) - query;

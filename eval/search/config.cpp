@@ -19,7 +19,7 @@ void validate_sampling(const SearchConfig& config) {
   if (config.method == SearchMethod::sample) {
     require(config.groups == 1, "groups", config.groups, "requires method=beam");
     require(config.prune == 0, "prune", config.prune, "requires method=beam");
-    require(config.known_tags == 0 || !config.constrained, "known_tags", config.known_tags,
+    require(config.known_tags == 0, "known_tags", config.known_tags,
             "requires method=beam; set search.known_tags=0 to sample");
     require(config.nbest <= config.samples, "nbest", config.nbest, "must be at most samples");
     return;
@@ -44,6 +44,8 @@ void SearchConfig::validate() const {
   // first_finished counts to `beam` hypotheses, which pruning does not leave.
   require(prune == 0 || stop == StopRule::optimal, "prune", prune, "requires stop=optimal");
   require(known_tags >= 0, "known_tags", known_tags, "must be 0 or more");
+  require(known_tags == 0 || constrained, "known_tags", known_tags,
+          "requires constrained=true; 0 is any tag");
   require(groups >= 1 && beam % groups == 0, "groups", groups, "must divide beam");
   require_between("diversity", diversity, 0, 1000);
   require(groups > 1 || diversity == SearchConfig{}.diversity, "diversity", diversity,

@@ -25,7 +25,6 @@ struct EvaluationResult {
 /// Arguments of an evaluator.
 struct EvaluatorInput {
   std::string name;      ///< name of the evaluator
-  int64_t every = 0;     ///< steps between evaluations; 0: only at the end
   std::string text;      ///< prefix or file: the evaluator's own, or data.valid
   std::string text_key;  ///< evaluation_key() of it
   const DataConfig& data;
@@ -40,8 +39,6 @@ class Evaluator {
   Evaluator& operator=(const Evaluator&) = delete;
 
   const std::string& name() const { return name_; }
-  /// Steps between evaluations; 0: only at the end.
-  int64_t every() const { return every_; }
   /// evaluation_key() of the files it has read.
   const std::string& text_key() const { return text_key_; }
 
@@ -54,12 +51,10 @@ class Evaluator {
                                const std::filesystem::path& output) const = 0;
 
  protected:
-  explicit Evaluator(const EvaluatorInput& input)
-      : name_(input.name), every_(input.every), text_key_(input.text_key) {}
+  explicit Evaluator(const EvaluatorInput& input) : name_(input.name), text_key_(input.text_key) {}
 
  private:
   std::string name_;
-  int64_t every_;
   std::string text_key_;
 };
 

@@ -15,7 +15,6 @@ std::unique_ptr<Evaluator> make_evaluator(const EvaluatorConfig& config, const D
                                      "eval: " + config.name + ".tag");
   TextHashes hashes;
   const EvaluatorInput input{.name = config.name,
-                             .every = config.every,
                              .text = text,
                              .text_key = evaluation_key(config, data, hashes),
                              .data = data,

@@ -27,6 +27,8 @@ bool is_added(Position position) {
   return false;
 }
 
+constexpr int64_t kMaxDepth = 1000;  // the depth for which DeepNorm was published
+
 // Whether the encoding acts inside self-attention.
 bool is_in_scores(Position position) {
   return !is_added(position) && position != Position::none;
@@ -35,12 +37,15 @@ bool is_in_scores(Position position) {
 }  // namespace
 
 void TransformerConfig::validate() const {
-  require_between("layers", layers, 1, 1000);
+  require_between("layers", layers, 1, kMaxDepth);
   require_size("d_model", d_model);
   require_size("d_ff", d_ff);
   require_size("heads", heads);
   require_size("d_k", d_k);
   require_size("d_v", d_v);
+  // Also bounds the number of parameters below 2^63.
+  require(heads * d_k <= kMaxWidth, "d_k", d_k, "times model.heads must be at most 2^20");
+  require(heads * d_v <= kMaxWidth, "d_v", d_v, "times model.heads must be at most 2^20");
   encoder_mixer.validate("encoder_mixer", layers, d_model);
   decoder_mixer.validate("decoder_mixer", layers);
   require_size("max_positions", max_positions);

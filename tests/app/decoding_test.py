@@ -115,7 +115,7 @@ class Decoding(ProgramTest):
         self.assertEqual(done.stdout, "")
         self.assertEqual((self.path / "file.de").read_text(), out)
         self.assertFalse((self.path / "file.de.partial").exists())
-        self.one_line("translate", "one", "--input", "missing.en", code=3, names=["missing.en", "cannot be read"])
+        self.one_line("translate", "one", "--input", "missing.en", code=3, names=["cannot read 'missing.en': No such file"])
         self.one_line("translate", "one", "--input", "missing.en", "--output", "none.de", code=3, names=["missing.en"])
         self.assertFalse((self.path / "none.de.partial").exists())
         self.one_line("translate", "one", "--output", "no/such/folder", code=3, names=["no/such/folder.partial"])

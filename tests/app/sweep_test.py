@@ -5,6 +5,7 @@
 
 Standard library alone. Every case works in a temporary directory.
 """
+import contextlib
 import csv
 import io
 import json
@@ -196,11 +197,14 @@ class Sweeps(ProgramTest):
         broken = json.loads(json.dumps(SWEEP))
         self.write("corpus/uneven.en", "one\ntwo\n")
         self.write("corpus/uneven.de", "eins\n")
-        broken["rows"] = [{"name": "base"}, {"name": "bad", "set": {"data": {"valid": "corpus/uneven"}}}, {"name": "last"}]
+        broken["rows"] = [{"name": "base"}, {"name": "bad", "set": {"data": {"valid": "corpus/uneven"}}},
+                          {"name": "unstarted"}, {"name": "last"}]
         self.write("broken.json", broken)
+        (self.path / "broken/unstarted/seed-3.log").mkdir(parents=True)
         done = self.attn("sweep", "broken.json", "--run", "broken", "--jobs", "2", code=3)
         self.assertIn("bad/seed-3: FAILED", done.stderr)
         self.assertIn("uneven", done.stderr)
+        self.assertIn("unstarted/seed-3: FAILED  not started: cannot write 'broken/unstarted/seed-3.log': Is a dir", done.stderr)
         finished = {row[0]: row[2] for row in self.scores("broken")}
         self.assertEqual((finished["base"], finished["last"]), ("1", "1"))
         self.assertIn("| bad", done.stdout)
@@ -268,8 +272,22 @@ class Sweeps(ProgramTest):
         first.send_signal(signal.SIGTERM)
         first.communicate(timeout=60)
 
+    def test_an_interrupted_dry_run_leaves_no_scratch_files(self):
+        scratch = self.path / "scratch"
+        scratch.mkdir()
+        process = self.start("sweep", "sweep.json", "--dry-run", "--seconds", "60", "--budget", "0",
+                             env={**os.environ, "TMPDIR": str(scratch)})
+        while not list(scratch.glob("attn-dry-run-*/cache/*")):
+            self.assertIsNone(process.poll())
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        out, _ = process.communicate(timeout=60)
+        self.assertEqual((process.returncode, out, list(scratch.iterdir())), (130, "", []))
+
     def test_a_dry_run_prints_costs_and_leaves_nothing(self):
-        out = self.attn("sweep", "sweep.json", "--run", "dry", "--dry-run", "--seconds", "0.1", "--jobs", "2").stdout
+        # SIGCHLD is ignored: a supervisor may leave it so.
+        out = self.attn("sweep", "sweep.json", "--run", "dry", "--dry-run", "--seconds", "0.1", "--jobs", "2",
+                        preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN)).stdout
         self.assertIn("model.position=\"none\"", out)
         self.assertIn("3 runs", out)
         self.assertNotIn("?", out)
@@ -414,13 +432,25 @@ class Sweeps(ProgramTest):
         self.corpus("damaged")
         self.attn("sweep", "damaged-sweep.json", "--run", "damaged-run")
         for name, names in (("E/seed-3/config.json", ["delete", "damaged-run/E/seed-3 to retrain"]),
-                            ("E/seed-3/run.json", ["corrupt", "delete it"]), ("sweep.json", ["corrupt", "run attn sweep again"])):
-            path = self.path / "damaged-run" / name
-            whole = path.read_text()
-            path.write_text(whole[:len(whole) // 2])
-            self.one_line("report", "damaged-run", code=3, names=[f"damaged-run/{name}", *names])
-            path.write_text(whole)
-        self.attn("report", "damaged-run")
+                            ("E/seed-3/run.json", ["corrupt", "delete it"])):
+            with self.half_of(f"damaged-run/{name}"):
+                report = self.attn("report", "damaged-run").stdout
+                note = next(line for line in report.splitlines() if f"damaged-run/{name}" in line)
+                for part in (*names, "omitted"):
+                    self.assertIn(part, note)
+                self.assertIn("seed 3 has a damaged file", report)
+                self.assertEqual([row[2] for row in self.scores("damaged-run")], ["1", "0"])
+        with self.half_of("damaged-run/sweep.json"):
+            self.one_line("report", "damaged-run", code=3, names=["damaged-run/sweep.json", "corrupt", "run attn sweep again"])
+        self.assertEqual([row[2] for row in self.scores("damaged-run")], ["1", "1"])
+
+    @contextlib.contextmanager
+    def half_of(self, name):
+        path = self.path / name
+        whole = path.read_text()
+        path.write_text(whole[:len(whole) // 2])
+        yield
+        path.write_text(whole)
 
     def test_a_row_is_compared_with_its_baseline_and_in_older_sweeps_with_the_first_row(self):
         self.whole()
@@ -769,7 +799,10 @@ class Sweeps(ProgramTest):
         changed["rows"][1]["set"]["model"]["position"] = "learned"
         changed["rows"].insert(1, {"name": "new", "set": {"model": {"heads": 1}}})
         self.write("queued.json", changed)
-        self.attn("sweep", "queued.json", "--run", "queued", "--slurm", "--no-submit")
+        self.attn("--device", "cpu", "sweep", "queued.json", "--run", "queued", "--slurm", "--no-submit", threads=3)
+        rewritten = (self.path / "queued/slurm.sh").read_text()
+        self.assertIn("\narguments=(--device cpu sweep ", rewritten)
+        self.assertIn("\nthreads=3\n", rewritten)
         for index in (0, 1):
             ended = task(index)
             out, _ = ended.communicate(timeout=120)

@@ -204,6 +204,9 @@ TEST_CASE("invalid pairs are dropped and reported, and line numbers stay correct
   CHECK(corpus.line(3) == 4);
   CHECK(corpus.line(4) == 6);
   CHECK(corpus.line(296) == 300);
+  const std::vector<int64_t> pairs{4, 3};
+  const std::string file = texts.request.source.string();
+  CHECK(corpus.places(pairs) == std::vector{file + ":4", file + ":6"});
   const CorpusReport& report = corpus.report();
   CHECK(report[PairProblem::empty].first == std::vector<Dropped::Place>{{5, Side::source}});
   CHECK(report[PairProblem::invalid_utf8].first == std::vector<Dropped::Place>{{11, Side::target}});

@@ -268,7 +268,16 @@ TEST_CASE("Adam's update is LibTorch's bit for bit, by any number of threads") {
   CHECK(torch::equal(adam.second_moment, second[0]));
 }
 
-TEST_CASE("a non-finite loss stops before the update and names the lines") {
+TEST_CASE("a non-finite loss stops before the update and names the training pairs") {
+  const auto second_batch = [] {
+    Setup same;
+    same.stream.next();
+    const std::vector<int64_t> ids = same.stream.next().ids;
+    const auto places = same.pairs.places(std::span(ids).first(std::min<size_t>(ids.size(), 3)));
+    std::string text;
+    for (const std::string& place : places) text += (text.empty() ? "" : ", ") + place;
+    return text;
+  };
   Setup setup;
   setup.trainer.step();
   {
@@ -278,7 +287,9 @@ TEST_CASE("a non-finite loss stops before the update and names the lines") {
   const torch::Tensor before = setup.weights();
   const torch::Tensor moments = testing::adam_of(setup.trainer).first_moment.clone();
   CHECK_THROWS_WITH(setup.trainer.step(),
-                    testing::contains("step 2") && testing::contains("weights were not updated"));
+                    testing::contains("step 2") &&
+                        testing::contains("training pairs of " + second_batch()) &&
+                        testing::contains("weights were not updated"));
   CHECK(torch::equal(before.nan_to_num(), setup.weights().nan_to_num()));
   CHECK(torch::equal(moments, testing::adam_of(setup.trainer).first_moment));
   CHECK(setup.trainer.state.step == 1);

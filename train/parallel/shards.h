@@ -40,8 +40,6 @@ class Shards {
   FlatRange of(int64_t rank) const {
     return {std::min(rank * each_, floats_), std::min((rank + 1) * each_, floats_)};
   }
-  /// Number of norm blocks of a shard.
-  int64_t blocks(int64_t rank) const { return (of(rank).size() + kNormBlock - 1) / kNormBlock; }
   int64_t floats() const { return floats_; }
 
  private:

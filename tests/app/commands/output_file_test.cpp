@@ -15,18 +15,34 @@ using namespace attn::testing;
 TEST_CASE("an output that cannot be written names the system's error, also in large pieces") {
   const TemporaryDirectory folder;
   const auto size = static_cast<size_t>(GENERATE(10'000, 1'000'000));
-  const std::string reason = "cannot be written: File too large";
+  const std::string reason = "': File too large";
   const FileSizeLimit full(4096);
   SECTION("at once") {
     OutputFile output(folder / "out");
-    CHECK_THROWS_WITH(output.write_all(std::string(size, 'a')), contains(reason));
+    CHECK_THROWS_WITH(output.write_all(std::string(size, 'a')),
+                      contains("cannot write '" + (folder / "out.partial").string() + reason));
   }
   SECTION("line by line, long before the end") {
     OutputFile output(folder / "out");
     for (size_t i = 0; i < size / 10; ++i) output.stream() << "123456789\n";
     errno = 0;
-    CHECK_THROWS_WITH(output.flush(), contains("out.partial: " + reason));
+    CHECK_THROWS_WITH(output.flush(), contains("out.partial" + reason));
   }
+}
+
+TEST_CASE("a second command cannot write the same output") {
+  const TemporaryDirectory folder;
+  const auto written = [&] { return read_file(folder / "out"); };
+  {
+    OutputFile first(folder / "out");
+    first.stream() << "first\n";
+    CHECK_THROWS_WITH(OutputFile(folder / "out"), contains("another command is writing it"));
+    first.commit();
+    CHECK(written() == "first\n");
+    OutputFile second(folder / "out");  // the former one is complete
+    second.write_all("second\n");
+  }
+  CHECK(written() == "second\n");
 }
 
 TEST_CASE("an output has its name when it is complete") {

@@ -191,6 +191,15 @@ TEST_CASE("an option that the schedule, the tokenizer or the task does not have 
                     contains("data.source: task parsing") && contains("task translation has"));
   CHECK_THROWS_WITH(resolve(R"({"search": {"known_tags": 2}})"),
                     contains("search.known_tags: 2: requires data.task=parsing"));
+  const char* parsing = R"({"data": {"task": "parsing", "shared_vocabulary": false},
+                            "model": {"embedding_sharing": "decoder"},
+                            "search": {"known_tags": 2}})";
+  CHECK_THROWS_WITH(resolve(parsing, {"search.known_tags=0", "data.silver_ratio=2"}),
+                    contains("data.silver_ratio: 2: requires data.silver"));
+  CHECK_THROWS_WITH(resolve(parsing, {"search.constrained=false"}),
+                    contains("search.known_tags: 2: requires constrained=true"));
+  CHECK_THROWS_WITH(resolve(parsing, {"data.tree_form=xx"}),
+                    contains("search.known_tags: 2: requires a data.tree_form with tags"));
   CHECK_THROWS_WITH(resolve(R"({"search": {"constrained": false}})"),
                     contains("search.constrained: false: requires data.task=parsing"));
   CHECK_NOTHROW(resolve(R"({"train": {"learning_rate": 0.001}, "data": {"min_frequency": 1}})"));
@@ -228,6 +237,22 @@ TEST_CASE("configs of earlier versions with options of all alternatives are read
   CHECK(read_resolved(write_experiment(read), "again") == read);
   CHECK_THROWS_WITH(read_resolved(old, "old", {"train.learning_rate=0.1"}),
                     contains("schedule paper has no such option"));
+}
+
+TEST_CASE("configs of earlier versions with parsing options without effect are read") {
+  const auto read = [](const std::string& data, const std::string& search) {
+    return read_resolved(
+        parse_json(R"({"data": {"task": "parsing", "shared_vocabulary": false)" + data +
+                       R"(}, "model": {"embedding_sharing": "decoder"}, "search": {)" + search +
+                       R"("known_tags": 3}, "eval": []})",
+                   "old"),
+        "old");
+  };
+  CHECK(read("", R"("constrained": true, )").search.known_tags == 3);
+  CHECK(read("", R"("constrained": false, )").search.known_tags == 0);
+  CHECK(read(R"(, "tree_form": "xx")", "").search.known_tags == 0);
+  CHECK(read(R"(, "silver": [], "silver_ratio": 2)", "").data.silver_ratio == 0);
+  CHECK(read(R"(, "silver": ["a"], "silver_ratio": 2)", "").data.silver_ratio == 2);
 }
 
 TEST_CASE("runtime options are read under present and former names") {

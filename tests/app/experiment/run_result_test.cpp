@@ -79,6 +79,17 @@ TEST_CASE("an evaluator's result at a step has the finite values of its record")
   CHECK(results.at("test") == expected);
 }
 
+TEST_CASE("the last record of an evaluator at a step replaces earlier ones") {
+  const testing::TemporaryDirectory run;
+  write(run / "metrics.jsonl",
+        R"({"kind": "eval", "name": "test", "step": 10, "bleu": 20, "ppl": 7, "signature": "a"})"
+        "\n"
+        R"({"kind": "average", "name": "test", "step": 10, "chrf": 50, "ppl": "Infinity"})"
+        "\n");
+  const EvaluatorResult expected{.values = {{"chrf", 50.0}}};
+  CHECK(results_at(run.path(), 10).at("test") == expected);
+}
+
 TEST_CASE("a step that training cannot reach is none") {
   const auto step = [](const char* record) { return step_of(parse_json(record, "t")); };
   CHECK(step(R"({"step": 4})") == 4);

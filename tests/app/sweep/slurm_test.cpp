@@ -17,11 +17,11 @@ TEST_CASE("the batch script requests the file's resources, quoted for the shell"
       R"({"base": "base.json", "rows": [{"name": "a"}, {"name": "b"}],
           "slurm": {"partition": "gpu", "time": "02:00:00", "gpus": 1, "at_once": 4, "notice": 30,
                     "options": ["--qos=long"], "setup": ["module load cuda"]}})");
-  const std::string script = slurm_script(plan, shell_quoted("it's"));
+  const std::string script = slurm_script(plan, {.arguments = shell_quoted("it's"), .threads = 3});
   for (const char* part :
        {"#SBATCH --array=0-1%4", "#SBATCH --partition=gpu", "#SBATCH --time=02:00:00",
         "#SBATCH --gpus-per-node=1", "#SBATCH --signal=B:USR1@30", "#SBATCH --requeue",
-        "#SBATCH --qos=long", "module load cuda", "arguments=('it'\\''s')"}) {
+        "#SBATCH --qos=long", "module load cuda", "arguments=('it'\\''s')\nthreads=3\n"}) {
     CHECK_THAT(script, contains(part));
   }
   CHECK(script.find("--mem") == std::string::npos);
@@ -67,7 +67,7 @@ TEST_CASE("several tasks are started by srun, or by mpirun where srun has no PMI
   SweepPlan plan = sweeps.plan(
       R"({"base": "base.json", "rows": [{"name": "a"}],
           "slurm": {"tasks": 4, "nodes": 2, "gpus_per_task": 1}})");
-  const std::string script = slurm_script(plan, "");
+  const std::string script = slurm_script(plan, {});
   for (const char* part :
        {"#SBATCH --ntasks=4\n", "#SBATCH --nodes=2\n", "#SBATCH --gpus-per-task=1\n", "\ntasks=4\n",
         "srun --mpi=pmix", "mpirun -np $tasks"}) {
@@ -84,15 +84,15 @@ TEST_CASE("values with spaces are quoted for sbatch, control characters are an e
       R"({"base": "base.json", "rows": [{"name": "a"}], "slurm": {"partition": "two words"}})";
   SweepPlan plan = sweeps.plan(text, {.directory = "my 100% \"new\" runs"});
   plan.source = "the sweep.json";
-  const std::string script = slurm_script(plan, "");
+  const std::string script = slurm_script(plan, {});
   CHECK_THAT(script, contains("#SBATCH --job-name=\"attn-the sweep\"\n"));
   CHECK_THAT(script, contains("#SBATCH --partition=\"two words\"\n"));
   CHECK_THAT(script, contains("#SBATCH --output=\"/"));
   CHECK_THAT(script, contains("/my 100%% \\\"new\\\" runs/slurm-%A_%a.out\"\n"));
   CHECK_THAT(script, contains("#SBATCH --ntasks=1\n"));
   plan.source = "two\nlines.json";
-  CHECK_THROWS_WITH(slurm_script(plan, ""), contains("--job-name"));
+  CHECK_THROWS_WITH(slurm_script(plan, {}), contains("--job-name"));
   plan.source = "s.json";
   plan.directory = "back\\slash";
-  CHECK_THROWS_WITH(slurm_script(plan, ""), contains("--output"));
+  CHECK_THROWS_WITH(slurm_script(plan, {}), contains("--output"));
 }
