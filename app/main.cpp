@@ -2,9 +2,11 @@
 // and an exit code.
 
 #include <c10/util/Logging.h>
+#include <fcntl.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <exception>
 #include <iostream>
@@ -53,6 +55,13 @@ std::string command_line(int argc, char** argv) {
   std::string line = "attn";
   for (int i = 1; i < argc; ++i) line.append(" ").append(attn::shell_word(argv[i]));
   return line;
+}
+
+// A file that is opened while one of these is closed would get its number, and the messages.
+void open_standard_files() {
+  for (int number = 0; number <= 2; ++number) {
+    if (::fcntl(number, F_GETFD) < 0 && errno == EBADF && ::open("/dev/null", O_RDWR) < 0) return;
+  }
 }
 
 int run(int argc, char** argv) {
@@ -124,6 +133,7 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  open_standard_files();
   attn::keep_freed_memory();
   // LibTorch 2.13's CPU build has this set, so that a failed allocation would abort.
   FLAGS_caffe2_use_fatal_for_enforce = false;

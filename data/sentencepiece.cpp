@@ -93,8 +93,10 @@ class Lines : public sp::SentenceIterator {
 /// Words with their counts, for BPE. BPE merges only within words, so that counts are equivalent to
 /// the full text and need far less memory: a few hundred bytes per distinct word.
 std::vector<std::string> counted_words(std::span<const std::filesystem::path> texts) {
+  constexpr size_t kLongestWord = 1 << 14;  // in bytes; the library fails at some 40,000 characters
   std::vector<std::string> lines;
   for (auto& [word, count] : count_words(texts, 1'500'000)) {
+    if (word.size() > kLongestWord) continue;
     lines.push_back(std::move(word) + "\t" + std::to_string(count));
   }
   return lines;

@@ -173,8 +173,9 @@ SourceFeatures::Names parse_feature_names(std::string_view text, const std::stri
   int64_t number = 0;
   while (!text.empty()) {
     const size_t end = std::min(text.find('\n'), text.size());
-    const std::string_view line = text.substr(0, end);
+    std::string_view line = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
+    if (line.ends_with('\r')) line.remove_suffix(1);
     const std::string place = name + ":" + std::to_string(++number);
     const size_t tab = line.find('\t');
     const std::string_view kind = line.substr(0, tab);

@@ -19,6 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kMaxChain = 16;
+constexpr int64_t kMaxFiles = 256;  // with those of bases and of their bases
 
 // Prefixes the errors of a section's validate() with the section's path.
 template <class Check>
@@ -49,11 +50,12 @@ Json read_json(const fs::path& file) {
 
 // Merges the files of "base" into `config`, in order, then `json`.
 void apply_with_base(Json& config, Json json, const std::string& name, const fs::path& folder,
-                     int depth) {
+                     int depth, int64_t& files_read) {
   if (!json.is_object()) throw ConfigError(name + ": the config must be an object");
   if (depth > 0 && is_sweep_file(json)) {
     throw ConfigError(name + ": a sweep, not a config; \"base\" and \"patch\" name configs");
   }
+  if (++files_read > kMaxFiles) throw ConfigError(name + ": base: more than 256 configs");
   if (const auto base = json.find("base"); base != json.end()) {
     const Json files = base->is_array() ? *base : Json::array({*base});
     if (depth >= kMaxChain)
@@ -66,7 +68,8 @@ void apply_with_base(Json& config, Json json, const std::string& name, const fs:
       if (!fs::exists(path)) {
         throw ConfigError(name + ": base: '" + path.string() + "': no such file");
       }
-      apply_with_base(config, read_json(path), path.string(), path.parent_path(), depth + 1);
+      apply_with_base(config, read_json(path), path.string(), path.parent_path(), depth + 1,
+                      files_read);
     }
     json.erase("base");
   }
@@ -150,10 +153,23 @@ std::string place_of(const std::string& message, const std::string& name,
   return assigned ? "--set " : name + ": ";
 }
 
+// The system's functions end a path at NUL.
+void require_no_nul(const Json& json, const std::string& path) {
+  if (json.is_string() && json.get_ref<const std::string&>().find('\0') != std::string::npos) {
+    throw ConfigError(path + ": contains the character NUL (\\u0000); remove it");
+  }
+  if (!json.is_structured()) return;
+  for (const auto& [key, value] : json.items()) {
+    const std::string part = json.is_array() ? "[" + key + "]" : (path.empty() ? "" : ".") + key;
+    require_no_nul(value, path + part);
+  }
+}
+
 Experiment read_merged(Json merged, const std::string& name,
                        const std::vector<std::string>& assignments) {
   Experiment experiment;
   try {
+    require_no_nul(merged, "");
     resolve_head_widths(merged);
     std::map<size_t, StepPath> decoders;
     if (merged.contains("search") && !merged["search"].is_null()) {
@@ -289,7 +305,8 @@ std::string assigned_section(const std::string& assignment) {
 Experiment resolve_patches(const std::vector<Json>& patches, const std::string& name,
                            const fs::path& folder, const std::vector<std::string>& assignments) {
   Json merged = Json::object();
-  for (const Json& patch : patches) apply_with_base(merged, patch, name, folder, 0);
+  int64_t files_read = 0;
+  for (const Json& patch : patches) apply_with_base(merged, patch, name, folder, 0, files_read);
   apply_assignments(merged, assignments);
   return read_merged(std::move(merged), name, assignments);
 }

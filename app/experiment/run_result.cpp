@@ -17,6 +17,7 @@ constexpr int64_t kLargestMetrics = int64_t{1} << 31;
 // it.
 template <class Use>
 auto use_written(const fs::path& path, int64_t limit, Use use) {
+  require_regular_file(path);  // reading a pipe would wait
   try {
     return use(parse_json(read_file(path, limit), path.filename().string()));
   } catch (const ConfigError& error) {
@@ -86,7 +87,7 @@ std::optional<Json> read_run_file(const RunDirectory& run) {
 }
 
 std::optional<int64_t> recorded_threads(const RunDirectory& run) {
-  return recorded_count(run, "threads", 1 << 16);
+  return recorded_count(run, "threads", 4096);  // the limit of --threads
 }
 
 int64_t recorded_processes(const RunDirectory& run) {
@@ -112,6 +113,7 @@ int64_t step_of(const Json& record) {
 std::vector<Json> read_metrics(const RunDirectory& run) {
   std::vector<Json> records;
   if (!fs::exists(run.metrics())) return records;
+  require_regular_file(run.metrics());
   for (const std::string& line : read_lines(run.metrics(), kLargestMetrics)) {
     Json record = Json::parse(line, nullptr, false);
     if (is_record(record)) records.push_back(std::move(record));

@@ -11,6 +11,8 @@
 namespace attn {
 namespace {
 
+constexpr int64_t kMaxDots = 16;  // in the path of an option
+
 // {"a": {"b": value}} for "a.b".
 Json nested(const std::string& path, const Json& value) {
   const size_t dot = path.rfind('.');
@@ -53,6 +55,10 @@ std::vector<ExpandedRow> expand(const SweepRow& row) {
   std::vector<ExpandedRow> rows = {{.row = row, .patches = {row.set}}};
   std::vector<int64_t> tags;  // depths of those set so far: the outer ones come first
   for (const auto& [path, values] : row.grid.items()) {
+    if (std::count(path.begin(), path.end(), '.') > kMaxDots) {
+      throw ConfigError("row " + row.name + ": grid: " + path.substr(0, 60) +
+                        "…: no option is nested so deep");
+    }
     auto place = static_cast<int64_t>(rows.front().patches.size());
     if (is_tag(path)) {
       if (sets(row.set, path)) {

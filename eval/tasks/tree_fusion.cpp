@@ -48,6 +48,8 @@ class Fusion {
       if (now <= f1) break;
       f1 = now;
     }
+    // Brackets of many trees over the same words add up.
+    if (depth(0, count()) >= kMaxTreeDepth) return likeliest();
     std::vector<Tree> top;
     build(0, count(), top);
     // Several constituents, or a leaf: an unlabelled outer bracket makes them one tree.
@@ -164,6 +166,18 @@ class Fusion {
     }
     const double all = static_cast<double>(taken) + total_;
     return all > 0 ? 2 * matched / all : 1.0;
+  }
+
+  // Levels of the taken brackets within the span.
+  int64_t depth(int64_t begin, int64_t end) const {
+    int64_t inner = 0;
+    if (end - begin > 1) {
+      const int64_t middle = split_[cell(begin, end)];
+      inner = std::max(depth(begin, middle), depth(middle, end));
+    }
+    const auto& brackets = by_span_[cell(begin, end)];
+    return inner +
+           std::ranges::count_if(brackets, [this](const Bracket* one) { return is_taken(*one); });
   }
 
   // Appends the constituents, or the leaf, of the span to the children of its parent.

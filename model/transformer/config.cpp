@@ -63,9 +63,8 @@ void TransformerConfig::validate() const {
           "requires self-attention in encoder_mixer or decoder_mixer");
   require(kv_heads >= 0 && kv_heads <= heads && heads % key_heads() == 0, "kv_heads", kv_heads,
           "must divide model.heads, or be 0 (as many as heads)");
-  require(qk_norm_length >= 3 && qk_norm_length <= kMaxWidth, "qk_norm_length", qk_norm_length,
-          "must be at least 3");
-  require(mup_base >= 0 && mup_base <= kMaxWidth, "mup_base", mup_base, "must be 0 or more");
+  require_between("qk_norm_length", qk_norm_length, 3, kMaxWidth);
+  require_between("mup_base", mup_base, 0, kMaxWidth);
   require(norm != Norm::deep || norm_kind != NormKind::scale, "norm_kind", enum_name(norm_kind),
           "has no DeepNorm (model.norm=deep): use layer or rms");
   require(norm != Norm::deep || initialization == Initialization::xavier, "initialization",

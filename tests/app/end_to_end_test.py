@@ -698,6 +698,13 @@ class EndToEnd(ProgramTest):
                 self.assertEqual(done.returncode, 3, done.stderr)
                 self.assertIn("cannot write to standard output", done.stderr)
 
+    def test_messages_do_not_go_to_a_file_if_stderr_is_closed(self):
+        self.whole_run()
+        expected = self.attn("translate", "whole", "--input", "corpus/test.en").stdout
+        command = '"$0" --threads 1 translate whole --input corpus/test.en --output unheard.de 2>&- </dev/null'
+        subprocess.run(["sh", "-c", command, self.program], cwd=self.path, check=True, timeout=60)
+        self.assertEqual((self.path / "unheard.de").read_text(), expected)
+
     def test_output_follows_links_and_leaves_pipes_and_devices_in_place(self):
         self.whole_run()
         text = "".join((self.path / "corpus/test.en").read_text().splitlines(keepends=True)[:2])

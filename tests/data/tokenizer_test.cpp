@@ -180,6 +180,12 @@ TEST_CASE("long lines are part of a unigram vocabulary") {
   CHECK(make_tokenizers(text.config).source->size() > 30);
 }
 
+TEST_CASE("a word of 100,000 characters is left out of a BPE vocabulary") {
+  TokenizerText text(TokenizerKind::bpe);
+  std::ofstream(text.config.train + ".xx", std::ios::app) << std::string(100'000, 'q') << "\n";
+  CHECK(make_tokenizers(text.config).source->size() > 30);
+}
+
 TEST_CASE("special tokens written in the text stay ordinary text") {
   for (const auto kind : all_kinds) {
     TokenizerText text(kind);

@@ -239,6 +239,11 @@ TEST_CASE("configs of earlier versions with options of all alternatives are read
                     contains("schedule paper has no such option"));
 }
 
+TEST_CASE("a path may not contain NUL") {
+  CHECK_THROWS_WITH(resolve(R"({"data": {"cache": "a\u0000b"}})"),
+                    contains("data.cache: contains the character NUL"));
+}
+
 TEST_CASE("configs of earlier versions with parsing options without effect are read") {
   const auto read = [](const std::string& data, const std::string& search) {
     return read_resolved(

@@ -150,6 +150,24 @@ TEST_CASE("a very long sentence has its likeliest tree, with its expected F1") {
   CHECK(fused.expected_f1 == Approx(2 * 0.75 / (1 + 1)));
 }
 
+TEST_CASE("a fused tree that would be too deep is the likeliest of the trees") {
+  std::vector<Tree> trees;
+  for (const std::string label : {"A", "B", "C"}) {
+    std::string text = "(X w)";
+    for (int i = 0; i < 900; ++i) {
+      text.insert(0, "(" + label + std::to_string(i) + " ");
+      text += ")";
+    }
+    trees.push_back(tree_of(text.c_str()));
+  }
+  const std::vector<double> probabilities = {0.3, 0.4, 0.3};
+  const FusedTree fused = fuse_trees(trees, probabilities);
+  CHECK(fused.tree.label == "B899");
+  CHECK(fused.expected_f1 == Approx(0.4));
+  const std::vector<double> two = {0.5, 0.5};
+  CHECK(fuse_trees(std::span(trees).first(2), two).expected_f1 == Approx(2.0 / 3));
+}
+
 TEST_CASE("brackets of several trees are combined") {
   // Each tree is wrong once; the majority of every bracket is right.
   const std::vector<Tree> trees = {tree_of("(S (NP (D a) (N b)) (VP (V c) (NP (D d) (N e))))"),
