@@ -91,8 +91,8 @@ void OutputFile::lock() {
       throw DataError("cannot write '" + partial().string() + "': another command is writing it");
     }
     // The former holder may have renamed the file between the two calls.
-    struct stat own {
-    }, named{};
+    struct stat own = {};
+    struct stat named = {};
     const bool same = ::fstat(locked_, &own) == 0 && ::stat(partial().c_str(), &named) == 0 &&
                       own.st_dev == named.st_dev && own.st_ino == named.st_ino;
     if (same) return;

@@ -216,7 +216,9 @@ void remove_ineffective(Json& config) {
   };
   const bool parsing = of_data("task") == Json(enum_name(Task::parsing));
   const bool no_tags = of_data("tree_form") == Json(enum_name(TreeForm::xx));
-  if (of_data("silver").empty() && config.contains("data")) config["data"].erase("silver_ratio");
+  if (const auto data = config.find("data"); data != config.end() && data->is_object()) {
+    if (of_data("silver").empty()) data->erase("silver_ratio");
+  }
   const auto clean = [&](Json& search) {
     if (!search.is_object()) return;
     const bool unconstrained = search.contains("constrained") && search["constrained"] == false;

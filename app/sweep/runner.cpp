@@ -141,10 +141,11 @@ class Sweep {
 
   void start_free() {
     for (Slot& slot : slots_) {
-      if (slot.process > 0 || waiting_.empty()) continue;
-      slot.run = waiting_.back();
-      waiting_.pop_back();
-      start(slot);
+      while (slot.process == 0 && !waiting_.empty()) {
+        slot.run = waiting_.back();
+        waiting_.pop_back();
+        start(slot);
+      }
     }
   }
 

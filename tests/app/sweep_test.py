@@ -201,7 +201,7 @@ class Sweeps(ProgramTest):
                           {"name": "unstarted"}, {"name": "last"}]
         self.write("broken.json", broken)
         (self.path / "broken/unstarted/seed-3.log").mkdir(parents=True)
-        done = self.attn("sweep", "broken.json", "--run", "broken", "--jobs", "2", code=3)
+        done = self.attn("sweep", "broken.json", "--run", "broken", "--jobs", "1", code=3)
         self.assertIn("bad/seed-3: FAILED", done.stderr)
         self.assertIn("uneven", done.stderr)
         self.assertIn("unstarted/seed-3: FAILED  not started: cannot write 'broken/unstarted/seed-3.log': Is a dir", done.stderr)
