@@ -39,6 +39,7 @@
 #include "app/machine/device.h"
 #include "app/machine/exit_report.h"
 #include "app/machine/shell.h"
+#include "app/machine/threads.h"
 #include "app/machine/version.h"
 #include "base/allocator.h"
 #include "base/error.h"
@@ -76,7 +77,7 @@ int run(int argc, char** argv) {
   app.fallthrough();  // --threads and --device may also follow the command
   int threads = 0;
   app.add_option("--threads", threads, "number of CPU threads (default: all cores)")
-      ->check(CLI::Range(1, 4096));
+      ->check(CLI::Range(1, kMaxThreads));
   app.add_option("--device", context.device_name, "auto (cuda if available), cpu or cuda")
       ->capture_default_str();
   app.parse_complete_callback([&] {

@@ -79,13 +79,6 @@ void write_all(int number, std::string_view content, const fs::path& path) {
   }
 }
 
-/// EINVAL: the file system (or device) does not support syncing: not an error.
-void sync_path(const fs::path& path) {
-  const Descriptor file(open_retrying(path, O_RDONLY));
-  if (!file.open()) throw_file_error("open", path, errno);
-  if (::fsync(file.get()) != 0 && errno != EINVAL) throw_file_error("write", path, errno);
-}
-
 fs::path parent_of(const fs::path& path) {
   const fs::path parent = path.parent_path();
   return parent.empty() ? fs::path(".") : parent;
@@ -176,10 +169,10 @@ void write_synced(const fs::path& path, std::string_view content, const fs::path
 void sync_tree(const fs::path& directory) {
   for (const auto& entry : fs::recursive_directory_iterator(directory)) {
     if (entry.is_regular_file() || (entry.is_directory() && !entry.is_symlink())) {
-      sync_path(entry.path());
+      sync_file(entry.path(), entry.path());
     }
   }
-  sync_path(directory);
+  sync_file(directory, directory);
 }
 
 }  // namespace
@@ -197,6 +190,13 @@ fs::path make_temporary_file(const fs::path& path) {
     if (file.open()) return temporary;
     if (errno != EEXIST) throw_file_error("write", path, errno);
   }
+}
+
+void sync_file(const fs::path& path, const fs::path& shown) {
+  const Descriptor file(open_retrying(path, O_RDONLY));
+  if (!file.open()) throw_file_error("write", shown, errno);
+  // EINVAL: the file system (or device) does not support syncing.
+  if (::fsync(file.get()) != 0 && errno != EINVAL) throw_file_error("write", shown, errno);
 }
 
 void commit_file(const fs::path& temporary, const fs::path& path) {

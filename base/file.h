@@ -33,6 +33,10 @@ std::string temporary_suffix();
 /// Creates an empty file next to `path`, with a temporary_suffix. Throws DataError.
 std::filesystem::path make_temporary_file(const std::filesystem::path& path);
 
+/// Syncs the content of a file, unless its file system does not support that. Throws DataError that
+/// names `shown`.
+void sync_file(const std::filesystem::path& path, const std::filesystem::path& shown);
+
 /// Renames a temporary file, whose content is synced, to its final name, which then lasts, too.
 /// Throws DataError.
 void commit_file(const std::filesystem::path& temporary, const std::filesystem::path& path);

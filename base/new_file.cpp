@@ -1,8 +1,5 @@
 #include "base/new_file.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <cerrno>
 #include <utility>
 
@@ -34,12 +31,7 @@ void NewFile::commit() {
   check();
   stream_.close();
   check();
-  const int file = ::open(temporary_.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) throw_file_error("write", path_, errno);
-  const int error = ::fsync(file) == 0 ? 0 : errno;
-  ::close(file);
-  if (error != 0 && error != EINVAL)
-    throw_file_error("write", path_, error);  // EINVAL: nothing to sync here
+  sync_file(temporary_, path_);
   commit_file(temporary_, path_);
 }
 

@@ -118,8 +118,7 @@ void OutputFile::commit() {
   if (is_stdout()) return;
   if (buffer_.close() == nullptr) throw_file_error("write", partial(), buffer_.error());
   if (special_) return;
-  // A rename alone does not survive a power failure. EINVAL: the file system does not support it.
-  if (::fsync(locked_) != 0 && errno != EINVAL) throw_file_error("write", partial(), errno);
+  sync_file(partial(), partial());  // else a power failure could leave an empty file of this name
   std::error_code error;
   std::filesystem::rename(partial(), path_, error);
   if (error) throw_file_error("rename '" + partial().string() + "' to", path_, error);

@@ -1,6 +1,7 @@
 #include "app/experiment/run_result.h"
 
 #include "app/experiment/experiment.h"
+#include "app/machine/threads.h"
 #include "base/error.h"
 #include "base/file.h"
 
@@ -87,7 +88,7 @@ std::optional<Json> read_run_file(const RunDirectory& run) {
 }
 
 std::optional<int64_t> recorded_threads(const RunDirectory& run) {
-  return recorded_count(run, "threads", 4096);  // the limit of --threads
+  return recorded_count(run, "threads", kMaxThreads);
 }
 
 int64_t recorded_processes(const RunDirectory& run) {

@@ -70,7 +70,12 @@ void LiveTable::set(size_t run, State state, const std::string& why) {
 }
 
 std::string LiveTable::results(size_t run) const {
-  const auto result = read_result(plan_.runs[run].directory);
+  std::optional<RunResult> result;
+  try {
+    result = read_result(plan_.runs[run].directory);
+  } catch (const DataError& error) {  // damaged since the run finished; the table is still drawn
+    return error.what();
+  }
   if (!result) return "";
   std::string text;
   for (const MetricFacts& facts : kMetrics) {
@@ -80,20 +85,11 @@ std::string LiveTable::results(size_t run) const {
   return text;
 }
 
-// The table is still drawn if the result of a finished run has been damaged since.
-std::string LiveTable::shown_results(size_t run) const {
-  try {
-    return results(run);
-  } catch (const DataError& error) {
-    return error.what();
-  }
-}
-
 std::string LiveTable::line(size_t run) const {
   const PlannedRun& planned = plan_.runs[run];
   const std::string name = run_name(plan_, planned);
   std::string text = format("%-28s %-9s", name.c_str(), name_of(states_[run]));
-  if (states_[run] == State::finished) return text + "  " + shown_results(run);
+  if (states_[run] == State::finished) return text + "  " + results(run);
   if (states_[run] == State::waiting) return text;
   if (states_[run] == State::failed) return text + "  " + why_[run];
   const RunProgress progress = read_progress(planned, plan_.metrics);

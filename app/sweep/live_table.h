@@ -28,8 +28,7 @@ class LiveTable {
   void draw();
   /// Prints a line above the table, on stderr.
   void log(const std::string& line);
-  /// The results of a finished run: "ppl 6.07  bleu 37.68". Throws DataError if its result.json is
-  /// damaged.
+  /// The results of a finished run: "ppl 6.07  bleu 37.68", or what is wrong with its result.json.
   std::string results(size_t run) const;
   /// Draws the table one last time, if it has been drawn, and leaves it on the screen; the
   /// destructor erases it.
@@ -37,7 +36,6 @@ class LiveTable {
 
  private:
   using Clock = std::chrono::steady_clock;
-  std::string shown_results(size_t run) const;
   std::string line(size_t run) const;
   std::vector<std::string> lines() const;
   RunWork work(size_t run) const;
