@@ -63,7 +63,11 @@ bool supports_ragged_lengths(const torch::Tensor& queries, const torch::Tensor& 
 torch::Tensor ragged_attention(const torch::Tensor& queries, const torch::Tensor& keys,
                                const torch::Tensor& values, const PackedAttention& options) {
   const auto heads = [&](const torch::Tensor& rows) {  // one batch of all rows
-    return rows.contiguous().view({1, rows.size(0), options.heads, rows.size(1) / options.heads});
+    // Columns of a wider tensor (joint_linear) need no copy if every row begins at 16 bytes.
+    const bool aligned =
+        rows.stride(1) == 1 && rows.stride(0) % 8 == 0 && rows.storage_offset() % 8 == 0;
+    return (aligned ? rows : rows.contiguous())
+        .view({1, rows.size(0), options.heads, rows.size(1) / options.heads});
   };
   constexpr int64_t kWhole = 0, kCausal = 1;  // the operator's custom_mask_type
   const torch::Tensor out = std::get<0>(at::_efficient_attention_forward(

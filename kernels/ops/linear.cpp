@@ -153,10 +153,27 @@ std::vector<torch::Tensor> linear_all(const torch::Tensor& x_NI,
   if (PackedWeights* packed = ComputeScope::packed_weights()) {
     return packed_linear(x_NI, layers, false, *packed);
   }
+  const bool trains = torch::GradMode::is_enabled();
+  if (x_NI.is_cuda() && trains && layers.size() > 1) return joint_linear(x_NI, layers);
   std::vector<torch::Tensor> results;
   for (const LinearWeights& layer : layers)
     results.push_back(torch::linear(x_NI, layer.weight, layer.bias));
   return results;
+}
+
+std::vector<torch::Tensor> joint_linear(const torch::Tensor& x_NI,
+                                        std::span<const LinearWeights> layers) {
+  std::vector<torch::Tensor> weights, biases;
+  std::vector<int64_t> outputs;
+  for (const LinearWeights& layer : layers) {
+    weights.push_back(layer.weight);
+    outputs.push_back(layer.weight.size(0));
+    if (layer.bias.defined()) biases.push_back(layer.bias);
+  }
+  TORCH_CHECK(biases.empty() || biases.size() == layers.size(),
+              "joint_linear: a bias for all layers or for none");
+  const torch::Tensor bias = biases.empty() ? torch::Tensor() : torch::cat(biases);
+  return torch::linear(x_NI, torch::cat(weights), bias).split_with_sizes(outputs, 1);
 }
 
 torch::Tensor linear(const torch::Tensor& x_NI, const LinearWeights& layer) {

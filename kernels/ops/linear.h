@@ -49,8 +49,13 @@ class PackedWeights {
 torch::Tensor linear(const torch::Tensor& x_NI, const LinearWeights& layer);
 /// max(0, linear(·)); bf16 in a ComputeScope of bf16 tiles.
 torch::Tensor linear_relu(const torch::Tensor& x_NI, const LinearWeights& layer);
-/// Up to three linear layers of the same rows, which are packed once if they need to be.
+/// Up to three linear layers of the same rows, which are packed once if they need to be. Training
+/// on a GPU uses joint_linear.
 std::vector<torch::Tensor> linear_all(const torch::Tensor& x_NI,
                                       std::span<const LinearWeights> layers);
+/// The same by one product with the concatenated weights: fewer and larger kernels, and one cast of
+/// the rows and of their gradient under autocast. The results are views of one tensor.
+std::vector<torch::Tensor> joint_linear(const torch::Tensor& x_NI,
+                                        std::span<const LinearWeights> layers);
 
 }  // namespace attn

@@ -13,7 +13,8 @@ similar lengths, padded. Needs torch, and sentencepiece for a run; LD_PRELOAD=li
 memory as attn does.
 
 On a GPU the batches are padded before the measurement and copied from pinned memory during it, and memory is what the
-allocator reserved at most; the warm-up runs every batch once, within 20 seconds. --compile runs torch.compile over the
+allocator reserved at most; the warm-up runs every batch once, within 20 seconds. cuDNN's attention is off unless
+--cudnn-attention is given: in bf16 it builds a plan for every new shape. --compile runs torch.compile over the
 whole step up to the loss, --compile layers over the embedding, each kind of layer and the loss, which compiles in less
 time. Shapes are dynamic; the warm-up ends after five updates in a row without compilation.
 """
@@ -156,6 +157,7 @@ def read_options():
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--bf16", action="store_true")
     parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
+    parser.add_argument("--cudnn-attention", action="store_true", help="let scaled_dot_product_attention use cuDNN")
     parser.add_argument("--compile", nargs="?", choices=["step", "layers"], const="step", help="use torch.compile")
     parser.add_argument("--set", action="append", default=[], metavar="OPTION=VALUE", help="override a model option")
     parser.add_argument("--synthetic", type=int, metavar="CLASSES", help="synthetic text with this vocabulary size")
@@ -175,6 +177,7 @@ def main():
     torch.set_num_threads(options.threads)
     torch.manual_seed(1)
     on_gpu = options.device == "cuda"
+    torch.backends.cuda.enable_cudnn_sdp(options.cudnn_attention)
     run = Config(options.config, position=None) if options.config else Run(options.run)
     run.set(options.set)
     start, end = (1, 2) if options.config else (run.pieces.bos_id(), run.pieces.eos_id())

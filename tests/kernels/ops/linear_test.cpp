@@ -144,6 +144,38 @@ TEST_CASE("linear_all equals separate linear layers, also where one result is no
   }
 }
 
+TEST_CASE("joint_linear equals separate linear layers, with and without biases") {
+  torch::manual_seed(5);
+  const bool biases = GENERATE(true, false);
+  const torch::Tensor x = leaf(torch::randn({30, 12}));
+  std::vector<LinearWeights> layers;
+  for (const int64_t outputs : {8, 24, 16}) {
+    layers.push_back({leaf(torch::randn({outputs, 12})),
+                      biases ? leaf(torch::randn({outputs})) : torch::Tensor()});
+  }
+  std::vector<torch::Tensor> leaves{x};
+  for (const LinearWeights& layer : layers) {
+    leaves.push_back(layer.weight);
+    if (biases) leaves.push_back(layer.bias);
+  }
+  const auto loss = [](const std::vector<torch::Tensor>& ys) {
+    return (ys[0] * ys[0]).sum() + (ys[1] * 3.0).sum() + ys[2].pow(3).sum();
+  };
+  const auto joint = joint_linear(x, layers), separate = linear_all(x, layers);
+  REQUIRE(joint.size() == layers.size());
+  for (size_t i = 0; i < layers.size(); ++i) {
+    CHECK(joint[i].sizes() == separate[i].sizes());
+    CHECK(max_difference(joint[i], separate[i]) < 1e-5 * scale(separate[i]));
+  }
+  const auto expected = torch::autograd::grad({loss(separate)}, leaves);
+  const auto gradients = torch::autograd::grad({loss(joint)}, leaves);
+  for (size_t i = 0; i < leaves.size(); ++i) {
+    CHECK(max_difference(gradients[i], expected[i]) < 1e-5 * scale(expected[i]));
+  }
+  layers[1].bias = biases ? torch::Tensor() : torch::zeros({24});
+  CHECK_THROWS(joint_linear(x, layers));
+}
+
 TEST_CASE(
     "what is not asked for is left alone: frozen weights, gradients of x alone, no gradients") {
   const Precision precision = each_precision();
