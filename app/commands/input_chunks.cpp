@@ -14,20 +14,29 @@
 #include "app/experiment/progress_line.h"
 #include "base/error.h"
 #include "base/utf8.h"
+#include "data/lines.h"
 #include "eval/search/search_count.h"
 
 namespace attn {
 namespace {
 
-void repair(std::string& line, const std::string& name, int64_t number, int64_t& repaired) {
-  if (!find_invalid_utf8(line)) return;
-  if (repaired++ == 0) {
-    std::cerr << name << ":" << number
-              << ": invalid UTF-8; invalid bytes are read as U+FFFD, here and in later lines\n";
-  }
+// Longer lines are cut, which bounds the memory for inputs without line endings.
+constexpr size_t kLineLimit = LineReader::max_bytes;
+
+// Once for each kind of defect.
+void warn(const std::string& name, int64_t number, const char* what, bool& warned) {
+  if (warned) return;
+  std::cerr << name << ":" << number << ": " << what << ", here and in later lines\n";
+  warned = true;
+}
+
+// Replaces invalid UTF-8; returns whether there was any.
+bool repair(std::string& line) {
+  if (!find_invalid_utf8(line)) return false;
   std::string clean;
   for (const char32_t c : decode_utf8(line)) append_utf8(clean, c);
   line = clean;
+  return true;
 }
 
 std::ifstream opened(const std::filesystem::path& file) {
@@ -56,7 +65,8 @@ void for_each_chunk(const ChunkedInput& input, OutputFile& output,
                                .total = [&] { return read.all_lines(); }},
                               !output.is_stdout() || output_is_hidden());
   std::vector<std::string> lines;
-  int64_t number = 0, repaired = 0;
+  int64_t number = 0;
+  bool cut = false, warned_of_cuts = false, warned_of_bytes = false;
   const auto flush = [&] {
     answer(lines);
     output.flush();
@@ -64,9 +74,16 @@ void for_each_chunk(const ChunkedInput& input, OutputFile& output,
   };
   const int64_t asked = is_stdin && isatty(STDIN_FILENO) != 0 ? 1 : input.chunk_size;
   const auto size = static_cast<size_t>(std::max<int64_t>(asked, 1));
-  for (std::string line; next_line(in, line, ++number);) {
+  for (std::string line; next_line(in, line, ++number, kLineLimit, &cut);) {
     read.add(static_cast<int64_t>(line.size()));
-    repair(line, name, number, repaired);
+    if (cut) {
+      warn(name, number, "longer than 1 MiB; the rest of the line is not read", warned_of_cuts);
+      const auto broken = find_invalid_utf8(line);  // a character that was cut
+      if (broken && line.size() - *broken < 4) line.resize(*broken);
+    }
+    if (repair(line)) {
+      warn(name, number, "invalid UTF-8; invalid bytes are read as U+FFFD", warned_of_bytes);
+    }
     lines.push_back(line);
     if (lines.size() >= size) flush();
   }

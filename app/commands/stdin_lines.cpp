@@ -1,5 +1,6 @@
 #include "app/commands/stdin_lines.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <iostream>
 #include <string>
@@ -10,8 +11,24 @@
 
 namespace attn {
 
-bool next_line(std::istream& in, std::string& line, int64_t number) {
-  if (!std::getline(in, line)) return false;
+bool next_line(std::istream& in, std::string& line, int64_t number, size_t limit, bool* cut) {
+  thread_local std::vector<char> piece(size_t{1} << 16);
+  line.clear();
+  if (cut) *cut = false;
+  bool found = false, ended = false;
+  while (!ended) {
+    in.getline(piece.data(), static_cast<std::streamsize>(piece.size()));
+    const auto count = static_cast<size_t>(in.gcount());
+    ended = in.good();  // the line ending is counted, but not stored
+    const size_t stored = ended ? count - 1 : count;
+    const size_t room = limit - line.size();
+    if (cut && stored > room) *cut = true;
+    line.append(piece.data(), std::min(stored, room));
+    found = found || count > 0;
+    if (ended || in.eof() || in.bad() || count == 0) break;
+    in.clear();  // a full piece without a line ending
+  }
+  if (!found || in.bad()) return false;
   if (line.ends_with('\r')) line.pop_back();
   if (number == 1) drop_byte_order_mark(line);
   return true;
@@ -22,8 +39,8 @@ bool has_failed(const std::istream& in) {
   return in.bad() || (&in == &std::cin && std::ferror(stdin) != 0);
 }
 
-bool next_stdin_line(std::string& line, int64_t number) {
-  if (next_line(std::cin, line, number)) return true;
+bool next_stdin_line(std::string& line, int64_t number, size_t limit) {
+  if (next_line(std::cin, line, number, limit)) return true;
   if (!has_failed(std::cin)) return false;
   throw DataError("standard input:" + std::to_string(number) + ": cannot be read");
 }
@@ -32,7 +49,10 @@ std::vector<std::string> read_stdin_lines() {
   constexpr size_t limit = size_t{1} << 32;  // bytes
   std::vector<std::string> lines;
   size_t size = 0;
-  for (std::string line; next_stdin_line(line, static_cast<int64_t>(lines.size()) + 1);) {
+  const auto next = [&](std::string& line) {
+    return next_stdin_line(line, static_cast<int64_t>(lines.size()) + 1, limit - size + 1);
+  };
+  for (std::string line; next(line);) {
     size += line.size() + 1;
     if (size > limit) {
       throw DataError("<stdin>:" + std::to_string(lines.size() + 1) +

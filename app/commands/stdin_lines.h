@@ -1,6 +1,7 @@
 // Standard input, and other streams, as lines.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <istream>
 #include <string>
@@ -9,14 +10,16 @@
 namespace attn {
 
 /// Reads the next line of a stream, without the line ending ("\n" or "\r\n") and, for the first
-/// line (`number` 1), without a byte order mark. Returns false at the end of the input.
-bool next_line(std::istream& in, std::string& line, int64_t number);
+/// line (`number` 1), without a byte order mark. Bytes of a line after the first `limit` are read
+/// and dropped; `cut` receives whether there were any. Returns false at the end of the input.
+bool next_line(std::istream& in, std::string& line, int64_t number,
+               size_t limit = std::string::npos, bool* cut = nullptr);
 
 /// Whether reading ended with an error. `in` is a file or std::cin.
 bool has_failed(const std::istream& in);
 
 /// next_line for standard input. Throws DataError if it cannot be read.
-bool next_stdin_line(std::string& line, int64_t number);
+bool next_stdin_line(std::string& line, int64_t number, size_t limit = std::string::npos);
 
 /// Reads all lines in the same way. Throws DataError also for more than 4 GiB, since a pipe may be
 /// endless.

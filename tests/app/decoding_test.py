@@ -81,6 +81,14 @@ class Decoding(ProgramTest):
         lines = len((self.path / "corpus/test.en").read_text().splitlines())
         self.assertRegex(said, rf"\d+ of {lines} translations (was|were) cut at the length limit \(search.extra_length")
 
+    def test_a_line_without_end_is_cut_and_the_output_stays_aligned(self):
+        stdin = f"{self.lines[0]}\n{'a' * (3 << 20)}\n{self.lines[1]}\n"
+        done = self.attn("translate", "one", stdin=stdin)
+        self.assertIn("standard input:2: longer than 1 MiB; the rest of the line is not read", done.stderr)
+        expected = self.translate("one").splitlines()
+        found = done.stdout.splitlines()
+        self.assertEqual([found[0], *found[2:]], expected[:2])
+
     def test_samples_do_not_depend_on_chunks_and_threads(self):
         how = ("--nbest", "3", "--set", "method=sample", "samples=3", "top_p=0.9", "temperature=0.8", "seed=7")
         whole = self.translate("one", *how)
