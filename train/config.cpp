@@ -38,6 +38,23 @@ void OptimizerConfig::validate() const {
   }
 }
 
+int64_t TrainConfig::bytes_per_parameter() const {
+  int64_t values = 2 + (ema > 0 ? 1 : 0);
+  switch (optimizer.kind) {
+    case OptimizerKind::adam:
+    case OptimizerKind::adamw:
+      values += 2;
+      break;
+    case OptimizerKind::lion:
+      values += 1;
+      break;
+    case OptimizerKind::muon:  // its momentum, and AdamW's moments for the other parameters
+      values += 3;
+      break;
+  }
+  return values * static_cast<int64_t>(sizeof(float));
+}
+
 void TrainConfig::validate() const {
   require(steps >= 1, "steps", steps, "must be positive");
   require_between("accumulate", accumulate, 1, kMaxAccumulated);

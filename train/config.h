@@ -131,6 +131,9 @@ struct TrainConfig {
   bool decays_to_the_end() const {
     return schedule == Schedule::cosine || schedule == Schedule::wsd;
   }
+  /// Bytes that training keeps for each parameter, in float32: the weight, its gradient, the
+  /// tensors of Optimizer::state() and, with `ema`, the average.
+  int64_t bytes_per_parameter() const;
   bool operator==(const TrainConfig&) const = default;
   /// Throws ConfigError naming the first invalid option.
   void validate() const;

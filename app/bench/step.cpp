@@ -96,11 +96,6 @@ Material material(const DataConfig& data, const StepBenchmarkOptions& options) {
           .real = true};
 }
 
-// Bytes that do not grow with the batch: weights, gradients and Adam's two moments, in float32.
-double fixed_memory(int64_t parameters) {
-  return 16.0 * static_cast<double>(parameters);
-}
-
 }  // namespace
 
 StepBenchmark benchmark_step(const Experiment& experiment, const StepBenchmarkOptions& options,
@@ -156,7 +151,8 @@ StepBenchmark benchmark_step(const Experiment& experiment, const StepBenchmarkOp
   out.seconds_per_update = out.flops_per_update / out.flops_per_second;
   out.measured_batch_tokens = static_cast<double>(measured);
   const double peak = static_cast<double>(peak_memory(device));
-  const double moving = std::max(peak - std::max(idle, fixed_memory(out.parameters)), 0.0);
+  out.fixed_memory = static_cast<double>(out.parameters * experiment.train.bytes_per_parameter());
+  const double moving = std::max(peak - std::max(idle, out.fixed_memory), 0.0);
   out.memory = peak + moving * (static_cast<double>(wanted) / static_cast<double>(measured) - 1.0);
   return out;
 }

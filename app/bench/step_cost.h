@@ -18,6 +18,8 @@ struct StepBenchmark {
   double seconds_per_update = 0.0;
   double measured_batch_tokens = 0.0;  ///< batch limit of the measurement, <= data.batch_tokens
   double memory = 0.0;                 ///< bytes: peak_memory, scaled to data.batch_tokens
+  double fixed_memory = 0.0;  ///< bytes of it that do not depend on the batch: weights, gradients,
+                              ///< optimizer state
   int64_t updates_measured = 0;
   double peak_flops = 0.0;  ///< FLOP/s of this machine (app/machine/peak.h)
 
@@ -36,6 +38,7 @@ struct StepBenchmark {
     visit("seconds_per_update", self.seconds_per_update, "from the measured rate");
     visit("measured_batch_tokens", self.measured_batch_tokens, "limit of the batches measured");
     visit("memory", self.memory, "bytes, scaled to the experiment's batches");
+    visit("fixed_memory", self.fixed_memory, "bytes of weights, gradients and optimizer state");
     visit("updates_measured", self.updates_measured, "number of updates, without the first one");
     visit("peak_flops", self.peak_flops, "peak FLOP/s of matrix products on this machine");
   }

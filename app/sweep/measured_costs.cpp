@@ -129,7 +129,7 @@ MeasuredCosts measure_costs(const SweepPlan& plan, const CostOptions& options) {
   const ScratchDirectory scratch("attn-dry-run");  // for configs and encoded texts
   std::vector<size_t> rows;
   std::vector<double> flops;
-  std::vector<int64_t> parameters;
+  std::vector<RowSize> sizes;
   std::vector<const Experiment*> experiments;
   for (size_t i = 0; i < plan.rows.size(); ++i) {
     const PlannedRow& row = plan.rows[i];
@@ -138,7 +138,8 @@ MeasuredCosts measure_costs(const SweepPlan& plan, const CostOptions& options) {
     rows.push_back(i);
     experiments.push_back(&row.experiment);
     flops.push_back(update_flops(row.experiment, vocabulary));
-    parameters.push_back(parameter_count(row.experiment.model, {vocabulary, vocabulary}));
+    sizes.push_back({parameter_count(row.experiment.model, {vocabulary, vocabulary}),
+                     row.experiment.train.bytes_per_parameter()});
   }
   const auto begin = std::chrono::steady_clock::now();
   std::atomic<int64_t> done = 0;
@@ -160,7 +161,7 @@ MeasuredCosts measure_costs(const SweepPlan& plan, const CostOptions& options) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   };
   out.rows.resize(plan.rows.size());
-  auto costs = estimate_costs(flops, parameters, search);
+  auto costs = estimate_costs(flops, sizes, search);
   correct_parameters(experiments, costs);
   for (size_t i = 0; i < rows.size(); ++i) {
     if (costs[i]) {

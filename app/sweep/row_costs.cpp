@@ -11,9 +11,8 @@
 namespace attn {
 namespace {
 
-constexpr int64_t kTokens = 25;            // tokens per sentence
-constexpr double kTraining = 3.0;          // FLOPs of an update / FLOPs of its forward pass
-constexpr double kBytesAParameter = 16.0;  // weight, gradient, Adam's two moments
+constexpr int64_t kTokens = 25;    // tokens per sentence
+constexpr double kTraining = 3.0;  // FLOPs of an update / FLOPs of its forward pass
 
 double distance(double a, double b) {
   return std::abs(std::log(a) - std::log(b));
@@ -21,8 +20,7 @@ double distance(double a, double b) {
 
 // The memory that depends on the batch, in bytes; always positive.
 double moving_memory(const StepBenchmark& step) {
-  const double fixed = kBytesAParameter * static_cast<double>(step.parameters);
-  return std::max(step.memory - fixed, 1e6);
+  return std::max(step.memory - step.fixed_memory, 1e6);
 }
 
 }  // namespace
@@ -58,7 +56,7 @@ double evaluation_flops(const Experiment& experiment, int64_t vocabulary, double
   return flops;
 }
 
-StepBenchmark predict_cost(double flops, int64_t parameters, std::span<const MeasuredCost> known) {
+StepBenchmark predict_cost(double flops, const RowSize& size, std::span<const MeasuredCost> known) {
   const MeasuredCost *below = nullptr, *above = nullptr;
   for (const MeasuredCost& one : known) {
     if (one.update_flops <= flops && (!below || one.update_flops > below->update_flops)) {
@@ -78,7 +76,7 @@ StepBenchmark predict_cost(double flops, int64_t parameters, std::span<const Mea
   const MeasuredCost& near = part < 0.5 ? *below : *above;
   const double ratio = flops / near.update_flops;
   StepBenchmark out = near.step;
-  out.parameters = parameters;
+  out.parameters = size.parameters;
   out.flops_per_update = near.step.flops_per_update * ratio;
   out.flops_per_second = between(below->step.flops_per_second, above->step.flops_per_second);
   out.seconds_per_update = out.flops_per_update / out.flops_per_second;
@@ -86,7 +84,8 @@ StepBenchmark predict_cost(double flops, int64_t parameters, std::span<const Mea
   double moving = between(moving_memory(below->step), moving_memory(above->step));
   if (span == 0)
     moving *= std::sqrt(ratio);  // activations grow with the width, FLOPs with its square
-  out.memory = kBytesAParameter * static_cast<double>(parameters) + moving;
+  out.fixed_memory = static_cast<double>(size.parameters * size.bytes_per_parameter);
+  out.memory = out.fixed_memory + moving;
   out.updates_measured = 0;
   return out;
 }
@@ -115,7 +114,7 @@ std::optional<size_t> next_to_measure(std::span<const double> flops,
 }
 
 std::vector<std::optional<RowCost>> estimate_costs(std::span<const double> flops,
-                                                   std::span<const int64_t> parameters,
+                                                   std::span<const RowSize> sizes,
                                                    const CostSearch& search) {
   std::vector<std::optional<RowCost>> costs(flops.size());
   std::vector<bool> tried(flops.size(), false), failed(flops.size(), false);
@@ -140,7 +139,7 @@ std::vector<std::optional<RowCost>> estimate_costs(std::span<const double> flops
   }
   for (size_t i = 0; i < costs.size() && !known.empty(); ++i) {
     if (costs[i] || failed[i]) continue;
-    costs[i] = RowCost{predict_cost(flops[i], parameters[i], known), true};
+    costs[i] = RowCost{predict_cost(flops[i], sizes[i], known), true};
   }
   return costs;
 }
@@ -168,7 +167,9 @@ void correct_parameters(std::span<const Experiment* const> rows,
                                 nearest->source_features};
     StepBenchmark& step = costs[i]->step;
     const int64_t parameters = parameter_count(rows[i]->model, sizes);
-    step.memory += kBytesAParameter * static_cast<double>(parameters - step.parameters);
+    const double fixed = static_cast<double>(parameters * rows[i]->train.bytes_per_parameter());
+    step.memory += fixed - step.fixed_memory;
+    step.fixed_memory = fixed;
     step.parameters = parameters;
   }
 }

@@ -39,9 +39,15 @@ struct MeasuredCost {
   StepBenchmark step;
 };
 
+/// What a row keeps in memory whatever its batches.
+struct RowSize {
+  int64_t parameters = 0;
+  int64_t bytes_per_parameter = 0;  ///< TrainConfig::bytes_per_parameter
+};
+
 /// Predicts a row's cost from the measured rows (at least one): FLOP/s and the memory that depends
 /// on the batch are interpolated log-log between the neighbours in FLOPs.
-StepBenchmark predict_cost(double flops, int64_t parameters, std::span<const MeasuredCost> known);
+StepBenchmark predict_cost(double flops, const RowSize& size, std::span<const MeasuredCost> known);
 
 /// The row to measure next: first the cheapest one, then the first one, then the one farthest in
 /// FLOPs from all measured rows. std::nullopt when all are measured.
@@ -58,7 +64,7 @@ struct CostSearch {
 /// Measures rows in the order of next_to_measure as long as they are expected to fit into the
 /// budget (at least one row), and predicts the others.
 std::vector<std::optional<RowCost>> estimate_costs(std::span<const double> flops,
-                                                   std::span<const int64_t> parameters,
+                                                   std::span<const RowSize> sizes,
                                                    const CostSearch& search);
 
 /// Recomputes the parameters of predicted rows, and the memory that they take, with the

@@ -128,6 +128,21 @@ TEST_CASE("AdamW, Lion and Muon make the updates of PyTorch and of their papers"
   }
 }
 
+TEST_CASE("the bytes kept for each parameter are those of the optimizer's state and the average") {
+  TwoLayers model;
+  FlatParameters flat(*model);
+  TrainConfig config;
+  for (const auto& [kind, name] : EnumNames<OptimizerKind>::values) {
+    CAPTURE(name);
+    config.optimizer.kind = kind;
+    const size_t tensors = make_optimizer(config.optimizer, flat)->state().size();
+    CHECK(config.bytes_per_parameter() == 4 * (2 + static_cast<int64_t>(tensors)));
+  }
+  const int64_t without = config.bytes_per_parameter();
+  config.ema = 0.99;
+  CHECK(config.bytes_per_parameter() == without + 4);
+}
+
 TEST_CASE("orthogonalization keeps singular vectors and moves singular values towards 1") {
   torch::manual_seed(2);
   const torch::Tensor matrix = torch::randn({40, 12});

@@ -23,11 +23,12 @@ struct Machine {
                            .tokens_per_update = 500,
                            .flops_per_second = 1e9,
                            .seconds_per_update = 2 * flops[i] / 1e9,
-                           .memory = 16'000 + 1e8};
+                           .memory = 16'000 + 1e8,
+                           .fixed_memory = 16'000};
     };
     search.seconds = [&] { return clock; };
-    const std::vector<int64_t> parameters(flops.size(), 1000);
-    return estimate_costs(flops, parameters, search);
+    const std::vector<RowSize> sizes(flops.size(), {1000, 16});
+    return estimate_costs(flops, sizes, search);
   }
 };
 
@@ -64,12 +65,18 @@ TEST_CASE("the first row measured is measured whatever the budget") {
 TEST_CASE("the rate is interpolated between the neighbours in FLOPs") {
   const auto known = [](double flops, double rate) {
     return MeasuredCost{flops,
-                        {.flops_per_update = flops, .flops_per_second = rate, .memory = 1e9}};
+                        {.flops_per_update = flops,
+                         .flops_per_second = rate,
+                         .memory = 1e9 + 5e6,
+                         .fixed_memory = 5e6}};
   };
   const std::vector<MeasuredCost> two = {known(1e10, 1e9), known(1e12, 4e9)};
-  CHECK(predict_cost(1e11, 0, two).flops_per_second == Approx(2e9));
-  CHECK(predict_cost(1e9, 0, two).flops_per_second == Approx(1e9));
-  CHECK(predict_cost(1e13, 0, two).flops_per_second == Approx(4e9));
+  CHECK(predict_cost(1e11, {}, two).flops_per_second == Approx(2e9));
+  CHECK(predict_cost(1e9, {}, two).flops_per_second == Approx(1e9));
+  CHECK(predict_cost(1e13, {}, two).flops_per_second == Approx(4e9));
+  // The memory of the batch is that of the measured rows, the rest the row's own.
+  CHECK(predict_cost(1e11, {1'000'000, 12}, two).memory == Approx(1e9 + 12e6));
+  CHECK(predict_cost(1e11, {1'000'000, 20}, two).fixed_memory == 20e6);
 }
 
 TEST_CASE("a predicted row has the parameters of the nearest measured vocabulary") {
@@ -87,7 +94,9 @@ TEST_CASE("a predicted row has the parameters of the nearest measured vocabulary
     return parameter_count(row.model, {32000, 32000});
   };
   const auto predicted = [&](const Experiment& row) {
-    return RowCost{StepBenchmark{.parameters = nominal(row), .memory = 3e9}, true};
+    const double fixed = 16.0 * static_cast<double>(nominal(row));
+    return RowCost{StepBenchmark{.parameters = nominal(row), .memory = 3e9, .fixed_memory = fixed},
+                   true};
   };
   const std::vector<const Experiment*> rows = {&same, &similar, &same, &similar, &different};
   std::vector<std::optional<RowCost>> costs = {measured(900), measured(800), predicted(same),
