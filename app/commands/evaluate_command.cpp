@@ -7,6 +7,7 @@
 
 #include "app/experiment/loaded_ensemble.h"
 #include "app/experiment/progress_line.h"
+#include "app/machine/signals.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "data/lines.h"
@@ -47,6 +48,8 @@ EvaluationResult run_evaluator(const EvaluatorConfig& config, const LoadedEnsemb
 }
 
 void evaluate(const EvalOptions& options, const Context& context) {
+  const ScratchDirectory scratch("attn-eval");  // for the cache, since the run may be read-only
+  const RemovedOnSignal removed(scratch.path());
   const LoadedEnsemble loaded = load_ensemble(options.runs, context.device, options.assignments);
   const Experiment& experiment = loaded.experiment();
   if (experiment.eval.empty()) {
@@ -57,7 +60,6 @@ void evaluate(const EvalOptions& options, const Context& context) {
   if (!options.output.empty()) make_directories(options.output);
   std::cerr << "evaluating " << loaded.description() << "\n";
   Json all = Json::object();
-  const ScratchDirectory scratch("attn-eval");  // for the cache, since the run may be read-only
   const bool own_cache =
       experiment.data.cache != load_description(loaded.members.front().directory).data.cache;
   const std::filesystem::path cache =

@@ -154,6 +154,20 @@ class EndToEnd(ProgramTest):
         self.assertEqual(process.returncode, 128 + signal.SIGTERM, error)
         self.assertIn("checkpoint saved", error)
 
+    def test_an_evaluation_that_is_terminated_leaves_no_temporary_files(self):
+        self.whole_run()
+        temporary = self.path / "temporary"
+        temporary.mkdir()
+        process = self.start("eval", "whole", env={**os.environ, "TMPDIR": str(temporary)})
+        while not list(temporary.iterdir()):
+            self.assertIsNone(process.poll(), "it ended before the signal")
+            time.sleep(0.002)
+        time.sleep(0.05)
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=60)
+        self.assertEqual(process.returncode, -signal.SIGTERM)
+        self.assertEqual(list(temporary.iterdir()), [])
+
     def test_a_finished_run_is_not_scored_with_other_evaluators_by_resuming(self):
         self.attn("train", "small.json", "--run", "scored", "--set", "train.steps=5")
         before = (self.path / "scored/result.json").read_bytes()
