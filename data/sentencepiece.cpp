@@ -40,7 +40,9 @@ class SentencePiece : public Tokenizer {
   std::vector<int32_t> encode(std::string_view text) const override {
     std::vector<int> tokens;
     const auto status = processor_.Encode({text.data(), text.size()}, &tokens);
-    if (!status.ok()) throw std::runtime_error("SentencePiece: " + status.ToString());
+    if (!status.ok()) {
+      throw DataError("the SentencePiece model cannot encode a sentence: " + status.ToString());
+    }
     return tokens;
   }
 
@@ -48,7 +50,9 @@ class SentencePiece : public Tokenizer {
     for (const int32_t token : tokens) check(token);
     std::string text;
     const auto status = processor_.Decode(std::vector<int>(tokens.begin(), tokens.end()), &text);
-    if (!status.ok()) throw std::runtime_error("SentencePiece: " + status.ToString());
+    if (!status.ok()) {
+      throw DataError("the SentencePiece model cannot decode a sentence: " + status.ToString());
+    }
     return text;
   }
 

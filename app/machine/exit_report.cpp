@@ -3,6 +3,8 @@
 #include <exception>
 #include <filesystem>
 #include <new>
+#include <string>
+#include <utility>
 
 #include "kernels/libtorch.h"
 
@@ -12,9 +14,15 @@ namespace {
 constexpr const char* kOutOfMemory =
     "out of memory; reduce the batch (data.batch_tokens), the model or the input";
 
-}  // namespace
+// A message may quote a value of any length, of a file for example.
+std::string shortened(std::string message) {
+  constexpr size_t kStart = 2000, kEnd = 500;
+  if (message.size() <= kStart + kEnd) return message;
+  const size_t left_out = message.size() - kStart - kEnd;
+  return message.replace(kStart, left_out, " … (" + std::to_string(left_out) + " bytes) … ");
+}
 
-ExitReport exit_report() {
+ExitReport whole_report() {
   try {
     throw;
   } catch (const UserError& error) {
@@ -34,6 +42,14 @@ ExitReport exit_report() {
   } catch (const std::exception& error) {
     return {error.what()};
   }
+}
+
+}  // namespace
+
+ExitReport exit_report() {
+  ExitReport report = whole_report();
+  report.message = shortened(std::move(report.message));
+  return report;
 }
 
 }  // namespace attn

@@ -168,6 +168,12 @@ class EndToEnd(ProgramTest):
         self.assertEqual(process.returncode, -signal.SIGTERM)
         self.assertEqual(list(temporary.iterdir()), [])
 
+    def test_a_message_with_a_long_value_is_shortened(self):
+        self.write("long.json", {"model": {"x" * 100_000: 1}})
+        error = self.attn("config", "long.json", code=2).stderr
+        self.assertLess(len(error), 3000)
+        self.assertRegex(error, r"^attn: long\.json: .*x … \(\d+ bytes\) … x")
+
     def test_a_finished_run_is_not_scored_with_other_evaluators_by_resuming(self):
         self.attn("train", "small.json", "--run", "scored", "--set", "train.steps=5")
         before = (self.path / "scored/result.json").read_bytes()
