@@ -220,6 +220,10 @@ struct TransformerConfig {
   std::string muon_conflict() const {
     return mup_base == 0 ? "" : "requires model.mup_base 0: µP's rates are those of Adam";
   }
+  /// Whether the layers of the decoder, or else those of the encoder, have self-attention.
+  bool self_attends(bool decoder) const {
+    return decoder ? decoder_mixer.is_attention() : encoder_mixer.is_attention();
+  }
   /// Heads of keys and values.
   int64_t key_heads() const { return kv_heads > 0 ? kv_heads : heads; }
   /// d_model of µP's base model; without µP the model is its own base.

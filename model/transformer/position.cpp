@@ -73,7 +73,7 @@ PositionEncodingImpl::PositionEncodingImpl(const TransformerConfig& config, bool
       deviation_(std::pow(static_cast<double>(config.base_width()), -0.5)) {
   if (kind_ == Position::learned) {
     weight = register_parameter("weight", torch::empty({config.max_positions, config.d_model}));
-  } else if (kind_ == Position::t5_bias) {
+  } else if (kind_ == Position::t5_bias && config.self_attends(causal)) {
     weight = register_parameter("weight", torch::empty({kT5Buckets, config.heads}));
   }
 }
@@ -140,6 +140,7 @@ torch::Tensor PositionEncodingImpl::attention_bias(int64_t positions, torch::Dev
     case Position::alibi:
       return alibi_bias(heads_, last, 1, 2 * positions - 1, device).squeeze(1);
     case Position::t5_bias:
+      if (!weight.defined()) break;  // nothing to add it to
       return weight.index_select(0, t5_buckets(causal_, last, 1, 2 * positions - 1, device)[0]).t();
     case Position::sinusoidal:
     case Position::sinusoidal_halves:

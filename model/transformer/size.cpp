@@ -22,7 +22,10 @@ int64_t mixer_sublayer_parameters(const TransformerConfig& c, const SideMixer& m
 }
 
 int64_t position_parameters(const TransformerConfig& c) {
-  if (c.position == Position::t5_bias) return 2 * kT5Buckets * c.heads;
+  if (c.position == Position::t5_bias) {
+    const int64_t stacks = (c.self_attends(false) ? 1 : 0) + (c.self_attends(true) ? 1 : 0);
+    return stacks * kT5Buckets * c.heads;
+  }
   if (c.position != Position::learned) return 0;
   return (2 + (c.word_positions ? 1 : 0)) * c.max_positions * c.d_model;
 }

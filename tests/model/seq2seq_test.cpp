@@ -134,6 +134,12 @@ void add_mixers(std::vector<ModelVariant>& list) {
     c.encoder_mixer.kind = Mixer::recurrence;
     c.encoder_mixer.bidirectional = false;
   });
+  add("recurrent encoder, t5 bias",
+      [](Config& c) { c.encoder_mixer.kind = Mixer::recurrence, c.position = Position::t5_bias; });
+  add(
+      "recurrent decoder, t5 bias",
+      [](Config& c) { c.decoder_mixer.kind = Mixer::recurrence, c.position = Position::t5_bias; },
+      kModules);
   both("none", {.kind = Mixer::none}, kModules);
   add("none in the encoder", [](Config& c) { c.encoder_mixer.kind = Mixer::none; });
   add(
