@@ -22,8 +22,8 @@ namespace {
   const auto& ids = batches.front().ids;
   const auto places = corpus.places(std::span(ids).first(std::min<size_t>(ids.size(), 3)));
   for (size_t i = 0; i < places.size(); ++i) text << (i ? ", " : "") << places[i];
-  text << ", …; the weights were not updated, and earlier checkpoints are intact. Lower the "
-          "learning rate, lengthen the warm-up or set train.clip_norm";
+  text << ", …; the weights were not updated, and checkpoints of earlier steps are intact. Train a "
+          "new run with a lower learning rate, a longer warm-up or train.clip_norm";
   throw NonFiniteLoss(text.str());
 }
 

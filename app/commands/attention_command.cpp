@@ -51,6 +51,7 @@ void attention(const AttentionOptions& options, const Context& context) {
     require_no_input(output, {{"--source", options.source}, {"--target", options.target}});
   }
   LoadedModel loaded = load_model_to_search(options.run, context.device, options.assignments);
+  std::cerr << "reading " << loaded.directory.path().string() << "\n";
   auto html = requested_output(options.html), json = requested_output(options.json);
   const std::vector<std::string> source = read_source(options.source);
   const SelectedPairs selected = options.target.empty()

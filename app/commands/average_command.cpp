@@ -1,11 +1,14 @@
 #include "app/commands/average_command.h"
 
+#include <cstdint>
 #include <iostream>
 #include <memory>
 
 #include "app/experiment/average.h"
 
 namespace attn {
+
+constexpr int64_t kMaxCheckpoints = 1'000'000;
 
 void add_average_command(CLI::App& app) {
   auto options = std::make_shared<AverageOptions>();
@@ -16,7 +19,9 @@ void add_average_command(CLI::App& app) {
       "Example: attn average runs/base --last 5");
   command->add_option("run", options->run, "run, or RUN@STEP for the checkpoints up to that step")
       ->required();
-  command->add_option("--last", options->last, "number of checkpoints (paper: base 5, big 20)");
+  command->add_option("--last", options->last, "number of checkpoints (paper: base 5, big 20)")
+      ->check(CLI::Range(int64_t{1}, kMaxCheckpoints))
+      ->capture_default_str();
   command->add_option("--output", options->output, "output directory (default: RUN/averaged)");
   command->callback([options] { std::cerr << average(*options).description() << "\n"; });
 }

@@ -85,6 +85,9 @@ void add_bench_table1_command(CLI::App& bench, const Context& context) {
   numbers("--widths", options->table1.widths, "d: width of the layer, with heads of 64");
   numbers("--windows", options->table1.windows, "r of restricted self-attention");
   numbers("--kernels", options->table1.kernels, "k of convolutions, odd");
+  table1->get_option("--kernels")->check([](const std::string& text) {
+    return text.find_last_of("13579") + 1 == text.size() ? "" : text + ": must be odd";
+  });
   table1->add_option("--tokens", options->table1.tokens, "positions per batch")
       ->check(CLI::Range(int64_t{1}, kLargestBenchmark))
       ->capture_default_str();

@@ -48,6 +48,7 @@ void export_model(const ExportOptions& options) {
                     ": exists, and is not replaced; give another --output, or delete it");
   }
   const ExportSource source = read_export_source(options.run);
+  std::cerr << "exporting " << source.checkpoint.string() << "\n";
   huggingface ? require_huggingface(source) : require_ctranslate2(source);
   AtomicDirectory output(options.output);
   if (huggingface) {

@@ -72,6 +72,7 @@ void heads(const HeadsOptions& options, const Context& context) {
   }
   all_heads(*loaded.model);  // reports another architecture before any file is read
   if (options.prune || options.ablate) require_translator(loaded, options);
+  std::cerr << "reading " << loaded.directory.path().string() << "\n";
   auto csv = requested_output(options.csv), json = requested_output(options.json);
   const SelectedPairs selected = given_pairs(loaded, source_lines(loaded, options.data),
                                              target_path(loaded, options.data), options.limits);

@@ -56,6 +56,11 @@ void report_problems(const ParseScore& score, const std::string& predicted_name)
     std::cerr << sentence.problem << "\n";
   }
   if (count > limit) std::cerr << "… and " << count - limit << " more\n";
+  if (score.all.valid() == 0) {
+    std::cerr << predicted_name
+              << ": no line has a tree of the gold sentence's words; give parses of the same "
+                 "sentences\n";
+  }
 }
 
 /// "F1|SIGNATURE = 89.12 (…)" with counts that EVALB does not print.

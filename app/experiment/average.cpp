@@ -53,9 +53,10 @@ std::vector<StoredCheckpoint> last_checkpoints(const AverageOptions& options,
   const int64_t last = options.at_most ? std::min(options.last, there) : options.last;
   if (last < 1 || last > there) {
     throw ConfigError("--last " + std::to_string(options.last) + ": the run has " +
-                      std::to_string(there) + " consecutive checkpoints, one every " +
+                      counted(there, "consecutive checkpoint") + ", one every " +
                       std::to_string(config.checkpoint_every) + " steps" +
                       (until ? " up to step " + std::to_string(*until) : "") +
+                      (there > 0 ? "; use --last " + std::to_string(there) : "") +
                       " (see train.checkpoint_every and train.keep_last)");
   }
   all.erase(all.begin(), all.end() - static_cast<std::ptrdiff_t>(last));

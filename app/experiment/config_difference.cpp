@@ -54,6 +54,13 @@ std::vector<std::string> changed_paths(const Json& before, const Json& after,
   return out;
 }
 
+std::string difference_text(const std::string& path, const Json& before, const Json& after) {
+  const auto old_values = values_by_path(before), values = values_by_path(after);
+  const auto was = old_values.find(path), is = values.find(path);
+  if (was == old_values.end() || is == values.end()) return "";
+  return " (" + is->second + " instead of " + was->second + ")";
+}
+
 std::map<std::string, std::string> values_by_path(const Json& config) {
   std::map<std::string, std::string> out;
   collect_values(config, "", out);

@@ -18,4 +18,7 @@ std::vector<std::string> changed_paths(const Json& before, const Json& after,
 /// The JSON text of every value, by path; of arrays also as a whole.
 std::map<std::string, std::string> values_by_path(const Json& config);
 
+/// " (80 instead of 60)": the values of one of the paths as JSON; empty if a config lacks it.
+std::string difference_text(const std::string& path, const Json& before, const Json& after);
+
 }  // namespace attn

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "app/experiment/run_directory.h"
+#include "base/edit_distance.h"
 #include "base/error.h"
 #include "base/file.h"
 
@@ -121,7 +122,9 @@ void require_sweep_path(const fs::path& path) {
 void require_sweep(const Json& json, const fs::path& path) {
   if (!is_config_file(json)) return;
   if (json.contains("base") && json.size() == 1) return;  // may be a sweep without "rows"
-  if (json.contains("row")) return;  // an unknown key of a sweep, whose reader suggests "rows"
+  for (const auto& [key, value] : json.items()) {  // a misspelt key: the reader suggests "rows"
+    if (edit_distance(key, "rows") <= 2) return;
+  }
   throw ConfigError(path.string() +
                     ": a config, not a sweep (\"rows\" is missing); train it with: attn train " +
                     path.string());

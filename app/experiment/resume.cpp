@@ -88,9 +88,12 @@ void require_resumable(const std::filesystem::path& run, const Experiment& befor
     });
   }
   if (conflicts.empty()) return;
-  throw ConfigError(run.string() + ": " + conflicts.front() +
-                    " differs from the run's config.json; resume with the old value, or start a "
-                    "new run with --run");
+  const std::string& path = conflicts.front();
+  const bool length = path == "train.steps";
+  throw ConfigError(run.string() + ": " + path + " differs from the run's config.json" +
+                    difference_text(path, write_config(before), write_config(now)) +
+                    (length ? ", and train.schedule decays to the last step" : "") +
+                    "; resume with the old value, or start a new run with --run");
 }
 
 void require_new_run(const std::filesystem::path& run) {

@@ -53,7 +53,8 @@ ExportSource read_export_source(const std::filesystem::path& path) {
         "token for all unknown words");
   }
   auto* model = loaded.model->as<TransformerImpl>();
-  ExportSource source{.config = loaded.experiment.model.get<TransformerConfig>(),
+  ExportSource source{.checkpoint = loaded.directory.path(),
+                      .config = loaded.experiment.model.get<TransformerConfig>(),
                       .search = loaded.experiment.search,
                       .tokenizers = loaded.tokenizers};
   for (const auto& parameter : model->named_parameters()) {

@@ -16,6 +16,7 @@
 namespace attn {
 
 struct ExportSource {
+  std::filesystem::path checkpoint;
   TransformerConfig config;
   SearchConfig search;  ///< written as the target's defaults where it has the option
   Tokenizers tokenizers;

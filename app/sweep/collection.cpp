@@ -1,5 +1,6 @@
 #include "app/sweep/collection.h"
 
+#include "app/experiment/config_difference.h"
 #include "app/experiment/resume.h"
 #include "app/experiment/run_lock.h"
 #include "app/experiment/run_result.h"
@@ -83,6 +84,8 @@ int64_t take_collected(const SweepPlan& plan, const fs::path& collection) {
     if (!changed.empty()) {
       throw ConfigError(place.string() + ": trained with a different " + changed.front() +
                         " than row " + plan.rows[run.row].name + " of " + plan.source.string() +
+                        difference_text(changed.front(), write_config(run.experiment),
+                                        write_config(load_description(place))) +
                         "; rename the row, or remove the run from the collection");
     }
     if (RunDirectory(run.directory).has_run() || !finished_result(place, run.experiment.train)) {

@@ -85,6 +85,29 @@ TEST_CASE("parses are read by sentence, from trees and from n-best lists") {
   fails("(S (A a)))\n", "bad:1");
 }
 
+TEST_CASE("files that are not aligned or empty are reported before the first sentence") {
+  const testing::TemporaryDirectory folder;
+  const auto written = [&](const char* name, const std::string& text) {
+    std::ofstream(folder / name) << text;
+    return (folder / name).string();
+  };
+  const std::string tree = "(S (A a))\n", one = written("one", tree),
+                    two = written("two", tree + tree), empty = written("empty", ""),
+                    indented = written("indented", "(S\n(A a))\n"),
+                    list = written("list", nbest_list_line(0, "(S (A a))", -1, -1) + "\n");
+  int64_t calls = 0;
+  const auto read = [&](const std::vector<std::string>& files) {
+    return for_each_sentence(files, [&](int64_t, const std::vector<ParseList>&) { ++calls; });
+  };
+  CHECK_THROWS_WITH(read({one, two}), testing::contains("one 1") && testing::contains("two 2"));
+  CHECK_THROWS_WITH(read({one, empty}), testing::contains("empty: empty file"));
+  CHECK_THROWS_WITH(read({indented, one}), testing::contains("indented:1: the tree does not end"));
+  CHECK_THROWS_WITH(read({"/dev/null"}), testing::contains("/dev/null: empty file"));
+  CHECK(calls == 0);
+  CHECK(read({list, two, two}) == 2);
+  CHECK(calls == 2);
+}
+
 TEST_CASE("parses of a sentence have the same words") {
   const auto list = [](const char* file, const char* tree) {
     return ParseList{parse_trees(tree, file), {0.0}, {std::string(file) + ":1"}};
