@@ -1,6 +1,8 @@
 #include "app/commands/search_flags.h"
 
 #include <cmath>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "app/experiment/find_checkpoint.h"
@@ -49,7 +51,22 @@ CLI::Option* add_search_flags(CLI::App* command, SearchFlags& flags, const std::
   return list;
 }
 
+namespace {
+
+// A text given in place of a run, or after it.
+void require_no_text(const std::filesystem::path& path) {
+  const auto extension = path.extension();
+  if (extension == ".json" || extension == ".safetensors") return;  // others name these
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) return;
+  throw DataError(path.string() + ": a file, not a run; give the text with --input " +
+                  path.string() + " or on standard input");
+}
+
+}  // namespace
+
 LoadedEnsemble load_to_search(const SearchFlags& flags, Task task, const Context& context) {
+  for (const auto& run : flags.runs) require_no_text(run);
   LoadedEnsemble loaded = load_ensemble_to_search(flags.runs, context.device, flags.assignments());
   if (loaded.experiment().data.task != task) {
     throw ConfigError(flags.runs.front().string() +

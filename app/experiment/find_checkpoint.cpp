@@ -177,9 +177,7 @@ fs::path find_checkpoint(const fs::path& path) {
         {.run = RunDirectory::of_checkpoints(path.parent_path()).path(), .which = "best"});
   }
   if (!fs::is_directory(path)) {
-    throw DataError(path.string() +
-                    ": a file; give the directory of a run or checkpoint, "
-                    "and text with --input or on standard input");
+    throw DataError(path.string() + ": a file; give the directory of a run or checkpoint");
   }
   const fs::path checkpoints = run.checkpoints();
   if (const auto best = best_checkpoint(checkpoints)) return best->checkpoint.path;

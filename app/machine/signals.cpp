@@ -1,8 +1,14 @@
 #include "app/machine/signals.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <csignal>
 #include <system_error>
 #include <utility>
+
+#include "base/error.h"
 
 namespace attn {
 namespace {
@@ -14,6 +20,15 @@ volatile std::sig_atomic_t g_signal = 0;
 void on_signal(int number) {
   g_signal = number;
   if (number == SIGINT) std::signal(number, SIG_DFL);
+}
+
+volatile std::sig_atomic_t g_pipe = -1;
+
+void tell_number(int number) {
+  const int error = errno;
+  const char byte = static_cast<char>(number);
+  [[maybe_unused]] const ssize_t written = ::write(g_pipe, &byte, 1);
+  errno = error;
 }
 
 }  // namespace
@@ -33,39 +48,44 @@ int stop_exit_code() {
   return g_signal == 0 ? 0 : 128 + static_cast<int>(g_signal);
 }
 
+// A handler may do little more than write to a pipe. Its thread does the rest: blocking signals
+// instead would need the masks of LibTorch's threads.
 RemovedOnSignal::RemovedOnSignal(std::filesystem::path directory)
     : directory_(std::move(directory)) {
-  sigemptyset(&signals_);
-  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
-    struct sigaction now {};
-    if (::sigaction(number, nullptr, &now) == 0 && now.sa_handler == SIG_DFL) {
-      sigaddset(&signals_, number);
-    }
-  }
-  sigaddset(&signals_, SIGUSR1);  // from the destructor
-  ::pthread_sigmask(SIG_BLOCK, &signals_, &former_);
+  if (::pipe2(pipe_.data(), O_CLOEXEC) != 0) throw_file_error("watch", directory_, errno);
   waiting_ = std::thread([this] { wait_for_signal(); });
+  g_pipe = pipe_[1];
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction action {};
+    if (::sigaction(number, nullptr, &action) != 0 || action.sa_handler != SIG_DFL) continue;
+    action.sa_handler = tell_number;
+    action.sa_flags = SA_RESTART;
+    ::sigaction(number, &action, nullptr);
+    caught_.push_back(number);
+  }
 }
 
 RemovedOnSignal::~RemovedOnSignal() {
-  ended_ = true;
-  ::pthread_kill(waiting_.native_handle(), SIGUSR1);
+  remove_directory();
+  for (const int number : caught_) std::signal(number, SIG_DFL);
+  tell_number(0);  // after all signals that were caught, which end the process
   waiting_.join();
-  ::pthread_sigmask(SIG_SETMASK, &former_, nullptr);
+  g_pipe = -1;
+  for (const int end : pipe_) ::close(end);
 }
 
-void RemovedOnSignal::wait_for_signal() {
-  int number = 0;
-  do {
-    if (::sigwait(&signals_, &number) != 0 || ended_) return;
-  } while (number == SIGUSR1);
+void RemovedOnSignal::wait_for_signal() const {
+  char number = 0;
+  while (::read(pipe_[0], &number, 1) < 0 && errno == EINTR) continue;
+  if (number == 0) return;
+  remove_directory();
+  std::signal(number, SIG_DFL);
+  std::raise(number);
+}
+
+void RemovedOnSignal::remove_directory() const {
   std::error_code ignored;
   std::filesystem::remove_all(directory_, ignored);
-  sigset_t one;
-  sigemptyset(&one);
-  sigaddset(&one, number);
-  std::raise(number);  // its default action ends the process once it is unblocked
-  ::pthread_sigmask(SIG_UNBLOCK, &one, nullptr);
 }
 
 }  // namespace attn

@@ -1,13 +1,11 @@
 // SIGINT, SIGTERM and SIGHUP make a run save and stop; a second SIGINT terminates the process
-// immediately. Other commands end at once, and remove their temporary files.
+// immediately. `attn eval` ends at once and removes its temporary files (RemovedOnSignal).
 #pragma once
 
-#include <pthread.h>
-
-#include <atomic>
-#include <csignal>
+#include <array>
 #include <filesystem>
 #include <thread>
+#include <vector>
 
 namespace attn {
 
@@ -19,8 +17,9 @@ bool stop_requested();
 int stop_exit_code();
 
 /// While it exists, SIGINT, SIGTERM and SIGHUP remove a directory before they terminate the
-/// process; those that are ignored (nohup) stay ignored. To be constructed before other threads,
-/// which must inherit its signal mask, and not together with catch_stop_signals().
+/// process; those that are ignored (nohup) stay ignored. The destructor removes the directory, too.
+/// One at a time, and not together with catch_stop_signals(). Throws DataError without file
+/// descriptors.
 class RemovedOnSignal {
  public:
   explicit RemovedOnSignal(std::filesystem::path directory);
@@ -29,11 +28,12 @@ class RemovedOnSignal {
   RemovedOnSignal& operator=(const RemovedOnSignal&) = delete;
 
  private:
-  void wait_for_signal();
+  void wait_for_signal() const;
+  void remove_directory() const;
 
   std::filesystem::path directory_;
-  sigset_t signals_{}, former_{};
-  std::atomic<bool> ended_ = false;
+  std::vector<int> caught_;    // signals
+  std::array<int, 2> pipe_{};  // the handler writes the number of its signal, the destructor 0
   std::thread waiting_;
 };
 

@@ -47,32 +47,34 @@ void loss_by_kernel(torch::Tensor& logits, const torch::Tensor& targets_N, cpu::
   if (gradient && !floats.is_same(logits)) logits.copy_(floats);
 }
 
-// log Z = max − log p(max), where p(max) >= 1 / V cannot underflow. Log-probabilities are computed
-// where they are needed only: [N, V] in float32 are read and written once, as probabilities.
+// log p = (logit − max) + log p(max), where p(max) >= 1 / V cannot underflow, and both terms are
+// exact however large the logits are. Log-probabilities are computed where they are needed only:
+// [N, V] in float32 are read and written once, as probabilities.
 void loss_by_libtorch(torch::Tensor& logits, const torch::Tensor& targets_N, cpu::SmoothedTargets q,
                       bool gradient, torch::Tensor& sums) {
   const torch::Tensor p = logits.softmax(1, torch::kFloat32);
   const auto [highest, place] = logits.max(1, true);
-  const torch::Tensor log_z = highest.to(torch::kFloat32) - p.gather(1, place).log();  // [N, 1]
+  const torch::Tensor max = highest.to(torch::kFloat32), at_max = p.gather(1, place).log();
+  const auto log_p = [&](const torch::Tensor& chosen) {  // all are [N, 1]
+    return (chosen.to(torch::kFloat32) - max).add_(at_max);
+  };
   const torch::Tensor target = targets_N.unsqueeze(1);
-  const torch::Tensor at_target = logits.gather(1, target).to(torch::kFloat32) - log_z;
+  const torch::Tensor at_target = log_p(logits.gather(1, target));
+  const torch::Tensor log_z = max - at_max;
   const torch::Tensor others =
       logits.sum(1, true, torch::kFloat32) - log_z * logits.size(1) - at_target;
   torch::Tensor excludes;  // [N, 1]: 1 where the excluded class is not the target
   if (q.excluded >= 0) {
     excludes = (target != q.excluded).to(torch::kFloat32);
-    others.sub_((logits.narrow(1, q.excluded, 1).to(torch::kFloat32) - log_z) * excludes);
+    others.sub_(log_p(logits.narrow(1, q.excluded, 1)) * excludes);
   }
   const torch::Tensor smoothed = at_target * q.target_probability + others * q.smoothing_per_class;
   sums.sub_(torch::stack({smoothed.sum(torch::kFloat64), at_target.sum(torch::kFloat64)}));
   if (q.z_loss > 0) sums[0].add_(log_z.pow(2).sum(torch::kFloat64), q.z_loss);
   if (!gradient) return;
-  torch::Tensor p_target = at_target.exp();
-  if (q.z_loss > 0) {  // d(z log² Z) / d logit = 2 z log Z p
-    const torch::Tensor weight = 1 + 2 * q.z_loss * log_z;
-    p.mul_(weight);
-    p_target.mul_(weight);
-  }
+  // d(z log² Z) / d logit = 2 z log Z p
+  if (q.z_loss > 0) p.mul_(1 + 2 * q.z_loss * log_z);
+  const torch::Tensor p_target = p.gather(1, target);
   torch::sub_out(logits, p, torch::scalar_tensor(q.smoothing_per_class));
   // The difference is computed in float32, before rounding: it may be small.
   logits.scatter_(1, target, (p_target - q.target_probability).to(logits.scalar_type()));

@@ -45,6 +45,22 @@ TEST_CASE("the chunked loss equals the definition in all three forms, values and
         Approx(plain.loss.item<double>()).epsilon(1e-5));
 }
 
+TEST_CASE("the gradient at the target is exact however large the logits are") {
+  const auto chunked = GENERATE(chunked_smoothed_loss, libtorch_smoothed_loss);
+  const float offset = GENERATE(0.0f, 100.0f, 1000.0f);
+  CAPTURE(offset);
+  constexpr int64_t kClasses = 1000, kTarget = 7;
+  const torch::Tensor x = torch::ones({1, 1}), w = torch::full({kClasses, 1}, offset);
+  w[kTarget] += 16.0f;
+  w.requires_grad_();
+  const LossSums sums = chunked(x, w, torch::full({1}, kTarget, torch::kInt64),
+                                smoothed_targets(Smoothing::wrong, 0.0, kClasses, -1));
+  sums.loss.backward();
+  const double rest = (kClasses - 1) * std::exp(-16.0), expected = -rest / (1.0 + rest);
+  CHECK(w.grad()[kTarget].item<double>() == Approx(expected).epsilon(0.01));
+  CHECK(sums.nll.item<double>() == Approx(std::log1p(rest)).epsilon(0.01));
+}
+
 TEST_CASE("the chunked loss by LibTorch's operations supports bf16 rows") {
   const int64_t excluded = GENERATE(-1, 1);
   torch::manual_seed(5);
