@@ -767,7 +767,8 @@ class EndToEnd(ProgramTest):
     def test_a_path_of_another_kind_is_one_line(self):
         self.whole_run()
         self.write("file", "not a directory")
-        self.one_line("translate", "file", code=3, names=["file: a file", "directory of a run"])
+        self.one_line("translate", "file", code=3, names=["file: a file, not a run", "--input file"])
+        self.one_line("eval", "file", code=3, names=["file: a file", "directory of a run"])
         self.one_line("train", "small.json", "--run", "file", code=2, names=["file: a file", "--run"])
         self.one_line("train", "small.json", "--run", "bad", "--set", "data.train=corpus", code=3, names=["corpus"])
         self.one_line("eval", "whole", "--output", "file", code=3, names=["file", "give a directory"])
