@@ -8,9 +8,8 @@
 
 namespace attn {
 
-constexpr int64_t kMaxCheckpoints = 1'000'000;
-
 void add_average_command(CLI::App& app) {
+  constexpr int64_t kMaxCheckpoints = 1'000'000;
   auto options = std::make_shared<AverageOptions>();
   CLI::App* command =
       app.add_subcommand("average", "Average the weights of the last checkpoints, as in the paper");
