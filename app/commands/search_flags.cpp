@@ -56,7 +56,8 @@ namespace {
 // A text given in place of a run, or after it.
 void require_no_text(const std::filesystem::path& path) {
   const auto extension = path.extension();
-  if (extension == ".json" || extension == ".safetensors") return;  // others name these
+  if (extension == ".json" || extension == ".safetensors") return;  // find_checkpoint names these
+  if (is_best_mark(path)) return;
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error)) return;
   throw DataError(path.string() + ": a file, not a run; give the text with --input " +

@@ -152,6 +152,11 @@ std::optional<int64_t> selected_step(const CheckpointSelector& selector) {
       inventory(selector.run));
 }
 
+bool is_best_mark(const fs::path& path) {
+  const fs::path folder = path.parent_path();
+  return RunDirectory::is_checkpoints(folder) && path == best_mark(folder);
+}
+
 fs::path find_checkpoint(const fs::path& path) {
   if (const auto selector = checkpoint_selector(path)) return find_selected(*selector);
   const RunDirectory run(path);
@@ -172,7 +177,7 @@ fs::path find_checkpoint(const fs::path& path) {
     throw ConfigError(path.string() + ": a run's checkpoint directory; give the run, " +
                       its.string() + ", or " + its.string() + "@best; " + inventory(its));
   }
-  if (RunDirectory::is_checkpoints(path.parent_path()) && path == best_mark(path.parent_path())) {
+  if (is_best_mark(path)) {
     return find_selected(
         {.run = RunDirectory::of_checkpoints(path.parent_path()).path(), .which = "best"});
   }

@@ -30,6 +30,9 @@ std::optional<CheckpointSelector> checkpoint_selector(const std::filesystem::pat
 /// lists the run's checkpoints, for anything else.
 std::optional<int64_t> selected_step(const CheckpointSelector& selector);
 
+/// Whether `path` is the file RUN/checkpoints/best, which names the best checkpoint.
+bool is_best_mark(const std::filesystem::path& path);
+
 /// The checkpoint directory to load for `path`: a checkpoint itself, the checkpoint of a selector,
 /// or for a run the average if it exists, else the best checkpoint, else the last. The file
 /// RUN/checkpoints/best selects the best checkpoint. Throws ConfigError or DataError, which lists

@@ -108,8 +108,11 @@ class ParseMixture(ProgramTest):
         self.assertEqual(done.stdout.splitlines(), equal)
         self.assertIn(f"kept {len(equal)} of 20 sentences", done.stderr)
         self.assertEqual(self.attn("agree", "one.ptb", "two.ptb", "--min-f1", "0").stdout, one)
-        self.write("short.ptb", one.split("\n", 1)[1])
-        self.one_line("agree", "one.ptb", "short.ptb", code=3, names=["short.ptb:1", "different words than one.ptb:1"])
+        first, rest = one.split("\n", 1)
+        self.write("short.ptb", rest)
+        self.one_line("agree", "one.ptb", "short.ptb", code=3, names=["one.ptb 20", "short.ptb 19"])
+        self.write("moved.ptb", rest + first + "\n")
+        self.one_line("agree", "one.ptb", "moved.ptb", code=3, names=["moved.ptb:1", "different words than one.ptb:1"])
         # Outer brackets differ between treebanks and do not count.
         self.write("root.ptb", one.replace("(TOP ", "(ROOT "))
         self.assertEqual(self.attn("agree", "one.ptb", "root.ptb").stdout, one)
@@ -155,7 +158,8 @@ class ParseMixture(ProgramTest):
         self.write("gap.nbest", "".join(without))
         self.assertEqual(self.attn("fuse", "gap.nbest").stdout.splitlines()[3], "()")
         self.assertNotIn("()", self.attn("fuse", "gap.nbest", "--min-f1", "1").stdout)
-        cases = {"other.ptb": (best.split("\n", 1)[1], ["other.ptb:1", "different words than"]),
+        first, rest = best.split("\n", 1)
+        cases = {"other.ptb": (rest + first + "\n", ["other.ptb:1", "different words than"]),
                  "fewer.ptb": ("".join(best.splitlines(keepends=True)[:-1]), ["best.ptb 20", "fewer.ptb 19"]),
                  "order.nbest": ("".join(reversed(one.splitlines(keepends=True))), ["order.nbest:", "sorted"]),
                  "column.nbest": (one.replace("logp= ", "", 1), ["column.nbest:1", "logp="]),
@@ -164,7 +168,7 @@ class ParseMixture(ProgramTest):
                  "beyond.nbest": ("20 ||| (S (A a)) ||| logp= -1 ||| -1\n", ["best.ptb 20", "at most 21"]),
                  "inner.nbest": (re.sub(r"\(([^ ()]+) [^()]+\)", r"(\1 other)", one.split("\n")[0]) + "\n" + one,
                                  ["inner.nbest:1", "different words"]),
-                 "two.ptb": ("(S (A a)) (S (A a))\n", ["two.ptb:1", "several trees"])}
+                 "two.ptb": ("(S (A a)) (S (A a))\n" + rest, ["two.ptb:1", "several trees"])}
         for name, (text, names) in cases.items():
             with self.subTest(name=name):
                 self.write(name, text)
