@@ -59,9 +59,12 @@ std::string command_line(int argc, char** argv) {
 }
 
 // A file that is opened while one of these is closed would get its number, and the messages.
+// Reading the input and writing the output fail as if they were closed.
 void open_standard_files() {
+  constexpr int kModes[] = {O_WRONLY, O_RDONLY, O_WRONLY};
   for (int number = 0; number <= 2; ++number) {
-    if (::fcntl(number, F_GETFD) < 0 && errno == EBADF && ::open("/dev/null", O_RDWR) < 0) return;
+    const bool closed = ::fcntl(number, F_GETFD) < 0 && errno == EBADF;
+    if (closed && ::open("/dev/null", kModes[number]) < 0) return;
   }
 }
 

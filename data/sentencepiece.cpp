@@ -94,14 +94,31 @@ class Lines : public sp::SentenceIterator {
   size_t at_ = 0;
 };
 
+/// A word of UTF-8 in parts of at most `longest` characters.
+std::vector<std::string> parts_of(const std::string& word, size_t longest) {
+  std::vector<std::string> parts;
+  size_t begin = 0, characters = 0;
+  for (size_t i = 0; i < word.size(); ++i) {
+    const bool starts_character = (word[i] & 0xc0) != 0x80;
+    if (!starts_character || ++characters <= longest) continue;
+    parts.push_back(word.substr(begin, i - begin));
+    begin = i;
+    characters = 1;
+  }
+  parts.push_back(word.substr(begin));
+  return parts;
+}
+
 /// Words with their counts, for BPE. BPE merges only within words, so that counts are equivalent to
-/// the full text and need far less memory: a few hundred bytes per distinct word.
+/// the full text and need far less memory: a few hundred bytes per distinct word. Longer words than
+/// `kLongestWord` are split.
 std::vector<std::string> counted_words(std::span<const std::filesystem::path> texts) {
-  constexpr size_t kLongestWord = 1 << 14;  // in bytes; the library fails at some 40,000 characters
+  constexpr size_t kLongestWord = 1 << 14;  // characters; the library fails at about 40,000
   std::vector<std::string> lines;
-  for (auto& [word, count] : count_words(texts, 1'500'000)) {
-    if (word.size() > kLongestWord) continue;
-    lines.push_back(std::move(word) + "\t" + std::to_string(count));
+  for (const auto& [word, count] : count_words(texts, 1'500'000)) {
+    for (const std::string& part : parts_of(word, kLongestWord)) {
+      lines.push_back(part + "\t" + std::to_string(count));
+    }
   }
   return lines;
 }

@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "base/error.h"
 #include "base/random.h"
 #include "train/schedule.h"
 
@@ -20,7 +21,13 @@ namespace {
        << (batches.size() == 1 ? " on a batch with" : " on batches of which the first has")
        << " the training pairs of ";
   const auto& ids = batches.front().ids;
-  const auto places = corpus.places(std::span(ids).first(std::min<size_t>(ids.size(), 3)));
+  const auto first = std::span(ids).first(std::min<size_t>(ids.size(), 3));
+  std::vector<std::string> places;
+  try {
+    places = corpus.places(first);
+  } catch (const DataError&) {  // the texts were changed since they were encoded
+    for (const int64_t id : first) places.push_back("number " + std::to_string(id + 1));
+  }
   for (size_t i = 0; i < places.size(); ++i) text << (i ? ", " : "") << places[i];
   text << ", …; the weights were not updated, and checkpoints of earlier steps are intact. Train a "
           "new run with a lower learning rate, a longer warm-up or train.clip_norm";

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <fstream>
 #include <iostream>
 #include <vector>
@@ -87,7 +86,9 @@ void for_each_chunk(const ChunkedInput& input, OutputFile& output,
     lines.push_back(line);
     if (lines.size() >= size) flush();
   }
-  if (has_failed(in)) throw DataError(name + ":" + std::to_string(number) + ": cannot be read");
+  if (has_failed(in)) {
+    throw DataError("cannot read " + name + " (line " + std::to_string(number) + ")");
+  }
   if (!lines.empty()) flush();
 }
 

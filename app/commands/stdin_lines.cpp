@@ -42,7 +42,7 @@ bool has_failed(const std::istream& in) {
 bool next_stdin_line(std::string& line, int64_t number, size_t limit) {
   if (next_line(std::cin, line, number, limit)) return true;
   if (!has_failed(std::cin)) return false;
-  throw DataError("standard input:" + std::to_string(number) + ": cannot be read");
+  throw DataError("cannot read standard input (line " + std::to_string(number) + ")");
 }
 
 std::vector<std::string> read_stdin_lines() {

@@ -72,6 +72,7 @@ void add_sweep_command(CLI::App& app, Context& context) {
   slurm->excludes(jobs);
   slurm->excludes(launcher);  // slurm.tasks has its own
   slurm->excludes(dry_run);
+  launcher->excludes(dry_run);
   command->add_flag("--no-submit", options->no_submit, "with --slurm: write the script only")
       ->needs(slurm);
   CLI::Option* task =

@@ -170,6 +170,7 @@ Experiment read_merged(Json merged, const std::string& name,
   Experiment experiment;
   try {
     require_no_nul(merged, "");
+    require_no_recurrent_attention(merged);
     resolve_head_widths(merged);
     std::map<size_t, StepPath> decoders;
     if (merged.contains("search") && !merged["search"].is_null()) {
@@ -211,18 +212,17 @@ void require_for_task(const SearchConfig& search, const DataConfig& data,
 void remove_ineffective(Json& config) {
   remove_other_options(config, schema_of<Experiment>());
   if (!config.is_object()) return;
+  const auto data = config.find("data");
+  if (data != config.end() && !data->is_object()) return;  // reading reports it
   const auto of_data = [&](const char* key) {
-    return config.value(Json::json_pointer(std::string("/data/") + key), Json());
+    return data == config.end() ? Json() : data->value(key, Json());
   };
   const bool parsing = of_data("task") == Json(enum_name(Task::parsing));
   const bool no_tags = of_data("tree_form") == Json(enum_name(TreeForm::xx));
-  if (const auto data = config.find("data"); data != config.end() && data->is_object()) {
-    if (of_data("silver").empty()) data->erase("silver_ratio");
-  }
+  if (data != config.end() && of_data("silver").empty()) data->erase("silver_ratio");
   const auto clean = [&](Json& search) {
     if (!search.is_object()) return;
-    const bool unconstrained = search.contains("constrained") && search["constrained"] == false;
-    if (!parsing || no_tags || unconstrained) search.erase("known_tags");
+    if (!parsing || no_tags) search.erase("known_tags");
     if (!parsing) search.erase("constrained");
   };
   if (config.contains("search")) clean(config["search"]);

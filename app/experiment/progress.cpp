@@ -25,7 +25,9 @@ std::string duration_text(double seconds) {
 }
 
 Progress::Progress(const std::filesystem::path& log, int64_t last_step)
-    : log_(log, std::ios::app), last_step_(last_step), terminal_(isatty(STDERR_FILENO) != 0) {
+    : last_step_(last_step), terminal_(isatty(STDERR_FILENO) != 0) {
+  errno = 0;  // isatty sets it
+  log_.open(log, std::ios::app);
   if (!log_) throw_file_error("write", log, errno);
 }
 

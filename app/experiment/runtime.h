@@ -39,4 +39,8 @@ ModelConfig with_runtime(ModelConfig model, const RuntimeConfig& runtime);
 /// after each patch, so that the last one takes effect.
 void move_to_runtime(Json& config);
 
+/// Throws ConfigError if a Transformer's model.attention is one of the recurrent architecture,
+/// which move_to_runtime() leaves in place. Reading alone would ignore the recurrent default.
+void require_no_recurrent_attention(const Json& config);
+
 }  // namespace attn

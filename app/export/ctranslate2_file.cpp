@@ -100,8 +100,9 @@ void Ctranslate2File::write(const std::filesystem::path& path) const {
     put_string(out, name);
     put_string(out, variable);
   }
+  errno = 0;
   out.close();
-  if (!out) throw DataError(path.string() + ": cannot be written (is the disk full?)");
+  if (!out) throw_file_error("write", path, errno);
 }
 
 }  // namespace attn

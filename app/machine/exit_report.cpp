@@ -18,8 +18,11 @@ constexpr const char* kOutOfMemory =
 std::string shortened(std::string message) {
   constexpr size_t kStart = 2000, kEnd = 500;
   if (message.size() <= kStart + kEnd) return message;
-  const size_t left_out = message.size() - kStart - kEnd;
-  return message.replace(kStart, left_out, " … (" + std::to_string(left_out) + " bytes) … ");
+  const auto inside_character = [&](size_t at) { return (message[at] & 0xc0) == 0x80; };
+  size_t begin = kStart, end = message.size() - kEnd;
+  while (begin > 0 && inside_character(begin)) --begin;
+  while (end < message.size() && inside_character(end)) ++end;
+  return message.replace(begin, end - begin, " … (" + std::to_string(end - begin) + " bytes) … ");
 }
 
 ExitReport whole_report() {

@@ -55,7 +55,7 @@ RemovedOnSignal::RemovedOnSignal(std::filesystem::path directory)
   if (::pipe2(pipe_.data(), O_CLOEXEC) != 0) throw_file_error("watch", directory_, errno);
   waiting_ = std::thread([this] { wait_for_signal(); });
   g_pipe = pipe_[1];
-  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) {
     struct sigaction action {};
     if (::sigaction(number, nullptr, &action) != 0 || action.sa_handler != SIG_DFL) continue;
     action.sa_handler = tell_number;
@@ -68,7 +68,7 @@ RemovedOnSignal::RemovedOnSignal(std::filesystem::path directory)
 RemovedOnSignal::~RemovedOnSignal() {
   remove_directory();
   for (const int number : caught_) std::signal(number, SIG_DFL);
-  tell_number(0);  // after all signals that were caught, which end the process
+  tell_number(0);  // after the signals that this thread caught, which end the process
   waiting_.join();
   g_pipe = -1;
   for (const int end : pipe_) ::close(end);
@@ -78,7 +78,11 @@ void RemovedOnSignal::wait_for_signal() const {
   char number = 0;
   while (::read(pipe_[0], &number, 1) < 0 && errno == EINTR) continue;
   if (number == 0) return;
-  remove_directory();
+  std::error_code ignored;
+  constexpr int kAttempts = 100;  // other threads go on, and may create files
+  for (int i = 0; i < kAttempts && std::filesystem::exists(directory_, ignored); ++i) {
+    remove_directory();
+  }
   std::signal(number, SIG_DFL);
   std::raise(number);
 }

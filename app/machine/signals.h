@@ -16,10 +16,10 @@ bool stop_requested();
 /// signal; 0 if none was received.
 int stop_exit_code();
 
-/// While it exists, SIGINT, SIGTERM and SIGHUP remove a directory before they terminate the
-/// process; those that are ignored (nohup) stay ignored. The destructor removes the directory, too.
-/// One at a time, and not together with catch_stop_signals(). Throws DataError without file
-/// descriptors.
+/// While it exists, SIGINT, SIGTERM, SIGHUP and SIGPIPE remove a directory before they terminate
+/// the process, unless another thread creates it again at that moment; those that are ignored
+/// (nohup) stay ignored. The destructor removes the directory, too. One at a time, and not together
+/// with catch_stop_signals(). Throws DataError without file descriptors.
 class RemovedOnSignal {
  public:
   explicit RemovedOnSignal(std::filesystem::path directory);

@@ -57,7 +57,7 @@ std::vector<ExpandedRow> expand(const SweepRow& row) {
   for (const auto& [path, values] : row.grid.items()) {
     if (std::count(path.begin(), path.end(), '.') > kMaxDots) {
       throw ConfigError("row " + row.name + ": grid: " + path.substr(0, 60) +
-                        "…: no option is nested so deep");
+                        "…: no option is nested that deeply");
     }
     auto place = static_cast<int64_t>(rows.front().patches.size());
     if (is_tag(path)) {

@@ -44,8 +44,6 @@ void SearchConfig::validate() const {
   // first_finished counts to `beam` hypotheses, which pruning does not leave.
   require(prune == 0 || stop == StopRule::optimal, "prune", prune, "requires stop=optimal");
   require(known_tags >= 0, "known_tags", known_tags, "must be 0 or more");
-  require(known_tags == 0 || constrained, "known_tags", known_tags,
-          "requires constrained=true; 0 is any tag");
   require(groups >= 1 && beam % groups == 0, "groups", groups, "must divide beam");
   require_between("diversity", diversity, 0, 1000);
   require(groups > 1 || diversity == SearchConfig{}.diversity, "diversity", diversity,

@@ -136,7 +136,7 @@ class EndToEnd(ProgramTest):
         self.assertEqual(process.returncode, 128 + signal.SIGTERM)
         self.assertIn("attn train stopped --resume", error)
         # SIGHUP, of a terminal that is closed, does the same unless nohup ignores it.
-        process = self.start("train", "stopped", "--resume", "--set", "train.steps=3000")
+        process = self.start("train", "stopped", "--resume", "--set", "train.steps=1000000")
         time.sleep(1.5)
         process.send_signal(signal.SIGHUP)
         _, error = process.communicate(timeout=60)
@@ -696,7 +696,7 @@ class EndToEnd(ProgramTest):
                                   timeout=60)
             os.close(folder)
             self.assertEqual(done.returncode, 3, done.stderr)
-            self.assertIn("attn: standard input:1: cannot be read", done.stderr)
+            self.assertIn("attn: cannot read standard input (line 1)", done.stderr)
         self.assertFalse((self.path / "lost.txt").exists())
 
     def test_an_average_replaces_no_other_model(self):
@@ -718,6 +718,17 @@ class EndToEnd(ProgramTest):
                                       text=True, timeout=60)
                 self.assertEqual(done.returncode, 3, done.stderr)
                 self.assertIn("cannot write to standard output", done.stderr)
+
+    def test_closed_standard_files_are_errors(self):
+        self.whole_run()
+        for command, message in (("config >&-", "cannot write to standard output"),
+                                 ("translate whole --input corpus/test.en >&-", "cannot write to standard output"),
+                                 ("translate whole <&-", "cannot read standard input")):
+            with self.subTest(command=command):
+                done = subprocess.run(["sh", "-c", '"$0" --threads 1 ' + command, self.program], cwd=self.path,
+                                      stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
+                self.assertEqual(done.returncode, 3, done.stderr)
+                self.assertIn(message, done.stderr)
 
     def test_messages_do_not_go_to_a_file_if_stderr_is_closed(self):
         self.whole_run()

@@ -196,12 +196,16 @@ TEST_CASE("an option that the schedule, the tokenizer or the task does not have 
                             "search": {"known_tags": 2}})";
   CHECK_THROWS_WITH(resolve(parsing, {"search.known_tags=0", "data.silver_ratio=2"}),
                     contains("data.silver_ratio: 2: requires data.silver"));
-  CHECK_THROWS_WITH(resolve(parsing, {"search.constrained=false"}),
-                    contains("search.known_tags: 2: requires constrained=true"));
+  CHECK_NOTHROW(resolve(parsing, {"search.constrained=false"}));  // of constrained evaluators
   CHECK_THROWS_WITH(resolve(parsing, {"data.tree_form=xx"}),
                     contains("search.known_tags: 2: requires a data.tree_form with tags"));
   CHECK_THROWS_WITH(resolve(R"({"search": {"constrained": false}})"),
                     contains("search.constrained: false: requires data.task=parsing"));
+  for (const char* attention : {"additive", "dot"}) {
+    CHECK_THROWS_WITH(
+        resolve("{}", {std::string("model.attention=") + attention}),
+        contains("--set model.attention: ") && contains("model.architecture=recurrent"));
+  }
   CHECK_NOTHROW(resolve(R"({"train": {"learning_rate": 0.001}, "data": {"min_frequency": 1}})"));
 }
 
@@ -254,7 +258,7 @@ TEST_CASE("configs of earlier versions with parsing options without effect are r
         "old");
   };
   CHECK(read("", R"("constrained": true, )").search.known_tags == 3);
-  CHECK(read("", R"("constrained": false, )").search.known_tags == 0);
+  CHECK(read("", R"("constrained": false, )").search.known_tags == 3);
   CHECK(read(R"(, "tree_form": "xx")", "").search.known_tags == 0);
   CHECK(read(R"(, "silver": [], "silver_ratio": 2)", "").data.silver_ratio == 0);
   CHECK(read(R"(, "silver": ["a"], "silver_ratio": 2)", "").data.silver_ratio == 2);
