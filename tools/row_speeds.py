@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Training speed of each row of a sweep as a multiple of the first row's.
+"""Training speed of each row of a sweep as a multiple of the first row's, as measured and at equal FLOPs.
 
     python3 tools/row_speeds.py build/release/app/attn runs/today --threads 1 --rounds 3 > speeds.md
 
 The first row is measured before and after every other one, and the ratio is that against the mean of both, since
-machines drift. Prints the medians over rounds as a table in Markdown. Nothing else should run meanwhile.
+machines drift. At equal FLOPs: the ratio of the FLOPs per second. Prints the medians over rounds as a table in
+Markdown. Nothing else should run meanwhile.
 """
 import argparse
 import json
@@ -16,13 +17,14 @@ import tempfile
 
 
 def rate(arguments, config):
-    """Target tokens per second of one `attn bench step`."""
+    """Target tokens per second and FLOPs per target token of one `attn bench step`."""
     command = [arguments.attn, "--device", "cpu", "--threads", str(arguments.threads), "bench", "step", str(config),
                "--json", "--seconds", str(arguments.seconds), "--batch-tokens", str(arguments.batch_tokens)]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode != 0:
         sys.exit(f"{config.name}: {done.stderr.strip()}")
-    return float(json.loads(done.stdout)["tokens_per_second"])
+    values = json.loads(done.stdout)
+    return float(values["tokens_per_second"]), float(values["flops_per_second"]) / float(values["tokens_per_second"])
 
 
 def main():
@@ -45,30 +47,32 @@ def main():
     first, rest = rows[0], [row for row in rows[1:] if not arguments.rows or row["name"] in arguments.rows]
     rates = {row["name"]: [] for row in rows}
     ratios = {row["name"]: [] for row in rest}
+    flops = {}
     with tempfile.TemporaryDirectory() as folder:
         configs = {}
         for row in rows:
             configs[row["name"]] = pathlib.Path(folder) / f"{row['name']}.json"
             configs[row["name"]].write_text(json.dumps(row["config"]), encoding="utf8")
         for number in range(arguments.rounds):
-            before = rate(arguments, configs[first["name"]])
+            before, flops[first["name"]] = rate(arguments, configs[first["name"]])
             rates[first["name"]].append(before)
             for row in rest:
                 name = row["name"]
-                own = rate(arguments, configs[name])
-                after = rate(arguments, configs[first["name"]])
+                own, flops[name] = rate(arguments, configs[name])
+                after, _ = rate(arguments, configs[first["name"]])
                 rates[name].append(own)
                 ratios[name].append(own / (0.5 * (before + after)))
                 rates[first["name"]].append(after)
                 before = after
                 print(f"round {number + 1}: {name} {own:.0f} tokens/s, {ratios[name][-1]:.2f}", file=sys.stderr)
-    print("| row | target tokens/s | × the first row | lowest | highest |")
-    print("| --- | ---: | ---: | ---: | ---: |")
-    print(f"| {first['name']} | {statistics.median(rates[first['name']]):,.0f} | | | |")
+    print("| row | target tokens/s | × the first row | lowest | highest | FLOPs × | at equal FLOPs × |")
+    print("| --- | ---: | ---: | ---: | ---: | ---: | ---: |")
+    print(f"| {first['name']} | {statistics.median(rates[first['name']]):,.0f} | | | | | |")
     for row in rest:
         name = row["name"]
-        print(f"| {name} | {statistics.median(rates[name]):,.0f} | {statistics.median(ratios[name]):.2f} "
-              f"| {min(ratios[name]):.2f} | {max(ratios[name]):.2f} |")
+        ratio, work = statistics.median(ratios[name]), flops[name] / flops[first["name"]]
+        print(f"| {name} | {statistics.median(rates[name]):,.0f} | {ratio:.2f} | {min(ratios[name]):.2f} "
+              f"| {max(ratios[name]):.2f} | {work:.3f} | {ratio * work:.2f} |")
 
 
 if __name__ == "__main__":

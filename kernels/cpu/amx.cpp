@@ -171,6 +171,8 @@ const TileKernels* table() {
                                          narrow_rows,
                                          add_rows,
                                          relu_gradient,
+                                         silu_gate,
+                                         silu_gate_gradient,
                                          add_logits,
                                          loss_gradient};
   return &kTable;

@@ -170,6 +170,46 @@ __m512 exp_of(__m512 x, __m512 shift) {
   return _mm512_scalef_ps(p, t);
 }
 
+__m512 sigmoid_of(__m512 x) {
+  const __m512 one = _mm512_set1_ps(1.0f), zero = _mm512_setzero_ps();
+  return _mm512_div_ps(one, _mm512_add_ps(one, exp_of(_mm512_sub_ps(zero, x), zero)));
+}
+
+void store_narrow(uint16_t* out, __mmask16 mask, __m512 value) {
+  _mm256_mask_storeu_epi16(out, mask, reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(value)));
+}
+
+void silu_gate(const GateBlock& b) {
+  for (int64_t r = 0; r < b.rows; ++r) {
+    const float *gates = b.gate + r * b.stride, *xs = b.x + r * b.stride;
+    for (int64_t c = 0; c < b.columns; c += 16) {
+      const __mmask16 mask = first(b.columns - c);
+      const int64_t at = r * b.out_stride + c;
+      const __m512 gate = _mm512_maskz_loadu_ps(mask, gates + c);
+      const __m512 x = _mm512_maskz_loadu_ps(mask, xs + c);
+      const __m512 silu = _mm512_mul_ps(gate, sigmoid_of(gate));
+      store_narrow(b.product + at, mask, _mm512_mul_ps(silu, x));
+      store_narrow(b.narrow_gate + at, mask, gate);
+      store_narrow(b.narrow_x + at, mask, x);
+    }
+  }
+}
+
+void silu_gate_gradient(const uint16_t* gate, const uint16_t* x, const uint16_t* d,
+                        uint16_t* d_gate, uint16_t* d_x, int64_t count) {
+  const __m512 one = _mm512_set1_ps(1.0f);
+  for (int64_t i = 0; i < count; i += 16) {
+    const __mmask16 mask = first(count - i);
+    const __m512 g = widened(_mm256_maskz_loadu_epi16(mask, gate + i));
+    const __m512 upstream = widened(_mm256_maskz_loadu_epi16(mask, d + i));
+    const __m512 s = sigmoid_of(g);
+    const __m512 slope = _mm512_mul_ps(s, _mm512_fmadd_ps(g, _mm512_sub_ps(one, s), one));
+    const __m512 gated = _mm512_mul_ps(upstream, widened(_mm256_maskz_loadu_epi16(mask, x + i)));
+    store_narrow(d_gate + i, mask, _mm512_mul_ps(gated, slope));
+    store_narrow(d_x + i, mask, _mm512_mul_ps(upstream, _mm512_mul_ps(g, s)));
+  }
+}
+
 void add_logits(const float* logits, int64_t classes, LogitSums& sums) {
   __m512 maxima = _mm512_set1_ps(sums.largest), sum = _mm512_setzero_ps();
   for (int64_t c = 0; c < classes; c += 16) {

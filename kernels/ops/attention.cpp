@@ -11,6 +11,7 @@
 #include "kernels/ops/dropout.h"
 #include "kernels/ops/padded_layout.h"
 #include "kernels/ops/relative_rows.h"
+#include "kernels/ops/repeated_heads.h"
 
 namespace attn {
 namespace {
@@ -103,15 +104,6 @@ void check_relative(const RelativeVectors& relative, int64_t key_width, int64_t 
               ", heads have ", key_width, " and ", value_width, " columns");
 }
 
-// [M, H'·K] to [M, H·K]: each head of keys or values once for each head of queries.
-torch::Tensor repeated_heads(const torch::Tensor& rows, const PackedAttention& options) {
-  const int64_t group = options.heads / options.kv_heads;
-  if (group == 1) return rows;
-  return rows.unflatten(1, {options.kv_heads, 1, -1})
-      .expand({-1, -1, group, -1})
-      .reshape({rows.size(0), rows.size(1) * group});
-}
-
 }  // namespace
 
 torch::Tensor visible_keys(int64_t queries, int64_t keys, bool causal, int64_t window,
@@ -175,8 +167,9 @@ torch::Tensor packed_attention(const torch::Tensor& queries, const torch::Tensor
   }
   torch::Tensor keys = own_keys, values = own_values;
   if (!queries.is_cpu() || attends_across_heads(queries, values, options)) {
-    keys = repeated_heads(keys, options);
-    values = repeated_heads(values, options);
+    const int64_t group = options.heads / options.kv_heads;
+    keys = repeated_heads(keys, options.kv_heads, group);
+    values = repeated_heads(values, options.kv_heads, group);
     options.kv_heads = options.heads;
   }
   if (supports_ragged_lengths(queries, keys, values, options)) {

@@ -3,10 +3,12 @@
 #include <ATen/Parallel.h>
 
 #include <algorithm>
+#include <array>
 #include <optional>
 
 #include "kernels/compute_scope.h"
 #include "kernels/cpu/tiles.h"
+#include "kernels/ops/gate.h"
 #include "kernels/ops/gradient_target.h"
 #include "kernels/ops/linear_products.h"
 
@@ -34,9 +36,13 @@ class PackedProduct : public torch::autograd::Function<PackedProduct> {
                                const Parameter&, const Parameter&, const Parameter&,
                                const Parameter&, const Parameter&,
                                c10::intrusive_ptr<LinearLayers> all) {
-    const variable_list results = products_of(all->precision).multiply_all(x, *all);
+    variable_list results = products_of(all->precision).multiply_all(x, *all);
     variable_list saved{x};
-    if (all->relu) saved.push_back(results[0]);
+    if (all->activation == FusedActivation::relu) saved.push_back(results[0]);
+    if (all->activation == FusedActivation::silu_gate) {
+      saved.insert(saved.end(), {results[1], results[2]});
+      results.resize(1);
+    }
     context->save_for_backward(saved);
     context->saved_data["layers"] = c10::IValue::make_capsule(std::move(all));
     context->set_materialize_grads(false);  // unused results cost nothing
@@ -54,7 +60,10 @@ class PackedProduct : public torch::autograd::Function<PackedProduct> {
     for (torch::Tensor& gradient : dy) {
       if (gradient.defined()) gradient = gradient.contiguous();
     }
-    if (all.relu) dy[0] = products.relu_gradient(saved[1], dy[0]);
+    if (all.activation == FusedActivation::relu) dy[0] = products.relu_gradient(saved[1], dy[0]);
+    if (all.activation == FusedActivation::silu_gate) {
+      dy = products.silu_gate_gradient(saved[1], saved[2], dy[0]);
+    }
     // Autograd numbers only defined arguments.
     size_t edge = 0;
     if (context->needs_input_grad(edge++)) out[0] = products.input_gradient(x, all, dy);
@@ -83,11 +92,11 @@ class PackedProduct : public torch::autograd::Function<PackedProduct> {
 };
 
 variable_list packed_linear(const torch::Tensor& x, std::span<const LinearWeights> layers,
-                            bool relu, PackedWeights& packed) {
+                            FusedActivation activation, PackedWeights& packed) {
   TORCH_CHECK(!layers.empty() && layers.size() <= PackedProduct::kMaxLayers, layers.size(),
               " linear layers");
   auto all = c10::make_intrusive<LinearLayers>();
-  all->relu = relu;
+  all->activation = activation;
   all->precision = packed.precision();
   for (const LinearWeights& layer : layers) {
     TORCH_CHECK(
@@ -151,7 +160,7 @@ void PackedWeights::refresh() {
 std::vector<torch::Tensor> linear_all(const torch::Tensor& x_NI,
                                       std::span<const LinearWeights> layers) {
   if (PackedWeights* packed = ComputeScope::packed_weights()) {
-    return packed_linear(x_NI, layers, false, *packed);
+    return packed_linear(x_NI, layers, FusedActivation::none, *packed);
   }
   const bool trains = torch::GradMode::is_enabled();
   if (x_NI.is_cuda() && trains && layers.size() > 1) return joint_linear(x_NI, layers);
@@ -182,9 +191,21 @@ torch::Tensor linear(const torch::Tensor& x_NI, const LinearWeights& layer) {
 
 torch::Tensor linear_relu(const torch::Tensor& x_NI, const LinearWeights& layer) {
   if (PackedWeights* packed = ComputeScope::packed_weights()) {
-    return packed_linear(x_NI, {&layer, 1}, true, *packed)[0];
+    return packed_linear(x_NI, {&layer, 1}, FusedActivation::relu, *packed)[0];
   }
   return torch::relu(torch::linear(x_NI, layer.weight, layer.bias));
+}
+
+torch::Tensor linear_silu_gate(const torch::Tensor& x_NI, const LinearWeights& gate,
+                               const LinearWeights& layer) {
+  TORCH_CHECK(gate.weight.sizes() == layer.weight.sizes(),
+              "linear_silu_gate: ", gate.weight.sizes(), " and ", layer.weight.sizes());
+  const std::array both{gate, layer};
+  if (PackedWeights* packed = ComputeScope::packed_weights()) {
+    return packed_linear(x_NI, both, FusedActivation::silu_gate, *packed)[0];
+  }
+  const std::vector<torch::Tensor> y = linear_all(x_NI, both);
+  return silu_gate(y[0], y[1]);
 }
 
 }  // namespace attn

@@ -49,6 +49,10 @@ class PackedWeights {
 torch::Tensor linear(const torch::Tensor& x_NI, const LinearWeights& layer);
 /// max(0, linear(·)); bf16 in a ComputeScope of bf16 tiles.
 torch::Tensor linear_relu(const torch::Tensor& x_NI, const LinearWeights& layer);
+/// silu(linear(x, gate)) ⊙ linear(x, layer), SwiGLU's hidden layer, weights of equal shape; bf16 in
+/// a ComputeScope of bf16 tiles.
+torch::Tensor linear_silu_gate(const torch::Tensor& x_NI, const LinearWeights& gate,
+                               const LinearWeights& layer);
 /// Up to three linear layers of the same rows, which are packed once if they need to be. Training
 /// on a GPU uses joint_linear.
 std::vector<torch::Tensor> linear_all(const torch::Tensor& x_NI,

@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "kernels/ops/gate.h"
+#include "kernels/ops/linear.h"
 
 namespace attn {
 
@@ -18,9 +18,6 @@ PositionwiseFeedForwardImpl::PositionwiseFeedForwardImpl(const TransformerConfig
 }
 
 torch::Tensor PositionwiseFeedForwardImpl::hidden(const torch::Tensor& x_ND) {
-  const auto gate_and_inner = [&] {
-    return linear_all(x_ND, std::array{gate->weights(), inner->weights()});
-  };
   switch (activation_) {
     case Activation::relu:
       return linear_relu(x_ND, inner->weights());
@@ -29,13 +26,11 @@ torch::Tensor PositionwiseFeedForwardImpl::hidden(const torch::Tensor& x_ND) {
     case Activation::silu:
       return torch::silu(inner(x_ND));
     case Activation::geglu: {
-      const auto both = gate_and_inner();
+      const auto both = linear_all(x_ND, std::array{gate->weights(), inner->weights()});
       return torch::gelu(both[0]) * both[1];
     }
-    case Activation::swiglu: {
-      const auto both = gate_and_inner();
-      return silu_gate(both[0], both[1]);
-    }
+    case Activation::swiglu:
+      return linear_silu_gate(x_ND, gate->weights(), inner->weights());
   }
   TORCH_CHECK(false, "unknown activation");
 }

@@ -156,6 +156,45 @@ TEST_CASE("rows are converted to bf16, optionally with ReLU, and NaN propagates"
   for (size_t i = 4; i < y.size(); ++i) CHECK(passed[i] == (y[i] > 0 ? gradient[i] : 0));
 }
 
+TEST_CASE("SwiGLU's product and its gradients in bf16 are those of double precision, rounded") {
+  const cpu::TileKernels* kernels = each_kind();
+  CAPTURE(kernels->name);
+  Random random(5);
+  const int64_t rows = 3, columns = 21, stride = 24, count = rows * columns;
+  std::vector<float> gate(rows * stride), x(rows * stride);
+  for (float& value : gate) value = static_cast<float>(20 * random.uniform() - 10);
+  for (float& value : x) value = static_cast<float>(2 * random.uniform() - 1);
+  gate[0] = 200.0f;
+  gate[1] = -200.0f;
+  gate[2] = std::numeric_limits<float>::quiet_NaN();
+  std::vector<uint16_t> product(count + 1, kGuard), narrow_gate = product, narrow_x = product;
+  kernels->silu_gate({gate.data(), x.data(), stride, rows, columns, product.data(),
+                      narrow_gate.data(), narrow_x.data(), columns});
+  std::vector<uint16_t> d(count), d_gate = product, d_x = product;
+  for (uint16_t& value : d) value = narrowed(static_cast<float>(2 * random.uniform() - 1));
+  kernels->silu_gate_gradient(narrow_gate.data(), narrow_x.data(), d.data(), d_gate.data(),
+                              d_x.data(), count);
+  for (const auto* written : {&product, &narrow_gate, &narrow_x, &d_gate, &d_x}) {
+    CHECK(written->back() == kGuard);
+    CHECK((written == &narrow_x || std::isnan(widened((*written)[2]))));
+  }
+  static constexpr double kRounding = 1.0 / 250;  // of bf16: 2⁻⁸, and of the float32 before
+  const auto is_near = [](uint16_t value, double expected) {
+    return widened(value) == Approx(expected).epsilon(kRounding).margin(1e-6);
+  };
+  for (int64_t i = 0; i < count; ++i) {
+    if (i == 2) continue;
+    const int64_t at = i / columns * stride + i % columns;
+    CHECK(narrow_gate[i] == narrowed(gate[at]));
+    CHECK(narrow_x[i] == narrowed(x[at]));
+    const auto sigmoid = [](double g) { return 1.0 / (1.0 + std::exp(-g)); };
+    CHECK(is_near(product[i], gate[at] * sigmoid(gate[at]) * x[at]));
+    const double g = widened(narrow_gate[i]), s = sigmoid(g), upstream = widened(d[i]);
+    CHECK(is_near(d_gate[i], upstream * widened(narrow_x[i]) * s * (1 + g * (1 - s))));
+    CHECK(is_near(d_x[i], upstream * g * s));
+  }
+}
+
 TEST_CASE("blockwise sums of logits equal those of the whole row, and the gradient is softmax's") {
   const cpu::TileKernels* kernels = each_kind();
   CAPTURE(kernels->name);

@@ -1,12 +1,15 @@
 // Today's parts of the Transformer against an independent implementation in NumPy (golden values:
-// tools/goldens/transformer_parts.py), and their own properties.
+// tools/goldens/transformer_parts.py, positions.py), and their own properties.
 #include <cmath>
+#include <string>
+#include <vector>
 
 #include "model/layers/layer.h"
 #include "model/size.h"
 #include "model/transformer/scaling.h"
 #include "model/transformer/transformer.h"
 #include "tests/model/golden.h"
+#include "tests/support/golden_json.h"
 #include "tests/support/models.h"
 
 using namespace attn;
@@ -38,7 +41,8 @@ const Case kCases[] = {
     {"grouped", [](Config& c) { c.kv_heads = 2; }},
     {"multi_query", [](Config& c) { c.kv_heads = 1; }},
     {"no_biases", [](Config& c) { c.bias = c.feed_forward_bias = false; }},
-    {"mup", [](Config& c) { c.mup_base = 4; }}};
+    {"mup", [](Config& c) { c.mup_base = 4; }},
+    {"deep_norm_layers", [](Config& c) { c.norm = Norm::deep, c.layers = 3; }}};
 
 Config golden_config() {
   Config config;
@@ -118,6 +122,24 @@ TEST_CASE("T5's buckets separate short distances, widen to 128 and see the direc
   CHECK(bucket(false, 9, 3) == 6);
   CHECK(bucket(false, 3, 9) == 16 + 6);
   CHECK(bucket(false, 0, 300) == 31);
+}
+
+TEST_CASE("T5's buckets and ALiBi's slopes are those of the transformers library") {
+  const Json golden = testing::golden_json("model/data/positions.json");
+  const auto reach = golden.at("reach").get<int64_t>();
+  for (const bool causal : {false, true}) {
+    const auto expected = golden.at(causal ? "decoder" : "encoder").get<std::vector<int64_t>>();
+    const torch::Tensor buckets = t5_buckets(causal, reach, 1, 2 * reach + 1);
+    REQUIRE(buckets.numel() == static_cast<int64_t>(expected.size()));
+    CHECK(torch::equal(buckets[0], torch::tensor(expected, torch::kInt64)));
+  }
+  for (const auto& [heads, slopes] : golden.at("slopes").items()) {
+    CAPTURE(heads);
+    const torch::Tensor bias = alibi_bias(std::stoll(heads), 1, 1, 3);
+    const torch::Tensor expected = torch::tensor(slopes.get<std::vector<float>>());
+    CHECK(max_difference(-bias.select(2, 0).squeeze(1), expected) < 1e-7);
+    CHECK(max_difference(-bias.select(2, 2).squeeze(1), expected) < 1e-7);
+  }
 }
 
 TEST_CASE("a bias of a step is the last row of that of the whole sentence") {

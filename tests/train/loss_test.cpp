@@ -4,10 +4,13 @@
 
 #include <cmath>
 #include <limits>
+#include <string>
+#include <vector>
 
 #include "kernels/compute_scope.h"
 #include "kernels/ops/linear.h"
 #include "tests/support/catch.h"
+#include "tests/support/golden_json.h"
 #include "tests/support/hardware.h"
 #include "tests/support/tensors.h"
 
@@ -43,6 +46,36 @@ TEST_CASE("the chunked loss equals the definition in all three forms, values and
   const torch::NoGradGuard no_grad;
   CHECK(chunked(x, w, targets, q).loss.item<double>() ==
         Approx(plain.loss.item<double>()).epsilon(1e-5));
+}
+
+TEST_CASE("the z-loss is that of PyTorch's autograd, with label smoothing and without") {
+  const std::string form = GENERATE("logits", "chunked", "LibTorch's");
+  CAPTURE(form);
+  const Json all = testing::golden_json("train/data/training.json");
+  for (const Json& golden : all.at("z_loss")) {
+    const auto matrix = [&](const char* name) {
+      std::vector<torch::Tensor> rows;
+      for (const Json& row : golden.at(name)) {
+        rows.push_back(torch::tensor(row.get<std::vector<float>>()));
+      }
+      return torch::stack(rows);
+    };
+    // Rows of the identity as inputs: the weights are the logits.
+    const torch::Tensor logits = matrix("logits"), expected = matrix("gradient");
+    const int64_t count = logits.size(0), classes = logits.size(1);
+    const torch::Tensor x = torch::eye(count), w = logits.t().contiguous().requires_grad_();
+    const torch::Tensor targets =
+        torch::tensor(golden.at("targets").get<std::vector<int64_t>>(), torch::kInt64);
+    cpu::SmoothedTargets q =
+        smoothed_targets(Smoothing::all, golden.at("smoothing").get<double>(), classes, -1);
+    q.z_loss = golden.at("weight").get<float>();
+    const LossSums sums = form == "logits"    ? smoothed_loss(torch::linear(x, w), targets, q)
+                          : form == "chunked" ? chunked_smoothed_loss(x, w, targets, q)
+                                              : libtorch_smoothed_loss(x, w, targets, q);
+    sums.loss.backward();
+    CHECK(sums.loss.item<double>() == Approx(golden.at("loss").get<double>()).epsilon(1e-5));
+    CHECK(max_difference(w.grad().t(), expected) < 1e-5);
+  }
 }
 
 TEST_CASE("the gradient at the target is exact however large the logits are") {

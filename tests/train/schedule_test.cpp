@@ -1,9 +1,12 @@
 #include "train/schedule.h"
 
 #include <cmath>
+#include <string>
+#include <vector>
 
 #include "base/error.h"
 #include "tests/support/catch.h"
+#include "tests/support/golden_json.h"
 
 using namespace attn;
 
@@ -95,6 +98,26 @@ TEST_CASE("warm-up, stable, decay: constant until the last share, then linear") 
   CHECK(learning_rate(config, 128, 1000) == Approx(0.0).margin(1e-12));
   config.decay_share = 1.5;
   CHECK_THROWS_WITH(config.validate(), testing::contains("decay_share: 1.5"));
+}
+
+TEST_CASE("the cosine and warm-up-stable-decay schedules are those of PyTorch's schedulers") {
+  const Json golden = testing::golden_json("train/data/training.json");
+  TrainConfig config;
+  config.steps = golden.at("steps").get<int64_t>();
+  config.warmup = golden.at("warmup").get<int64_t>();
+  config.learning_rate = golden.at("rate").get<double>();
+  config.final_rate = golden.at("final_rate").get<double>();
+  config.decay_share = golden.at("decay_share").get<double>();
+  for (const Schedule schedule : {Schedule::cosine, Schedule::wsd}) {
+    config.schedule = schedule;
+    CAPTURE(enum_name(schedule));
+    const auto rates = golden.at(std::string(enum_name(schedule))).get<std::vector<double>>();
+    REQUIRE(static_cast<int64_t>(rates.size()) == config.steps);
+    for (int64_t step = 1; step <= config.steps; ++step) {
+      CHECK(learning_rate(config, 128, step) ==
+            Approx(rates[static_cast<size_t>(step - 1)]).epsilon(1e-9));
+    }
+  }
 }
 
 TEST_CASE("invalid options of an optimizer are named, and an average of averages is an error") {

@@ -23,7 +23,8 @@ CASES = {"paper": {}, "alibi": {"position": "alibi"}, "t5_bias": {"position": "t
          "relative": {"position": "relative"}, "swiglu": {"activation": "swiglu"}, "geglu": {"activation": "geglu"},
          "scale_norm": {"norm_kind": "scale"}, "deep_norm": {"norm": "deep"}, "qk_l2": {"qk_norm": "l2"},
          "qk_rms": {"qk_norm": "rms", "position": "rotary"}, "grouped": {"kv_heads": 2}, "multi_query": {"kv_heads": 1},
-         "no_biases": {"bias": False, "feed_forward_bias": False}, "mup": {"mup_base": 4}}
+         "no_biases": {"bias": False, "feed_forward_bias": False}, "mup": {"mup_base": 4},
+         "deep_norm_layers": {"norm": "deep", "layers": 3}}
 CLASSES, BOS, EOS = 11, 1, 2
 SOURCE, TARGET = list(range(3, 11)) * 3, [9, 8, 7, 3, 4, 5, 6] * 3
 

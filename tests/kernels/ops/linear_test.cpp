@@ -40,6 +40,10 @@ TEST_CASE("outside a scope linear() is torch::linear") {
   const torch::Tensor x = torch::randn({5, 7}), w = torch::randn({3, 7}), b = torch::randn({3});
   CHECK(torch::equal(linear(x, {w, b}), torch::linear(x, w, b)));
   CHECK(torch::equal(linear_relu(x, {w, b}), torch::relu(torch::linear(x, w, b))));
+  const torch::Tensor gate = torch::randn({3, 7}), other = torch::randn({4, 7});
+  const torch::Tensor gated = torch::silu(torch::linear(x, gate)) * torch::linear(x, w, b);
+  CHECK(max_difference(linear_silu_gate(x, {gate, {}}, {w, b}), gated) < 1e-6);
+  CHECK_THROWS(linear_silu_gate(x, {other, {}}, {w, b}));
 }
 
 TEST_CASE("a linear layer on packed weights: values, gradients and accumulation") {
@@ -104,6 +108,46 @@ TEST_CASE("relu on packed weights: gradients pass where the sum was above zero")
   CHECK(max_difference(x.grad(), plain_x.grad()) < 1e-5 * scale(plain_x.grad()));
   CHECK(max_difference(w.grad(), plain_w.grad()) < 1e-5 * scale(plain_w.grad()));
   CHECK(max_difference(b.grad(), plain_b.grad()) < 1e-5 * scale(plain_b.grad()));
+}
+
+TEST_CASE("SwiGLU on packed weights: values and gradients of both layers") {
+  const Precision precision = each_precision();
+  if (!is_packed(precision)) return;
+  torch::manual_seed(6);
+  const bool has_bias = GENERATE(true, false);
+  const auto [rows, inputs, outputs] = GENERATE(std::tuple<int64_t, int64_t, int64_t>{1, 1, 1},
+                                                std::tuple<int64_t, int64_t, int64_t>{700, 48, 90},
+                                                std::tuple<int64_t, int64_t, int64_t>{65, 70, 300});
+  CAPTURE(enum_name(precision), rows, inputs, outputs, has_bias);
+  const auto parameters = [&, outputs = outputs, inputs = inputs] {
+    return LinearWeights{leaf(rounded(torch::randn({outputs, inputs}))),
+                         has_bias ? leaf(torch::randn({outputs})) : torch::Tensor()};
+  };
+  const torch::Tensor x = leaf(rounded(torch::randn({rows, inputs})));
+  const LinearWeights gate = parameters(), inner = parameters();
+  std::vector<torch::Tensor> leaves{x, gate.weight, inner.weight};
+  if (has_bias) leaves.insert(leaves.end(), {gate.bias, inner.bias});
+  const torch::Tensor plain = torch::silu(torch::linear(x, gate.weight, gate.bias)) *
+                              torch::linear(x, inner.weight, inner.bias);
+  const torch::Tensor upstream = rounded(torch::randn({rows, outputs}));
+  const auto expected = torch::autograd::grad({plain}, leaves, {upstream});
+  PackedWeights weights(precision);
+  torch::Tensor y;
+  {
+    const ComputeScope scope({.precision = precision, .packed_weights = &weights});
+    y = linear_silu_gate(x, gate, inner);
+  }
+  const bool bf16 = precision == Precision::bf16;
+  const auto type = bf16 ? torch::kBFloat16 : torch::kFloat32;
+  CHECK(y.scalar_type() == type);
+  CHECK(max_difference(y.to(torch::kFloat32), plain) < (bf16 ? 4e-3 : 1e-5) * scale(plain));
+  y.backward(upstream.to(type));
+  for (size_t i = 0; i < leaves.size(); ++i) {
+    CAPTURE(i);
+    // In bf16 the gradients of both products are rounded.
+    CHECK(max_difference(leaves[i].grad(), expected[i]) <
+          (bf16 ? 8e-3 : 1e-5) * scale(expected[i]));
+  }
 }
 
 TEST_CASE("linear_all equals separate linear layers, also where one result is not used") {

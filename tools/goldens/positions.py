@@ -1,0 +1,39 @@
+#!/usr/bin/env python3
+"""Writes tests/model/data/positions.json: T5's buckets and ALiBi's slopes by the transformers library.
+
+    python3 tools/goldens/positions.py        (needs torch 2.13 and transformers 5.24)
+
+The slopes are those of BLOOM; its bias of key j is slope · j, which differs from the published one by a constant for
+each query. The slopes are compared where the number of heads is a power of two: for others the released code differs
+from the paper's formula.
+"""
+import json
+import pathlib
+
+import torch
+from transformers.models.bloom.modeling_bloom import build_alibi_tensor
+from transformers.models.t5.modeling_t5 import T5Attention
+
+REACH = 300
+
+
+def buckets(bidirectional):
+    distances = torch.arange(-REACH, REACH + 1)  # key - query
+    return T5Attention._relative_position_bucket(distances, bidirectional, num_buckets=32, max_distance=128).tolist()
+
+
+def slopes(heads):
+    bias = build_alibi_tensor(torch.ones(1, 2), heads, torch.float64)
+    return bias[:, 0, 1].tolist()
+
+
+def main():
+    out = {"reach": REACH, "encoder": buckets(True), "decoder": buckets(False),
+           "slopes": {str(heads): slopes(heads) for heads in (1, 2, 4, 8, 16)}}
+    path = pathlib.Path(__file__).resolve().parents[2] / "tests/model/data/positions.json"
+    path.write_text(json.dumps(out) + "\n", encoding="utf-8")
+    print(f"{path}: {path.stat().st_size} bytes")
+
+
+if __name__ == "__main__":
+    main()
