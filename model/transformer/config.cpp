@@ -74,6 +74,10 @@ void TransformerConfig::validate() const {
           "requires attention in encoder_mixer and decoder_mixer, for which DeepNorm is defined");
   require(attends || initialization != Initialization::depth, "initialization", "depth",
           "requires attention in encoder_mixer and decoder_mixer, whose sub-layers it counts");
+  for (const int64_t width : {d_ff, d_k, d_v}) {
+    require(width * mup_base % d_model == 0, "mup_base", mup_base,
+            "no such base model: d_ff, d_k and d_v times mup_base must be divisible by d_model");
+  }
   require(mup_base == 0 || norm != Norm::deep, "mup_base", mup_base,
           "must be 0 with model.norm=deep: both scale the initial weights");
   require(!word_positions || is_added(position), "word_positions", "true",

@@ -160,7 +160,8 @@ struct TransformerConfig {
     visit("heads", self.heads, "h: number of attention heads");
     visit("kv_heads", self.kv_heads,
           "number of key-value heads, each shared by heads / kv_heads query heads (grouped-query "
-          "attention; 1: multi-query); 0: as many as heads");
+          "attention, Ainslie et al. 2023; 1: multi-query attention, Shazeer 2019); 0: as many as "
+          "heads");
     visit("d_k", self.d_k, "dimension of queries and keys per head; \"auto\": d_model / heads");
     visit("d_v", self.d_v, "dimension of values per head; \"auto\": d_model / heads");
     visit("encoder_mixer", self.encoder_mixer, "token mixer of the encoder's layers");
@@ -198,7 +199,8 @@ struct TransformerConfig {
           "with qk_norm=l2: L in the factor's initial value, log2(L² - L); its authors use the "
           "97.5th percentile of sentence lengths");
     visit("bias", self.bias, "biases in the attention projections");
-    visit("feed_forward_bias", self.feed_forward_bias, "biases in the feed-forward networks");
+    visit("feed_forward_bias", self.feed_forward_bias,
+          "biases in the feed-forward networks; those of norms depend on norm_kind alone");
     visit("activation", self.activation,
           "activation of the feed-forward networks; geglu and swiglu are gated, with a third "
           "matrix; 2/3 of d_ff gives the same number of parameters");

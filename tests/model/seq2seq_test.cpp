@@ -73,7 +73,7 @@ void add_transformers(std::vector<ModelVariant>& list) {
   });
   add("depth-scaled initialization", [](Config& c) { c.initialization = Initialization::depth; });
   add(
-      "µP", [](Config& c) { c.mup_base = 4; }, kModules);
+      "µP", [](Config& c) { c.mup_base = 8; }, kModules);
   add("no bias", [](Config& c) { c.bias = false; });
   add(
       "gelu", [](Config& c) { c.activation = Activation::gelu; }, kModules);

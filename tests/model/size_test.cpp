@@ -33,7 +33,7 @@ TEST_CASE("forward FLOPs of a dense layer are two per parameter and position") {
 
 TEST_CASE("FLOPs are those that PyTorch's counter sees, less the masked positions") {
   const Json cases = testing::golden_json("model/data/flops.json");
-  REQUIRE(cases.size() == 10);
+  REQUIRE(cases.size() == 18);
   for (const Json& one : cases) {
     INFO(one.dump());
     const auto number = [&](const char* key) { return one[key].get<int64_t>(); };
@@ -44,8 +44,9 @@ TEST_CASE("FLOPs are those that PyTorch's counter sees, less the masked position
     config.heads = number("heads");
     config.d_k = number("d_k");
     config.d_v = number("d_v");
-    for (const char* side : {"encoder_mixer", "decoder_mixer"}) {
-      if (one.contains(side)) read_config(config, Json{{side, one[side]}});
+    for (const char* option : {"encoder_mixer", "decoder_mixer", "kv_heads", "activation",
+                               "position", "norm", "norm_kind", "qk_norm"}) {
+      if (one.contains(option)) read_config(config, Json{{option, one[option]}});
     }
     const int64_t vocabulary = number("vocabulary");
     const double ours =
@@ -145,6 +146,8 @@ TEST_CASE("combinations that make no sense are errors that name the option") {
   rejects([](Config& c) { c.norm = Norm::deep, c.initialization = Initialization::depth; },
           "initialization: depth: must be xavier");
   rejects([](Config& c) { c.norm = Norm::deep, c.mup_base = 64; }, "mup_base: 64: must be 0");
+  rejects([](Config& c) { c.mup_base = 300; }, "mup_base: 300: no such base model");
+  rejects([](Config& c) { c.mup_base = 64, c.d_ff = 2047; }, "mup_base: 64: no such base model");
   rejects([](Config& c) { c.qk_norm_length = 1; }, "qk_norm_length: 1");
   rejects([](Config& c) { c.norm = Norm::deep, c.decoder_mixer.kind = Mixer::none; },
           "norm: deep: requires attention");

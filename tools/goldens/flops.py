@@ -32,6 +32,13 @@ MIXERS = [
     ({"kind": "none"}, {"kind": "none"}),
 ]
 CASES += [{**SMALL, "encoder_mixer": encoder, "decoder_mixer": decoder} for encoder, decoder in MIXERS]
+# Norms, rotations and biases of scores are element-wise and cost nothing here.
+NEWER = [{"activation": "swiglu"}, {"activation": "geglu"}, {"heads": 4, "kv_heads": 2}, {"heads": 4, "kv_heads": 1},
+         {"position": "relative"}, {"position": "rotary", "norm": "pre", "norm_kind": "rms", "qk_norm": "rms"},
+         {"position": "t5_bias"},
+         {"heads": 4, "kv_heads": 2, "activation": "swiglu", "position": "relative", "norm": "pre", "norm_kind": "rms"}]
+CASES += [{**SMALL, **change} for change in NEWER]
+CLIP = 16  # of relative positions, Shaw et al. 2018
 
 
 def weight(*shape):
@@ -39,19 +46,35 @@ def weight(*shape):
 
 
 class Attention:
-    def __init__(self, c):
+    """`relative`: the number of vectors of relative positions of each head; 0: none."""
+
+    def __init__(self, c, relative=0):
         self.c = c
-        d, h = c["d_model"], c["heads"]
-        self.q, self.k = weight(d, h * c["d_k"]), weight(d, h * c["d_k"])
-        self.v, self.o = weight(d, h * c["d_v"]), weight(h * c["d_v"], d)
+        d, h, kv = c["d_model"], c["heads"], c.get("kv_heads") or c["heads"]
+        self.kv, self.relative = kv, relative
+        self.q, self.k = weight(d, h * c["d_k"]), weight(d, kv * c["d_k"])
+        self.v, self.o = weight(d, kv * c["d_v"]), weight(h * c["d_v"], d)
+        if relative:
+            self.relative_k, self.relative_v = weight(h, relative, c["d_k"]), weight(h, relative, c["d_v"])
+
+    def of_keys(self, rows):
+        """[h, L, width]: each head of keys or values for its group of queries."""
+        return rows.unflatten(1, (self.kv, -1)).transpose(0, 1).repeat_interleave(self.c["heads"] // self.kv, 0)
 
     def __call__(self, x, memory):
-        h = self.c["heads"]
-        q = (x @ self.q).unflatten(1, (h, -1)).transpose(0, 1)
-        k = (memory @ self.k).unflatten(1, (h, -1)).transpose(0, 1)
-        v = (memory @ self.v).unflatten(1, (h, -1)).transpose(0, 1)
-        weights = torch.softmax(torch.bmm(q, k.transpose(1, 2)), -1)
-        return torch.bmm(weights, v).transpose(0, 1).flatten(1) @ self.o
+        q = (x @ self.q).unflatten(1, (self.c["heads"], -1)).transpose(0, 1)
+        k, v = self.of_keys(memory @ self.k), self.of_keys(memory @ self.v)
+        scores = torch.bmm(q, k.transpose(1, 2))
+        if self.relative:
+            at = (torch.arange(len(memory)) - torch.arange(len(x))[:, None]).clamp(-CLIP, self.relative - CLIP - 1) + CLIP
+            at = at.expand(len(q), -1, -1)
+            scores = scores + torch.bmm(q, self.relative_k.transpose(1, 2)).gather(2, at)
+        weights = torch.softmax(scores, -1)
+        out = torch.bmm(weights, v)
+        if self.relative:
+            by_distance = torch.zeros(*weights.shape[:2], self.relative).scatter_add(2, at, weights)
+            out = out + torch.bmm(by_distance, self.relative_v)
+        return out.transpose(0, 1).flatten(1) @ self.o
 
 
 class Convolution:
@@ -97,7 +120,8 @@ def mixer_of(c, side, layer):
         return Recurrence(c, mixer, side == "encoder" and mixer.get("bidirectional", True))
     if mixer["kind"] == "none":
         return lambda x, _: 0
-    return Attention(c)
+    relative = {"encoder": 2 * CLIP + 1, "decoder": CLIP + 1}[side]  # a decoder sees no later positions
+    return Attention(c, relative if c.get("position") == "relative" else 0)
 
 
 def masked_pairs(c, side, length):
@@ -113,8 +137,13 @@ def masked_pairs(c, side, length):
 
 def training_step(c):
     embedding = weight(c["vocabulary"], c["d_model"])
-    feed_forward = lambda x, w1, w2: F.relu(x @ w1) @ w2
-    networks = lambda: (weight(c["d_model"], c["d_ff"]), weight(c["d_ff"], c["d_model"]))
+    gated = c.get("activation") in ("swiglu", "geglu")
+
+    def feed_forward(x, w1, w2, *gate):
+        hidden = F.silu(x @ gate[0]) * (x @ w1) if gate else F.relu(x @ w1)
+        return hidden @ w2
+
+    networks = lambda: tuple(weight(*(c["d_model"], c["d_ff"])[::side]) for side in ((1, -1, 1) if gated else (1, -1)))
     source = torch.randint(c["vocabulary"], (c["source"],))
     target = torch.randint(c["vocabulary"], (c["target"],))
     encoder = [(mixer_of(c, "encoder", i), networks()) for i in range(c["layers"])]
