@@ -70,12 +70,13 @@ void mark_incomparable(SweepResults& out, std::span<const Experiment> experiment
 void note_precisions(SweepResults& out, std::span<const Experiment> experiments) {
   constexpr size_t kNamed = 3;
   std::vector<std::string> names;
-  size_t finished = 0;
+  size_t finished = 0, unknown = 0;
   for (size_t i = 0; i < out.rows.size(); ++i) {
     const bool asked = experiments[i].train.precision == Precision::bf16;
     for (const RunRecord& run : out.rows[i].runs) {
       if (!run.is_finished()) continue;
       ++finished;
+      if (asked && run.precision.empty()) ++unknown;
       if (asked && run.precision == enum_name(Precision::fp32)) names.push_back(run.name);
     }
   }
@@ -88,7 +89,12 @@ void note_precisions(SweepResults& out, std::span<const Experiment> experiments)
     }
     which += names.size() > kNamed ? ", …)" : ")";
   }
-  out.notes.push_back(which + " trained in fp32: their processor does not support bf16");
+  which += " trained in fp32: their processor does not support bf16";
+  if (unknown > 0) {
+    which += "; of " + std::to_string(unknown) +
+             " the precision is not recorded, since an earlier version trained them";
+  }
+  out.notes.push_back(which);
 }
 
 }  // namespace attn
