@@ -119,9 +119,7 @@ void OutputFile::commit() {
   if (buffer_.close() == nullptr) throw_file_error("write", partial(), buffer_.error());
   if (special_) return;
   sync_file(partial(), partial());  // else a power failure could leave an empty file of this name
-  std::error_code error;
-  std::filesystem::rename(partial(), path_, error);
-  if (error) throw_file_error("rename '" + partial().string() + "' to", path_, error);
+  commit_file(partial(), path_);
 }
 
 void OutputFile::write_all(std::string_view text) {
