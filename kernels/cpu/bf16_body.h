@@ -170,9 +170,24 @@ __m512 exp_of(__m512 x, __m512 shift) {
   return _mm512_scalef_ps(p, t);
 }
 
-__m512 sigmoid_of(__m512 x) {
-  const __m512 one = _mm512_set1_ps(1.0f), zero = _mm512_setzero_ps();
-  return _mm512_div_ps(one, _mm512_add_ps(one, exp_of(_mm512_sub_ps(zero, x), zero)));
+// exp(-x), to 8e-5, for results that are rounded to bf16 (2e-3).
+__m512 rough_exp_of_negative(__m512 x) {
+  // Constants first: min and max return the second operand for NaN. The bounds keep the sigmoid and
+  // its product with the exponential finite.
+  const __m512 t = _mm512_max_ps(
+      _mm512_set1_ps(-126.0f),
+      _mm512_min_ps(_mm512_set1_ps(126.0f), _mm512_mul_ps(x, _mm512_set1_ps(-1.44269504089f))));
+  const __m512 r = _mm512_reduce_ps(t, 1);  // t - floor(t)
+  __m512 p = _mm512_set1_ps(7.80245e-2f);
+  p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(2.26067252e-1f));
+  p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(6.95833467e-1f));
+  p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(9.99925226e-1f));
+  return _mm512_scalef_ps(p, t);
+}
+
+// 1 / (1 + e), to 7e-5.
+__m512 rough_sigmoid(__m512 e) {
+  return _mm512_rcp14_ps(_mm512_add_ps(_mm512_set1_ps(1.0f), e));
 }
 
 void store_narrow(uint16_t* out, __mmask16 mask, __m512 value) {
@@ -187,7 +202,7 @@ void silu_gate(const GateBlock& b) {
       const int64_t at = r * b.out_stride + c;
       const __m512 gate = _mm512_maskz_loadu_ps(mask, gates + c);
       const __m512 x = _mm512_maskz_loadu_ps(mask, xs + c);
-      const __m512 silu = _mm512_mul_ps(gate, sigmoid_of(gate));
+      const __m512 silu = _mm512_mul_ps(gate, rough_sigmoid(rough_exp_of_negative(gate)));
       store_narrow(b.product + at, mask, _mm512_mul_ps(silu, x));
       store_narrow(b.narrow_gate + at, mask, gate);
       store_narrow(b.narrow_x + at, mask, x);
@@ -202,8 +217,9 @@ void silu_gate_gradient(const uint16_t* gate, const uint16_t* x, const uint16_t*
     const __mmask16 mask = first(count - i);
     const __m512 g = widened(_mm256_maskz_loadu_epi16(mask, gate + i));
     const __m512 upstream = widened(_mm256_maskz_loadu_epi16(mask, d + i));
-    const __m512 s = sigmoid_of(g);
-    const __m512 slope = _mm512_mul_ps(s, _mm512_fmadd_ps(g, _mm512_sub_ps(one, s), one));
+    const __m512 e = rough_exp_of_negative(g), s = rough_sigmoid(e);
+    // 1 - s as e s, which keeps its relative precision.
+    const __m512 slope = _mm512_mul_ps(s, _mm512_fmadd_ps(g, _mm512_mul_ps(e, s), one));
     const __m512 gated = _mm512_mul_ps(upstream, widened(_mm256_maskz_loadu_epi16(mask, x + i)));
     store_narrow(d_gate + i, mask, _mm512_mul_ps(gated, slope));
     store_narrow(d_x + i, mask, _mm512_mul_ps(upstream, _mm512_mul_ps(g, s)));

@@ -1,11 +1,14 @@
 // LayerNorm or RMSNorm of x + dropout(update), forward and backward. Part of body.h.
 
-static inline void add_dropped(const NormRows& rows, int64_t row, float* sum) {
+// The row to normalize: x + dropout(update), written to `sums`, or x.
+static inline const float* row_of_sums(const NormRows& rows, int64_t row, float* sums) {
   const float* x = rows.x + row * rows.width;
+  if (rows.update == nullptr) return x;
   const float* update = rows.update + row * rows.width;
+  float* sum = sums + row * rows.width;
   if (rows.dropout.threshold == 0) {
     for (int64_t c = 0; c < rows.width; ++c) sum[c] = x[c] + update[c];
-    return;
+    return sum;
   }
   const DropoutHalves key = halves(rows.dropout, static_cast<uint64_t>(row * rows.width));
   for (int64_t c = 0; c < rows.width; ++c) {
@@ -13,13 +16,13 @@ static inline void add_dropped(const NormRows& rows, int64_t row, float* sum) {
         x[c] + update[c] * dropout_factor(key.first + static_cast<uint32_t>(c), key.low, key.high,
                                           rows.dropout.threshold, rows.dropout.scale);
   }
+  return sum;
 }
 
 static void rms_forward(const NormRows& rows, float* output, float* sums, float* means,
                         float* rstds) {
   for (int64_t row = rows.begin; row < rows.end; ++row) {
-    float* sum = sums + row * rows.width;
-    add_dropped(rows, row, sum);
+    const float* sum = row_of_sums(rows, row, sums);
     float square = 0.0f;
     for (int64_t c = 0; c < rows.width; ++c) square += sum[c] * sum[c];
     const float rstd =
@@ -36,8 +39,7 @@ static void norm_forward(const NormRows& rows, float* output, float* sums, float
   if (rows.bias == nullptr) return rms_forward(rows, output, sums, means, rstds);
   const float width = static_cast<float>(rows.width);
   for (int64_t row = rows.begin; row < rows.end; ++row) {
-    float* sum = sums + row * rows.width;
-    add_dropped(rows, row, sum);
+    const float* sum = row_of_sums(rows, row, sums);
     const float mean = sum_of(sum, rows.width) / width;
     float square = 0.0f;
     for (int64_t c = 0; c < rows.width; ++c) square += (sum[c] - mean) * (sum[c] - mean);

@@ -77,7 +77,7 @@ struct NormRows {
   int64_t begin, end;  ///< rows
   int64_t width;
   const float* x;
-  const float* update;
+  const float* update;  ///< null: the norm of x alone
   const float* weight;
   const float* bias;  ///< null: RMSNorm
   float epsilon;
@@ -206,6 +206,7 @@ struct Kernels {
   void (*lstm_cells_backward)(const LstmGradients&);
   void (*gru_cells)(const GruCells&);
   void (*gru_cells_backward)(const GruGradients&);
+  /// `sum` is not written without an update, and may be null.
   void (*norm_forward)(const NormRows&, float* output, float* sum, float* mean, float* rstd);
   void (*norm_backward)(const NormRows&, const NormGradients&);
   /// One row of logits: returns the smoothed loss, sets the negative log-likelihood; with

@@ -19,32 +19,38 @@ using torch::autograd::variable_list;
 class ResidualNorm : public torch::autograd::Function<ResidualNorm> {
  public:
   static torch::Tensor forward(AutogradContext* context, const torch::Tensor& x_in,
-                               const torch::Tensor& update_in, const torch::Tensor& weight,
+                               const std::optional<torch::Tensor>& update_in,
+                               const torch::Tensor& weight,
                                const std::optional<torch::Tensor>& some_bias, double epsilon,
                                double p) {
     const torch::Tensor bias = some_bias.value_or(torch::Tensor());
     const NormParameters parameters{weight, bias, epsilon};
-    const torch::Tensor x = x_in.contiguous(), update = update_in.contiguous();
+    const torch::Tensor x = x_in.contiguous();
+    const torch::Tensor update = update_in ? update_in->contiguous() : torch::Tensor();
     const int64_t width = weight.numel();
-    TORCH_CHECK(x.dim() > 0 && x.size(-1) == width && update.sizes() == x.sizes(),
-                "residual_norm: x ", x.sizes(), ", update ", update.sizes(), ", weight [", width,
+    TORCH_CHECK(x.dim() > 0 && x.size(-1) == width, "norm: x ", x.sizes(), ", weight [", width,
                 "]");
+    TORCH_CHECK(!update.defined() || update.sizes() == x.sizes(), "residual_norm: x ", x.sizes(),
+                ", update ", update.sizes());
     const int64_t count = x.numel() / width;
     const cpu::DropoutKey key = draw_dropout_key(p);
-    const torch::Tensor out = torch::empty_like(x), sum = torch::empty_like(x);
+    const torch::Tensor out = torch::empty_like(x);
+    const torch::Tensor sum = update.defined() ? torch::empty_like(x) : x;
     const torch::Tensor mean = torch::empty({count}, x.options()), rstd = torch::empty_like(mean);
     cpu::NormRows rows = norm_rows(parameters, key);
     rows.x = x.const_data_ptr<float>();
-    rows.update = update.const_data_ptr<float>();
+    rows.update = update.defined() ? update.const_data_ptr<float>() : nullptr;
     at::parallel_for(0, count, kBlock / 8, [&](int64_t begin, int64_t end) {
       cpu::NormRows part = rows;
       part.begin = begin;
       part.end = end;
-      cpu::kernels().norm_forward(part, out.data_ptr<float>(), sum.data_ptr<float>(),
+      cpu::kernels().norm_forward(part, out.data_ptr<float>(),
+                                  update.defined() ? sum.data_ptr<float>() : nullptr,
                                   mean.data_ptr<float>(), rstd.data_ptr<float>());
     });
     context->save_for_backward({sum, mean, rstd, weight, bias});
     save_dropout_key(*context, key);
+    context->saved_data["has_update"] = update.defined();
     return out;
   }
 
@@ -54,6 +60,7 @@ class ResidualNorm : public torch::autograd::Function<ResidualNorm> {
     const torch::Tensor &sum = saved[0], &weight = saved[3];
     const int64_t width = weight.numel(), count = sum.numel() / width;
     const cpu::DropoutKey key = saved_dropout_key(*context);
+    const bool has_update = context->saved_data["has_update"].toBool();
     const torch::Tensor dx = torch::empty_like(sum);
     const torch::Tensor du = key.threshold != 0 ? torch::empty_like(sum) : dx;
     const int64_t blocks = (count + kBlock - 1) / kBlock;
@@ -77,9 +84,21 @@ class ResidualNorm : public torch::autograd::Function<ResidualNorm> {
     });
     const torch::Tensor total = partial.sum(1);
     const torch::Tensor db = saved[4].defined() ? total[1] : torch::Tensor();
-    return {dx, du, total[0], db, torch::Tensor(), torch::Tensor()};
+    return {dx, has_update ? du : torch::Tensor(), total[0], db, torch::Tensor(), torch::Tensor()};
   }
 };
+
+bool has_kernel(const torch::Tensor& x, const NormParameters& parameters) {
+  return x.is_cpu() && parameters.weight.scalar_type() == torch::kFloat32;
+}
+
+torch::Tensor by_kernel(const torch::Tensor& x, const std::optional<torch::Tensor>& update,
+                        const NormParameters& parameters, double p) {
+  const torch::Tensor& bias = parameters.bias;
+  return ResidualNorm::apply(x.to(torch::kFloat32), update, parameters.weight,
+                             bias.defined() ? std::optional(bias) : std::nullopt,
+                             parameters.epsilon, p);
+}
 
 }  // namespace
 
@@ -104,19 +123,14 @@ torch::Tensor normalized(const torch::Tensor& x, const NormParameters& parameter
 }
 
 torch::Tensor lone_norm(const torch::Tensor& x, const NormParameters& parameters) {
-  if (!runs_on_cpu_kernels(x)) return normalized(x, parameters);
-  return residual_norm(x, torch::zeros_like(x), parameters, 0.0);
+  if (!has_kernel(x, parameters)) return normalized(x, parameters);
+  return by_kernel(x, std::nullopt, parameters, 0.0);
 }
 
 torch::Tensor residual_norm(const torch::Tensor& x, const torch::Tensor& update,
                             const NormParameters& parameters, double p) {
-  if (x.is_cpu() && parameters.weight.scalar_type() == torch::kFloat32) {
-    const torch::Tensor& bias = parameters.bias;
-    return ResidualNorm::apply(x.to(torch::kFloat32), update.to(torch::kFloat32), parameters.weight,
-                               bias.defined() ? std::optional(bias) : std::nullopt,
-                               parameters.epsilon, p);
-  }
-  return normalized(x + fast_dropout(update, p), parameters);
+  if (!has_kernel(x, parameters)) return normalized(x + fast_dropout(update, p), parameters);
+  return by_kernel(x, update.to(torch::kFloat32), parameters, p);
 }
 
 }  // namespace attn

@@ -15,7 +15,7 @@ struct NormParameters {
 /// The norm of x by LibTorch's operations: the reference.
 torch::Tensor normalized(const torch::Tensor& x, const NormParameters& parameters);
 
-/// The norm of rows x [N, D] on a CPU by the kernel of residual_norm, elsewhere as normalized.
+/// The norm of x [N, D], on a CPU by the kernel of residual_norm, elsewhere as normalized.
 torch::Tensor lone_norm(const torch::Tensor& x, const NormParameters& parameters);
 
 /// normalized(x + Dropout(update)). On a CPU one fused float32 kernel each for forward and

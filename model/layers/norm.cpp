@@ -33,7 +33,7 @@ void NormLayerImpl::reset_parameters() {
 }
 
 torch::Tensor NormLayerImpl::forward(const torch::Tensor& x_ND) {
-  return normalized(x_ND, kernel_parameters());
+  return lone_norm(x_ND, kernel_parameters());
 }
 
 torch::Tensor NormLayerImpl::after_residual(const torch::Tensor& x_ND,

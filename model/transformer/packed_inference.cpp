@@ -97,8 +97,8 @@ class PackedSession : public DecodeSession {
   int64_t position_ = 0;
   std::vector<std::vector<int32_t>> past_,
       next_past_;  // back-pointers: of each row, its row at every position
-  std::vector<float> x_, normal_, update_, zeros_, sums_, means_, rstds_, attended_, queries_,
-      hidden_, logits_;
+  std::vector<float> x_, normal_, update_, sums_, means_, rstds_, attended_, queries_, hidden_,
+      logits_;
 };
 
 void PackedSession::remember(const KeysValues& projected) {
@@ -223,10 +223,6 @@ void PackedSession::attend_to_memory(size_t layer, std::span<const int64_t> sent
 
 void PackedSession::normalize(const NormParameters& norm, const float* x, const float* update,
                               int64_t rows, float* out) {
-  if (update == nullptr) {
-    zeros_.resize(std::max(zeros_.size(), static_cast<size_t>(rows * d_model_)), 0.0f);
-    update = zeros_.data();
-  }
   cpu::NormRows whole = norm_rows(norm);
   whole.x = x;
   whole.update = update;

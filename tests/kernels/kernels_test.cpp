@@ -157,6 +157,31 @@ TEST_CASE("residual_norm without dropout equals LayerNorm of the sum, values and
   }
 }
 
+TEST_CASE("lone_norm equals LayerNorm and RMSNorm, values and gradients") {
+  const bool has_bias = GENERATE(true, false);
+  const int64_t width = GENERATE(7, 64);
+  CAPTURE(has_bias, width);
+  torch::manual_seed(3);
+  const torch::Tensor x = torch::randn({300, width}, torch::requires_grad());
+  const torch::Tensor w = torch::randn({width}, torch::requires_grad());
+  const torch::Tensor b =
+      has_bias ? torch::randn({width}, torch::requires_grad()) : torch::Tensor();
+  std::vector<torch::Tensor> leaves{x, w};
+  if (has_bias) leaves.push_back(b);
+  const torch::Tensor upstream = torch::randn_like(x);
+  const NormParameters parameters{w, b, 1e-5};
+  const torch::Tensor fast = lone_norm(x, parameters), plain = normalized(x, parameters);
+  CHECK(max_difference(fast, plain) < 1e-5);
+  const auto gradients = torch::autograd::grad({fast}, leaves, {upstream});
+  const auto expected = torch::autograd::grad({plain}, leaves, {upstream});
+  for (size_t i = 0; i < leaves.size(); ++i) {
+    CAPTURE(i);
+    CHECK(max_difference(gradients[i], expected[i]) <
+          1e-5 * std::max(1.0, expected[i].abs().max().item<double>()));
+  }
+  CHECK_THROWS(lone_norm(x.narrow(1, 0, width - 1), parameters));
+}
+
 TEST_CASE("residual_norm's dropout mask is the same forward and backward") {
   torch::manual_seed(2);
   const torch::Tensor x = torch::zeros({64, 32}, torch::requires_grad());
