@@ -473,7 +473,7 @@ class EndToEnd(ProgramTest):
         # Not the old best, which is kept as well.
         best = self.path / "calm/checkpoints/step-00000010"
         subprocess.run(["cp", "-r", self.path / "calm/checkpoints/step-00000030", best], check=True)
-        self.one_line("average", "calm", "--last", "4", code=2, names=["--last 4", "3 consecutive", "train.keep_last"])
+        self.one_line("average", "calm", "--last", "4", code=2, names=["--last 4", "3 consecutive", "use --last 3", "train.keep_last"])
 
     def test_the_average_of_the_last_checkpoints_is_scored_at_the_end(self):
         settings = ["--set", "train.steps=20", "--set", "train.checkpoint_every=5", "--set", "train.keep_last=3"]
@@ -718,6 +718,18 @@ class EndToEnd(ProgramTest):
                                       text=True, timeout=60)
                 self.assertEqual(done.returncode, 3, done.stderr)
                 self.assertIn("cannot write to standard output", done.stderr)
+
+    def test_a_log_that_cannot_be_written_is_named_with_its_reason(self):
+        (self.path / "unlogged/log.txt").mkdir(parents=True)
+        self.one_line("train", "small.json", "--run", "unlogged", code=3, names=["unlogged/log.txt", "Is a directory"])
+
+    def test_a_pipe_that_is_closed_leaves_no_temporary_files(self):
+        self.whole_run()
+        scratch = self.path / "scratch"
+        scratch.mkdir()
+        subprocess.run(["sh", "-c", '"$0" --threads 1 eval whole --json | true', self.program], cwd=self.path, timeout=60,
+                       env={**os.environ, "TMPDIR": str(scratch)}, stderr=subprocess.DEVNULL, check=True)
+        self.assertEqual(list(scratch.iterdir()), [])
 
     def test_closed_standard_files_are_errors(self):
         self.whole_run()

@@ -110,6 +110,9 @@ class Parse(ProgramTest):
         for name in ("f1", "strict_f1", "recall", "precision", "complete", "tagging", "errors"):
             self.assertAlmostEqual(score[name], last[name], places=6)
         self.assertIn("attn parse tags", self.training)
+        self.write("others.ptb", "(S (A other) (B words))\n" * len(trees))
+        done = self.attn("score", "parse", "corpus/test.ptb", "others.ptb")
+        self.assertIn("no line has a tree of the gold sentence's words", done.stderr)
 
     def test_scores_do_not_depend_on_the_outer_bracket_of_gold(self):
         gold = [line[len("(TOP "):-1] for line in (self.path / "corpus/test.ptb").read_text().splitlines()]

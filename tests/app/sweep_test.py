@@ -774,7 +774,12 @@ class Sweeps(ProgramTest):
         environment = self.false_slurm("refused", sbatch="echo first; echo second; exit 1")
         self.one_line("sweep", "refused.json", "--run", "refused", "--slurm", code=3,
                       names=("sbatch: first; second (script: refused/slurm.sh)",), env=environment)
-        self.one_line("sweep", "refused.json", "--slurm", "--jobs", "2", code=2, names=("--jobs excludes --slurm",))
+        for options, message in ((("--slurm", "--jobs", "2"), "--jobs excludes --slurm"),
+                                 (("--dry-run", "--launcher", "mpirun"), "--launcher excludes --dry-run"),
+                                 (("--seconds", "2"), "--seconds requires --dry-run"),
+                                 (("--budget", "2"), "--budget requires --dry-run"),
+                                 (("--task", "base/seed-1", "--run", "refused"), "--run excludes --task")):
+            self.one_line("sweep", "refused.json", *options, code=2, names=(message,))
 
     def slurm(self, name, **more):
         """Submits a sweep to a false Slurm; returns the script and what runs one of its tasks."""

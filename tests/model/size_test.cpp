@@ -149,6 +149,10 @@ TEST_CASE("combinations that make no sense are errors that name the option") {
   rejects([](Config& c) { c.mup_base = 300; }, "mup_base: 300: no such base model");
   rejects([](Config& c) { c.mup_base = 64, c.d_ff = 2047; }, "mup_base: 64: no such base model");
   rejects([](Config& c) { c.qk_norm_length = 1; }, "qk_norm_length: 1");
+  rejects([](Config& c) { c.heads = 1 << 11, c.d_k = 1 << 10; },
+          "d_k: 1024: times model.heads must be at most 2^20");
+  rejects([](Config& c) { c.heads = 1 << 11, c.d_v = 1 << 10; },
+          "d_v: 1024: times model.heads must be at most 2^20");
   rejects([](Config& c) { c.norm = Norm::deep, c.decoder_mixer.kind = Mixer::none; },
           "norm: deep: requires attention");
   rejects(
