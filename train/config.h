@@ -100,9 +100,9 @@ struct TrainConfig {
     OptimizerConfig::chosen_fields(self.optimizer, visit);
     visit("clip_norm", self.clip_norm, "gradient clipping: maximum norm; 0: none");
     visit("ema", self.ema,
-          "decay of an exponential moving average of the weights, which is evaluated and saved "
-          "instead of the current weights, at most (1 + t) / (10 + t) at update t, as in "
-          "TensorFlow; 0: none");
+          "decay of an exponential moving average of the weights (at update t at most "
+          "(1 + t) / (10 + t), as in TensorFlow), which is evaluated and saved instead of the "
+          "current weights; 0: none");
     visit("label_smoothing", self.label_smoothing, "ε_ls of label smoothing");
     visit("smoothing", self.smoothing,
           "which classes share ε_ls: all wrong ones, all wrong ones but BOS, or all");

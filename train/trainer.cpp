@@ -18,18 +18,19 @@ namespace {
                                   std::span<const Batch> batches, const EncodedCorpus& corpus) {
   std::ostringstream text;
   text << "step " << step << ": the " << what << " is " << value
-       << (batches.size() == 1 ? " on a batch with" : " on batches of which the first has")
-       << " the training pairs of ";
+       << (batches.size() == 1 ? " on a batch with" : " on batches of which the first has");
   const auto& ids = batches.front().ids;
   const auto first = std::span(ids).first(std::min<size_t>(ids.size(), 3));
-  std::vector<std::string> places;
   try {
-    places = corpus.places(first);
-  } catch (const DataError&) {  // the texts were changed since they were encoded
-    for (const int64_t id : first) places.push_back("number " + std::to_string(id + 1));
+    const auto places = corpus.places(first);
+    for (size_t i = 0; i < places.size(); ++i) {
+      text << (i ? ", " : " the training pairs of ") << places[i];
+    }
+    text << ", …";
+  } catch (const DataError&) {
+    text << " training pairs of texts that were changed after they had been encoded";
   }
-  for (size_t i = 0; i < places.size(); ++i) text << (i ? ", " : "") << places[i];
-  text << ", …; the weights were not updated, and checkpoints of earlier steps are intact. Train a "
+  text << "; the weights were not updated, and checkpoints of earlier steps are intact. Train a "
           "new run with a lower learning rate, a longer warm-up or train.clip_norm";
   throw NonFiniteLoss(text.str());
 }

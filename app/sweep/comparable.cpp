@@ -91,8 +91,9 @@ void note_precisions(SweepResults& out, std::span<const Experiment> experiments)
   }
   which += " trained in fp32: their processor does not support bf16";
   if (unknown > 0) {
-    which += "; of " + std::to_string(unknown) +
-             " the precision is not recorded, since an earlier version trained them";
+    which += "; " + std::to_string(unknown) +
+             (unknown == 1 ? " run of an earlier version does not record its precision"
+                           : " runs of earlier versions do not record their precision");
   }
   out.notes.push_back(which);
 }

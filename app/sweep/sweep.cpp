@@ -43,7 +43,7 @@ int end_of(const SweepPlan& plan, const SweepEnd& end) {
   }
   if (!end.failed.empty()) {
     std::cerr << end.failed.size() << " of " << all
-              << " runs failed (see above); remove the cause and re-run the same command\n";
+              << " runs failed (see above); fix the cause and re-run the same command\n";
   }
   return finished == all ? 0 : static_cast<int>(ExitCode::data);
 }

@@ -170,7 +170,7 @@ __m512 exp_of(__m512 x, __m512 shift) {
   return _mm512_scalef_ps(p, t);
 }
 
-// exp(-x), to 8e-5, for results that are rounded to bf16 (2e-3).
+// exp(-x), to 8e-5, for results that are rounded to bf16 (4e-3) and |x| below 1e30.
 __m512 rough_exp_of_negative(__m512 x) {
   // Constants first: min and max return the second operand for NaN. The bounds keep the sigmoid and
   // its product with the exponential finite.

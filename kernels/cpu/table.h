@@ -206,7 +206,7 @@ struct Kernels {
   void (*lstm_cells_backward)(const LstmGradients&);
   void (*gru_cells)(const GruCells&);
   void (*gru_cells_backward)(const GruGradients&);
-  /// `sum` is not written without an update, and may be null.
+  /// `sum` is not written without an update, and may be null. `output` may be x.
   void (*norm_forward)(const NormRows&, float* output, float* sum, float* mean, float* rstd);
   void (*norm_backward)(const NormRows&, const NormGradients&);
   /// One row of logits: returns the smoothed loss, sets the negative log-likelihood; with

@@ -727,8 +727,12 @@ class EndToEnd(ProgramTest):
         self.whole_run()
         scratch = self.path / "scratch"
         scratch.mkdir()
-        subprocess.run(["sh", "-c", '"$0" --threads 1 eval whole --json | true', self.program], cwd=self.path, timeout=60,
-                       env={**os.environ, "TMPDIR": str(scratch)}, stderr=subprocess.DEVNULL, check=True)
+        reading, writing = os.pipe()
+        os.close(reading)
+        done = subprocess.run([self.program, "--threads", "1", "eval", "whole"], cwd=self.path, timeout=60, text=True,
+                              env={**os.environ, "TMPDIR": str(scratch)}, stdout=writing, stderr=subprocess.PIPE)
+        os.close(writing)
+        self.assertEqual(done.returncode, -signal.SIGPIPE, done.stderr)
         self.assertEqual(list(scratch.iterdir()), [])
 
     def test_closed_standard_files_are_errors(self):

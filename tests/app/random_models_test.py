@@ -29,7 +29,7 @@ def transformer(draw):
     heads = draw([1, 2, 3, 4, 6, 8])
     d_k = draw([2, 4, 6, 8, 10, 16, 20, 32])
     norm = draw(["post", "pre", "deep"])
-    mup = draw([0, 0, 0, 16]) if norm != "deep" else 0
+    mup = draw([False, False, False, True]) if norm != "deep" else False
     model = {
         "layers": draw([1, 2, 3]), "d_model": draw([24, 32, 40, 64, 72, 100]), "d_ff": draw([32, 48, 64, 88]),
         "heads": heads, "kv_heads": draw([n for n in range(heads + 1) if n == 0 or heads % n == 0]), "d_k": d_k,
@@ -37,9 +37,12 @@ def transformer(draw):
         "activation_dropout": draw([0, 0.1]), "norm": norm,
         "norm_kind": draw(["layer", "rms"] if norm == "deep" else ["layer", "rms", "scale"]),
         "qk_norm": draw(["none", "l2", "rms"]), "bias": draw([True, False]), "feed_forward_bias": draw([True, False]),
-        "activation": draw(["relu", "gelu", "silu", "geglu", "swiglu"]), "mup_base": mup,
+        "activation": draw(["relu", "gelu", "silu", "geglu", "swiglu"]),
         "initialization": draw(["xavier"] if norm == "deep" else ["xavier", "depth"]),
     }
+    widths = [model[name] for name in ("d_ff", "d_k", "d_v")]
+    bases = [n for n in range(4, model["d_model"] + 1) if all(width * n % model["d_model"] == 0 for width in widths)]
+    model["mup_base"] = draw(bases) if mup else 0
     for side in ("encoder", "decoder"):
         if draw([True, False, False]) and norm != "deep" and model["initialization"] != "depth":
             model[f"{side}_mixer"] = mixer(draw, side == "encoder")

@@ -327,9 +327,9 @@ TEST_CASE("next_above finds the first value above the threshold, NaN never") {
 
 TEST_CASE("a norm is its formula, with and without the mean, and its gradients are the slopes") {
   const cpu::Kernels& kernels = each_table();
-  const bool centred = GENERATE(true, false);
+  const bool centred = GENERATE(true, false), alone = GENERATE(false, true);
   const int64_t width = GENERATE(1, 7, 64);
-  CAPTURE(kernels.name, centred, width);
+  CAPTURE(kernels.name, centred, alone, width);
   Random random(9);
   const int64_t rows = 3;
   const auto x = random_floats(random, rows * width), update = random_floats(random, rows * width),
@@ -348,7 +348,7 @@ TEST_CASE("a norm is its formula, with and without the mean, and its gradients a
                            .end = rows,
                            .width = width,
                            .x = x.data(),
-                           .update = update.data(),
+                           .update = alone ? nullptr : update.data(),
                            .weight = weight.data(),
                            .bias = centred ? bias.data() : nullptr,
                            .epsilon = static_cast<float>(epsilon),
@@ -356,9 +356,15 @@ TEST_CASE("a norm is its formula, with and without the mean, and its gradients a
   const auto of_rows = static_cast<size_t>(rows), of_all = static_cast<size_t>(rows * width);
   std::vector<float> output(of_all), sums(of_all), means(of_rows), rstds(of_rows), dx(of_all),
       dw(static_cast<size_t>(width)), db(static_cast<size_t>(width));
-  kernels.norm_forward(part, output.data(), sums.data(), means.data(), rstds.data());
+  kernels.norm_forward(part, output.data(), alone ? nullptr : sums.data(), means.data(),
+                       rstds.data());
+  std::vector<float> in_place = x;
+  cpu::NormRows same = part;
+  same.x = in_place.data();
+  kernels.norm_forward(same, in_place.data(), sums.data(), means.data(), rstds.data());
+  CHECK(in_place == output);
   kernels.norm_backward(part, {.output = dy.data(),
-                               .sum = sums.data(),
+                               .sum = alone ? x.data() : sums.data(),
                                .mean = means.data(),
                                .rstd = rstds.data(),
                                .x = dx.data(),
@@ -366,7 +372,7 @@ TEST_CASE("a norm is its formula, with and without the mean, and its gradients a
                                .weight = dw.data(),
                                .bias = db.data()});
   std::vector<double> sum(of_all);
-  for (size_t i = 0; i < of_all; ++i) sum[i] = static_cast<double>(x[i]) + update[i];
+  for (size_t i = 0; i < of_all; ++i) sum[i] = x[i] + (alone ? 0.0 : update[i]);
   const double h = 1e-5;
   for (int64_t i = 0; i < rows * width; ++i) {
     const int64_t row = i / width;

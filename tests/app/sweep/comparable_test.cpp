@@ -77,9 +77,8 @@ TEST_CASE("runs trained in fp32 for want of bf16 are named") {
   CHECK(notes({fp32, unknown}, Precision::fp32).empty());
   const std::string why = " trained in fp32: their processor does not support bf16";
   CHECK(notes({bf16, fp32, unknown}, Precision::bf16) ==
-        std::vector<std::string>{
-            "1 of 3 runs (b)" + why +
-            "; of 1 the precision is not recorded, since an earlier version trained them"});
+        std::vector<std::string>{"1 of 3 runs (b)" + why +
+                                 "; 1 run of an earlier version does not record its precision"});
   CHECK(notes({fp32, fp32}, Precision::bf16) == std::vector<std::string>{"All runs" + why});
   RunRecord unfinished = fp32;
   unfinished.state = RunState::unfinished;
