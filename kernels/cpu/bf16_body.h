@@ -105,6 +105,10 @@ void pack_by_columns(const TileSource& m, uint16_t* tiles) {
   }
 }
 
+void store_narrow(uint16_t* out, __mmask16 mask, __m512 value) {
+  _mm256_mask_storeu_epi16(out, mask, reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(value)));
+}
+
 void narrow_rows(const float* y, int64_t y_stride, int64_t rows, int64_t columns, bool relu,
                  uint16_t* out, int64_t out_stride) {
   const __m512 floor = relu ? _mm512_setzero_ps() : _mm512_set1_ps(-__builtin_inff());
@@ -113,8 +117,7 @@ void narrow_rows(const float* y, int64_t y_stride, int64_t rows, int64_t columns
       const __mmask16 mask = first(columns - c);
       // max returns the second operand for NaN: NaN must propagate.
       const __m512 value = _mm512_max_ps(floor, _mm512_maskz_loadu_ps(mask, y + r * y_stride + c));
-      _mm256_mask_storeu_epi16(out + r * out_stride + c, mask,
-                               reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(value)));
+      store_narrow(out + r * out_stride + c, mask, value);
     }
   }
 }
@@ -188,10 +191,6 @@ __m512 rough_exp_of_negative(__m512 x) {
 // 1 / (1 + e), to 7e-5.
 __m512 rough_sigmoid(__m512 e) {
   return _mm512_rcp14_ps(_mm512_add_ps(_mm512_set1_ps(1.0f), e));
-}
-
-void store_narrow(uint16_t* out, __mmask16 mask, __m512 value) {
-  _mm256_mask_storeu_epi16(out, mask, reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(value)));
 }
 
 void silu_gate(const GateBlock& b) {
