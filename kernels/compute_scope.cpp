@@ -19,12 +19,15 @@ bool has_packed_products(Precision precision) {
 
 ComputeScope::ComputeScope(const Options& options)
     : outer_(innermost),
+      precision_(options.precision),
       device_(options.device),
+      kernels_(options.kernels.value_or(kernels_in_use() != Kernels::off)),
       outer_autocast_(at::autocast::is_autocast_enabled(device_.type())),
       outer_autocast_type_(at::autocast::get_autocast_dtype(device_.type())) {
   if (options.dropout_seed) random_.emplace(*options.dropout_seed);
   const bool bf16 = options.precision == Precision::bf16;
-  const bool packed = device_.is_cpu() && has_packed_products(options.precision);
+  const bool packed = device_.is_cpu() && has_packed_products(options.precision) && kernels_ &&
+                      follows_formulas(FastPath::linear);
   const bool tiles = bf16 && packed;
   TORCH_CHECK(!tiles || options.packed_weights != nullptr,
               "ComputeScope: bf16 tiles require packed_weights");
@@ -46,6 +49,16 @@ void ComputeScope::set_autocast(bool enabled, torch::ScalarType type) const {
   if (at::autocast::is_autocast_enabled(device) && !enabled) at::autocast::clear_cache();
   at::autocast::set_autocast_enabled(device, enabled);
   at::autocast::set_autocast_dtype(device, type);
+}
+
+ComputeScope::Options ComputeScope::as_read() {
+  if (innermost == nullptr) return {.kernels = false};
+  return {.precision = innermost->precision_, .device = innermost->device_, .kernels = false};
+}
+
+bool ComputeScope::takes(FastPath path) {
+  const bool kernels = innermost ? innermost->kernels_ : kernels_in_use() != Kernels::off;
+  return kernels && follows_formulas(path);
 }
 
 PackedWeights* ComputeScope::packed_weights() {

@@ -1,10 +1,12 @@
-// Thread-local compute state: precision of products, packed weights and the dropout generator.
+// Thread-local compute state: whether fast paths are taken, precision of products, packed weights and
+// the dropout generator.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 
 #include "base/random.h"
+#include "kernels/fast_path.h"
 #include "kernels/libtorch.h"
 #include "kernels/precision.h"
 
@@ -28,19 +30,32 @@ class ComputeScope {
     /// without bf16 instructions only emulate (train/precision.h).
     Precision precision = Precision::fp32;
     torch::Device device = torch::kCPU;
+    /// Whether fast paths may be taken; false: everything is computed as it is read in model/ and
+    /// train/. Unset: unless kernels_in_use() is off.
+    std::optional<bool> kernels = {};
     /// Weights packed for products of this precision (kernels/ops/linear.h), which then replace
-    /// LibTorch's; must outlive the scope. Ignored where has_packed_products() is false.
+    /// LibTorch's; must outlive the scope. Ignored where has_packed_products() is false, and where
+    /// FastPath::linear is not taken.
     PackedWeights* packed_weights = nullptr;
     /// Seed of the dropout masks, per thread for reproducibility. Without it they come from torch's
     /// default CPU generator, which all threads share. On a GPU dropout uses LibTorch's generator.
     std::optional<uint64_t> dropout_seed = {};
   };
 
+  /// Those of this thread's innermost scope without fast paths, packed weights and dropout.
+  static Options as_read();
+
   explicit ComputeScope(const Options& options);
   ~ComputeScope();
   ComputeScope(const ComputeScope&) = delete;
   ComputeScope& operator=(const ComputeScope&) = delete;
 
+  /// The one switch of all fast paths: whether this thread takes this one.
+  static bool takes(FastPath path);
+  /// The same for one that is a kernel of the CPU: also whether x is there.
+  static bool takes(FastPath path, const torch::Tensor& x) { return x.is_cpu() && takes(path); }
+  /// The same for one that is part of the product of packed weights: requires packed_weights().
+  static bool fuses(FastPath path) { return packed_weights() != nullptr && takes(path); }
   /// Packed weights of this thread's innermost scope; null if products are LibTorch's.
   static PackedWeights* packed_weights();
   /// Dropout generator of this thread's innermost scope; null for torch's.
@@ -52,7 +67,9 @@ class ComputeScope {
   void set_autocast(bool enabled, torch::ScalarType type) const;
 
   ComputeScope* outer_;
+  Precision precision_;
   torch::Device device_;
+  bool kernels_;
   PackedWeights* packed_weights_ = nullptr;
   std::optional<Random> random_;
   bool outer_autocast_;

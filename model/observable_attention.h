@@ -25,8 +25,8 @@ struct ObservedAttention {
   torch::Tensor contexts_BHLK;  ///< weights times values, before the output projection
 };
 
-/// A base of attention layers besides torch::nn::Module. While there is an observer, a layer uses
-/// its reference implementation, which computes the weights as a tensor.
+/// A base of attention layers besides torch::nn::Module. While there is an observer, a layer
+/// computes the formula as it is read, which has the weights as a tensor.
 class ObservableAttention {
  public:
   explicit ObservableAttention(AttentionKind kind) : kind_(kind) {}

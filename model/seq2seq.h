@@ -6,10 +6,12 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "kernels/libtorch.h"
+#include "kernels/weight_type.h"
 #include "model/config.h"
-#include "model/search_backend.h"
 #include "model/segments.h"
 #include "model/step_rows.h"
 
@@ -55,16 +57,21 @@ class Seq2SeqModel : public torch::nn::Module {
 
   /// Whether inference() has packed inference for the options and device of this model.
   virtual bool has_packed_inference() const { return false; }
-  /// Throws ConfigError if the model or the processor does not support the backend.
-  void require_backend(const SearchBackend& backend) const;
+  /// The options that keep this model from a fast path, in words for the log.
+  virtual std::vector<std::string> options_as_read() const { return {}; }
+  /// Throws ConfigError if the model or the processor does not support weights of this type in
+  /// search.
+  void require_weight_type(WeightType weights) const;
   /// The model for search. It may hold copies of the weights: create a new one after an update.
-  /// Throws like require_backend().
-  std::shared_ptr<const InferenceModel> inference(const SearchBackend& backend);
+  /// Throws like require_weight_type().
+  std::shared_ptr<const InferenceModel> inference(WeightType weights = WeightType::fp32);
   /// A model of the same shapes, whose weights BatchGradient replaces by shared ones.
   virtual std::shared_ptr<Seq2SeqModel> replica() const = 0;
 
   /// Maximum number of positions of a sentence, if there is a limit.
   virtual std::optional<int64_t> max_length() const { return {}; }
+  /// Whether the decoder input has a second position (TokenSequences::second_N).
+  virtual bool counts_words() const { return false; }
   /// d_model, as in the paper's learning-rate schedule.
   virtual int64_t width() const = 0;
   /// Factor on the learning rate of hidden matrices (Layer::hidden_matrices), as in µP.
@@ -78,9 +85,8 @@ class Seq2SeqModel : public torch::nn::Module {
   const VocabularySizes& sizes() const { return sizes_; }
 
  protected:
-  /// The result of inference(), for a backend that is supported. StepPath::packed applies only with
-  /// has_packed_inference.
-  virtual std::shared_ptr<const InferenceModel> make_inference(const SearchBackend& backend) = 0;
+  /// The result of inference(), for a type that is supported.
+  virtual std::shared_ptr<const InferenceModel> make_inference(WeightType weights) = 0;
 
  private:
   VocabularySizes sizes_;

@@ -1,10 +1,11 @@
-// Search with the training modules: the reference implementation, and sufficient for a new
-// architecture.
+// Search with the training modules, sufficient for a new architecture.
 #pragma once
 
 #include <memory>
 #include <utility>
 
+#include "kernels/fast_path.h"
+#include "model/prefix_inference.h"
 #include "model/seq2seq.h"
 
 namespace attn {
@@ -41,10 +42,13 @@ class StepInference : public InferenceModel {
   std::shared_ptr<Model> model_;
 };
 
+/// Search by start() and step(), or by decode() alone (prefix_inference.h) where `path`, those of the
+/// model, does not follow it.
 template <class Model>
-std::shared_ptr<const InferenceModel> step_inference(Model& model) {
-  return std::make_shared<StepInference<Model>>(
-      std::static_pointer_cast<Model>(model.shared_from_this()));
+std::shared_ptr<const InferenceModel> step_inference(Model& model, FastPath path) {
+  auto self = std::static_pointer_cast<Model>(model.shared_from_this());
+  if (!follows_formulas(path)) return prefix_inference(std::move(self));
+  return std::make_shared<StepInference<Model>>(std::move(self));
 }
 
 }  // namespace attn

@@ -130,7 +130,16 @@ struct TrainConfig {
   }
   /// Whether the learning rate of a step depends on `steps`.
   bool decays_to_the_end() const {
-    return schedule == Schedule::cosine || schedule == Schedule::wsd;
+    switch (schedule) {
+      case Schedule::paper:
+      case Schedule::inverse_sqrt:
+      case Schedule::constant:
+        return false;
+      case Schedule::cosine:
+      case Schedule::wsd:
+        return true;
+    }
+    return false;
   }
   /// Bytes that training keeps for each parameter, in float32: the weight, its gradient, the
   /// tensors of Optimizer::state() and, with `ema`, the average.

@@ -17,13 +17,13 @@ cpu::SmoothedTargets smoothed_targets(Smoothing form, double epsilon, int64_t cl
 cpu::SmoothedTargets training_targets(const TrainConfig& config, int64_t classes,
                                       int64_t excluded_class);
 
-/// The reference, from logits [N, V] and targets_N: loss = Σ_rows (Σ_classes -q log p + z_loss
+/// From logits [N, V] and targets_N: loss = Σ_rows (Σ_classes -q log p + z_loss
 /// (log Z)²), nll = Σ_rows -log p(target). Z = Σ_classes exp(logit); the second term is the z-loss
 /// of PaLM (Chowdhery et al. 2022).
 LossSums smoothed_loss(const torch::Tensor& logits_NV, const torch::Tensor& targets_N,
                        cpu::SmoothedTargets targets);
 
-/// Projection and loss of decoder rows, in chunks.
+/// Projection and loss of decoder rows, in chunks: by a fast path, or as read above.
 LossSums output_loss(const Seq2SeqModel& model, const torch::Tensor& x_ND,
                      const torch::Tensor& targets_N, cpu::SmoothedTargets targets);
 

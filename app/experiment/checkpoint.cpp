@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <iostream>
 
+#include "app/experiment/fast_paths.h"
 #include "app/experiment/run_result.h"
-#include "app/experiment/runtime.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/safetensors.h"
@@ -128,6 +129,8 @@ LoadedModel load_with(const ModelDirectory& directory, Experiment experiment,
   loaded.model = make_model(trained, loaded.tokenizers, device);
   load_weights(directory.weights(), *loaded.model);
   loaded.model->eval();
+  check_and_report(*loaded.model, trained.model, {.gradients = false},
+                   [](const std::string& line) { std::cerr << line << "\n"; });
   loaded.tokenizers =
       with_tag(std::move(loaded.tokenizers), loaded.experiment.data.tag, "data.tag");
   return loaded;
@@ -209,7 +212,8 @@ void set_target_counter(const Experiment& experiment, Tokenizers& tokenizers) {
 
 std::shared_ptr<Seq2SeqModel> make_model(const Experiment& experiment, const Tokenizers& tokenizers,
                                          torch::Device device) {
-  auto model = make_model(with_runtime(experiment.model, experiment.runtime), sizes_of(tokenizers));
+  use_kernels(experiment.runtime.kernels);
+  auto model = make_model(experiment.model, sizes_of(tokenizers));
   model->to(device);
   return model;
 }
@@ -263,10 +267,6 @@ LoadedModel load_model_to_search(const fs::path& path, torch::Device device,
   const ModelDirectory directory = find_checkpoint(path);
   const Experiment described = load_description(directory);
   Json json = write_config(described);  // with all options of the evaluators, so that they stay
-  for (size_t i = 0; i < described.eval.size(); ++i) {
-    const SearchConfig* search = described.eval[i].search();
-    if (search != nullptr) json["eval"][i]["decoder"] = enum_name(search->decoder);
-  }
   return load_with(
       directory,
       read_resolved(std::move(json), directory.config().string(), search_assignments(assignments)),

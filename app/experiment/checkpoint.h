@@ -34,7 +34,7 @@ void require_features(const DataConfig& data, const Tokenizers& tokenizers,
 void set_target_counter(const Experiment& experiment, Tokenizers& tokenizers);
 
 /// Creates the model of an experiment for these vocabularies, on the device, with weights
-/// initialized from torch's default generator and the experiment's runtime options.
+/// initialized from torch's default generator. Applies runtime.kernels to this process.
 std::shared_ptr<Seq2SeqModel> make_model(const Experiment& experiment, const Tokenizers& tokenizers,
                                          torch::Device device);
 
@@ -61,7 +61,7 @@ LoadedModel load_model(const std::filesystem::path& path, torch::Device device,
                        const std::vector<std::string>& assignments = {});
 
 /// The same for translate and parse. Assignments may only set options of search ("beam=5" or
-/// "search.beam=5") and runtime ("runtime.decoder=modules"); evaluators keep their options.
+/// "search.beam=5") and runtime ("runtime.kernels=off"); evaluators keep their options.
 LoadedModel load_model_to_search(const std::filesystem::path& path, torch::Device device,
                                  const std::vector<std::string>& assignments);
 

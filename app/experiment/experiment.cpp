@@ -1,7 +1,6 @@
 #include "app/experiment/experiment.h"
 
 #include <algorithm>
-#include <map>
 #include <set>
 #include <string_view>
 
@@ -76,7 +75,6 @@ void apply_with_base(Json& config, Json json, const std::string& name, const fs:
   // Not inherited: the command and the result describe the file that has them.
   if (depth > 0 && json.contains("about") && json["about"].is_string()) json.erase("about");
   apply_patch(config, json, schema_of<Experiment>());
-  move_to_runtime(config);
 }
 
 // An object or another value of JSON; null if it is none, such as a name without quotes.
@@ -102,41 +100,19 @@ void apply_assignments(Json& config, const std::vector<std::string>& assignments
   for (size_t i = 0; i < assignments.size(); ++i) {
     require_tag_first(assignments, i);
     set_path(config, assignments[i], schema_of<Experiment>());
-    move_to_runtime(config);
   }
 }
 
-// Evaluators inherit the options of "search". Returns the decoders of evaluators that set one, as
-// earlier versions allowed.
-std::map<size_t, StepPath> fill_in_search(Json& eval, const SearchConfig& search) {
-  std::map<size_t, StepPath> decoders;
-  for (size_t i = 0; i < eval.size(); ++i) {
-    Json& item = eval[i];
+// Evaluators inherit the options of "search".
+void fill_in_search(Json& eval, const SearchConfig& search) {
+  for (Json& item : eval) {
     if (!item.is_object()) continue;  // an error in the strict read
-    if (const auto decoder = item.find("decoder"); decoder != item.end()) {
-      const std::string place = "eval[" + std::to_string(i) + "].decoder";
-      if (!decoder->is_null()) read_config(decoders[i], *decoder, place);
-      item.erase("decoder");
-    }
     Json whole = write_config(search);
     const ConfigSchema& schema = schema_of<EvaluatorConfig>();
     for (const ConfigSchema::Tag& tag : schema.tags) whole[tag.name] = item.value(tag.name, Json());
     remove_other_options(whole, schema);
     apply_patch(whole, item);
     item = std::move(whole);
-  }
-  return decoders;
-}
-
-void apply_runtime(Experiment& experiment, const std::map<size_t, StepPath>& decoders) {
-  const RuntimeConfig& runtime = experiment.runtime;
-  experiment.model = with_runtime(experiment.model, runtime);
-  experiment.search.decoder = runtime.decoder;
-  for (EvaluatorConfig& config : experiment.eval) {
-    if (SearchConfig* search = config.search()) search->decoder = runtime.decoder;
-  }
-  for (const auto& [i, decoder] : decoders) {
-    if (SearchConfig* search = experiment.eval[i].search()) search->decoder = decoder;
   }
 }
 
@@ -170,17 +146,14 @@ Experiment read_merged(Json merged, const std::string& name,
   Experiment experiment;
   try {
     require_no_nul(merged, "");
-    require_no_recurrent_attention(merged);
     resolve_head_widths(merged);
-    std::map<size_t, StepPath> decoders;
     if (merged.contains("search") && !merged["search"].is_null()) {
       read_config(experiment.search, merged["search"], "search");
     }
     if (merged.contains("eval") && merged["eval"].is_array()) {
-      decoders = fill_in_search(merged["eval"], experiment.search);
+      fill_in_search(merged["eval"], experiment.search);
     }
     read_config(experiment, merged);
-    apply_runtime(experiment, decoders);
     experiment.validate();
   } catch (const UnknownKey& error) {
     const std::string message = with_suggestion(error);
@@ -315,7 +288,6 @@ Experiment resolve_patches(const std::vector<Json>& patches, const std::string& 
 
 Experiment read_resolved(Json json, const std::string& name,
                          const std::vector<std::string>& assignments) {
-  move_to_runtime(json);  // before "attention" is read as an option of another architecture
   remove_ineffective(json);
   apply_assignments(json, assignments);
   return read_merged(std::move(json), name, assignments);
@@ -345,10 +317,6 @@ Json write_experiment(const Experiment& experiment) {
     Json& item = json["eval"][i];
     for (const auto& [key, value] : search.items()) {
       if (item.contains(key) && item[key] == value) item.erase(key);
-    }
-    const SearchConfig* own = experiment.eval[i].search();
-    if (own != nullptr && own->decoder != experiment.runtime.decoder) {
-      item["decoder"] = enum_name(own->decoder);
     }
   }
   return json;

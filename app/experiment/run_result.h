@@ -50,6 +50,7 @@ struct RunResult {
   double flops = 0.0;
   double peak_flops = 0.0;
   int64_t peak_memory = 0;
+  std::vector<std::string> as_read;
   std::map<std::string, EvaluatorResult> results;
 
   template <class Self, class Visit>
@@ -65,6 +66,9 @@ struct RunResult {
           "peak FLOP/s of a large matrix product on this machine, with these threads");
     visit("peak_memory", self.peak_memory,
           "peak memory of the last process in bytes (resident, or GPU)");
+    visit(
+        "as_read", self.as_read,
+        "fast paths that were off because their formulas had been edited (docs/howto/formula.md)");
     visit("results", self.results, "final results, by evaluator");
   }
   bool operator==(const RunResult&) const = default;

@@ -3,23 +3,22 @@
 #pragma once
 
 #include "base/json_config.h"
-#include "model/config.h"
-#include "model/search_backend.h"
+#include "kernels/fast_path.h"
 
 namespace attn {
 
 struct RuntimeConfig {
-  AttentionPath attention = AttentionPath::kernels;
-  StepPath decoder = StepPath::packed;
+  Kernels kernels = Kernels::automatic;
   bool shard_optimizer = false;
   double timeout = 60.0;
 
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit) {
-    visit("attention", self.attention,
-          "attention of the Transformer: optimized kernels, or the reference implementation");
-    visit("decoder", self.decoder,
-          "decoder in search: packed inference if the model supports it, or the training modules");
+    visit(
+        "kernels", self.kernels,
+        "fast implementations of the model's formulas: auto (where they compute the formula as it "
+        "is read in model/ and train/), strict (the same, and an edited formula is an error) or "
+        "off (everything is computed as it is read)");
     visit("shard_optimizer", self.shard_optimizer,
           "training with several processes: shard the optimizer state (ZeRO stage 1); each process "
           "updates a part of the weights");
@@ -31,16 +30,5 @@ struct RuntimeConfig {
   /// Throws ConfigError naming the first invalid option.
   void validate() const;
 };
-
-/// The model config with the runtime options applied.
-ModelConfig with_runtime(ModelConfig model, const RuntimeConfig& runtime);
-
-/// Moves the options model.attention and search.decoder of earlier versions to "runtime". Called
-/// after each patch, so that the last one takes effect.
-void move_to_runtime(Json& config);
-
-/// Throws ConfigError if a Transformer's model.attention is one of the recurrent architecture,
-/// which move_to_runtime() leaves in place. Reading alone would ignore the recurrent default.
-void require_no_recurrent_attention(const Json& config);
 
 }  // namespace attn

@@ -1,4 +1,5 @@
 #include "app/experiment/training_run.h"
+#include "app/experiment/fast_paths.h"
 
 #include "app/experiment/checkpoint.h"
 #include "app/experiment/failure.h"
@@ -165,6 +166,7 @@ void TrainingRun::write_result_of_first() {
       matrix_product_peak(effective_precision(experiment_.train.precision, context_.device),
                           context_.device);
   result.peak_memory = peak_memory(context_.device);
+  result.as_read = paths_as_read();
   result.results = results_at(directory_, state.step);
   attn::write_result(directory_, result);
 }

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "app/experiment/checkpoint.h"
+#include "app/experiment/fast_paths.h"
 #include "app/experiment/progress_line.h"
 #include "app/experiment/resume.h"
 #include "app/experiment/run_result.h"
@@ -150,6 +151,11 @@ void TrainingRun::make_trainer() {
   trainer_ = std::make_unique<Trainer>(
       experiment_.train, static_cast<uint64_t>(experiment_.seed), *model_, *stream_,
       TrainerProcesses{.world = world_, .shard_optimizer = experiment_.runtime.shard_optimizer});
+  const Precision precision = effective_precision(experiment_.train.precision, context_.device);
+  check_and_report(*model_, experiment_.model, {.gradients = true, .precision = precision},
+                   [this](const std::string& line) {
+                     if (is_first()) progress_->log(line);
+                   });
 }
 
 // After restore(), and before the weights are sent to the other processes.
@@ -294,6 +300,7 @@ void TrainingRun::write_run_file() {
   run[kPrecision] =
       std::string(enum_name(effective_precision(experiment_.train.precision, context_.device)));
   run[kProcesses] = world_.size();
+  if (const auto paths = paths_as_read(); !paths.empty()) run[kAsRead] = paths;
   run[kParameters] = parameter_count(experiment_.model, vocabulary);
   run["vocabulary"] = {{"source", vocabulary.source}, {"target", vocabulary.target}};
   run["pairs"] = corpus_->size();

@@ -88,7 +88,7 @@ std::vector<std::vector<int32_t>> translated(LoadedModel& loaded,
                                              std::span<const ForcedPair> pairs) {
   SearchConfig search = loaded.experiment.search;
   search.nbest = 1;
-  BatchedSearch how{.search = search, .inference = loaded.model->inference(search.backend())};
+  BatchedSearch how{.search = search, .inference = loaded.model->inference(search.weights)};
   std::vector<std::vector<int32_t>> sources, targets;
   for (const ForcedPair& pair : pairs) {
     sources.push_back(pair.source);

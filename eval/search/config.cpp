@@ -53,8 +53,6 @@ void SearchConfig::validate() const {
           "requires several hypotheses: beam or samples above 1");
   require(mbr != RiskUtility::f1 || nbest == 1, "nbest", nbest,
           "must be 1 with mbr=f1, which fuses the hypotheses into one tree");
-  require(weights == WeightType::fp32 || decoder == StepPath::packed, "weights", enum_name(weights),
-          "requires runtime.decoder=packed");
 }
 
 double length_penalty(const SearchConfig& config, int64_t length) {

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "base/enum_names.h"
-#include "model/search_backend.h"
+#include "kernels/weight_type.h"
 
 namespace attn {
 
@@ -86,7 +86,6 @@ struct SearchConfig {
   double prune = 0.0;
   bool constrained = true;
   int64_t known_tags = 0;
-  StepPath decoder = StepPath::packed;  ///< not an option: RuntimeConfig sets it
   WeightType weights = WeightType::fp32;
   EnsembleMean ensemble = EnsembleMean::probability;
   SearchMethod method = SearchMethod::beam;
@@ -153,7 +152,6 @@ struct SearchConfig {
           "fused from them; none: by score");
   }
   bool operator==(const SearchConfig&) const = default;
-  SearchBackend backend() const { return {.path = decoder, .weights = weights}; }
   /// Hypotheses per sentence among which nbest are chosen.
   int64_t hypotheses() const { return method == SearchMethod::sample ? samples : beam; }
   /// Throws ConfigError naming the first invalid option.

@@ -70,9 +70,9 @@ void Ensemble::eval() const {
 }
 
 std::shared_ptr<const InferenceModel> Ensemble::inference(const SearchConfig& search) const {
-  if (members_.size() == 1) return members_.front()->inference(search.backend());
+  if (members_.size() == 1) return members_.front()->inference(search.weights);
   std::vector<std::shared_ptr<const InferenceModel>> all;
-  for (Seq2SeqModel* member : members_) all.push_back(member->inference(search.backend()));
+  for (Seq2SeqModel* member : members_) all.push_back(member->inference(search.weights));
   return std::make_shared<EnsembleInference>(std::move(all), search.ensemble);
 }
 

@@ -29,7 +29,7 @@ class Ensemble {
   /// Sets all members to evaluation mode.
   void eval() const;
 
-  /// The members prepared for search as one model. Throws like Seq2SeqModel::require_backend().
+  /// The members prepared for search as one model. Throws like Seq2SeqModel::require_weight_type().
   std::shared_ptr<const InferenceModel> inference(const SearchConfig& search) const;
 
   /// Teacher forcing: the final hidden states [N, D] of each member's decoder.

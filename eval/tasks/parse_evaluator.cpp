@@ -35,7 +35,7 @@ class ParseEvaluator final : public Evaluator {
 
   void check(const Seq2SeqModel& model) const override {
     require_known_tags(search_, tokenizers_);
-    model.require_backend(search_.backend());
+    model.require_weight_type(search_.weights);
   }
 
   EvaluationResult run(const Ensemble& models, const std::filesystem::path& output) const override {

@@ -19,7 +19,7 @@ TranslationEvaluator::TranslationEvaluator(const EvaluatorInput& input, const Se
 }
 
 void TranslationEvaluator::check(const Seq2SeqModel& model) const {
-  model.require_backend(search_.backend());
+  model.require_weight_type(search_.weights);
 }
 
 EvaluationResult TranslationEvaluator::run(const Ensemble& models,

@@ -10,12 +10,8 @@ static int64_t attention_scratch(int64_t keys, int64_t d_k, int64_t d_v) {
 // `n` weights from key `begin` on.
 static void drop_weights(const AttentionHead& head, int64_t query, int64_t begin, int64_t n,
                          const float* in, float* out) {
-  const DropoutHalves key =
-      halves(head.dropout, head.first_index + static_cast<uint64_t>(query * head.keys + begin));
-  for (int64_t j = 0; j < n; ++j) {
-    out[j] = in[j] * dropout_factor(key.first + static_cast<uint32_t>(j), key.low, key.high,
-                                    head.dropout.threshold, head.dropout.scale);
-  }
+  dropout_row(in, out, n, head.dropout,
+              head.first_index + static_cast<uint64_t>(query * head.keys + begin));
 }
 
 // Score rows are padded to whole vectors with zero weight, so that no loop has a scalar tail (most

@@ -29,6 +29,7 @@ const Kernels& table() {
                                      step_attention_scratch,
                                      step_attention,
                                      dropout_elements,
+                                     dropout_row,
                                      silu_gate,
                                      silu_gate_backward,
                                      lstm_cells,

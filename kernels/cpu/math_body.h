@@ -234,6 +234,15 @@ static inline DropoutHalves halves(DropoutKey dropout, uint64_t first) {
           static_cast<uint32_t>(dropout.key >> 32), static_cast<uint32_t>(first)};
 }
 
+static void dropout_row(const float* in, float* out, int64_t n, DropoutKey dropout,
+                        uint64_t first) {
+  const DropoutHalves key = halves(dropout, first);
+  for (int64_t i = 0; i < n; ++i) {
+    out[i] = in[i] * dropout_factor(key.first + static_cast<uint32_t>(i), key.low, key.high,
+                                    dropout.threshold, dropout.scale);
+  }
+}
+
 static void dropout_elements(const float* in, float* out, int64_t begin, int64_t end,
                              DropoutKey dropout) {
   // In runs that do not cross a multiple of 2^32, so that the index has 32 bits.

@@ -197,6 +197,8 @@ struct Kernels {
   /// Neighbouring rows should be hypotheses of one sentence, which share their past.
   void (*step_attention)(const CachedRows&, float* output, float* scratch);
   void (*dropout)(const float* in, float* out, int64_t begin, int64_t end, DropoutKey);
+  /// `n` neighbouring elements, of which the first has the counter `first`; in may be out.
+  void (*dropout_row)(const float* in, float* out, int64_t n, DropoutKey, uint64_t first);
   /// out = silu(gate) · x, element by element; SwiGLU's product.
   void (*silu_gate)(const float* gate, const float* x, float* out, int64_t count);
   /// The gradients of both from that of the product.

@@ -108,12 +108,14 @@ void check_relative(const RelativeVectors& relative, int64_t key_width, int64_t 
 
 torch::Tensor visible_keys(int64_t queries, int64_t keys, bool causal, int64_t window,
                            torch::Device device) {
+  // Formula visible_keys: fast path kernels/ops/cpu_attention.cpp.
   torch::Tensor visible =
       torch::ones({queries, keys}, torch::TensorOptions(device).dtype(torch::kBool));
   if (causal) visible = visible.tril();
   if (window == 0) return visible;
   const int64_t before = causal ? window - 1 : window / 2;
   return visible.triu(-before).tril(before);
+  // End of formula.
 }
 
 torch::Tensor padded_attention(const torch::Tensor& queries, const torch::Tensor& keys,

@@ -1,4 +1,4 @@
-// Fast attention; model/transformer/attention.cpp holds the reference implementation.
+// Fast attention; the formula is in model/transformer/attention.cpp.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace attn {
 /// operands (cpu/tile_attention.h); on a GPU LibTorch's memory-efficient kernel for ragged lengths
 /// (cu_seqlens), or padded_attention where that is not supported (dropout, head widths that are not
 /// a multiple of 8, sentences without keys, a window). A bias and relative positions are supported
-/// on a CPU. Differentiable. Tolerance against the reference: 1e-5 in float32 on a CPU, 1e-4 on a
+/// on a CPU. Differentiable. Tolerance against the formula: 1e-5 in float32 on a CPU, 1e-4 on a
 /// GPU, 2^-6 of the largest value with bf16 operands.
 torch::Tensor packed_attention(const torch::Tensor& queries, const torch::Tensor& keys,
                                const torch::Tensor& values, const PackedAttention& options);

@@ -1,4 +1,10 @@
 // Attention on a CPU: splits the work into sentences and heads and selects the kernel.
+// Fast path attention: attention a3ded776
+// Fast path attention: masked_softmax e266e7e4
+// Fast path attention: visible_keys de72b372
+// Fast path attention: score_bias 2b28448b
+// Fast path attention: relative_positions f1e9fa06
+// Fast path attention: dropout b0fdaf95
 #include "kernels/ops/cpu_attention.h"
 
 #include <ATen/Parallel.h>
@@ -8,7 +14,6 @@
 #include <optional>
 #include <utility>
 
-#include "base/random.h"
 #include "kernels/compute_scope.h"
 #include "kernels/cpu/instructions.h"
 #include "kernels/cpu/table.h"
@@ -44,11 +49,6 @@ struct Layout {
   }
 };
 
-// A random start per head; its weights are numbered consecutively from there.
-uint64_t first_index(const Layout& layout, int64_t sentence, int64_t head) {
-  return mix64(static_cast<uint64_t>(sentence * layout.heads + head) + 1);
-}
-
 // The operands of attention, float32 and contiguous; those of positions may be undefined.
 struct Operands {
   torch::Tensor queries, keys, values, bias;
@@ -78,7 +78,7 @@ cpu::AttentionHead head_of(const Layout& layout, const Operands& operands, int64
   out.causal = layout.causal;
   out.window = layout.window;
   out.dropout = layout.dropout;
-  out.first_index = first_index(layout, sentence, head);
+  out.first_index = first_weight(sentence, layout.heads, head);
   if (bias.defined()) {
     out.bias = bias.const_data_ptr<float>() + head * bias.size(1) + bias.size(1) / 2;
     out.bias_stride = bias.size(1);
@@ -137,7 +137,9 @@ int64_t scratch_size(const Layout& layout, const Operands& operands, bool narrow
 
 std::vector<uint64_t> first_indices(const Layout& layout, int64_t sentence) {
   std::vector<uint64_t> indices;
-  for (int64_t h = 0; h < layout.heads; ++h) indices.push_back(first_index(layout, sentence, h));
+  for (int64_t h = 0; h < layout.heads; ++h) {
+    indices.push_back(first_weight(sentence, layout.heads, h));
+  }
   return indices;
 }
 

@@ -1,11 +1,14 @@
+// Fast path dropout: dropout b0fdaf95
 #include "kernels/ops/dropout.h"
 
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/Parallel.h>
 
+#include <algorithm>
 #include <cmath>
 #include <mutex>
 
+#include "base/random.h"
 #include "kernels/compute_scope.h"
 
 namespace attn {
@@ -75,6 +78,45 @@ torch::Tensor fast_dropout(const torch::Tensor& x, double p) {
   if (p <= 0.0) return x;
   if (!x.is_cpu()) return torch::dropout(x, p, /*train=*/true);
   return Dropout::apply(x.to(torch::kFloat32), p).to(x.scalar_type());
+}
+
+torch::Tensor dropout_factors(const torch::Tensor& x, double p) {
+  const torch::Tensor ones = torch::ones(x.sizes(), x.options().requires_grad(false));
+  if (!x.is_cpu()) return torch::dropout(ones, p, /*train=*/true);
+  return drop(ones.to(torch::kFloat32), draw_dropout_key(p)).to(x.scalar_type());
+}
+
+uint64_t first_weight(int64_t sentence, int64_t heads, int64_t head) {
+  return mix64(static_cast<uint64_t>(sentence * heads + head) + 1);
+}
+
+torch::Tensor attention_dropout_factors(std::span<const int64_t> query_offsets,
+                                        std::span<const int64_t> key_offsets, int64_t heads,
+                                        double p, torch::Device device) {
+  const auto length = [](std::span<const int64_t> offsets, int64_t b) {
+    return offsets[b + 1] - offsets[b];
+  };
+  const auto sentences = static_cast<int64_t>(query_offsets.size()) - 1;
+  int64_t queries = 0, keys = 0;
+  for (int64_t b = 0; b < sentences; ++b) {
+    queries = std::max(queries, length(query_offsets, b));
+    keys = std::max(keys, length(key_offsets, b));
+  }
+  const torch::Tensor out = torch::ones({sentences, heads, queries, keys}, device);
+  if (!device.is_cpu()) return torch::dropout(out, p, /*train=*/true);
+  const cpu::DropoutKey key = draw_dropout_key(p);
+  at::parallel_for(0, sentences * heads, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t b = i / heads, own_keys = length(key_offsets, b);
+      const uint64_t first = first_weight(b, heads, i % heads);
+      float* row = out.data_ptr<float>() + i * queries * keys;
+      for (int64_t q = 0; q < length(query_offsets, b); ++q, row += keys) {
+        cpu::kernels().dropout_row(row, row, own_keys, key,
+                                   first + static_cast<uint64_t>(q * own_keys));
+      }
+    }
+  });
+  return out;
 }
 
 }  // namespace attn

@@ -1,7 +1,9 @@
+// Fast path embedding: embedding cc51a062
 #include "kernels/ops/embedding.h"
 
 #include <span>
 
+#include "kernels/compute_scope.h"
 #include "kernels/ops/dropout.h"
 #include "kernels/ops/gradient_target.h"
 
@@ -99,20 +101,26 @@ class ScaledEmbeddingSum : public torch::autograd::Function<ScaledEmbeddingSum> 
 
 torch::Tensor scaled_embedding_sum(const torch::Tensor& weight_VD, const torch::Tensor& ids_F,
                                    const torch::Tensor& offsets_N1, double scale) {
-  if (runs_on_cpu_kernels(weight_VD)) {
+  if (runs_on_cpu_kernels(weight_VD) && ComputeScope::takes(FastPath::embedding)) {
     return ScaledEmbeddingSum::apply(weight_VD, ids_F, offsets_N1, scale);
   }
+  // Formula embedding: fast path above.
   return std::get<0>(torch::embedding_bag(weight_VD, ids_F, offsets_N1,
                                           /*scale_grad_by_freq=*/false, /*mode=*/0,
                                           /*sparse=*/false, /*per_sample_weights=*/{},
                                           /*include_last_offset=*/true)) *
          scale;
+  // End of formula.
 }
 
 torch::Tensor scaled_embedding(const torch::Tensor& weight_VD, const torch::Tensor& tokens_N,
                                double scale) {
-  if (!runs_on_cpu_kernels(weight_VD)) return torch::embedding(weight_VD, tokens_N) * scale;
-  return ScaledEmbedding::apply(weight_VD, tokens_N, scale);
+  if (runs_on_cpu_kernels(weight_VD) && ComputeScope::takes(FastPath::embedding)) {
+    return ScaledEmbedding::apply(weight_VD, tokens_N, scale);
+  }
+  // Formula embedding: fast path above.
+  return torch::embedding(weight_VD, tokens_N) * scale;
+  // End of formula.
 }
 
 }  // namespace attn

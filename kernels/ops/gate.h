@@ -5,8 +5,8 @@
 
 namespace attn {
 
-/// silu(gate) ⊙ x, of equal shapes: on a CPU one float32 kernel each for forward and backward,
-/// elsewhere LibTorch's operations. Differentiable. Tolerance between the two: 1e-6.
+/// silu(gate) ⊙ x, of equal shapes, on a CPU: one float32 kernel each for forward and backward.
+/// Differentiable. Tolerance against the formula (model/transformer/feed_forward.cpp): 1e-6.
 torch::Tensor silu_gate(const torch::Tensor& gate, const torch::Tensor& x);
 
 /// The parts of silu_gate on a CPU, without autograd: contiguous float32 tensors.

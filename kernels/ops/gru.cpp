@@ -1,3 +1,5 @@
+// Fast path gru: gru bd9a8f99
+// Fast path gru: recurrence 2a16393b
 #include <optional>
 #include <vector>
 

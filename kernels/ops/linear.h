@@ -47,10 +47,10 @@ class PackedWeights {
 /// ComputeScope that has them (then x may be bf16 if its precision is). The latter accumulates into
 /// W.grad and b.grad in backward(), so torch::autograd::grad does not return them.
 torch::Tensor linear(const torch::Tensor& x_NI, const LinearWeights& layer);
-/// max(0, linear(·)); bf16 in a ComputeScope of bf16 tiles.
+/// max(0, linear(·)) with packed weights, which it requires; bf16 in a ComputeScope of bf16 tiles.
 torch::Tensor linear_relu(const torch::Tensor& x_NI, const LinearWeights& layer);
-/// silu(linear(x, gate)) ⊙ linear(x, layer), SwiGLU's hidden layer, weights of equal shape; bf16 in
-/// a ComputeScope of bf16 tiles.
+/// silu(linear(x, gate)) ⊙ linear(x, layer), SwiGLU's hidden layer, likewise; weights of equal
+/// shape.
 torch::Tensor linear_silu_gate(const torch::Tensor& x_NI, const LinearWeights& gate,
                                const LinearWeights& layer);
 /// Up to three linear layers of the same rows, which are packed once if they need to be. Training

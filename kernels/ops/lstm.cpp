@@ -1,3 +1,5 @@
+// Fast path lstm: lstm 85be58c0
+// Fast path lstm: recurrence 2a16393b
 #include <optional>
 #include <vector>
 

@@ -1,3 +1,6 @@
+// Fast path norm: norm ea7a23ec
+// Fast path norm: query_key_norm 06cf7a72
+// Fast path norm: dropout b0fdaf95
 #include "kernels/ops/residual_norm.h"
 
 #include <ATen/Parallel.h>
@@ -88,18 +91,6 @@ class ResidualNorm : public torch::autograd::Function<ResidualNorm> {
   }
 };
 
-bool has_kernel(const torch::Tensor& x, const NormParameters& parameters) {
-  return x.is_cpu() && parameters.weight.scalar_type() == torch::kFloat32;
-}
-
-torch::Tensor by_kernel(const torch::Tensor& x, const std::optional<torch::Tensor>& update,
-                        const NormParameters& parameters, double p) {
-  const torch::Tensor& bias = parameters.bias;
-  return ResidualNorm::apply(x.to(torch::kFloat32), update, parameters.weight,
-                             bias.defined() ? std::optional(bias) : std::nullopt,
-                             parameters.epsilon, p);
-}
-
 }  // namespace
 
 cpu::NormRows norm_rows(const NormParameters& parameters, cpu::DropoutKey dropout) {
@@ -114,23 +105,15 @@ cpu::NormRows norm_rows(const NormParameters& parameters, cpu::DropoutKey dropou
           .dropout = dropout};
 }
 
-torch::Tensor normalized(const torch::Tensor& x, const NormParameters& parameters) {
-  const torch::Tensor& weight = parameters.weight;
-  if (!parameters.bias.defined()) {
-    return torch::rms_norm(x, {weight.numel()}, weight, parameters.epsilon);
-  }
-  return torch::layer_norm(x, {weight.numel()}, weight, parameters.bias, parameters.epsilon);
-}
-
-torch::Tensor lone_norm(const torch::Tensor& x, const NormParameters& parameters) {
-  if (!has_kernel(x, parameters)) return normalized(x, parameters);
-  return by_kernel(x, std::nullopt, parameters, 0.0);
-}
-
 torch::Tensor residual_norm(const torch::Tensor& x, const torch::Tensor& update,
                             const NormParameters& parameters, double p) {
-  if (!has_kernel(x, parameters)) return normalized(x + fast_dropout(update, p), parameters);
-  return by_kernel(x, update.to(torch::kFloat32), parameters, p);
+  const auto floats = [](const torch::Tensor& rows) {
+    return rows.defined() ? std::optional(rows.to(torch::kFloat32)) : std::nullopt;
+  };
+  const torch::Tensor& bias = parameters.bias;
+  return ResidualNorm::apply(*floats(x), floats(update), parameters.weight,
+                             bias.defined() ? std::optional(bias) : std::nullopt,
+                             parameters.epsilon, p);
 }
 
 }  // namespace attn

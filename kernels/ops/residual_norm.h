@@ -1,4 +1,4 @@
-// Normalization, alone and fused with residual connection and dropout.
+// Normalization, alone and fused with residual connection and dropout, on a CPU.
 #pragma once
 
 #include "kernels/cpu/table.h"
@@ -8,19 +8,13 @@ namespace attn {
 
 /// Weight and bias [D] of a norm over the last dimension: LayerNorm, or RMSNorm without a bias.
 struct NormParameters {
-  torch::Tensor weight, bias;
+  torch::Tensor weight, bias = {};
   double epsilon = 1e-5;
 };
 
-/// The norm of x by LibTorch's operations: the reference.
-torch::Tensor normalized(const torch::Tensor& x, const NormParameters& parameters);
-
-/// The norm of x [N, D], on a CPU by the kernel of residual_norm, elsewhere as normalized.
-torch::Tensor lone_norm(const torch::Tensor& x, const NormParameters& parameters);
-
-/// normalized(x + Dropout(update)). On a CPU one fused float32 kernel each for forward and
-/// backward; elsewhere separate operations. Equal to them up to 1e-6 for p = 0; dropout masks are
-/// drawn as in fast_dropout.
+/// The norm of x + Dropout(update), [N, D], by one float32 kernel each for forward and backward;
+/// `update` may be undefined. On a CPU, differentiable; dropout masks are drawn as in fast_dropout.
+/// Tolerance against the formulas (model/layers/norm.cpp): 1e-6.
 torch::Tensor residual_norm(const torch::Tensor& x, const torch::Tensor& update,
                             const NormParameters& parameters, double p);
 

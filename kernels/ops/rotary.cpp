@@ -1,3 +1,4 @@
+// Fast path rotary: rotary a2041e26
 #include "kernels/ops/rotary.h"
 
 #include <ATen/Parallel.h>
@@ -55,27 +56,9 @@ class Rotate : public torch::autograd::Function<Rotate> {
 
 }  // namespace
 
-torch::Tensor rotate(const torch::Tensor& x_NE, const Rotation& rotation) {
-  if (!rotation.defined()) return x_NE;
-  TORCH_CHECK(x_NE.dim() == 2 && x_NE.size(0) == rotation.positions_N.size(0) &&
-                  x_NE.size(1) % rotation.table_PK.size(1) == 0,
-              "rotate: rows ", x_NE.sizes(), ", ", rotation.positions_N.size(0),
-              " positions, width ", rotation.table_PK.size(1));
-  if (!x_NE.is_cpu()) return rotate_libtorch(x_NE, rotation);
+torch::Tensor fast_rotate(const torch::Tensor& x_NE, const Rotation& rotation) {
   return Rotate::apply(x_NE.to(torch::kFloat32), rotation.table_PK,
                        rotation.positions_N.contiguous());
-}
-
-torch::Tensor rotate_libtorch(const torch::Tensor& x_NE, const Rotation& rotation) {
-  const int64_t pairs = rotation.table_PK.size(1) / 2;
-  const torch::Tensor line = rotation.table_PK.index_select(0, rotation.positions_N);
-  const torch::Tensor angles = line.view({line.size(0), 1, pairs, 2});
-  const torch::Tensor sine = angles.select(3, 0), cosine = angles.select(3, 1);
-  const torch::Tensor x = x_NE.to(torch::kFloat32).view({x_NE.size(0), -1, pairs, 2});
-  const torch::Tensor even = x.select(3, 0), odd = x.select(3, 1);
-  return torch::stack({even * cosine - odd * sine, even * sine + odd * cosine}, 3)
-      .flatten(1)
-      .to(x_NE.scalar_type());
 }
 
 void rotate_heads(float* x, const float* line_K, int64_t heads, int64_t d_k) {

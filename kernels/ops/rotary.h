@@ -16,11 +16,9 @@ struct Rotation {
   bool defined() const { return table_PK.defined(); }
 };
 
-/// Rotates pairs (2i, 2i + 1) of each head of x_NE [N, heads·d_k]; returns x_NE itself without a
-/// rotation. Differentiable. On a CPU in float32; elsewhere by LibTorch's operations
-/// (rotate_libtorch) in the type of x_NE.
-torch::Tensor rotate(const torch::Tensor& x_NE, const Rotation& rotation);
-torch::Tensor rotate_libtorch(const torch::Tensor& x_NE, const Rotation& rotation);
+/// Rotates pairs (2i, 2i + 1) of each head of x_NE [N, heads·d_k] on a CPU, in float32.
+/// Differentiable. The formula is in model/transformer/position.cpp.
+torch::Tensor fast_rotate(const torch::Tensor& x_NE, const Rotation& rotation);
 
 /// Rotates `heads` heads in place by one row of the table.
 void rotate_heads(float* x, const float* line_K, int64_t heads, int64_t d_k);

@@ -1,5 +1,5 @@
 // Pre-softmax projection fused with label-smoothed cross entropy, in chunks of rows, so that the
-// logits of a batch are never stored. The reference is in train/loss.h.
+// logits of a batch are never stored. The formula is in train/loss.cpp.
 #pragma once
 
 #include <cstdint>

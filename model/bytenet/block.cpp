@@ -26,7 +26,9 @@ torch::Tensor ByteNetBlockImpl::widened(const torch::Tensor& x, const torch::Ten
 }
 
 torch::Tensor ByteNetBlockImpl::forward(const torch::Tensor& x_ND, const Segments& rows) {
+  // Formula bytenet_block: fast path step.
   return widened(x_ND, shifted_rows(narrowed(x_ND), rows, shape_));
+  // End of formula.
 }
 
 torch::Tensor ByteNetBlockImpl::step(const torch::Tensor& x_RD, StepInputs& inputs,

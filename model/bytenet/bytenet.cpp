@@ -1,3 +1,6 @@
+// Fast path bytenet_step: bytenet 68e954dc
+// Fast path bytenet_step: bytenet_block 1c87d582
+// Fast path bytenet_step: shifted_rows da3773ae
 #include "model/bytenet/bytenet.h"
 
 #include <algorithm>
@@ -89,6 +92,7 @@ Memory ByteNetImpl::encode(const TokenSequences& source) {
 }
 
 torch::Tensor ByteNetImpl::decode(const TokenSequences& target_in, const Memory& memory) {
+  // Formula bytenet: fast path step.
   const Segments& rows = target_in.segments;
   std::vector<int64_t> sentences, positions;
   for (int64_t b = 0; b < rows.count(); ++b) {
@@ -104,6 +108,7 @@ torch::Tensor ByteNetImpl::decode(const TokenSequences& target_in, const Memory&
       join(shifted_rows(joined_N2D, rows, {.kernel = config_.kernel, .causal = true}));
   for (auto& block : decoder_blocks) x = block(x, rows);
   return decoder_norm(x);
+  // End of formula.
 }
 
 ByteNetImpl::State ByteNetImpl::start(const Memory& memory) {
@@ -130,8 +135,8 @@ torch::Tensor ByteNetImpl::step(State& state, const StepRows& rows) {
   return decoder_norm(x);
 }
 
-std::shared_ptr<const InferenceModel> ByteNetImpl::make_inference(const SearchBackend&) {
-  return step_inference(*this);
+std::shared_ptr<const InferenceModel> ByteNetImpl::make_inference(WeightType) {
+  return step_inference(*this, FastPath::bytenet_step);
 }
 
 std::shared_ptr<Seq2SeqModel> ByteNetImpl::replica() const {

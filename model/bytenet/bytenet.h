@@ -47,7 +47,7 @@ class ByteNetImpl : public Seq2SeqModel {
   NormLayer encoder_norm = nullptr, decoder_norm = nullptr;  ///< norms of the last blocks' sums
 
  private:
-  std::shared_ptr<const InferenceModel> make_inference(const SearchBackend& backend) override;
+  std::shared_ptr<const InferenceModel> make_inference(WeightType weights) override;
   void add_blocks(const char* name, bool causal, std::vector<ByteNetBlock>& blocks);
   double embedding_scale() const;
   torch::Tensor embed(const torch::Tensor& weight_VD, const torch::Tensor& tokens_N,

@@ -1,3 +1,7 @@
+// Fast path convolutional_step: convolutional c0349809
+// Fast path convolutional_step: gated_convolution 624b830a
+// Fast path convolutional_step: shifted_rows da3773ae
+// Fast path folded_weights: weight_norm 0fe3f55f
 #include "model/convolutional/convolutional.h"
 
 #include <algorithm>
@@ -5,7 +9,7 @@
 #include <string>
 
 #include "base/check.h"
-#include "kernels/ops/dropout.h"
+#include "kernels/compute_scope.h"
 #include "kernels/ops/embedding.h"
 #include "model/step_inference.h"
 
@@ -62,7 +66,7 @@ void ConvolutionalImpl::reset_parameters() {
 }
 
 torch::Tensor ConvolutionalImpl::dropped(const torch::Tensor& x) const {
-  return fast_dropout(x, is_training() ? config_.dropout : 0.0);
+  return dropped_out(x, is_training() ? config_.dropout : 0.0);
 }
 
 double ConvolutionalImpl::embedding_scale() const {
@@ -116,11 +120,13 @@ torch::Tensor ConvolutionalImpl::decode_rows(const torch::Tensor& embedded_ND, c
 }
 
 torch::Tensor ConvolutionalImpl::decode(const TokenSequences& target_in, const Memory& memory) {
+  // Formula convolutional: fast path step.
   const Segments& rows = target_in.segments;
   const torch::Tensor embedded_ND =
       embed(embeddings.of_target(), target_positions, target_in.tokens_N, rows.positions());
   return decode_rows(embedded_ND, rows, split(memory),
                      [&](size_t i, const torch::Tensor& x) { return decoder_layers[i](x, rows); });
+  // End of formula.
 }
 
 ConvolutionalImpl::State ConvolutionalImpl::start(const Memory& memory) {
@@ -144,7 +150,9 @@ torch::Tensor ConvolutionalImpl::step(State& state, const StepRows& rows) {
                      });
 }
 
-std::shared_ptr<const InferenceModel> ConvolutionalImpl::make_inference(const SearchBackend&) {
+std::shared_ptr<const InferenceModel> ConvolutionalImpl::make_inference(WeightType) {
+  constexpr FastPath kStep = FastPath::convolutional_step;
+  if (!ComputeScope::takes(FastPath::folded_weights)) return step_inference(*this, kStep);
   // A copy with folded weights: few rows do not repay a norm of each weight per step.
   const auto folded = std::make_shared<ConvolutionalImpl>(config_, sizes());
   folded->to(device());
@@ -157,7 +165,7 @@ std::shared_ptr<const InferenceModel> ConvolutionalImpl::make_inference(const Se
   for (const auto& module : folded->modules(/*include_self=*/false)) {
     if (auto* linear = module->as<WeightNormLinear>()) linear->fold();
   }
-  return step_inference(*folded);
+  return step_inference(*folded, kStep);
 }
 
 std::shared_ptr<Seq2SeqModel> ConvolutionalImpl::replica() const {

@@ -47,7 +47,7 @@ class ConvolutionalImpl : public Seq2SeqModel {
   std::vector<ConvolutionalAttention> attentions;  ///< by decoder layer
 
  private:
-  std::shared_ptr<const InferenceModel> make_inference(const SearchBackend& backend) override;
+  std::shared_ptr<const InferenceModel> make_inference(WeightType weights) override;
   void reset_parameters();
   double embedding_scale() const;
   torch::Tensor embed(const torch::Tensor& weight_VD, const torch::Tensor& positions_PD,

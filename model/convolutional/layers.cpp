@@ -1,7 +1,10 @@
+// Fast path dot_attention: dot_attention e736f5b9
+// Fast path dot_attention: masked_softmax e266e7e4
 #include "model/convolutional/layers.h"
 
 #include <cmath>
 
+#include "kernels/compute_scope.h"
 #include "kernels/ops/attention.h"
 #include "model/layers/masked_softmax.h"
 
@@ -39,7 +42,9 @@ torch::Tensor GatedConvolutionImpl::gated(const torch::Tensor& window) {
 }
 
 torch::Tensor GatedConvolutionImpl::forward(const torch::Tensor& x_ND, const Segments& rows) {
+  // Formula gated_convolution: fast path step.
   return gated(shifted_rows(dropout(x_ND), rows, shape_));
+  // End of formula.
 }
 
 torch::Tensor GatedConvolutionImpl::step(const torch::Tensor& x_RD, StepInputs& inputs,
@@ -61,32 +66,31 @@ torch::Tensor ConvolutionalAttentionImpl::forward(const torch::Tensor& states_NC
                                                   const torch::Tensor& embedded_ND,
                                                   const Segments& rows,
                                                   const ConvolutionalMemory& memory) {
-  const torch::Tensor sum_ND = in(states_NC) + embedded_ND;
-  if (observer) {
-    return scaled_sum(out(observed_contexts(sum_ND * kHalfRoot, rows, memory)), states_NC);
-  }
-  // One head without the factor 1/√d_k of packed_attention.
-  const double scale = kHalfRoot * std::sqrt(static_cast<double>(embedded_ND.size(1)));
-  const torch::Tensor contexts_ND =
-      packed_attention(sum_ND * scale, memory.keys_MD, memory.values_MD,
-                       {.heads = 1,
-                        .query_offsets = rows.offsets(),
-                        .key_offsets = memory.segments.offsets(),
-                        .query_rows = rows.device_rows(),
-                        .key_rows = memory.segments.device_rows()});
-  return scaled_sum(out(contexts_ND), states_NC);
+  return scaled_sum(out(contexts(in(states_NC) + embedded_ND, rows, memory)), states_NC);
 }
 
-torch::Tensor ConvolutionalAttentionImpl::observed_contexts(
-    const torch::Tensor& queries_ND, const Segments& rows,
-    const ConvolutionalMemory& memory) const {
+torch::Tensor ConvolutionalAttentionImpl::contexts(const torch::Tensor& sums_ND,
+                                                   const Segments& rows,
+                                                   const ConvolutionalMemory& memory) const {
   const Segments& source = memory.segments;
-  const torch::Tensor scores_BLM =
-      rows.pad(queries_ND).bmm(source.pad(memory.keys_MD).transpose(1, 2));
+  if (!observer && ComputeScope::takes(FastPath::dot_attention)) {
+    // One head without the factor 1/√d_k of packed_attention.
+    const double scale = kHalfRoot * std::sqrt(static_cast<double>(sums_ND.size(1)));
+    return packed_attention(sums_ND * scale, memory.keys_MD, memory.values_MD,
+                            {.heads = 1,
+                             .query_offsets = rows.offsets(),
+                             .key_offsets = source.offsets(),
+                             .query_rows = rows.device_rows(),
+                             .key_rows = source.device_rows()});
+  }
+  // Formula dot_attention: fast path above.
+  const torch::Tensor queries_BLD = rows.pad(sums_ND * kHalfRoot);
+  const torch::Tensor scores_BLM = queries_BLD.bmm(source.pad(memory.keys_MD).transpose(1, 2));
   const torch::Tensor weights_BLM = masked_softmax(scores_BLM, source.mask().unsqueeze(1));
   const torch::Tensor contexts_BLD = weights_BLM.bmm(source.pad(memory.values_MD));
-  observer({weights_BLM.unsqueeze(1), contexts_BLD.unsqueeze(1)});
+  if (observer) observer({weights_BLM.unsqueeze(1), contexts_BLD.unsqueeze(1)});
   return rows.unpad(contexts_BLD);
+  // End of formula.
 }
 
 }  // namespace attn

@@ -59,9 +59,9 @@ class ConvolutionalAttentionImpl : public torch::nn::Module, public ObservableAt
   WeightNormLinear in = nullptr, out = nullptr;
 
  private:
-  /// The contexts [N, D] by the reference implementation, which passes the weights to the observer.
-  torch::Tensor observed_contexts(const torch::Tensor& queries_ND, const Segments& rows,
-                                  const ConvolutionalMemory& memory) const;
+  /// The contexts [N, D] of queries √.5 · sums_ND.
+  torch::Tensor contexts(const torch::Tensor& sums_ND, const Segments& rows,
+                         const ConvolutionalMemory& memory) const;
 };
 TORCH_MODULE(ConvolutionalAttention);
 

@@ -28,7 +28,9 @@ torch::Tensor WeightNormLinearImpl::product(const torch::Tensor& x_NI) {
 
 torch::Tensor WeightNormLinearImpl::forward(const torch::Tensor& x_NI) {
   if (folded_) return linear(x_NI, {direction, bias});
+  // Formula weight_norm: fast path fold.
   return torch::addcmul(bias, product(x_NI), scale());
+  // End of formula.
 }
 
 void WeightNormLinearImpl::fold() {

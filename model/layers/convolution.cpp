@@ -1,8 +1,10 @@
+// Fast path shifted_rows: shifted_rows da3773ae
 #include "model/layers/convolution.h"
 
 #include <algorithm>
 #include <cstring>
 
+#include "kernels/compute_scope.h"
 #include "kernels/ops/dropout.h"
 
 namespace attn {
@@ -83,16 +85,13 @@ torch::Tensor shifted_rows(const torch::Tensor& x_ND, const Segments& rows,
                            const ConvolutionShape& shape) {
   check(x_ND, rows, shape);
   if (shape.kernel == 1) return x_ND;
-  if (!runs_on_cpu_kernels(x_ND)) return shifted_rows_libtorch(x_ND, rows, shape);
-  auto taps = c10::make_intrusive<Taps>();
-  taps->offsets.assign(rows.offsets().begin(), rows.offsets().end());
-  taps->shape = shape;
-  return Shift::apply(x_ND, taps);
-}
-
-torch::Tensor shifted_rows_libtorch(const torch::Tensor& x_ND, const Segments& rows,
-                                    const ConvolutionShape& shape) {
-  check(x_ND, rows, shape);
+  if (runs_on_cpu_kernels(x_ND) && ComputeScope::takes(FastPath::shifted_rows)) {
+    auto taps = c10::make_intrusive<Taps>();
+    taps->offsets.assign(rows.offsets().begin(), rows.offsets().end());
+    taps->shape = shape;
+    return Shift::apply(x_ND, taps);
+  }
+  // Formula shifted_rows: fast paths Shift and StepInputs::window of this file.
   const torch::TensorOptions options = rows.positions().options();
   const torch::Tensor shifts_T =
       torch::arange(shape.kernel, options) * shape.dilation + shape.shift(0);
@@ -108,6 +107,7 @@ torch::Tensor shifted_rows_libtorch(const torch::Tensor& x_ND, const Segments& r
       .view({x_ND.size(0), shape.kernel, x_ND.size(1)})
       .masked_fill(~inside_NT.unsqueeze(2), 0.0)
       .flatten(1);
+  // End of formula.
 }
 
 void StepAncestors::advance(std::span<const int64_t> parents, torch::Device device) {

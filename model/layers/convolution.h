@@ -30,9 +30,6 @@ struct ConvolutionShape {
 /// beyond the sentence's ends. Differentiable. TORCH_CHECKs an odd kernel unless causal.
 torch::Tensor shifted_rows(const torch::Tensor& x_ND, const Segments& rows,
                            const ConvolutionShape& shape);
-/// The same by LibTorch's indexing, on any device: the reference.
-torch::Tensor shifted_rows_libtorch(const torch::Tensor& x_ND, const Segments& rows,
-                                    const ConvolutionShape& shape);
 
 /// For each current row, the row of each earlier decoding step that it continues (back-pointers).
 /// Shared by all convolutions of a decoder, so that they do not reorder their state.

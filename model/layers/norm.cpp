@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "kernels/compute_scope.h"
+
 namespace attn {
 namespace {
 
@@ -33,13 +35,33 @@ void NormLayerImpl::reset_parameters() {
 }
 
 torch::Tensor NormLayerImpl::forward(const torch::Tensor& x_ND) {
-  return lone_norm(x_ND, kernel_parameters());
+  if (ComputeScope::takes(FastPath::norm, x_ND)) {
+    return residual_norm(x_ND, {}, kernel_parameters(), 0.0);
+  }
+  // Formula norm: fast paths kernels/ops/residual_norm.cpp, model/transformer/packed_inference.cpp.
+  switch (kind_) {
+    case NormKind::layer:
+      return torch::layer_norm(x_ND, {width_}, weight, bias, epsilon_);
+    case NormKind::rms:
+      return torch::rms_norm(x_ND, {width_}, weight, epsilon_);
+    case NormKind::scale: {
+      const double width = static_cast<double>(width_);
+      return x_ND * weight / (x_ND.square().sum(-1, /*keepdim=*/true) + width * epsilon_).sqrt();
+    }
+  }
+  TORCH_CHECK(false, "unknown norm");
+  // End of formula.
 }
 
 torch::Tensor NormLayerImpl::after_residual(const torch::Tensor& x_ND,
                                             const torch::Tensor& update_ND,
-                                            const Dropout& dropout) {
-  return residual_norm(x_ND, update_ND, kernel_parameters(), dropout->probability());
+                                            Dropout& dropout) {
+  if (ComputeScope::takes(FastPath::norm, x_ND)) {
+    return residual_norm(x_ND, update_ND, kernel_parameters(), dropout->probability());
+  }
+  // Formula norm: fast path kernels/ops/residual_norm.cpp.
+  return forward(x_ND + dropout(update_ND));
+  // End of formula.
 }
 
 NormParameters NormLayerImpl::kernel_parameters() const {

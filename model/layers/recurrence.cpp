@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "kernels/compute_scope.h"
 #include "kernels/ops/dropout.h"
 #include "kernels/ops/linear.h"
 #include "kernels/ops/recurrence.h"
@@ -16,6 +17,17 @@ namespace {
 // Autocast would yield bf16.
 torch::Tensor float_linear(const torch::Tensor& x, const LinearWeights& layer) {
   return linear(x, layer).to(torch::kFloat32);
+}
+
+// The states of `rows` sentences at the next step: those that have ended are left out, those that
+// begin are at `begin`.
+RecurrentState continued(const RecurrentState& state, const RecurrentState& begin, int64_t rows) {
+  const auto resized = [rows](const torch::Tensor& x, const torch::Tensor& first) {
+    if (!x.defined() || x.size(0) == rows) return x;
+    if (x.size(0) > rows) return x.narrow(0, 0, rows);
+    return torch::cat({x, first.narrow(0, x.size(0), rows - x.size(0))});
+  };
+  return {resized(state.hidden, begin.hidden), resized(state.cell, begin.cell)};
 }
 
 }  // namespace
@@ -114,6 +126,7 @@ torch::Tensor RecurrentLayerImpl::on_cpu(const torch::Tensor& x_NI, const TimeMa
 
 torch::Tensor RecurrentLayerImpl::forward(const torch::Tensor& x_NI, const TimeMajor& time,
                                           const torch::Tensor& first_BH) {
+  if (!ComputeScope::takes(path())) return as_read(x_NI, time, first_BH);
   if (runs_on_cpu_kernels(x_NI)) return on_cpu(x_NI, time, first_BH);
   const int64_t directions = bidirectional_ ? 2 : 1;
   const int64_t sentences =
@@ -139,14 +152,74 @@ RecurrentState RecurrentLayerImpl::first(int64_t rows, const torch::TensorOption
   return {zeros_RH, cell_ == RecurrentCell::lstm ? zeros_RH : torch::Tensor()};
 }
 
+torch::Tensor RecurrentLayerImpl::as_read(const torch::Tensor& x_NI, const TimeMajor& time,
+                                          const torch::Tensor& first_BH) {
+  // Formula recurrence: fast paths kernels/ops/gru.cpp and lstm.cpp, step.
+  const auto* sizes = time.batch_sizes().const_data_ptr<int64_t>();
+  const int64_t steps = time.batch_sizes().size(0), rows = x_NI.size(0);
+  std::vector<torch::Tensor> directions;
+  for (const bool reverse : {false, true}) {
+    if (reverse && !bidirectional_) break;
+    const std::vector<torch::Tensor> w = weights(reverse);
+    const torch::Tensor inputs_NG = float_linear(x_NI, {w[0], w[2]});
+    RecurrentState begin = first(steps > 0 ? sizes[0] : 0, inputs_NG.options());
+    if (first_BH.defined()) begin.hidden = time.sorted(first_BH);
+    RecurrentState state = begin;
+    std::vector<torch::Tensor> states_T(static_cast<size_t>(steps), begin.hidden);
+    int64_t row = reverse ? rows : 0;
+    for (int64_t i = 0; i < steps; ++i) {
+      const int64_t t = reverse ? steps - 1 - i : i;
+      if (reverse) row -= sizes[t];
+      state = continued(state, begin, sizes[t]);
+      state = cell(inputs_NG.narrow(0, row, sizes[t]), float_linear(state.hidden, {w[1], w[3]}),
+                   state);
+      states_T[static_cast<size_t>(t)] = state.hidden;
+      if (!reverse) row += sizes[t];
+    }
+    directions.push_back(steps > 0 ? torch::cat(states_T) : begin.hidden);
+  }
+  return torch::cat(directions, 1);
+  // End of formula.
+}
+
+RecurrentState RecurrentLayerImpl::cell(const torch::Tensor& inputs_RG,
+                                        const torch::Tensor& products_RG,
+                                        const RecurrentState& before) {
+  switch (cell_) {
+    case RecurrentCell::gru: {
+      if (ComputeScope::takes(FastPath::gru, inputs_RG)) {
+        return {gru_step(inputs_RG, products_RG, before.hidden), {}};
+      }
+      // Formula gru: fast path kernels/ops/gru.cpp.
+      const auto x = inputs_RG.chunk(3, 1), h = products_RG.chunk(3, 1);
+      const torch::Tensor reset = torch::sigmoid(x[0] + h[0]);
+      const torch::Tensor update = torch::sigmoid(x[1] + h[1]);
+      const torch::Tensor candidate = torch::tanh(x[2] + reset * h[2]);
+      return {(1 - update) * candidate + update * before.hidden, {}};
+      // End of formula.
+    }
+    case RecurrentCell::lstm: {
+      if (ComputeScope::takes(FastPath::lstm, inputs_RG)) {
+        const LstmState after = lstm_step(inputs_RG, products_RG, before.cell);
+        return {after.hidden_RH, after.cell_RH};
+      }
+      // Formula lstm: fast path kernels/ops/lstm.cpp.
+      const auto gates = (inputs_RG + products_RG).chunk(4, 1);
+      const torch::Tensor input = torch::sigmoid(gates[0]), forget = torch::sigmoid(gates[1]);
+      const torch::Tensor update = torch::tanh(gates[2]), output = torch::sigmoid(gates[3]);
+      const torch::Tensor cell = forget * before.cell + input * update;
+      return {output * torch::tanh(cell), cell};
+      // End of formula.
+    }
+  }
+  throw std::logic_error("unknown cell");
+}
+
 RecurrentState RecurrentLayerImpl::step(const torch::Tensor& x_RI, const RecurrentState& before) {
   const std::vector<torch::Tensor> w = weights(/*reverse=*/false);
-  if (runs_on_cpu_kernels(x_RI)) {
-    const torch::Tensor inputs_RG = float_linear(x_RI, {w[0], w[2]});
-    const torch::Tensor products_RG = float_linear(before.hidden, {w[1], w[3]});
-    if (cell_ == RecurrentCell::gru) return {gru_step(inputs_RG, products_RG, before.hidden), {}};
-    const LstmState after = lstm_step(inputs_RG, products_RG, before.cell);
-    return {after.hidden_RH, after.cell_RH};
+  if (x_RI.is_cpu() || !ComputeScope::takes(path())) {
+    return cell(float_linear(x_RI, {w[0], w[2]}), float_linear(before.hidden, {w[1], w[3]}),
+                before);
   }
   switch (cell_) {
     case RecurrentCell::lstm: {

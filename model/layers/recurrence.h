@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "kernels/fast_path.h"
 #include "kernels/libtorch.h"
 #include "model/layers/layer.h"
 #include "model/layers/recurrent_cell.h"
@@ -36,8 +37,8 @@ class TimeMajor {
   torch::Tensor order_N_, back_N_, sentences_B_, batch_sizes_T_;
 };
 
-/// One LSTM or GRU layer, unidirectional or bidirectional: on a CPU by this project's kernels
-/// (kernels/ops/recurrence.h), else by LibTorch's recurrences.
+/// One LSTM or GRU layer, unidirectional or bidirectional. Fast paths: on a CPU this project's
+/// kernels (kernels/ops/recurrence.h), else LibTorch's recurrences.
 class RecurrentLayerImpl : public torch::nn::Module, public Layer {
  public:
   RecurrentLayerImpl(RecurrentCell cell, int64_t inputs, int64_t hidden, bool bidirectional);
@@ -58,8 +59,17 @@ class RecurrentLayerImpl : public torch::nn::Module, public Layer {
 
  private:
   std::vector<torch::Tensor> weights(bool reverse) const;
+  FastPath path() const {
+    return cell_ == RecurrentCell::lstm ? FastPath::lstm : FastPath::gru;
+  }
   torch::Tensor on_cpu(const torch::Tensor& x_NI, const TimeMajor& time,
                        const torch::Tensor& first_BH) const;
+  // Step by step, by cell().
+  torch::Tensor as_read(const torch::Tensor& x_NI, const TimeMajor& time,
+                        const torch::Tensor& first_BH);
+  // The state after a step from W x + b and U h + c, [R, gates · hidden].
+  RecurrentState cell(const torch::Tensor& inputs_RG, const torch::Tensor& products_RG,
+                      const RecurrentState& before);
 
   RecurrentCell cell_;
   int64_t hidden_;

@@ -1,3 +1,5 @@
+// Fast path recurrent_step: recurrent 220a8faa
+// Fast path recurrent_step: recurrence 2a16393b
 #include "model/recurrent/recurrent.h"
 
 #include <algorithm>
@@ -5,7 +7,6 @@
 #include <string>
 
 #include "base/check.h"
-#include "kernels/ops/dropout.h"
 #include "kernels/ops/embedding.h"
 #include "model/step_inference.h"
 
@@ -34,7 +35,7 @@ RecurrentImpl::RecurrentImpl(const RecurrentConfig& config, const VocabularySize
 }
 
 torch::Tensor RecurrentImpl::dropped(const torch::Tensor& x) const {
-  return fast_dropout(x, is_training() ? config_.dropout : 0.0);
+  return dropped_out(x, is_training() ? config_.dropout : 0.0);
 }
 
 double RecurrentImpl::embedding_scale() const {
@@ -78,19 +79,23 @@ torch::Tensor RecurrentImpl::output_rows(const torch::Tensor& top, const torch::
 
 torch::Tensor RecurrentImpl::layer_rows(size_t i, const torch::Tensor& x_NI,
                                         const torch::Tensor& context_NC, const Forced& forced) {
+  // Formula recurrent: fast path step.
   const torch::Tensor below = i == 0 ? x_NI : dropped(x_NI);
   const torch::Tensor in = context_NC.defined() ? torch::cat({below, context_NC}, -1) : below;
   const torch::Tensor out = forced.time.to_rows(
       decoder_layers[i](forced.time.from_rows(in), forced.time, forced.first[i]));
   return config_.has_residual(static_cast<int64_t>(i)) ? out + x_NI : out;
+  // End of formula.
 }
 
 RecurrentImpl::Attended RecurrentImpl::attend_at_once(const torch::Tensor& embedded_ND,
                                                       const Forced& forced) {
+  // Formula recurrent: fast path step.
   const size_t layers = is_gnmt() ? 1 : decoder_layers.size();
   torch::Tensor x_NH = embedded_ND;
   for (size_t i = 0; i < layers; ++i) x_NH = layer_rows(i, x_NH, {}, forced);
   return {x_NH, forced.rows.unpad(attention(forced.rows.pad(x_NH), forced.memory))};
+  // End of formula.
 }
 
 torch::Tensor RecurrentImpl::with_fed(const torch::Tensor& embedded_RD,
@@ -149,6 +154,7 @@ RecurrentImpl::Attended RecurrentImpl::attend_in_sequence(const torch::Tensor& e
 }
 
 torch::Tensor RecurrentImpl::decode(const TokenSequences& target_in, const Memory& memory) {
+  // Formula recurrent: fast path step.
   const TimeMajor time(target_in.segments);
   const std::vector<torch::Tensor> first = first_states_of(memory);
   const torch::Tensor embedded_ND = embed(embeddings.of_target(), target_in.tokens_N);
@@ -163,6 +169,7 @@ torch::Tensor RecurrentImpl::decode(const TokenSequences& target_in, const Memor
     x_NH = layer_rows(i, x_NH, context_NC, forced);
   }
   return output_rows(x_NH, context_NC, embedded_ND);
+  // End of formula.
 }
 
 RecurrentState RecurrentImpl::state_of(const torch::Tensor& hidden) const {
@@ -202,8 +209,8 @@ torch::Tensor RecurrentImpl::step(State& state, const StepRows& rows) {
   return out_RD;
 }
 
-std::shared_ptr<const InferenceModel> RecurrentImpl::make_inference(const SearchBackend&) {
-  return step_inference(*this);
+std::shared_ptr<const InferenceModel> RecurrentImpl::make_inference(WeightType) {
+  return step_inference(*this, FastPath::recurrent_step);
 }
 
 std::shared_ptr<Seq2SeqModel> RecurrentImpl::replica() const {

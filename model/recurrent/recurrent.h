@@ -48,7 +48,7 @@ class RecurrentImpl : public Seq2SeqModel {
   Linear output = nullptr;  ///< top state and context (GNMT: and embedding) to pre-softmax rows
 
  private:
-  std::shared_ptr<const InferenceModel> make_inference(const SearchBackend& backend) override;
+  std::shared_ptr<const InferenceModel> make_inference(WeightType weights) override;
   using AttentionMemory = RecurrentAttentionLayerImpl::Memory;
   /// Teacher forcing of layers and attention; `first`: their initial states.
   struct Forced {

@@ -1,18 +1,21 @@
 #include "model/transformer/attention.h"
 
-#include <array>
 #include <cmath>
 
+#include "kernels/compute_scope.h"
 #include "kernels/ops/attention.h"
 #include "model/layers/masked_softmax.h"
+#include "model/transformer/fast_options.h"
 
 namespace attn {
 namespace {
 
 // Repeats each of fewer heads for its group: [B, H', M, K] to [B, H, M, K].
 torch::Tensor repeated(const torch::Tensor& heads_BHMK, int64_t heads) {
+  // Formula attention: fast path kernels/ops/cpu_attention.cpp.
   const int64_t own = heads_BHMK.size(1);
   return own == heads ? heads_BHMK : heads_BHMK.repeat_interleave(heads / own, 1);
+  // End of formula.
 }
 
 // [N, H·K] rows to the padded [B, H, L, K].
@@ -32,18 +35,23 @@ Linear projection(int64_t in, int64_t out, bool bias) {
 }  // namespace
 
 torch::Tensor AttentionSpec::mask() const {
+  // Formula attention: fast path kernels/ops/cpu_attention.cpp.
   const torch::Tensor mask =
       keys.mask().unsqueeze(1).unsqueeze(2) & queries.mask().unsqueeze(1).unsqueeze(3);
   if (!causal && window == 0) return mask;
   return mask & visible_keys(queries.longest(), keys.longest(), causal, window, mask.device());
+  // End of formula.
 }
 
 AttentionResult scaled_dot_product_attention(const torch::Tensor& queries_BHLK,
                                              const torch::Tensor& keys_BHMK,
                                              const torch::Tensor& values_BHMK,
                                              const torch::Tensor& mask_B1LM,
-                                             const torch::Tensor& bias_HLM, double dropout,
+                                             const torch::Tensor& bias_HLM,
+                                             const torch::Tensor& dropout_BHLM,
                                              const RelativePositions& relative) {
+  // Formula attention: fast paths kernels/ops/cpu_attention.cpp, attention.cpp,
+  // model/transformer/packed_inference.cpp.
   const double d_k = static_cast<double>(queries_BHLK.size(3));
   const int64_t heads = queries_BHLK.size(1);
   torch::Tensor scores_BHLM = queries_BHLK.matmul(repeated(keys_BHMK, heads).transpose(2, 3));
@@ -56,10 +64,12 @@ AttentionResult scaled_dot_product_attention(const torch::Tensor& queries_BHLK,
   scores_BHLM = scores_BHLM / std::sqrt(d_k);
   if (bias_HLM.defined()) scores_BHLM = scores_BHLM + bias_HLM;
   const torch::Tensor weights_BHLM = masked_softmax(scores_BHLM, mask_B1LM);
-  const torch::Tensor kept_BHLM = fast_dropout(weights_BHLM, dropout);
+  const torch::Tensor kept_BHLM =
+      dropout_BHLM.defined() ? weights_BHLM * dropout_BHLM : weights_BHLM;
   torch::Tensor out_BHLK = kept_BHLM.matmul(repeated(values_BHMK, heads));
   if (relative) out_BHLK = out_BHLK + relative->values(kept_BHLM, index_LM);
   return {out_BHLK, weights_BHLM};
+  // End of formula.
 }
 
 MultiHeadAttentionImpl::MultiHeadAttentionImpl(const TransformerConfig& config, AttentionKind kind)
@@ -69,7 +79,7 @@ MultiHeadAttentionImpl::MultiHeadAttentionImpl(const TransformerConfig& config, 
       // µP divides scores by d_k instead of √d_k, times a constant that makes no difference at the
       // base's width, when d_k grows with d_model. The factor of l2 is learned.
       query_scale_(config.qk_norm == QkNorm::l2 ? 1.0 : 1.0 / std::sqrt(config.width_ratio())),
-      path_(config.attention) {
+      on_kernels_(option_as_read(FastPath::attention, config).empty()) {
   const auto projected = [&](const char* name, int64_t in, int64_t out) {
     return register_module(name, projection(in, out, config.bias));
   };
@@ -86,20 +96,24 @@ MultiHeadAttentionImpl::MultiHeadAttentionImpl(const TransformerConfig& config, 
 
 torch::Tensor MultiHeadAttentionImpl::prepared_queries(const torch::Tensor& projected,
                                                        const Rotation& rotation) const {
+  // Formula multi_head_attention: fast paths attend_to_cache, packed_inference.cpp.
   torch::Tensor queries = qk_norm ? qk_norm->queries(projected) : projected;
   if (query_scale_ != 1.0) queries = queries * query_scale_;
   return rotate(queries, rotation);
+  // End of formula.
 }
 
 torch::Tensor MultiHeadAttentionImpl::prepared_keys(const torch::Tensor& projected,
                                                     const Rotation& rotation) const {
+  // Formula multi_head_attention: fast path packed_inference.cpp.
   return rotate(qk_norm ? qk_norm->keys(projected) : projected, rotation);
+  // End of formula.
 }
 
 bool MultiHeadAttentionImpl::runs_on_kernels(const PositionInScores& position) const {
   const bool takes_bias = !position.bias_HP.defined() || position.bias_HP.is_cpu();
   const bool takes_relative = !relative || relative->key_weight.is_cpu();
-  return path_ == AttentionPath::kernels && takes_bias && takes_relative;
+  return on_kernels_ && takes_bias && takes_relative && ComputeScope::takes(FastPath::attention);
 }
 
 RelativeVectors MultiHeadAttentionImpl::relative_vectors() const {
@@ -109,19 +123,20 @@ RelativeVectors MultiHeadAttentionImpl::relative_vectors() const {
 torch::Tensor MultiHeadAttentionImpl::forward(const torch::Tensor& queries_ND,
                                               const torch::Tensor& memory_ND,
                                               const AttentionSpec& spec) {
+  // Formula multi_head_attention: fast paths attend_to_cache, packed_inference.cpp.
   const Rotation& rotation = spec.position.rotation;
   if (!memory_ND.is_same(queries_ND)) {
     return attend(queries_ND, project(memory_ND, rotation), spec);
   }
-  const auto projected =
-      linear_all(queries_ND, std::array{query->weights(), key->weights(), value->weights()});
+  const auto projected = project_all(queries_ND, {query, key, value});
   return attend_projected(projected[0], {prepared_keys(projected[1], rotation), projected[2]},
                           spec);
+  // End of formula.
 }
 
 KeysValues MultiHeadAttentionImpl::project(const torch::Tensor& memory_ND,
                                            const Rotation& rotation) {
-  const auto projected = linear_all(memory_ND, std::array{key->weights(), value->weights()});
+  const auto projected = project_all(memory_ND, {key, value});
   return {prepared_keys(projected[0], rotation), projected[1]};
 }
 
@@ -148,9 +163,11 @@ torch::Tensor MultiHeadAttentionImpl::attend_projected(const torch::Tensor& proj
                                     .query_rows = spec.queries.device_rows(),
                                     .key_rows = spec.keys.device_rows()}));
   }
-  const AttentionResult attended = reference_attention(queries, memory, spec);
+  // Formula multi_head_attention: fast paths attend_to_cache, packed_inference.cpp.
+  const AttentionResult attended = attention_as_read(queries, memory, spec);
   if (observer) observer({attended.weights, attended.output});
   return output(join_heads(attended.output, spec.queries));
+  // End of formula.
 }
 
 torch::Tensor MultiHeadAttentionImpl::attend_to_cache(
@@ -191,31 +208,36 @@ torch::Tensor MultiHeadAttentionImpl::attend_to_cache(
       scaled_dot_product_attention(
           split(queries.unsqueeze(1), heads_), split(torch::stack(keys, 1), key_heads_),
           split(torch::stack(values, 1), key_heads_), mask,
-          bias_HT.defined() ? bias_HT.unsqueeze(1) : bias_HT, 0.0, relative)
+          bias_HT.defined() ? bias_HT.unsqueeze(1) : bias_HT, /*dropout_BHLM=*/{}, relative)
           .output;
   return output(attended_RH1K.transpose(1, 2).flatten(1));
 }
 
-AttentionResult MultiHeadAttentionImpl::reference_attention(const torch::Tensor& queries,
-                                                            const KeysValues& memory,
-                                                            const AttentionSpec& spec) {
+AttentionResult MultiHeadAttentionImpl::attention_as_read(const torch::Tensor& queries,
+                                                          const KeysValues& memory,
+                                                          const AttentionSpec& spec) {
   torch::Tensor bias_HLM;
   if (spec.position.bias_HP.defined()) {
     bias_HLM =
         bias_of_scores(spec.position.bias_HP, 0, spec.queries.longest(), spec.keys.longest());
   }
+  torch::Tensor dropout_BHLM;
+  if (const double p = weights_dropout->probability(); p > 0.0) {
+    dropout_BHLM = attention_dropout_factors(spec.queries.offsets(), spec.keys.offsets(), heads_, p,
+                                             queries.device());
+  }
   return scaled_dot_product_attention(
       split_heads(queries, spec.queries, heads_), split_heads(memory.keys, spec.keys, key_heads_),
-      split_heads(memory.values, spec.keys, key_heads_), spec.mask(), bias_HLM,
-      weights_dropout->probability(), relative);
+      split_heads(memory.values, spec.keys, key_heads_), spec.mask(), bias_HLM, dropout_BHLM,
+      relative);
 }
 
 torch::Tensor MultiHeadAttentionImpl::weights(const torch::Tensor& queries_ND,
                                               const torch::Tensor& memory_ND,
                                               const AttentionSpec& spec) {
   const Rotation& rotation = spec.position.rotation;
-  return reference_attention(prepared_queries(query(queries_ND), rotation),
-                             project(memory_ND, rotation), spec)
+  return attention_as_read(prepared_queries(query(queries_ND), rotation),
+                           project(memory_ND, rotation), spec)
       .weights;
 }
 

@@ -38,16 +38,17 @@ struct AttentionResult {
                           ///< all keys are masked
 };
 
-/// Equation 1, the reference: softmax(Q Kᵀ / √d_k) V over padded [B, H, L or M, K] tensors; keys
+/// Equation 1: softmax(Q Kᵀ / √d_k) V over padded [B, H, L or M, K] tensors; keys
 /// and values may have fewer heads, each for a group of consecutive query heads. Masked scores are
-/// -∞ before the softmax; a query without any key gets zero weights and output, not NaN. With
-/// `relative` the queries are the last L of the M positions.
+/// -∞ before the softmax; a query without any key gets zero weights and output, not NaN.
+/// `dropout_BHLM`: factors of the weights, undefined without dropout. With `relative` the queries
+/// are the last L of the M positions.
 AttentionResult scaled_dot_product_attention(const torch::Tensor& queries_BHLK,
                                              const torch::Tensor& keys_BHMK,
                                              const torch::Tensor& values_BHMK,
                                              const torch::Tensor& mask_B1LM,
                                              const torch::Tensor& bias_HLM = {},
-                                             double dropout = 0.0,
+                                             const torch::Tensor& dropout_BHLM = {},
                                              const RelativePositions& relative = nullptr);
 
 /// Projected keys and values, as the KV cache holds them.
@@ -75,7 +76,7 @@ class MultiHeadAttentionImpl : public torch::nn::Module, public ObservableAttent
                                 std::span<const std::vector<int32_t>> backpointers,
                                 const PositionInScores& position = {});
   KeysValues project(const torch::Tensor& memory_ND, const Rotation& rotation = {});
-  /// The weights of every head, [B, H, L, M], by the reference implementation.
+  /// The weights of every head, [B, H, L, M].
   torch::Tensor weights(const torch::Tensor& queries_ND, const torch::Tensor& memory_ND,
                         const AttentionSpec& spec);
   int64_t heads() const { return heads_; }
@@ -96,11 +97,11 @@ class MultiHeadAttentionImpl : public torch::nn::Module, public ObservableAttent
   // `projected`: queries, not yet normalized and rotated.
   torch::Tensor attend_projected(const torch::Tensor& projected, const KeysValues& memory,
                                  const AttentionSpec& spec);
-  AttentionResult reference_attention(const torch::Tensor& queries, const KeysValues& memory,
-                                      const AttentionSpec& spec);
+  AttentionResult attention_as_read(const torch::Tensor& queries, const KeysValues& memory,
+                                    const AttentionSpec& spec);
   int64_t heads_, key_heads_;
   double query_scale_;  // µP; 1 without it
-  AttentionPath path_;
+  bool on_kernels_;     // whether the attention kernels compute its options
 };
 TORCH_MODULE(MultiHeadAttention);
 

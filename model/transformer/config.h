@@ -44,8 +44,6 @@ enum class Initialization {
   depth  ///< the same, the last layer of each sub-layer divided by √(number of sub-layers of the
          ///< stack) (Radford et al. 2019)
 };
-/// Implementations of attention: optimized kernels, or the reference, which can return the weights.
-enum class AttentionPath { kernels, reference };
 
 template <>
 struct EnumNames<Position> {
@@ -82,13 +80,6 @@ template <>
 struct EnumNames<Initialization> {
   static constexpr auto values = std::to_array<EnumName<Initialization>>(
       {{Initialization::xavier, "xavier"}, {Initialization::depth, "depth"}});
-};
-template <>
-struct EnumNames<AttentionPath> {
-  static constexpr auto values = std::to_array<EnumName<AttentionPath>>(
-      {{AttentionPath::kernels, "kernels"}, {AttentionPath::reference, "reference"}});
-  static constexpr auto deprecated = std::to_array<EnumName<AttentionPath>>(
-      {{AttentionPath::kernels, "fast"}, {AttentionPath::reference, "readable"}});
 };
 
 /// Distances beyond this share a vector of relative positions (Shaw et al. 2018).
@@ -150,7 +141,6 @@ struct TransformerConfig {
   Initialization initialization = Initialization::xavier;
   int64_t mup_base = 0;
   EmbeddingSharing embedding_sharing = EmbeddingSharing::all;
-  AttentionPath attention = AttentionPath::kernels;  ///< not an option: RuntimeConfig sets it
 
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit) {

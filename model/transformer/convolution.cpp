@@ -13,7 +13,9 @@ torch::Tensor ConvolutionImpl::combine(const torch::Tensor& taps_NI) {
 }
 
 torch::Tensor ConvolutionImpl::forward(const torch::Tensor& x_ND, const Segments& rows) {
+  // Formula convolution: fast path step.
   return combine(shifted_rows(x_ND, rows, shape_));
+  // End of formula.
 }
 
 torch::Tensor ConvolutionImpl::step(std::span<const torch::Tensor> inputs,

@@ -13,11 +13,13 @@ DecoderLayerImpl::DecoderLayerImpl(const TransformerConfig& config, int64_t laye
 
 torch::Tensor DecoderLayerImpl::forward(torch::Tensor x_ND, const torch::Tensor& memory_MD,
                                         const AttentionSpec& self, const AttentionSpec& cross) {
+  // Formula decoder_layer: fast paths step below, packed_inference.cpp.
   x_ND = mixer.forward(x_ND, self);
   x_ND = cross_attention_sublayer->forward(
       x_ND, [&](const torch::Tensor& x) { return cross_attention(x, memory_MD, cross); });
   return feed_forward_sublayer->forward(x_ND,
                                         [&](const torch::Tensor& x) { return feed_forward(x); });
+  // End of formula.
 }
 
 torch::Tensor DecoderLayerImpl::step(torch::Tensor x_RD, DecoderState& state, size_t layer,
@@ -38,10 +40,12 @@ DecoderImpl::DecoderImpl(const TransformerConfig& config) {
 
 torch::Tensor DecoderImpl::forward(torch::Tensor x_ND, const torch::Tensor& memory_MD,
                                    const AttentionSpec& self, const AttentionSpec& cross) {
+  // Formula decoder: fast paths step below, packed_inference.cpp.
   for (const auto& layer : *layers) {
     x_ND = layer->as<DecoderLayer>()->forward(x_ND, memory_MD, self, cross);
   }
   return final_norm ? final_norm(x_ND) : x_ND;
+  // End of formula.
 }
 
 DecoderState DecoderImpl::start(const torch::Tensor& memory_MD, const Segments& memory) {

@@ -1,7 +1,7 @@
 #include "model/transformer/feed_forward.h"
 
-#include <array>
-
+#include "kernels/compute_scope.h"
+#include "kernels/ops/gate.h"
 #include "kernels/ops/linear.h"
 
 namespace attn {
@@ -20,23 +20,37 @@ PositionwiseFeedForwardImpl::PositionwiseFeedForwardImpl(const TransformerConfig
 torch::Tensor PositionwiseFeedForwardImpl::hidden(const torch::Tensor& x_ND) {
   switch (activation_) {
     case Activation::relu:
-      return linear_relu(x_ND, inner->weights());
+      if (ComputeScope::fuses(FastPath::relu)) return linear_relu(x_ND, inner->weights());
+      // Formula relu: fast paths kernels/ops/linear.cpp, model/transformer/packed_inference.cpp.
+      return torch::relu(inner(x_ND));
+      // End of formula.
     case Activation::gelu:
       return torch::gelu(inner(x_ND));
     case Activation::silu:
       return torch::silu(inner(x_ND));
     case Activation::geglu: {
-      const auto both = linear_all(x_ND, std::array{gate->weights(), inner->weights()});
+      const auto both = project_all(x_ND, {gate, inner});
       return torch::gelu(both[0]) * both[1];
     }
-    case Activation::swiglu:
-      return linear_silu_gate(x_ND, gate->weights(), inner->weights());
+    case Activation::swiglu: {
+      if (ComputeScope::fuses(FastPath::silu_gate)) {
+        return linear_silu_gate(x_ND, gate->weights(), inner->weights());
+      }
+      const auto both = project_all(x_ND, {gate, inner});
+      if (ComputeScope::takes(FastPath::silu_gate, x_ND)) return silu_gate(both[0], both[1]);
+      // Formula silu_gate: fast paths kernels/ops/gate.cpp, kernels/ops/linear.cpp,
+      // model/transformer/packed_inference.cpp.
+      return torch::silu(both[0]) * both[1];
+      // End of formula.
+    }
   }
   TORCH_CHECK(false, "unknown activation");
 }
 
 torch::Tensor PositionwiseFeedForwardImpl::forward(const torch::Tensor& x_ND) {
+  // Formula feed_forward: fast path model/transformer/packed_inference.cpp.
   return outer(dropout(hidden(x_ND)));
+  // End of formula.
 }
 
 }  // namespace attn

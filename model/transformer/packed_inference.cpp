@@ -1,3 +1,22 @@
+// Fast path packed_search: attention a3ded776
+// Fast path packed_search: masked_softmax e266e7e4
+// Fast path packed_search: visible_keys de72b372
+// Fast path packed_search: score_bias 2b28448b
+// Fast path packed_search: relative_positions f1e9fa06
+// Fast path packed_search: multi_head_attention 5575fa6c
+// Fast path packed_search: linear aab16616
+// Fast path packed_search: projection 731f7188
+// Fast path packed_search: norm ea7a23ec
+// Fast path packed_search: sublayer fc5c03fb
+// Fast path packed_search: relu d1bf1190
+// Fast path packed_search: silu_gate 5dc53123
+// Fast path packed_search: feed_forward 251c5b29
+// Fast path packed_search: rotary a2041e26
+// Fast path packed_search: mixer 15d8e02a
+// Fast path packed_search: decoder_layer 1ded3b43
+// Fast path packed_search: decoder dfbb101e
+// Fast path packed_search: transformer ea5bce10
+// Fast path packed_search: position_in_scores 3e0429ff
 #include "model/transformer/packed_inference.h"
 
 #include <ATen/Parallel.h>

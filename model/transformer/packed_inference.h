@@ -20,8 +20,8 @@ namespace attn {
 /// change.
 class PackedInference : public InferenceModel {
  public:
-  /// Whether the model is supported: float32 on a CPU, without unsupported options, such as
-  /// activations other than ReLU and SwiGLU.
+  /// Whether the model is supported: float32 on a CPU, without options that it does not compute
+  /// (fast_options.h), such as activations other than ReLU and SwiGLU.
   static bool serves(const TransformerImpl& model);
   /// For a model that `serves` accepts. bf16 requires has_bf16_tiles().
   PackedInference(std::shared_ptr<TransformerImpl> model, WeightType weights);

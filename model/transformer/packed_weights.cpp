@@ -1,5 +1,6 @@
-// What packed inference supports, and the packing of its weights.
+// Packs the weights of packed inference.
 #include "kernels/ops/linear.h"
+#include "model/transformer/fast_options.h"
 #include "model/transformer/packed_inference.h"
 
 namespace attn {
@@ -54,85 +55,11 @@ PackedInference::Layer packed(const DecoderLayer& layer, WeightType type) {
           .relative = copied(self->relative)};
 }
 
-// Whether the position encoding is supported: added to the embedding, rotary, a bias by distance,
-// or relative.
-bool is_known(Position position) {
-  switch (position) {
-    case Position::sinusoidal:
-    case Position::sinusoidal_halves:
-    case Position::learned:
-    case Position::rotary:
-    case Position::alibi:
-    case Position::t5_bias:
-    case Position::relative:
-    case Position::none:
-      return true;
-  }
-  return false;
-}
-
-// PackedSession applies ReLU, or SiLU's gate to networks with a third matrix.
-bool is_known(Activation activation) {
-  switch (activation) {
-    case Activation::relu:
-    case Activation::swiglu:
-      return true;
-    case Activation::gelu:
-    case Activation::silu:
-    case Activation::geglu:
-      return false;
-  }
-  return false;
-}
-
-bool is_known(Norm norm) {
-  switch (norm) {
-    case Norm::post:
-    case Norm::pre:
-    case Norm::deep:
-      return true;
-  }
-  return false;
-}
-
-// Whether this file implements the config. All options that it handles, or that do not matter in
-// search, are set to their defaults; any other difference from the defaults is unsupported. So a
-// new option falls back to the modules until it is listed here; new values of position, activation
-// and norm are missing in the switches above.
-bool is_known(TransformerConfig config) {
-  const TransformerConfig paper;
-  config.layers = paper.layers;
-  config.d_model = paper.d_model;
-  config.d_ff = paper.d_ff;
-  config.word_positions = paper.word_positions;
-  config.deterministic_attention = paper.deterministic_attention;
-  config.heads = paper.heads;
-  config.kv_heads = paper.kv_heads;
-  config.d_k = paper.d_k;
-  config.d_v = paper.d_v;
-  config.bias = paper.bias;
-  config.feed_forward_bias = paper.feed_forward_bias;
-  if (is_known(config.activation)) config.activation = paper.activation;
-  config.initialization = paper.initialization;
-  config.qk_norm_length = paper.qk_norm_length;  // affects only the initialization
-  config.encoder_mixer = paper.encoder_mixer;    // the encoder runs by its modules
-  if (config.decoder_mixer.is_attention()) config.decoder_mixer = paper.decoder_mixer;
-  if (is_known(config.norm)) config.norm = paper.norm;
-  config.norm_kind = paper.norm_kind;
-  config.embedding_sharing = paper.embedding_sharing;
-  if (is_known(config.position)) config.position = paper.position;
-  config.max_positions = paper.max_positions;
-  config.dropout = paper.dropout;
-  config.attention_dropout = paper.attention_dropout;
-  config.activation_dropout = paper.activation_dropout;
-  return config == paper;
-}
-
 }  // namespace
 
 bool PackedInference::serves(const TransformerImpl& model) {
-  return is_known(model.config()) && model.device().is_cpu() &&
-         model.embeddings.of_output().scalar_type() == torch::kFloat32;
+  return option_as_read(FastPath::packed_search, model.config()).empty() &&
+         model.device().is_cpu() && model.embeddings.of_output().scalar_type() == torch::kFloat32;
 }
 
 PackedInference::PackedInference(std::shared_ptr<TransformerImpl> of, WeightType weights)

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/compute_scope.h"
+
 namespace attn {
 namespace {
 
@@ -53,11 +55,33 @@ torch::Tensor t5_buckets(bool causal, int64_t first, int64_t queries, int64_t ke
   return causal ? bucket : bucket + (distance > 0).to(torch::kInt64) * buckets;
 }
 
+torch::Tensor rotate(const torch::Tensor& x_NE, const Rotation& rotation) {
+  if (!rotation.defined()) return x_NE;
+  TORCH_CHECK(x_NE.dim() == 2 && x_NE.size(0) == rotation.positions_N.size(0) &&
+                  x_NE.size(1) % rotation.table_PK.size(1) == 0,
+              "rotate: rows ", x_NE.sizes(), ", ", rotation.positions_N.size(0),
+              " positions, width ", rotation.table_PK.size(1));
+  if (ComputeScope::takes(FastPath::rotary, x_NE)) return fast_rotate(x_NE, rotation);
+  // Formula rotary: fast paths kernels/ops/rotary.cpp, model/transformer/packed_inference.cpp.
+  const int64_t pairs = rotation.table_PK.size(1) / 2;
+  const torch::Tensor line = rotation.table_PK.index_select(0, rotation.positions_N);
+  const torch::Tensor angles = line.view({line.size(0), 1, pairs, 2});
+  const torch::Tensor sine = angles.select(3, 0), cosine = angles.select(3, 1);
+  const torch::Tensor x = x_NE.to(torch::kFloat32).view({x_NE.size(0), -1, pairs, 2});
+  const torch::Tensor even = x.select(3, 0), odd = x.select(3, 1);
+  return torch::stack({even * cosine - odd * sine, even * sine + odd * cosine}, 3)
+      .flatten(1)
+      .to(x_NE.scalar_type());
+  // End of formula.
+}
+
 torch::Tensor bias_of_scores(const torch::Tensor& bias_HP, int64_t first, int64_t queries,
                              int64_t keys) {
+  // Formula score_bias: fast path kernels/ops/cpu_attention.cpp.
   const int64_t middle = bias_HP.size(1) / 2;
   const torch::Tensor at = distances(first, queries, keys, bias_HP.device()) + middle;
   return bias_HP.index_select(1, at.flatten()).view({bias_HP.size(0), queries, keys});
+  // End of formula.
 }
 
 torch::Tensor bias_of_last_query(const torch::Tensor& bias_HP, int64_t keys) {
@@ -120,8 +144,10 @@ Rotation PositionEncodingImpl::rotation(const torch::Tensor& positions_N, int64_
 
 PositionInScores PositionEncodingImpl::in_scores(const torch::Tensor& positions_N,
                                                  int64_t longest) {
+  // Formula position_in_scores: fast path PositionEncodingImpl::in_step.
   return {.bias_HP = attention_bias(std::max<int64_t>(longest, 1), positions_N.device()),
           .rotation = rotation(positions_N, longest)};
+  // End of formula.
 }
 
 PositionInScores PositionEncodingImpl::in_step(int64_t rows, int64_t position,

@@ -42,6 +42,10 @@ struct PositionInScores {
   Rotation rotation;  ///< rotation of queries and keys
 };
 
+/// Rotates pairs (2i, 2i + 1) of each head of x_NE [N, heads·d_k] by the angles of its row; x_NE
+/// itself without a rotation. Differentiable.
+torch::Tensor rotate(const torch::Tensor& x_NE, const Rotation& rotation);
+
 /// A position encoding: added to the embeddings, a rotation of the queries and keys of
 /// self-attention, or a bias on its scores.
 class PositionEncodingImpl : public torch::nn::Module, public Layer {

@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "kernels/compute_scope.h"
+
 namespace attn {
 
 QueryKeyNormImpl::QueryKeyNormImpl(const TransformerConfig& config)
@@ -39,9 +41,14 @@ torch::Tensor QueryKeyNormImpl::keys(const torch::Tensor& x_NE) const {
 torch::Tensor QueryKeyNormImpl::normalized_heads(const torch::Tensor& x_NE,
                                                  const torch::Tensor& weight_K) const {
   constexpr double kEpsilon = 1e-6;
-  const NormParameters parameters{.weight = weight_K.contiguous(), .bias = {}, .epsilon = kEpsilon};
   const torch::Tensor heads = x_NE.reshape({-1, d_k_});
-  return lone_norm(heads, parameters).view(x_NE.sizes());
+  if (ComputeScope::takes(FastPath::norm, heads)) {
+    const NormParameters parameters{.weight = weight_K.contiguous(), .epsilon = kEpsilon};
+    return residual_norm(heads, {}, parameters, 0.0).view(x_NE.sizes());
+  }
+  // Formula query_key_norm: fast path kernels/ops/residual_norm.cpp.
+  return torch::rms_norm(heads, {d_k_}, weight_K, kEpsilon).view(x_NE.sizes());
+  // End of formula.
 }
 
 }  // namespace attn

@@ -13,10 +13,12 @@ torch::Tensor expanded(const torch::Tensor& index_LM, const torch::Tensor& like_
 }  // namespace
 
 torch::Tensor relative_index(int64_t first, int64_t queries, int64_t keys, torch::Device device) {
+  // Formula relative_positions: fast path kernels/ops/cpu_attention.cpp.
   const auto whole = torch::TensorOptions(device).dtype(torch::kInt64);
   const torch::Tensor distance = torch::arange(keys, whole).unsqueeze(0) -
                                  torch::arange(first, first + queries, whole).unsqueeze(1);
   return distance.clamp(-kRelativeClip, kRelativeClip) + kRelativeClip;
+  // End of formula.
 }
 
 RelativePositionsImpl::RelativePositionsImpl(const TransformerConfig& config)
@@ -37,17 +39,21 @@ void RelativePositionsImpl::reset_parameters() {
 
 torch::Tensor RelativePositionsImpl::scores(const torch::Tensor& queries_BHLK,
                                             const torch::Tensor& index_LM) const {
+  // Formula relative_positions: fast path kernels/ops/cpu_attention.cpp.
   const torch::Tensor of_distance = queries_BHLK.matmul(key_weight.transpose(1, 2));
   return of_distance.gather(3, expanded(index_LM, queries_BHLK));
+  // End of formula.
 }
 
 torch::Tensor RelativePositionsImpl::values(const torch::Tensor& weights_BHLM,
                                             const torch::Tensor& index_LM) const {
+  // Formula relative_positions: fast path kernels/ops/cpu_attention.cpp.
   std::vector<int64_t> shape = weights_BHLM.sizes().vec();
   shape[3] = kRelativeDistances;
   return torch::zeros(shape, weights_BHLM.options())
       .scatter_add(3, expanded(index_LM, weights_BHLM), weights_BHLM)
       .matmul(value_weight);
+  // End of formula.
 }
 
 RelativeVectors RelativePositionsImpl::vectors() const {

@@ -21,6 +21,7 @@ class SublayerImpl : public torch::nn::Module {
   /// `sublayer` maps [N, D] to [N, D].
   template <class F>
   torch::Tensor forward(const torch::Tensor& x_ND, F&& sublayer) {
+    // Formula sublayer: fast path model/transformer/packed_inference.cpp.
     switch (order_) {
       case Norm::post:
         return norm->after_residual(x_ND, sublayer(x_ND), dropout);
@@ -30,6 +31,7 @@ class SublayerImpl : public torch::nn::Module {
         return x_ND + dropout(sublayer(norm(x_ND)));
     }
     TORCH_CHECK(false, "unknown norm");
+    // End of formula.
   }
 
   NormLayer norm = nullptr;

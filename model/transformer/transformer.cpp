@@ -1,3 +1,12 @@
+// Fast path transformer_step: multi_head_attention 5575fa6c
+// Fast path transformer_step: mixer 15d8e02a
+// Fast path transformer_step: decoder_layer 1ded3b43
+// Fast path transformer_step: decoder dfbb101e
+// Fast path transformer_step: transformer ea5bce10
+// Fast path transformer_step: position_in_scores 3e0429ff
+// Fast path transformer_step: convolution cb8ed742
+// Fast path transformer_step: recurrence 2a16393b
+// Fast path transformer_step: shifted_rows da3773ae
 #include "model/transformer/transformer.h"
 
 #include <cmath>
@@ -61,6 +70,7 @@ Memory TransformerImpl::encode(const TokenSequences& source) {
 }
 
 torch::Tensor TransformerImpl::decode(const TokenSequences& target_in, const Memory& memory) {
+  // Formula transformer: fast paths step, packed_inference.cpp.
   const Segments& rows = target_in.segments;
   torch::Tensor next_words_ND;
   if (deterministic_attention) {
@@ -77,6 +87,7 @@ torch::Tensor TransformerImpl::decode(const TokenSequences& target_in, const Mem
       .position = target_embedding->position->in_scores(rows.positions(), rows.longest())};
   return output_rows(
       decoder(x_ND, memory.rows_MD, self, AttentionSpec{.queries = rows, .keys = memory.segments}));
+  // End of formula.
 }
 
 std::shared_ptr<Seq2SeqModel> TransformerImpl::replica() const {
@@ -115,7 +126,9 @@ torch::Tensor TransformerImpl::step(DecoderState& state, const StepRows& step) {
 }
 
 torch::Tensor TransformerImpl::output_rows(const torch::Tensor& x_ND) const {
+  // Formula transformer: fast paths step, packed_inference.cpp.
   return config_.mup_base > 0 ? x_ND / config_.width_ratio() : x_ND;
+  // End of formula.
 }
 
 torch::Tensor TransformerImpl::embed_step(const StepRows& rows, int64_t position,

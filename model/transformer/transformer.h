@@ -28,7 +28,9 @@ class TransformerImpl : public Seq2SeqModel {
   OutputLayer output_layer() const override { return {embeddings.of_output()}; }
   /// See PackedInference::serves.
   bool has_packed_inference() const override;
+  std::vector<std::string> options_as_read() const override;
   std::shared_ptr<Seq2SeqModel> replica() const override;
+  bool counts_words() const override { return config_.counts_words(); }
   std::optional<int64_t> max_length() const override { return config_.max_length(); }
   /// With µP that of the base, for which the learning rate was chosen.
   int64_t width() const override { return config_.base_width(); }
@@ -56,7 +58,7 @@ class TransformerImpl : public Seq2SeqModel {
   DeterministicAttention deterministic_attention = nullptr;  ///< only with that option
 
  private:
-  std::shared_ptr<const InferenceModel> make_inference(const SearchBackend& backend) override;
+  std::shared_ptr<const InferenceModel> make_inference(WeightType weights) override;
   // The decoder's output as input of the output layer: µP divides logits by the width ratio.
   torch::Tensor output_rows(const torch::Tensor& x_ND) const;
 

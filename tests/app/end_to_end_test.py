@@ -231,23 +231,21 @@ class EndToEnd(ProgramTest):
 
     def test_another_runtime_is_reported_and_gone_on_with(self):
         self.whole_run()
-        said = self.attn("train", "whole", "--resume", "--set", "search.decoder=libtorch").stderr
-        self.assertIn("whole: runtime.decoder is modules, was packed", said)
+        said = self.attn("train", "whole", "--resume", "--set", "runtime.kernels=off").stderr
+        self.assertIn("whole: runtime.kernels is off, was auto", said)
         self.assertIn("finished at step 60", said)
         line = (self.path / "corpus/test.en").read_text().splitlines()[0] + "\n"
         translate = lambda *assignments: self.attn(
             "translate", "whole", *(word for one in assignments for word in ("--set", one)), stdin=line).stdout
-        self.assertEqual(translate("decoder=libtorch"), translate("runtime.decoder=modules"))
-        self.assertEqual(translate("search.decoder=libtorch", "beam=2"), translate("runtime.decoder=modules", "search.beam=2"))
-        translate("runtime.attention=reference")
-        self.one_line("translate", "whole", "--set", "decoder=slow", code=2, names=["runtime.decoder", "packed", "modules"])
+        self.assertEqual(translate("kernels=off"), translate())
+        self.assertEqual(translate("runtime.kernels=off", "search.beam=2"), translate("beam=2"))
+        self.one_line("translate", "whole", "--set", "kernels=slow", code=2, names=["runtime.kernels", "auto", "strict", "off"])
         self.one_line("translate", "whole", "--set", "known_tags=1", code=2, names=["search.known_tags", "data.task=parsing"])
 
     def test_a_run_of_an_earlier_version_is_read_whatever_its_unused_options_hold(self):
         self.whole_run()
         shutil.copytree(self.path / "whole", self.path / "earlier")
-        old = {"data": {"min_frequency": 3, "silver": ["gone.ptb"]}, "search": {"known_tags": 2, "decoder": "packed"},
-               "model": {"attention": "fast"}}
+        old = {"data": {"min_frequency": 3, "silver": ["gone.ptb"]}, "search": {"known_tags": 2}}
         for path in [self.path / "earlier/config.json", *(self.path / "earlier/checkpoints").glob("*/config.json")]:
             config = json.loads(path.read_text())
             del config["runtime"]
@@ -846,8 +844,8 @@ class EndToEnd(ProgramTest):
     def test_options_of_runtime_need_no_section_in_search(self):
         self.whole_run()
         text = (self.path / "corpus/test.en").read_text().splitlines(keepends=True)[0]
-        self.assertEqual(self.attn("translate", "whole", "--set", "attention=reference", stdin=text).stdout,
-                         self.attn("translate", "whole", "--set", "runtime.attention=reference", stdin=text).stdout)
+        self.assertEqual(self.attn("translate", "whole", "--set", "kernels=off", stdin=text).stdout,
+                         self.attn("translate", "whole", "--set", "runtime.kernels=off", stdin=text).stdout)
         self.one_line("logprob", "whole", "-s", "corpus/test.en", "-t", "corpus/test.de", "--set", "beam=3", code=2,
                       names=["--set beam", "search.ensemble"])
         self.one_line("logprob", "whole", "-s", "corpus/test.en", "-t", "corpus/test.de", "--set", 'search={"beam": 3}',

@@ -157,7 +157,7 @@ TEST_CASE("residual_norm without dropout equals LayerNorm of the sum, values and
   }
 }
 
-TEST_CASE("lone_norm equals LayerNorm and RMSNorm, values and gradients") {
+TEST_CASE("residual_norm without an update equals LayerNorm and RMSNorm, values and gradients") {
   const bool has_bias = GENERATE(true, false);
   const int64_t width = GENERATE(7, 64);
   CAPTURE(has_bias, width);
@@ -170,7 +170,9 @@ TEST_CASE("lone_norm equals LayerNorm and RMSNorm, values and gradients") {
   if (has_bias) leaves.push_back(b);
   const torch::Tensor upstream = torch::randn_like(x);
   const NormParameters parameters{w, b, 1e-5};
-  const torch::Tensor fast = lone_norm(x, parameters), plain = normalized(x, parameters);
+  const torch::Tensor fast = residual_norm(x, {}, parameters, 0.0);
+  const torch::Tensor plain =
+      has_bias ? torch::layer_norm(x, {width}, w, b, 1e-5) : torch::rms_norm(x, {width}, w, 1e-5);
   CHECK(max_difference(fast, plain) < 1e-5);
   const auto gradients = torch::autograd::grad({fast}, leaves, {upstream});
   const auto expected = torch::autograd::grad({plain}, leaves, {upstream});
@@ -179,7 +181,7 @@ TEST_CASE("lone_norm equals LayerNorm and RMSNorm, values and gradients") {
     CHECK(max_difference(gradients[i], expected[i]) <
           1e-5 * std::max(1.0, expected[i].abs().max().item<double>()));
   }
-  CHECK_THROWS(lone_norm(x.narrow(1, 0, width - 1), parameters));
+  CHECK_THROWS(residual_norm(x.narrow(1, 0, width - 1), {}, parameters, 0.0));
 }
 
 TEST_CASE("residual_norm's dropout mask is the same forward and backward") {
@@ -228,6 +230,9 @@ TEST_CASE("dropout's gradient is its mask") {
   const torch::Tensor y = fast_dropout(x, 0.5);
   y.sum().backward();
   CHECK(max_difference(x.grad() * x.detach(), y.detach()) < 1e-6);
+  torch::manual_seed(4);
+  torch::randn({1000});  // as above
+  CHECK(torch::equal(dropout_factors(x, 0.5), x.grad()));
   CHECK(fast_dropout(x, 0.0).is_same(x));
 }
 

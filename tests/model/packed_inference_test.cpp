@@ -1,4 +1,4 @@
-// Packed inference against the reference implementation (the modules).
+// Packed inference against the modules.
 #include "model/transformer/packed_inference.h"
 
 #include <algorithm>
@@ -8,6 +8,7 @@
 #include "base/random.h"
 #include "kernels/compute_scope.h"
 #include "model/step_inference.h"
+#include "model/transformer/fast_options.h"
 #include "tests/support/catch.h"
 #include "tests/support/hardware.h"
 #include "tests/support/models.h"
@@ -133,9 +134,14 @@ TEST_CASE("unsupported options fall back to the modules") {
   CHECK(PackedInference::serves(*Transformer(config, sizes)));
   config.activation = Activation::gelu;
   CHECK(!PackedInference::serves(*Transformer(config, sizes)));
-  config = variant("base");
-  config.attention = AttentionPath::reference;
-  CHECK(!PackedInference::serves(*Transformer(config, sizes)));
+}
+
+TEST_CASE("a fast path names the first option that it does not compute") {
+  TransformerConfig config = variant("base");
+  CHECK(option_as_read(FastPath::packed_search, config).empty());
+  config.activation = Activation::gelu;
+  CHECK(option_as_read(FastPath::packed_search, config) == "activation");
+  CHECK(option_as_read(FastPath::attention, config).empty());
 }
 
 TEST_CASE("search in bf16 is the model in bf16, its encoder and its decoder") {
@@ -164,9 +170,8 @@ TEST_CASE("smaller weights change log-probabilities a little, and only where the
   const std::string name(enum_name(type));
   CAPTURE(name);
   const VocabularySizes sizes{kSource, kTarget};
-  const SearchBackend backend{.weights = type};
   if (type == WeightType::bf16 && !has_bf16_tiles()) {
-    CHECK_THROWS_WITH(Transformer(variant("base"), sizes)->inference(backend),
+    CHECK_THROWS_WITH(Transformer(variant("base"), sizes)->inference(type),
                       testing::contains("search.weights: bf16: this processor"));
     return;
   }
@@ -188,9 +193,9 @@ TEST_CASE("smaller weights change log-probabilities a little, and only where the
 
   TransformerConfig gelu = variant("base");
   gelu.activation = Activation::gelu;
-  CHECK_THROWS_WITH(Transformer(gelu, sizes)->inference(backend),
+  CHECK_THROWS_WITH(Transformer(gelu, sizes)->inference(type),
                     testing::contains("search.weights: " + name));
-  CHECK_THROWS_WITH(
-      Transformer(variant("base"), sizes)->inference({.path = StepPath::modules, .weights = type}),
-      testing::contains("search.weights: " + name));
+  const ComputeScope modules({.kernels = false});
+  CHECK_THROWS_WITH(Transformer(variant("base"), sizes)->inference(type),
+                    testing::contains("search.weights: " + name));
 }

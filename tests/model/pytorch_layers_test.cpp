@@ -1,5 +1,6 @@
 // Layers against PyTorch's own with the same weights. Golden values are from
 // tools/goldens/pytorch_layers.py.
+#include "kernels/compute_scope.h"
 #include "model/transformer/decoder.h"
 #include "model/transformer/encoder.h"
 #include "tests/model/golden.h"
@@ -15,11 +16,10 @@ namespace {
 
 const std::vector<int64_t> kSourceLengths = {5, 3, 7}, kTargetLengths = {4, 6, 2};
 
-TransformerConfig config(Norm norm, AttentionPath path) {
+TransformerConfig config(Norm norm) {
   TransformerConfig config = testing::small_model();
   config.dropout = 0.0;
   config.norm = norm;
-  config.attention = path;
   return config;
 }
 
@@ -27,11 +27,12 @@ TransformerConfig config(Norm norm, AttentionPath path) {
 
 TEST_CASE("an encoder layer computes what PyTorch's computes, forward and backward") {
   const Norm norm = GENERATE(Norm::post, Norm::pre);
-  const AttentionPath path = GENERATE(AttentionPath::kernels, AttentionPath::reference);
-  CAPTURE(enum_name(norm), enum_name(path));
+  const bool kernels = GENERATE(true, false);
+  const ComputeScope scope({.kernels = kernels});
+  CAPTURE(enum_name(norm), kernels);
   const Golden golden("pytorch_layers.safetensors",
                       "encoder." + std::string(enum_name(norm)) + ".");
-  EncoderLayer layer(config(norm, path), 0);
+  EncoderLayer layer(config(norm), 0);
   fill(*layer, golden);
   const Segments rows(kSourceLengths);
   const torch::Tensor source = golden("source").requires_grad_();
@@ -44,11 +45,12 @@ TEST_CASE("an encoder layer computes what PyTorch's computes, forward and backwa
 
 TEST_CASE("a decoder layer computes what PyTorch's computes, forward and backward") {
   const Norm norm = GENERATE(Norm::post, Norm::pre);
-  const AttentionPath path = GENERATE(AttentionPath::kernels, AttentionPath::reference);
-  CAPTURE(enum_name(norm), enum_name(path));
+  const bool kernels = GENERATE(true, false);
+  const ComputeScope scope({.kernels = kernels});
+  CAPTURE(enum_name(norm), kernels);
   const Golden golden("pytorch_layers.safetensors",
                       "decoder." + std::string(enum_name(norm)) + ".");
-  DecoderLayer layer(config(norm, path), 0);
+  DecoderLayer layer(config(norm), 0);
   fill(*layer, golden);
   const Segments memory(kSourceLengths), rows(kTargetLengths);
   const torch::Tensor source = golden("source").requires_grad_();

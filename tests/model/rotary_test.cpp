@@ -1,7 +1,7 @@
 // Rotary positions. Golden values are from tools/goldens/rms_rotary.py, which uses complex numbers.
 #include <numeric>
 
-#include "kernels/ops/rotary.h"
+#include "kernels/compute_scope.h"
 #include "model/transformer/attention.h"
 #include "model/transformer/transformer.h"
 #include "tests/model/golden.h"
@@ -15,13 +15,12 @@ namespace {
 
 constexpr const char* kFile = "rms_rotary.safetensors";
 
-TransformerConfig rotary(AttentionPath path = AttentionPath::kernels) {
+TransformerConfig rotary() {
   TransformerConfig config = testing::small_model();
   config.d_model = 12;
   config.d_k = 6;
   config.d_v = 4;
   config.position = Position::rotary;
-  config.attention = path;
   return config;
 }
 
@@ -33,13 +32,14 @@ const Segments& rows() {
 }  // namespace
 
 TEST_CASE("queries and keys are turned as by complex numbers, and gradients turned back") {
-  const bool libtorch = GENERATE(false, true);
-  CAPTURE(libtorch);
+  const bool kernels = GENERATE(true, false);
+  CAPTURE(kernels);
+  const ComputeScope scope({.kernels = kernels});
   const Golden golden(kFile, "rotate.");
   PositionEncoding position(rotary(), false);
   const Rotation rotation = position->in_scores(rows().positions(), rows().longest()).rotation;
   const torch::Tensor x = golden("x").requires_grad_();
-  const torch::Tensor out = libtorch ? rotate_libtorch(x, rotation) : rotate(x, rotation);
+  const torch::Tensor out = rotate(x, rotation);
   CHECK(max_difference(out, golden("output")) < 1e-5);
   out.backward(golden("upstream"));
   CHECK(max_difference(x.grad(), golden("x_gradient")) < 1e-5);
@@ -47,12 +47,13 @@ TEST_CASE("queries and keys are turned as by complex numbers, and gradients turn
 
 TEST_CASE("self-attention with rotary positions is the formula's, forward and backward") {
   const bool causal = GENERATE(false, true);
-  const AttentionPath path = GENERATE(AttentionPath::kernels, AttentionPath::reference);
-  CAPTURE(causal, enum_name(path));
+  const bool kernels = GENERATE(true, false);
+  const ComputeScope scope({.kernels = kernels});
+  CAPTURE(causal, kernels);
   const Golden golden(kFile, causal ? "causal." : "whole.");
-  MultiHeadAttention attention(rotary(path), AttentionKind::encoder);
+  MultiHeadAttention attention(rotary(), AttentionKind::encoder);
   testing::fill(*attention, golden);
-  PositionEncoding position(rotary(path), false);
+  PositionEncoding position(rotary(), false);
   const torch::Tensor x = golden("x").requires_grad_();
   const AttentionSpec spec{.queries = rows(),
                            .keys = rows(),

@@ -1,5 +1,5 @@
 // Properties that every implementation of model/seq2seq.h must satisfy. New architectures add their
-// variants to the list in seq2seq_test.cpp.
+// variants to the list in tests/support/model_variants.h.
 #pragma once
 
 #include <memory>
@@ -11,16 +11,10 @@
 #include "model/seq2seq.h"
 #include "model/size.h"
 #include "tests/support/catch.h"
+#include "tests/support/model_variants.h"
 #include "tests/support/tensors.h"
 
 namespace attn::testing {
-
-struct ModelVariant {
-  std::string name;
-  ModelConfig config;
-  bool sees_earlier = true;  ///< a target position depends on those before it
-  bool packed = false;       ///< search has a fast path
-};
 
 inline const VocabularySizes kPropertySizes{23, 23};
 
@@ -96,16 +90,21 @@ inline void check_batch_independence(const ModelVariant& variant) {
   CHECK(max_difference(alone, batch.narrow(0, 2, 3)) < 1e-5);
 }
 
+inline std::shared_ptr<const InferenceModel> own_inference(std::shared_ptr<Seq2SeqModel> model) {
+  return model->inference();
+}
+
 /// A session's logits equal those of teacher forcing, with reordered and finished rows, past the
 /// distance at which relative positions are clipped.
-inline void check_session(const ModelVariant& variant, const SearchBackend& backend,
-                          double tolerance = 2e-5, torch::Device device = torch::kCPU) {
+inline void check_session(const ModelVariant& variant, double tolerance = 2e-5,
+                          torch::Device device = torch::kCPU,
+                          decltype(own_inference) inference_of = own_inference) {
   const auto model = seeded_model(variant.config);
   model->to(device);
   const torch::NoGradGuard no_grad;
   const bool counted = variant.config.counts_words();
   const std::vector<std::vector<int64_t>> sources = {{4, 5, 6}, {7, 8, 9, 10, 11}};
-  const auto inference = model->inference(backend);
+  const auto inference = inference_of(model);
   const auto session = inference->start(sequences(sources, false, device));
   struct Step {
     std::vector<int64_t> parents;

@@ -12,6 +12,7 @@
 #include "base/random.h"
 #include "tests/support/catch.h"
 #include "tests/support/copying_task.h"
+#include "tests/support/kernels.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/support/tensors.h"
 #include "tests/support/threads.h"
@@ -124,13 +125,13 @@ TEST_CASE("the gradient is the same with any number of threads") {
   CHECK(gradients[0].abs().max().item<float>() > 0.1f);
 }
 
-TEST_CASE("dropout by several threads repeats under its seed, on both attention paths") {
+TEST_CASE("dropout by several threads repeats under its seed, with kernels and without") {
+  const testing::KernelUse use(GENERATE(Kernels::automatic, Kernels::off));
   const Batch batch = largest_batch(copying_corpus(), 60);
   const auto targets = smoothed_targets(Smoothing::wrong, 0.1, kClasses, 1);
   const testing::Threads threads(2);
   TransformerConfig shape = copying_model();
   shape.dropout = 0.5;
-  shape.attention = GENERATE(AttentionPath::kernels, AttentionPath::reference);
   Transformer model = Setup::seeded(shape);
   FlatParameters parameters(*model);
   BatchGradient gradient(*model, parameters, Precision::fp32, targets);

@@ -223,10 +223,9 @@ TEST_CASE("configs of earlier versions with options of all alternatives are read
   const Json old = parse_json(
       R"({"data": {"task": "translation", "tokenizer": "bpe", "min_frequency": 5, "silver_ratio": 2},
           "train": {"schedule": "paper", "learning_rate": 0.005},
-          "model": {"layers": 2, "attention": "readable"},
-          "search": {"beam": 5, "constrained": false, "known_tags": 3, "decoder": "libtorch"},
-          "eval": [{"name": "a", "kind": "loss", "known_tags": 4},
-                   {"name": "b", "kind": "bleu", "decoder": "packed"}]})",
+          "model": {"layers": 2},
+          "search": {"beam": 5, "constrained": false, "known_tags": 3},
+          "eval": [{"name": "a", "kind": "loss", "known_tags": 4}]})",
       "old");
   CHECK_THROWS_AS(resolve_experiment(old, "old", "."), ConfigError);
   const Experiment read = read_resolved(old, "old");
@@ -234,10 +233,7 @@ TEST_CASE("configs of earlier versions with options of all alternatives are read
   CHECK(read.train == TrainConfig{});
   CHECK(read.search.beam == 5);
   CHECK(read.search.known_tags == 0);
-  CHECK(read.runtime ==
-        RuntimeConfig{.attention = AttentionPath::reference, .decoder = StepPath::modules});
   CHECK(read.eval[0].search() == nullptr);
-  CHECK(read.eval[1].search()->decoder == StepPath::packed);  // as that version computed it
   CHECK(read_resolved(write_experiment(read), "again") == read);
   CHECK_THROWS_WITH(read_resolved(old, "old", {"train.learning_rate=0.1"}),
                     contains("schedule paper has no such option"));
@@ -264,47 +260,12 @@ TEST_CASE("configs of earlier versions with parsing options without effect are r
   CHECK(read(R"(, "silver": ["a"], "silver_ratio": 2)", "").data.silver_ratio == 2);
 }
 
-TEST_CASE("runtime options are read under present and former names") {
-  const RuntimeConfig reference{.attention = AttentionPath::reference,
-                                .decoder = StepPath::modules};
-  const auto check = [&](const Experiment& experiment) {
-    CHECK(experiment.runtime == reference);
-    CHECK(experiment.model.get<TransformerConfig>().attention == AttentionPath::reference);
-    CHECK(experiment.search.decoder == StepPath::modules);
-    CHECK(experiment.eval.at(0).search()->decoder == StepPath::modules);
-    const Json written = write_experiment(experiment)["runtime"];
-    CHECK(written["attention"] == Json("reference"));
-    CHECK(written["decoder"] == Json("modules"));
-  };
-  check(resolve(
-      R"({"runtime": {"attention": "reference", "decoder": "modules"}, "eval": [{"name": "a", "kind": "bleu"}]})"));
-  check(resolve(R"({"model": {"attention": "readable"}, "search": {"decoder": "libtorch"},
-                    "eval": [{"name": "a", "kind": "bleu"}]})"));
-  const std::string plain = R"({"eval": [{"name": "a", "kind": "bleu"}]})";
-  check(resolve(plain, {"runtime.attention=reference", "runtime.decoder=modules"}));
-  check(resolve(plain, {"model.attention=readable", R"(search={"decoder": "libtorch"})"}));
-  // The last assignment takes effect, under either name.
-  CHECK(resolve(plain, {"search.decoder=libtorch", "runtime.decoder=packed"}).runtime ==
-        RuntimeConfig{});
-  CHECK(resolve(R"({"runtime": {"decoder": "modules"}})", {"search.decoder=packed"}).runtime ==
-        RuntimeConfig{});
-  CHECK_THROWS_WITH(resolve(plain, {"search.decoder=quick"}),
-                    contains("runtime.decoder: \"quick\" is not a choice"));
-  CHECK_THROWS_WITH(resolve(plain, {"search.weights=int8", "runtime.decoder=modules"}),
-                    contains("search.weights") && contains("runtime.decoder"));
-}
-
-TEST_CASE("an evaluator's own decoder of earlier versions is still supported") {
-  const Experiment one = resolve(R"({"eval": [{"name": "a", "kind": "bleu", "decoder": "libtorch"},
-                           {"name": "b", "kind": "bleu"}]})",
-                                 {"eval.1.decoder=packed"});
-  CHECK(one.runtime == RuntimeConfig{});
-  CHECK(one.eval[0].search()->decoder == StepPath::modules);
-  CHECK(one.eval[1].search()->decoder == StepPath::packed);
-  const Json written = write_experiment(one);
-  CHECK(written["eval"][0]["decoder"] == "modules");
-  CHECK_FALSE(written["eval"][1].contains("decoder"));
-  CHECK(resolve_experiment(written, "again", ".") == one);
+TEST_CASE("runtime.kernels is auto, strict or off") {
+  CHECK(resolve("{}").runtime.kernels == Kernels::automatic);
+  CHECK(resolve(R"({"runtime": {"kernels": "strict"}})").runtime.kernels == Kernels::strict);
+  CHECK(resolve("{}", {"runtime.kernels=off"}).runtime.kernels == Kernels::off);
+  CHECK_THROWS_WITH(resolve("{}", {"runtime.kernels=slow"}),
+                    contains("runtime.kernels: \"slow\" is not a choice"));
 }
 
 TEST_CASE("an error in an assigned option names --set, any other error the config") {

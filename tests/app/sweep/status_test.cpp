@@ -59,11 +59,11 @@ TEST_CASE("a run's progress is read from the end of its log") {
 
 TEST_CASE("a change of runtime options does not change a row and is noted") {
   const Sweeps sweeps;
-  const auto plan = [&](const std::string& decoder) {
+  const auto plan = [&](const std::string& kernels) {
     return sweeps.plan(
-        sweeps.rows(R"({"name": "slow", "set": {"search": {"decoder": ")" + decoder + R"("}}})"));
+        sweeps.rows(R"({"name": "slow", "set": {"runtime": {"kernels": ")" + kernels + R"("}}})"));
   };
-  const SweepPlan before = plan("packed"), after = plan("libtorch");
+  const SweepPlan before = plan("auto"), after = plan("off");
   const PlannedRun& run = before.runs[1];
   std::filesystem::create_directories(run.directory);
   write_file_atomically(run.directory / "config.json", write_config(run.experiment).dump());
@@ -72,5 +72,5 @@ TEST_CASE("a change of runtime options does not change a row and is noted") {
   CHECK(runtime_notes(before).empty());
   CHECK(runtime_notes(after) ==
         std::vector<std::string>{
-            "runtime.decoder is modules, was packed when these runs were started: slow/seed-5"});
+            "runtime.kernels is off, was auto when these runs were started: slow/seed-5"});
 }

@@ -12,6 +12,7 @@
 #include "kernels/ops/linear.h"
 #include "tests/support/catch.h"
 #include "tests/support/hardware.h"
+#include "tests/support/kernels.h"
 #include "tests/support/models.h"
 #include "tests/support/threads.h"
 #include "tests/support/word_tokenizers.h"
@@ -52,11 +53,10 @@ std::vector<std::string> text_lines(uint64_t count) {
   return lines;
 }
 
-SearchConfig search(StepPath decoder) {
+SearchConfig search() {
   SearchConfig config;
   config.beam = 3;
   config.extra_length = 20;
-  config.decoder = decoder;
   return config;
 }
 
@@ -81,10 +81,11 @@ TEST_CASE("translations are the same by any number of threads and either decoder
   std::vector<std::string> lines = text_lines(45);
   lines[7] = "";  // translates to nothing, at its place
   std::vector<std::vector<std::vector<Translation>>> all;
-  for (const StepPath path : {StepPath::modules, StepPath::packed}) {
+  for (const Kernels kernels : {Kernels::off, Kernels::automatic}) {
+    const testing::KernelUse use(kernels);
     for (const int threads : {1, 2, 5}) {
       const testing::Threads scope(threads);
-      all.push_back(Translator(*model(), word_tokenizers(), search(path), {.batch_tokens = 200})
+      all.push_back(Translator(*model(), word_tokenizers(), search(), {.batch_tokens = 200})
                         .translate(lines));
     }
   }
@@ -100,8 +101,9 @@ TEST_CASE("translations are the same by any number of threads and either decoder
 }
 
 TEST_CASE("every line has exactly nbest translations and trees") {
-  for (const StepPath path : {StepPath::modules, StepPath::packed}) {
-    SearchConfig config = search(path);
+  for (const Kernels kernels : {Kernels::off, Kernels::automatic}) {
+    const testing::KernelUse use(kernels);
+    SearchConfig config = search();
     config.nbest = config.beam = 7;
     config.extra_length = 0;  // few continuations
     const std::vector<std::string> lines = {"a b", "", "c", "  "};
@@ -148,7 +150,7 @@ TEST_CASE("a translation is one line, whatever the vocabulary's pieces hold") {
   const Tokenizers made{word_tokenizers().source, std::make_shared<Lines>()};
   const std::vector<std::string> lines = {"a b"};
   const auto translating = model();
-  Translator translator(*translating, made, search(StepPath::packed));
+  Translator translator(*translating, made, search());
   CHECK(translator.translate(lines).front().front().text == "a b  c");
 }
 
@@ -157,10 +159,10 @@ TEST_CASE("no output has BOS") {
   const std::vector<std::vector<int32_t>> sources(4, {4, 5, 6});
   const auto searched = model();
   for (const SearchMethod method : {SearchMethod::beam, SearchMethod::sample}) {
-    BatchedSearch how{.search = search(StepPath::packed)};
+    BatchedSearch how{.search = search()};
     how.search.method = method;
     if (method == SearchMethod::sample) how.search.samples = how.search.nbest = 50;
-    how.inference = searched->inference(how.search.backend());
+    how.inference = searched->inference(how.search.weights);
     for (const auto& nbest : batched_search(*searched, word_tokenizers(), sources, how)) {
       for (const Hypothesis& one : nbest) {
         CHECK(std::find(one.tokens.begin(), one.tokens.end(), bos) == one.tokens.end());
@@ -172,7 +174,7 @@ TEST_CASE("no output has BOS") {
 TEST_CASE("translations in bf16 are the same by any number of threads") {
   if (!testing::machine_has(has_bf16_tiles(), "tiles of bf16")) return;
   const std::vector<std::string> lines = text_lines(45);
-  SearchConfig bf16 = search(StepPath::packed);
+  SearchConfig bf16 = search();
   bf16.weights = WeightType::bf16;
   std::vector<std::vector<Translation>> first;
   for (const int threads : {1, 2, 5}) {
@@ -194,13 +196,14 @@ TEST_CASE("a sentence's output and its limit do not depend on the others in its 
   for (const std::string& line : text_lines(12))
     sources.push_back(word_tokenizers().source->encode(line));
   sources.emplace_back(23, 5);  // with eos all that the positions allow
-  for (const StepPath path : {StepPath::modules, StepPath::packed}) {
+  for (const Kernels kernels : {Kernels::off, Kernels::automatic}) {
+    const testing::KernelUse use(kernels);
     for (const Position position : {Position::learned, Position::sinusoidal}) {
       const auto learned = model(position, 24);
       std::map<size_t, int64_t> limits;
       const auto found = [&](std::span<const std::vector<int32_t>> of, size_t first) {
-        BatchedSearch how{.search = search(path)};
-        how.inference = learned->inference(how.search.backend());
+        BatchedSearch how{.search = search()};
+        how.inference = learned->inference(how.search.weights);
         how.constraint = [&](const SearchBatch& batch) -> std::unique_ptr<TokenConstraint> {
           for (size_t b = 0; b < batch.members.size(); ++b) {
             const int64_t limit = batch.limits[b];
@@ -229,12 +232,12 @@ TEST_CASE("a sentence's output and its limit do not depend on the others in its 
 TEST_CASE("constrained parses are the same, and well-formed") {
   const auto input = sentences(40);
   std::vector<std::vector<std::vector<Parse>>> all;
-  for (const StepPath path : {StepPath::modules, StepPath::packed}) {
+  for (const Kernels kernels : {Kernels::off, Kernels::automatic}) {
+    const testing::KernelUse use(kernels);
     for (const int threads : {1, 3}) {
       const testing::Threads scope(threads);
       const auto parsing = model();
-      Parser parser(*parsing, word_tokenizers(), TreeForm::tags, search(path),
-                    {.batch_tokens = 150});
+      Parser parser(*parsing, word_tokenizers(), TreeForm::tags, search(), {.batch_tokens = 150});
       all.push_back(parser.parse(input));
       CHECK(parser.counts().repaired == 0);
     }
@@ -256,8 +259,8 @@ TEST_CASE("an error in one thread's search reaches the caller") {
   const std::vector<std::vector<int32_t>> sources(40, {4, 5, 6});
   const auto searched = model();
   CHECK_THROWS_WITH(batched_search(*searched, word_tokenizers(), sources,
-                                   {.search = search(StepPath::packed),
-                                    .inference = searched->inference({}),
+                                   {.search = search(),
+                                    .inference = searched->inference(),
                                     .min_limits = {},
                                     .constraint = broken}),
                     "no constraint");

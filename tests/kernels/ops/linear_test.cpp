@@ -39,11 +39,9 @@ double scale(const torch::Tensor& x) {
 TEST_CASE("outside a scope linear() is torch::linear") {
   const torch::Tensor x = torch::randn({5, 7}), w = torch::randn({3, 7}), b = torch::randn({3});
   CHECK(torch::equal(linear(x, {w, b}), torch::linear(x, w, b)));
-  CHECK(torch::equal(linear_relu(x, {w, b}), torch::relu(torch::linear(x, w, b))));
-  const torch::Tensor gate = torch::randn({3, 7}), other = torch::randn({4, 7});
-  const torch::Tensor gated = torch::silu(torch::linear(x, gate)) * torch::linear(x, w, b);
-  CHECK(max_difference(linear_silu_gate(x, {gate, {}}, {w, b}), gated) < 1e-6);
-  CHECK_THROWS(linear_silu_gate(x, {other, {}}, {w, b}));
+  CHECK_THROWS_WITH(linear_relu(x, {w, b}), testing::contains("requires packed weights"));
+  CHECK_THROWS_WITH(linear_silu_gate(x, {w, b}, {w, b}),
+                    testing::contains("requires packed weights"));
 }
 
 TEST_CASE("a linear layer on packed weights: values, gradients and accumulation") {

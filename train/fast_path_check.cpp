@@ -1,0 +1,243 @@
+#include "train/fast_path_check.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <vector>
+
+#include "base/error.h"
+#include "base/random.h"
+#include "kernels/compute_scope.h"
+#include "kernels/ops/linear.h"
+#include "train/loss.h"
+
+namespace attn {
+namespace {
+
+constexpr double kLossBound = 1e-4, kWholeBound = 1e-4, kParameterBound = 1e-3, kSearchBound = 1e-3;
+constexpr double kFloor = 0.01;  // of the whole gradient's norm, for a parameter's
+constexpr double kBf16Whole = 0.12, kBf16Parameter = 0.25;
+constexpr int64_t kSourceLengths[] = {5, 66}, kTargetLengths[] = {7, 63};
+constexpr int64_t kSearchSteps = 35;  // past a block of 32 keys
+constexpr uint64_t kSeed = 20170612;
+
+struct Pairs {
+  TokenSequences source, target;
+  torch::Tensor targets_N;
+};
+
+TokenSequences sequences(std::span<const int64_t> lengths, int64_t classes, int64_t features,
+                         bool second, uint64_t seed, torch::Device device) {
+  std::vector<int64_t> tokens, positions, ids, ends;
+  for (const int64_t length : lengths) {
+    for (int64_t i = 0; i < length; ++i) {
+      const uint64_t random = mix64(seed + tokens.size());
+      tokens.push_back(static_cast<int64_t>(random % static_cast<uint64_t>(classes)));
+      if (second) positions.push_back(i / 2);
+      if (features == 0) continue;
+      ids.push_back(static_cast<int64_t>(random % static_cast<uint64_t>(features)));
+      ends.push_back(static_cast<int64_t>(ids.size()));
+    }
+  }
+  TokenSequences out = token_sequences(tokens, lengths, device, positions);
+  if (features > 0) out.features = row_features(ids, ends, device);
+  return out;
+}
+
+Pairs pairs_for(const Seq2SeqModel& model) {
+  const int64_t longest = model.max_length().value_or(kSourceLengths[1]);
+  const auto limited = [&](std::span<const int64_t> lengths) {
+    std::vector<int64_t> out(lengths.begin(), lengths.end());
+    for (int64_t& length : out) length = std::min(length, longest);
+    return out;
+  };
+  const std::vector<int64_t> source = limited(kSourceLengths), target = limited(kTargetLengths);
+  const VocabularySizes& sizes = model.sizes();
+  const torch::Device device = model.device();
+  return {sequences(source, sizes.source, sizes.source_features, false, kSeed, device),
+          sequences(target, sizes.target, 0, model.counts_words(), kSeed + 1000, device),
+          sequences(target, sizes.target, 0, false, kSeed + 2000, device).tokens_N};
+}
+
+// The gradients of the parameters are put aside, and back.
+class WithoutGradients {
+ public:
+  explicit WithoutGradients(Seq2SeqModel& model) : parameters_(model.parameters()) {
+    for (torch::Tensor& parameter : parameters_) {
+      before_.push_back(parameter.mutable_grad());
+      parameter.mutable_grad() = torch::Tensor();
+    }
+  }
+  ~WithoutGradients() {
+    for (size_t i = 0; i < parameters_.size(); ++i) parameters_[i].mutable_grad() = before_[i];
+  }
+  WithoutGradients(const WithoutGradients&) = delete;
+  WithoutGradients& operator=(const WithoutGradients&) = delete;
+
+  // Those computed since the last call.
+  std::vector<torch::Tensor> take() {
+    std::vector<torch::Tensor> out;
+    for (torch::Tensor& parameter : parameters_) {
+      out.push_back(parameter.grad().defined() ? parameter.grad() : torch::zeros_like(parameter));
+      parameter.mutable_grad() = torch::Tensor();
+    }
+    return out;
+  }
+
+ private:
+  std::vector<torch::Tensor> parameters_, before_;
+};
+
+struct Computed {
+  double loss = 0.0;
+  std::vector<torch::Tensor> gradients;
+};
+
+Computed compute(Seq2SeqModel& model, const Pairs& pairs, ComputeScope::Options options,
+                 bool gradients, WithoutGradients& taken) {
+  options.device = model.device();
+  options.dropout_seed = kSeed;
+  const ComputeScope scope(options);
+  const torch::AutoGradMode grad_mode(gradients);
+  const LossSums sums =
+      output_loss(model, model.forward(pairs.source, pairs.target), pairs.targets_N,
+                  smoothed_targets(Smoothing::wrong, 0.1, model.sizes().target));
+  if (gradients) sums.loss.backward();
+  return {sums.loss.item<double>(), gradients ? taken.take() : std::vector<torch::Tensor>()};
+}
+
+std::string percent(double share) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g %%", 100 * share);
+  return text;
+}
+
+[[noreturn]] void fail(const std::string& what, const std::string& than) {
+  throw ConfigError("fast paths: " + what + " differs from " + than +
+                    ": a kernel does not compute what model/ and train/ say; use "
+                    "runtime.kernels=off, which is slower, and report it");
+}
+
+struct Bounds {
+  double whole, parameter;
+  const char* than;
+};
+
+// The difference of the whole gradient, relative.
+double compare_gradients(const Seq2SeqModel& model, const std::vector<torch::Tensor>& exact,
+                         const std::vector<torch::Tensor>& fast, const Bounds& bounds) {
+  double squares = 0.0, different = 0.0;
+  std::vector<double> norms, differences;
+  for (size_t i = 0; i < exact.size(); ++i) {
+    norms.push_back(exact[i].norm().item<double>());
+    differences.push_back((fast[i] - exact[i]).norm().item<double>());
+    squares += norms.back() * norms.back();
+    different += differences.back() * differences.back();
+  }
+  const double whole = std::sqrt(squares), share = std::sqrt(different) / whole;
+  if (!std::isfinite(whole) || whole == 0.0) return 0.0;
+  size_t worst = 0;
+  double worst_share = -1.0;
+  for (size_t i = 0; i < exact.size(); ++i) {
+    const double own = differences[i] / std::max(norms[i], kFloor * whole);
+    if (!(own <= worst_share)) worst = i, worst_share = own;  // also if it is NaN
+  }
+  if (!(share <= bounds.whole) || !(worst_share <= bounds.parameter)) {
+    fail("the gradient of " + model.named_parameters()[worst].key() + " (by " +
+             percent(worst_share) + ", the whole by " + percent(share) + ")",
+         bounds.than);
+  }
+  return share;
+}
+
+// Search, forced to the target, against teacher forcing by the modules.
+double compare_search(Seq2SeqModel& model, const Pairs& pairs) {
+  const torch::NoGradGuard no_grad;
+  const Segments& target = pairs.target.segments;
+  torch::Tensor forced_NV;
+  {
+    const ComputeScope scope({.device = model.device(), .kernels = false});
+    forced_NV = model.project(model.forward(pairs.source, pairs.target)).log_softmax(-1);
+  }
+  const auto inference = model.inference();
+  const auto session = inference->start(pairs.source);
+  const torch::Tensor tokens = pairs.target.tokens_N.cpu();
+  const torch::Tensor second =
+      pairs.target.second_N.defined() ? pairs.target.second_N.cpu() : torch::Tensor();
+  double largest = 0.0;
+  std::vector<int64_t> before;
+  for (int64_t i = 0; i < std::min(target.longest(), kSearchSteps); ++i) {
+    std::vector<int64_t> parents, sentences, rows, words;
+    std::vector<int32_t> step;
+    for (int64_t b = 0; b < target.count(); ++b) {
+      if (i >= target.length(b)) continue;
+      const int64_t row = target.offset(b) + i;
+      const auto parent = std::find(before.begin(), before.end(), b);
+      parents.push_back(before.empty() ? b : parent - before.begin());
+      sentences.push_back(b);
+      rows.push_back(row);
+      step.push_back(static_cast<int32_t>(tokens[row].item<int64_t>()));
+      if (second.defined()) words.push_back(second[row].item<int64_t>());
+    }
+    before = sentences;
+    const torch::Tensor logits_RV = session->step(
+        {.parents = parents, .tokens = step, .sentences = sentences, .second = words});
+    const torch::Tensor index = int64_tensor(std::span<const int64_t>(rows), model.device());
+    const torch::Tensor forced_RV = forced_NV.index_select(0, index);
+    const double difference =
+        (logits_RV.to(torch::kFloat32).log_softmax(-1) - forced_RV).abs().max().item<double>();
+    if (!std::isfinite(forced_RV.sum().item<double>())) return 0.0;
+    if (!(difference <= kSearchBound)) {
+      char text[80];
+      std::snprintf(text, sizeof text, "a log-probability of search, by %.3g at position %lld,",
+                    difference, static_cast<long long>(i));
+      fail(text, "teacher forcing by the modules");
+    }
+    largest = std::max(largest, difference);
+  }
+  return largest;
+}
+
+}  // namespace
+
+std::string FastPathDifference::text() const {
+  char line[96];
+  std::snprintf(line, sizeof line, "loss %.0e, gradients %.0e, search %.0e", loss, gradients,
+                search);
+  return line;
+}
+
+FastPathDifference check_fast_paths(Seq2SeqModel& model, const FastPathCheck& check) {
+  const Pairs pairs = pairs_for(model);
+  const bool training = model.is_training();
+  FastPathDifference found;
+  WithoutGradients taken(model);
+  // A GPU's dropout masks are LibTorch's, other ones each time.
+  model.train(check.gradients && model.device().is_cpu());
+  const Computed exact = compute(model, pairs, {.kernels = false}, check.gradients, taken);
+  PackedWeights fp32(Precision::fp32, check.gradients);
+  const Computed fast = compute(model, pairs, {.packed_weights = &fp32}, check.gradients, taken);
+  if (std::isfinite(exact.loss)) {
+    found.loss = std::abs(fast.loss - exact.loss) / std::abs(exact.loss);
+    if (!(found.loss <= kLossBound)) {
+      fail("the loss (by " + percent(found.loss) + ")", "the modules'");
+    }
+  }
+  if (check.gradients) {
+    found.gradients = compare_gradients(model, exact.gradients, fast.gradients,
+                                        {kWholeBound, kParameterBound, "the modules'"});
+    if (check.precision == Precision::bf16) {
+      PackedWeights bf16(Precision::bf16);
+      const Computed coarse = compute(
+          model, pairs, {.precision = Precision::bf16, .packed_weights = &bf16}, true, taken);
+      compare_gradients(model, fast.gradients, coarse.gradients,
+                        {kBf16Whole, kBf16Parameter, "the same kernels' in fp32"});
+    }
+  }
+  model.eval();
+  found.search = compare_search(model, pairs);
+  model.train(training);
+  return found;
+}
+
+}  // namespace attn
