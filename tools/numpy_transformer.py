@@ -42,7 +42,8 @@ def distances(queries, keys):
 
 
 def alibi(heads, queries, keys):
-    slopes = 2.0 ** (-8 * np.arange(1, heads + 1) / heads)
+    power = 2 ** int(math.log2(heads))  # for other numbers of heads: every second slope of twice as many heads
+    slopes = 2.0 ** (-8 / power * np.concatenate([np.arange(1, power + 1), np.arange(heads - power) + 0.5]))
     return -slopes[:, None, None] * np.abs(distances(queries, keys))
 
 

@@ -17,7 +17,8 @@ enum class Schedule {
   constant,      ///< constant `learning_rate` after a linear warm-up
   cosine,        ///< linear warm-up, then half a cosine down to the last step (Loshchilov and
                  ///< Hutter 2017)
-  wsd            ///< linear warm-up, constant, linear decay at the end (Hägele et al. 2024)
+  wsd            ///< linear warm-up, constant, linear decay at the end (Hägele et al. 2024, who
+                 ///< find a decay as 1 - √ of its progress better)
 };
 /// Which classes share label smoothing's ε; V is the vocabulary size. It changes row (D) of
 /// Table 3.

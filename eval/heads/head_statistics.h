@@ -18,8 +18,7 @@ struct HeadStatistics {
   /// The largest weight of a key other than EOS (Voita et al. 2019).
   double confidence = 0.0;
   /// The most frequent distance from the query to its key of largest weight, EOS left out, and the
-  /// share of queries with it. Voita et al. (2019) call a head positional if the share is at least
-  /// 0.9 (in practice for the previous or the next token).
+  /// share of queries with it: high for positional heads (Voita et al. 2019).
   int64_t offset = 0;
   double positional = 0.0;
   /// Σ_j A_ij |i - j|.

@@ -76,8 +76,9 @@ MultiHeadAttentionImpl::MultiHeadAttentionImpl(const TransformerConfig& config, 
     : ObservableAttention(kind),
       heads_(config.heads),
       key_heads_(config.key_heads()),
-      // µP divides scores by d_k instead of √d_k, times a constant that makes no difference at the
-      // base's width, when d_k grows with d_model. The factor of l2 is learned.
+      // µP divides scores by d_k instead of √d_k (github.com/microsoft/mup, README), times a
+      // constant that makes no difference at the base's width, when d_k grows with d_model. The
+      // factor of l2 is learned.
       query_scale_(config.qk_norm == QkNorm::l2 ? 1.0 : 1.0 / std::sqrt(config.width_ratio())),
       on_kernels_(option_as_read(FastPath::attention, config).empty()) {
   const auto projected = [&](const char* name, int64_t in, int64_t out) {

@@ -15,6 +15,17 @@ torch::Tensor distances(int64_t first, int64_t queries, int64_t keys, torch::Dev
          torch::arange(first, first + queries, whole).unsqueeze(1);
 }
 
+// ALiBi's slopes, [heads] (`get_slopes` in the authors' code).
+torch::Tensor alibi_slopes(int64_t heads, torch::Device device) {
+  const auto reals = torch::TensorOptions(device).dtype(torch::kFloat32);
+  int64_t power = 1;  // the largest power of two up to `heads`
+  while (2 * power <= heads) power *= 2;
+  const double step = -8.0 / static_cast<double>(power);
+  // For 2 power heads, slopes are half a step apart: the first, the third, and so on.
+  return torch::exp2(torch::cat({torch::arange(1, power + 1, reals) * step,
+                                 (torch::arange(heads - power, reals) + 0.5) * step}));
+}
+
 }  // namespace
 
 torch::Tensor sinusoid_table(int64_t positions, int64_t d_model, bool halves) {
@@ -33,10 +44,8 @@ torch::Tensor sinusoid_table(int64_t positions, int64_t d_model, bool halves) {
 
 torch::Tensor alibi_bias(int64_t heads, int64_t first, int64_t queries, int64_t keys,
                          torch::Device device) {
-  const torch::Tensor slopes =
-      torch::exp2(torch::arange(1, heads + 1, torch::TensorOptions(device).dtype(torch::kFloat32)) *
-                  (-8.0 / static_cast<double>(heads)));
-  return -slopes.view({-1, 1, 1}) * distances(first, queries, keys, device).abs();
+  return -alibi_slopes(heads, device).view({-1, 1, 1}) *
+         distances(first, queries, keys, device).abs();
 }
 
 torch::Tensor t5_buckets(bool causal, int64_t first, int64_t queries, int64_t keys,

@@ -15,8 +15,10 @@ namespace attn {
 /// wavelengths run from 2π to 10000·2π in d_model/2 - 1 steps).
 torch::Tensor sinusoid_table(int64_t positions, int64_t d_model, bool halves = false);
 
-/// ALiBi (Press et al. 2022): -2^(-8h/H) |i - j| for head h = 1 … H, [H, queries, keys]. The first
-/// query is at `first`.
+/// ALiBi (Press et al. 2022): -2^(-8h/H) |i - j| for head h = 1 … H, [H, queries, keys]. If H is
+/// not a power of two: the slopes of the largest power of two P below H, then the first, third, …
+/// of 2 P heads, as in the authors' code (github.com/ofirpress/attention_with_linear_biases). The
+/// first query is at `first`.
 torch::Tensor alibi_bias(int64_t heads, int64_t first, int64_t queries, int64_t keys,
                          torch::Device device = torch::kCPU);
 

@@ -4,8 +4,8 @@
     python3 tools/goldens/positions.py        (needs torch 2.13 and transformers 5.24)
 
 The slopes are those of BLOOM; its bias of key j is slope · j, which differs from the published one by a constant for
-each query. The slopes are compared where the number of heads is a power of two: for others the released code differs
-from the paper's formula.
+each query. If the number of heads is no power of two, the slopes are those of the authors' code
+(github.com/ofirpress/attention_with_linear_biases, get_slopes), which differs from the paper's formula there.
 """
 import json
 import pathlib
@@ -29,7 +29,7 @@ def slopes(heads):
 
 def main():
     out = {"reach": REACH, "encoder": buckets(True), "decoder": buckets(False),
-           "slopes": {str(heads): slopes(heads) for heads in (1, 2, 4, 8, 16)}}
+           "slopes": {str(heads): slopes(heads) for heads in (1, 2, 3, 4, 6, 8, 12, 16)}}
     path = pathlib.Path(__file__).resolve().parents[2] / "tests/model/data/positions.json"
     path.write_text(json.dumps(out) + "\n", encoding="utf-8")
     print(f"{path}: {path.stat().st_size} bytes")
