@@ -15,6 +15,7 @@
 #include "data/mixture.h"
 #include "data/parsing/treebank.h"
 #include "data/source_features.h"
+#include "kernels/fast_path.h"
 #include "model/size.h"
 #include "train/trainer.h"
 
@@ -108,6 +109,7 @@ StepBenchmark benchmark_step(const Experiment& experiment, const StepBenchmarkOp
   const auto seed = static_cast<uint64_t>(experiment.seed);
 
   torch::manual_seed(seed);
+  use_kernels(experiment.runtime.kernels);
   const auto model = make_model(experiment.model, vocabulary);
   model->to(device);
   if (experiment.model.counts_words()) {

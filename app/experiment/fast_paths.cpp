@@ -1,7 +1,9 @@
 #include "app/experiment/fast_paths.h"
 
+#include <chrono>
 #include <set>
 
+#include "base/format.h"
 #include "base/json_config.h"
 #include "kernels/fast_path.h"
 
@@ -29,7 +31,9 @@ void check_and_report(Seq2SeqModel& model, const ModelConfig& config, const Fast
                       const Log& log) {
   static std::set<std::string> checked;
   if (!checked.insert(write_config(config).dump() + model.device().str()).second) return;
+  const auto start = std::chrono::steady_clock::now();
   const FastPathDifference found = check_fast_paths(model, check);
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   if (kernels_in_use() == Kernels::off) {
     return log("runtime.kernels=off: everything is computed as it is read, which is slower");
   }
@@ -37,7 +41,10 @@ void check_and_report(Seq2SeqModel& model, const ModelConfig& config, const Fast
     log("as read, since formulas were edited, and slower (docs/howto/formula.md): " + edited);
   }
   for (const std::string& line : model.options_as_read()) log(line);
-  if (check.gradients) log("fast paths equal the formulas: largest differences " + found.text());
+  if (check.gradients) {
+    log(format("fast paths equal the formulas: differences %s (checked in %.2f s)",
+               found.text().c_str(), seconds.count()));
+  }
 }
 
 std::vector<std::string> paths_as_read() {

@@ -27,7 +27,6 @@
 #include "kernels/compute_scope.h"
 #include "kernels/cpu/table.h"
 #include "kernels/ops/relative_rows.h"
-#include "model/transformer/scaling.h"
 
 namespace attn {
 namespace {
@@ -57,7 +56,6 @@ class PackedSession : public DecodeSession {
         d_k_(model_->config().d_k),
         d_v_(model_->config().d_v),
         window_(window_of(model_->config().decoder_mixer)),
-        residual_scale_(static_cast<float>(decoder_scale(model_->config()).alpha)),
         memory_(source.segments) {
     const torch::NoGradGuard no_grad;
     const ComputeScope scope({.precision = decoder.memory_weights->precision(),
@@ -102,12 +100,11 @@ class PackedSession : public DecodeSession {
                  float* out);
   // Sub-layer with residual connection and norm (pre or post); `compute` maps [R, D] to [R, D].
   template <class F>
-  void sublayer(const NormParameters& norm, float* x, int64_t rows, F&& compute);
+  void sublayer(const PackedInference::Around& around, float* x, int64_t rows, F&& compute);
 
   const PackedInference& decoder_;
   std::shared_ptr<TransformerImpl> model_;
   int64_t d_model_, heads_, kv_heads_, d_k_, d_v_, window_;
-  float residual_scale_;
   Segments memory_;
   std::vector<LayerMemory> memories_;
   torch::Tensor next_words_MD_;       // with deterministic attention
@@ -256,20 +253,21 @@ void PackedSession::normalize(const NormParameters& norm, const float* x, const 
 }
 
 template <class F>
-void PackedSession::sublayer(const NormParameters& norm, float* x, int64_t rows, F&& compute) {
+void PackedSession::sublayer(const PackedInference::Around& around, float* x, int64_t rows,
+                             F&& compute) {
   switch (model_->config().norm) {
     case attn::Norm::post:
     case attn::Norm::deep: {
       const float* update = compute(x);
-      if (residual_scale_ != 1.0f) {
-        for (int64_t i = 0; i < rows * d_model_; ++i) x[i] *= residual_scale_;
+      if (const auto scale = static_cast<float>(around.residual_scale); scale != 1.0f) {
+        for (int64_t i = 0; i < rows * d_model_; ++i) x[i] *= scale;
       }
-      normalize(norm, x, update, rows, x);
+      normalize(around.norm, x, update, rows, x);
       return;
     }
     case attn::Norm::pre: {
       float* normal = room(normal_, rows * d_model_);
-      normalize(norm, x, nullptr, rows, normal);
+      normalize(around.norm, x, nullptr, rows, normal);
       const float* update = compute(normal);
       for (int64_t i = 0; i < rows * d_model_; ++i) x[i] += update[i];
       return;
@@ -296,7 +294,7 @@ torch::Tensor PackedSession::step(const StepRows& step) {
   }
   for (size_t i = 0; i < decoder_.layers.size(); ++i) {
     const PackedInference::Layer& layer = decoder_.layers[i];
-    sublayer(layer.self_norm, x, rows, [&](const float* in) {
+    sublayer(layer.around_self, x, rows, [&](const float* in) {
       KvCache& cache = caches_[i];
       float* block = cache.blocks.emplace_back(static_cast<size_t>(rows * width)).data();
       cache.keys.push_back(block + keys);
@@ -307,14 +305,14 @@ torch::Tensor PackedSession::step(const StepRows& step) {
       layer.self_output.apply(attended, values, rows, update, d_model_);
       return update;
     });
-    sublayer(layer.cross_norm, x, rows, [&](const float* in) {
+    sublayer(layer.around_cross, x, rows, [&](const float* in) {
       float* queries = room(queries_, rows * keys);
       layer.cross_query.apply(in, d_model_, rows, queries, keys);
       attend_to_memory(i, step.sentences, queries, attended);
       layer.cross_output.apply(attended, values, rows, update, d_model_);
       return update;
     });
-    sublayer(layer.feed_forward_norm, x, rows, [&](const float* in) {
+    sublayer(layer.around_feed_forward, x, rows, [&](const float* in) {
       const int64_t inner = layer.inner.outputs(), d_ff = layer.outer.inputs();
       float* hidden = room(hidden_, rows * inner);
       const bool gated = inner > d_ff;

@@ -27,11 +27,16 @@ class PackedInference : public InferenceModel {
   PackedInference(std::shared_ptr<TransformerImpl> model, WeightType weights);
   std::unique_ptr<DecodeSession> start(const TokenSequences& source) const override;
 
+  /// The norm around a sub-layer, with α of its residual connection.
+  struct Around {
+    NormParameters norm;
+    double residual_scale;
+  };
   struct Layer {
     PackedLinear self_project, self_output;  ///< fused queries, keys and values
     PackedLinear cross_query, cross_output;
     PackedLinear inner, outer;  ///< with SwiGLU `inner` fuses gate and inner
-    NormParameters self_norm, cross_norm, feed_forward_norm;
+    Around around_self, around_cross, around_feed_forward;
     RelativeVectors relative;  ///< vectors of self-attention; undefined: none
   };
 

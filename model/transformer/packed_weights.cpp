@@ -14,6 +14,10 @@ NormParameters copied(const NormLayer& norm) {
   return parameters;
 }
 
+PackedInference::Around copied(const Sublayer& sublayer) {
+  return {copied(sublayer->norm), sublayer->residual_scale};
+}
+
 RelativeVectors copied(const RelativePositions& relative) {
   if (!relative) return {};
   const RelativeVectors vectors = relative->vectors();
@@ -49,9 +53,9 @@ PackedInference::Layer packed(const DecoderLayer& layer, WeightType type) {
           .cross_output = packed(cross->output, type),
           .inner = packed_inner(layer->feed_forward, type),
           .outer = packed(layer->feed_forward->outer, type),
-          .self_norm = copied(layer->mixer.sublayer->norm),
-          .cross_norm = copied(layer->cross_attention_sublayer->norm),
-          .feed_forward_norm = copied(layer->feed_forward_sublayer->norm),
+          .around_self = copied(layer->mixer.sublayer),
+          .around_cross = copied(layer->cross_attention_sublayer),
+          .around_feed_forward = copied(layer->feed_forward_sublayer),
           .relative = copied(self->relative)};
 }
 
