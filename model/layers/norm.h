@@ -18,7 +18,7 @@ class NormLayerImpl : public torch::nn::Module, public Layer {
   torch::Tensor forward(const torch::Tensor& x_ND);
   /// norm(x + dropout(update)), fused.
   torch::Tensor after_residual(const torch::Tensor& x_ND, const torch::Tensor& update_ND,
-                               Dropout& dropout);
+                               Dropout dropout);
   /// Parameters for kernels.
   NormParameters kernel_parameters() const;
 

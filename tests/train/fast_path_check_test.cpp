@@ -2,8 +2,10 @@
 
 #include "base/error.h"
 #include "kernels/compute_scope.h"
+#include "kernels/ops/linear.h"
 #include "model/transformer/transformer.h"
 #include "tests/support/catch.h"
+#include "tests/support/hardware.h"
 #include "tests/support/model_variants.h"
 #include "tests/support/models.h"
 #include "train/flat_parameters.h"
@@ -65,6 +67,7 @@ TEST_CASE("fast paths equal the formulas to a tenth of the bounds, in every vari
 }
 
 TEST_CASE("the check in bf16 lets rounding pass, in every variant") {
+  if (!testing::machine_has(has_bf16_tiles(), "tiles of bf16")) return;
   check_all({.gradients = true, .precision = Precision::bf16});
 }
 
