@@ -35,7 +35,7 @@ class Copy:
     """A copy of the sources with its own build, kept between runs."""
 
     def __init__(self, build):
-        self.folder, self.build = build / "edited", build / "edited" / "build"
+        self.folder, self.build = build / "edited", build / "edited/build/release"  # as deep as ./run's: ccache hashes relative paths
         self.options = [f"-D{name}={value}" for name, value in cache_of(build).items() if name in KEPT and value]
 
     def sync(self, edits):
@@ -94,7 +94,7 @@ class EditedFormulas(ProgramTest):
         records = [json.loads(line) for line in (self.path / run / "metrics.jsonl").read_text().splitlines()]
         train = [record for record in records if record["kind"] == "train"]
         return {"loss": [value for r in train for value in (r["loss"], r["gradient_norm"])],
-                "validation": [r["values"]["ppl"] for r in records if r["kind"] == "eval"]}, said, run
+                "validation": [r["ppl"] for r in records if r["kind"] == "eval"]}, said, run
 
     def scoring(self, name, *options):
         """log p of the test set and the n-best list of its translation, by the model of the unedited program."""
