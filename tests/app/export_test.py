@@ -21,7 +21,7 @@ from program import ProgramTest, main  # noqa: E402  # its folder must be on the
 CONFIG = {
     "data": {"train": "corpus/train", "valid": "corpus/valid", "source": "en", "target": "de", "vocab_size": 300,
              "batch_tokens": 512},
-    "model": {"layers": 2, "d_model": 32, "d_ff": 48, "heads": 4, "d_k": 8, "d_v": 8, "dropout": 0.0},
+    "model": {"layers": 2, "d_model": 32, "d_ff": 48, "heads": 4, "dropout": 0.0},
     "train": {"steps": 2, "schedule": "inverse_sqrt", "learning_rate": 0.01, "warmup": 2},
     "search": {"beam": 3, "alpha": 0.0},
     "eval": [{"name": "valid", "kind": "loss", "every": 0}],

@@ -22,7 +22,7 @@ BASE = {
     "seed": 3,
     "data": {"train": "corpus/train", "valid": "corpus/valid", "source": "en", "target": "de",
              "vocab_size": 400, "batch_tokens": 512},
-    "model": {"layers": 1, "d_model": 32, "d_ff": 64, "heads": 2, "d_k": 16, "d_v": 16},
+    "model": {"layers": 1, "d_model": 32, "d_ff": 64, "heads": 2},
     "train": {"steps": 40, "schedule": "inverse_sqrt", "learning_rate": 0.005, "warmup": 20, "log_every": 5,
               "checkpoint_every": 4, "keep_last": 1},
     "search": {"alpha": 0.3},
@@ -332,19 +332,20 @@ class Sweeps(ProgramTest):
             {"name": "base"}, {"name": "E", "set": {"model": {"position": "none"}}}]})
         return config
 
-    def test_a_grid_over_heads_keeps_the_width_where_d_k_is_auto(self):
+    def test_a_row_that_changes_the_heads_keeps_the_width(self):
         rows = [{"name": "base"}, {"name": "heads", "grid": {"model.heads": [1, 4]}},
                 {"name": "narrow", "set": {"model": {"d_k": 4}}}]
-        self.write("auto.json", {"base": "base.json", "set": {"model": {"d_k": "auto", "d_v": "auto"}}, "rows": rows})
+        self.write("auto.json", {"base": "base.json", "rows": rows})
         printed = self.attn("sweep", "auto.json", "--dry-run", "--no-measure").stdout
         self.assertIn("model.heads=4  model.d_k=8  model.d_v=8", printed)
-        self.assertIn("(row narrow: 2 heads x d_k 4 = 8, not d_model 32)", printed)
-        self.assertEqual(printed.count("not d_model"), 1)
-        run = ("sweep", "auto.json", "--run", "auto", "--only", "heads.heads=4", "--set", "train.steps=2")
+        run = ("sweep", "auto.json", "--run", "auto", "--only", "heads.heads=4", "narrow", "--set", "train.steps=2")
         self.attn(*run)
         model = json.loads((self.path / "auto/heads.heads=4/seed-3/config.json").read_text())["model"]
         self.assertEqual((model["heads"], model["d_k"], model["d_v"]), (4, 8, 8))
-        self.assertIn("1 run is already finished", self.attn(*run).stderr)
+        self.assertNotIn("d_model", (self.path / "auto/heads.heads=4/seed-3/log.txt").read_text())
+        self.assertIn("model.heads 2 times d_k 4, d_v 16 is not model.d_model 32",
+                      (self.path / "auto/narrow/seed-3/log.txt").read_text())
+        self.assertIn("2 runs are already finished", self.attn(*run).stderr)
 
     def test_a_corrected_text_has_its_own_vocabulary_in_a_sweep(self):
         self.corpus("mended", wrong=True)

@@ -96,7 +96,7 @@ class NumpyTransformer(ProgramTest):
     def test_the_lines_of_the_python_page_rebuild_an_encoder_layer(self):
         if not all(importlib.util.find_spec(name) for name in ("torch", "safetensors")):
             self.skipTest("no torch or safetensors")
-        self.write("square.json", {"base": "paper.json", "model": {"d_k": 16, "d_v": 16}})
+        self.write("square.json", {"base": "paper.json", "model": {"d_k": "auto", "d_v": "auto"}})
         self.train("square")
         page = (ROOT / "docs/howto/python.md").read_text(encoding="utf8")
         lines = next(block for block in re.findall("```python\n(.*?)```", page, re.S) if "TransformerEncoderLayer" in block)
