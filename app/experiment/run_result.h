@@ -21,6 +21,9 @@ inline constexpr const char* kFirstCheckpoint = "first_checkpoint";
 inline constexpr const char* kProcesses = "processes";
 inline constexpr const char* kPrecision = "precision";  ///< key in run.json: fp32 or bf16
 
+/// Key in run.json and result.json: the fast paths that were off because their formula was edited.
+inline constexpr const char* kAsRead = "as_read";
+
 /// Key in run.json: the number of trainable parameters.
 inline constexpr const char* kParameters = "parameters";
 
@@ -50,6 +53,7 @@ struct RunResult {
   double flops = 0.0;
   double peak_flops = 0.0;
   int64_t peak_memory = 0;
+  std::vector<std::string> as_read;
   std::map<std::string, EvaluatorResult> results;
 
   template <class Self, class Visit>
@@ -65,6 +69,7 @@ struct RunResult {
           "peak FLOP/s of a large matrix product on this machine, with these threads");
     visit("peak_memory", self.peak_memory,
           "peak memory of the last process in bytes (resident, or GPU)");
+    visit(kAsRead, self.as_read, "fast paths that were off because their formula was edited");
     visit("results", self.results, "final results, by evaluator");
   }
   bool operator==(const RunResult&) const = default;
@@ -86,6 +91,10 @@ std::optional<RunResult> finished_result(const RunDirectory& run, const TrainCon
 
 /// The content of RUN/run.json; std::nullopt if it does not exist. Throws DataError.
 std::optional<Json> read_run_file(const RunDirectory& run);
+
+/// "attention, norm": the fast paths that were off when the run was started or finished, because
+/// their formula was edited; "" for none. Throws DataError.
+std::string as_read(const RunDirectory& run);
 
 /// Number of threads of each process with which a run was started, if known. Throws ConfigError or
 /// DataError.

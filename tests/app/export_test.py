@@ -7,6 +7,7 @@ Needs numpy, and ctranslate2 or transformers with torch; skipped without. Log-pr
 compared with tools/numpy_transformer.py in double precision, which is compared with attn elsewhere.
 """
 import importlib.util
+import json
 import os
 import sys
 import unittest
@@ -256,6 +257,13 @@ class Rejections(ExportTest):
         self.attn("train", "recurrent.json", "--run", "recurrent")
         self.one_line("export", "recurrent", "--to", "ctranslate2", "--output", "rejected", code=2,
                       names=["model.architecture", "recurrent"])
+
+    def test_a_run_of_an_edited_formula_is_rejected(self):
+        self.train("edited", {})
+        facts = self.path / "edited/run.json"
+        facts.write_text(json.dumps({**json.loads(facts.read_text()), "as_read": ["norm"]}))
+        for target in ("ctranslate2", "huggingface"):
+            self.rejected("edited", target, {}, ["edited: ran as read: norm"])
 
     def test_nothing_is_overwritten(self):
         self.train("post_norm", {})

@@ -479,6 +479,25 @@ class Sweeps(ProgramTest):
         (folder / "sweep.json").write_text(json.dumps(plan))
         self.one_line("report", "based", code=3, names=["sweep.json", "row F: baseline: no row G"])
 
+    def test_rows_without_effect_and_of_other_builds_have_notes(self):
+        self.write("effects.json", {"base": "base.json", "set": {"train": {"steps": 10, "warmup": 5}}, "rows": [
+            {"name": "base"}, {"name": "table", "set": {"model": {"max_positions": 2048}}},
+            {"name": "dropout", "set": {"model": {"dropout": 0.2}}}]})
+        self.attn("sweep", "effects.json", "--run", "effects")
+
+        def notes():
+            lines = self.attn("report", "effects").stdout.splitlines()
+            return [line for line in lines if line.startswith("Note: ")]
+
+        unused = "Note: table: all its losses equal those of base to the last bit: model.max_positions had no effect?"
+        self.assertEqual(notes(), [unused])
+        run = json.loads((self.path / "effects/dropout/seed-3/run.json").read_text())
+        self.write("effects/dropout/seed-3/run.json", {**run, "commit": "0ther", "as_read": ["attention"]})
+        _, as_read, commits = notes()
+        self.assertEqual(as_read, "Note: dropout ran as read, without the fast paths of edited formulas: attention")
+        self.assertIn("0ther: dropout", commits)
+        self.assertIn("base, table", commits)
+
     def test_runs_that_are_copies_or_have_lost_their_config_are_omitted_with_a_note(self):
         self.corpus("copied")
         self.attn("sweep", "copied-sweep.json", "--run", "copied-run")
