@@ -48,6 +48,8 @@ struct RunRecord {
   PerMetric<std::string> texts;   ///< hash of the evaluated text; empty: unknown
   std::string target_vocabulary;  ///< hash of its file; empty: unknown
   std::string precision;          ///< in which it was trained; empty: unknown
+  std::string commit;             ///< of the program that started it; empty: unknown
+  std::string as_read;            ///< fast paths that were off: their formula was edited
   int64_t parameters = 0;
   int64_t target_tokens = 0;
   double seconds = 0.0;            ///< training time
@@ -56,7 +58,8 @@ struct RunRecord {
   double peak_flops = 0.0;         ///< peak FLOP/s of the machine
   int64_t peak_memory = 0;         ///< bytes
   std::vector<CurvePoint> curve;
-  std::vector<HeadRecord> heads;          ///< empty: no heads.json
+  std::vector<double> losses;     ///< all logged ones: of training, and perplexities of validation
+  std::vector<HeadRecord> heads;  ///< empty: no heads.json
   std::vector<PruningPoint> pruning;      ///< the same
   std::vector<BleuStatistics> sentences;  ///< empty: outputs or references missing
   /// "commit", "seed", "data", "processor" …, in display order.

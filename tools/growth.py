@@ -23,7 +23,7 @@ Point = collections.namedtuple("Point", "value rate flops memory")  # target tok
 
 def width(n):
     return [f"--set=model.{name}={value}" for name, value in
-            (("d_model", n), ("d_ff", 2 * n), ("d_k", n // 4), ("d_v", n // 4))]
+            (("d_model", n), ("d_ff", 2 * n))]
 
 
 # What grows, its values, and the arguments that set it.

@@ -195,7 +195,18 @@ def read_vocabulary(text):
     return {piece: int(number) for number, _, piece in (line.partition("\t") for line in text.rstrip("\n").split("\n"))}
 
 
+def require_published_formulas(checkpoint):
+    """Exits if the checkpoint's run computed a formula that was edited: this file has the formulas as published."""
+    checkpoint = Path(checkpoint).absolute()
+    for run in (checkpoint, checkpoint.parent, checkpoint.parent.parent):
+        for facts in (run / "run.json", run / "result.json"):
+            if edited := facts.exists() and json.loads(facts.read_text(encoding="utf8")).get("as_read"):
+                sys.exit(f"{facts}: ran as read: {', '.join(edited)}: this script has the formulas as published; give a "
+                         "run that was trained with them")
+
+
 def load_checkpoint(checkpoint):
+    require_published_formulas(checkpoint)
     config = json.loads(Path(checkpoint, "config.json").read_text(encoding="utf8"))["model"]
     for side in ("encoder_mixer", "decoder_mixer"):
         if (kind := config.get(side, {}).get("kind", "attention")) != "attention":

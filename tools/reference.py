@@ -29,7 +29,7 @@ its training) or from another file:
 
 ```json
 { "base": "tiny.json",
-  "model": { "heads": 8, "d_k": 16, "d_v": 16 },
+  "model": { "heads": 8 },
   "train": { "steps": 2000 } }
 ```
 

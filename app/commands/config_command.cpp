@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "app/experiment/experiment.h"
-#include "app/experiment/head_widths.h"
 #include "model/size.h"
 
 namespace attn {
@@ -43,8 +42,6 @@ void run_config(const ConfigOptions& options) {
   const int64_t vocabulary = experiment.data.vocab_size;
   std::cerr << parameter_count(experiment.model, {vocabulary, vocabulary})
             << " parameters with a vocabulary size of " << vocabulary << "\n";
-  const std::string note = width_note(experiment.model);
-  if (!note.empty()) std::cerr << "note: " << note << "\n";
 }
 
 }  // namespace

@@ -4,12 +4,12 @@
 #include <set>
 #include <string_view>
 
-#include "app/experiment/head_widths.h"
 #include "app/experiment/input_kind.h"
 #include "app/experiment/nearest_option.h"
 #include "base/check.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/format.h"
 #include "base/utf8.h"
 
 namespace attn {
@@ -138,6 +138,31 @@ void require_no_nul(const Json& json, const std::string& path) {
   for (const auto& [key, value] : json.items()) {
     const std::string part = json.is_array() ? "[" + key + "]" : (path.empty() ? "" : ".") + key;
     require_no_nul(value, path + part);
+  }
+}
+
+// Gives a Transformer's d_k and d_v their default, "auto": d_model / heads. Only after all patches
+// have been merged, so that one that changes heads alone changes them, too.
+void resolve_head_widths(Json& config) {
+  const auto found = config.is_object() ? config.find("model") : config.end();
+  if (found == config.end() || !found->is_object()) return;
+  Json& model = *found;
+  const Json architecture = model.value("architecture", Json());
+  if (!architecture.is_null() && architecture != Json(enum_name(Architecture::transformer))) return;
+  TransformerConfig sizes;
+  for (const char* key : {"d_model", "heads"}) {
+    read_config(sizes, Json{{key, model.value(key, Json())}}, "model");
+  }
+  for (const std::string key : {"d_k", "d_v"}) {
+    const Json width = model.value(key, Json());
+    if (width.is_number()) continue;
+    require(width.is_null() || width == Json("auto"), "model." + key, width.dump(),
+            "must be an integer or \"auto\" (d_model / heads)");
+    const int64_t heads = std::max<int64_t>(sizes.heads, 1);  // validate() reports those below 1
+    require(sizes.d_model % heads == 0, "model.heads", heads,
+            format("must divide model.d_model %lld, since model.%s is \"auto\"; or set model.%s",
+                   static_cast<long long>(sizes.d_model), key.c_str(), key.c_str()));
+    model[key] = sizes.d_model / heads;
   }
 }
 

@@ -10,16 +10,12 @@
 
 namespace attn {
 
-/// Key in run.json and result.json: the names of the fast paths that were off because their
-/// formulas had been edited. Missing: none.
-inline constexpr const char* kAsRead = "as_read";
-
 /// check_fast_paths(), once in this process for models of this config, then logs what runs as it is
 /// read: fast paths that are off, and options that they do not compute. Throws ConfigError.
 void check_and_report(Seq2SeqModel& model, const ModelConfig& config, const FastPathCheck& check,
                       const Log& log);
 
-/// The value of kAsRead for this process.
+/// The value of kAsRead (run_result.h) for this process.
 std::vector<std::string> paths_as_read();
 
 }  // namespace attn

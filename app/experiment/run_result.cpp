@@ -1,5 +1,7 @@
 #include "app/experiment/run_result.h"
 
+#include <set>
+
 #include "app/experiment/experiment.h"
 #include "app/machine/threads.h"
 #include "base/error.h"
@@ -85,6 +87,20 @@ std::optional<Json> read_run_file(const RunDirectory& run) {
     if (!json.is_object()) throw ConfigError("expected an object");
     return json;
   });
+}
+
+std::string as_read(const RunDirectory& run) {
+  std::set<std::string> names;
+  const auto facts = read_run_file(run);
+  for (const Json& name : facts ? facts->value(kAsRead, Json()) : Json()) {
+    if (name.is_string()) names.insert(name.get<std::string>());
+  }
+  if (const auto result = read_result(run)) {
+    names.insert(result->as_read.begin(), result->as_read.end());
+  }
+  std::string list;
+  for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
+  return list;
 }
 
 std::optional<int64_t> recorded_threads(const RunDirectory& run) {

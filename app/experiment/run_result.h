@@ -21,6 +21,9 @@ inline constexpr const char* kFirstCheckpoint = "first_checkpoint";
 inline constexpr const char* kProcesses = "processes";
 inline constexpr const char* kPrecision = "precision";  ///< key in run.json: fp32 or bf16
 
+/// Key in run.json and result.json: the fast paths that were off because their formula was edited.
+inline constexpr const char* kAsRead = "as_read";
+
 /// Key in run.json: the number of trainable parameters.
 inline constexpr const char* kParameters = "parameters";
 
@@ -66,9 +69,8 @@ struct RunResult {
           "peak FLOP/s of a large matrix product on this machine, with these threads");
     visit("peak_memory", self.peak_memory,
           "peak memory of the last process in bytes (resident, or GPU)");
-    visit(
-        "as_read", self.as_read,
-        "fast paths that were off because their formulas had been edited (docs/howto/formula.md)");
+    visit(kAsRead, self.as_read,
+          "fast paths that were off because their formulas were edited (docs/howto/formula.md)");
     visit("results", self.results, "final results, by evaluator");
   }
   bool operator==(const RunResult&) const = default;
@@ -90,6 +92,10 @@ std::optional<RunResult> finished_result(const RunDirectory& run, const TrainCon
 
 /// The content of RUN/run.json; std::nullopt if it does not exist. Throws DataError.
 std::optional<Json> read_run_file(const RunDirectory& run);
+
+/// "attention, norm": the fast paths that were off when the run was started or finished, because
+/// their formula was edited; "" for none. Throws DataError.
+std::string as_read(const RunDirectory& run);
 
 /// Number of threads of each process with which a run was started, if known. Throws ConfigError or
 /// DataError.

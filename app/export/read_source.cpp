@@ -3,6 +3,7 @@
 #include <string>
 
 #include "app/experiment/checkpoint.h"
+#include "app/experiment/run_result.h"
 #include "base/error.h"
 #include "model/transformer/transformer.h"
 
@@ -51,6 +52,12 @@ ExportSource read_export_source(const std::filesystem::path& path) {
         path.string() +
         ": data.unknown_classes: true: cannot be exported, since the targets have one "
         "token for all unknown words");
+  }
+  const std::string edited = as_read(RunDirectory::of_checkpoint(loaded.directory.path()));
+  if (!edited.empty()) {
+    throw ConfigError(path.string() + ": ran as read: " + edited +
+                      ": cannot be exported, since no target computes an edited formula; export a "
+                      "run of the formula as published");
   }
   auto* model = loaded.model->as<TransformerImpl>();
   ExportSource source{.checkpoint = loaded.directory.path(),

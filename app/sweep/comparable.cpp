@@ -1,9 +1,13 @@
 #include "app/sweep/comparable.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "app/experiment/resume.h"
 
 namespace attn {
 namespace {
@@ -33,6 +37,35 @@ bool differs(const RowRecord& row, const RowRecord& first, Fact fact) {
     if (run.is_finished() && !fact(run).empty() && fact(run) != expected) return true;
   }
   return false;
+}
+
+// Whether the runs of two rows with the same seed logged the same losses.
+bool same_losses(const RowRecord& row, const RowRecord& other) {
+  size_t compared = 0;
+  for (const RunRecord& a : row.runs) {
+    for (const RunRecord& b : other.runs) {
+      if (a.seed != b.seed || !a.is_finished() || !b.is_finished()) continue;
+      if (a.losses.empty() || a.losses != b.losses) return false;
+      ++compared;
+    }
+  }
+  return compared > 0;
+}
+
+// The names of the rows with finished runs by the value of a fact of these runs, if it is known.
+template <class Fact>
+std::map<std::string, std::string> rows_by(const SweepResults& results, Fact fact) {
+  std::map<std::string, std::string> names;
+  for (const RowRecord& row : results.rows) {
+    std::set<std::string> values;
+    for (const RunRecord& run : row.runs) {
+      if (run.is_finished() && !fact(run).empty()) values.insert(fact(run));
+    }
+    for (const std::string& value : values) {
+      names[value] += (names[value].empty() ? "" : ", ") + row.name;
+    }
+  }
+  return names;
 }
 
 }  // namespace
@@ -96,6 +129,32 @@ void note_precisions(SweepResults& out, std::span<const Experiment> experiments)
                            : " runs of earlier versions do not record their precision");
   }
   out.notes.push_back(which);
+}
+
+void note_ineffective(SweepResults& out, std::span<const Experiment> experiments) {
+  for (size_t i = 1; i < out.rows.size(); ++i) {
+    const size_t with = out.rows[i].baseline;
+    std::string options;
+    for (const std::string& path : resume_conflicts(experiments[with], experiments[i])) {
+      options += (options.empty() ? "" : ", ") + path;
+    }
+    if (options.empty() || !same_losses(out.rows[i], out.rows[with])) continue;
+    out.notes.push_back(out.rows[i].name + ": all its losses equal those of " +
+                        out.rows[with].name + " to the last bit: " + options + " had no effect?");
+  }
+}
+
+void note_builds(SweepResults& out) {
+  for (const auto& [paths, rows] : rows_by(out, [](const RunRecord& run) { return run.as_read; })) {
+    out.notes.push_back(rows + " ran as read, without the fast paths of edited formulas: " + paths);
+  }
+  const auto commits = rows_by(out, [](const RunRecord& run) { return run.commit; });
+  if (commits.size() < 2) return;
+  std::string list;
+  for (const auto& [commit, rows] : commits) {
+    list += (list.empty() ? "" : "; ") + commit + ": " + rows;
+  }
+  out.notes.push_back("rows were trained by different commits of attn (" + list + ")");
 }
 
 }  // namespace attn

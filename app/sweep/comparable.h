@@ -17,4 +17,12 @@ void mark_incomparable(SweepResults& out, std::span<const Experiment> experiment
 /// their config's bf16, and the number of runs whose precision is unknown.
 void note_precisions(SweepResults& out, std::span<const Experiment> experiments);
 
+/// Adds a note for each row whose logged losses equal its baseline's bit for bit, although options
+/// differ that decide how it is trained: a fast path or an edited model may have missed the option.
+void note_ineffective(SweepResults& out, std::span<const Experiment> experiments);
+
+/// Adds notes of the rows that were trained by formulas as edited, without their fast paths, and of
+/// those trained by different commits.
+void note_builds(SweepResults& out);
+
 }  // namespace attn

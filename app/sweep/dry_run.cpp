@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "app/experiment/config_difference.h"
-#include "app/experiment/head_widths.h"
 #include "app/experiment/progress.h"
 #include "app/machine/signals.h"
 #include "app/sweep/collection.h"
@@ -162,14 +161,6 @@ void print_totals(const SweepPlan& plan, const std::vector<std::optional<RowCost
   }
 }
 
-void print_width_notes(const SweepPlan& plan) {
-  for (const PlannedRow& row : plan.rows) {
-    const std::string note = row.selected ? width_note(row.experiment.model) : "";
-    if (!note.empty()) std::printf("(row %s: %s)\n", row.name.c_str(), note.c_str());
-  }
-  std::fflush(stdout);
-}
-
 }  // namespace
 
 void check_parameters(const SweepPlan& plan) {
@@ -196,7 +187,6 @@ void dry_run(const SweepPlan& plan, const std::optional<CostOptions>& options,
   }
   print_rows(plan, costs.rows);
   print_totals(plan, costs.rows, options, collection);
-  print_width_notes(plan);
   if (!costs.failures.empty()) throw DataError("not measured: " + costs.failures);
   check_parameters(plan);
 }

@@ -287,6 +287,8 @@ SweepResults results_of_plan(const Json& plan, const fs::path& directory) {
   texts.mark(out);
   mark_incomparable(out, experiments);
   note_precisions(out, experiments);
+  note_ineffective(out, experiments);
+  note_builds(out);
   return out;
 }
 
@@ -308,6 +310,7 @@ SweepResults collect_run_results(const fs::path& run) {
   row.name = out.title;
   row.runs.push_back(RunReader(out, metrics, false).read(run, out.title, experiment, experiment));
   out.rows.push_back(std::move(row));
+  note_builds(out);
   return out;
 }
 

@@ -64,26 +64,35 @@ RunRecord RunReader::read(const fs::path& run, const std::string& name, const Ex
                     std::to_string(row.train.steps);
   }
   read_heads(RunDirectory(run).heads(), record);
+  record.as_read = as_read(run);
   record.provenance = {{"seed", std::to_string(own.seed)},
                        {"config", RunDirectory(run).config().string()}};
   if (const auto facts = read_run_file(run)) {
     record.target_vocabulary = target_vocabulary(*facts);
-    const auto precision = facts->find(kPrecision);
-    if (precision != facts->end() && precision->is_string()) record.precision = *precision;
+    const auto text = [&](const char* key) {
+      const auto found = facts->find(key);
+      return found != facts->end() && found->is_string() ? found->get<std::string>() : "";
+    };
+    record.precision = text(kPrecision);
+    record.commit = text("commit");
     read_provenance(*facts, record);
   }
   return record;
 }
 
-// The validation curve; returns the largest step in the metrics.
+// The losses and the validation curve; returns the largest step in the metrics.
 int64_t RunReader::read_curve(const fs::path& run, RunRecord& record) const {
   int64_t step = 0;
   for (const Json& line : read_metrics(run)) {
     const std::string kind = line.value("kind", "");
     const int64_t at = step_of(line);
     step = std::max(step, at);
+    if (kind == "train") record.losses.push_back(number_at(line, "loss").value_or(0.0));
     if (kind != "eval" || line.value("name", "") != metrics_.evaluators[Metric::loss]) continue;
-    if (const auto ppl = number_at(line, "ppl")) record.curve.push_back({at, *ppl});
+    if (const auto ppl = number_at(line, "ppl")) {
+      record.curve.push_back({at, *ppl});
+      record.losses.push_back(*ppl);
+    }
   }
   return step;
 }

@@ -152,8 +152,9 @@ struct TransformerConfig {
           "number of key-value heads, each shared by heads / kv_heads query heads (grouped-query "
           "attention, Ainslie et al. 2023; 1: multi-query attention, Shazeer 2019); 0: as many as "
           "heads");
-    visit("d_k", self.d_k, "dimension of queries and keys per head; \"auto\": d_model / heads");
-    visit("d_v", self.d_v, "dimension of values per head; \"auto\": d_model / heads");
+    visit("d_k", self.d_k,
+          "dimension of queries and keys per head; \"auto\" (default): d_model / heads");
+    visit("d_v", self.d_v, "dimension of values per head; \"auto\" (default): d_model / heads");
     visit("encoder_mixer", self.encoder_mixer, "token mixer of the encoder's layers");
     visit("decoder_mixer", self.decoder_mixer, "token mixer of the decoder's layers");
     visit("dropout", self.dropout,

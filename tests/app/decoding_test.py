@@ -14,7 +14,7 @@ from program import ProgramTest, main
 CONFIG = {
     "data": {"train": "corpus/train", "valid": "corpus/valid", "source": "en", "target": "de",
              "vocab_size": 300, "batch_tokens": 512, "cache": "cache"},
-    "model": {"layers": 1, "d_model": 32, "d_ff": 64, "heads": 2, "d_k": 16, "d_v": 16},
+    "model": {"layers": 1, "d_model": 32, "d_ff": 64, "heads": 2},
     "train": {"steps": 40, "schedule": "inverse_sqrt", "learning_rate": 0.005, "warmup": 10},
     "search": {"beam": 2},
 }

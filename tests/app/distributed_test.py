@@ -23,7 +23,7 @@ CONFIG = {
     "seed": 3,
     "data": {"train": "corpus/train", "valid": "corpus/valid", "source": "en", "target": "de",
              "vocab_size": 400, "batch_tokens": 512},
-    "model": {"layers": 1, "d_model": 32, "d_ff": 64, "heads": 2, "d_k": 16, "d_v": 16},
+    "model": {"layers": 1, "d_model": 32, "d_ff": 64, "heads": 2},
     "train": {"steps": 30, "schedule": "inverse_sqrt", "learning_rate": 0.005, "warmup": 20, "accumulate": 2,
               "clip_norm": 0.5, "log_every": 10, "checkpoint_every": 7, "keep_last": 0},
     "eval": [{"name": "valid", "kind": "loss", "every": 10},

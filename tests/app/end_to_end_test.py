@@ -23,7 +23,7 @@ CONFIG = {
     "seed": 3,
     "data": {"train": "corpus/train", "valid": "corpus/valid", "source": "en", "target": "de",
              "vocab_size": 400, "batch_tokens": 512},
-    "model": {"layers": 1, "d_model": 32, "d_ff": 64, "heads": 2, "d_k": 16, "d_v": 16},
+    "model": {"layers": 1, "d_model": 32, "d_ff": 64, "heads": 2},
     "train": {"steps": 60, "schedule": "inverse_sqrt", "learning_rate": 0.005, "warmup": 20,
               "log_every": 10, "checkpoint_every": 7, "keep_last": 0},
     "eval": [{"name": "valid", "kind": "loss", "every": 20},
@@ -902,19 +902,6 @@ class EndToEnd(ProgramTest):
         self.assertIn("Not finished: at step 60 of 60", self.attn("report", "reported").stdout)
         shutil.rmtree(self.path / "reported/checkpoints")
         self.assertIn("Not finished: at step 40 of 60", self.attn("report", "reported").stdout)
-
-    def test_head_widths_follow_the_heads_where_they_are_auto(self):
-        auto = ("--set", "model.d_k=auto", "model.d_v=auto")
-        resolved = self.attn("config", "small.json", *auto, "model.heads=8")
-        model = json.loads(resolved.stdout)["model"]
-        self.assertEqual((model["heads"], model["d_k"], model["d_v"]), (8, 4, 4))
-        self.assertNotIn("note", resolved.stderr)
-        note = self.attn("config", "small.json", "--set", "model.heads=4").stderr
-        self.assertIn("note: 4 heads x d_k 16 = 64, not d_model 32; 4 heads x d_v 16 = 64, not d_model 32", note)
-        self.one_line("config", "small.json", *auto, "model.heads=5", code=2,
-                      names=["model.d_k", "model.heads 5 does not divide model.d_model 32"])
-        self.one_line("config", "small.json", *auto, "model.heads=0", code=2, names=["model.heads: 0"])
-        self.one_line("config", "--set", "model.d_v=atuo", code=2, names=["model.d_v", '"auto"'])
 
     def test_config_resolves_and_explains(self):
         shown = self.attn("config", "small.json", "--set", "model.heads=4")

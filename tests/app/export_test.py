@@ -7,6 +7,7 @@ Needs numpy, and ctranslate2 or transformers with torch; skipped without. Log-pr
 compared with tools/numpy_transformer.py in double precision, which is compared with attn elsewhere.
 """
 import importlib.util
+import json
 import os
 import sys
 import unittest
@@ -21,7 +22,7 @@ from program import ProgramTest, main  # noqa: E402  # its folder must be on the
 CONFIG = {
     "data": {"train": "corpus/train", "valid": "corpus/valid", "source": "en", "target": "de", "vocab_size": 300,
              "batch_tokens": 512},
-    "model": {"layers": 2, "d_model": 32, "d_ff": 48, "heads": 4, "d_k": 8, "d_v": 8, "dropout": 0.0},
+    "model": {"layers": 2, "d_model": 32, "d_ff": 48, "heads": 4, "dropout": 0.0},
     "train": {"steps": 2, "schedule": "inverse_sqrt", "learning_rate": 0.01, "warmup": 2},
     "search": {"beam": 3, "alpha": 0.0},
     "eval": [{"name": "valid", "kind": "loss", "every": 0}],
@@ -256,6 +257,13 @@ class Rejections(ExportTest):
         self.attn("train", "recurrent.json", "--run", "recurrent")
         self.one_line("export", "recurrent", "--to", "ctranslate2", "--output", "rejected", code=2,
                       names=["model.architecture", "recurrent"])
+
+    def test_a_run_of_an_edited_formula_is_rejected(self):
+        self.train("edited", {})
+        facts = self.path / "edited/run.json"
+        facts.write_text(json.dumps({**json.loads(facts.read_text()), "as_read": ["norm"]}))
+        for target in ("ctranslate2", "huggingface"):
+            self.rejected("edited", target, {}, ["edited: ran as read: norm"])
 
     def test_nothing_is_overwritten(self):
         self.train("post_norm", {})

@@ -16,7 +16,7 @@ CONFIG = {
              "shared_vocabulary": False, "unknown_classes": True, "word_classes": True, "word_pieces": 200,
              "word_dropout": 0.8, "tag": "one", "batch_tokens": 400, "tree_form": "in_order",
              "sources": [{"text": "more/train.ptb", "tag": "two", "ratio": 0.5}]},
-    "model": {"layers": 1, "d_model": 16, "d_ff": 32, "heads": 2, "d_k": 8, "d_v": 8, "word_positions": True,
+    "model": {"layers": 1, "d_model": 16, "d_ff": 32, "heads": 2, "word_positions": True,
               "embedding_sharing": "decoder"},
     "train": {"steps": 30, "schedule": "inverse_sqrt", "learning_rate": 0.01, "warmup": 10, "log_every": 10,
               "checkpoint_every": 15},

@@ -14,7 +14,7 @@ CONFIG = {
     "seed": 3,
     "data": {"task": "parsing", "train": "corpus/train.ptb", "valid": "corpus/valid.ptb", "tokenizer": "words",
              "shared_vocabulary": False, "min_frequency": 2, "unknown_classes": True, "batch_tokens": 512},
-    "model": {"layers": 1, "d_model": 32, "d_ff": 64, "heads": 2, "d_k": 16, "d_v": 16,
+    "model": {"layers": 1, "d_model": 32, "d_ff": 64, "heads": 2,
               "embedding_sharing": "decoder"},
     "train": {"steps": 200, "schedule": "inverse_sqrt", "learning_rate": 0.01, "warmup": 20, "log_every": 20,
               "checkpoint_every": 200},

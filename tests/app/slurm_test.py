@@ -70,7 +70,7 @@ PartitionName=test Nodes=localhost Default=YES MaxTime=INFINITE State=UP
 BASE = {
     "data": {"train": "corpus/train", "valid": "corpus/valid", "source": "en", "target": "de", "vocab_size": 400,
              "batch_tokens": 512},
-    "model": {"layers": 1, "d_model": 32, "d_ff": 64, "heads": 2, "d_k": 16, "d_v": 16},
+    "model": {"layers": 1, "d_model": 32, "d_ff": 64, "heads": 2},
     "train": {"steps": 40, "schedule": "inverse_sqrt", "learning_rate": 0.005, "warmup": 20, "checkpoint_every": 1000000},
     "eval": [{"name": "valid", "kind": "loss", "every": 0},
              {"name": "test", "kind": "bleu", "data": "corpus/test", "tokenize": "none", "every": 0, "beam": 1}],

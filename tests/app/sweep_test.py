@@ -22,7 +22,7 @@ BASE = {
     "seed": 3,
     "data": {"train": "corpus/train", "valid": "corpus/valid", "source": "en", "target": "de",
              "vocab_size": 400, "batch_tokens": 512},
-    "model": {"layers": 1, "d_model": 32, "d_ff": 64, "heads": 2, "d_k": 16, "d_v": 16},
+    "model": {"layers": 1, "d_model": 32, "d_ff": 64, "heads": 2},
     "train": {"steps": 40, "schedule": "inverse_sqrt", "learning_rate": 0.005, "warmup": 20, "log_every": 5,
               "checkpoint_every": 4, "keep_last": 1},
     "search": {"alpha": 0.3},
@@ -332,19 +332,20 @@ class Sweeps(ProgramTest):
             {"name": "base"}, {"name": "E", "set": {"model": {"position": "none"}}}]})
         return config
 
-    def test_a_grid_over_heads_keeps_the_width_where_d_k_is_auto(self):
+    def test_a_row_that_changes_the_heads_keeps_the_width(self):
         rows = [{"name": "base"}, {"name": "heads", "grid": {"model.heads": [1, 4]}},
                 {"name": "narrow", "set": {"model": {"d_k": 4}}}]
-        self.write("auto.json", {"base": "base.json", "set": {"model": {"d_k": "auto", "d_v": "auto"}}, "rows": rows})
+        self.write("auto.json", {"base": "base.json", "rows": rows})
         printed = self.attn("sweep", "auto.json", "--dry-run", "--no-measure").stdout
         self.assertIn("model.heads=4  model.d_k=8  model.d_v=8", printed)
-        self.assertIn("(row narrow: 2 heads x d_k 4 = 8, not d_model 32)", printed)
-        self.assertEqual(printed.count("not d_model"), 1)
-        run = ("sweep", "auto.json", "--run", "auto", "--only", "heads.heads=4", "--set", "train.steps=2")
+        run = ("sweep", "auto.json", "--run", "auto", "--only", "heads.heads=4", "narrow", "--set", "train.steps=2")
         self.attn(*run)
         model = json.loads((self.path / "auto/heads.heads=4/seed-3/config.json").read_text())["model"]
         self.assertEqual((model["heads"], model["d_k"], model["d_v"]), (4, 8, 8))
-        self.assertIn("1 run is already finished", self.attn(*run).stderr)
+        self.assertNotIn("d_model", (self.path / "auto/heads.heads=4/seed-3/log.txt").read_text())
+        self.assertIn("model.heads 2 times d_k 4, d_v 16 is not model.d_model 32",
+                      (self.path / "auto/narrow/seed-3/log.txt").read_text())
+        self.assertIn("2 runs are already finished", self.attn(*run).stderr)
 
     def test_a_corrected_text_has_its_own_vocabulary_in_a_sweep(self):
         self.corpus("mended", wrong=True)
@@ -477,6 +478,25 @@ class Sweeps(ProgramTest):
         plan["rows"][2]["baseline"] = "G"
         (folder / "sweep.json").write_text(json.dumps(plan))
         self.one_line("report", "based", code=3, names=["sweep.json", "row F: baseline: no row G"])
+
+    def test_rows_without_effect_and_of_other_builds_have_notes(self):
+        self.write("effects.json", {"base": "base.json", "set": {"train": {"steps": 10, "warmup": 5}}, "rows": [
+            {"name": "base"}, {"name": "table", "set": {"model": {"max_positions": 2048}}},
+            {"name": "dropout", "set": {"model": {"dropout": 0.2}}}]})
+        self.attn("sweep", "effects.json", "--run", "effects")
+
+        def notes():
+            lines = self.attn("report", "effects").stdout.splitlines()
+            return [line for line in lines if line.startswith("Note: ")]
+
+        unused = "Note: table: all its losses equal those of base to the last bit: model.max_positions had no effect?"
+        self.assertEqual(notes(), [unused])
+        run = json.loads((self.path / "effects/dropout/seed-3/run.json").read_text())
+        self.write("effects/dropout/seed-3/run.json", {**run, "commit": "0ther", "as_read": ["attention"]})
+        _, as_read, commits = notes()
+        self.assertEqual(as_read, "Note: dropout ran as read, without the fast paths of edited formulas: attention")
+        self.assertIn("0ther: dropout", commits)
+        self.assertIn("base, table", commits)
 
     def test_runs_that_are_copies_or_have_lost_their_config_are_omitted_with_a_note(self):
         self.corpus("copied")

@@ -93,10 +93,18 @@ class NumpyTransformer(ProgramTest):
                 self.train(name)
                 self.likelihood_is_the_programs(name)
 
+    def test_a_run_of_an_edited_formula_is_rejected(self):
+        self.write("edited.json", {"base": "paper.json"})
+        self.train("edited")
+        facts = json.loads((self.path / "edited/run.json").read_text())
+        self.write("edited/run.json", {**facts, "as_read": ["norm"]})
+        with self.assertRaisesRegex(SystemExit, "run.json: ran as read: norm"):
+            load_checkpoint(self.path / "edited/checkpoints/step-00000030")
+
     def test_the_lines_of_the_python_page_rebuild_an_encoder_layer(self):
         if not all(importlib.util.find_spec(name) for name in ("torch", "safetensors")):
             self.skipTest("no torch or safetensors")
-        self.write("square.json", {"base": "paper.json", "model": {"d_k": 16, "d_v": 16}})
+        self.write("square.json", {"base": "paper.json", "model": {"d_k": "auto", "d_v": "auto"}})
         self.train("square")
         page = (ROOT / "docs/howto/python.md").read_text(encoding="utf8")
         lines = next(block for block in re.findall("```python\n(.*?)```", page, re.S) if "TransformerEncoderLayer" in block)

@@ -57,6 +57,27 @@ TEST_CASE("base, file and assignments apply in this order, each a merge patch") 
   CHECK_THROWS_WITH(load_experiment(folder / "gone.json"), contains("nowhere.json"));
 }
 
+TEST_CASE("d_k and d_v follow d_model and heads unless they are numbers") {
+  const std::string tiny = R"({"model": {"d_model": 128, "heads": 4}})";
+  const auto widths = [&](const std::vector<std::string>& assignments) {
+    const Experiment experiment = resolve(tiny, assignments);
+    CHECK(read_resolved(write_experiment(experiment), "config.json") == experiment);
+    const auto& model = experiment.model.get<TransformerConfig>();
+    return std::pair(model.d_k, model.d_v);
+  };
+  CHECK(widths({}) == std::pair<int64_t, int64_t>(32, 32));
+  CHECK(widths({"model.heads=16"}) == std::pair<int64_t, int64_t>(8, 8));
+  CHECK(widths({"model.d_model=256"}) == std::pair<int64_t, int64_t>(64, 64));
+  CHECK(widths({"model.d_k=8", "model.heads=2"}) == std::pair<int64_t, int64_t>(8, 64));
+  CHECK(widths({"model.d_k=8", "model.d_k=auto"}) == std::pair<int64_t, int64_t>(32, 32));
+  CHECK(widths({"model.d_v=8", "model.d_v=null"}) == std::pair<int64_t, int64_t>(32, 32));
+  CHECK_THROWS_WITH(resolve(tiny, {"model.heads=3"}),
+                    "--set model.heads: 3: must divide model.d_model 128, since model.d_k is "
+                    "\"auto\"; or set model.d_k");
+  CHECK_THROWS_WITH(resolve(tiny, {"model.heads=0"}), contains("model.heads: 0: must be from 1"));
+  CHECK_THROWS_WITH(resolve(tiny, {"model.d_v=atuo"}), contains("model.d_v") && contains("auto"));
+}
+
 TEST_CASE("an object in --set is a patch: missing options keep their values") {
   const std::string tiny = R"({"model": {"layers": 1, "d_model": 32, "heads": 2}})";
   const Experiment experiment = resolve(tiny, {R"(model={"heads": 4})"});

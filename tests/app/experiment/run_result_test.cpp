@@ -53,6 +53,18 @@ TEST_CASE("a run has finished when it made its steps, or stopped by its patience
   CHECK_FALSE(had_steps("100"));  // it was not stopped early and can be extended
 }
 
+TEST_CASE("a run was as read if it was so when it started or when it finished") {
+  const testing::TemporaryDirectory run;
+  CHECK(as_read(run.path()).empty());
+  write(run / "run.json", R"({"commit": "a"})");
+  write(run / "result.json", R"({"step": 1})");
+  CHECK(as_read(run.path()).empty());
+  write(run / "run.json", R"({"as_read": ["norm", "attention"]})");
+  CHECK(as_read(run.path()) == "attention, norm");
+  write(run / "result.json", R"({"step": 1, "as_read": ["softmax", "norm"]})");
+  CHECK(as_read(run.path()) == "attention, norm, softmax");
+}
+
 TEST_CASE("a torn or foreign line of the metrics is passed over") {
   const testing::TemporaryDirectory run;
   CHECK(read_metrics(run.path()).empty());

@@ -85,6 +85,58 @@ TEST_CASE("runs trained in fp32 for want of bf16 are named") {
   CHECK(notes({bf16, unfinished}, Precision::bf16).empty());
 }
 
+TEST_CASE("a row with its baseline's losses is named if an option of its training differs") {
+  const auto trained = [](int64_t seed, std::vector<double> losses) {
+    RunRecord run = run_on("text", "pieces");
+    run.seed = seed;
+    run.losses = std::move(losses);
+    return run;
+  };
+  const auto notes = [&](std::vector<RunRecord> runs, auto change) {
+    SweepResults results;
+    results.rows = {row_of("base", {trained(1, {5, 4}), trained(2, {5, 3}), trained(3, {})}),
+                    row_of("row", std::move(runs))};
+    std::vector<Experiment> experiments(2);
+    change(experiments[1]);
+    note_ineffective(results, experiments);
+    return results.notes;
+  };
+  const auto dropout = [](Experiment& row) { row.model.get<TransformerConfig>().dropout = 0.2; };
+  const auto beam = [](Experiment& row) { row.search.beam = 8; };
+  CHECK(notes({trained(1, {5, 4}), trained(2, {5, 3}), trained(4, {1})}, dropout) ==
+        std::vector<std::string>{"row: all its losses equal those of base to the last bit: "
+                                 "model.dropout had no effect?"});
+  CHECK(notes({trained(1, {5, 4}), trained(2, {5, 3.0000000000000004})}, dropout).empty());
+  CHECK(notes({trained(1, {5, 4, 3})}, dropout).empty());
+  CHECK(notes({trained(3, {}), trained(4, {5, 4})}, dropout).empty());
+  CHECK(notes({trained(1, {5, 4}), trained(2, {5, 3})}, beam).empty());
+}
+
+TEST_CASE("rows as read and rows of different commits are named") {
+  const auto built = [](const std::string& commit, const std::string& as_read) {
+    RunRecord run = run_on("text", "pieces");
+    run.commit = commit;
+    run.as_read = as_read;
+    return run;
+  };
+  const auto notes = [](std::vector<RowRecord> rows) {
+    SweepResults results;
+    results.rows = std::move(rows);
+    note_builds(results);
+    return results.notes;
+  };
+  RunRecord unfinished = built("c", "norm");
+  unfinished.state = RunState::unfinished;
+  const RunRecord plain = built("a", ""), unknown = built("", "");
+  CHECK(notes({row_of("base", {plain, plain}), row_of("B", {plain, unknown, unfinished})}).empty());
+  const RunRecord edited = built("b+changes", "attention, norm");
+  CHECK(notes({row_of("base", {plain}), row_of("B", {edited, edited}),
+               row_of("C", {plain, edited})}) ==
+        std::vector<std::string>{
+            "B, C ran as read, without the fast paths of edited formulas: attention, norm",
+            "rows were trained by different commits of attn (a: base, C; b+changes: B, C)"});
+}
+
 TEST_CASE("runs that are omitted do not decide which text a row has") {
   RunRecord omitted = run_on("former", "former");
   omitted.state = RunState::omitted;  // as those on texts that have changed
