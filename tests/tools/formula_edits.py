@@ -1,5 +1,7 @@
 """Edits of formulas, as a researcher would make them: formulas_test.py tries them."""
 import dataclasses
+import pathlib
+import re
 
 ALL = ("loss", "validation", "logprob", "translation")
 
@@ -11,11 +13,22 @@ class Edit:
     changes: list  # (file, old, new)
     paths: tuple  # fast paths that must be off, and said to be
     follow: tuple = ALL  # what must change
+    option: str = ""  # set in training, where the edit adds it; its hashes are renewed
+
+
+def option_of_howto():
+    """The hunks of docs/howto/formula.md, as (file, old, new)."""
+    text = (pathlib.Path(__file__).resolve().parents[2] / "docs/howto/formula.md").read_text(encoding="utf8")
+    changes = []
+    for name, hunks in re.findall(r"^--- (\S+)\n@@\n(.*?)(?=^--- |^```)", text, re.M | re.S):
+        for hunk in hunks.split("@@\n"):
+            lines = hunk.splitlines(keepends=True)
+            changes.append((name, *("".join(line[1:] for line in lines if line[0] in kept) for kept in (" -", " +"))))
+    return changes
 
 
 MODELS = {
-    "transformer": {"layers": 2, "d_model": 32, "d_ff": 64, "heads": 4, "d_k": 8, "d_v": 8, "dropout": 0.1,
-                    "attention_dropout": 0.1},
+    "transformer": {"layers": 2, "d_model": 32, "d_ff": 64, "heads": 4, "dropout": 0.1, "attention_dropout": 0.1},
     "gru": {"architecture": "recurrent", "d_model": 24, "hidden": 24, "d_attention": 24, "cell": "gru"},
     "convolutional": {"architecture": "convolutional", "d_model": 24, "encoder": [{"layers": 2, "width": 24, "kernel": 3}],
                       "decoder": [{"layers": 2, "width": 24, "kernel": 3}]},
@@ -54,6 +67,7 @@ EDITS = {edit.name: edit for edit in (
          ("dot_attention",)),
     Edit("dilation", "bytenet",
          [("model/bytenet/block.cpp", ".dilation = dilation,", ".dilation = dilation + 1,")], ()),
+    Edit("option", "transformer", option_of_howto(), (), option="model.sigmoid_attention=true"),
 )}
 
 # In one build, since they are formulas of different models.
