@@ -28,7 +28,7 @@ std::shared_ptr<const Tokenizer> learn(const DataConfig& config,
   std::string bytes = config.tokenizer == TokenizerKind::words
                           ? learn_word_vocabulary(texts, config.vocab_size, config.min_frequency,
                                                   config.unknown_classes)
-                          : learn_sentencepiece(texts, config);
+                          : learn_sentencepiece(texts, config, {}, log);
   std::shared_ptr<const Tokenizer> tokenizer = parse_tokenizer(std::move(bytes), names);
   if (log) {
     std::string line = "vocabulary: " + std::to_string(tokenizer->size()) + " tokens";

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "base/parse_number.h"
 #include "base/utf8.h"
 #include "data/lines.h"
@@ -159,10 +160,19 @@ std::vector<std::pair<std::string, int64_t>> take_most_frequent(TextMap<int64_t>
     auto node = counts.extract(counts.begin());
     words.emplace_back(std::move(node.key()), node.mapped());
   }
+  if (words.size() > max_words) {
+    // Ties by hash: in the order of their bytes, Latin words would displace all of other scripts.
+    const auto rank = [](const auto& word) {
+      return std::pair(-word.second, hash_text(word.first));
+    };
+    const auto end = words.begin() + static_cast<std::ptrdiff_t>(max_words);
+    std::nth_element(words.begin(), end, words.end(),
+                     [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
+    words.erase(end, words.end());
+  }
   std::sort(words.begin(), words.end(), [](const auto& a, const auto& b) {
     return a.second != b.second ? a.second > b.second : a.first < b.first;
   });
-  if (words.size() > max_words) words.resize(max_words);
   return words;
 }
 
