@@ -22,6 +22,14 @@ namespace {
 
 namespace sp = ::sentencepiece;
 
+/// Tabs and other white space separate words like spaces; the library would keep them, as unknown
+/// characters.
+std::string with_spaces(std::string_view text) {
+  std::string spaced(text);
+  std::ranges::replace_if(spaced, is_ascii_space, ' ');
+  return spaced;
+}
+
 class SentencePiece : public Tokenizer {
  public:
   SentencePiece(std::string bytes, const std::string& name) : bytes_(std::move(bytes)) {
@@ -40,7 +48,7 @@ class SentencePiece : public Tokenizer {
 
   std::vector<int32_t> encode(std::string_view text) const override {
     std::vector<int> tokens;
-    const auto status = processor_.Encode({text.data(), text.size()}, &tokens);
+    const auto status = processor_.Encode(with_spaces(text), &tokens);
     if (!status.ok()) {
       throw DataError("the SentencePiece model cannot encode a sentence: " + status.ToString());
     }
@@ -95,18 +103,24 @@ class Lines : public sp::SentenceIterator {
   size_t at_ = 0;
 };
 
-/// A word of UTF-8 in parts of at most `longest` characters.
-std::vector<std::string> parts_of(const std::string& word, size_t longest) {
+/// UTF-8 in parts of at most `longest` characters. Names of special tokens are split after "<": the
+/// library would remove them, and their characters would be unknown if they occur nowhere else.
+std::vector<std::string> parts_of(std::string_view word, size_t longest) {
   std::vector<std::string> parts;
   size_t begin = 0, characters = 0;
   for (size_t i = 0; i < word.size(); ++i) {
     const bool starts_character = (word[i] & 0xc0) != 0x80;
-    if (!starts_character || ++characters <= longest) continue;
-    parts.push_back(word.substr(begin, i - begin));
+    if (!starts_character) continue;
+    const std::string_view rest = word.substr(i);
+    const bool in_name =
+        i > begin && word[i - 1] == '<' &&
+        (rest.starts_with("s>") || rest.starts_with("/s>") || rest.starts_with("unk>"));
+    if (++characters <= longest && !in_name) continue;
+    parts.emplace_back(word.substr(begin, i - begin));
     begin = i;
     characters = 1;
   }
-  parts.push_back(word.substr(begin));
+  parts.emplace_back(word.substr(begin));
   return parts;
 }
 
@@ -189,7 +203,10 @@ std::vector<std::string> sampled_lines(std::span<const std::filesystem::path> te
     LineReader reader(path);
     for (std::string line; reader.next(line);) {
       const bool taken = random.uniform() * bytes < max_bytes;
-      if (taken && has_visible(line) && !find_invalid_utf8(line)) lines.push_back(line);
+      if (!taken || !has_visible(line) || find_invalid_utf8(line)) continue;
+      for (std::string& part : parts_of(with_spaces(line), line.size())) {
+        lines.push_back(std::move(part));
+      }
     }
   }
   return lines;

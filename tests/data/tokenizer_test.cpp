@@ -219,7 +219,25 @@ TEST_CASE("special tokens written in the text stay ordinary text") {
     for (const int32_t token : made.source->encode("</s> lak <s>")) {
       CHECK(token != made.source->eos());
       CHECK(token != made.source->bos());
+      if (kind != TokenizerKind::words) CHECK(token != made.source->unk());
     }
+  }
+}
+
+TEST_CASE("tabs and other white space separate words, in training text and in encoding") {
+  for (const auto kind : all_kinds) {
+    CAPTURE(enum_name(kind));
+    TokenizerText text(kind);
+    auto lines = made_up_lines(400, 1);
+    for (auto& line : lines) line += " lak\vmor\ftefu\tlak\rmor";
+    write_text(text.config.train + ".xx", join_lines(lines));
+    const auto tabs = make_tokenizers(text.config);
+    for (auto& line : lines) std::ranges::replace_if(line, is_ascii_space, ' ');
+    write_text(text.config.train + ".xx", join_lines(lines));
+    const auto spaces = make_tokenizers(text.config);
+    CHECK(tabs.source->fingerprint() == spaces.source->fingerprint());
+    CHECK(tabs.source->encode("lak\tmor\v\f tefu\r") == tabs.source->encode("lak mor tefu"));
+    CHECK(tabs.source->encode("\t").empty());
   }
 }
 
