@@ -117,7 +117,7 @@ CountedWord word_of(std::string_view line, const std::string& place) {
   const size_t tab = line.find('\t');
   const std::string_view word = line.substr(0, tab);
   if (word.empty()) throw DataError(place + ": empty line; expected a word");
-  if (word.find(' ') != std::string_view::npos) {
+  if (std::ranges::any_of(word, is_ascii_space)) {
     throw DataError(place + ": white space in a word; " + kExpected);
   }
   CountedWord counted{word};

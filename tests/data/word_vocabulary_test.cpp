@@ -40,6 +40,10 @@ TEST_CASE("a broken word list is rejected with file and line") {
       contains("'two' is not a count; expected a list of words") && contains(".model, not .vocab"));
   CHECK_THROWS_WITH(parse_tokenizer("a b\n", "list"),
                     contains("list:1: ") && contains("expected a list of words"));
+  for (const char* space : {"\r", "\v", "\f"}) {  // the first: line ends of old Macs
+    CHECK_THROWS_WITH(parse_tokenizer(std::string("a") + space + "b\n", "list"),
+                      contains("list:1: white space in a word"));
+  }
   CHECK_THROWS_WITH(parse_tokenizer("a\n\xff\n", "list"), contains("list:2: "));
   CHECK_THROWS_AS(parse_tokenizer("<unk>\n<s>\n</s>\n", "list"), DataError);
 }
