@@ -79,6 +79,9 @@ class WordVocabulary : public Tokenizer {
   int32_t bos() const override { return special_ids_[1]; }
   int32_t eos() const override { return special_ids_[2]; }
   int64_t count(int64_t id) const override { return counts_.at(static_cast<size_t>(id)); }
+  bool is_unknown(int64_t id) const override {
+    return id == unk() || words_.at(static_cast<size_t>(id)).starts_with(kUnknownClassMark);
+  }
   int32_t unknown_form(int64_t id) const override {
     const std::string& word = words_.at(static_cast<size_t>(id));
     return ids_.contains(word) ? unknown(word) : static_cast<int32_t>(id);
