@@ -247,6 +247,14 @@ void EncodedCorpus::index(const std::string& name) {
   key_ = parts.header.key;
 }
 
+UnknownTokens EncodedCorpus::unknown(Side side, const Tokenizer& tokenizer) const {
+  UnknownTokens count;
+  for (int64_t i = 0; i < pairs_; ++i) {
+    count.add(tokenizer, (side == Side::source ? source(i) : target(i)).to_vector());
+  }
+  return count;
+}
+
 std::vector<std::string> EncodedCorpus::places(std::span<const int64_t> pairs) const {
   std::vector<int64_t> lines;
   for (const int64_t pair : pairs) lines.push_back(line(pair));
@@ -273,6 +281,8 @@ EncodedCorpus load_corpus(const CorpusRequest& request) {
   corpus->target_counter_ = request.tokenizers.target_counter;
   if (request.log) {
     for (const auto& line : corpus->report_.text(request.origins)) request.log(line);
+    request.log(unknown_note(corpus->unknown(Side::source, *request.tokenizers.source), "source"));
+    request.log(unknown_note(corpus->unknown(Side::target, *request.tokenizers.target), "target"));
   }
   return std::move(*corpus);
 }

@@ -72,6 +72,8 @@ class EncodedCorpus {
   const Vocabularies& vocabularies() const { return vocabularies_; }
   /// Report on dropped pairs. The paths are only set by `load_corpus`.
   const CorpusReport& report() const { return report_; }
+  /// Counts the unknown tokens of the pairs, which takes a pass over them.
+  UnknownTokens unknown(Side side, const Tokenizer& tokenizer) const;
   /// Counter for the second position of target rows; null: none.
   const TokenCounter* target_counter() const { return target_counter_.get(); }
   void set_target_counter(std::shared_ptr<const TokenCounter> counter) {
@@ -129,7 +131,7 @@ struct CorpusRequest {
 
 /// Checks and encodes the texts, with the features of the tokenizers if any, or opens the cache of
 /// an earlier call with the same texts, tokenizers and limit. An invalid cache is rebuilt. Logs the
-/// report. Throws DataError like check_texts.
+/// report and the share of unknown tokens. Throws DataError like check_texts.
 EncodedCorpus load_corpus(const CorpusRequest& request);
 
 }  // namespace attn

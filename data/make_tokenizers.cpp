@@ -1,9 +1,11 @@
 #include "data/tokenizer.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/format.h"
 #include "base/hash.h"
 #include "data/sentencepiece.h"
 #include "data/source_features.h"
@@ -28,7 +30,7 @@ std::shared_ptr<const Tokenizer> learn(const DataConfig& config,
   std::string bytes = config.tokenizer == TokenizerKind::words
                           ? learn_word_vocabulary(texts, config.vocab_size, config.min_frequency,
                                                   config.unknown_classes)
-                          : learn_sentencepiece(texts, config);
+                          : learn_sentencepiece(texts, config, {}, log);
   std::shared_ptr<const Tokenizer> tokenizer = parse_tokenizer(std::move(bytes), names);
   if (log) {
     std::string line = "vocabulary: " + std::to_string(tokenizer->size()) + " tokens";
@@ -53,6 +55,23 @@ DataConfig symbols_config(DataConfig config) {
 
 uint64_t Tokenizer::fingerprint() const {
   return hash_text(serialized());
+}
+
+void UnknownTokens::add(const Tokenizer& tokenizer, std::span<const int32_t> tokens) {
+  all += static_cast<int64_t>(tokens.size());
+  unknown += std::ranges::count_if(tokens, [&](int32_t id) { return tokenizer.is_unknown(id); });
+}
+
+std::string unknown_note(const UnknownTokens& count, const std::string& side) {
+  if (count.all == 0) return "";
+  const double percent =
+      100.0 * static_cast<double>(count.unknown) / static_cast<double>(count.all);
+  return (percent > 1 ? "warning: " : "") +
+         format("%.2f %% of the %s tokens are unknown (<unk>)", percent, side.c_str());
+}
+
+std::string unknown_suffix(const UnknownTokens& count, const std::string& side) {
+  return count.unknown == 0 ? "" : "  (" + unknown_note(count, side) + ")";
 }
 
 std::unique_ptr<Tokenizer> parse_tokenizer(std::string bytes, const std::string& name) {

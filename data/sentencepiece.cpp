@@ -10,6 +10,7 @@
 #include <unordered_map>
 
 #include "base/error.h"
+#include "base/format.h"
 #include "base/random.h"
 #include "base/utf8.h"
 #include "data/lines.h"
@@ -20,6 +21,14 @@ namespace attn {
 namespace {
 
 namespace sp = ::sentencepiece;
+
+/// Tabs and other white space separate words like spaces; the library would keep them, as unknown
+/// characters.
+std::string with_spaces(std::string_view text) {
+  std::string spaced(text);
+  std::ranges::replace_if(spaced, is_ascii_space, ' ');
+  return spaced;
+}
 
 class SentencePiece : public Tokenizer {
  public:
@@ -39,7 +48,7 @@ class SentencePiece : public Tokenizer {
 
   std::vector<int32_t> encode(std::string_view text) const override {
     std::vector<int> tokens;
-    const auto status = processor_.Encode({text.data(), text.size()}, &tokens);
+    const auto status = processor_.Encode(with_spaces(text), &tokens);
     if (!status.ok()) {
       throw DataError("the SentencePiece model cannot encode a sentence: " + status.ToString());
     }
@@ -94,32 +103,75 @@ class Lines : public sp::SentenceIterator {
   size_t at_ = 0;
 };
 
-/// A word of UTF-8 in parts of at most `longest` characters.
-std::vector<std::string> parts_of(const std::string& word, size_t longest) {
+/// UTF-8 in parts of at most `longest` characters. Names of special tokens are split after "<": the
+/// library would remove them, and their characters would be unknown if they occur nowhere else.
+std::vector<std::string> parts_of(std::string_view word, size_t longest) {
   std::vector<std::string> parts;
   size_t begin = 0, characters = 0;
   for (size_t i = 0; i < word.size(); ++i) {
     const bool starts_character = (word[i] & 0xc0) != 0x80;
-    if (!starts_character || ++characters <= longest) continue;
-    parts.push_back(word.substr(begin, i - begin));
+    if (!starts_character) continue;
+    const std::string_view rest = word.substr(i);
+    const bool in_name =
+        i > begin && word[i - 1] == '<' &&
+        (rest.starts_with("s>") || rest.starts_with("/s>") || rest.starts_with("unk>"));
+    if (++characters <= longest && !in_name) continue;
+    parts.emplace_back(word.substr(begin, i - begin));
     begin = i;
     characters = 1;
   }
-  parts.push_back(word.substr(begin));
+  parts.emplace_back(word.substr(begin));
   return parts;
+}
+
+/// Adds the characters of the texts that are not in `words`, with their counts, so that the
+/// coverage is that of the text. A special token before each one keeps the library from merging it.
+void add_characters_left_out(std::span<const std::filesystem::path> texts,
+                             std::span<const std::pair<std::string, int64_t>> words,
+                             std::vector<std::string>& lines, const Log& log) {
+  std::vector<int64_t> left_out(0x110000);  // by code point
+  int64_t all = 0, missing = 0;
+  for (const auto& path : texts) {
+    LineReader reader(path);
+    for (std::string line; reader.next(line);) {
+      if (reader.cut() || find_invalid_utf8(line)) continue;  // as count_words
+      for_each_word(line, [&](std::string_view word) {
+        for (const char32_t c : decode_utf8(word)) ++left_out[c], ++all;
+      });
+    }
+  }
+  for (const auto& [word, count] : words) {
+    for (const char32_t c : decode_utf8(word)) left_out[c] -= count;
+  }
+  for (size_t c = 0; c < left_out.size(); ++c) {
+    if (left_out[c] <= 0) continue;
+    missing += left_out[c];
+    lines.emplace_back("<s>");
+    append_utf8(lines.back(), static_cast<char32_t>(c));
+    lines.back().append("\t").append(std::to_string(left_out[c]));
+  }
+  if (log && missing > 0) {
+    log(
+        format("the BPE merges are learnt from the %zu most frequent words; %.2f %% of the "
+               "characters are in others",
+               words.size(), 100.0 * static_cast<double>(missing) / static_cast<double>(all)));
+  }
 }
 
 /// Words with their counts, for BPE. BPE merges only within words, so that counts are equivalent to
 /// the full text and need far less memory: a few hundred bytes per distinct word. Longer words than
 /// `kLongestWord` are split.
-std::vector<std::string> counted_words(std::span<const std::filesystem::path> texts) {
+std::vector<std::string> counted_words(std::span<const std::filesystem::path> texts,
+                                       size_t max_words, const Log& log) {
   constexpr size_t kLongestWord = 1 << 14;  // characters; the library fails at about 40,000
   std::vector<std::string> lines;
-  for (const auto& [word, count] : count_words(texts, 1'500'000)) {
+  const auto words = count_words(texts, max_words);
+  for (const auto& [word, count] : words) {
     for (const std::string& part : parts_of(word, kLongestWord)) {
       lines.push_back(part + "\t" + std::to_string(count));
     }
   }
+  if (words.size() == max_words) add_characters_left_out(texts, words, lines, log);
   return lines;
 }
 
@@ -151,7 +203,10 @@ std::vector<std::string> sampled_lines(std::span<const std::filesystem::path> te
     LineReader reader(path);
     for (std::string line; reader.next(line);) {
       const bool taken = random.uniform() * bytes < max_bytes;
-      if (taken && has_visible(line) && !find_invalid_utf8(line)) lines.push_back(line);
+      if (!taken || !has_visible(line) || find_invalid_utf8(line)) continue;
+      for (std::string& part : parts_of(with_spaces(line), line.size())) {
+        lines.push_back(std::move(part));
+      }
     }
   }
   return lines;
@@ -200,7 +255,8 @@ std::string vocabulary_error(const std::string& reason, const VocabularyOptions&
 }  // namespace
 
 std::string learn_sentencepiece(std::span<const std::filesystem::path> texts,
-                                const DataConfig& config, const VocabularyOptions& options) {
+                                const DataConfig& config, const VocabularyOptions& options,
+                                const Log& log) {
   std::string model;
   sp::util::Status status;
   std::exception_ptr error;
@@ -208,8 +264,9 @@ std::string learn_sentencepiece(std::span<const std::filesystem::path> texts,
   std::thread([&] {
     try {
       sp::SetRandomGeneratorSeed(1);
-      std::vector<std::string> sentences =
-          config.tokenizer == TokenizerKind::bpe ? counted_words(texts) : sampled_lines(texts);
+      std::vector<std::string> sentences = config.tokenizer == TokenizerKind::bpe
+                                               ? counted_words(texts, options.max_words, log)
+                                               : sampled_lines(texts);
       size_t longest = 0;
       for (const std::string& line : sentences) longest = std::max(longest, line.size());
       Lines lines(std::move(sentences));

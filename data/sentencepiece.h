@@ -12,18 +12,21 @@
 
 namespace attn {
 
-/// The user's options for a vocabulary, to be named in errors.
+/// How a vocabulary is learnt, and the user's options for it, to be named in errors.
 struct VocabularyOptions {
   const char* size = "data.vocab_size";
   const char* coverage = "data.character_coverage";  ///< null: not an option
+  /// BPE learns its merges from the most frequent words, which bounds the memory.
+  size_t max_words = 1'500'000;
 };
 
 /// Trains a model on the texts and returns its serialized bytes: <unk> 0, <s> 1, </s> 2, no padding
 /// token. Deterministic given texts and config. The vocabulary is smaller than `vocab_size` if the
 /// texts do not yield enough pieces. Throws ConfigError if `vocab_size` is smaller than the number
-/// of characters, and DataError for unusable text.
+/// of characters, and DataError for unusable text. Logs how much of the text is left out.
 std::string learn_sentencepiece(std::span<const std::filesystem::path> texts,
-                                const DataConfig& config, const VocabularyOptions& options = {});
+                                const DataConfig& config, const VocabularyOptions& options = {},
+                                const Log& log = {});
 
 /// Whether the bytes look like a SentencePiece model rather than a word list.
 bool looks_like_sentencepiece(std::string_view bytes);

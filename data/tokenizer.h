@@ -40,6 +40,8 @@ class Tokenizer {
 
   /// Occurrences of the token in the text from which the vocabulary was made; 0: not recorded.
   virtual int64_t count(int64_t /*id*/) const { return 0; }
+  /// Whether it is unk() or a class of unknown words.
+  virtual bool is_unknown(int64_t id) const { return id == unk(); }
   /// The token that encode() yields for this token's text if it is not in the vocabulary.
   virtual int32_t unknown_form(int64_t /*id*/) const { return unk(); }
 
@@ -49,6 +51,16 @@ class Tokenizer {
   /// Content hash of `serialized()`.
   uint64_t fingerprint() const;
 };
+
+/// Counts unknown tokens of a text.
+struct UnknownTokens {
+  int64_t unknown = 0, all = 0;
+  void add(const Tokenizer& tokenizer, std::span<const int32_t> tokens);
+};
+/// "0.02 % of the source tokens are unknown (<unk>)", as a warning above 1 %; empty without tokens.
+std::string unknown_note(const UnknownTokens& count, const std::string& side);
+/// unknown_note in parentheses, for the end of a line; empty if no token is unknown.
+std::string unknown_suffix(const UnknownTokens& count, const std::string& side);
 
 /// Reads a SentencePiece model or a word list, detected by content. `name` is for messages. Throws
 /// DataError.

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "base/parse_number.h"
 #include "base/utf8.h"
 #include "data/lines.h"
@@ -78,6 +79,9 @@ class WordVocabulary : public Tokenizer {
   int32_t bos() const override { return special_ids_[1]; }
   int32_t eos() const override { return special_ids_[2]; }
   int64_t count(int64_t id) const override { return counts_.at(static_cast<size_t>(id)); }
+  bool is_unknown(int64_t id) const override {
+    return id == unk() || words_.at(static_cast<size_t>(id)).starts_with(kUnknownClassMark);
+  }
   int32_t unknown_form(int64_t id) const override {
     const std::string& word = words_.at(static_cast<size_t>(id));
     return ids_.contains(word) ? unknown(word) : static_cast<int32_t>(id);
@@ -116,7 +120,7 @@ CountedWord word_of(std::string_view line, const std::string& place) {
   const size_t tab = line.find('\t');
   const std::string_view word = line.substr(0, tab);
   if (word.empty()) throw DataError(place + ": empty line; expected a word");
-  if (word.find(' ') != std::string_view::npos) {
+  if (std::ranges::any_of(word, is_ascii_space)) {
     throw DataError(place + ": white space in a word; " + kExpected);
   }
   CountedWord counted{word};
@@ -159,10 +163,19 @@ std::vector<std::pair<std::string, int64_t>> take_most_frequent(TextMap<int64_t>
     auto node = counts.extract(counts.begin());
     words.emplace_back(std::move(node.key()), node.mapped());
   }
+  if (words.size() > max_words) {
+    // Ties by hash: in the order of their bytes, Latin words would displace all of other scripts.
+    const auto rank = [](const auto& word) {
+      return std::pair(-word.second, hash_text(word.first));
+    };
+    const auto end = words.begin() + static_cast<std::ptrdiff_t>(max_words);
+    std::nth_element(words.begin(), end, words.end(),
+                     [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
+    words.erase(end, words.end());
+  }
   std::sort(words.begin(), words.end(), [](const auto& a, const auto& b) {
     return a.second != b.second ? a.second > b.second : a.first < b.first;
   });
-  if (words.size() > max_words) words.resize(max_words);
   return words;
 }
 

@@ -27,8 +27,9 @@ void for_each_word(std::string_view text, Take&& take) {
 }
 
 /// The words of the texts with their counts, by descending count, then by bytes. Keeps the
-/// `max_words` most frequent words. In texts with more than four times as many different words the
-/// counts of rare ones can be too low. Throws DataError if a file cannot be read.
+/// `max_words` most frequent words; ties are drawn, deterministically. In texts with more than four
+/// times as many different words the counts of rare ones can be too low. Throws DataError if a file
+/// cannot be read.
 std::vector<std::pair<std::string, int64_t>> count_words(
     std::span<const std::filesystem::path> texts, size_t max_words);
 

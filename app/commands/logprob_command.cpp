@@ -10,6 +10,7 @@
 
 #include "app/commands/output_file.h"
 #include "app/commands/score_input.h"
+#include "app/commands/search_flags.h"
 #include "app/experiment/loaded_ensemble.h"
 #include "app/experiment/progress_line.h"
 #include "base/error.h"
@@ -79,6 +80,7 @@ void logprob(const LogprobOptions& options, const Context& context) {
   std::atomic<int64_t> done = 0;
   double sum = 0.0;
   size_t tokens = 0;
+  UnknownTokens unknown_source, unknown_target;
   {
     const ProgressLine progress(
         {.what = "scoring",
@@ -90,6 +92,8 @@ void logprob(const LogprobOptions& options, const Context& context) {
       std::vector<ForcedPair> pairs;
       for (size_t i = begin; i < std::min(begin + kLinesAtOnce, lines); ++i) {
         pairs.push_back(forced_pair(loaded.tokenizers, source.lines[i], target.lines[i]));
+        unknown_source.add(*loaded.tokenizers.source, pairs.back().source);
+        unknown_target.add(*loaded.tokenizers.target, pairs.back().target);
         const std::string line = ":" + std::to_string(i + 1);
         require_fits(pairs.back(), loaded.models.max_length(),
                      {source.name + line, target.name + line});
@@ -105,6 +109,8 @@ void logprob(const LogprobOptions& options, const Context& context) {
     }
   }
   output.commit();
+  print_unknown(unknown_source, "source");
+  print_unknown(unknown_target, "target");
   std::cerr << format("%zu sentences, %zu tokens, log-probability %.4f, perplexity %.4f\n", lines,
                       tokens, sum, std::exp(-sum / static_cast<double>(tokens)));
 }

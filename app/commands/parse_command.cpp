@@ -30,6 +30,7 @@ std::string text_of(const Tree& tree, const ParseOptions& options) {
 
 void report(const Parser& parser, bool constrained) {
   const ParserCounts& counts = parser.counts();
+  print_unknown(counts.unknown, "source");
   if (counts.repaired > 0) {
     std::cerr << counts.repaired << " of " << counted(counts.sentences, "output")
               << (counts.repaired == 1 ? " was not a well-formed tree"

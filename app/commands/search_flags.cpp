@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <filesystem>
+#include <iostream>
 #include <system_error>
 #include <utility>
 
@@ -85,6 +86,10 @@ std::string longer_lines(const std::string& noun, int64_t count, int64_t first) 
   const std::string line = "line " + std::to_string(first);
   return counted(count, noun) +
          (count == 1 ? " (" + line + ") was" : " (first: " + line + ") were") + " longer than ";
+}
+
+void print_unknown(const UnknownTokens& count, const std::string& side) {
+  if (count.unknown > 0) std::cerr << unknown_note(count, side) << "\n";
 }
 
 void print_output(const SearchFlags& flags, const OutputLine& output, std::ostream& out) {

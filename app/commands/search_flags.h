@@ -11,6 +11,7 @@
 
 #include "app/experiment/loaded_ensemble.h"
 #include "app/machine/context.h"
+#include "data/tokenizer.h"
 
 namespace attn {
 
@@ -36,6 +37,9 @@ CLI::Option* add_search_flags(CLI::App* command, SearchFlags& flags, const std::
 /// Loads the models for search, with the tag of the sentences. Throws ConfigError for models of a
 /// different task.
 LoadedEnsemble load_to_search(const SearchFlags& flags, Task task, const Context& context);
+
+/// Prints unknown_note (data/tokenizer.h) to stderr, if any token is unknown.
+void print_unknown(const UnknownTokens& count, const std::string& side);
 
 /// "3 lines (first: line 17) were longer than ", of what was truncated. `first`: from 1.
 std::string longer_lines(const std::string& noun, int64_t count, int64_t first);

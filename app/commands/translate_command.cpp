@@ -15,6 +15,7 @@ namespace {
 
 // `positions`: whether the model's positions limit the length, too.
 void report_cuts(const Translator& translator, bool positions) {
+  print_unknown(translator.unknown(), "source");
   const int64_t cut = translator.cut_lines(), unfinished = translator.unfinished();
   if (cut > 0) {
     std::cerr << longer_lines("line", cut, translator.first_cut_line())

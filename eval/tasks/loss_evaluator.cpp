@@ -89,6 +89,9 @@ class LossEvaluator final : public Evaluator {
                                               .threads = torch::get_num_threads()});
     batches_ = sequential_batches(corpus, input.data.batch_tokens);
     left_out_ = corpus.report().lines - corpus.report().kept();
+    const Tokenizers& made = input.tokenizers;
+    unknown_ = unknown_suffix(corpus.unknown(Side::source, *made.source), "source") +
+               unknown_suffix(corpus.unknown(Side::target, *made.target), "target");
   }
 
   void check(const Seq2SeqModel& model) const override {
@@ -112,7 +115,7 @@ class LossEvaluator final : public Evaluator {
                        {"left_out", static_cast<double>(left_out_)}},
             .line = format("perplexity %.3f  accuracy %.2f %%", report.perplexity,
                            100 * report.accuracy) +
-                    left_out_text(left_out_),
+                    left_out_text(left_out_) + unknown_,
             .signature = "",
             .selection_metric = report.perplexity};
   }
@@ -120,6 +123,7 @@ class LossEvaluator final : public Evaluator {
  private:
   std::vector<Batch> batches_;
   int64_t left_out_ = 0;  // dropped pairs
+  std::string unknown_;   // for the log
 };
 
 }  // namespace

@@ -67,6 +67,7 @@ Parser::Input Parser::prepare(const std::vector<std::string>& sentence, int64_t 
     line += word;
   }
   input.source = encode_source(tokenizers_, line, limits_.max_source);
+  counts_.unknown.add(*tokenizers_.source, input.source.tokens);
   counts_.cut += input.source.truncated || !input.rest.empty();
   if (!input.rest.empty() && counts_.cut_words++ == 0) counts_.first_cut_words = number;
   if (input.source.truncated && counts_.cut_tokens++ == 0) counts_.first_cut_tokens = number;

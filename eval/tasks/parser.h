@@ -39,6 +39,7 @@ struct ParserCounts {
   int64_t cut_words = 0;   ///< sentences of more than max_words words
   int64_t cut_tokens = 0;  ///< sentences whose parsed words are more than max_source tokens
   int64_t first_cut_words = 0, first_cut_tokens = 0;  ///< the first of these, from 1; 0: none
+  UnknownTokens unknown;                              ///< of the source
 };
 
 /// Throws DataError if search.known_tags is set but the run has no tag dictionary.

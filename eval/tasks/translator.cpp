@@ -39,6 +39,7 @@ std::vector<std::vector<int32_t>> Translator::encode(std::span<const std::string
   std::vector<std::vector<int32_t>> sources;
   for (const std::string& line : lines) {
     SourceSentence source = encode_source(tokenizers_, line, limits_.max_source);
+    unknown_.add(*tokenizers_.source, source.tokens);
     sources.push_back(std::move(source.tokens));
     if (tokenizers_.features) how.features.push_back(std::move(source.features));
     const auto number = lines_ + static_cast<int64_t>(sources.size());

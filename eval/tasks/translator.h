@@ -37,6 +37,8 @@ class Translator {
   int64_t cut_lines() const { return cut_lines_; }
   /// The line of the first of them, from 1; 0: none.
   int64_t first_cut_line() const { return first_cut_line_; }
+  /// Source tokens so far.
+  const UnknownTokens& unknown() const { return unknown_; }
   /// Lines so far, and those whose best translation ends at the length limit, without EOS.
   int64_t lines() const { return lines_; }
   int64_t unfinished() const { return unfinished_; }
@@ -52,6 +54,7 @@ class Translator {
   TranslatorLimits limits_;
   std::shared_ptr<const InferenceModel> inference_;
   int64_t lines_ = 0, cut_lines_ = 0, first_cut_line_ = 0, unfinished_ = 0;
+  UnknownTokens unknown_;
 };
 
 }  // namespace attn

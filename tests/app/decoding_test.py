@@ -81,6 +81,22 @@ class Decoding(ProgramTest):
         lines = len((self.path / "corpus/test.en").read_text().splitlines())
         self.assertRegex(said, rf"\d+ of {lines} translations (was|were) cut at the length limit \(search.extra_length")
 
+    def test_unknown_tokens_are_reported(self):
+        self.write("unknown.en", "the 漢 sleeps .\n")
+        self.write("unknown.de", "漢 漢 .\n")
+        said = self.attn("translate", "one", stdin="the 漢 sleeps .\n").stderr
+        self.assertRegex(said, r"warning: \d+\.\d\d % of the source tokens are unknown \(<unk>\)\n")
+        self.assertNotIn("unknown", self.attn("translate", "one", stdin=self.source).stderr)
+        said = self.attn("logprob", "one", "--source", "unknown.en", "--target", "unknown.de").stderr
+        self.assertIn("% of the source tokens are unknown", said)
+        self.assertIn("% of the target tokens are unknown", said)
+        for kind, sides in {"loss": ["source", "target"], "bleu": ["source"]}.items():
+            evaluator = 'eval=[{"name": "x", "kind": "%s", "text": "unknown"}]' % kind
+            said = self.attn("eval", "one", "--set", evaluator).stdout
+            for side in sides:
+                self.assertRegex(said, r"\(warning: \d+\.\d\d % of the " + side + " tokens are unknown")
+        self.assertIn("0.00 % of the source tokens are unknown (<unk>)", (self.path / "one/log.txt").read_text())
+
     def test_a_line_without_end_is_cut_and_the_output_stays_aligned(self):
         stdin = f"{self.lines[0]}\n{'a' * (3 << 20)}\n{self.lines[1]}\n"
         done = self.attn("translate", "one", stdin=stdin)

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/format.h"
 #include "base/random.h"
 #include "data/corpus_file.h"
 #include "data/word_vocabulary.h"
@@ -88,6 +89,32 @@ TEST_CASE("a corpus holds the tokens of each line, in order") {
     REQUIRE(corpus.line(i) == i + 1);
   }
   CHECK(corpus.vocabularies() == vocabularies_of(texts.request.tokenizers));
+}
+
+TEST_CASE("the share of unknown tokens of each side is logged, with a cache, too") {
+  Texts texts(200);
+  texts.request.tokenizers.source = parse_word_vocabulary(
+      learn_word_vocabulary(std::vector{texts.request.source}, 40, 1, true), "classes");
+  texts.target_lines[3] = "漢 漢";
+  texts.write();
+  for (const bool cached : {false, true}) {
+    const EncodedCorpus corpus = load_corpus(texts.request);
+    CHECK((texts.said.find("encoding ") == std::string::npos) == cached);
+    int64_t unknown = 0, all = 0;
+    for (const std::string& line : texts.source_lines) {
+      for (const int32_t token : texts.request.tokenizers.source->encode(line)) {
+        unknown += texts.request.tokenizers.source->piece(token).starts_with("<unk");
+        ++all;
+      }
+    }
+    const double percent = 100.0 * static_cast<double>(unknown) / static_cast<double>(all);
+    REQUIRE(percent > 1);
+    CHECK_THAT(texts.said, contains("warning: " + format("%.2f", percent) +
+                                    " % of the source tokens are unknown (<unk>)\n"));
+    CHECK(corpus.unknown(Side::target, *texts.request.tokenizers.target).unknown == 2);
+    CHECK_THAT(texts.said, contains("\n0.1") && contains(" % of the target tokens are unknown"));
+    texts.said.clear();
+  }
 }
 
 TEST_CASE("any number of threads encodes to the same bytes") {

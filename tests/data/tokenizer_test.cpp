@@ -188,6 +188,27 @@ TEST_CASE("a BPE vocabulary is learnt from words of any length") {
   CHECK(make_tokenizers(text.config).source->encode("漢字語").size() < 4);
 }
 
+TEST_CASE("characters of words that BPE leaves out are covered, and the log says how many") {
+  TokenizerText text(TokenizerKind::bpe, 200);
+  std::string lines;
+  for (int i = 0; i < 400; ++i) lines += std::string(2, "abcdefghij"[i % 10]) + "lak mor\n";
+  for (int i = 0; i < 60; ++i) {  // unsegmented: each line is a word of its own
+    for (int c = 0; c < 20; ++c) append_utf8(lines, U'\u6f00' + (c * 7 + i) % 40);
+    lines += "\n";
+  }
+  write_text(text.config.train + ".xx", lines);
+  std::string said;
+  const auto bytes = learn_sentencepiece(
+      std::vector<std::filesystem::path>{text.config.train + ".xx"}, text.config, {.max_words = 12},
+      [&](const std::string& line) { said += line; });
+  const auto tokenizer = parse_sentencepiece(bytes, "bpe");
+  const auto tokens = tokenizer->encode(lines);
+  CHECK(std::ranges::count(tokens, tokenizer->unk()) == 0);
+  CHECK(tokenizer->encode("aalak").size() == 1);
+  // 58 of the 60 lines (one of the 40 different ones, seen twice, is the twelfth word).
+  CHECK_THAT(said, contains("12 most frequent words; 26.36 %"));
+}
+
 TEST_CASE("special tokens written in the text stay ordinary text") {
   for (const auto kind : all_kinds) {
     TokenizerText text(kind);
@@ -198,7 +219,25 @@ TEST_CASE("special tokens written in the text stay ordinary text") {
     for (const int32_t token : made.source->encode("</s> lak <s>")) {
       CHECK(token != made.source->eos());
       CHECK(token != made.source->bos());
+      if (kind != TokenizerKind::words) CHECK(token != made.source->unk());
     }
+  }
+}
+
+TEST_CASE("tabs and other white space separate words, in training text and in encoding") {
+  for (const auto kind : all_kinds) {
+    CAPTURE(enum_name(kind));
+    TokenizerText text(kind);
+    auto lines = made_up_lines(400, 1);
+    for (auto& line : lines) line += " lak\vmor\ftefu\tlak\rmor";
+    write_text(text.config.train + ".xx", join_lines(lines));
+    const auto tabs = make_tokenizers(text.config);
+    for (auto& line : lines) std::ranges::replace_if(line, is_ascii_space, ' ');
+    write_text(text.config.train + ".xx", join_lines(lines));
+    const auto spaces = make_tokenizers(text.config);
+    CHECK(tabs.source->fingerprint() == spaces.source->fingerprint());
+    CHECK(tabs.source->encode("lak\tmor\v\f tefu\r") == tabs.source->encode("lak mor tefu"));
+    CHECK(tabs.source->encode("\t").empty());
   }
 }
 
