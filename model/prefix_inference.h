@@ -1,4 +1,4 @@
-// Search by decode() alone: every step decodes the whole prefix of each row anew. Slow, and right
+// Search by decode() alone: every step decodes the whole prefix of each row again. Slow, and right
 // for any model: what search falls back to where decode() was edited and step() does not follow it.
 #pragma once
 

@@ -47,7 +47,7 @@ TEST_CASE("fast inference equals teacher forcing, through reorderings and ending
   });
 }
 
-TEST_CASE("decoding the prefix anew equals teacher forcing, through reorderings and endings") {
+TEST_CASE("decoding the prefix again equals teacher forcing, through reorderings and endings") {
   over_variants([](const ModelVariant& variant) {
     testing::check_session(variant, 5e-5, torch::kCPU, prefix_inference);
   });

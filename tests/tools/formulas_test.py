@@ -39,7 +39,7 @@ class Copy:
         self.options = [f"-D{name}={value}" for name, value in cache_of(build).items() if name in KEPT and value]
 
     def sync(self, edits):
-        """The files of the working tree, edited; others than before are written, so that little is compiled anew."""
+        """The files of the working tree, edited; others than before are written, so that little is compiled again."""
         names = subprocess.run(["git", "-C", ROOT, "ls-files", "-co", "--exclude-standard"], capture_output=True,
                                text=True, check=True).stdout.splitlines()
         changed = {}
