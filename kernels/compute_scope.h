@@ -1,5 +1,5 @@
-// Thread-local compute state: whether fast paths are taken, precision of products, packed weights and
-// the dropout generator.
+// Thread-local compute state: whether fast paths are taken, precision of products, packed weights
+// and the dropout generator.
 #pragma once
 
 #include <cstdint>

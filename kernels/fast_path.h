@@ -3,9 +3,9 @@
 //
 // A formula that has a fast path stands between the comments "// Formula NAME: fast path …" and
 // "// End of formula.". The source of the fast path names it with a hash of its text, comments and
-// white space aside: "// Fast path PATH: NAME HASH". The build compares them (cmake/Formulas.cmake);
-// a fast path with another hash is off in this build, so that an edited formula is what runs
-// (docs/howto/formula.md). `tools/formulas --accept` renews the hashes.
+// white space aside: "// Fast path PATH: NAME HASH". The build compares them
+// (cmake/Formulas.cmake); a fast path with another hash is off in this build, so that an edited
+// formula is what runs (docs/howto/formula.md). `tools/formulas --accept` renews the hashes.
 #pragma once
 
 #include <array>
@@ -74,7 +74,8 @@ struct Formula {
 /// Of all fast paths; defined in a source that the build generates.
 std::span<const Formula> formulas();
 
-/// The edited formulas of a fast path as "NAME (file:line)"; empty: it computes them as they are read.
+/// The edited formulas of a fast path as "NAME (file:line)"; empty: it computes them as they are
+/// read.
 std::vector<std::string> edited_formulas(FastPath path);
 
 /// Whether fast paths are taken: the option runtime.kernels.

@@ -42,8 +42,8 @@ class StepInference : public InferenceModel {
   std::shared_ptr<Model> model_;
 };
 
-/// Search by start() and step(), or by decode() alone (prefix_inference.h) where `path`, those of the
-/// model, does not follow it.
+/// Search by start() and step(), or by decode() alone (prefix_inference.h) where `path`, those of
+/// the model, does not follow it.
 template <class Model>
 std::shared_ptr<const InferenceModel> step_inference(Model& model, FastPath path) {
   auto self = std::static_pointer_cast<Model>(model.shared_from_this());

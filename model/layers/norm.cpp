@@ -54,8 +54,7 @@ torch::Tensor NormLayerImpl::forward(const torch::Tensor& x_ND) {
 }
 
 torch::Tensor NormLayerImpl::after_residual(const torch::Tensor& x_ND,
-                                            const torch::Tensor& update_ND,
-                                            Dropout dropout) {
+                                            const torch::Tensor& update_ND, Dropout dropout) {
   if (ComputeScope::takes(FastPath::norm, x_ND)) {
     return residual_norm(x_ND, update_ND, kernel_parameters(), dropout->probability());
   }

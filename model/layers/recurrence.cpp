@@ -171,8 +171,8 @@ torch::Tensor RecurrentLayerImpl::as_read(const torch::Tensor& x_NI, const TimeM
       const int64_t t = reverse ? steps - 1 - i : i;
       if (reverse) row -= sizes[t];
       state = continued(state, begin, sizes[t]);
-      state = cell(inputs_NG.narrow(0, row, sizes[t]), float_linear(state.hidden, {w[1], w[3]}),
-                   state);
+      state =
+          cell(inputs_NG.narrow(0, row, sizes[t]), float_linear(state.hidden, {w[1], w[3]}), state);
       states_T[static_cast<size_t>(t)] = state.hidden;
       if (!reverse) row += sizes[t];
     }

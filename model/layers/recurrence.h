@@ -59,9 +59,7 @@ class RecurrentLayerImpl : public torch::nn::Module, public Layer {
 
  private:
   std::vector<torch::Tensor> weights(bool reverse) const;
-  FastPath path() const {
-    return cell_ == RecurrentCell::lstm ? FastPath::lstm : FastPath::gru;
-  }
+  FastPath path() const { return cell_ == RecurrentCell::lstm ? FastPath::lstm : FastPath::gru; }
   torch::Tensor on_cpu(const torch::Tensor& x_NI, const TimeMajor& time,
                        const torch::Tensor& first_BH) const;
   // Step by step, by cell().

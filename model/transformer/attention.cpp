@@ -43,13 +43,10 @@ torch::Tensor AttentionSpec::mask() const {
   // End of formula.
 }
 
-AttentionResult scaled_dot_product_attention(const torch::Tensor& queries_BHLK,
-                                             const torch::Tensor& keys_BHMK,
-                                             const torch::Tensor& values_BHMK,
-                                             const torch::Tensor& mask_B1LM,
-                                             const torch::Tensor& bias_HLM,
-                                             const torch::Tensor& dropout_BHLM,
-                                             const RelativePositions& relative) {
+AttentionResult scaled_dot_product_attention(
+    const torch::Tensor& queries_BHLK, const torch::Tensor& keys_BHMK,
+    const torch::Tensor& values_BHMK, const torch::Tensor& mask_B1LM, const torch::Tensor& bias_HLM,
+    const torch::Tensor& dropout_BHLM, const RelativePositions& relative) {
   // Formula attention: fast paths kernels/ops/cpu_attention.cpp, attention.cpp,
   // model/transformer/packed_inference.cpp.
   const double d_k = static_cast<double>(queries_BHLK.size(3));
@@ -227,10 +224,10 @@ AttentionResult MultiHeadAttentionImpl::attention_as_read(const torch::Tensor& q
     dropout_BHLM = attention_dropout_factors(spec.queries.offsets(), spec.keys.offsets(), heads_, p,
                                              queries.device());
   }
-  return scaled_dot_product_attention(
-      split_heads(queries, spec.queries, heads_), split_heads(memory.keys, spec.keys, key_heads_),
-      split_heads(memory.values, spec.keys, key_heads_), spec.mask(), bias_HLM, dropout_BHLM,
-      relative);
+  return scaled_dot_product_attention(split_heads(queries, spec.queries, heads_),
+                                      split_heads(memory.keys, spec.keys, key_heads_),
+                                      split_heads(memory.values, spec.keys, key_heads_),
+                                      spec.mask(), bias_HLM, dropout_BHLM, relative);
 }
 
 torch::Tensor MultiHeadAttentionImpl::weights(const torch::Tensor& queries_ND,
