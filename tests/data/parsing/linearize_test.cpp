@@ -16,7 +16,7 @@ using Words = std::vector<std::string>;
 
 namespace {
 
-Tree read_one(const std::string& text) {
+Tree one_tree(const std::string& text) {
   const auto trees = parse_trees(text, "text");
   REQUIRE(trees.size() == 1);
   return trees.front();
@@ -68,9 +68,9 @@ const std::string kDog = "(S (NP (DT the) (NN dog)) (VP (VBZ barks)))";
 }  // namespace
 
 TEST_CASE("the two forms are written as the literature has them") {
-  CHECK(join(linearize(read_one(kDog), TreeForm::tags)) == "S NP DT NN /NP VP VBZ /VP /S");
-  CHECK(join(linearize(read_one(kDog), TreeForm::in_order)) == "DT NP NN /NP S VBZ VP /VP /S");
-  CHECK(join(linearize(read_one(kDog), TreeForm::xx)) == "(S (NP XX XX )NP (VP XX )VP )S");
+  CHECK(join(linearize(one_tree(kDog), TreeForm::tags)) == "S NP DT NN /NP VP VBZ /VP /S");
+  CHECK(join(linearize(one_tree(kDog), TreeForm::in_order)) == "DT NP NN /NP S VBZ VP /VP /S");
+  CHECK(join(linearize(one_tree(kDog), TreeForm::xx)) == "(S (NP XX XX )NP (VP XX )VP )S");
 }
 
 TEST_CASE("labels that look like tags, closings or special tokens round-trip") {
@@ -81,14 +81,14 @@ TEST_CASE("labels that look like tags, closings or special tokens round-trip") {
         "(-LRB- (-LRB- -LRB-))", "(S (S (S (S (NN a)))))", "(NP (NN a) (NP) (VP (NP)))",
         "(= (=) (/) (+))", "(a/b (c/d e/f))", "(NP|X (PRP$ its))"}) {
     CAPTURE(text);
-    CHECK(comes_back(read_one(text), {}));
-    CHECK(comes_back(read_one(text), {"NP", "NN", "S", "A", "", "/S"}));
+    CHECK(comes_back(one_tree(text), {}));
+    CHECK(comes_back(one_tree(text), {"NP", "NN", "S", "A", "", "/S"}));
   }
 }
 
 TEST_CASE("a symbol means the same in every tree of a corpus") {
   // NP is a constituent elsewhere: here it is a tag, and must not open anything.
-  const Tree tree = read_one("(S (NP Kim) (VB went))");
+  const Tree tree = one_tree("(S (NP Kim) (VB went))");
   const LabelSet labels = {"S", "NP"};
   CHECK(join(linearize(tree, TreeForm::tags, labels)) == "S =NP VB /S");
   CHECK(read_symbol("NP", TreeForm::tags, labels) == TreeSymbol{TreeSymbol::Kind::open, "NP"});
@@ -138,11 +138,11 @@ TEST_CASE("a sequence is a tree up to the reader's maximum depth, including the 
   const Words word = {"a"};
   const auto deepest = delinearize(chain(kMaxTreeDepth - 1), word, TreeForm::tags, {"S"});
   REQUIRE(deepest);
-  CHECK(read_one(write_tree(*deepest)) == *deepest);
+  CHECK(one_tree(write_tree(*deepest)) == *deepest);
   CHECK_FALSE(delinearize(chain(kMaxTreeDepth), word, TreeForm::tags, {"S"}));
   const RebuiltTree repaired = rebuild_tree(chain(kMaxTreeDepth), word, TreeForm::tags, {"S"});
   CHECK(repaired.repaired);
-  CHECK(read_one(write_tree(repaired.tree)) == repaired.tree);
+  CHECK(one_tree(write_tree(repaired.tree)) == repaired.tree);
 }
 
 TEST_CASE("malformed output is repaired by the stated rule") {
@@ -194,11 +194,11 @@ TEST_CASE("endless opening is repaired without exhausting the stack") {
   const Words sequence(100000, "S");
   const RebuiltTree result = rebuild_tree(sequence, Words{"a"}, TreeForm::tags, {"S"});
   CHECK(tree_words(result.tree) == Words{"a"});
-  CHECK(read_one(write_tree(result.tree)) == result.tree);
+  CHECK(one_tree(write_tree(result.tree)) == result.tree);
 }
 
 TEST_CASE("punctuation without a tag is tagged by its word") {
-  CHECK(write_tree(tag_punctuation(read_one("(S (XX ,) (XX dog) (NN .) (XX -LRB-))"))) ==
+  CHECK(write_tree(tag_punctuation(one_tree("(S (XX ,) (XX dog) (NN .) (XX -LRB-))"))) ==
         "(S (, ,) (XX dog) (NN .) (-LRB- -LRB-))");
 }
 
