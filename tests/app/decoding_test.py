@@ -91,7 +91,7 @@ class Decoding(ProgramTest):
         self.assertIn("% of the source tokens are unknown", said)
         self.assertIn("% of the target tokens are unknown", said)
         for kind, sides in {"loss": ["source", "target"], "bleu": ["source"]}.items():
-            evaluator = 'eval=[{"name": "x", "kind": "%s", "text": "unknown"}]' % kind
+            evaluator = 'eval=[{"name": "x", "kind": "%s", "data": "unknown"}]' % kind
             said = self.attn("eval", "one", "--set", evaluator).stdout
             for side in sides:
                 self.assertRegex(said, r"\(warning: \d+\.\d\d % of the " + side + " tokens are unknown")
