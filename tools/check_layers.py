@@ -65,7 +65,7 @@ BUDGETS = {
     "train": 4300,
     "eval": 7450,
     "report": 5950,
-    "app": 17350,
+    "app": 16850,
     "tests": 20700,
     "run": 500,
 }
