@@ -18,7 +18,6 @@
 #include "app/commands/attention_command.h"
 #include "app/commands/average_command.h"
 #include "app/commands/bench_command.h"
-#include "app/commands/completion_command.h"
 #include "app/commands/config_command.h"
 #include "app/commands/demo_command.h"
 #include "app/commands/evaluate_command.h"
@@ -109,7 +108,6 @@ int run(int argc, char** argv) {
   add_config_command(app);
   add_vocab_command(app);
   add_generate_command(app);
-  add_completion_command(app);
   std::vector<std::string> arguments = expand_shorthands({argv + 1, argv + argc});
   check_arguments(app, arguments);
   try {

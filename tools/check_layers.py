@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Checks includes against the layer tables of docs/explanation/architecture.md, and for include cycles. Run by the test
-tools/check_layers.
+"""Checks includes against the layer tables of docs/explanation/architecture.md, for include cycles, and the lines of each
+folder against its budget. Run by the test tools/check_layers.
 
     tools/check_layers.py [ROOT]     prints each violation as file:line; exits 1 if there is one
 """
@@ -53,6 +53,24 @@ SUBFOLDERS = {
                      "app/machine", "app/sweep"],
     "app": ["app/commands", "app/machine"],
 }
+
+# The most lines of C++ in a folder, and of the shell script. Files that a script writes do not count, nor do subfolders
+# with a budget of their own. A commit that removes lines lowers a budget; one that raises it says why.
+BUDGETS = {
+    "base": 2900,
+    "kernels": 7700,
+    "kernels/cuda": 1800,
+    "model": 6950,
+    "data": 8950,
+    "train": 4300,
+    "eval": 7450,
+    "report": 5950,
+    "app": 16850,
+    "tests": 20700,
+    "run": 500,
+}
+PYTHON_BUDGET = 11500  # tools and tests
+GENERATED = "Written by tools/"  # at the head of files that a script writes
 
 # Libraries that only some files may include, since everything else should compile and be read without them.
 # {include: files, as patterns on the path from the root}
@@ -217,6 +235,25 @@ def check_torch_free(files, root):
                     waiting.append((include, f"{trail} > {include}"))
 
 
+def lines_of(root, folder, endings):
+    """Lines of the files in the folder, or of the file of this name, with one of these endings."""
+    apart = [root / other for other in BUDGETS if other.startswith(folder + "/")]
+    lines = 0
+    for path in (root / folder, *(root / folder).rglob("*")):
+        if path.is_file() and path.suffix in endings and not any(other in path.parents for other in apart):
+            text = path.read_text(encoding="utf-8")
+            lines += 0 if GENERATED in text[:500] else text.count("\n")
+    return lines
+
+
+def check_budgets(root):
+    counts = {folder: (lines_of(root, folder, SOURCES if folder != "run" else ("",)), budget) for folder, budget in BUDGETS.items()}
+    counts["Python"] = (sum(lines_of(root, folder, (".py",)) for folder in ("tools", "tests")), PYTHON_BUDGET)
+    for name, (lines, budget) in counts.items():
+        if lines > budget:
+            yield f"{name}: {lines} lines; the budget in tools/check_layers.py is {budget}"
+
+
 def problems(root):
     """Every broken rule, one line each."""
     files = source_files(root)
@@ -225,7 +262,8 @@ def problems(root):
         found += check_project_includes(name, includes, root)
         found += check_subfolders(name, includes, root)
         found += check_libraries(name, includes)
-    return list(dict.fromkeys([*found, *check_cycles(files), *check_torch_free(files, root)]))
+    return list(dict.fromkeys([*found, *check_cycles(files), *check_torch_free(files, root),
+                               *check_budgets(root)]))
 
 
 def main(arguments):
@@ -233,7 +271,7 @@ def main(arguments):
     found = problems(root)
     for line in found:
         print(line)
-    print(f"check_layers: {len(source_files(root))} files, {len(found)} includes that break a rule")
+    print(f"check_layers: {len(source_files(root))} files, {len(found)} broken rules")
     return 1 if found else 0
 
 

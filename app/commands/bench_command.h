@@ -1,4 +1,4 @@
-// attn bench: benchmarks of training, layers, Table 1, search and matrix products.
+// attn bench: benchmarks of training, Table 1, search and matrix products.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -185,30 +185,6 @@ static void gru_cells_backward(const GruGradients& c) {
   }
 }
 
-// log for normal x > 0, to 2 ulp: x = m 2^e with m in [√½, √2), a polynomial for log m.
-static inline float log_of(float x) {
-  int32_t bits;
-  __builtin_memcpy(&bits, &x, sizeof bits);
-  const int32_t mantissa_bits = (bits & 0x7fffff) | 0x3f000000;
-  float m;
-  __builtin_memcpy(&m, &mantissa_bits, sizeof m);
-  const float low = m < 0.707106781187f ? 1.0f : 0.0f;
-  const float e = static_cast<float>((bits >> 23) - 126) - low;
-  m = m + low * m - 1.0f;
-  float p = 7.0376836292e-2f;
-  p = p * m - 1.1514610310e-1f;
-  p = p * m + 1.1676998740e-1f;
-  p = p * m - 1.2420140846e-1f;
-  p = p * m + 1.4249322787e-1f;
-  p = p * m - 1.6668057665e-1f;
-  p = p * m + 2.0000714765e-1f;
-  p = p * m - 2.4999993993e-1f;
-  p = p * m + 3.3333331174e-1f;
-  const float squared = m * m;
-  const float tail = m * squared * p - e * 2.12194440e-4f - 0.5f * squared;
-  return x == x ? m + tail + e * 0.693359375f : x;  // NaN stays
-}
-
 // 32 random bits of element `index` under a 64-bit key: murmur3's finalizer with the key mixed in
 // twice. Not cryptographic; tests check rates and correlations between neighbours, rows and keys.
 static inline uint32_t random_bits(uint32_t index, uint32_t low, uint32_t high) {

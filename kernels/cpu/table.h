@@ -173,18 +173,6 @@ struct Kernels {
   /// by the weights and the gradients of q · k; sets `dropped` to the dropped weights.
   void (*attention_score_gradients)(const AttentionHead&, int64_t query, int64_t keys,
                                     float log_sum, float* weights, float* dropped, float* scores);
-  /// All heads of a sentence at once, vectorized across heads: for heads narrower than a vector.
-  /// `first_index` holds the dropout counter of each head, `log_sum` a row of log_sum_stride per
-  /// head; scratch holds narrow_attention_scratch(keys, d_k, d_v) floats, and with relative
-  /// positions then narrow_relative_scratch(clip, d_k, d_v).
-  int64_t (*narrow_attention_scratch)(int64_t keys, int64_t d_k, int64_t d_v);
-  int64_t (*narrow_relative_scratch)(int64_t clip, int64_t d_k, int64_t d_v);
-  void (*narrow_attention_forward)(const AttentionHead&, int64_t heads, const uint64_t* first_index,
-                                   float* output, int64_t output_stride, float* log_sum,
-                                   int64_t log_sum_stride, float* scratch);
-  void (*narrow_attention_backward)(const AttentionHead&, int64_t heads,
-                                    const uint64_t* first_index, const AttentionGradients&,
-                                    int64_t log_sum_stride, float* scratch);
   /// Transposes the keys of cross-attention, once per batch, into transposed_size floats.
   int64_t (*transposed_size)(int64_t keys, int64_t d_k);
   void (*transpose)(const float* keys, int64_t stride, int64_t count, int64_t d_k, float* out);

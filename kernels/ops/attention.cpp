@@ -11,7 +11,6 @@
 #include "kernels/ops/dropout.h"
 #include "kernels/ops/padded_layout.h"
 #include "kernels/ops/relative_rows.h"
-#include "kernels/ops/repeated_heads.h"
 
 namespace attn {
 namespace {
@@ -37,6 +36,14 @@ PaddedLayout padded_layout(std::span<const int64_t> offsets, int64_t minimum,
   }
   layout.slots = slots.to(device);
   return layout;
+}
+
+// Rows [M, heads · K] as [M, heads · group · K]: each head `group` times in a row.
+torch::Tensor repeated_heads(const torch::Tensor& rows, int64_t heads, int64_t group) {
+  if (group == 1) return rows;
+  return rows.unflatten(1, {heads, 1, -1})
+      .expand({-1, -1, group, -1})
+      .reshape({rows.size(0), rows.size(1) * group});
 }
 
 bool has_empty_sentence(std::span<const int64_t> offsets) {
@@ -167,18 +174,15 @@ torch::Tensor packed_attention(const torch::Tensor& queries, const torch::Tensor
     check_relative(options.relative, queries.size(1),
                    own_values.size(1) / options.kv_heads * options.heads);
   }
-  torch::Tensor keys = own_keys, values = own_values;
-  if (!queries.is_cpu() || attends_across_heads(queries, values, options)) {
-    const int64_t group = options.heads / options.kv_heads;
-    keys = repeated_heads(keys, options.kv_heads, group);
-    values = repeated_heads(values, options.kv_heads, group);
-    options.kv_heads = options.heads;
-  }
+  if (queries.is_cpu()) return cpu_attention(queries, own_keys, own_values, options);
+  const int64_t group = options.heads / options.kv_heads;
+  const torch::Tensor keys = repeated_heads(own_keys, options.kv_heads, group);
+  const torch::Tensor values = repeated_heads(own_values, options.kv_heads, group);
+  options.kv_heads = options.heads;
   if (supports_ragged_lengths(queries, keys, values, options)) {
     return ragged_attention(queries, keys, values, options);
   }
-  if (!queries.is_cpu()) return padded_attention(queries, keys, values, options);
-  return cpu_attention(queries, keys, values, options);
+  return padded_attention(queries, keys, values, options);
 }
 
 bool step_attention_runs_on(const torch::Tensor& queries) {

@@ -89,11 +89,6 @@ cpu::AttentionHead head_of(const Layout& layout, const Operands& operands, int64
   return out;
 }
 
-// Heads narrower than a vector of 16 floats are faster side by side in one.
-bool across_heads(int64_t heads, int64_t d_k, int64_t d_v) {
-  return heads > 1 && std::max(d_k, d_v) < 16;
-}
-
 int64_t group_count(const Layout& layout, int64_t size) {
   return (layout.sentences() + size - 1) / size;
 }
@@ -118,29 +113,19 @@ bool takes_tiles(const Layout& layout, const cpu::AttentionHead& head) {
   return layout.tiles != nullptr && cpu::suits_tile_attention(head);
 }
 
-// Floats of scratch for the longest sentence: of one head, or of all heads of `narrow` attention.
-int64_t scratch_size(const Layout& layout, const Operands& operands, bool narrow) {
+// Floats of scratch for a head of the longest sentence.
+int64_t scratch_size(const Layout& layout, const Operands& operands) {
   const cpu::Kernels& kernels = cpu::kernels();
   cpu::AttentionHead longest{};
   longest.keys = layout.max_keys(), longest.window = layout.window;
   const int64_t d_k = longest.d_k = operands.d_k(layout);
   const int64_t d_v = longest.d_v = operands.d_v(layout);
-  int64_t floats = (narrow ? kernels.narrow_attention_scratch : kernels.attention_scratch)(
-      longest.keys, d_k, d_v);
+  int64_t floats = kernels.attention_scratch(longest.keys, d_k, d_v);
   if (operands.relative.defined()) {
-    floats += (narrow ? kernels.narrow_relative_scratch : kernels.relative_scratch)(
-        operands.relative.clip(), d_k, d_v);
+    floats += kernels.relative_scratch(operands.relative.clip(), d_k, d_v);
   }
-  if (narrow || !takes_tiles(layout, longest)) return floats;
+  if (!takes_tiles(layout, longest)) return floats;
   return std::max(floats, cpu::tile_attention_scratch(longest.keys, d_k, d_v));
-}
-
-std::vector<uint64_t> first_indices(const Layout& layout, int64_t sentence) {
-  std::vector<uint64_t> indices;
-  for (int64_t h = 0; h < layout.heads; ++h) {
-    indices.push_back(first_weight(sentence, layout.heads, h));
-  }
-  return indices;
 }
 
 // The gradient of a small operand that all sentences share: a part for each group of sentences,
@@ -180,17 +165,10 @@ class CpuAttention : public torch::autograd::Function<CpuAttention> {
     const torch::Tensor out = torch::empty({rows, heads * d_v}, queries.options());
     const torch::Tensor log_sums = torch::empty({heads, rows}, queries.options());
     const cpu::Kernels& kernels = cpu::kernels();
-    const bool narrow = across_heads(heads, operands.d_k(*layout), d_v);
     const auto attend = [&](int64_t sentence, int64_t /*group*/, float* scratch) {
       const int64_t row = layout->query_offsets[sentence];
       float* output = out.data_ptr<float>() + row * out.size(1);
       float* log_sum = log_sums.data_ptr<float>() + row;
-      if (narrow) {
-        kernels.narrow_attention_forward(head_of(*layout, operands, sentence, 0), heads,
-                                         first_indices(*layout, sentence).data(), output,
-                                         out.size(1), log_sum, rows, scratch);
-        return;
-      }
       for (int64_t h = 0; h < heads; ++h) {
         const auto head = head_of(*layout, operands, sentence, h);
         if (takes_tiles(*layout, head)) {
@@ -202,7 +180,7 @@ class CpuAttention : public torch::autograd::Function<CpuAttention> {
         }
       }
     };
-    for_each_sentence(*layout, 1, scratch_size(*layout, operands, narrow), attend);
+    for_each_sentence(*layout, 1, scratch_size(*layout, operands), attend);
     context->save_for_backward({queries, keys, values, log_sums, operands.bias,
                                 operands.relative.keys, operands.relative.values});
     context->saved_data["layout"] =
@@ -227,7 +205,6 @@ class CpuAttention : public torch::autograd::Function<CpuAttention> {
     const SharedGradient d_relative_values(relative.values, groups, relative.defined());
     const int64_t d_k = operands.d_k(layout), d_v = operands.d_v(layout);
     const cpu::Kernels& kernels = cpu::kernels();
-    const bool narrow = across_heads(layout.heads, d_k, d_v);
     const auto gradients_of = [&](const cpu::AttentionHead& head, int64_t sentence, int64_t group,
                                   int64_t h) {
       const int64_t q0 = layout.query_offsets[sentence], k0 = layout.key_offsets[sentence];
@@ -249,13 +226,6 @@ class CpuAttention : public torch::autograd::Function<CpuAttention> {
       return out;
     };
     const auto add_gradients = [&](int64_t sentence, int64_t group, float* scratch) {
-      if (narrow) {
-        const auto head = head_of(layout, operands, sentence, 0);
-        kernels.narrow_attention_backward(
-            head, layout.heads, first_indices(layout, sentence).data(),
-            gradients_of(head, sentence, group, 0), queries.size(0), scratch);
-        return;
-      }
       for (int64_t h = 0; h < layout.heads; ++h) {
         const auto head = head_of(layout, operands, sentence, h);
         const auto gradients_of_head = gradients_of(head, sentence, group, h);
@@ -266,7 +236,7 @@ class CpuAttention : public torch::autograd::Function<CpuAttention> {
         }
       }
     };
-    for_each_sentence(layout, group_size, scratch_size(layout, operands, narrow), add_gradients);
+    for_each_sentence(layout, group_size, scratch_size(layout, operands), add_gradients);
     return {d_queries,
             d_keys,
             d_values,
@@ -284,12 +254,6 @@ class CpuAttention : public torch::autograd::Function<CpuAttention> {
 };
 
 }  // namespace
-
-bool attends_across_heads(const torch::Tensor& queries, const torch::Tensor& values,
-                          const PackedAttention& options) {
-  return across_heads(options.heads, queries.size(1) / options.heads,
-                      values.size(1) / options.kv_heads);
-}
 
 torch::Tensor cpu_attention(const torch::Tensor& queries, const torch::Tensor& keys,
                             const torch::Tensor& values, const PackedAttention& options) {

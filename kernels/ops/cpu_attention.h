@@ -6,11 +6,6 @@
 
 namespace attn {
 
-/// Whether cpu_attention() computes all heads of these shapes side by side, which requires as many
-/// heads of keys and values as of queries.
-bool attends_across_heads(const torch::Tensor& queries, const torch::Tensor& values,
-                          const PackedAttention& options);
-
 /// packed_attention() of tensors on the CPU, whose shapes have been checked; kv_heads is set.
 torch::Tensor cpu_attention(const torch::Tensor& queries, const torch::Tensor& keys,
                             const torch::Tensor& values, const PackedAttention& options);

@@ -53,7 +53,8 @@ TEST_CASE("attention forward and backward agree with the formula for all shapes"
       Case{4, 0, 8, 8, false}, Case{21, 21, 5, 3, true, 1}, Case{70, 70, 16, 24, true, 7},
       Case{50, 50, 32, 16, true, 33}, Case{45, 45, 16, 16, false, 1}, Case{70, 70, 8, 20, false, 6},
       Case{90, 90, 16, 16, false, 40}, Case{9, 9, 16, 16, false, 30}, Case{30, 130, 128, 24, false},
-      Case{40, 40, 16, 128, true});
+      Case{40, 40, 16, 128, true}, Case{9, 13, 2, 2, false}, Case{34, 34, 1, 1, true},
+      Case{21, 21, 4, 4, true}, Case{17, 17, 2, 8, true, 6}, Case{19, 19, 15, 9, true});
   CAPTURE(c.queries, c.keys, c.d_k, c.d_v, c.causal, c.window, kernels.name);
   Random random(static_cast<uint64_t>(c.queries * 100 + c.keys));
   const auto q = random_floats(random, c.queries * c.d_k),

@@ -15,7 +15,7 @@ using testing::random_floats;
 
 namespace {
 
-using Matrix = std::vector<std::vector<double>>;
+using DoubleRows = std::vector<std::vector<double>>;
 
 struct RelativeCase {
   int64_t length, width, clip;
@@ -29,8 +29,8 @@ int64_t relative_row(const RelativeCase& c, int64_t query, int64_t key) {
   return std::clamp(key - query, -c.clip, c.clip) + c.clip;
 }
 
-Matrix matrix(const std::vector<float>& rows, int64_t width) {
-  Matrix result;
+DoubleRows matrix(const std::vector<float>& rows, int64_t width) {
+  DoubleRows result;
   for (size_t at = 0; at < rows.size(); at += static_cast<size_t>(width)) {
     result.emplace_back(rows.begin() + static_cast<int64_t>(at),
                         rows.begin() + static_cast<int64_t>(at) + width);
@@ -48,7 +48,7 @@ double product(const std::vector<double>& a, const std::vector<double>& b) {
   return sum;
 }
 
-void check(const std::vector<float>& found, const Matrix& expected) {
+void check(const std::vector<float>& found, const DoubleRows& expected) {
   size_t at = 0;
   for (const auto& row : expected) {
     for (const double x : row) CHECK(found[at++] == Approx(x).margin(1e-5));
@@ -57,7 +57,7 @@ void check(const std::vector<float>& found, const Matrix& expected) {
 
 // What dropout does to each weight, 0 or 1 / (1 - dropout): with the rows of the identity as
 // values, the outputs of attention are its weights.
-Matrix factors_of(const cpu::Kernels& kernels, cpu::AttentionHead head) {
+DoubleRows factors_of(const cpu::Kernels& kernels, cpu::AttentionHead head) {
   const int64_t length = head.keys;
   std::vector<float> identity(static_cast<size_t>(length * length));
   for (int64_t j = 0; j < length; ++j) identity[j * length + j] = 1;
@@ -81,7 +81,8 @@ TEST_CASE("relative positions agree with their formula, with dropout, and so do 
       GENERATE(RelativeCase{1, 16, 2, false, 0}, RelativeCase{17, 16, 4, false, 0},
                RelativeCase{40, 20, 16, true, 0}, RelativeCase{33, 32, 0, true, 0.3},
                RelativeCase{21, 8, 30, false, 0.2}, RelativeCase{70, 16, 5, true, 0.1, 9},
-               RelativeCase{70, 24, 8, false, 0.4, 30});
+               RelativeCase{70, 24, 8, false, 0.4, 30}, RelativeCase{23, 2, 3, true, 0.1},
+               RelativeCase{37, 4, 16, false, 0.2, 9});
   CAPTURE(c.length, c.width, c.clip, c.causal, c.dropout, c.window, kernels.name);
   Random random(static_cast<uint64_t>(c.length));
   const int64_t size = c.length * c.width, relative_size = (2 * c.clip + 1) * c.width;
@@ -106,16 +107,16 @@ TEST_CASE("relative positions agree with their formula, with dropout, and so do 
                               dv.data(), nullptr, d_relative_key.data(), d_relative_value.data()},
                              scratch.data());
 
-  const Matrix factors = factors_of(kernels, head);
+  const DoubleRows factors = factors_of(kernels, head);
   double kept = 0, seen = 0;
-  const Matrix queries = matrix(q, c.width), keys = matrix(k, c.width), values = matrix(v, c.width),
-               gradients = matrix(d_out, c.width), a_k = matrix(relative_key, c.width),
-               a_v = matrix(relative_value, c.width);
+  const DoubleRows queries = matrix(q, c.width), keys = matrix(k, c.width),
+                   values = matrix(v, c.width), gradients = matrix(d_out, c.width),
+                   a_k = matrix(relative_key, c.width), a_v = matrix(relative_value, c.width);
   const auto zeros = [&](int64_t rows) {
-    return Matrix(static_cast<size_t>(rows), std::vector<double>(static_cast<size_t>(c.width)));
+    return DoubleRows(static_cast<size_t>(rows), std::vector<double>(static_cast<size_t>(c.width)));
   };
-  Matrix e_out = zeros(c.length), e_q = e_out, e_k = e_out, e_v = e_out,
-         e_relative_key = zeros(2 * c.clip + 1), e_relative_value = e_relative_key;
+  DoubleRows e_out = zeros(c.length), e_q = e_out, e_k = e_out, e_v = e_out,
+             e_relative_key = zeros(2 * c.clip + 1), e_relative_value = e_relative_key;
   const double scale = 1 / std::sqrt(static_cast<double>(c.width));
   for (int64_t i = 0; i < c.length; ++i) {
     std::vector<double> weights(static_cast<size_t>(c.length)), slopes = weights;

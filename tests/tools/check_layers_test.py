@@ -65,6 +65,15 @@ class Layers(unittest.TestCase):
                                         "data/parsing/a.h": '#include "data/b.h"\n', "data/b.h": "",
                                         "report/a.h": '#include "eval/metrics/b.h"\n'}), [])
 
+    def test_a_folder_keeps_its_budget_without_generated_files(self):
+        long = "\n" * (check_layers.BUDGETS["base"] + 1)
+        self.assert_caught(f"base: {len(long)} lines", {"base/a.cpp": long})
+        self.assertEqual(self.problems({"base/a.h": "// Written by tools/a.py\n" + long, "base/a.md": long}), [])
+        many = "\n" * check_layers.BUDGETS["kernels"]
+        self.assertEqual([line for line in self.problems({"kernels/a.cpp": many, "kernels/cuda/b.cu": "\n"})
+                          if "budget" in line], [])
+        self.assert_caught("Python: 11501 lines", {"tools/a.py": "\n" * 11500, "tests/a.py": "\n"})
+
     def test_a_new_subfolder_must_be_listed(self):
         self.assert_caught("train/new is not in SUBFOLDERS", {"train/new/a.h": ""})
 
