@@ -92,6 +92,13 @@ void print_unknown(const UnknownTokens& count, const std::string& side) {
   if (count.unknown > 0) std::cerr << unknown_note(count, side) << "\n";
 }
 
+void print_unfinished(int64_t unfinished, int64_t all, const std::string& noun, bool positions) {
+  if (unfinished == 0) return;
+  std::cerr << unfinished << " of " << counted(all, noun) << (unfinished == 1 ? " was" : " were")
+            << " cut at the length limit (search.extra_length"
+            << (positions ? ", model.max_positions)\n" : ")\n");
+}
+
 void print_output(const SearchFlags& flags, const OutputLine& output, std::ostream& out) {
   if (flags.nbest_list) {
     if (!std::isfinite(output.score)) return;
