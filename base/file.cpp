@@ -219,7 +219,23 @@ std::string read_file(const fs::path& path, int64_t limit) {
   return content;
 }
 
-std::vector<std::string> read_lines(const fs::path& path, int64_t limit) {
+void begin_text(std::string& first_line, const std::string& file, ByteOrderMark mark) {
+  struct Format {
+    std::string_view start, program;
+  };
+  constexpr std::string_view zstd = "\x28\xB5\x2F\xFD", xz = "\xFD"
+                                                             "7zXZ";
+  for (const auto& [start, program] :
+       {Format{"\x1F\x8B", "gzip"}, Format{zstd, "zstd"}, Format{xz, "xz"}}) {
+    if (!first_line.starts_with(start)) continue;
+    const std::string name(program);
+    throw DataError(file + ": compressed by " + name + "; decompress it first, e.g. with " + name +
+                    " -dc");
+  }
+  if (mark == ByteOrderMark::drop) drop_byte_order_mark(first_line);
+}
+
+std::vector<std::string> read_lines(const fs::path& path, ByteOrderMark mark, int64_t limit) {
   std::vector<std::string> lines;
   std::string line;
   const auto end_line = [&] {
@@ -236,7 +252,7 @@ std::vector<std::string> read_lines(const fs::path& path, int64_t limit) {
     line += piece;
   });
   if (!line.empty()) lines.push_back(std::move(line));
-  if (!lines.empty()) drop_byte_order_mark(lines.front());
+  if (!lines.empty()) begin_text(lines.front(), path.string(), mark);
   return lines;
 }
 

@@ -1,6 +1,7 @@
 #include "base/json_config.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -286,6 +287,12 @@ void read_value(bool& out, const Json& json, const std::string& place) {
 }
 
 void read_value(int64_t& out, const Json& json, const std::string& place) {
+  constexpr double kExact = int64_t{1} << 53;  // 1e3 is an integer, too
+  if (json.is_number_float() && std::abs(json.get<double>()) <= kExact &&
+      json.get<double>() == std::trunc(json.get<double>())) {
+    out = static_cast<int64_t>(json.get<double>());
+    return;
+  }
   if (!json.is_number_integer() ||
       (json.is_number_unsigned() && json.get<uint64_t>() > INT64_MAX)) {
     wrong_type(place, json, "an integer");

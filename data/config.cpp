@@ -56,8 +56,8 @@ void DataConfig::validate() const {
   require(!word_pieces || (word_pieces >= 100 && word_pieces <= 100'000), "data.word_pieces",
           word_pieces, "must be 0 or from 100 to 100000");
   require_between("data.word_dropout", word_dropout, 0, 1000);
-  require(character_coverage > 0 && character_coverage <= 1, "data.character_coverage",
-          character_coverage, "must be above 0 and at most 1");
+  require_between("data.character_coverage", character_coverage, 0.98,
+                  1);  // SentencePiece's limits
   require(min_frequency >= 1, "data.min_frequency", min_frequency, "must be at least 1");
   require(max_length >= 2, "data.max_length", max_length, "must be at least 2: one token and EOS");
   require(max_length <= max, "data.max_length", max_length, "must be at most 2^30");

@@ -42,7 +42,7 @@ bool LineReader::next(std::string& line) {
     line += piece.substr(0, room);
   }
   if (line.ends_with('\r')) line.pop_back();
-  if (number_ == 1) drop_byte_order_mark(line);
+  if (number_ == 1) begin_text(line, path_.string());
   return true;
 }
 

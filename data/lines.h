@@ -22,7 +22,8 @@ class LineReader {
 
   /// Throws DataError if the file cannot be opened.
   explicit LineReader(std::filesystem::path path);
-  /// Reads the next line; false at the end of the file. Throws DataError if reading fails.
+  /// Reads the next line; false at the end of the file. Throws DataError if reading fails or the
+  /// text is compressed.
   bool next(std::string& line);
   /// Number of the last line, from 1.
   int64_t number() const { return number_; }

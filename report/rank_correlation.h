@@ -15,7 +15,8 @@ struct RankCorrelation {
   /// discordant pairs), otherwise by the normal approximation with the variance of ties (Kendall
   /// 1970).
   double p_value = 1.0;
-  /// 95 % percentile interval by bootstrap over pairs; none for fewer than four pairs.
+  /// 95 % percentile interval by bootstrap over pairs; none for fewer than ten pairs, or
+  /// if all samples agree.
   std::optional<Interval> interval;
   int64_t count = 0;  ///< pairs
 };

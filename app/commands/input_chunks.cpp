@@ -12,6 +12,7 @@
 #include "app/commands/stdin_lines.h"
 #include "app/experiment/progress_line.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "base/utf8.h"
 #include "data/lines.h"
 #include "eval/search/search_count.h"
@@ -73,7 +74,8 @@ void for_each_chunk(const ChunkedInput& input, OutputFile& output,
   };
   const int64_t asked = is_stdin && isatty(STDIN_FILENO) != 0 ? 1 : input.chunk_size;
   const auto size = static_cast<size_t>(std::max<int64_t>(asked, 1));
-  for (std::string line; next_line(in, line, ++number, kLineLimit, &cut);) {
+  for (std::string line; next_line(in, line, kLineLimit, &cut);) {
+    if (++number == 1) begin_text(line, name);
     read.add(static_cast<int64_t>(line.size()));
     if (cut) {
       warn(name, number, "longer than 1 MiB; the rest of the line is not read", warned_of_cuts);

@@ -70,8 +70,8 @@ void logprob(const LogprobOptions& options, const Context& context) {
                       ": a parser (data.task=parsing); logprob "
                       "scores translations");
   }
-  const TextFile source = read_text(options.source, false);
-  const TextFile target = read_text(options.target, true);
+  const TextFile source = read_text(options.source, false, ByteOrderMark::drop);
+  const TextFile target = read_text(options.target, true, ByteOrderMark::drop);
   check_same_length(source, target, "source and target");
   if (source.lines.empty()) throw DataError(source.name + ": empty file; nothing to score");
   std::cerr << "scoring with " << loaded.description() << "\n";

@@ -28,7 +28,7 @@ std::string text_of(const Tree& tree, const ParseOptions& options) {
   return options.indent ? format_tree(tree) + "\n" : write_tree(tree);
 }
 
-void report(const Parser& parser, bool constrained) {
+void report(const Parser& parser, bool constrained, bool positions) {
   const ParserCounts& counts = parser.counts();
   print_unknown(counts.unknown, "source");
   if (counts.repaired > 0) {
@@ -38,6 +38,7 @@ void report(const Parser& parser, bool constrained) {
               << " over the sentence and " << (counts.repaired == 1 ? "was" : "were") << " repaired"
               << (constrained ? "\n" : " (constrained search, the default, avoids this)\n");
   }
+  print_unfinished(counts.unfinished, counts.sentences, "output", positions);
   if (counts.cut_words > 0) {
     std::cerr << longer_lines("sentence", counts.cut_words, counts.first_cut_words)
               << parser.limits().max_words
@@ -75,7 +76,7 @@ void parse(const ParseOptions& options, const Context& context) {
         }
       });
   output.commit();
-  report(parser, config.constrained);
+  report(parser, config.constrained, loaded.models.max_length().has_value());
 }
 
 }  // namespace

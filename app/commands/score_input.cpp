@@ -17,12 +17,13 @@ void add_scored_files(CLI::App* command, ScoredFiles& files) {
       ->required();
 }
 
-TextFile read_text(const std::string& path, bool may_be_stdin) {
+TextFile read_text(const std::string& path, bool may_be_stdin, ByteOrderMark mark) {
   const bool is_stdin = path == "-";
   if (is_stdin && !may_be_stdin) {
     throw ConfigError("-: standard input is not possible for this text; give a file");
   }
-  TextFile file{is_stdin ? "<stdin>" : path, is_stdin ? read_stdin_lines() : read_lines(path)};
+  TextFile file{is_stdin ? "<stdin>" : path,
+                is_stdin ? read_stdin_lines(mark) : read_lines(path, mark)};
   require_utf8(file.lines, file.name);
   // As sacreBLEU's program reads lines; chrF with white space would count it.
   for (std::string& line : file.lines) line.resize(strip_right(line).size());
@@ -39,10 +40,10 @@ void check_same_length(const TextFile& one, const TextFile& other, const std::st
                   std::to_string(more.lines.size()) + "); " + kinds + " must match line by line");
 }
 
-ScoredText read_scored_text(const ScoredFiles& files) {
-  ScoredText text{read_text(files.hypotheses, true), {}};
+ScoredText read_scored_text(const ScoredFiles& files, ByteOrderMark mark) {
+  ScoredText text{read_text(files.hypotheses, true, mark), {}};
   for (const std::string& path : files.references) {
-    TextFile reference = read_text(path, false);
+    TextFile reference = read_text(path, false, mark);
     check_same_length(text.hypotheses, reference);
     text.references.push_back(std::move(reference.lines));
   }

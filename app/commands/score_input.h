@@ -34,9 +34,11 @@ struct ScoredFiles {
 /// Adds the arguments HYP and REF.
 void add_scored_files(CLI::App* command, ScoredFiles& files);
 
-/// Reads a text file; "-" is standard input. Throws ConfigError for "-" unless `may_be_stdin`, and
+/// Reads a text file; "-" is standard input. `mark`: a byte order mark is scored, as sacreBLEU
+/// does. Throws ConfigError for "-" unless `may_be_stdin`, and
 /// DataError for lines that are not valid UTF-8.
-TextFile read_text(const std::string& path, bool may_be_stdin);
+TextFile read_text(const std::string& path, bool may_be_stdin,
+                   ByteOrderMark mark = ByteOrderMark::keep);
 
 /// Throws DataError naming the first line without a counterpart, if the lengths differ. `kinds`
 /// says what the texts are.
@@ -44,7 +46,7 @@ void check_same_length(const TextFile& one, const TextFile& other,
                        const std::string& kinds = "hypotheses and references");
 
 /// Reads all files. Throws like read_text() and check_same_length(), and for an empty file.
-ScoredText read_scored_text(const ScoredFiles& files);
+ScoredText read_scored_text(const ScoredFiles& files, ByteOrderMark mark = ByteOrderMark::keep);
 
 /// Warns on stderr if text that looks tokenized would be tokenized again.
 void warn_if_tokenized(const TextFile& hypotheses, const BleuOptions& options);

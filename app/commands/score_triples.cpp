@@ -28,8 +28,9 @@ void score_triples(const ScoreTriplesArguments& arguments) {
   require_no_input(
       {"--output", arguments.output},
       {{"SRC", arguments.source}, {"HYP", arguments.hypothesis}, {"REF", arguments.reference}});
-  const TextFile source = read_text(arguments.source, false);
-  const ScoredText text = read_scored_text({arguments.hypothesis, {arguments.reference}});
+  const TextFile source = read_text(arguments.source, false, ByteOrderMark::drop);
+  const ScoredText text =
+      read_scored_text({arguments.hypothesis, {arguments.reference}}, ByteOrderMark::drop);
   check_same_length(text.hypotheses, source, "hypotheses and source");
   OutputFile output(arguments.output);
   const bool csv = arguments.format == "csv";

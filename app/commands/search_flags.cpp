@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "app/experiment/find_checkpoint.h"
+#include "app/machine/shell.h"
+#include "base/check.h"
 #include "base/error.h"
 #include "base/format.h"
 #include "data/nbest_list.h"
@@ -62,19 +64,44 @@ void require_no_text(const std::filesystem::path& path) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error)) return;
   throw DataError(path.string() + ": a file, not a run; give the text with --input " +
-                  path.string() + " or on standard input");
+                  shell_word(path.string()) + " or on standard input");
+}
+
+// An error in an option that came from a flag names the flag.
+LoadedEnsemble load_with_flags(const SearchFlags& flags, const Context& context) {
+  try {
+    return load_ensemble_to_search(flags.runs, context.device, flags.assignments());
+  } catch (const ConfigError& error) {
+    const std::string message = error.what();
+    const std::pair<std::string, bool> all[] = {{"beam", flags.beam.has_value()},
+                                                {"nbest", flags.nbest.has_value()},
+                                                {"alpha", flags.alpha.has_value()}};
+    for (const auto& [name, given] : all) {
+      const std::string place = "--set search." + name + ":";
+      if (given && message.starts_with(place)) {
+        throw ConfigError("--" + name + message.substr(place.size() - 1));
+      }
+    }
+    throw;
+  }
 }
 
 }  // namespace
 
 LoadedEnsemble load_to_search(const SearchFlags& flags, Task task, const Context& context) {
   for (const auto& run : flags.runs) require_no_text(run);
-  LoadedEnsemble loaded = load_ensemble_to_search(flags.runs, context.device, flags.assignments());
+  LoadedEnsemble loaded = load_with_flags(flags, context);
   if (loaded.experiment().data.task != task) {
     throw ConfigError(flags.runs.front().string() +
                       (task == Task::translation
                            ? ": a parser (data.task=parsing); use attn parse"
                            : ": a translator (data.task=translation); use attn translate"));
+  }
+  const SearchConfig& search = loaded.experiment().search;
+  for (const std::string& assignment : flags.assignments()) {
+    const std::string path = assigned_path(assignment);
+    require(search.method == SearchMethod::beam || (path != "beam" && path != "search.beam"),
+            "search.beam", search.beam, "requires method=beam; set samples for method=sample");
   }
   if (!flags.tag.empty()) {
     loaded.tokenizers = with_tag(std::move(loaded.tokenizers), flags.tag, "--tag");
@@ -90,6 +117,13 @@ std::string longer_lines(const std::string& noun, int64_t count, int64_t first) 
 
 void print_unknown(const UnknownTokens& count, const std::string& side) {
   if (count.unknown > 0) std::cerr << unknown_note(count, side) << "\n";
+}
+
+void print_unfinished(int64_t unfinished, int64_t all, const std::string& noun, bool positions) {
+  if (unfinished == 0) return;
+  std::cerr << unfinished << " of " << counted(all, noun) << (unfinished == 1 ? " was" : " were")
+            << " cut at the length limit (search.extra_length"
+            << (positions ? ", model.max_positions)\n" : ")\n");
 }
 
 void print_output(const SearchFlags& flags, const OutputLine& output, std::ostream& out) {

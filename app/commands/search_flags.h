@@ -41,6 +41,10 @@ LoadedEnsemble load_to_search(const SearchFlags& flags, Task task, const Context
 /// Prints unknown_note (data/tokenizer.h) to stderr, if any token is unknown.
 void print_unknown(const UnknownTokens& count, const std::string& side);
 
+/// Prints how many outputs end at the length limit, if any. `positions`: whether the model's
+/// positions limit the length, too.
+void print_unfinished(int64_t unfinished, int64_t all, const std::string& noun, bool positions);
+
 /// "3 lines (first: line 17) were longer than ", of what was truncated. `first`: from 1.
 std::string longer_lines(const std::string& noun, int64_t count, int64_t first);
 

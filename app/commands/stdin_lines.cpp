@@ -7,11 +7,10 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/utf8.h"
 
 namespace attn {
 
-bool next_line(std::istream& in, std::string& line, int64_t number, size_t limit, bool* cut) {
+bool next_line(std::istream& in, std::string& line, size_t limit, bool* cut) {
   thread_local std::vector<char> piece(size_t{1} << 16);
   line.clear();
   if (cut) *cut = false;
@@ -30,7 +29,6 @@ bool next_line(std::istream& in, std::string& line, int64_t number, size_t limit
   }
   if (!found || in.bad()) return false;
   if (line.ends_with('\r')) line.pop_back();
-  if (number == 1) drop_byte_order_mark(line);
   return true;
 }
 
@@ -39,18 +37,21 @@ bool has_failed(const std::istream& in) {
   return in.bad() || (&in == &std::cin && std::ferror(stdin) != 0);
 }
 
-bool next_stdin_line(std::string& line, int64_t number, size_t limit) {
-  if (next_line(std::cin, line, number, limit)) return true;
+bool next_stdin_line(std::string& line, int64_t number, size_t limit, ByteOrderMark mark) {
+  if (next_line(std::cin, line, limit)) {
+    if (number == 1) begin_text(line, "standard input", mark);
+    return true;
+  }
   if (!has_failed(std::cin)) return false;
   throw DataError("cannot read standard input (line " + std::to_string(number) + ")");
 }
 
-std::vector<std::string> read_stdin_lines() {
+std::vector<std::string> read_stdin_lines(ByteOrderMark mark) {
   constexpr size_t limit = size_t{1} << 32;  // bytes
   std::vector<std::string> lines;
   size_t size = 0;
   const auto next = [&](std::string& line) {
-    return next_stdin_line(line, static_cast<int64_t>(lines.size()) + 1, limit - size + 1);
+    return next_stdin_line(line, static_cast<int64_t>(lines.size()) + 1, limit - size + 1, mark);
   };
   for (std::string line; next(line);) {
     size += line.size() + 1;

@@ -13,21 +13,15 @@
 namespace attn {
 namespace {
 
-// `positions`: whether the model's positions limit the length, too.
 void report_cuts(const Translator& translator, bool positions) {
   print_unknown(translator.unknown(), "source");
-  const int64_t cut = translator.cut_lines(), unfinished = translator.unfinished();
+  const int64_t cut = translator.cut_lines();
   if (cut > 0) {
     std::cerr << longer_lines("line", cut, translator.first_cut_line())
               << translator.limits().max_source << " tokens and " << (cut == 1 ? "was" : "were")
               << " truncated\n";
   }
-  if (unfinished > 0) {
-    std::cerr << unfinished << " of " << counted(translator.lines(), "translation")
-              << (unfinished == 1 ? " was" : " were")
-              << " cut at the length limit (search.extra_length"
-              << (positions ? ", model.max_positions)\n" : ")\n");
-  }
+  print_unfinished(translator.unfinished(), translator.lines(), "translation", positions);
 }
 
 void translate(const SearchFlags& flags, const Context& context) {

@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "app/experiment/run_directory.h"
+#include "app/machine/shell.h"
 
 namespace attn {
 namespace {
@@ -27,7 +28,7 @@ void for_last_lines(const fs::path& log, std::streamoff begin, Look look) {
 
 std::string stop_line(const fs::path& run, int64_t step) {
   return std::string(kStopped).append(std::to_string(step)).append(kSaved) +
-         "; resume with: attn train " + run.string() + " --resume";
+         "; resume with: attn train " + shell_word(run.string()) + " --resume";
 }
 
 std::string last_line(const fs::path& log) {

@@ -7,6 +7,7 @@
 
 #include "app/experiment/input_kind.h"
 #include "app/experiment/run_directory.h"
+#include "app/machine/shell.h"
 #include "base/edit_distance.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -54,7 +55,8 @@ std::string shown(const CheckpointSelector& selector) {
 fs::path averaged_weights(const CheckpointSelector& selector) {
   const ModelDirectory averaged(RunDirectory(selector.run).averaged());
   if (!averaged.has_weights()) {
-    missing(selector, "no average; create it with `attn average " + selector.run.string() + "`");
+    missing(selector,
+            "no average; create it with `attn average " + shell_word(selector.run.string()) + "`");
   }
   return averaged.path();
 }

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "app/experiment/run_directory.h"
+#include "app/machine/shell.h"
 #include "base/edit_distance.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -97,12 +98,13 @@ void require_config_path(const fs::path& path) {
 void require_config(const Json& json, const fs::path& path) {
   if (!is_sweep_file(json)) return;
   throw ConfigError(path.string() + ": a sweep, not a config; train its rows with: attn sweep " +
-                    path.string());
+                    shell_word(path.string()));
 }
 
 void require_sweep_path(const fs::path& path) {
   const auto resume = [](const fs::path& directory) {
-    return "resume it with: attn sweep " + sweep_source(directory) + " --run " + directory.string();
+    return "resume it with: attn sweep " + shell_word(sweep_source(directory)) + " --run " +
+           shell_word(directory.string());
   };
   if (path.filename() == kSweepFile && is_sweep_plan(json_of(path))) {
     throw ConfigError(path.string() + ": the plan of a sweep directory, not a sweep; " +
@@ -114,7 +116,7 @@ void require_sweep_path(const fs::path& path) {
   }
   if (ModelDirectory(path).has_config()) {
     throw ConfigError(path.string() + ": a run, not a sweep; resume it with: attn train " +
-                      path.string() + " --resume");
+                      shell_word(path.string()) + " --resume");
   }
   throw ConfigError(path.string() + ": a directory, not a sweep");
 }
@@ -127,7 +129,7 @@ void require_sweep(const Json& json, const fs::path& path) {
   }
   throw ConfigError(path.string() +
                     ": a config, not a sweep (\"rows\" is missing); train it with: attn train " +
-                    path.string());
+                    shell_word(path.string()));
 }
 
 bool is_run(const fs::path& path) {
@@ -153,7 +155,7 @@ void require_no_sweep(const fs::path& path) {
   require_no_file(path);
   if (!is_sweep_directory(path)) return;
   throw ConfigError(path.string() + ": a sweep directory; resume the sweep with: attn sweep " +
-                    sweep_source(path) + " --run " + path.string() +
+                    shell_word(sweep_source(path)) + " --run " + shell_word(path.string()) +
                     ", or give another directory with --run");
 }
 
@@ -189,11 +191,11 @@ void require_no_config(const fs::path& path) {
   }
   if (is_sweep_file(json)) {
     throw ConfigError(path.string() + ": a sweep, not a run; train it with: attn sweep " +
-                      path.string() + ", then give one of its runs");
+                      shell_word(path.string()) + ", then give one of its runs");
   }
   if (is_config_file(json)) {
     throw ConfigError(path.string() + ": a config, not a run; train it with: attn train " +
-                      path.string() + ", then give " + ("runs" / path.stem()).string());
+                      shell_word(path.string()) + ", then give " + ("runs" / path.stem()).string());
   }
 }
 

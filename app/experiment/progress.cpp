@@ -4,7 +4,9 @@
 
 #include <cerrno>
 #include <cmath>
+#include <cstdlib>
 #include <iostream>
+#include <string_view>
 
 #include "base/error.h"
 #include "base/format.h"
@@ -24,8 +26,13 @@ std::string duration_text(double seconds) {
   return format("%lld s", static_cast<long long>(whole));
 }
 
+bool draws_on_stderr() {
+  const char* kind = std::getenv("TERM");
+  return isatty(STDERR_FILENO) != 0 && (kind == nullptr || std::string_view(kind) != "dumb");
+}
+
 Progress::Progress(const std::filesystem::path& log, int64_t last_step)
-    : last_step_(last_step), terminal_(isatty(STDERR_FILENO) != 0) {
+    : last_step_(last_step), terminal_(draws_on_stderr()) {
   errno = 0;  // isatty sets it
   log_.open(log, std::ios::app);
   if (!log_) throw_file_error("write", log, errno);

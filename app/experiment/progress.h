@@ -14,6 +14,9 @@ namespace attn {
 /// "1 h 02 min", "3 min 20 s", "45 s".
 std::string duration_text(double seconds);
 
+/// Whether standard error is a terminal that understands cursor escapes.
+bool draws_on_stderr();
+
 class Progress {
  public:
   /// Appends to `log` (RUN/log.txt) and writes to stderr. `last_step` is the run's number of steps.

@@ -55,7 +55,7 @@ ProgressLine::~ProgressLine() {
 }
 
 void ProgressLine::run() {
-  const bool terminal = isatty(STDERR_FILENO) != 0;
+  const bool terminal = draws_on_stderr();
   const auto begin = Clock::now();
   Seconds wait = terminal ? kFirstDrawn : kFirstLogged;
   bool drawn = false;

@@ -131,7 +131,7 @@ std::vector<Json> read_metrics(const RunDirectory& run) {
   std::vector<Json> records;
   if (!fs::exists(run.metrics())) return records;
   require_regular_file(run.metrics());
-  for (const std::string& line : read_lines(run.metrics(), kLargestMetrics)) {
+  for (const std::string& line : read_lines(run.metrics(), ByteOrderMark::drop, kLargestMetrics)) {
     Json record = Json::parse(line, nullptr, false);
     if (is_record(record)) records.push_back(std::move(record));
   }

@@ -54,7 +54,7 @@ LiveTable::LiveTable(const SweepPlan& plan, int64_t jobs)
       states_(plan.runs.size(), State::waiting),
       why_(plan.runs.size()),
       started_(plan.runs.size(), false),
-      terminal_(isatty(STDERR_FILENO) != 0) {
+      terminal_(draws_on_stderr()) {
   for (const PlannedRun& run : plan.runs) flops_.push_back(run_flops(run));
 }
 

@@ -282,7 +282,8 @@ SweepResults results_of_plan(const Json& plan, const fs::path& directory) {
           {one.at("name").get<std::string>(), paper_of(one.at("paper"), "published")});
     }
   }
-  out.command = plan.contains("command") ? sweep_command(plan, out) : "attn sweep " + source;
+  out.command =
+      plan.contains("command") ? sweep_command(plan, out) : "attn sweep " + shell_word(source);
   find_baselines(plan.at("rows"), out);
   texts.mark(out);
   mark_incomparable(out, experiments);

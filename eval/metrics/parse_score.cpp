@@ -29,6 +29,26 @@ std::string find_mismatch(const ParseBrackets& gold, const ParseBrackets& predic
          std::to_string(gold.words.size());
 }
 
+/// Describes a difference that is one of tags alone; "" if the sentences differ in their words.
+std::string find_deleted(std::span<const Tree> gold, std::span<const Tree> predicted,
+                         const EvalbParameters& parameters) {
+  EvalbParameters all = parameters;
+  all.delete_labels.clear();
+  const ParseBrackets a = parse_brackets(gold, all), b = parse_brackets(predicted, all);
+  if (a.words.size() != b.words.size() || !find_mismatch(a, b, all).empty()) return "";
+  for (size_t i = 0; i < a.words.size(); ++i) {
+    const std::string_view ours = b.words[i].tag, theirs = a.words[i].tag;
+    if (parameters.delete_labels.contains(ours) == parameters.delete_labels.contains(theirs)) {
+      continue;
+    }
+    return "word " + std::to_string(i + 1) + ", " + quoted(a.words[i].word) + ", is tagged " +
+           quoted(ours) + ", in gold " + quoted(theirs) +
+           ", and EVALB deletes punctuation by its tag; parse with search.known_tags for the tags "
+           "seen in training";
+  }
+  return "";
+}
+
 /// The brackets of a sentence on both sides, after the repair of quotes.
 struct Comparison {
   ParseBrackets gold, predicted;
@@ -58,6 +78,8 @@ Comparison compare(std::span<const Tree> gold, std::span<const Tree> predicted,
   }
   score.problem = find_mismatch(result.gold, result.predicted, parameters);
   if (!score.problem.empty()) {
+    const std::string deleted = find_deleted(gold, predicted, parameters);
+    if (!deleted.empty()) score.problem = deleted;
     score.status = ParseStatus::error;
     return result;
   }

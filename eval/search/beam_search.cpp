@@ -36,13 +36,14 @@ struct Ended {
   int64_t node;
   double log_prob;
   double score;
+  bool finished;
 };
 
 /// A beam: one for each sentence, or several in diverse search.
 struct Group {
   int64_t limit;
   std::vector<Ended> finished;    // sorted best first
-  std::vector<Ended> unfinished;  // all of equal length, best first; set when the search ends
+  std::vector<Ended> unfinished;  // cut at the limit, best first; set when the search ends
 };
 
 bool better(const Option& a, const Option& b) {
@@ -68,8 +69,8 @@ class Search {
   bool nothing_better_can_come(const Group& group, double best_log_prob, int64_t length) const;
   void push_row(const Row& row, int64_t parent, int32_t token);
   void drop_rows_from(size_t count);
-  Ended ended(int64_t node, double log_prob, int64_t length) const;
-  Hypothesis hypothesis(const Ended& ended, bool finished) const;
+  Ended ended(int64_t node, double log_prob, int64_t length, bool finished) const;
+  Hypothesis hypothesis(const Ended& ended) const;
 
   StepDecoder& decoder_;
   const SearchConfig& config_;
@@ -185,7 +186,7 @@ void Search::extend(int64_t begin, int64_t end, int64_t index, int64_t length) {
     const bool among_best = rank++ < beam_;
     if (option.token == eos_) {
       if (among_best || !first_finished_) {
-        add_finished(group, ended(row.node, option.log_prob, length));
+        add_finished(group, ended(row.node, option.log_prob, length, true));
       }
     } else if (taken < beam_) {
       ++taken;
@@ -195,13 +196,13 @@ void Search::extend(int64_t begin, int64_t end, int64_t index, int64_t length) {
       if (length < group.limit) {
         push_row({index, node, option.log_prob}, option.row, option.token);
       } else {
-        group.unfinished.push_back(ended(node, option.log_prob, length));
+        group.unfinished.push_back(ended(node, option.log_prob, length, false));
       }
     }
   }
-  if (options_.empty()) {  // no allowed continuation (or NaN everywhere)
+  if (options_.empty() && group.finished.empty()) {  // no allowed continuation, or NaN everywhere
     for (int64_t row = begin; row < end; ++row) {
-      group.unfinished.push_back(ended(rows_[row].node, rows_[row].log_prob, length - 1));
+      group.unfinished.push_back(ended(rows_[row].node, rows_[row].log_prob, length - 1, false));
     }
   }
   if (next_rows_.size() == before) return;
@@ -249,12 +250,13 @@ void Search::drop_rows_from(size_t count) {
   row_sentences_.resize(count);
 }
 
-Ended Search::ended(int64_t node, double log_prob, int64_t length) const {
-  return {node, log_prob, log_prob / length_penalty(config_, std::max<int64_t>(1, length))};
+Ended Search::ended(int64_t node, double log_prob, int64_t length, bool finished) const {
+  return {node, log_prob, log_prob / length_penalty(config_, std::max<int64_t>(1, length)),
+          finished};
 }
 
-Hypothesis Search::hypothesis(const Ended& ended, bool finished) const {
-  Hypothesis result{{}, ended.log_prob, ended.score, finished};
+Hypothesis Search::hypothesis(const Ended& ended) const {
+  Hypothesis result{{}, ended.log_prob, ended.score, ended.finished};
   for (int64_t node = ended.node; node >= 0; node = nodes_[node].parent) {
     result.tokens.push_back(nodes_[node].token);
   }
@@ -262,23 +264,31 @@ Hypothesis Search::hypothesis(const Ended& ended, bool finished) const {
   return result;
 }
 
+/// Hypotheses that the limit has cut compete with finished ones by score: otherwise the empty one,
+/// which is finished at the first step, would be better than the right output without its end.
+std::vector<Ended> by_score(const Group& group) {
+  std::vector<Ended> all = group.finished;
+  all.insert(all.end(), group.unfinished.begin(), group.unfinished.end());
+  std::ranges::stable_sort(all, std::ranges::greater(), &Ended::score);
+  return all;
+}
+
 /// The best of each group, then the second of each, and so on, until there are nbest or all groups
 /// had their turn; then the best nbest by score. Groups may have found the same hypothesis.
 std::vector<Hypothesis> Search::hypotheses(int64_t sentence) const {
   const std::span groups(groups_.data() + sentence * groups_per_sentence_,
                          static_cast<size_t>(groups_per_sentence_));
-  const bool any_finished =
-      std::ranges::any_of(groups, [](const Group& group) { return !group.finished.empty(); });
+  std::vector<std::vector<Ended>> all;
+  for (const Group& group : groups) all.push_back(by_score(group));
   const auto nbest = static_cast<size_t>(config_.nbest);
   std::vector<Hypothesis> result;
   bool more = true;
   for (size_t rank = 0; more && result.size() < nbest; ++rank) {
     more = false;
-    for (const Group& group : groups) {
-      const auto& all = any_finished ? group.finished : group.unfinished;
-      if (rank >= all.size() || (rank > 0 && result.size() >= nbest)) continue;
+    for (const std::vector<Ended>& of_group : all) {
+      if (rank >= of_group.size() || (rank > 0 && result.size() >= nbest)) continue;
       more = true;
-      Hypothesis next = hypothesis(all[rank], any_finished);
+      Hypothesis next = hypothesis(of_group[rank]);
       const bool known =
           groups.size() > 1 &&
           std::ranges::find(result, next.tokens, &Hypothesis::tokens) != result.end();

@@ -44,8 +44,9 @@ int64_t output_limit(int64_t source_length, const SearchConfig& config);
 
 /// The n-best hypotheses of each sentence, best first: at least one, at most `nbest`, all
 /// different. An output has at most output_limit(source_lengths[i], config) tokens and no BOS,
-/// unless BOS is EOS. Unfinished hypotheses (at the limit, or without any allowed continuation) are
-/// returned only if no hypothesis is finished.
+/// unless BOS is EOS. Hypotheses that the limit cuts compete with finished ones by score, without
+/// the probability of EOS; those without any allowed continuation are returned only if their group
+/// has no finished one.
 ///
 /// Each step selects the 2 × beam best continuations of a sentence: at most `beam` of them are EOS,
 /// so at least `beam` stay active. With config.prune > 0 those that are worse than the step's best

@@ -15,10 +15,10 @@ std::string truncation_note(int64_t cut) {
   return cut == 0 ? "" : "  (" + counted(cut, "sentence") + " too long for the model, truncated)";
 }
 
-std::string unfinished_note(int64_t unfinished) {
-  return unfinished == 0 ? ""
-                         : "  (" + counted(unfinished, "translation") +
-                               " cut at the length limit, search.extra_length)";
+std::string unfinished_note(int64_t unfinished, const std::string& noun) {
+  return unfinished == 0
+             ? ""
+             : "  (" + counted(unfinished, noun) + " cut at the length limit, search.extra_length)";
 }
 
 }  // namespace attn

@@ -64,7 +64,7 @@ void write_evaluation_output(const std::filesystem::path& output, const std::str
 /// A note on truncated sentences for the log; empty if there are none.
 std::string truncation_note(int64_t cut);
 
-/// A note on translations that ended at the length limit, for the log; empty if there are none.
-std::string unfinished_note(int64_t unfinished);
+/// A note on outputs that ended at the length limit, for the log; empty if there are none.
+std::string unfinished_note(int64_t unfinished, const std::string& noun);
 
 }  // namespace attn

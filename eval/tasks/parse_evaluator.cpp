@@ -71,7 +71,8 @@ class ParseEvaluator final : public Evaluator {
                            score.all.f1(), score.all.recall(), score.all.precision(),
                            score.strict.f1(), score.all.complete_match(),
                            static_cast<long long>(score.mismatched), repaired, trees.size()) +
-                    truncation_note(counts.cut) + unknown_suffix(counts.unknown, "source"),
+                    truncation_note(counts.cut) + unfinished_note(counts.unfinished, "output") +
+                    unknown_suffix(counts.unknown, "source"),
             .signature = score.signature,
             .selection_metric = score.strict.f1()};
   }

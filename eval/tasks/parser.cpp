@@ -98,7 +98,8 @@ Parse Parser::build(const Input& input, const Hypothesis& hypothesis) const {
   return {.tree = with_root(tag_punctuation(std::move(tree))),
           .score = hypothesis.score,
           .log_prob = hypothesis.log_prob,
-          .repaired = built.repaired};
+          .repaired = built.repaired,
+          .finished = hypothesis.finished || !std::isfinite(hypothesis.score)};
 }
 
 std::vector<std::vector<Parse>> Parser::parse(std::span<const std::vector<std::string>> sentences) {
@@ -139,7 +140,7 @@ std::vector<std::vector<Parse>> Parser::parse(std::span<const std::vector<std::s
   std::vector<std::vector<Parse>> out(sentences.size());
   for (size_t i = 0; i < sentences.size(); ++i) {
     // The source was empty: no words, or words without tokens.
-    if (found[i].empty()) found[i].emplace_back();
+    if (found[i].empty()) found[i] = {Hypothesis{.finished = true}};
     fill_nbest(found[i], search.nbest);
     for (const Hypothesis& hypothesis : found[i]) {
       out[i].push_back(build(inputs[i], hypothesis));
@@ -151,6 +152,7 @@ std::vector<std::vector<Parse>> Parser::parse(std::span<const std::vector<std::s
     }
     ++counts_.sentences;
     counts_.repaired += out[i].front().repaired;
+    counts_.unfinished += !out[i].front().finished;
   }
   return out;
 }

@@ -36,7 +36,7 @@ EvaluationResult TranslationEvaluator::run(const Ensemble& models,
   const int64_t cut = translator.cut_lines();
   result.values.emplace_back("cut", static_cast<double>(cut));
   result.values.emplace_back("unfinished", static_cast<double>(translator.unfinished()));
-  result.line += truncation_note(cut) + unfinished_note(translator.unfinished()) +
+  result.line += truncation_note(cut) + unfinished_note(translator.unfinished(), "translation") +
                  unknown_suffix(translator.unknown(), "source");
   return result;
 }

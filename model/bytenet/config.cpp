@@ -18,6 +18,9 @@ void ByteNetConfig::validate() const {
   require_between("repeats", repeats, 1, kMaxLayers);
   require(!dilations.empty() && static_cast<int64_t>(dilations.size()) <= kMaxLayers, "dilations",
           dilations.size(), "must be a list of 1 to 100 numbers");
+  // Also bounds the number of parameters below 2^63.
+  require(repeats * static_cast<int64_t>(dilations.size()) <= kMaxLayers, "repeats", repeats,
+          "times the number of dilations must be at most 100");
   for (size_t i = 0; i < dilations.size(); ++i) {
     require_between("dilations[" + std::to_string(i) + "]", dilations[i], 1, kMaxWidth);
   }

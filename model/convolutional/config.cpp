@@ -13,6 +13,7 @@ void validate_stacks(const std::string& side, const std::vector<ConvolutionStack
   constexpr size_t kStacks = 100;
   require(!stacks.empty() && stacks.size() <= kStacks, side, stacks.size(),
           "must have 1 to 100 stacks of layers");
+  int64_t layers = 0;
   for (size_t i = 0; i < stacks.size(); ++i) {
     const std::string place = side + "[" + std::to_string(i) + "].";
     require_between(place + "layers", stacks[i].layers, 1, kMaxLayers);
@@ -20,6 +21,10 @@ void validate_stacks(const std::string& side, const std::vector<ConvolutionStack
     require_between(place + "kernel", stacks[i].kernel, 1, kMaxKernel);
     require(!centred || stacks[i].kernel % 2 == 1, place + "kernel", stacks[i].kernel,
             "must be odd in the encoder, where it is centred on a position");
+    layers += stacks[i].layers;
+    // Also bounds the number of parameters below 2^63.
+    require(layers <= kMaxLayers, place + "layers", stacks[i].layers,
+            "the stacks of a side must have at most 100 layers together");
   }
 }
 

@@ -6,6 +6,7 @@
 Standard library alone. Every case works in a temporary directory.
 """
 import csv
+import gzip
 import json
 import math
 
@@ -97,6 +98,21 @@ class Decoding(ProgramTest):
                 self.assertRegex(said, r"\(warning: \d+\.\d\d % of the " + side + " tokens are unknown")
         self.assertIn("0.00 % of the source tokens are unknown (<unk>)", (self.path / "one/log.txt").read_text())
 
+    def test_compressed_text_is_an_error_and_a_byte_order_mark_is_dropped(self):
+        (self.path / "test.gz").write_bytes(gzip.compress(self.source.encode()))
+        for arguments in (["translate", "one", "--input", "test.gz"], ["score", "bleu", "test.gz", "test.gz"]):
+            self.one_line(*arguments, code=3, names=["test.gz: compressed by gzip", "gzip -dc"])
+        first = self.lines[0] + "\n"
+        self.assertEqual(self.translate("one", stdin="\ufeff" + first), self.translate("one", stdin=first))
+
+    def test_an_error_names_the_flag_that_was_given(self):
+        self.one_line("translate", "one", "--nbest", "5", "--beam", "2", code=2, names=["attn: --nbest: 5: must be"])
+        self.one_line("translate", "one", "--set", "nbest=5", code=2, names=["attn: --set search.nbest: 5: must be"])
+
+    def test_a_beam_without_effect_on_samples_is_an_error(self):
+        for beam in (["--beam", "4"], ["--set", "search.beam=4"]):
+            self.one_line("translate", "one", "--set", "method=sample", *beam, code=2, names=["beam", "method=beam"])
+
     def test_a_line_without_end_is_cut_and_the_output_stays_aligned(self):
         stdin = f"{self.lines[0]}\n{'a' * (3 << 20)}\n{self.lines[1]}\n"
         done = self.attn("translate", "one", stdin=stdin)
@@ -143,7 +159,7 @@ class Decoding(ProgramTest):
         self.one_line("translate", "one", "--input", "missing.en", "--output", "none.de", code=3, names=["missing.en"])
         self.assertFalse((self.path / "none.de.partial").exists())
         self.one_line("translate", "one", "--output", "no/such/folder", code=3, names=["no/such/folder.partial"])
-        self.one_line("translate", "one", "--beam", "0", code=2, names=["search.beam", "0"])
+        self.one_line("translate", "one", "--beam", "0", code=2, names=["--beam: 0"])
 
     def test_contrastive_accuracy_and_ter_as_evaluators(self):
         right = (self.path / "corpus/valid.de").read_text().splitlines()

@@ -164,6 +164,7 @@ class Parse(ProgramTest):
         done = self.attn("parse", "xx", "--set", "constrained=false", "--set", "beam=1",
                          stdin="\n".join(self.sentences()) + "\n")
         self.assertRegex(done.stderr, r"\d+ of 40 outputs were not well-formed trees")
+        self.assertRegex(done.stderr, r"\d+ of 40 outputs were cut at the length limit \(search.extra_length")
 
     def test_chunks_and_n_best_lists(self):
         line = self.sentences()[0] + "\n"

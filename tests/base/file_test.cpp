@@ -59,7 +59,7 @@ TEST_CASE("errors of reading name the file and the reason") {
   CHECK_THROWS_WITH(read_file(folder / "none"), contains("none': No such file or directory"));
   CHECK_THROWS_WITH(read_file(folder.path()), contains("Is a directory"));
   CHECK_THROWS_WITH(read_lines(folder / "none"), contains("No such file or directory"));
-  CHECK_THROWS_AS(read_lines(folder / "f", 4), DataError);
+  CHECK_THROWS_AS(read_lines(folder / "f", ByteOrderMark::drop, 4), DataError);
 }
 
 TEST_CASE("lines end by newline, with or without a carriage return") {
@@ -81,6 +81,22 @@ TEST_CASE("lines end by newline, with or without a carriage return") {
   CHECK(lines_of(mark + "a\n" + mark + "b\n") == Lines{"a", mark + "b"});
   CHECK(lines_of(mark + "\r\n") == Lines{""});
   CHECK(lines_of(mark + mark + "a") == Lines{mark + "a"});
+}
+
+TEST_CASE("compressed text is an error that says how to decompress it") {
+  const TemporaryDirectory folder;
+  const std::vector<std::pair<std::string, std::string>> starts = {{"\x1F\x8B\x08", "gzip"},
+                                                                   {"\x28\xB5\x2F\xFD", "zstd"},
+                                                                   {"\xFD"
+                                                                    "7zXZ",
+                                                                    "xz"}};
+  for (const auto& [start, program] : starts) {
+    put(folder / "f", start + "a\nb\n");
+    CHECK_THROWS_WITH(read_lines(folder / "f"), contains("f: compressed by " + program) &&
+                                                    contains("with " + program + " -dc"));
+    put(folder / "f", "a\n" + start + "b\n");
+    CHECK(read_lines(folder / "f").size() == 2);
+  }
 }
 
 TEST_CASE("lines may cross the pieces in which a file is read") {

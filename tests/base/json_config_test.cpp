@@ -189,6 +189,8 @@ TEST_CASE("a wrong type stops with its path, the value and what is wanted") {
                     contains("inner.rate: expected a number, got \"fast\""));
   CHECK_THROWS_WITH(read(R"({"inner": {"sizes": [1, 2.5]}})"),
                     contains("inner.sizes[1]") && contains("an integer"));
+  CHECK(read(R"({"inner": {"sizes": [1e3]}})").inner.sizes == std::vector<int64_t>{1000});
+  CHECK_THROWS_WITH(read(R"({"inner": {"sizes": [1e300]}})"), contains("expected an integer"));
   CHECK_THROWS_WITH(read(R"({"on": 1})"), contains("on: expected true or false, got 1"));
   CHECK_THROWS_WITH(read(R"({"inner": []})"), contains("inner: expected an object, got []"));
   CHECK_THROWS_WITH(read("[]"), contains("expected an object"));

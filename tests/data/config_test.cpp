@@ -51,6 +51,8 @@ TEST_CASE("errors of the data config name the option") {
   CHECK_THAT(complaint([](auto& c) { c.batch_tokens = 0; }), contains("data.batch_tokens: 0: "));
   CHECK_THAT(complaint([](auto& c) { c.max_length = 1; }), contains("data.max_length: 1: "));
   CHECK_THAT(complaint([](auto& c) { c.character_coverage = 1.5; }), contains("1.5"));
+  CHECK_THAT(complaint([](auto& c) { c.character_coverage = 0.9; }),
+             contains("data.character_coverage: 0.9: must be from 0.98 to 1"));
   CHECK_THAT(complaint([](auto& c) { c.target_model = "x"; }), contains("data.target_model: x: "));
   CHECK(text_path("a/train", "de") == "a/train.de");
 }

@@ -151,6 +151,11 @@ TEST_CASE("a pair with two faults is counted once") {
   CHECK(report[PairProblem::empty].count == 0);
 }
 
+TEST_CASE("a compressed text is an error that names it") {
+  CHECK_THROWS_WITH(ParallelTexts("a\n", "\x1F\x8B\x08\n").check(),
+                    contains("train.de: compressed by gzip; decompress it first"));
+}
+
 TEST_CASE("UTF-16 is named as such, although most of it is valid UTF-8") {
   std::string marked = "\xFF\xFE", plain;
   for (const char c : repeat("a sentence\n", 500)) {

@@ -131,7 +131,7 @@ inline void sort_by_score(std::vector<Hypothesis>& all) {
                    [](const Hypothesis& a, const Hypothesis& b) { return a.score > b.score; });
 }
 
-/// Every output of at most `limit` tokens that ends by eos.
+/// Every output of at most `limit` tokens that ends by eos or at the limit.
 inline void enumerate(const Model& model, const SearchConfig& config, int64_t sentence,
                       int64_t limit, const Hypothesis& prefix, std::vector<Hypothesis>& out) {
   const auto log_probs = model.log_probs(sentence, prefix.tokens);
@@ -143,9 +143,14 @@ inline void enumerate(const Model& model, const SearchConfig& config, int64_t se
       next.score = next.log_prob / length_penalty(config, length);
       next.finished = true;
       out.push_back(next);
-    } else if (length < limit) {
-      next.tokens.push_back(static_cast<int32_t>(token));
+      continue;
+    }
+    next.tokens.push_back(static_cast<int32_t>(token));
+    if (length < limit) {
       enumerate(model, config, sentence, limit, next, out);
+    } else {
+      next.score = next.log_prob / length_penalty(config, length);
+      out.push_back(next);
     }
   }
 }
@@ -188,6 +193,7 @@ inline std::vector<Hypothesis> unhurried_search(const Model& model, const Search
       }
     }
   }
+  finished.insert(finished.end(), live.begin(), live.end());
   sort_by_score(finished);
   return finished;
 }

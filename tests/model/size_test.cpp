@@ -11,6 +11,7 @@
 #include "tests/support/table3.h"
 
 using namespace attn;
+using attn::testing::contains;
 
 TEST_CASE("the closed form gives the parameter column of Table 3 for every row") {
   for (const auto& row : testing::table3()) {
@@ -112,6 +113,28 @@ TEST_CASE("fewer heads of keys and values save their projections alone") {
   const double saved = 6 * 2.0 * (2 * 20 + 25) * 2 * 7 * 64 * 512;  // 2 of 3 project the source
   CHECK(forward_flops(all, {1000, 1000}, {20, 25}) - forward_flops(one, {1000, 1000}, {20, 25}) ==
         Approx(saved));
+}
+
+TEST_CASE("the number of parameters of the largest valid models does not overflow") {
+  constexpr int64_t width = 1 << 20, depth = 100;
+  const VocabularySizes sizes{1 << 30, 1 << 30};
+  ByteNetConfig bytenet;
+  bytenet.d_model = bytenet.hidden = width;
+  bytenet.kernel = 999;
+  bytenet.dilations = std::vector<int64_t>(depth, 1);
+  bytenet.repeats = 1;
+  CHECK_NOTHROW(bytenet.validate());
+  CHECK(static_cast<double>(parameter_count(bytenet, sizes)) > 2e17);
+  bytenet.repeats = depth;
+  CHECK_THROWS_WITH(bytenet.validate(), contains("repeats: 100: times the number of dilations"));
+  ConvolutionalConfig convolutional;
+  convolutional.d_model = width;
+  convolutional.encoder =
+      convolutional.decoder = {{.layers = depth, .width = width, .kernel = 999}};
+  CHECK_NOTHROW(convolutional.validate());
+  CHECK(static_cast<double>(parameter_count(convolutional, sizes)) > 4e17);
+  convolutional.encoder.push_back({.layers = 1, .width = 1, .kernel = 1});
+  CHECK_THROWS_WITH(convolutional.validate(), contains("encoder[1].layers: 1: the stacks"));
 }
 
 TEST_CASE("deterministic attention adds one product of the source rows") {

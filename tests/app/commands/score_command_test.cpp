@@ -61,6 +61,18 @@ TEST_CASE("the score is printed in one line") {
   CHECK(printed.err.empty());
 }
 
+TEST_CASE("a byte order mark is a character, as for sacreBLEU") {
+  const Folder folder;
+  const auto reference = folder.file("r", kText);
+  const auto marked = folder.file("h", "\xEF\xBB\xBF" + kText);
+  const auto letter = folder.file("x", "x" + kText);
+  CHECK(score_bleu({marked, reference}).out == score_bleu({letter, reference}).out);
+  CHECK(score_chrf({marked, reference}).out == score_chrf({letter, reference}).out);
+  CHECK(score_bleu({"-", reference}, "\xEF\xBB\xBF" + kText).out ==
+        score_bleu({letter, reference}).out);
+  CHECK_THAT(score_bleu({marked, marked}).out, contains(" = 100.00 "));
+}
+
 TEST_CASE("JSON has its six keys in order, at full precision") {
   const Folder folder;
   const auto hypothesis = folder.file("h", "the cat sat on a mat .\nit rained\n");

@@ -174,6 +174,17 @@ TEST_CASE("sentences that EVALB skips count as zero in the strict score") {
   CHECK_THAT(result.sentences[3].problem, contains("out:4:1: this bracket is never closed"));
 }
 
+TEST_CASE("words that differ only by the tag of punctuation are explained") {
+  const std::string gold = "(S (NP (PRP We)) (, ,) (VP (VBP eat)))";
+  const ParseScore result = score({gold, gold}, {"(S (NP (PRP We)) (: ,) (VP (VBP eat)))",
+                                                 "(S (NP (PRP We)) (NN ,) (VP (VBP eat)))"});
+  CHECK(result.sentences[0].problem.empty());  // both are deleted
+  CHECK(result.mismatched == 1);
+  CHECK_THAT(result.sentences[1].problem,
+             contains("word 2, ',', is tagged 'NN', in gold ',', and EVALB deletes punctuation") &&
+                 contains("search.known_tags"));
+}
+
 TEST_CASE("trees can be scored without files; an empty one is skipped") {
   const std::vector<Tree> gold = parse_trees(gold_tree + gold_tree, "gold");
   const std::vector<Tree> predicted = {gold[0], Tree{}};
