@@ -1,4 +1,6 @@
-#include "app/commands/evaluate_command.h"
+#include "app/commands/arguments.h"
+#include "app/commands/commands.h"
+#include "app/machine/context.h"
 
 #include <iostream>
 #include <memory>
@@ -90,8 +92,7 @@ void add_evaluate_command(CLI::App& app, const Context& context) {
           "runs", options->runs,
           std::string(kModelArgument) + "; several: an ensemble with identical vocabularies")
       ->required();
-  command->add_option("--set", options->assignments, "override an option, path=value")
-      ->allow_extra_args(false);
+  add_set(command, options->assignments);
   command->add_option("--output", options->output, "directory for the outputs (default: not kept)");
   command->add_flag("--json", options->json, "print JSON in full precision");
   command->callback([options, &context] { evaluate(*options, context); });

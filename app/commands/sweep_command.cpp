@@ -1,4 +1,5 @@
-#include "app/commands/sweep_command.h"
+#include "app/commands/commands.h"
+#include "app/machine/context.h"
 
 #include <memory>
 
@@ -25,10 +26,7 @@ void add_sweep_command(CLI::App& app, Context& context) {
   command->add_option("sweep", options->request.file, "sweep file")->required();
   command->add_option("--run", options->request.directory,
                       "sweep directory (default: runs/<name of the file>)");
-  command
-      ->add_option("--set", options->request.assignments,
-                   "override an option in every row, path=value")
-      ->allow_extra_args(false);
+  add_set(command, options->request.assignments, "override an option in every row, path=value");
   command
       ->add_option("--only", options->request.only,
                    "train only these rows; * matches any characters")

@@ -1,10 +1,10 @@
-#include "app/commands/vocab_command.h"
+#include "app/commands/commands.h"
 
 #include <iostream>
 #include <memory>
 #include <string>
 
-#include "app/commands/input_progress.h"
+#include "app/commands/input_chunks.h"
 #include "app/commands/stdin_lines.h"
 #include "app/experiment/checkpoint.h"
 #include "app/experiment/input_kind.h"

@@ -401,8 +401,8 @@ class EndToEnd(ProgramTest):
         self.write("row.json", {"base": "small.json", "row": [{"name": "base"}]})
         cases = [(["config", "small.json", "--set", "heads=3"], ["did you mean model.heads?"]),
                  (["translate", "whole", "--set", "model.heads=3"], ["options of search and runtime"]),
-                 (["translate", "whole", "--penalty", "none"], ["--set search.penalty=none"]),
-                 (["translate", "--penalty", "none", "whole"], ["--set search.penalty=none"]),
+                 (["translate", "whole", "--penalty", "none"], ["--penalty: unknown flag", "--set path=value"]),
+                 (["translate", "--penalty", "none", "whole"], ["--penalty: unknown flag", "--set path=value"]),
                  (["trian", "small.json"], ["did you mean train?"]),
                  (["train", "small.json", "--resum"], ["did you mean --resume?"]),
                  (["train"], ["train: config is required", "attn train --help"]),
@@ -430,16 +430,16 @@ class EndToEnd(ProgramTest):
                 self.assertIn("a\\nb", failed.stderr)
 
     def test_bench_rejects_numbers_that_make_no_sense(self):
-        for arguments in (["step", "small.json", "--batch-tokens", "0"], ["layers", "small.json", "--length", "0"],
+        for arguments in (["step", "small.json", "--batch-tokens", "0"], ["table1", "small.json", "--lengths", "0"],
                           ["step", "small.json", "--synthetic", "9223372036854775807"],
                           ["step", "small.json", "--vocabulary", "-3"]):
             with self.subTest(arguments=arguments):
                 self.one_line("bench", *arguments, code=2, names=["1048576"])
 
     def test_set_takes_several_values_and_global_flags_stand_anywhere(self):
-        config = json.loads(self.attn("config", "--set", "model.heads=4", "train.steps=7", "small.json", "--device", "cpu").stdout)
+        config = json.loads(self.attn("config", "small.json", "--set", "model.heads=4", "train.steps=7", "--device", "cpu").stdout)
         self.assertEqual((config["model"]["heads"], config["train"]["steps"]), (4, 7))
-        self.assertIn("attn train runs/d1 --resume", self.attn("help", "train").stdout)
+        self.assertIn("attn train runs/d1 --resume", self.attn("train", "--help").stdout)
         for values in (("eval[0].every=3", "train.steps=7"), ("train.steps=7", "eval[0].every=3")):
             config = json.loads(self.attn("config", "small.json", "--set", *values).stdout)
             self.assertEqual((config["eval"][0]["every"], config["train"]["steps"]), (3, 7))
@@ -997,10 +997,10 @@ class EndToEnd(ProgramTest):
         self.whole_run()
         step = json.loads(self.attn("bench", "step", "small.json", "--json", "--seconds", "0.2", "--cache", "cache").stdout)
         self.assertGreater(step["tokens_per_second"], 0)
-        layers = json.loads(self.attn("bench", "layers", "small.json", "--json").stdout)
-        self.assertAlmostEqual(sum(layer["share"] for layer in layers), 1.0, places=6)
-        self.assertTrue(all(layer["forward"] > 0 for layer in layers))
-        self.assertIn("share", self.attn("bench", "layers", "small.json").stdout)
+        points = json.loads(self.attn("bench", "table1", "small.json", "--json", "--lengths", "8,16", "--widths", "64",
+                                      "--seconds", "0.001").stdout)
+        self.assertTrue(all(point["forward"] > 0 and point["backward"] > 0 for point in points))
+        self.assertEqual({point["path"] for point in points if point["layer"].startswith("recurrence")}, {8, 16})
         search = json.loads(self.attn("bench", "search", "whole", "corpus/test.en", "--json", "--at-once", "8",
                                       "--seconds", "0.1").stdout)
         self.assertEqual(search[0]["at_once"], 8)
