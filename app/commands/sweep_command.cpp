@@ -53,16 +53,8 @@ void add_sweep_command(CLI::App& app, Context& context) {
       ->needs(dry_run);
   command
       ->add_option("--seconds", options->cost.seconds,
-                   "with --dry-run: seconds of measurement per row")
+                   "with --dry-run: seconds of training the first row")
       ->check(number_from(0.001, 3600.0))
-      ->capture_default_str()
-      ->needs(dry_run);
-  command
-      ->add_option(
-          "--budget", options->cost.budget,
-          "with --dry-run: seconds of measurement in total; rows beyond it are predicted from "
-          "FLOPs; 0 measures every row")
-      ->check(number_from(0.0, 1e6))
       ->capture_default_str()
       ->needs(dry_run);
   CLI::Option* slurm =

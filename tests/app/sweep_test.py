@@ -275,7 +275,7 @@ class Sweeps(ProgramTest):
     def test_an_interrupted_dry_run_leaves_no_scratch_files(self):
         scratch = self.path / "scratch"
         scratch.mkdir()
-        process = self.start("sweep", "sweep.json", "--dry-run", "--seconds", "60", "--budget", "0",
+        process = self.start("sweep", "sweep.json", "--dry-run", "--seconds", "60",
                              env={**os.environ, "TMPDIR": str(scratch)})
         while not list(scratch.glob("attn-dry-run-*/cache/*")):
             self.assertIsNone(process.poll())
@@ -797,7 +797,6 @@ class Sweeps(ProgramTest):
         for options, message in ((("--slurm", "--jobs", "2"), "--jobs excludes --slurm"),
                                  (("--dry-run", "--launcher", "mpirun"), "--launcher excludes --dry-run"),
                                  (("--seconds", "2"), "--seconds requires --dry-run"),
-                                 (("--budget", "2"), "--budget requires --dry-run"),
                                  (("--task", "base/seed-1", "--run", "refused"), "--run excludes --task")):
             self.one_line("sweep", "refused.json", *options, code=2, names=(message,))
 
