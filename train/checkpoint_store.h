@@ -19,6 +19,8 @@ namespace attn {
 /// Written by save_weights and save_training_state.
 inline constexpr std::string_view kWeightsFile = "model.safetensors";
 inline constexpr std::string_view kTrainingStateFile = "optimizer.safetensors";
+/// Written by save_evaluation.
+inline constexpr std::string_view kEvaluationFile = "evaluation.safetensors";
 
 /// The files needed to resume. A checkpoint also has its tokenizers.
 inline constexpr std::array<std::string_view, 3> checkpoint_files = {

@@ -26,6 +26,10 @@ fs::path ModelDirectory::training_state() const {
   return path_ / kTrainingStateFile;
 }
 
+fs::path ModelDirectory::evaluation() const {
+  return path_ / kEvaluationFile;
+}
+
 bool ModelDirectory::has_config() const {
   return fs::exists(config());
 }

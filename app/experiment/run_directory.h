@@ -49,6 +49,7 @@ class ModelDirectory {
   std::filesystem::path pieces() const { return path_ / "pieces.model"; }
   std::filesystem::path weights() const;
   std::filesystem::path training_state() const;
+  std::filesystem::path evaluation() const;
 
   bool has_config() const;
   bool has_weights() const;

@@ -51,7 +51,7 @@ void record_first_checkpoint(const RunDirectory& directory, int64_t step) {
 }  // namespace
 
 bool TrainingRun::finished() const {
-  return is_finished(trainer_->state, experiment_.train);
+  return is_finished(trainer_->state, experiment_.train) && trainer_->state.evaluation_pending == 0;
 }
 
 bool TrainingRun::has_result() const {
@@ -104,6 +104,7 @@ LoopCallbacks TrainingRun::callbacks() {
     callbacks.evaluations.push_back(loop_evaluation(i));
   }
   callbacks.save = [this] { save(); };
+  callbacks.evaluated = [this] { first_alone(world_, [this] { save_evaluation(); }); };
   callbacks.mark_best = [this] {
     first_alone(world_,
                 [this] { mark_best(directory_.checkpoints(), step(), trainer_->state.best); });
@@ -130,7 +131,7 @@ LoopEvaluation TrainingRun::loop_evaluation(size_t index) {
           .run =
               [this, result, evaluator] {
                 first_alone(world_, [&] { *result = scorer_->score(*evaluator); });
-                return from_first(world_, result->selection_metric);
+                return std::optional(from_first(world_, result->selection_metric));
               },
           .log =
               [this, result, evaluator](bool best, double seconds) {
@@ -168,6 +169,7 @@ void TrainingRun::write_result_of_first() {
   result.peak_memory = peak_memory(context_.device);
   result.as_read = paths_as_read();
   result.results = results_at(directory_, state.step);
+  metrics_->sync();  // result.json ends the run: nobody would score the average again
   attn::write_result(directory_, result);
 }
 
@@ -207,6 +209,19 @@ void TrainingRun::write_checkpoint(const OptimizerState& whole) {
   save_description(saved, experiment_, tokenizers_);
   directory.commit();
   record_first_checkpoint(directory_, step());
+  prune();
+}
+
+// The records of the evaluations first: without them a resumed run would not make them again.
+void TrainingRun::save_evaluation() {
+  lock_->require();
+  metrics_->sync();
+  const ModelDirectory saved(checkpoint_path(directory_.checkpoints(), step()));
+  attn::save_evaluation(saved.evaluation(), trainer_->state);
+  prune();  // by now it may be the last step, out of patience
+}
+
+void TrainingRun::prune() {
   prune_checkpoints(directory_.checkpoints(),
                     checkpoint_schedule(experiment_.train, finished() ? step() : 0),
                     experiment_.train.keep_last);

@@ -40,7 +40,7 @@ class TrainingRun {
   /// intact.
   LoopEnd run();
 
-  /// Whether there are no steps left to train.
+  /// Whether there are no steps left to train or to evaluate.
   bool finished() const;
   /// Scores what is not scored yet, including averaged checkpoints (train.average_last), and writes
   /// result.json of a finished run unless it exists. Called at the end of `run`.
@@ -75,6 +75,8 @@ class TrainingRun {
   void log_interval(const TrainingInterval& interval);
   void save();
   void write_checkpoint(const OptimizerState& whole);
+  void save_evaluation();
+  void prune();
 
   Experiment experiment_;
   RunDirectory directory_;

@@ -238,10 +238,17 @@ void TrainingRun::restore(bool resume, const OptimizerState& whole) {
         format("train.steps: %lld: the run is already at step %lld; set at least that many",
                static_cast<long long>(experiment_.train.steps), static_cast<long long>(step())));
   }
-  // Scores of the average are repeated unless all of the run is done.
-  keep_until_step(directory_.metrics(), step(), has_result() ? "" : "average");
-  stream_->restore(trainer_->state.stream);
   TrainState& state = trainer_->state;
+  if (state.evaluation_pending != 0 && fs::exists(saved.evaluation())) {
+    load_evaluation(saved.evaluation(), state);
+  }
+  // The scores of pending evaluations are repeated, and those of the average unless all of the run
+  // is done.
+  keep_until_step(directory_.metrics(), step(),
+                  state.evaluation_pending != 0 ? "eval"
+                  : has_result()                ? ""
+                                                : "average");
+  stream_->restore(state.stream);
   // The checkpoint's config, not the run's, which an interrupted resume may have changed.
   const bool same_metric = deciding_config(load_description(saved)) == deciding_config(experiment_);
   if (!same_metric) {

@@ -16,6 +16,7 @@ import shutil
 import signal
 import subprocess
 import time
+import unittest
 
 from program import ProgramTest, main
 
@@ -142,6 +143,33 @@ class EndToEnd(ProgramTest):
         _, error = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 128 + signal.SIGHUP)
         self.assertIn("checkpoint saved", error)
+
+    def test_a_run_whose_last_evaluation_fails_has_its_checkpoint_and_is_evaluated_by_a_resume(self):
+        name, expected = self.whole_run()
+        (self.path / "unevaluated").mkdir()
+        self.write("unevaluated/eval", "a file where the translations are to go\n")
+        self.one_line("train", "small.json", "--run", "unevaluated", code=3, names=["unevaluated/eval"])
+        self.assertTrue((self.path / "unevaluated/checkpoints/step-00000060/model.safetensors").exists())
+        self.assertFalse((self.path / "unevaluated/result.json").exists())
+        (self.path / "unevaluated/eval").unlink()
+        resumed = self.attn("train", "unevaluated", "--resume").stderr
+        self.assertNotIn("tokens/s", resumed)  # nothing is trained again
+        self.assertEqual(self.weights("unevaluated"), (name, expected))
+        results = [json.loads((self.path / run / "result.json").read_text())["results"] for run in ("unevaluated", "whole")]
+        self.assertEqual(*results)
+        marks = [(self.path / run / "checkpoints/best").read_text() for run in ("unevaluated", "whole")]
+        self.assertEqual(*marks)
+
+    @unittest.skipUnless(shutil.which("strace"), "strace records what is synced")
+    def test_the_metrics_are_on_disk_before_the_result(self):
+        calls = self.path / "calls"
+        subprocess.run(["strace", "-f", "-y", "-e", "trace=fsync,fdatasync,rename,renameat,renameat2", "-o", calls, self.program, "--threads", "1",
+                        "train", "small.json", "--run", "synced", "--set", "train.steps=8", "--set", "train.average_last=1"],
+                       cwd=self.path, check=True, capture_output=True)
+        lines = calls.read_text().splitlines()
+        result = next(i for i, line in enumerate(lines) if "rename" in line and "result.json" in line)
+        scored = max(i for i, line in enumerate(lines[:result]) if "rename" in line and "averaged" in line)
+        self.assertTrue(any("metrics.jsonl" in line for line in lines[scored:result]), lines[scored:result])
 
     def test_a_second_sigterm_does_not_interrupt_saving(self):
         process = self.start("train", "small.json", "--run", "twice", "--set", "train.steps=100000")
@@ -487,6 +515,11 @@ class EndToEnd(ProgramTest):
         # The curve holds the weights in training; the average has records of its own.
         records = [json.loads(line) for line in (self.path / "mean_scored/metrics.jsonl").read_text().splitlines()]
         self.assertEqual([r["name"] for r in records if r["kind"] == "average"], sorted(scores["mean_scored"], reverse=True))
+        # A report tells the two apart.
+        rows = [line.split(",") for line in self.attn("report", "mean_scored", "--format", "csv").stdout.splitlines()]
+        ppl = {row[2]: float(row[4]) for row in rows if row[0] == "20" and row[1] == "valid" and row[3] == "ppl"}
+        self.assertEqual(ppl["average"], scores["mean_scored"]["valid"]["values"]["ppl"])
+        self.assertEqual(ppl["checkpoint"], scores["last_scored"]["valid"]["values"]["ppl"])
         self.one_line("train", "small.json", "--run", "none_scored", *settings, "--set", "train.average_last=4", code=2,
                       names=["train.average_last", "4", "keep_last"])
 
@@ -889,8 +922,8 @@ class EndToEnd(ProgramTest):
         self.assertNotIn("<script", page)
         metrics = [json.loads(line) for line in (self.path / "reported/metrics.jsonl").read_text().splitlines()]
         rows = [line.split(",") for line in self.attn("report", "reported", "--format", "csv").stdout.splitlines()]
-        self.assertEqual(rows[0], ["step", "evaluator", "metric", "value"])
-        self.assertEqual([float(row[3]) for row in rows[1:] if row[1:3] == ["valid", "ppl"]],
+        self.assertEqual(rows[0], ["step", "evaluator", "weights", "metric", "value"])
+        self.assertEqual([float(row[4]) for row in rows[1:] if row[1:4] == ["valid", "checkpoint", "ppl"]],
                          [m["ppl"] for m in metrics if m["kind"] == "eval" and m["name"] == "valid"])
         self.assertEqual(len(self.attn("report", "reported", "--format", "runs").stdout.splitlines()), 2)
         self.one_line("report", "reported/checkpoints/step-00000060", code=2, names=["its run, reported"])
