@@ -184,7 +184,6 @@ int train_with(const TrainOptions& options, const Context& context, const Proces
   const PlannedTraining planned = plan_together(options, context, world);
   const fs::path& run = planned.run;
   if (planned.finished) return report_finished(run, *planned.finished);
-  catch_stop_signals();
   std::string division;
   if (planned.begun) {
     together(world, [&] { division = keep_division(run, context, processes); });

@@ -11,6 +11,7 @@
 #include "app/machine/signals.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/stop_signal.h"
 #include "model/size.h"
 #include "train/checkpoint.h"
 #include "train/checkpoint_store.h"
@@ -68,6 +69,18 @@ void TrainingRun::logging_failures(const std::function<void()>& work) const {
   }
 }
 
+bool TrainingRun::unless_stopped(const std::function<void()>& work) const {
+  int stopped = 0;
+  first_alone(world_, [&] {
+    try {
+      work();
+    } catch (const Stopped&) {
+      stopped = 1;
+    }
+  });
+  return from_first(world_, stopped) == 0;
+}
+
 // Fails early if the largest batch does not fit into memory.
 void TrainingRun::check_memory() {
   trainer_->check_memory(largest_batch(*corpus_, experiment_.data.batch_tokens));
@@ -83,11 +96,12 @@ void TrainingRun::update_config() {
 
 LoopEnd TrainingRun::run() {
   LoopEnd end = LoopEnd::interrupted;
+  catch_stop_signals();
   logging_failures([&] {
     together(world_, [&] { check_memory(); });
     first_alone(world_, [&] { update_config(); });
     end = train_loop(*trainer_, experiment_.train, callbacks());
-    if (end == LoopEnd::finished) write_result();
+    if (end == LoopEnd::finished && !write_result()) end = LoopEnd::interrupted;
   });
   return end;
 }
@@ -129,9 +143,9 @@ LoopEvaluation TrainingRun::loop_evaluation(size_t index) {
           .selects_best = &config == deciding_evaluator(experiment_.eval),
           .lower_is_better = config.lower_is_better(),
           .run =
-              [this, result, evaluator] {
-                first_alone(world_, [&] { *result = scorer_->score(*evaluator); });
-                return std::optional(from_first(world_, result->selection_metric));
+              [this, result, evaluator]() -> std::optional<double> {
+                if (!unless_stopped([&] { *result = scorer_->score(*evaluator); })) return {};
+                return from_first(world_, result->selection_metric);
               },
           .log =
               [this, result, evaluator](bool best, double seconds) {
@@ -139,8 +153,8 @@ LoopEvaluation TrainingRun::loop_evaluation(size_t index) {
               }};
 }
 
-void TrainingRun::write_result() {
-  first_alone(world_, [this] { write_result_of_first(); });
+bool TrainingRun::write_result() {
+  return unless_stopped([this] { write_result_of_first(); });
 }
 
 void TrainingRun::write_result_of_first() {

@@ -35,7 +35,8 @@ class TrainingRun {
               const Context& context, double patience_seconds = 0.0,
               Communicator& world = single_process());
 
-  /// Trains to the end, or until a stop signal, after which it saves a checkpoint. Throws
+  /// Trains to the end, or until a stop signal, after which it saves a checkpoint; before, a signal
+  /// ends the process. Throws
   /// NonFiniteLoss, and DataError if a checkpoint cannot be written; earlier checkpoints stay
   /// intact.
   LoopEnd run();
@@ -43,8 +44,9 @@ class TrainingRun {
   /// Whether there are no steps left to train or to evaluate.
   bool finished() const;
   /// Scores what is not scored yet, including averaged checkpoints (train.average_last), and writes
-  /// result.json of a finished run unless it exists. Called at the end of `run`.
-  void write_result();
+  /// result.json of a finished run unless it exists. Called at the end of `run`. Returns false if a
+  /// stop signal came first.
+  bool write_result();
   int64_t step() const { return trainer_->state.step; }
   /// Logs a line.
   void note(const std::string& line) { progress_->log(line); }
@@ -57,6 +59,8 @@ class TrainingRun {
   void make_trainer();
   /// Runs `work`; also logs the message of an exception.
   void logging_failures(const std::function<void()>& work) const;
+  /// Runs `work` in the first process; returns false in all if a stop signal ended it.
+  bool unless_stopped(const std::function<void()>& work) const;
   void write_run_info();
   void write_run_file();
   std::string model_line(const std::string& begun_in) const;

@@ -80,6 +80,7 @@ TrainingRun::TrainingRun(const Experiment& experiment, RunDirectory directory, b
       context_(context),
       patience_(patience_seconds),
       world_(world) {
+  exit_on_stop_signals();
   first_alone(world_, [&] {
     lock_ = std::make_unique<RunLock>(directory_.path(), patience_);
     // Again: the process that had the lock may have begun the run since the caller looked.

@@ -259,6 +259,7 @@ int run_one(const PlannedRun& run, const RunnerOptions& options) {
       std::cerr << *saved << "\n";
       return was_stopped(end) ? end.exit_code : 128 + SIGTERM;
     }
+    if (asked && was_stopped(end)) return end.exit_code;  // before there was anything to save
     std::cerr << "failed: " << failure_of(run, end, begin) << "\n";
     return was_stopped(end) ? static_cast<int>(ExitCode::data) : end.exit_code;
   }

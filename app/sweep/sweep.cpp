@@ -112,7 +112,7 @@ int sweep(const SweepOptions& options, const Context& context) {
   }
   check_unchanged(plan);
   for (const std::string& note : runtime_notes(plan)) std::cerr << note << "\n";
-  catch_stop_signals();
+  exit_on_stop_signals();
   prepare_sweep(plan, [](const std::string& line) { std::cerr << line << std::endl; });
   if (!options.collection.empty()) {
     for (const PlannedRun& run : plan.runs) collect_run(run, options.collection);
@@ -129,6 +129,7 @@ int sweep(const SweepOptions& options, const Context& context) {
               << "\n";
     return 0;
   }
+  catch_stop_signals();
   RunnerOptions runner = runner_of_machine(context, options.jobs);
   runner.collection = options.collection;
   runner.launcher = options.launcher;

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/format.h"
+#include "base/stop_signal.h"
 #include "data/batches.h"
 #include "data/corpus.h"
 #include "data/parsing/treebank.h"
@@ -44,6 +45,7 @@ LossReport evaluate_loss(const Ensemble& models, std::span<const Batch> batches)
   int64_t tokens = 0;
   torch::Tensor sums = torch::zeros({2}, torch::TensorOptions(device).dtype(torch::kFloat64));
   for (const Batch& batch : batches) {
+    throw_if_stopped();
     const TokenSequences source = token_sequences(batch.source, device);
     const TokenSequences target = token_sequences(batch.target_in, device);
     const torch::Tensor targets_N =

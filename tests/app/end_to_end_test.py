@@ -182,6 +182,45 @@ class EndToEnd(ProgramTest):
         self.assertEqual(process.returncode, 128 + signal.SIGTERM, error)
         self.assertIn("checkpoint saved", error)
 
+    def test_a_signal_ends_preparation_and_evaluation_at_once(self):
+        long_text = "corpus/long"
+        self.write(long_text + ".en", "the old woman sees the dog .\n" * 20000)
+        self.write(long_text + ".de", "die alte frau sieht den hund .\n" * 20000)
+        slow = ["--set", "eval.1.data=corpus/long", "--set", "eval.1.beam=8", "--set", "train.steps=2"]
+        process = self.start("train", "small.json", "--run", "slow", *slow)
+        saved = self.path / "slow/checkpoints/step-00000002"
+        while not saved.exists():
+            self.assertIsNone(process.poll(), "it ended before the signal")
+            time.sleep(0.01)
+        time.sleep(0.3)
+        begin = time.monotonic()
+        process.send_signal(signal.SIGTERM)
+        _, error = process.communicate(timeout=60)
+        self.assertLess(time.monotonic() - begin, 3, error)
+        self.assertEqual(process.returncode, 128 + signal.SIGTERM, error)
+        self.assertIn("stopped at step 2, checkpoint saved", error)
+        # As it reads its text, nothing has to be saved.
+        self.write("corpus/huge.en", "the old woman sees the dog .\n" * 1000000)
+        self.write("corpus/huge.de", "die alte frau sieht den hund .\n" * 1000000)
+        process = self.start("train", "small.json", "--run", "reading", "--set", "data.train=corpus/huge")
+        time.sleep(0.7)
+        begin = time.monotonic()
+        process.send_signal(signal.SIGTERM)
+        _, error = process.communicate(timeout=60)
+        self.assertLess(time.monotonic() - begin, 0.5, error)
+        self.assertEqual(process.returncode, 128 + signal.SIGTERM, error)
+
+    def test_a_training_goes_on_when_nobody_reads_its_messages(self):
+        expected = self.whole_run()
+        process = self.start("train", "small.json", "--run", "unread")
+        process.stderr.readline()
+        process.stderr.close()
+        process.wait(timeout=120)
+        self.assertEqual(process.returncode, 0)
+        process.stdout.close()
+        self.assertEqual(self.weights("unread"), expected)
+        self.assertIn("step 60  test", (self.path / "unread/log.txt").read_text())
+
     def test_an_evaluation_that_is_terminated_leaves_no_temporary_files(self):
         self.whole_run()
         temporary = self.path / "temporary"
