@@ -9,7 +9,6 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "base/hash.h"
 #include "base/parse_number.h"
 #include "base/safetensors.h"
 
@@ -21,27 +20,9 @@ std::span<const std::byte> bytes_of(const torch::Tensor& tensor) {
           static_cast<size_t>(tensor.nbytes())};
 }
 
-// The key of the checksum in the metadata: XXH64 of names and bytes, in the order of names.
-constexpr const char* kChecksum = "xxh64";
-
-std::string checksum_of(std::span<const TensorView> sorted) {
-  Hasher hasher;
-  for (const TensorView& view : sorted) {
-    hasher.update(view.name);
-    hasher.update(view.bytes);
-  }
-  return to_hex(hasher.digest());
-}
-
-// Files of earlier versions and of other programs have no checksum.
 SafetensorsFile open_checked(const std::filesystem::path& path) {
   SafetensorsFile file(path);
-  const auto stored = file.metadata().find(kChecksum);
-  if (stored != file.metadata().end() && stored->second != checksum_of(file.tensors())) {
-    throw DataError(path.string() + ": its tensors do not have the checksum " + kChecksum +
-                    " of its metadata; the file is damaged: use another checkpoint (RUN@STEP); to "
-                    "resume from an earlier one, delete this one");
-  }
+  file.require_checksum();
   return file;
 }
 

@@ -237,16 +237,19 @@ void require_no_checkpoint(const fs::path& path) {
       (inside ? "the run is " + shown.string() : "give the run directory it belongs to"));
 }
 
-void require_valid_checkpoint(const RunDirectory& run) {
+std::optional<StoredCheckpoint> checkpoint_to_resume(const RunDirectory& run) {
   const fs::path folder = run.checkpoints();
-  if (latest_checkpoint(folder)) return;
+  auto newest = latest_checkpoint(folder, checkpoint_files, Verified::tensors);
+  if (newest) return newest;
   const int64_t step = saved_step(run);
-  if (step == 0) return;
+  if (step == 0) return {};
   std::string missing = folder.string() + " has none";
   const auto broken = list_checkpoints(folder);
   if (!fs::exists(folder)) missing = "there is no " + folder.string();
   try {
-    if (!broken.empty()) verify_checkpoint(broken.back().path);
+    if (!broken.empty()) {
+      verify_checkpoint(broken.back().path, checkpoint_files, Verified::tensors);
+    }
   } catch (const DataError& error) {
     missing = error.what();
   }

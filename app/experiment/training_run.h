@@ -20,6 +20,7 @@
 #include "data/batches.h"
 #include "data/corpus.h"
 #include "eval/tasks/evaluator.h"
+#include "train/checkpoint_store.h"
 #include "train/loop.h"
 #include "train/trainer.h"
 
@@ -87,7 +88,8 @@ class TrainingRun {
   Context context_;
   double patience_;
   Communicator& world_;
-  std::unique_ptr<RunLock> lock_;  // first process only
+  std::unique_ptr<RunLock> lock_;           // first process only
+  std::optional<StoredCheckpoint> newest_;  // to resume from; first process only
   Tokenizers tokenizers_;
   std::unique_ptr<InitialModel> initial_;  // train.init_from, before the first update
   std::unique_ptr<EncodedCorpus> corpus_;

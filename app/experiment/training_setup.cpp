@@ -125,7 +125,7 @@ void TrainingRun::prepare(bool resume) {
 }
 
 void TrainingRun::prepare_first(bool resume) {
-  if (resume) require_valid_checkpoint(directory_);
+  if (resume) newest_ = checkpoint_to_resume(directory_);
   remove_checkpoint_leftovers(directory_.checkpoints());
   make_trainer();
 }
@@ -224,7 +224,7 @@ void TrainingRun::load_data() {
 
 void TrainingRun::restore(bool resume, const OptimizerState& whole) {
   if (!resume) return;
-  const auto last = latest_checkpoint(directory_.checkpoints());
+  const auto& last = newest_;
   rename_corrupt_checkpoints(directory_.checkpoints(), last ? last->step : -1, *progress_);
   if (!last) return keep_until_step(directory_.metrics(), 0);
   const ModelDirectory saved(last->path);
@@ -241,7 +241,11 @@ void TrainingRun::restore(bool resume, const OptimizerState& whole) {
   }
   TrainState& state = trainer_->state;
   if (state.evaluation_pending != 0 && fs::exists(saved.evaluation())) {
-    load_evaluation(saved.evaluation(), state);
+    try {
+      load_evaluation(saved.evaluation(), state);
+    } catch (const DataError& error) {
+      progress_->log(error.what() + std::string("; the step is evaluated again"));
+    }
   }
   // The scores of pending evaluations are repeated, and those of the average unless all of the run
   // is done.
