@@ -189,17 +189,4 @@ void prune_checkpoints(const fs::path& checkpoints, const CheckpointSchedule& sc
   }
 }
 
-void remove_checkpoint_leftovers(const fs::path& checkpoints) {
-  for (const fs::path& entry : entries_of(checkpoints)) {
-    const std::string name = entry.filename().string();
-    const size_t mark = name.find(temporary_mark);
-    if (mark == std::string::npos) continue;
-    const std::string original = name.substr(0, mark);
-    if (original != best_name && !step_of(original)) continue;  // not a checkpoint
-    std::error_code error;
-    fs::remove_all(entry, error);
-    if (error) throw_file_error("delete", entry, error);
-  }
-}
-
 }  // namespace attn

@@ -93,8 +93,4 @@ std::optional<BestCheckpoint> best_checkpoint(const std::filesystem::path& check
 void prune_checkpoints(const std::filesystem::path& checkpoints, const CheckpointSchedule& schedule,
                        int64_t keep_last);
 
-/// Removes partially written or deleted checkpoints of a killed process. Only for the process that
-/// holds the run's lock. Throws DataError.
-void remove_checkpoint_leftovers(const std::filesystem::path& checkpoints);
-
 }  // namespace attn

@@ -15,7 +15,7 @@
 //   RUN/report.md, RUN/report.html, RUN/evaluations.csv    written by `attn report`
 //   RUN/heads.json                     statistics of heads (attn heads), for the sweep's report
 //   RUN/cache/                         encoded corpora, safe to delete
-//   RUN/lock, RUN/lock.holder          lock of the training process, and its holder
+//   RUN/lock                           locked by the process that trains the run
 // clang-format on
 #pragma once
 
@@ -81,7 +81,6 @@ class RunDirectory : public ModelDirectory {
   std::filesystem::path averaged() const;
   std::filesystem::path cache() const { return path() / "cache"; }
   std::filesystem::path lock() const { return path() / "lock"; }
-  std::filesystem::path lock_holder() const { return path() / "lock.holder"; }
 
   /// The output file of an evaluator, relative to the run: "eval/valid-500.txt".
   static std::string output_name(const std::string& evaluator, int64_t step);

@@ -211,7 +211,6 @@ void TrainingRun::save() {
 }
 
 void TrainingRun::write_checkpoint(const OptimizerState& whole) {
-  lock_->require();
   metrics_->sync();
   AtomicDirectory directory(checkpoint_path(directory_.checkpoints(), step()));
   const ModelDirectory saved(directory.path());
@@ -228,7 +227,6 @@ void TrainingRun::write_checkpoint(const OptimizerState& whole) {
 
 // The records of the evaluations first: without them a resumed run would not make them again.
 void TrainingRun::save_evaluation() {
-  lock_->require();
   metrics_->sync();
   const ModelDirectory saved(checkpoint_path(directory_.checkpoints(), step()));
   attn::save_evaluation(saved.evaluation(), trainer_->state);

@@ -126,7 +126,10 @@ void TrainingRun::prepare(bool resume) {
 
 void TrainingRun::prepare_first(bool resume) {
   if (resume) newest_ = checkpoint_to_resume(directory_);
-  remove_checkpoint_leftovers(directory_.checkpoints());
+  using std::chrono::hours;
+  remove_leftovers(directory_.checkpoints(), hours(0));  // written under the run's lock alone
+  remove_leftovers(directory_.output("").parent_path(), hours(0));
+  for (const fs::path& folder : {directory_.path(), cache()}) remove_leftovers(folder, hours(24));
   make_trainer();
 }
 
@@ -173,13 +176,16 @@ void TrainingRun::read_text_keys() {
   texts_ = training_keys(experiment_.data, hashes);
 }
 
+fs::path TrainingRun::cache() const {
+  const std::string& shared = experiment_.data.cache;
+  return shared.empty() ? directory_.cache() : fs::path(shared);
+}
+
 void TrainingRun::load_data() {
   if (is_first()) check_evaluation_texts(experiment_);
   const Log log = [this](const std::string& line) { progress_->log(line); };
-  const fs::path cache =
-      experiment_.data.cache.empty() ? directory_.cache() : fs::path(experiment_.data.cache);
   const DataConfig data =
-      with_training_text(experiment_.data, cache, static_cast<uint64_t>(experiment_.seed), log);
+      with_training_text(experiment_.data, cache(), static_cast<uint64_t>(experiment_.seed), log);
   if (texts_.empty()) read_text_keys();
   // A trained run keeps its tokenizers, even if the text has changed; other processes read those of
   // the first.
@@ -188,7 +194,7 @@ void TrainingRun::load_data() {
   } else {
     const std::string& from = experiment_.train.init_from;
     if (!from.empty()) initial_ = std::make_unique<InitialModel>(from);
-    tokenizers_ = training_tokenizers(experiment_, data, initial_.get(), cache, log);
+    tokenizers_ = training_tokenizers(experiment_, data, initial_.get(), cache(), log);
   }
   LineOrigins origins;
   if (data.train != experiment_.data.train) {
@@ -210,7 +216,7 @@ void TrainingRun::load_data() {
                    .tags = tags_file(data),
                    .tokenizers = tokenizers_,
                    .max_length = data.max_length,
-                   .cache_directory = cache,
+                   .cache_directory = cache(),
                    .threads = torch::get_num_threads(),
                    .log = report,
                    .progress = [&pairs](int64_t read) { pairs = read; },
@@ -218,7 +224,7 @@ void TrainingRun::load_data() {
   shown.reset();
   if (!is_first()) return;
   for (const EvaluatorConfig& config : experiment_.eval) {
-    evaluators_.push_back(make_evaluator(config, experiment_.data, tokenizers_, cache));
+    evaluators_.push_back(make_evaluator(config, experiment_.data, tokenizers_, cache()));
   }
 }
 

@@ -142,6 +142,9 @@ void prepare_sweep(SweepPlan& plan, const Log& log) {
     }
   }
   make_directories(plan.directory);
+  for (const char* folder : {"", "vocabulary", "cache"}) {
+    remove_leftovers(plan.directory / folder, std::chrono::hours(24));
+  }
   write_if_changed(plan.directory / kSweepFile, describe(plan).dump(2) + "\n");
   TextHashes hashes(hash_cache_file(plan.directory));
   for (PlannedRun& run : plan.runs) {

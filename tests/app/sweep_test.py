@@ -218,10 +218,10 @@ class Sweeps(ProgramTest):
     def test_a_run_that_was_killed_is_named_with_its_signal(self):
         process = self.start("sweep", "sweep.json", "--run", "shot", "--only", "base", "--seeds", "1")
         run = self.path / "shot/base/seed-3"
-        while not (run / "lock.holder").exists() or not list(run.glob("checkpoints/step-*")):
+        while not (run / "lock").exists() or not list(run.glob("checkpoints/step-*")):
             self.assertIsNone(process.poll())
             time.sleep(0.002)
-        os.kill(json.loads((run / "lock.holder").read_text())["process"], signal.SIGKILL)
+        os.kill(int((run / "lock").read_text().split()[1]), signal.SIGKILL)
         _, error = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 3)
         self.assertIn("signal 9", error)
