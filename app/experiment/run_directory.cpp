@@ -75,6 +75,11 @@ fs::path RunDirectory::output(const std::string& evaluator) const {
   return path() / kEvaluations / (evaluator + kOutput);
 }
 
+std::vector<fs::path> RunDirectory::results() const {
+  return {config(),     run_file(),      metrics(),     result(),
+          report(".md"), report(".html"), evaluations(), heads()};
+}
+
 bool RunDirectory::has_run() const {
   return has_config() || has_trained();
 }

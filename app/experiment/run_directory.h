@@ -22,6 +22,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 namespace attn {
 
@@ -81,6 +82,8 @@ class RunDirectory : public ModelDirectory {
   std::filesystem::path averaged() const;
   std::filesystem::path cache() const { return path() / "cache"; }
   std::filesystem::path lock() const { return path() / "lock"; }
+  /// The files that a run replaces by its own.
+  std::vector<std::filesystem::path> results() const;
 
   /// The output file of an evaluator, relative to the run: "eval/valid-500.txt".
   static std::string output_name(const std::string& evaluator, int64_t step);

@@ -146,8 +146,8 @@ PlannedTraining plan(const TrainOptions& options) {
   const fs::path run = !options.run.empty() ? options.run
                        : by_run             ? options.path
                                             : fs::path("runs") / options.path.stem();
-  require_no_sweep(run);
   require_no_checkpoint(run);
+  require_place(run, InputKind::run, RunDirectory(run).results());
   if (by_run || checkpoint_selector(options.path)) require_no_checkpoint(options.path);
   const bool begun = RunDirectory(run).has_run();
   if (begun && !options.resume) {

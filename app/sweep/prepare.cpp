@@ -106,6 +106,7 @@ Json describe(const SweepPlan& plan) {
                     {"config", write_config(row.experiment)}});
   }
   return {{"source", plan.source.string()},
+          {kSourceFromHere, fs::proximate(plan.source, plan.directory).string()},
           {"command", plan.command},
           {"seeds", plan.seeds},
           {"about", plan.file.about},

@@ -146,9 +146,14 @@ class EndToEnd(ProgramTest):
 
     def test_a_run_whose_last_evaluation_fails_has_its_checkpoint_and_is_evaluated_by_a_resume(self):
         name, expected = self.whole_run()
-        (self.path / "unevaluated").mkdir()
+        process = self.start("train", "small.json", "--run", "unevaluated")
+        while not (self.path / "unevaluated/checkpoints").exists():
+            self.assertIsNone(process.poll())
+            time.sleep(0.002)
         self.write("unevaluated/eval", "a file where the translations are to go\n")
-        self.one_line("train", "small.json", "--run", "unevaluated", code=3, names=["unevaluated/eval"])
+        _, error = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 3, error)
+        self.assertIn("unevaluated/eval", error)
         self.assertTrue((self.path / "unevaluated/checkpoints/step-00000060/model.safetensors").exists())
         self.assertFalse((self.path / "unevaluated/result.json").exists())
         (self.path / "unevaluated/eval").unlink()
@@ -482,7 +487,7 @@ class EndToEnd(ProgramTest):
                  (["sweep", "small.json"], ["a config, not a sweep", "attn train small.json"]),
                  (["sweep", "whole"], ["a run, not a sweep", "attn train whole --resume"]),
                  (["config", "whole"], ["a run, not a config", "whole/config.json"]),
-                 (["translate", "small.json"], ["a config, not a run", "attn train small.json", "runs/small"]),
+                 (["translate", "small.json"], ["a config, not a run", "attn train small.json"]),
                  (["eval", "rows.json"], ["a sweep, not a run", "attn sweep rows.json"])]
         for arguments, names in cases:
             with self.subTest(arguments=arguments):
@@ -863,6 +868,26 @@ class EndToEnd(ProgramTest):
                 self.one_line(*arguments, code=2, names=[f"is also the input {option}; give another file"])
         for name, text in (*texts.items(), ("en.partial", texts["en"])):
             self.assertEqual((self.path / f"mine.{name}").read_text(), text)
+
+    def test_what_attn_did_not_write_is_not_replaced(self):
+        self.whole_run()
+        mine = self.path / "mine"
+        mine.mkdir()
+        self.write("mine/report.md", "my report\n")
+        self.one_line("train", "small.json", "--run", "mine", code=2, names=["mine/report.md: exists"])
+        (mine / "report.md").rename(mine / "test.txt")
+        self.one_line("eval", "whole", "--output", "mine", code=2, names=["mine/test.txt: exists"])
+        self.assertEqual([(p.name, p.read_text()) for p in mine.iterdir()], [("test.txt", "my report\n")])
+        config = json.dumps(CONFIG)
+        self.write("mine/config.json", config)
+        self.one_line("train", "mine/config.json", "--run", "mine", "--resume", code=2, names=["mine/config.json: exists"])
+        self.assertEqual((mine / "config.json").read_text(), config)
+        with open(mine / "test.txt") as text:
+            done = subprocess.run([self.program, "translate", "whole", "--output", "mine/test.txt"], cwd=self.path, stdin=text,
+                                  capture_output=True, text=True)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("standard input", done.stderr)
+        self.assertEqual((mine / "test.txt").read_text(), "my report\n")
 
     def test_a_path_of_another_kind_is_one_line(self):
         self.whole_run()
