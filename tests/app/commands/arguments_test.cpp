@@ -87,10 +87,8 @@ TEST_CASE("the error for a misspelt command or flag suggests the nearest") {
 TEST_CASE("the error for a flag that is a config option suggests --set") {
   CHECK(answer({"translate", "r", "--nbest", "5"}) ==
         "translate: --nbest: unknown flag; set the config's option with --set search.nbest=5");
-  CHECK(answer({"translate", "--beam-size=5"}) ==
-        "translate: --beam-size: unknown flag; set the config's option with --set search.beam=5");
-  CHECK(answer({"train", "--lr", "--resume"}) ==
-        "train: --lr: unknown flag; set the config's option with --set train.learning_rate=VALUE");
+  CHECK(answer({"train", "--warmup", "--resume"}) ==
+        "train: --warmup: unknown flag; set the config's option with --set train.warmup=VALUE");
   CHECK(answer({"bench", "step", "--model.heads", "4"}) ==
         "bench step: --model.heads: unknown flag; set the config's option with --set "
         "model.heads=4");
