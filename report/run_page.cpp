@@ -23,7 +23,8 @@ const RunRecord& record_of(const SingleRun& run) {
 
 std::string state_of(const SingleRun& run) {
   const RunRecord& record = record_of(run);
-  return record.is_finished() ? "Finished." : "Not finished: " + record.status + ".";
+  if (!record.is_finished()) return "Not finished: " + record.status + ".";
+  return record.status.empty() ? "Finished." : "Finished: " + record.status + ".";
 }
 
 std::pair<int64_t, double> best_of(const MetricCurve& curve) {
@@ -53,7 +54,7 @@ PlotLine line_of(const MetricCurve& curve, size_t index) {
 void mark_best(Plot& plot, const MetricCurve& curve, const Colour& colour) {
   const auto [step, value] = best_of(curve);
   if (step == curve.values.back().first) return;
-  const std::string text = format("best %.2f", value);
+  const std::string text = "best " + decimal(value, 2);
   plot.points.push_back({.label = text,
                          .hover = text + " at step " + std::to_string(step),
                          .colour = colour,
@@ -128,8 +129,8 @@ std::string last_scores(const SingleRun& run) {
     if (curve.title.empty() || curve.values.empty()) continue;
     step = std::max(step, curve.values.back().first);
     text.append(text.empty() ? "" : ", ").append(curve.title);
-    text += format(" %.2f (%s%s)", curve.values.back().second, curve.evaluator.c_str(),
-                   curve.weights == "average" ? ", average" : "");
+    text += " " + decimal(curve.values.back().second, 2) + " (" + curve.evaluator +
+            (curve.weights == "average" ? ", average)" : ")");
   }
   if (text.empty()) return "No evaluation yet.";
   text[0] = static_cast<char>(std::toupper(text[0]));
@@ -154,8 +155,8 @@ Table scores_table(const SingleRun& run) {
                                       format("%.4g", value), std::to_string(step)};
     if (!curve.title.empty()) {
       const auto best = best_of(curve);
-      cells[3] = format("%.2f", value);
-      cells.push_back(format("%.2f", best.second));
+      cells[3] = decimal(value, 2);
+      cells.push_back(decimal(best.second, 2));
       cells.push_back(std::to_string(best.first));
     }
     cells.resize(table.columns.size());

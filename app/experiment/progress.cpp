@@ -63,10 +63,11 @@ void Progress::show(const Throughput& throughput) {
 }
 
 std::string Progress::text(const TrainingInterval& interval) const {
-  return format("step %lld/%lld  loss %.4f  ppl %.2f  %.0f tokens/s  lr %.3e  %s left",
+  return format("step %lld/%lld  loss %s  ppl %s  %.0f tokens/s  lr %.3e  %s left",
                 static_cast<long long>(interval.step), static_cast<long long>(last_step_),
-                interval.loss, interval.perplexity, interval.tokens_per_second,
-                interval.learning_rate, duration_text(interval.seconds_left).c_str());
+                decimal(interval.loss, 4).c_str(), decimal(interval.perplexity, 2).c_str(),
+                interval.tokens_per_second, interval.learning_rate,
+                duration_text(interval.seconds_left).c_str());
 }
 
 }  // namespace attn

@@ -2,9 +2,11 @@
 // result.json exists if and only if the run is finished.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -27,6 +29,25 @@ inline constexpr const char* kAsRead = "as_read";
 /// Key in run.json: the number of trainable parameters.
 inline constexpr const char* kParameters = "parameters";
 
+/// How training ended: at train.steps, by early stopping (train.patience), or with weights that are
+/// worse than none.
+enum class RunEnd { steps, patience, diverged };
+template <>
+struct EnumNames<RunEnd> {
+  static constexpr auto values = std::to_array<EnumName<RunEnd>>(
+      {{RunEnd::steps, "steps"}, {RunEnd::patience, "patience"}, {RunEnd::diverged, "diverged"}});
+};
+
+/// Thrown at the end of a run that diverged: its perplexity is not finite, or more than 20,000 times
+/// that of a uniform guess. Its result is written.
+class Diverged : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+inline constexpr const char* kDivergedRemedy =
+    "train a new run (--run) with a lower train.learning_rate, a longer train.warmup or "
+    "train.clip_norm";
+
 /// Final result of an evaluator.
 struct EvaluatorResult {
   std::map<std::string, double> values;  ///< "ppl", "bleu" …
@@ -46,6 +67,7 @@ struct EvaluatorResult {
 
 struct RunResult {
   int64_t step = 0;
+  RunEnd end = RunEnd::steps;
   int64_t parameters = 0;
   int64_t target_tokens = 0;
   double seconds = 0.0;
@@ -59,6 +81,7 @@ struct RunResult {
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit) {
     visit("step", self.step, "number of updates");
+    visit("end", self.end, "how training ended: at train.steps, by train.patience, or diverged");
     visit("parameters", self.parameters, "trainable parameters");
     visit("target_tokens", self.target_tokens, "target tokens trained on, over all epochs");
     visit("seconds", self.seconds, "training time, without evaluation and checkpoints");

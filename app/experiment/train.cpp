@@ -43,6 +43,11 @@ std::optional<int64_t> finished_by_result(const fs::path& run, const Experiment&
 }
 
 int report_finished(const fs::path& run, int64_t step) {
+  if (const auto result = read_result(run); result && result->end == RunEnd::diverged) {
+    std::cerr << "attn: " << run.string() << ": diverged at step " << step << "; "
+              << kDivergedRemedy << "\n";
+    return static_cast<int>(ExitCode::internal);
+  }
   std::cerr << run.string() << ": finished at step " << step << "; nothing to do\n";
   return 0;
 }

@@ -1,6 +1,8 @@
 #include "app/experiment/training_run.h"
 #include "app/experiment/fast_paths.h"
 
+#include <cmath>
+
 #include "app/experiment/checkpoint.h"
 #include "app/experiment/failure.h"
 #include "app/experiment/run_result.h"
@@ -11,6 +13,7 @@
 #include "app/machine/signals.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/format.h"
 #include "base/stop_signal.h"
 #include "model/size.h"
 #include "train/checkpoint.h"
@@ -39,6 +42,32 @@ void remove_former_results(const RunDirectory& run, bool averages, Progress& pro
     progress.log("removed " + run.heads().string() +
                  ", the head statistics of an earlier, shorter run; run attn heads again");
   }
+}
+
+// "the perplexity of valid is 3.1e+90": why these results of a run, or without a loss among them its
+// last training loss, say that it diverged; "" if they do not.
+std::string divergence(const Experiment& experiment, const RunDirectory& run,
+                       const RunResult& result, int64_t vocabulary) {
+  constexpr double kNatsAboveUniform = 10.0;
+  const auto diverged = [&](std::optional<double> ppl) {
+    return !ppl || !(std::log(*ppl) <= std::log(vocabulary) + kNatsAboveUniform);
+  };
+  const auto text = [&](const std::string& what, std::optional<double> ppl) {
+    return "the perplexity of " + what + " is " + (ppl ? decimal(*ppl, 2) : "not finite");
+  };
+  bool has_loss = false;
+  for (const EvaluatorConfig& config : experiment.eval) {
+    if (config.kind() != EvaluatorKind::loss) continue;
+    has_loss = true;
+    const auto ppl = result.score(config.name, "ppl");
+    if (diverged(ppl)) return text(config.name, ppl);
+  }
+  if (has_loss) return "";
+  std::optional<double> last = 1.0;
+  for (const Json& record : read_metrics(run)) {
+    if (record.value("kind", "") == "train") last = number_at(record, "ppl");
+  }
+  return diverged(last) ? text("training", last) : "";
 }
 
 // Recorded to detect deleted checkpoints later.
@@ -101,6 +130,13 @@ LoopEnd TrainingRun::run() {
     together(world_, [&] { check_memory(); });
     first_alone(world_, [&] { update_config(); });
     end = train_loop(*trainer_, experiment_.train, callbacks());
+    if (end == LoopEnd::finished && step() < experiment_.train.steps) {
+      progress_->log(format("early stopping at step %lld of %lld (train.patience): no better "
+                            "evaluation since step %lld",
+                            static_cast<long long>(step()),
+                            static_cast<long long>(experiment_.train.steps),
+                            static_cast<long long>(trainer_->state.best_step)));
+    }
     if (end == LoopEnd::finished && !write_result()) end = LoopEnd::interrupted;
   });
   return end;
@@ -183,8 +219,15 @@ void TrainingRun::write_result_of_first() {
   result.peak_memory = peak_memory(context_.device);
   result.as_read = paths_as_read();
   result.results = results_at(directory_, state.step);
+  const std::string diverged = divergence(experiment_, directory_, result, vocabulary.target);
+  result.end = !diverged.empty()                      ? RunEnd::diverged
+               : state.step < experiment_.train.steps ? RunEnd::patience
+                                                      : RunEnd::steps;
   metrics_->sync();  // result.json ends the run: nobody would score the average again
   attn::write_result(directory_, result);
+  if (diverged.empty()) return;
+  throw Diverged(directory_.path().string() + ": diverged: " + diverged + ", that of a uniform guess " +
+                 std::to_string(vocabulary.target) + "; " + kDivergedRemedy);
 }
 
 void TrainingRun::log_interval(const TrainingInterval& interval) {

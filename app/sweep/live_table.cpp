@@ -80,7 +80,7 @@ std::string LiveTable::results(size_t run) const {
   std::string text;
   for (const MetricFacts& facts : kMetrics) {
     const auto score = result->score(plan_.metrics.evaluators[facts.metric], facts.key);
-    if (score) text += format("%s%s %.2f", text.empty() ? "" : "  ", facts.key, *score);
+    if (score) text += std::string(text.empty() ? "" : "  ") + facts.key + " " + decimal(*score, 2);
   }
   return text;
 }
@@ -96,7 +96,7 @@ std::string LiveTable::line(size_t run) const {
   const int64_t steps = planned.experiment.train.steps;
   text +=
       format("  %lld/%lld", static_cast<long long>(progress.step), static_cast<long long>(steps));
-  if (progress.ppl > 0) text += format("  ppl %.2f", progress.ppl);
+  if (progress.ppl > 0) text += "  ppl " + decimal(progress.ppl, 2);
   if (states_[run] != State::running || progress.step == 0) return text;
   const double spent = progress.seconds + progress.evaluation_seconds;
   const double left =

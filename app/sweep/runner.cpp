@@ -106,7 +106,10 @@ class Sweep {
     const int64_t slots = std::min(options.jobs, static_cast<int64_t>(plan.runs.size()));
     for (int64_t i = 0; i < slots; ++i) slots_.push_back({.index = i});
     for (const size_t i : start_order(plan)) {
-      if (inspect_run(plan.runs[i]).stage == RunStage::finished) {
+      const bool finished = inspect_run(plan.runs[i]).stage == RunStage::finished;
+      if (finished && read_result(plan.runs[i].directory)->end == RunEnd::diverged) {
+        fail(i, std::string("diverged; ") + kDivergedRemedy);
+      } else if (finished) {
         ++end_.skipped;
         table_.set(i, LiveTable::State::finished);
       } else {

@@ -115,8 +115,8 @@ class LossEvaluator final : public Evaluator {
                        {"nll", report.nll},
                        {"accuracy", report.accuracy},
                        {"left_out", static_cast<double>(left_out_)}},
-            .line = format("perplexity %.3f  accuracy %.2f %%", report.perplexity,
-                           100 * report.accuracy) +
+            .line = "perplexity " + decimal(report.perplexity, 3) +
+                    format("  accuracy %.2f %%", 100 * report.accuracy) +
                     left_out_text(left_out_) + unknown_,
             .signature = "",
             .selection_metric = report.perplexity};

@@ -388,6 +388,21 @@ class EndToEnd(ProgramTest):
         self.assertLess(result["step"], 60)
         self.assertEqual(sorted(result["results"]), ["end", "valid"])
         self.assertIn("finished at step", self.attn("train", "patient", "--resume").stderr)
+        self.assertEqual(result["end"], "patience")
+        said = f"early stopping at step {result['step']} of 60"
+        self.assertIn(said, (self.path / "patient/log.txt").read_text())
+        self.assertIn(f"Finished: {said}.", self.attn("report", "patient").stdout)
+
+    def test_a_run_that_diverges_without_an_infinite_loss_is_not_finished(self):
+        settings = ["--set", "train.learning_rate=30", "--set", "train.warmup=1", "--set", "train.schedule=constant",
+                    "--set", "train.steps=30", "--set", "model.embedding_sharing=none"]
+        self.one_line("train", "small.json", "--run", "diverged", *settings, code=1,
+                      names=["diverged: the perplexity of valid", "train.learning_rate"])
+        self.assertEqual(json.loads((self.path / "diverged/result.json").read_text())["end"], "diverged")
+        self.assertRegex((self.path / "diverged/log.txt").read_text(), r"failed: diverged: diverged: the perplexity.*\n\Z")
+        self.assertNotRegex((self.path / "diverged/log.txt").read_text(), r"\d{20}|-nan")
+        self.one_line("train", "diverged", "--resume", code=1, names=["diverged at step 30"])
+        self.assertIn("Not finished: diverged at step 30.", self.attn("report", "diverged").stdout)
 
     def test_a_run_begun_while_another_process_waits_for_its_lock_is_kept(self):
         self.whole_run()
