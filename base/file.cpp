@@ -8,7 +8,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <random>
@@ -282,7 +281,10 @@ void make_directories(const fs::path& path) {
     if (next.has_filename()) made.push_back(next);  // not "runs/"
   }
   fs::create_directories(path, error);
-  if (!error) return std::ranges::for_each(made, sync_parent);
+  if (!error) {
+    for (const fs::path& directory : made) sync_parent(directory);
+    return;
+  }
   throw DataError(path.string() + ": cannot be created: " + error.message() +
                   "; give a directory that can be written");
 }
