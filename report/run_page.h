@@ -26,7 +26,8 @@ struct SingleRun {
   std::vector<MetricCurve> curves;
 };
 
-/// One line per evaluator, weights and metric: the last value and, for the main metric, the best one.
+/// One line per evaluator, weights and metric: the last value and, for the main metric, the best
+/// one.
 Table scores_table(const SingleRun& run);
 
 /// All evaluations, one line per value: step, evaluator, weights, metric, value.

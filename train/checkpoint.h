@@ -1,7 +1,7 @@
 // The files of a checkpoint: weights and training state, both in safetensors, with a checksum of
-// the tensors in the metadata that is verified when a file is read, and the results of evaluations. The directory of checkpoints
-// is managed by train/checkpoint_store; a model with its config and tokenizers is loaded by
-// app/experiment/checkpoint.
+// the tensors in the metadata that is verified when a file is read, and the results of evaluations.
+// The directory of checkpoints is managed by train/checkpoint_store; a model with its config and
+// tokenizers is loaded by app/experiment/checkpoint.
 #pragma once
 
 #include <filesystem>

@@ -62,8 +62,8 @@ std::vector<StoredCheckpoint> list_checkpoints(const std::filesystem::path& chec
 std::vector<StoredCheckpoint> scheduled_checkpoints(const std::filesystem::path& checkpoints,
                                                     const CheckpointSchedule& schedule);
 
-/// What is verified of a .safetensors file: its header and size, or its checksum, too, for which all
-/// of it is read.
+/// What is verified of a .safetensors file: its header and size, or its checksum, too, for which
+/// all of it is read.
 enum class Verified { header, tensors };
 
 /// Throws DataError for the first of `files` that is missing, empty or an invalid .safetensors.

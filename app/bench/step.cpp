@@ -7,7 +7,7 @@
 #include <numbers>
 
 #include "app/experiment/checkpoint.h"
-#include "app/experiment/training_cost.h"
+#include "app/experiment/run_result.h"
 #include "app/machine/device.h"
 #include "base/random.h"
 #include "data/batches.h"

@@ -65,9 +65,9 @@ OutputFile::OutputFile(std::filesystem::path path) : path_(path == "-" ? "" : st
   special_ = destination.special;
   struct stat input = {};
   struct stat output = {};
-  const bool is_input = !special_ && ::fstat(STDIN_FILENO, &input) == 0 &&
-                        S_ISREG(input.st_mode) && ::stat(path_.c_str(), &output) == 0 &&
-                        input.st_dev == output.st_dev && input.st_ino == output.st_ino;
+  const bool is_input = !special_ && ::fstat(STDIN_FILENO, &input) == 0 && S_ISREG(input.st_mode) &&
+                        ::stat(path_.c_str(), &output) == 0 && input.st_dev == output.st_dev &&
+                        input.st_ino == output.st_ino;
   if (is_input) {
     throw ConfigError(path_.string() + ": is also the standard input; give another output file");
   }

@@ -16,6 +16,7 @@
 #include "data/tokenizer.h"
 #include "model/seq2seq.h"
 #include "train/checkpoint_store.h"
+#include "train/fast_path_check.h"
 
 namespace attn {
 
@@ -67,5 +68,13 @@ LoadedModel load_model(const std::filesystem::path& path, torch::Device device,
 /// "search.beam=5") and runtime ("runtime.kernels=off"); evaluators keep their options.
 LoadedModel load_model_to_search(const std::filesystem::path& path, torch::Device device,
                                  const std::vector<std::string>& assignments);
+
+/// check_fast_paths(), once in this process for models of this config, then logs what runs as it is
+/// read: fast paths that are off, and options that they do not compute. Throws ConfigError.
+void check_and_report(Seq2SeqModel& model, const ModelConfig& config, const FastPathCheck& check,
+                      const Log& log);
+
+/// The value of kAsRead (run_result.h) for this process.
+std::vector<std::string> paths_as_read();
 
 }  // namespace attn

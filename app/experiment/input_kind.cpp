@@ -52,15 +52,14 @@ std::string hint(const fs::path& path, InputKind kind) {
     case InputKind::sweep:
       return "train its rows with: attn sweep " + word;
     case InputKind::run:
-      return "its config is " + (path / kConfigFile).string() +
-             "; resume it with: attn train " + word + " --resume";
+      return "its config is " + (path / kConfigFile).string() + "; resume it with: attn train " +
+             word + " --resume";
     case InputKind::row:
       return "its runs are " + (path / "seed-N").string();
     case InputKind::sweep_directory: {
       const fs::path parent = path.has_parent_path() ? path.parent_path() : ".";
       const fs::path sweep = fs::is_directory(path) ? path : parent;
-      return "its runs are " + (sweep / "ROW/seed-N").string() +
-             "; resume it with: attn sweep " +
+      return "its runs are " + (sweep / "ROW/seed-N").string() + "; resume it with: attn sweep " +
              shell_word(json_of(sweep / kSweepFile)["source"].get<std::string>()) + " --run " +
              shell_word(sweep.string());
     }

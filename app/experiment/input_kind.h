@@ -22,12 +22,13 @@ InputKind kind_of(const std::filesystem::path& path);
 /// Whether the JSON is a sweep.
 bool is_sweep_file(const Json& json);
 
-/// Throws ConfigError if the path is of a kind other than these, which says what to do with it. Says
-/// nothing of `other`: whoever reads it does.
+/// Throws ConfigError if the path is of a kind other than these, which says what to do with it.
+/// Says nothing of `other`: whoever reads it does.
 void require_input(const std::filesystem::path& path, const std::vector<InputKind>& wanted);
 
-/// Throws ConfigError if a run or a sweep cannot be written into `directory`: a file, a directory of
-/// another kind, or one that is not yet of this kind but has one of the files that would be written.
+/// Throws ConfigError if a run or a sweep cannot be written into `directory`: a file, a directory
+/// of another kind, or one that is not yet of this kind but has one of the files that would be
+/// written.
 void require_place(const std::filesystem::path& directory, InputKind kind,
                    const std::vector<std::filesystem::path>& files);
 

@@ -76,7 +76,7 @@ fs::path RunDirectory::output(const std::string& evaluator) const {
 }
 
 std::vector<fs::path> RunDirectory::results() const {
-  return {config(),     run_file(),      metrics(),     result(),
+  return {config(),      run_file(),      metrics(),     result(),
           report(".md"), report(".html"), evaluations(), heads()};
 }
 

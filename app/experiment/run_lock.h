@@ -5,9 +5,9 @@
 
 namespace attn {
 
-/// RAII lock on DIRECTORY/lock by flock, which the system releases when the process ends, however it
-/// ends. On NFS it excludes other machines, too. Where the file system has no locks, a warning says
-/// so.
+/// RAII lock on DIRECTORY/lock by flock, which the system releases when the process ends, however
+/// it ends. On NFS it excludes other machines, too. Where the file system has no locks, a warning
+/// says so.
 class RunLock {
  public:
   /// Creates the directory if missing. Throws DataError, naming the process, if another one still

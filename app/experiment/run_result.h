@@ -16,6 +16,10 @@
 
 namespace attn {
 
+class EncodedCorpus;
+struct ModelConfig;
+struct VocabularySizes;
+
 /// Key in run.json: the step of the first checkpoint.
 inline constexpr const char* kFirstCheckpoint = "first_checkpoint";
 
@@ -38,8 +42,8 @@ struct EnumNames<RunEnd> {
       {{RunEnd::steps, "steps"}, {RunEnd::patience, "patience"}, {RunEnd::diverged, "diverged"}});
 };
 
-/// Thrown at the end of a run that diverged: its perplexity is not finite, or more than 20,000 times
-/// that of a uniform guess. Its result is written.
+/// Thrown at the end of a run that diverged: its perplexity is not finite, or more than 20,000
+/// times that of a uniform guess. Its result is written.
 class Diverged : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -140,5 +144,10 @@ std::vector<Json> read_metrics(const RunDirectory& run);
 
 /// The evaluators' results at `step`, from the metrics; of averaged weights if they were scored.
 std::map<std::string, EvaluatorResult> results_at(const RunDirectory& run, int64_t step);
+
+/// FLOPs of one epoch: three times forward_flops (model/size.h), summed over all pairs. The
+/// backward pass computes two matrix products for each of the forward pass.
+double epoch_flops(const EncodedCorpus& corpus, const ModelConfig& model,
+                   const VocabularySizes& vocabulary);
 
 }  // namespace attn

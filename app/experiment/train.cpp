@@ -13,7 +13,6 @@
 #include "app/experiment/process_group.h"
 #include "app/experiment/resume.h"
 #include "app/experiment/run_result.h"
-#include "app/experiment/text_keys.h"
 #include "app/experiment/training_run.h"
 #include "app/machine/signals.h"
 #include "app/machine/version.h"

@@ -1,12 +1,10 @@
 #include "app/experiment/training_run.h"
-#include "app/experiment/fast_paths.h"
 
 #include <cmath>
 
 #include "app/experiment/checkpoint.h"
 #include "app/experiment/failure.h"
 #include "app/experiment/run_result.h"
-#include "app/experiment/training_cost.h"
 #include "app/machine/device.h"
 #include "app/machine/exit_report.h"
 #include "app/machine/peak.h"
@@ -44,8 +42,8 @@ void remove_former_results(const RunDirectory& run, bool averages, Progress& pro
   }
 }
 
-// "the perplexity of valid is 3.1e+90": why these results of a run, or without a loss among them its
-// last training loss, say that it diverged; "" if they do not.
+// "the perplexity of valid is 3.1e+90": why these results of a run, or without a loss among them
+// its last training loss, say that it diverged; "" if they do not.
 std::string divergence(const Experiment& experiment, const RunDirectory& run,
                        const RunResult& result, int64_t vocabulary) {
   constexpr double kNatsAboveUniform = 10.0;
@@ -131,11 +129,11 @@ LoopEnd TrainingRun::run() {
     first_alone(world_, [&] { update_config(); });
     end = train_loop(*trainer_, experiment_.train, callbacks());
     if (end == LoopEnd::finished && step() < experiment_.train.steps) {
-      progress_->log(format("early stopping at step %lld of %lld (train.patience): no better "
-                            "evaluation since step %lld",
-                            static_cast<long long>(step()),
-                            static_cast<long long>(experiment_.train.steps),
-                            static_cast<long long>(trainer_->state.best_step)));
+      progress_->log(
+          format("early stopping at step %lld of %lld (train.patience): no better "
+                 "evaluation since step %lld",
+                 static_cast<long long>(step()), static_cast<long long>(experiment_.train.steps),
+                 static_cast<long long>(trainer_->state.best_step)));
     }
     if (end == LoopEnd::finished && !write_result()) end = LoopEnd::interrupted;
   });
@@ -178,11 +176,10 @@ LoopEvaluation TrainingRun::loop_evaluation(size_t index) {
   return {.every = config.every,
           .selects_best = &config == deciding_evaluator(experiment_.eval),
           .lower_is_better = config.lower_is_better(),
-          .run =
-              [this, result, evaluator]() -> std::optional<double> {
-                if (!unless_stopped([&] { *result = scorer_->score(*evaluator); })) return {};
-                return from_first(world_, result->selection_metric);
-              },
+          .run = [this, result, evaluator]() -> std::optional<double> {
+            if (!unless_stopped([&] { *result = scorer_->score(*evaluator); })) return {};
+            return from_first(world_, result->selection_metric);
+          },
           .log =
               [this, result, evaluator](bool best, double seconds) {
                 if (is_first()) scorer_->log(*evaluator, *result, best, seconds);
@@ -226,8 +223,9 @@ void TrainingRun::write_result_of_first() {
   metrics_->sync();  // result.json ends the run: nobody would score the average again
   attn::write_result(directory_, result);
   if (diverged.empty()) return;
-  throw Diverged(directory_.path().string() + ": diverged: " + diverged + ", that of a uniform guess " +
-                 std::to_string(vocabulary.target) + "; " + kDivergedRemedy);
+  throw Diverged(directory_.path().string() + ": diverged: " + diverged +
+                 ", that of a uniform guess " + std::to_string(vocabulary.target) + "; " +
+                 kDivergedRemedy);
 }
 
 void TrainingRun::log_interval(const TrainingInterval& interval) {

@@ -11,7 +11,7 @@
 #include "app/experiment/experiment.h"
 #include "app/experiment/initial_model.h"
 #include "app/experiment/process_group.h"
-#include "app/experiment/progress.h"
+#include "app/experiment/progress_line.h"
 #include "app/experiment/run_directory.h"
 #include "app/experiment/run_lock.h"
 #include "app/experiment/run_scorer.h"

@@ -6,12 +6,10 @@
 #include <sstream>
 
 #include "app/experiment/checkpoint.h"
-#include "app/experiment/fast_paths.h"
+#include "app/experiment/initial_model.h"
 #include "app/experiment/progress_line.h"
 #include "app/experiment/resume.h"
 #include "app/experiment/run_result.h"
-#include "app/experiment/run_tokenizers.h"
-#include "app/experiment/text_keys.h"
 #include "app/experiment/training_run.h"
 #include "app/machine/provenance.h"
 #include "app/machine/signals.h"

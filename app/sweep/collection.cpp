@@ -1,6 +1,5 @@
 #include "app/sweep/collection.h"
 
-#include "app/experiment/config_difference.h"
 #include "app/experiment/resume.h"
 #include "app/experiment/run_lock.h"
 #include "app/experiment/run_result.h"

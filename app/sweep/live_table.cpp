@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <iostream>
 
-#include "app/experiment/progress.h"
+#include "app/experiment/progress_line.h"
 #include "app/experiment/run_result.h"
 #include "app/sweep/status.h"
 #include "base/error.h"

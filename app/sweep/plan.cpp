@@ -6,9 +6,9 @@
 #include <set>
 #include <string_view>
 
-#include "app/experiment/config_difference.h"
 #include "app/experiment/input_kind.h"
 #include "app/experiment/nearest_option.h"
+#include "app/experiment/resume.h"
 #include "app/machine/shell.h"
 #include "app/sweep/expand.h"
 #include "base/check.h"

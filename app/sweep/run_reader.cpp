@@ -5,7 +5,6 @@
 
 #include "app/experiment/failure.h"
 #include "app/experiment/resume.h"
-#include "app/experiment/text_keys.h"
 #include "app/sweep/heads_file.h"
 #include "base/file.h"
 #include "eval/metrics/sentence_statistics.h"

@@ -116,8 +116,8 @@ class LossEvaluator final : public Evaluator {
                        {"accuracy", report.accuracy},
                        {"left_out", static_cast<double>(left_out_)}},
             .line = "perplexity " + decimal(report.perplexity, 3) +
-                    format("  accuracy %.2f %%", 100 * report.accuracy) +
-                    left_out_text(left_out_) + unknown_,
+                    format("  accuracy %.2f %%", 100 * report.accuracy) + left_out_text(left_out_) +
+                    unknown_,
             .signature = "",
             .selection_metric = report.perplexity};
   }

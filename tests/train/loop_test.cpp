@@ -127,8 +127,8 @@ TEST_CASE("out of patience, training saves and ends") {
   recorded.add("bleu", 0, {});  // scored when the result is written
   recorded.add("loss", 1, {1.0, 2.0, 2.0});
   CHECK(recorded.run() == LoopEnd::finished);
-  CHECK(recorded.events == Events{"loss 1", "loss is best 1", "save 1", "best 1", "loss 2",
-                                  "loss 3", "save 3"});
+  CHECK(recorded.events ==
+        Events{"loss 1", "loss is best 1", "save 1", "best 1", "loss 2", "loss 3", "save 3"});
   SECTION("and does not go on when it is called again") {
     recorded.events.clear();
     CHECK(recorded.run() == LoopEnd::finished);
@@ -227,15 +227,15 @@ class KilledRun {
     run.callbacks.evaluated = [&] { act([&] { save_evaluation(evaluation_, trainer.state); }); };
     run.callbacks.mark_best = [&] { act([&] { best = trainer.state.step; }); };
     for (const int64_t every : {2, 3, 0}) {
-      run.callbacks.evaluations.push_back({.every = every,
-                                           .selects_best = every == 2,
-                                           .lower_is_better = true,
-                                           .run = [&] { return std::optional(value(run.step())); },
-                                           .log = [&](bool, double) {
-                                             act([&] {
-                                               log.push_back({run.step(), true, value(run.step())});
-                                             });
-                                           }});
+      run.callbacks.evaluations.push_back(
+          {.every = every,
+           .selects_best = every == 2,
+           .lower_is_better = true,
+           .run = [&] { return std::optional(value(run.step())); },
+           .log =
+               [&](bool, double) {
+                 act([&] { log.push_back({run.step(), true, value(run.step())}); });
+               }});
     }
     try {
       run.run();
@@ -263,7 +263,8 @@ class KilledRun {
 
   TrainConfig config_;
   testing::TemporaryDirectory directory_;
-  std::filesystem::path weights_ = directory_.path() / "weights", state_ = directory_.path() / "state",
+  std::filesystem::path weights_ = directory_.path() / "weights",
+                        state_ = directory_.path() / "state",
                         evaluation_ = directory_.path() / "evaluation";
   bool saved_ = false;
 };
