@@ -19,10 +19,12 @@
 #include "app/machine/device.h"
 #include "app/machine/exit_report.h"
 #include "app/machine/shell.h"
+#include "app/machine/signals.h"
 #include "app/machine/threads.h"
 #include "app/machine/version.h"
 #include "base/allocator.h"
 #include "base/error.h"
+#include "base/stop_signal.h"
 #include "kernels/libtorch.h"
 
 namespace {
@@ -103,6 +105,8 @@ int main(int argc, char** argv) {
   FLAGS_caffe2_use_fatal_for_enforce = false;
   try {
     return run(argc, argv);
+  } catch (const attn::Stopped&) {
+    return attn::stop_exit_code();
   } catch (const std::exception&) {
     const attn::ExitReport end = attn::exit_report();
     return report(attn::printable(end.message), end.code);

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "app/commands/output_file.h"
-#include "app/commands/score_input.h"
+#include "app/commands/score.h"
 #include "app/commands/search_flags.h"
 #include "app/experiment/loaded_ensemble.h"
 #include "app/experiment/progress_line.h"

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "app/experiment/config_difference.h"
-#include "app/experiment/progress.h"
+#include "app/experiment/progress_line.h"
+#include "app/experiment/resume.h"
 #include "app/machine/signals.h"
 #include "app/sweep/collection.h"
 #include "app/sweep/planned_power.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iostream>
 
-#include "app/experiment/progress.h"
+#include "app/experiment/progress_line.h"
 #include "app/experiment/run_result.h"
 #include "app/sweep/status.h"
 #include "base/error.h"
@@ -49,7 +49,7 @@ std::string SweepProgress::text() {
         run.earlier = false;
         running += "; " + run_name(plan_, planned) + " " + std::to_string(progress.step) + "/" +
                    std::to_string(steps);
-        if (progress.ppl > 0) running += format(" ppl %.2f", progress.ppl);
+        if (progress.ppl > 0) running += " ppl " + decimal(progress.ppl, 2);
       }
       read_[i] = run.stage != Stage::running;
     }
@@ -86,7 +86,7 @@ std::string results_text(const SweepPlan& plan, const PlannedRun& run) {
     for (const MetricFacts& facts : kMetrics) {
       if (!result) break;
       const auto score = result->score(plan.metrics.evaluators[facts.metric], facts.key);
-      if (score) text += format("%s%s %.2f", text.empty() ? "" : "  ", facts.key, *score);
+      if (score) text += std::string(text.empty() ? "" : "  ") + facts.key + " " + decimal(*score, 2);
     }
   } catch (const DataError& error) {  // damaged since the run finished
     return error.what();

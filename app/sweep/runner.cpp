@@ -106,7 +106,10 @@ class Sweep {
     const int64_t slots = std::min(options.jobs, static_cast<int64_t>(plan.runs.size()));
     for (int64_t i = 0; i < slots; ++i) slots_.push_back({.index = i});
     for (const size_t i : start_order(plan)) {
-      if (inspect_run(plan.runs[i]).stage == RunStage::finished) {
+      const bool finished = inspect_run(plan.runs[i]).stage == RunStage::finished;
+      if (finished && read_result(plan.runs[i].directory)->end == RunEnd::diverged) {
+        fail(i, std::string("diverged; ") + kDivergedRemedy);
+      } else if (finished) {
         ++end_.skipped;
         progress_.set(i, RunWork::Stage::finished);
       } else {
@@ -259,6 +262,7 @@ int run_one(const PlannedRun& run, const RunnerOptions& options) {
       std::cerr << *saved << "\n";
       return was_stopped(end) ? end.exit_code : 128 + SIGTERM;
     }
+    if (asked && was_stopped(end)) return end.exit_code;  // before there was anything to save
     std::cerr << "failed: " << failure_of(run, end, begin) << "\n";
     return was_stopped(end) ? static_cast<int>(ExitCode::data) : end.exit_code;
   }
