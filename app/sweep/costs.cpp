@@ -95,6 +95,7 @@ StepBenchmark measure_first_row(const SweepPlan& plan, const CostOptions& option
                                    std::to_string(plan.file.paper_vocabulary)},
                      .environment = {},
                      .output = output}));
+  if (stop_requested()) return {};
   const std::string text = fs::exists(output) ? read_file(output) : "";
   const size_t begin = text.find('{');
   if (end.exit_code != 0 || begin == std::string::npos) {

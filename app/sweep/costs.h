@@ -42,8 +42,9 @@ struct CostOptions {
   int64_t jobs = 1;  ///< runs that train at a time and share the threads
 };
 
-/// Trains the first selected row (`attn bench step`, in a process of its own), until a stop signal
-/// (catch_stop_signals). Throws DataError with the last line of its output if that fails.
+/// Trains the first selected row (`attn bench step`, in a process of its own). After a stop signal
+/// (catch_stop_signals) the result has no meaning. Throws DataError with the last line of its
+/// output if that fails.
 StepBenchmark measure_first_row(const SweepPlan& plan, const CostOptions& options);
 
 }  // namespace attn
