@@ -313,7 +313,9 @@ void save_evaluation(const std::filesystem::path& path, const TrainState& state)
 
 void load_evaluation(const std::filesystem::path& path, TrainState& state) {
   const SafetensorsFile file(path);
-  visit_evaluation(state, field_reader(file, path));
+  TrainState read = state;
+  visit_evaluation(read, field_reader(file, path));
+  state = read;
 }
 
 }  // namespace attn

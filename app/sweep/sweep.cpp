@@ -50,7 +50,7 @@ int end_of(const SweepPlan& plan, const SweepEnd& end) {
 }
 
 // The directory must be free, or that of an earlier sweep with this file.
-void require_place(const SweepPlan& plan) {
+void require_free_place(const SweepPlan& plan) {
   const fs::path& directory = plan.directory;
   std::vector<fs::path> files;
   for (const char* name : {kSweepFile, "report.md", "report.html", "rows.csv", "runs.csv",
@@ -114,11 +114,11 @@ int sweep(const SweepOptions& options, const Context& context) {
     catch_stop_signals();  // so that scratch files are removed
     dry_run(plan, options.no_measure ? std::nullopt : std::optional(cost), options.collection);
     if (stop_requested()) return stop_exit_code();
-    require_place(plan);
+    require_free_place(plan);
     check_unchanged(plan);
     return 0;
   }
-  require_place(plan);
+  require_free_place(plan);
   check_parameters(plan);
   if (!options.collection.empty()) {
     if (const int64_t taken = take_collected(plan, options.collection); taken > 0) {
