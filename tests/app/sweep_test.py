@@ -103,15 +103,6 @@ class Sweeps(ProgramTest):
         report = self.attn("sweep", "sweep.json", "--run", "partial", "--seeds", "1").stdout
         self.assertNotIn("runs finished", report)
         self.assertIn("    attn sweep sweep.json --run partial --seeds 1\n", report)
-        # A plan of an earlier version has no numbers of seeds.
-        plan["command"] += " --seeds 7"
-        del plan["seeds"]
-        for row in plan["rows"]:
-            del row["seeds"], row["seeds_in_file"]
-        (self.path / "partial/sweep.json").write_text(json.dumps(plan))
-        report = self.attn("report", "partial").stdout
-        self.assertNotIn("runs finished", report)
-        self.assertIn("    attn sweep sweep.json --run whole --seeds 7\n", report)
 
     def test_the_report_of_a_resumed_run_has_the_command_of_its_config(self):
         self.attn("train", "base.json", "--run", "resumed", "--set", "train.steps=4")
