@@ -57,10 +57,15 @@ void require_free_place(const SweepPlan& plan) {
                            "slurm.sh", "sbatch.out", "submitted", "vocabulary", "cache"}) {
     files.push_back(directory / name);
   }
-  for (const PlannedRun& run : plan.runs) files.push_back(run_config(run));
+  bool begun = false;  // then a sweep.json that was lost or damaged is written again
+  for (const PlannedRun& run : plan.runs) {
+    files.push_back(run_config(run));
+    begun |= fs::exists(RunDirectory(run.directory).lock());
+  }
+  if (begun) files.clear();
   require_place(directory, InputKind::sweep_directory, files);
+  if (kind_of(directory) != InputKind::sweep_directory) return;
   const fs::path written = directory / kSweepFile;
-  if (!fs::exists(written)) return;
   const Json before = parse_json(read_file(written), written.string());
   const fs::path other = directory / before.value(kSourceFromHere, "");
   std::error_code moved;
