@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/json_config.h"
 #include "eval/metrics/bleu.h"
 #include "eval/metrics/bootstrap.h"
