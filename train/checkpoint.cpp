@@ -54,26 +54,6 @@ std::string shape_text(std::span<const int64_t> shape) {
   return text.str();
 }
 
-// Earlier versions called cross-attention "memory_attention".
-constexpr std::string_view kFormerName = "memory_attention", kPresentName = "cross_attention";
-
-std::string renamed(std::string name, std::string_view from, std::string_view to) {
-  const size_t at = name.find(from);
-  if (at != std::string::npos) name.replace(at, from.size(), to);
-  return name;
-}
-
-std::string present_name(const std::string& name) {
-  return renamed(name, kFormerName, kPresentName);
-}
-
-// The tensor of this name, or of its old name.
-const TensorView& tensor_at(const SafetensorsFile& file, const std::string& name) {
-  const TensorView* view = file.find(name);
-  if (view == nullptr) view = file.find(renamed(name, kPresentName, kFormerName));
-  return view != nullptr ? *view : file.at(name);
-}
-
 void copy_into(torch::Tensor out, const TensorView& view, const std::filesystem::path& path) {
   if (view.dtype != "F32") {
     throw DataError(path.string() + ": " + view.name + " is " + view.dtype + ", expected F32");
@@ -161,7 +141,7 @@ void check_names(const SafetensorsFile& file, Trainer& trainer, const OptimizerS
   visit_tensors(trainer, whole,
                 [&](const std::string& name, const torch::Tensor&) { names.insert(name); });
   for (const TensorView& view : file.tensors()) {
-    if (names.contains(present_name(view.name))) continue;
+    if (names.contains(view.name)) continue;
     throw DataError(path.string() + ": unexpected tensor " + view.name +
                     ": this optimizer has no such state; the checkpoint belongs to a different "
                     "config or version");
@@ -183,15 +163,14 @@ void load_weights(const std::filesystem::path& path, torch::nn::Module& model) {
   const SafetensorsFile file = open_checked(path);
   auto parameters = model.named_parameters();
   for (const TensorView& view : file.tensors()) {
-    const std::string name = present_name(view.name);
-    if (!parameters.contains(name) || (name != view.name && file.find(name) != nullptr)) {
+    if (!parameters.contains(view.name)) {
       throw DataError(path.string() + ": the model has no parameter " + view.name +
                       "; the checkpoint belongs to a different config");
     }
   }
   const torch::NoGradGuard no_grad;
   for (auto& parameter : parameters) {
-    copy_into(parameter.value(), tensor_at(file, parameter.key()), path);
+    copy_into(parameter.value(), file.at(parameter.key()), path);
   }
 }
 
@@ -205,7 +184,6 @@ WeightsLoaded load_fitting_weights(const std::filesystem::path& path, torch::nn:
     known.insert(name);
     ++result.parameters;
     const TensorView* view = file.find(name);
-    if (view == nullptr) view = file.find(renamed(name, kPresentName, kFormerName));
     if (view == nullptr || initial.excluded.contains(name)) {
       result.notes.push_back(name + (view == nullptr
                                          ? ": not in the checkpoint; initialized"
@@ -230,7 +208,7 @@ WeightsLoaded load_fitting_weights(const std::filesystem::path& path, torch::nn:
     ++result.loaded;
   }
   for (const TensorView& view : file.tensors()) {
-    if (!known.contains(present_name(view.name))) {
+    if (!known.contains(view.name)) {
       result.notes.push_back(view.name + ": not in this model; ignored");
     }
   }
@@ -246,7 +224,7 @@ void average_weights(const std::vector<std::filesystem::path>& inputs,
     const SafetensorsFile file = open_checked(path);
     if (sums.empty()) {
       for (const TensorView& view : file.tensors()) {
-        sums.emplace_back(present_name(view.name), torch::zeros(view.shape, torch::kFloat64));
+        sums.emplace_back(view.name, torch::zeros(view.shape, torch::kFloat64));
       }
     }
     if (file.tensors().size() != sums.size()) {
@@ -255,7 +233,7 @@ void average_weights(const std::vector<std::filesystem::path>& inputs,
     }
     for (auto& [name, sum] : sums) {
       torch::Tensor part = torch::empty(sum.sizes(), torch::kFloat32);
-      copy_into(part, tensor_at(file, name), path);
+      copy_into(part, file.at(name), path);
       sum += part;
     }
   }
@@ -287,7 +265,7 @@ void load_training_state(const std::filesystem::path& path, Trainer& trainer,
   check_names(file, trainer, whole, path);
   trainer.average().restart();  // the weights just loaded; those of training follow
   visit_tensors(trainer, whole, [&](const std::string& name, const torch::Tensor& values) {
-    copy_into(values, tensor_at(file, name), path);
+    copy_into(values, file.at(name), path);
   });
   TrainState state;
   visit_state(state, field_reader(file, path));
@@ -313,7 +291,9 @@ void save_evaluation(const std::filesystem::path& path, const TrainState& state)
 
 void load_evaluation(const std::filesystem::path& path, TrainState& state) {
   const SafetensorsFile file(path);
-  visit_evaluation(state, field_reader(file, path));
+  TrainState read = state;
+  visit_evaluation(read, field_reader(file, path));
+  state = read;
 }
 
 }  // namespace attn

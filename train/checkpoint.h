@@ -19,9 +19,9 @@ namespace attn {
 void save_weights(const std::filesystem::path& path, const torch::nn::Module& model,
                   const std::map<std::string, std::string>& metadata = {});
 
-/// Reads what save_weights wrote, in this version or an earlier one, into the model, which must
-/// have exactly these parameters. Throws DataError naming the first tensor that is missing,
-/// unknown, not finite, or has a different shape or type.
+/// Reads what save_weights wrote into the model, which must have exactly these parameters. Throws
+/// DataError naming the first tensor that is missing, unknown, not finite, or has a different shape
+/// or type.
 void load_weights(const std::filesystem::path& path, torch::nn::Module& model);
 
 /// Parameters that cannot be loaded from another model's weights by name and shape alone.

@@ -103,6 +103,7 @@ AverageOutput average(AverageOptions options) {
     throw DataError(output.string() +
                     ": exists and is not an averaged checkpoint; give another --output");
   }
+  remove_leftovers(output.parent_path(), std::chrono::hours(24));
   AtomicDirectory directory(output, AtomicDirectory::Existing::replace);
   {
     const ProgressLine progress(

@@ -44,11 +44,8 @@ int64_t saved_step(const RunDirectory& run) {
     measured = std::max(measured, step_of(record));
   }
   const auto described = read_run_file(run);
-  const bool saved =
-      step > 0 || fs::exists(best_mark(folder)) ||
-      (described && described->contains(kFirstCheckpoint)) ||
-      // Older versions did not record it. Then the metrics go beyond a scheduled checkpoint.
-      (run.has_config() && measured > load_description(run).train.checkpoint_every);
+  const bool saved = step > 0 || fs::exists(best_mark(folder)) ||
+                     (described && described->contains(kFirstCheckpoint));
   return saved ? std::max({step, measured, int64_t{1}}) : 0;
 }
 

@@ -106,8 +106,9 @@ void require_place(const fs::path& directory, InputKind kind, const std::vector<
   }
   require_input(directory, {kind});
   const RunDirectory run(directory);  // a config.json alone may be anybody's
-  const bool begun = kind != InputKind::run || fs::exists(run.run_file()) || fs::exists(run.lock());
-  if (kind_of(directory) == kind && begun) return;
+  const bool own = kind == InputKind::run ? fs::exists(run.run_file()) || fs::exists(run.lock())
+                                          : kind_of(directory) == kind;
+  if (own) return;
   for (const fs::path& file : files) {
     if (!fs::exists(fs::symlink_status(file))) continue;
     throw ConfigError(file.string() + ": exists, in a directory that is not " + noun_of(kind) +

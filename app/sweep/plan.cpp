@@ -161,7 +161,7 @@ std::map<std::string, int64_t> seeds_before(const fs::path& directory) {
     if (!fs::exists(path)) return {};
     const Json plan = parse_json(read_file(path, kMaxPlanBytes), path.string());
     for (const Json& row : plan.at("rows")) {
-      const auto count = row.value("seeds", int64_t{0});  // earlier versions have none
+      const auto count = row.at("seeds").get<int64_t>();
       if (count > 0 && count <= kMaxSeeds) seeds[row.at("name").get<std::string>()] = count;
     }
   } catch (const std::exception&) {  // corrupt: the sweep rewrites it

@@ -50,17 +50,22 @@ int end_of(const SweepPlan& plan, const SweepEnd& end) {
 }
 
 // The directory must be free, or that of an earlier sweep with this file.
-void require_place(const SweepPlan& plan) {
+void require_free_place(const SweepPlan& plan) {
   const fs::path& directory = plan.directory;
   std::vector<fs::path> files;
   for (const char* name : {kSweepFile, "report.md", "report.html", "rows.csv", "runs.csv",
                            "slurm.sh", "sbatch.out", "submitted", "vocabulary", "cache"}) {
     files.push_back(directory / name);
   }
-  for (const PlannedRun& run : plan.runs) files.push_back(run_config(run));
+  bool begun = false;  // then a sweep.json that was lost or damaged is written again
+  for (const PlannedRun& run : plan.runs) {
+    files.push_back(run_config(run));
+    begun |= fs::exists(RunDirectory(run.directory).lock());
+  }
+  if (begun) files.clear();
   require_place(directory, InputKind::sweep_directory, files);
+  if (kind_of(directory) != InputKind::sweep_directory) return;
   const fs::path written = directory / kSweepFile;
-  if (!fs::exists(written)) return;
   const Json before = parse_json(read_file(written), written.string());
   const fs::path other = directory / before.value(kSourceFromHere, "");
   std::error_code moved;
@@ -114,11 +119,11 @@ int sweep(const SweepOptions& options, const Context& context) {
     catch_stop_signals();  // so that scratch files are removed
     dry_run(plan, options.no_measure ? std::nullopt : std::optional(cost), options.collection);
     if (stop_requested()) return stop_exit_code();
-    require_place(plan);
+    require_free_place(plan);
     check_unchanged(plan);
     return 0;
   }
-  require_place(plan);
+  require_free_place(plan);
   check_parameters(plan);
   if (!options.collection.empty()) {
     if (const int64_t taken = take_collected(plan, options.collection); taken > 0) {

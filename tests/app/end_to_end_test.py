@@ -1008,8 +1008,8 @@ class EndToEnd(ProgramTest):
         self.assertEqual([float(row[4]) for row in rows[1:] if row[1:4] == ["valid", "checkpoint", "ppl"]],
                          [m["ppl"] for m in metrics if m["kind"] == "eval" and m["name"] == "valid"])
         self.assertEqual(len(self.attn("report", "reported", "--format", "runs").stdout.splitlines()), 2)
-        self.one_line("report", "reported/checkpoints/step-00000060", code=2, names=["its run, reported"])
-        self.one_line("report", "small.json", code=2, names=["runs/small"])
+        self.one_line("report", "reported/checkpoints/step-00000060", code=2, names=["its run is reported"])
+        self.one_line("report", "small.json", code=2, names=["small.json: a config, not a sweep directory"])
         (self.path / "reported/result.json").unlink()
         for line in metrics:  # of the last log, a validation and a checkpoint, the latest counts
             line["step"] = min(line["step"], 20 if line["kind"] == "train" else 40)

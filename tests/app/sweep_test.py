@@ -103,15 +103,6 @@ class Sweeps(ProgramTest):
         report = self.attn("sweep", "sweep.json", "--run", "partial", "--seeds", "1").stdout
         self.assertNotIn("runs finished", report)
         self.assertIn("    attn sweep sweep.json --run partial --seeds 1\n", report)
-        # A plan of an earlier version has no numbers of seeds.
-        plan["command"] += " --seeds 7"
-        del plan["seeds"]
-        for row in plan["rows"]:
-            del row["seeds"], row["seeds_in_file"]
-        (self.path / "partial/sweep.json").write_text(json.dumps(plan))
-        report = self.attn("report", "partial").stdout
-        self.assertNotIn("runs finished", report)
-        self.assertIn("    attn sweep sweep.json --run whole --seeds 7\n", report)
 
     def test_the_report_of_a_resumed_run_has_the_command_of_its_config(self):
         self.attn("train", "base.json", "--run", "resumed", "--set", "train.steps=4")
@@ -564,15 +555,20 @@ class Sweeps(ProgramTest):
     def test_runs_that_diverged_leave_a_report(self):
         self.write("hot.json", {"base": "base.json", "set": {"train": {"steps": 6, "schedule": "constant"}}, "rows": [
             {"name": "base", "seeds": 2}, {"name": "hot", "grid": {"train.learning_rate": [2.0, 4.8, 5.4, 300.0]}}]})
-        self.attn("sweep", "hot.json", "--run", "hot")
+        error = self.attn("sweep", "hot.json", "--run", "hot", code=3).stderr
         report = (self.path / "hot/report.md").read_text()
         self.assertTrue((self.path / "hot/report.html").exists())
         self.assertNotRegex(report, r"\d{9}\.\d")  # huge numbers have an exponent
-        ends = {path.parent.parent.name: json.loads(path.read_text())["results"]["valid"]["values"]
-                for path in (self.path / "hot").glob("hot*/seed-*/result.json")}
-        self.assertTrue(any("ppl" not in values for values in ends.values()), ends)
-        for name, values in ends.items():
-            self.assertEqual("ppl" not in values, f"{name}/seed-3: its ppl is not a finite number" in report, name)
+        ends = {path.parent.parent.name: json.loads(path.read_text()) for path in (self.path / "hot").glob("hot*/seed-*/result.json")}
+        diverged = {name for name, result in ends.items() if result["end"] == "diverged"}
+        self.assertTrue(any("ppl" not in ends[name]["results"]["valid"]["values"] for name in diverged), ends)
+        rows = {row["row"]: row for row in csv.DictReader((self.path / "hot/rows.csv").open())}
+        for name in ends:
+            self.assertEqual(name in diverged, "seed 3 diverged at step 6" in rows[name]["state"], name)
+            self.assertEqual(name in diverged, rows[name]["ppl_mean"] == "", name)
+            self.assertEqual(name in diverged, f"{name}/seed-3: FAILED" in error, name)
+        # They are not trained again, and stay failures.
+        self.assertEqual(self.attn("sweep", "hot.json", "--run", "hot", code=3).stderr.count("FAILED  diverged"), len(diverged))
 
     def test_a_build_during_a_sweep_does_not_change_its_program(self):
         program = self.path / "attn-copy"
