@@ -31,7 +31,7 @@ def sentences(path):
 
 
 def flat_tree(words):
-    return f"(TOP {' '.join(f'({TAGS.get(word, chr(78) * 2)} {word})' for word in words)})"
+    return "(TOP " + " ".join(f"({TAGS.get(word, 'NN')} {word})" for word in words) + ")"
 
 
 def number_words(tree):
