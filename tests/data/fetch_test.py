@@ -17,6 +17,7 @@ import tempfile
 import threading
 import unittest
 import unittest.mock
+import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -371,7 +372,7 @@ class Broken(FetchTest):
 
     def run_main(self, corpus):
         """data/fetch's exit code and the last line of what it wrote."""
-        with unittest.mock.patch.object(fetch, "load", lambda _: {"toy": corpus}):
+        with unittest.mock.patch.object(fetch, "load", lambda *_: {"toy": corpus}):
             code = fetch.main(["toy", "--into", str(self.into)])
         return code, self.talk.getvalue().splitlines()[-1]
 
@@ -432,10 +433,63 @@ class Broken(FetchTest):
 
     def test_an_output_folder_that_cannot_be_made_is_one_line(self):
         (self.into / "file").touch()
-        with unittest.mock.patch.object(fetch, "load", lambda _: {"toy": self.toy()}):
+        with unittest.mock.patch.object(fetch, "load", lambda *_: {"toy": self.toy()}):
             code = fetch.main(["toy", "--into", str(self.into / "file")])
         self.assertEqual(code, 3)
         self.assertRegex(self.talk.getvalue(), r"^data/fetch: .*file.*: Not a directory\b.*\n$")
+
+
+class Treebanks(FetchTest):
+    def make(self, name, files, test=False, **listed):
+        """Fetches a treebank of {split: {file: bytes}}; returns {file: text}."""
+        hashes = {split: {file: hashlib.sha256(body).hexdigest() for file, body in of_split.items()} for split, of_split in files.items()}
+        self.server.files.update({"/" + file: body for of_split in files.values() for file, body in of_split.items()})
+        entry = {"about": "toy", "terms": "none", "lines": {}, "citation": "Somebody 2000"}
+        corpus = fetch.load_treebank(entry, {"base": self.url(""), "files": hashes, **listed}, test)
+        fetch.fetch(name, corpus, self.into, timeout=5, pause=0.01)
+        return {path.name: path.read_text(encoding="utf-8") for path in (self.into / name).iterdir() if path.suffix == ".ptb"}
+
+    def test_traces_and_function_tags_are_removed_and_each_tree_is_one_line(self):
+        body = b"( (S (NP-SBJ-1 (NNP Ann) )\n  (ADVP|PRT (RB back))\n (VP (-LRB- -LRB-) (NP=2 (-NONE- *T*-1)))) )\n(NP (NN a b))(X (-NONE- 0))"
+        made = self.make("toy", {"train": {"b/one": body, "two": b"(ROOT (NP (NN\tsea)))"}, "dev": {"three": b"(NP (NN\xc2\xa0 x))"}})
+        self.assertEqual(made, {"train.ptb": "(TOP (S (NP (NNP Ann)) (ADVP (RB back)) (VP (-LRB- -LRB-))))\n(TOP (NP (NN sea)))\n",
+                                "dev.ptb": "(TOP (NP (NN x)))\n"})
+        self.assertIn("please cite Somebody 2000", self.talk.getvalue())
+
+    def test_a_test_set_is_written_only_when_asked_for(self):
+        files = {"train": {"one": b"(NP (NN a))"}, "test": {"two": b"(NP (NN b))"}}
+        self.assertEqual(list(self.make("toy", files, suffix=".silver.ptb")), ["train.silver.ptb"])
+        self.assertNotIn("/two", [path for path, _ in self.server.requests])
+        with self.assertRaisesRegex(fetch.FetchError, "made without --test: remove the folder"):
+            self.make("toy", files, test=True)
+        self.assertEqual(self.make("other", files, test=True)["test.ptb"], "(TOP (NP (NN b)))\n")
+
+    def test_a_broken_tree_is_one_line_with_its_place(self):
+        for body, reason in ((b"(NP (NN a))\n(NP (NN b)", "one: 1 brackets are open"), (b"(NP\n(NN a)))", r"one:2: '\)' outside"),
+                             (b"(A " * 100_000, "one:1: more than 400"), (b"(NP (NN \xff))", "UnicodeDecodeError")):
+            with self.assertRaisesRegex(fetch.FetchError, f"(?s)^[^\n]*{reason}[^\n]*$"):
+                self.make("toy", {"train": {"one": body}})
+            self.assertFalse((self.into / "toy").exists())
+            fetch.shutil.rmtree(self.into / ".downloads")
+
+    def test_genia_is_made_from_its_abstracts_and_its_division(self):
+        abstract = (b'<A><sentence><cons cat="S"><cons cat="NP" null="NONE"/><tok cat="LQT">"</tok><tok cat="NN">a (b</tok>'
+                    b'<tok cat="PERIOD">.</tok></cons></sentence></A>')
+        train = {"trees.tgz": archive({"GENIA_treebank_v1/17.xml": abstract}), "ids": b"00017\n"}
+        made = self.make("genia", {"train": train, "dev": {"trees": b"(S1 (S (NP (NN -LSB-x&lt;))))"}})
+        self.assertEqual(made, {"train.ptb": "(TOP (S (S (`` ``) (NN a-LRB-b) (. .))))\n", "dev.ptb": "(TOP (S (NP (NN [x<))))\n"})
+        with self.assertRaisesRegex(fetch.FetchError, "contains no GENIA_treebank_v1/18.xml"):
+            fetch.shutil.rmtree(self.into / "genia")
+            self.make("genia", {"train": train | {"ids": b"018"}})
+
+    def test_the_wsj_sample_is_divided_by_file(self):
+        packed = io.BytesIO()
+        with zipfile.ZipFile(packed, "w") as out:
+            for number in range(1, 161):
+                out.writestr(f"treebank/combined/wsj_{number:04d}.mrg", f"( (NP (CD {number})) )")
+        made = self.make("wsj-sample", {split: {"treebank.zip": packed.getvalue()} for split in ("train", "dev", "test")})
+        self.assertEqual({name: (len(text.split("\n")) - 1, text.split("\n")[0]) for name, text in made.items()},
+                         {"train.ptb": (130, "(TOP (NP (CD 1)))"), "dev.ptb": (30, "(TOP (NP (CD 131)))")})
 
 
 class Recipes(unittest.TestCase):
@@ -445,6 +499,7 @@ class Recipes(unittest.TestCase):
     def test_every_part_names_a_source_and_every_source_is_used(self):
         for name, corpus in self.corpora.items():
             used = {part.source for sides in corpus.splits.values() for parts in sides.values() for part in parts}
+            used |= {source for sources in corpus.trees.values() for source in sources}
             self.assertEqual(used, {source.name for source in corpus.sources}, name)
 
     def test_every_split_has_both_languages_in_as_many_parts(self):

@@ -1,0 +1,136 @@
+"""Public treebanks in the form that the configs expect: one (TOP …) tree on each line, without traces and function tags.
+
+Used by data/fetch. data/treebanks.json names the files of each split, in the order of their trees.
+"""
+
+import re
+import tarfile
+import xml.etree.ElementTree
+import zipfile
+
+TOKEN = re.compile(r"[()]|[^\s()]+")
+WSJ_SAMPLE = {"train": range(1, 131), "dev": range(131, 161), "test": range(161, 200)}  # wsj_0001 to 0130, …
+GENIA_TAGS = {"PERIOD": ".", "COMMA": ",", "COLON": ":", "LRB": "-LRB-", "RRB": "-RRB-", "PRPP": "PRP$", "WPP": "WP$", "LQT": "``",
+              "RQT": "''"}
+ESCAPES = {"&lt;": "<", "&gt;": ">", "&amp;": "&", "-LSB-": "[", "-RSB-": "]"}
+
+
+DEEPEST = 400  # brackets within each other; the deepest tree of these corpora has 34
+
+
+class TreebankError(ValueError):
+    """A file that isn't a treebank: place and problem, in one line."""
+
+
+def line(text, found):
+    return text.count("\n", 0, found.start()) + 1
+
+
+def trees(text, name):
+    """The trees of a text in Penn's format as nested lists [label, child, …]; a tag's only child is its word."""
+    stack = [[]]
+    for found in TOKEN.finditer(text):
+        token = found[0]
+        if token == "(":
+            stack.append([])
+            if len(stack) > DEEPEST:
+                raise TreebankError(f"{name}:{line(text, found)}: more than {DEEPEST} brackets within each other")
+        elif token == ")" and len(stack) > 1:
+            node = stack.pop()
+            stack[-1].append(node)
+            if len(stack) == 1:
+                yield stack[0].pop()
+        elif token == ")" or len(stack) == 1:
+            raise TreebankError(f"{name}:{line(text, found)}: {token!r} outside a tree")
+        else:
+            stack[-1].append(token)
+    if len(stack) > 1:
+        raise TreebankError(f"{name}: {len(stack) - 1} brackets are open at its end")
+
+
+def clean(node):
+    """The tree without empty nodes, function tags and indices; None if nothing is left."""
+    label = node[0] if node and isinstance(node[0], str) else ""
+    if label == "-NONE-":
+        return None
+    label = label if label.startswith("-") else re.split(r"[-=|]", label)[0]
+    children = [child if isinstance(child, str) else clean(child) for child in node[1 if label else 0:]]
+    children = [child for child in children if child is not None]
+    return [label, *children] if children else None
+
+
+def written(node):
+    return node if isinstance(node, str) else f"({' '.join(map(written, node))})"
+
+
+def top(node):
+    """The tree on one line under TOP, in place of the outer bracket of any other name; "" if nothing is left."""
+    node = clean(node)
+    return "" if node is None else written(["TOP", *node[1:]] if node[0] in ("", "ROOT", "S1", "TOP") else ["TOP", node])
+
+
+def has_blank(node):
+    """Whether a word has a blank inside, which the format cannot express."""
+    return sum(isinstance(child, str) for child in node) > 2 or any(has_blank(child) for child in node if isinstance(child, list))
+
+
+def penn(text, name):
+    """Leaves out trees that have a word with a blank."""
+    yield from filter(None, (top(tree) for tree in trees(text, name) if not has_blank(tree)))
+
+
+def genia_node(element):
+    """The tree of <cons> and <tok> elements. Null constituents have no tokens: clean() removes them."""
+    if element.tag != "tok":
+        return [element.get("cat", "S"), *(genia_node(child) for child in element if child.tag in ("cons", "tok"))]
+    tag = GENIA_TAGS.get(element.get("cat"), element.get("cat"))
+    word = "".join("".join(element.itertext()).split())  # without the blanks inside some tokens
+    return [tag, tag if word == '"' else word.replace("(", "-LRB-").replace(")", "-RRB-")]
+
+
+def genia_xml(text, name):
+    """The sentences of an abstract, with an S over each as in the division that the literature uses."""
+    try:
+        root = xml.etree.ElementTree.fromstring(text)
+    except xml.etree.ElementTree.ParseError as error:
+        raise TreebankError(f"{name}: {error}") from error
+    for sentence in root.iter("sentence"):
+        yield top(genia_node(sentence))
+
+
+def genia_division(text, name):
+    """The trees of the division itself, with brackets and signs written plainly."""
+    for tree in penn(text, name):
+        yield re.sub("|".join(ESCAPES), lambda found: ESCAPES[found[0]], tree)
+
+
+def genia_train(archive, ids):
+    """The abstracts of GENIA's XML in the order of the division. Its ids have leading zeros, the names of the files do not."""
+    with tarfile.open(archive) as members:
+        abstracts = {member.name: members.extractfile(member).read() for member in members if member.name.endswith(".xml")}
+    for number in ids.read_text(encoding="utf8").split():
+        name = f"GENIA_treebank_v1/{number.lstrip('0')}.xml"
+        if name not in abstracts:
+            raise TreebankError(f"contains no {name}")
+        yield from genia_xml(abstracts[name], name)
+
+
+def wsj_sample(archive, split):
+    with zipfile.ZipFile(archive) as members:
+        for number in WSJ_SAMPLE[split]:
+            name = f"treebank/combined/wsj_{number:04d}.mrg"
+            if name not in members.namelist():
+                raise TreebankError(f"contains no {name}")
+            yield from penn(members.read(name).decode(), name)
+
+
+def convert(corpus, split, files):
+    """Yields the trees of a split. `files`: its downloads, in the order of data/treebanks.json."""
+    if corpus == "wsj-sample":
+        yield from wsj_sample(*files, split)
+    elif corpus == "genia" and split == "train":
+        yield from genia_train(*files)
+    else:
+        form = genia_division if corpus == "genia" else penn
+        for file in files:
+            yield from form(file.read_text(encoding="utf8"), file.name)
