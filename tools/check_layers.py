@@ -64,12 +64,12 @@ BUDGETS = {
     "data": 8950,
     "train": 4300,
     "eval": 7450,
-    "report": 5950,
-    "app": 16850,
-    "tests": 20700,
-    "run": 260,
+    "report": 1850,
+    "app": 15050,
+    "tests": 19700,
+    "run": 280,
 }
-PYTHON_BUDGET = 11500  # tools and tests
+PYTHON_BUDGET = 12300  # tools and tests; 760 of them draw the pages of reports, in place of 4,100 lines of C++
 GENERATED = "Written by tools/"  # at the head of files that a script writes
 
 # Libraries that only some files may include, since everything else should compile and be read without them.

@@ -19,7 +19,7 @@
 #include "data/parsing/tree_drawing.h"
 #include "data/synthetic/corpus_files.h"
 #include "eval/tasks/make_evaluator.h"
-#include "report/table.h"
+#include "report/tables.h"
 
 namespace attn {
 namespace {
@@ -132,7 +132,7 @@ bool show_sweep(const DemoOptions& options, const fs::path& corpus, const Contex
   const SweepEnd end = run_sweep(plan, runner_of_machine(context, 1));
   if (end.interrupted) return false;
   if (!end.failed.empty()) throw DataError(end.failed.front().name + ": " + end.failed.front().why);
-  const SweepReport report(plan.directory);
+  const Report report(plan.directory);
   std::cout << "\nAn ablation (attn sweep): the model without position encodings\n\n"
             << to_markdown(results_table(report.results, report.comparisons)) << std::flush;
   report.write();

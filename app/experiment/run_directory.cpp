@@ -76,8 +76,9 @@ fs::path RunDirectory::output(const std::string& evaluator) const {
 }
 
 std::vector<fs::path> RunDirectory::results() const {
-  return {config(),      run_file(),      metrics(),     result(),
-          report(".md"), report(".html"), evaluations(), heads()};
+  std::vector<fs::path> files = {config(), run_file(), metrics(), result(), heads()};
+  for (const char* name : kReportFiles) files.push_back(path() / name);
+  return files;
 }
 
 bool RunDirectory::has_run() const {

@@ -10,7 +10,6 @@
 #include "app/experiment/resume.h"
 #include "app/machine/signals.h"
 #include "app/sweep/collection.h"
-#include "app/sweep/planned_power.h"
 #include "app/sweep/schedule.h"
 #include "base/error.h"
 #include "base/format.h"
@@ -114,9 +113,6 @@ void print_totals(const SweepPlan& plan, const std::vector<std::optional<RowCost
       std::printf("; the others take %s", duration_text(makespan({}, unfinished, jobs)).c_str());
     }
     std::printf(")\n");
-  }
-  if (const std::string power = planned_power(plan, collection); !power.empty()) {
-    std::printf("(%s)\n", power.c_str());
   }
   if (plan.file.paper_vocabulary > 0) {
     std::printf("(parameters with a vocabulary of %lld, as in the paper)\n",

@@ -86,7 +86,8 @@ std::string results_text(const SweepPlan& plan, const PlannedRun& run) {
     for (const MetricFacts& facts : kMetrics) {
       if (!result) break;
       const auto score = result->score(plan.metrics.evaluators[facts.metric], facts.key);
-      if (score) text += std::string(text.empty() ? "" : "  ") + facts.key + " " + decimal(*score, 2);
+      if (score)
+        text += std::string(text.empty() ? "" : "  ") + facts.key + " " + decimal(*score, 2);
     }
   } catch (const DataError& error) {  // damaged since the run finished
     return error.what();

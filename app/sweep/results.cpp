@@ -102,8 +102,6 @@ class TextCheck {
     run.scores = {};
     run.sentences.clear();
     run.curve.clear();
-    run.heads.clear();
-    run.pruning.clear();
   }
 
   TextHashes hashes_;
@@ -290,6 +288,7 @@ SweepResults collect_run_results(const fs::path& run) {
   const Experiment experiment = load_description(run);
   const SweepMetrics metrics = metrics_of(experiment);
   SweepResults out;
+  out.single_run = true;
   out.evaluators = metrics.evaluators;
   out.title = fs::absolute(run / ".").lexically_normal().parent_path().filename().string();
   out.about = experiment.about;

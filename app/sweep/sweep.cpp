@@ -36,7 +36,7 @@ int end_of(const SweepPlan& plan, const SweepEnd& end) {
     std::cerr << "failed: " << failed.name << ": " << failed.why << "\n";
   }
   if (finished + end.failed.size() > 0) {
-    std::cout << SweepReport(plan.directory).write() << std::flush;
+    std::cout << Report(plan.directory).write() << std::flush;
   }
   if (const size_t stopped = all - finished - end.failed.size(); stopped > 0) {
     std::cerr << stopped << " of " << all
@@ -53,10 +53,11 @@ int end_of(const SweepPlan& plan, const SweepEnd& end) {
 void require_free_place(const SweepPlan& plan) {
   const fs::path& directory = plan.directory;
   std::vector<fs::path> files;
-  for (const char* name : {kSweepFile, "report.md", "report.html", "rows.csv", "runs.csv",
-                           "slurm.sh", "sbatch.out", "submitted", "vocabulary", "cache"}) {
+  for (const char* name :
+       {kSweepFile, "slurm.sh", "sbatch.out", "submitted", "vocabulary", "cache"}) {
     files.push_back(directory / name);
   }
+  for (const char* name : kReportFiles) files.push_back(directory / name);
   bool begun = false;  // then a sweep.json that was lost or damaged is written again
   for (const PlannedRun& run : plan.runs) {
     files.push_back(run_config(run));

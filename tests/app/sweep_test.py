@@ -61,12 +61,11 @@ class Sweeps(ProgramTest):
         self.assertEqual([row[:3] for row in scores], [["base", "3", "1"], ["base", "4", "1"], ["E", "3", "1"]])
         self.assertNotEqual(scores[0][3], scores[1][3])
         report = (self.path / "whole/report.md").read_text()
-        for part in ("position none", "BLEU", "Signature", "commit", "±"):
+        for part in ("position none", "BLEU", "Signature", "±"):
             self.assertIn(part, report)
-        page = (self.path / "whole/report.html").read_text()
-        for part in ("class=\"summary\"", "class=\"forest\"", "Learning curves", ">E</text>", "position none"):
-            self.assertIn(part, page)
-        self.assertNotIn("<script", page)
+        self.assertIn("\\toprule\nrow & other & PPL & BLEU &", (self.path / "whole/table.tex").read_text())
+        self.check_page("whole", ["rows that differ", "better →", "Learning curves", "position none"],
+                  figures=["differences.svg", "differences.pdf", "curve-E.pdf"])
         result = json.loads((self.path / "whole/E/seed-3/result.json").read_text())
         self.assertGreater(result["flops"], 0)
         # All rows share one vocabulary.
@@ -88,10 +87,8 @@ class Sweeps(ProgramTest):
         self.assertNotIn("runs finished", self.attn("report", "partial").stdout)
         shutil.rmtree(self.path / "partial/base/seed-4")
         report = self.attn("report", "partial").stdout
-        page = (self.path / "partial/report.html").read_text()
-        for text in (report, page):
-            self.assertIn("2 of 3 runs finished: 1 not run.", text)
-            self.assertIn("seed 4 not run", text)
+        for text in ("2 of 3 runs finished: 1 not run.", "seed 4 not run"):
+            self.assertIn(text, report)
         states = {row["row"]: row["state"] for row in csv.DictReader((self.path / "partial/rows.csv").open())}
         self.assertEqual(states, {"base": "seed 4 not run", "E": ""})
         self.assertEqual(len(self.scores("partial")), 2)
@@ -288,21 +285,13 @@ class Sweeps(ProgramTest):
                 done = subprocess.run([self.program, "sweep", "sweep.json", "--dry-run", "--no-measure"], cwd=self.path,
                                       stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
             self.assertEqual(done.returncode, 3, done.stderr)
-        self.assertRegex(out, r"minimum detectable difference: [\d.]+ standard deviations across seeds "
-                              r"\(2 seeds of the baseline and 1 of a row, power")
         self.whole()
         def planned(*arguments):
             return self.attn("sweep", "sweep.json", "--dry-run", "--no-measure", *arguments).stdout
-        known = (r", i\.e\. [\d.]+ PPL(, [\d.]+ BLEU)? at the standard deviation of the finished runs "
-                 r"\(1 degree of freedom\)")
-        again = planned("--run", "whole")
-        self.assertRegex(again, known)
-        self.assertIn("(3 of the runs are finished)", again)
+        self.assertIn("(3 of the runs are finished)", planned("--run", "whole"))
         self.assertNotIn("finished", planned("--run", "dry"))
         self.attn("sweep", "sweep.json", "--run", "whole", "--collect", "dry-collected")
-        elsewhere = planned("--run", "dry", "--collect", "dry-collected")
-        self.assertRegex(elsewhere, known)
-        self.assertIn("(3 of the runs are finished)", elsewhere)
+        self.assertIn("(3 of the runs are finished)", planned("--run", "dry", "--collect", "dry-collected"))
         self.assertFalse((self.path / "dry").exists())
         changed = planned("--run", "dry", "--collect", "dry-collected", "--set", "model.d_ff=128")
         self.assertNotIn("finished", changed)
@@ -557,7 +546,7 @@ class Sweeps(ProgramTest):
             {"name": "base", "seeds": 2}, {"name": "hot", "grid": {"train.learning_rate": [2.0, 4.8, 5.4, 300.0]}}]})
         error = self.attn("sweep", "hot.json", "--run", "hot", code=3).stderr
         report = (self.path / "hot/report.md").read_text()
-        self.assertTrue((self.path / "hot/report.html").exists())
+        self.check_page("hot")
         self.assertNotRegex(report, r"\d{9}\.\d")  # huge numbers have an exponent
         ends = {path.parent.parent.name: json.loads(path.read_text()) for path in (self.path / "hot").glob("hot*/seed-*/result.json")}
         diverged = {name for name, result in ends.items() if result["end"] == "diverged"}

@@ -1,39 +1,11 @@
-#include "report/attention_script.h"
-
-namespace attn {
-
-const char* const kAttentionStyle = R"css(
-#viewer { margin-top: 16px; }
-.controls { display: flex; flex-wrap: wrap; gap: 8px 20px; align-items: center; margin: 8px 0 16px; }
-.controls select { max-width: 100%; }
-select, button, .tab { font: inherit; font-size: 0.9rem; color: var(--ink);
-  background: var(--paper); border: 1px solid var(--axis); border-radius: 6px; padding: 3px 10px; }
-button { cursor: pointer; } button[aria-pressed="true"] { background: var(--ink); color: var(--paper); }
-.group { display: inline-flex; gap: 4px; }
-.panes { display: grid; grid-template-columns: minmax(0, auto) minmax(0, 1fr); gap: 24px 40px; align-items: start; }
-.pane { min-width: 0; overflow-x: auto; }
-.heads { border-collapse: separate; border-spacing: 3px; }
-.heads th { padding: 0 4px; font-weight: 400; color: var(--faint); font-size: 0.75rem; text-align: center;
-  position: static; background: none; }
-.heads tbody tr:nth-child(even) > * { background: none; }
-.heads td { padding: 0; }
-.heads button { display: block; padding: 0; border: 2px solid transparent; border-radius: 4px; line-height: 0; }
-.heads button[aria-pressed="true"] { border-color: var(--head, var(--ink)); background: none; }
-.heads button:focus-visible { outline: 2px solid var(--c1); }
-.heads canvas { width: var(--thumb); height: var(--thumb); image-rendering: pixelated; border-radius: 2px;
-  background: var(--shade); }
-#figure svg { width: auto; max-width: none; }
-text.unknown { font-style: italic; }
-#figure text { cursor: default; } #figure .on { font-weight: 700; }
-#readout { min-height: 1.6em; font-variant-numeric: tabular-nums; }
-.swatch { display: inline-block; width: 0.8em; height: 0.8em; border-radius: 2px; margin-right: 4px; }
-.legend { display: flex; flex-wrap: wrap; gap: 2px 14px; font-size: 0.85rem; color: var(--faint); }
-@media (max-width: 900px) { .panes { grid-template-columns: minmax(0, 1fr); } }
-)css";
-
-const char* const kAttentionScript = R"js(
 "use strict";
-const sentences = JSON.parse(document.getElementById("data").textContent);
+// The data is an array with an entry for each line of the text and kind of attention: { line, kind, left_text,
+// right_text (queries and keys), left_pieces, right_pieces, attn[layer][head][query][key] }.
+const byLine = {};
+for (const entry of JSON.parse(document.getElementById("data").textContent)) {
+  (byLine[entry.line] ??= {})[entry.kind] = entry;
+}
+const sentences = Object.values(byLine);
 const KINDS = ["encoder", "decoder", "cross"];
 const NAMES = { encoder: "encoder self", decoder: "decoder self", cross: "cross" };
 const state = { s: 0, kind: "cross", layer: 0, heads: [0], view: "lines", words: false };
@@ -46,9 +18,9 @@ function readHash() {
   state.s = Math.min(Math.max(number("sentence", 1) - 1, 0), sentences.length - 1);
   const kinds = kindsOf(sentences[state.s]);
   state.kind = kinds.includes(hash.get("kind")) ? hash.get("kind") : kinds[kinds.length - 1];
-  const layers = mapsOf(state.kind);
+  const layers = layersOf(state.kind);
   state.layer = Math.min(Math.max(number("layer", layers.length) - 1, 0), layers.length - 1);
-  const count = layers[state.layer].heads;
+  const count = layers[state.layer].length;
   const given = (hash.get("heads") || "").split(",").map(h => Number.parseInt(h, 10) - 1)
     .filter(h => h >= 0 && h < count);
   state.heads = given.length ? [...new Set(given)] : [...Array(count).keys()];
@@ -62,12 +34,9 @@ function writeHash() {
 }
 
 // ---- weights
-const kindsOf = sentence => KINDS.filter(kind => sentence.maps.some(map => map.kind === kind));
-const mapsOf = kind => sentences[state.s].maps.filter(map => map.kind === kind);
-function bytes(map) {
-  map.data ??= Uint8Array.from(atob(map.weights), c => c.charCodeAt(0));
-  return map.data;
-}
+const kindsOf = sentence => KINDS.filter(kind => kind in sentence);
+const layersOf = kind => sentences[state.s][kind].attn;  // [layer][head][query][key]
+const sourceOf = sentence => (sentence.cross ?? { right_text: sentence.encoder.left_text }).right_text;
 const hasPieces = tokens => tokens.some(token => token.startsWith("\u2581"));
 // Groups of tokens that are a word: a piece that begins with the mark of a blank begins a word.
 function groups(tokens) {
@@ -82,20 +51,15 @@ function groups(tokens) {
 }
 const labels = (tokens, parts) =>
   parts.map(part => part.map(i => tokens[i]).join("").replace(/^\u2581(?=.)/, state.words ? "" : "\u2581"));
-// What the model reads instead of an unknown word; empty for others.
-const pieces = (side, parts) =>
-  parts.map(part => part.length === 1 ? sentences[state.s][side + "_pieces"][part[0]] : "");
-// One head's weights between words: sums over the keys of a word, means over its queries.
-function headOf(map, head) {
-  const sentence = sentences[state.s];
-  const queries = map.kind === "encoder" ? sentence.source : sentence.target;
-  const keys = map.kind === "decoder" ? sentence.target : sentence.source;
-  const rows = groups(queries), columns = groups(keys), data = bytes(map);
-  const at = (i, j) => data[(head * queries.length + i) * keys.length + j] / 255;
-  const sum = (row, column) => row.reduce((total, i) => total + column.reduce((t, j) => t + at(i, j), 0), 0);
-  return { left: labels(queries, rows), right: labels(keys, columns),
-    leftPieces: pieces(map.kind === "encoder" ? "source" : "target", rows),
-    rightPieces: pieces(map.kind === "decoder" ? "target" : "source", columns),
+// One head's weights between words: sums over the keys of a word, means over its queries. Pieces are what the model
+// reads instead of unknown words, and empty for others.
+function headOf(layer, head) {
+  const { left_text, right_text, left_pieces, right_pieces, attn } = sentences[state.s][state.kind];
+  const rows = groups(left_text), columns = groups(right_text), weights = attn[layer][head];
+  const pieces = (all, parts) => parts.map(part => part.length === 1 ? all[part[0]] : "");
+  const sum = (row, column) => row.reduce((total, i) => total + column.reduce((t, j) => t + weights[i][j], 0), 0);
+  return { left: labels(left_text, rows), right: labels(right_text, columns),
+    leftPieces: pieces(left_pieces, rows), rightPieces: pieces(right_pieces, columns),
     weights: rows.map(row => columns.map(column => Math.min(1, sum(row, column) / row.length))) };
 }
 
@@ -116,8 +80,8 @@ const HUES = ["--c1", "--c2", "--c3", "--c4", "--c5", "--c6", "--c7", "--base"];
 const colour = head => css(HUES[head % HUES.length]);
 const percent = weight => (100 * weight).toFixed(1) + " %";
 
-function thumbnail(canvas, map, head) {
-  const { weights } = headOf(map, head);
+function thumbnail(canvas, layer, head) {
+  const { weights } = headOf(layer, head);
   canvas.width = weights[0].length;
   canvas.height = weights.length;
   const context = canvas.getContext("2d");
@@ -128,22 +92,22 @@ function thumbnail(canvas, map, head) {
   }));
 }
 function drawGrid(parent) {
-  const maps = mapsOf(state.kind), most = Math.max(...maps.map(map => map.heads));
+  const layers = layersOf(state.kind), most = Math.max(...layers.map(heads => heads.length));
   const thumb = Math.max(28, Math.min(72, Math.floor((Math.min(innerWidth - 80, 620)) / most) - 8));
   const table = element(parent, "table", { class: "heads", style: `--thumb: ${thumb}px` });
   const top = element(element(table, "thead"), "tr");
   element(top, "th", {}, "");
   for (let head = 0; head < most; ++head) element(top, "th", {}, String(head + 1));
   const body = element(table, "tbody");
-  maps.forEach((map, layer) => {
+  layers.forEach((heads, layer) => {
     const row = element(body, "tr");
     element(row, "th", {}, String(layer + 1));
-    for (let head = 0; head < map.heads; ++head) {
+    for (let head = 0; head < heads.length; ++head) {
       const chosen = layer === state.layer && state.heads.includes(head);
       const button = element(element(row, "td"), "button", { "aria-pressed": chosen,
         title: `layer ${layer + 1}, head ${head + 1}; with Shift: several heads`, style: `--head: ${colour(head)}`,
         onclick: event => choose(layer, head, event.shiftKey || event.ctrlKey || event.metaKey) });
-      thumbnail(element(button, "canvas"), map, head);
+      thumbnail(element(button, "canvas"), layer, head);
     }
   });
 }
@@ -275,24 +239,25 @@ function drawControls(parent) {
   const select = element(parent, "select", { "aria-label": "sentence",
     onchange: event => { state.s = +event.target.value; hovered = null; keepInRange(); draw(); } });
   sentences.forEach((other, i) => {
-    const text = other.source.slice(0, -1).join(hasPieces(other.source) ? "" : " ").replaceAll("\u2581", " ").trim();
-    const option = element(select, "option", { value: i }, `${other.line}  ${text.slice(0, 70)}`);
+    const source = sourceOf(other);
+    const text = source.slice(0, -1).join(hasPieces(source) ? "" : " ").replaceAll("\u2581", " ").trim();
+    const option = element(select, "option", { value: i }, `${Object.values(other)[0].line}  ${text.slice(0, 70)}`);
     option.selected = i === state.s;
   });
   buttons(parent, "kind", kindsOf(sentence).map(kind => [kind, NAMES[kind]]), state.kind,
     kind => { state.kind = kind; keepInRange(); });
   buttons(parent, "view", [["lines", "lines"], ["matrix", "matrix"]], state.view, view => { state.view = view; });
-  if (hasPieces([...sentence.source, ...sentence.target])) {
+  if (Object.values(sentence).some(entry => hasPieces([...entry.left_text, ...entry.right_text]))) {
     buttons(parent, "units", [[false, "subwords"], [true, "words"]], state.words, words => { state.words = words; });
   }
-  element(parent, "button", { onclick: () => { state.heads = [...Array(mapsOf(state.kind)[state.layer].heads).keys()];
+  element(parent, "button", { onclick: () => { state.heads = [...layersOf(state.kind)[state.layer].keys()];
     draw(); } }, "all heads of the layer");
   element(parent, "button", { onclick: download }, "download SVG");
 }
 function keepInRange() {
-  const maps = mapsOf(state.kind);
-  state.layer = Math.min(state.layer, maps.length - 1);
-  state.heads = state.heads.filter(head => head < maps[state.layer].heads);
+  const layers = layersOf(state.kind);
+  state.layer = Math.min(state.layer, layers.length - 1);
+  state.heads = state.heads.filter(head => head < layers[state.layer].length);
   if (!state.heads.length) state.heads = [0];
 }
 function draw() {
@@ -313,16 +278,10 @@ function draw() {
     entry.prepend(element(entry, "span", { class: "swatch", style: `background: ${colour(head)}` }));
   }
   element(pane, "div", { id: "readout" }, "\u00a0");
-  const map = mapsOf(state.kind)[state.layer];
-  const heads = state.heads.map(head => headOf(map, head));
+  const heads = state.heads.map(head => headOf(state.layer, head));
   const svg = element(pane, "svg", { role: "img" });
   if (state.view === "matrix") drawMatrix(svg, heads); else drawLines(svg, heads);
 }
-document.getElementById("static").remove();
 readHash();
 draw();
 addEventListener("hashchange", () => { readHash(); draw(); });
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
-)js";
-
-}  // namespace attn
