@@ -45,12 +45,10 @@ SUBFOLDERS = {
     "app/machine": [],
     "app/experiment": ["app/machine"],
     "app/inspect": ["app/experiment", "app/machine"],
-    "app/export": ["app/experiment", "app/machine"],
     "app/bench": ["app/experiment", "app/machine"],
     "app/sweep": ["app/bench", "app/experiment", "app/machine"],
     "app/demo": ["app/experiment", "app/machine", "app/sweep"],
-    "app/commands": ["app/bench", "app/demo", "app/experiment", "app/export", "app/inspect",
-                     "app/machine", "app/sweep"],
+    "app/commands": ["app/bench", "app/demo", "app/experiment", "app/inspect", "app/machine", "app/sweep"],
     "app": ["app/commands", "app/machine"],
 }
 
@@ -65,7 +63,7 @@ BUDGETS = {
     "train": 4300,
     "eval": 7450,
     "report": 5950,
-    "app": 16850,
+    "app": 15650,
     "tests": 20700,
     "run": 500,
 }
