@@ -82,7 +82,6 @@ int run(int argc, char** argv) {
   add_agree_command(app);
   add_fuse_command(app);
   add_average_command(app);
-  add_export_command(app);
   add_attention_command(app, context);
   add_heads_command(app, context);
   add_sweep_command(app, context);

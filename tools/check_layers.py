@@ -45,12 +45,10 @@ SUBFOLDERS = {
     "app/machine": [],
     "app/experiment": ["app/machine"],
     "app/inspect": ["app/experiment", "app/machine"],
-    "app/export": ["app/experiment", "app/machine"],
     "app/bench": ["app/experiment", "app/machine"],
     "app/sweep": ["app/bench", "app/experiment", "app/machine"],
     "app/demo": ["app/experiment", "app/machine", "app/sweep"],
-    "app/commands": ["app/bench", "app/demo", "app/experiment", "app/export", "app/inspect",
-                     "app/machine", "app/sweep"],
+    "app/commands": ["app/bench", "app/demo", "app/experiment", "app/inspect", "app/machine", "app/sweep"],
     "app": ["app/commands", "app/machine"],
 }
 

@@ -20,7 +20,6 @@ void add_score_command(CLI::App& app);
 void add_agree_command(CLI::App& app);
 void add_fuse_command(CLI::App& app);
 void add_average_command(CLI::App& app);
-void add_export_command(CLI::App& app);
 void add_attention_command(CLI::App& app, const Context& context);
 void add_heads_command(CLI::App& app, const Context& context);
 void add_sweep_command(CLI::App& app, Context& context);

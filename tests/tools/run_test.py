@@ -52,6 +52,7 @@ FAKES = {
         case "$*" in
           *find_spec*) echo "${TORCH:-}" ;;
           *ensurepip*) exit 0 ;;
+          *tools/export.py*) echo "$*" ;;
           *-m\\ venv*)
             for folder in "$@"; do :; done
             mkdir -p "$folder/bin" && cp "$FAKE/pip" "$folder/bin/python" ;;
@@ -293,6 +294,11 @@ class Usage(RunTest):
         for arguments in (["--threads", "2", "train", "x"], ["--device=cpu", "train"], ["--version"]):
             code, out, err = self.run_script(*arguments)
             self.assertEqual((code, out), (0, f"attn {' '.join(arguments)}\n"), err)
+
+    def test_export_is_a_tool_that_gets_the_program(self):
+        code, out, err = self.run_script("export", "runs/tiny", "--to", "ctranslate2")
+        call = f"-B {self.clone}/tools/export.py --attn {self.clone}/build/release/app/attn runs/tiny --to ctranslate2\n"
+        self.assertEqual((code, out), (0, call), err)
 
     @unittest.skipUnless(PROGRAM, "needs the program")
     def test_the_commands_are_the_programs(self):
