@@ -192,6 +192,24 @@ fs::path make_temporary_file(const fs::path& path) {
   }
 }
 
+void remove_leftovers(const fs::path& folder, std::chrono::seconds age) {
+  constexpr size_t kDigits = 16;
+  std::error_code error;
+  if (!fs::is_directory(folder, error)) return;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    const std::string name = entry.path().filename().string();
+    const size_t mark = name.rfind(temporary_mark), digits = mark + temporary_mark.size();
+    if (mark == std::string::npos || name.size() != digits + kDigits ||
+        name.find_first_not_of("0123456789abcdef", digits) != std::string::npos) {
+      continue;
+    }
+    const auto written = entry.last_write_time(error);
+    if (error || fs::file_time_type::clock::now() - written < age) continue;
+    fs::remove_all(entry.path(), error);
+    if (error) throw_file_error("delete", entry.path(), error);
+  }
+}
+
 void sync_file(const fs::path& path, const fs::path& shown) {
   const Descriptor file(open_retrying(path, O_RDONLY));
   if (!file.open()) throw_file_error("write", shown, errno);
@@ -258,8 +276,15 @@ std::vector<std::string> read_lines(const fs::path& path, ByteOrderMark mark, in
 
 void make_directories(const fs::path& path) {
   std::error_code error;
+  std::vector<fs::path> made;
+  for (fs::path next = path; !next.empty() && !fs::exists(next, error); next = next.parent_path()) {
+    if (next.has_filename()) made.push_back(next);  // not "runs/"
+  }
   fs::create_directories(path, error);
-  if (!error) return;
+  if (!error) {
+    for (const fs::path& directory : made) sync_parent(directory);
+    return;
+  }
   throw DataError(path.string() + ": cannot be created: " + error.message() +
                   "; give a directory that can be written");
 }
@@ -351,7 +376,7 @@ AtomicDirectory::AtomicDirectory(fs::path final_path, Existing existing)
   if (existing_ == Existing::refuse && fs::exists(fs::symlink_status(final_, error))) {
     throw_file_error("make", final_, EEXIST);
   }
-  fs::create_directories(parent_of(final_), error);
+  make_directories(parent_of(final_));
   while (!error) {
     temporary_ = final_.string() + temporary_suffix();
     if (fs::create_directory(temporary_, error)) return;  // false: the name exists

@@ -48,7 +48,8 @@ std::string quoted_labels(const std::vector<AttentionToken>& tokens) {
 }
 
 std::string sentence_data(const AttentionSentence& sentence) {
-  std::string out = "{\"source\":" + quoted_labels(sentence.source) +
+  std::string out = "{\"line\":" + std::to_string(sentence.line) +
+                    ",\"source\":" + quoted_labels(sentence.source) +
                     ",\"target\":" + quoted_labels(sentence.target) +
                     ",\"source_pieces\":" + quoted_list(sentence.source, &AttentionToken::piece) +
                     ",\"target_pieces\":" + quoted_list(sentence.target, &AttentionToken::piece) +
@@ -123,8 +124,8 @@ std::string static_part(const AttentionReport& report) {
       "heads: target on the left, source on the right. With JavaScript, this page shows all "
       "layers and "
       "heads.</p>\n";
-  for (size_t i = 0; i < report.sentences.size(); ++i) {
-    out += "<h2>Sentence " + std::to_string(i + 1) + "</h2>\n" + static_figure(report.sentences[i]);
+  for (const AttentionSentence& sentence : report.sentences) {
+    out += "<h2>Line " + std::to_string(sentence.line) + "</h2>\n" + static_figure(sentence);
   }
   return out + "</div>\n";
 }
@@ -142,7 +143,7 @@ std::string matrix_json(const AttentionMap& map, int64_t head, size_t queries, s
   return out + "]";
 }
 
-std::string kind_json(const AttentionSentence& sentence, size_t number, const std::string& kind) {
+std::string kind_json(const AttentionSentence& sentence, const std::string& kind) {
   std::string layers;
   const AttentionMap* any = nullptr;
   for (const AttentionMap& map : sentence.maps) {
@@ -156,7 +157,7 @@ std::string kind_json(const AttentionSentence& sentence, size_t number, const st
     layers += "]";
   }
   if (any == nullptr) return "";
-  return "{\"name\":" + quoted("sentence " + std::to_string(number) + ", " + kind) +
+  return "{\"name\":" + quoted("line " + std::to_string(sentence.line) + ", " + kind) +
          ",\"left_text\":" + quoted_labels(sentence.queries(*any)) +
          ",\"right_text\":" + quoted_labels(sentence.keys(*any)) + ",\n\"attn\":[" + layers + "]}";
 }
@@ -192,9 +193,9 @@ std::string attention_page(const AttentionReport& report) {
 
 std::string attention_json(const AttentionReport& report) {
   std::string out = "[";
-  for (size_t i = 0; i < report.sentences.size(); ++i) {
+  for (const AttentionSentence& sentence : report.sentences) {
     for (const char* kind : {"encoder", "decoder", "cross"}) {
-      const std::string entry = kind_json(report.sentences[i], i + 1, kind);
+      const std::string entry = kind_json(sentence, kind);
       if (!entry.empty()) out += (out.size() > 1 ? ",\n" : "\n") + entry;
     }
   }

@@ -24,6 +24,7 @@ struct AttentionToken {
 /// A pair of sentences and all weights between them. The source's tokens are the keys of cross and
 /// encoder, EOS included; the target's are the decoder's input rows, BOS included.
 struct AttentionSentence {
+  int64_t line = 1;  ///< of the text, from 1: sentences that are empty or too long have no page
   std::vector<AttentionToken> source, target;
   std::vector<AttentionMap> maps;
 

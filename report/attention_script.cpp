@@ -276,7 +276,7 @@ function drawControls(parent) {
     onchange: event => { state.s = +event.target.value; hovered = null; keepInRange(); draw(); } });
   sentences.forEach((other, i) => {
     const text = other.source.slice(0, -1).join(hasPieces(other.source) ? "" : " ").replaceAll("\u2581", " ").trim();
-    const option = element(select, "option", { value: i }, `${i + 1}  ${text.slice(0, 70)}`);
+    const option = element(select, "option", { value: i }, `${other.line}  ${text.slice(0, 70)}`);
     option.selected = i === state.s;
   });
   buttons(parent, "kind", kindsOf(sentence).map(kind => [kind, NAMES[kind]]), state.kind,

@@ -43,7 +43,7 @@ struct RunRecord {
   std::string name;  ///< "B1/seed-1"
   int64_t seed = 0;
   RunState state = RunState::unfinished;
-  std::string status;  ///< if not finished: "at step 300 of 8000"
+  std::string status;  ///< "at step 300 of 8000"; if finished: early stopping, or empty
   PerMetric<std::optional<double>> scores;
   PerMetric<std::string> texts;   ///< hash of the evaluated text; empty: unknown
   std::string target_vocabulary;  ///< hash of its file; empty: unknown

@@ -23,7 +23,8 @@ const RunRecord& record_of(const SingleRun& run) {
 
 std::string state_of(const SingleRun& run) {
   const RunRecord& record = record_of(run);
-  return record.is_finished() ? "Finished." : "Not finished: " + record.status + ".";
+  if (!record.is_finished()) return "Not finished: " + record.status + ".";
+  return record.status.empty() ? "Finished." : "Finished: " + record.status + ".";
 }
 
 std::pair<int64_t, double> best_of(const MetricCurve& curve) {
@@ -53,7 +54,7 @@ PlotLine line_of(const MetricCurve& curve, size_t index) {
 void mark_best(Plot& plot, const MetricCurve& curve, const Colour& colour) {
   const auto [step, value] = best_of(curve);
   if (step == curve.values.back().first) return;
-  const std::string text = format("best %.2f", value);
+  const std::string text = "best " + decimal(value, 2);
   plot.points.push_back({.label = text,
                          .hover = text + " at step " + std::to_string(step),
                          .colour = colour,
@@ -96,7 +97,7 @@ std::vector<PlotPanel> plots_of(const SingleRun& run) {
   constexpr double kWidth = 560, kHeight = 320;
   std::vector<PlotPanel> panels;
   if (!run.training.empty()) {
-    const MetricCurve training{"training", "ppl", kPerplexity, true, {}};
+    const MetricCurve training{"training", "", "ppl", kPerplexity, true, {}};
     PlotLine line = line_of(training, 0);
     line.colour = "base";
     for (const CurvePoint& point : run.training) {
@@ -128,7 +129,8 @@ std::string last_scores(const SingleRun& run) {
     if (curve.title.empty() || curve.values.empty()) continue;
     step = std::max(step, curve.values.back().first);
     text.append(text.empty() ? "" : ", ").append(curve.title);
-    text += format(" %.2f (%s)", curve.values.back().second, curve.evaluator.c_str());
+    text += " " + decimal(curve.values.back().second, 2) + " (" + curve.evaluator +
+            (curve.weights == "average" ? ", average)" : ")");
   }
   if (text.empty()) return "No evaluation yet.";
   text[0] = static_cast<char>(std::toupper(text[0]));
@@ -140,6 +142,7 @@ std::string last_scores(const SingleRun& run) {
 Table scores_table(const SingleRun& run) {
   Table table;
   table.columns = {{"evaluator", "evaluator", true, "", ""},
+                   {"weights", "weights", true, "", "a checkpoint's, or the average's"},
                    {"metric", "metric", true, "", ""},
                    {"value", "value", false, "", "last evaluation"},
                    {"step", "step", false, "", "step of the last evaluation"},
@@ -148,12 +151,12 @@ Table scores_table(const SingleRun& run) {
   for (const MetricCurve& curve : run.curves) {
     if (curve.values.empty()) continue;
     const auto& [step, value] = curve.values.back();
-    std::vector<std::string> cells = {curve.evaluator, curve.metric, format("%.4g", value),
-                                      std::to_string(step)};
+    std::vector<std::string> cells = {curve.evaluator, curve.weights, curve.metric,
+                                      format("%.4g", value), std::to_string(step)};
     if (!curve.title.empty()) {
       const auto best = best_of(curve);
-      cells[2] = format("%.2f", value);
-      cells.push_back(format("%.2f", best.second));
+      cells[3] = decimal(value, 2);
+      cells.push_back(decimal(best.second, 2));
       cells.push_back(std::to_string(best.first));
     }
     cells.resize(table.columns.size());
@@ -164,16 +167,17 @@ Table scores_table(const SingleRun& run) {
 
 Table evaluations_table(const SingleRun& run) {
   Table table;
-  for (const char* key : {"step", "evaluator", "metric", "value"}) {
+  for (const char* key : {"step", "evaluator", "weights", "metric", "value"}) {
     table.columns.push_back({key, key, false, "", ""});
   }
-  const auto add = [&](int64_t step, const std::string& evaluator, const std::string& metric,
-                       double value) {
-    table.rows.push_back({std::to_string(step), evaluator, metric, format("%.17g", value)});
+  const auto add = [&](int64_t step, const MetricCurve& curve, double value) {
+    table.rows.push_back({std::to_string(step), curve.evaluator, curve.weights, curve.metric,
+                          format("%.17g", value)});
   };
-  for (const CurvePoint& point : run.training) add(point.step, "training", "ppl", point.ppl);
+  const MetricCurve training{"training", "checkpoint", "ppl", {}, true, {}};
+  for (const CurvePoint& point : run.training) add(point.step, training, point.ppl);
   for (const MetricCurve& curve : run.curves) {
-    for (const auto& [step, value] : curve.values) add(step, curve.evaluator, curve.metric, value);
+    for (const auto& [step, value] : curve.values) add(step, curve, value);
   }
   return table;
 }

@@ -10,9 +10,10 @@
 
 namespace attn {
 
-/// One metric of an evaluator over the course of a run.
+/// One metric of an evaluator over the course of a run, of its checkpoints or of their average.
 struct MetricCurve {
   std::string evaluator;  ///< "valid"
+  std::string weights;    ///< "checkpoint", or "average" (train.average_last)
   std::string metric;     ///< "ppl"
   std::string title;      ///< "perplexity"; empty: not the evaluator's main metric
   bool lower_is_better = false;
@@ -25,10 +26,11 @@ struct SingleRun {
   std::vector<MetricCurve> curves;
 };
 
-/// One line per evaluator and metric: the last value and, for the main metric, the best one.
+/// One line per evaluator, weights and metric: the last value and, for the main metric, the best
+/// one.
 Table scores_table(const SingleRun& run);
 
-/// All evaluations, one line per value: step, evaluator, metric, value.
+/// All evaluations, one line per value: step, evaluator, weights, metric, value.
 Table evaluations_table(const SingleRun& run);
 
 std::string markdown_report(const SingleRun& run);

@@ -4,8 +4,8 @@
     python3 tools/heads_plot.py curves NAME=HEADS.json … OUT.svg
         BLEU by the share of heads masked, a curve for each model; for the last model every head by
         its normalized entropy and mean distance, sized by its importance.
-    python3 tools/heads_plot.py maps ATTENTION.json SENTENCE KIND:LAYER:HEAD … OUT.svg
-        The weights of some heads for one sentence (1: the first); KIND is encoder, decoder or cross,
+    python3 tools/heads_plot.py maps ATTENTION.json LINE KIND:LAYER:HEAD … OUT.svg
+        The weights of some heads for one line (1: the first); KIND is encoder, decoder or cross,
         layers and heads count from 1.
 
 Needs matplotlib.
@@ -51,15 +51,15 @@ def curves(models, path):
     figure.savefig(path, metadata={"Date": None})
 
 
-def maps(pages, sentence, heads, path):
+def maps(pages, line, heads, path):
     """pages: JSON of attn attention; heads: KIND:LAYER:HEAD."""
     plt = pyplot()
     figure, axes = plt.subplots(1, len(heads), figsize=(3.4 * len(heads), 3.7), layout="constrained", squeeze=False)
     for axis, name in zip(axes.flat, heads):
         kind, layer, head = name.split(":")
-        page = next((page for page in pages if page["name"] == f"sentence {sentence}, {kind}"), None)
+        page = next((page for page in pages if page["name"] == f"line {line}, {kind}"), None)
         if page is None:
-            sys.exit(f"no sentence {sentence}, {kind}; there are: " + "; ".join(page["name"] for page in pages[:6]) + " …")
+            sys.exit(f"no line {line}, {kind}; there are: " + "; ".join(page["name"] for page in pages[:6]) + " …")
         weights = page["attn"][int(layer) - 1][int(head) - 1]
         axis.imshow(weights, cmap="Blues", vmin=0, vmax=1, aspect="auto")
         axis.set_xticks(range(len(page["right_text"])), page["right_text"], rotation=90, fontsize=7)

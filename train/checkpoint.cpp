@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "base/error.h"
-#include "base/hash.h"
+#include "base/file.h"
 #include "base/parse_number.h"
 #include "base/safetensors.h"
 
@@ -20,27 +20,9 @@ std::span<const std::byte> bytes_of(const torch::Tensor& tensor) {
           static_cast<size_t>(tensor.nbytes())};
 }
 
-// The key of the checksum in the metadata: XXH64 of names and bytes, in the order of names.
-constexpr const char* kChecksum = "xxh64";
-
-std::string checksum_of(std::span<const TensorView> sorted) {
-  Hasher hasher;
-  for (const TensorView& view : sorted) {
-    hasher.update(view.name);
-    hasher.update(view.bytes);
-  }
-  return to_hex(hasher.digest());
-}
-
-// Files of earlier versions and of other programs have no checksum.
 SafetensorsFile open_checked(const std::filesystem::path& path) {
   SafetensorsFile file(path);
-  const auto stored = file.metadata().find(kChecksum);
-  if (stored != file.metadata().end() && stored->second != checksum_of(file.tensors())) {
-    throw DataError(path.string() + ": its tensors do not have the checksum " + kChecksum +
-                    " of its metadata; the file is damaged: use another checkpoint (RUN@STEP); to "
-                    "resume from an earlier one, delete this one");
-  }
+  file.require_checksum();
   return file;
 }
 
@@ -113,7 +95,15 @@ void copy_into(torch::Tensor out, const TensorView& view, const std::filesystem:
   out.copy_(host);
 }
 
-// The fields by name, for saving and loading.
+// The fields by name, for saving and loading: those that an evaluation sets, and all.
+template <class State, class Visit>
+void visit_evaluation(State& state, Visit&& visit) {
+  visit("best", state.best);
+  visit("best_step", state.best_step);
+  visit("without_better", state.without_better);
+  visit("evaluation_pending", state.evaluation_pending);
+}
+
 template <class State, class Visit>
 void visit_state(State& state, Visit&& visit) {
   visit("step", state.step);
@@ -123,9 +113,7 @@ void visit_state(State& state, Visit&& visit) {
   visit("target_tokens", state.target_tokens);
   visit("source_tokens", state.source_tokens);
   visit("seconds", state.seconds);
-  visit("best", state.best);
-  visit("best_step", state.best_step);
-  visit("without_better", state.without_better);
+  visit_evaluation(state, visit);
 }
 
 std::string number_text(int64_t value) {
@@ -135,6 +123,24 @@ std::string number_text(double value) {
   char buffer[64];
   const auto end = std::to_chars(buffer, buffer + sizeof buffer, value);  // shortest exact form
   return {buffer, end.ptr};
+}
+
+// Adds a field to the metadata of a file.
+auto field_writer(std::map<std::string, std::string>& metadata) {
+  return [&metadata](const char* name, const auto& value) { metadata[name] = number_text(value); };
+}
+
+// Reads a field from the metadata of a file. Throws DataError.
+auto field_reader(const SafetensorsFile& file, const std::filesystem::path& path) {
+  return [&file, &path](const char* name, auto& value) {
+    const auto found = file.metadata().find(name);
+    const std::string text = found == file.metadata().end() ? "" : found->second;
+    const auto parsed = parse_number<std::decay_t<decltype(value)>>(text);
+    if (!parsed) {
+      throw DataError(path.string() + ": missing or invalid \"" + name + "\" in the metadata");
+    }
+    value = *parsed;
+  };
 }
 
 // The tensors of the training state: the optimizer's, and with an average the weights, since the
@@ -267,8 +273,7 @@ void save_training_state(const std::filesystem::path& path, Trainer& trainer,
     tensors.add(name, values);
   });
   std::map<std::string, std::string> metadata;
-  visit_state(trainer.state,
-              [&](const char* name, const auto& value) { metadata[name] = number_text(value); });
+  visit_state(trainer.state, field_writer(metadata));
   tensors.write(path, metadata);
 }
 
@@ -285,15 +290,7 @@ void load_training_state(const std::filesystem::path& path, Trainer& trainer,
     copy_into(values, tensor_at(file, name), path);
   });
   TrainState state;
-  visit_state(state, [&](const char* name, auto& value) {
-    const auto found = file.metadata().find(name);
-    const std::string text = found == file.metadata().end() ? "" : found->second;
-    const auto parsed = parse_number<std::decay_t<decltype(value)>>(text);
-    if (!parsed) {
-      throw DataError(path.string() + ": missing or invalid \"" + name + "\" in the metadata");
-    }
-    value = *parsed;
-  });
+  visit_state(state, field_reader(file, path));
   if (state.step < 0 || state.stream.epoch < 0 || state.stream.chunk < 0 ||
       state.stream.batch < 0) {
     throw DataError(path.string() + ": negative stream position in the metadata");
@@ -303,6 +300,20 @@ void load_training_state(const std::filesystem::path& path, Trainer& trainer,
 
 void load_training_state(const std::filesystem::path& path, Trainer& trainer) {
   load_training_state(path, trainer, trainer.collect_state());
+}
+
+void save_evaluation(const std::filesystem::path& path, const TrainState& state) {
+  std::map<std::string, std::string> metadata;
+  visit_evaluation(state, field_writer(metadata));
+  const std::filesystem::path temporary = make_temporary_file(path);
+  write_safetensors(temporary, {}, metadata);
+  sync_file(temporary, path);
+  commit_file(temporary, path);
+}
+
+void load_evaluation(const std::filesystem::path& path, TrainState& state) {
+  const SafetensorsFile file(path);
+  visit_evaluation(state, field_reader(file, path));
 }
 
 }  // namespace attn

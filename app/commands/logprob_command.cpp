@@ -1,4 +1,6 @@
-#include "app/commands/logprob_command.h"
+#include "app/commands/arguments.h"
+#include "app/commands/commands.h"
+#include "app/machine/context.h"
 
 #include <algorithm>
 #include <atomic>
@@ -9,7 +11,7 @@
 #include <vector>
 
 #include "app/commands/output_file.h"
-#include "app/commands/score_input.h"
+#include "app/commands/score.h"
 #include "app/commands/search_flags.h"
 #include "app/experiment/loaded_ensemble.h"
 #include "app/experiment/progress_line.h"
@@ -144,10 +146,7 @@ void add_logprob_command(CLI::App& app, const Context& context) {
       ->required();
   command->add_option("-o,--output", options->output,
                       "output file, FILE.partial until it is complete (default: standard output)");
-  command
-      ->add_option("--set", options->assignments,
-                   "override search.ensemble or an option of runtime")
-      ->allow_extra_args(false);
+  add_set(command, options->assignments, "override search.ensemble or an option of runtime");
   command->add_flag("--json", options->json, "one JSON object per line, with all tokens");
   command->callback([options, &context] { logprob(*options, context); });
 }

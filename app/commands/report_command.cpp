@@ -1,4 +1,4 @@
-#include "app/commands/report_command.h"
+#include "app/commands/commands.h"
 
 #include <iostream>
 #include <memory>
@@ -29,8 +29,8 @@ void report_run(const ReportOptions& options) {
 }
 
 void report(const ReportOptions& options) {
-  if (is_run(options.sweep)) return report_run(options);
-  require_report_path(options.sweep);
+  if (kind_of(options.sweep) == InputKind::run) return report_run(options);
+  require_input(options.sweep, {InputKind::sweep_directory});
   const SweepReport report(options.sweep);
   const auto& [directory, results, comparisons] = report;
   const std::string markdown = report.write();

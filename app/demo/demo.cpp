@@ -155,7 +155,6 @@ int demo(const DemoOptions& options, const Context& context) {
     std::cerr << "for example:\n  " << generated.train[0].english << "\n  "
               << generated.train[0].german << "\n";
   }
-  catch_stop_signals();
   if (!train(translation, options.run, context)) return stop_exit_code();
   show_result(options.run, translation, context);
   std::cout << std::flush;

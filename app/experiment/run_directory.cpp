@@ -26,6 +26,10 @@ fs::path ModelDirectory::training_state() const {
   return path_ / kTrainingStateFile;
 }
 
+fs::path ModelDirectory::evaluation() const {
+  return path_ / kEvaluationFile;
+}
+
 bool ModelDirectory::has_config() const {
   return fs::exists(config());
 }
@@ -69,6 +73,11 @@ fs::path RunDirectory::output(const std::string& evaluator, int64_t step) const 
 
 fs::path RunDirectory::output(const std::string& evaluator) const {
   return path() / kEvaluations / (evaluator + kOutput);
+}
+
+std::vector<fs::path> RunDirectory::results() const {
+  return {config(),      run_file(),      metrics(),     result(),
+          report(".md"), report(".html"), evaluations(), heads()};
 }
 
 bool RunDirectory::has_run() const {

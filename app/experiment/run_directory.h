@@ -15,13 +15,14 @@
 //   RUN/report.md, RUN/report.html, RUN/evaluations.csv    written by `attn report`
 //   RUN/heads.json                     statistics of heads (attn heads), for the sweep's report
 //   RUN/cache/                         encoded corpora, safe to delete
-//   RUN/lock, RUN/lock.holder          lock of the training process, and its holder
+//   RUN/lock                           locked by the process that trains the run
 // clang-format on
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 namespace attn {
 
@@ -49,6 +50,7 @@ class ModelDirectory {
   std::filesystem::path pieces() const { return path_ / "pieces.model"; }
   std::filesystem::path weights() const;
   std::filesystem::path training_state() const;
+  std::filesystem::path evaluation() const;
 
   bool has_config() const;
   bool has_weights() const;
@@ -80,7 +82,8 @@ class RunDirectory : public ModelDirectory {
   std::filesystem::path averaged() const;
   std::filesystem::path cache() const { return path() / "cache"; }
   std::filesystem::path lock() const { return path() / "lock"; }
-  std::filesystem::path lock_holder() const { return path() / "lock.holder"; }
+  /// The files that a run replaces by its own.
+  std::vector<std::filesystem::path> results() const;
 
   /// The output file of an evaluator, relative to the run: "eval/valid-500.txt".
   static std::string output_name(const std::string& evaluator, int64_t step);

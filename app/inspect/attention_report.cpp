@@ -53,6 +53,7 @@ std::vector<AttentionSentence> attention_of(LoadedModel& loaded, const SelectedP
     const ForcedBatch batch = forced_batch(std::span(&pair, 1), loaded.tokenizers, model.device());
     model.forward(batch.source, batch.target_in);
     sentences.push_back(described(loaded.tokenizers, pair, selected.texts[i]));
+    sentences.back().line = static_cast<int64_t>(selected.lines[i]) + 1;
     for (const AttentionRecord& record : recorder.take()) {
       sentences.back().maps.push_back(to_map(record, sentences.back()));
       weights += sentences.back().maps.back().weights.size();

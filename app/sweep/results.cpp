@@ -3,13 +3,11 @@
 #include <algorithm>
 #include <optional>
 
-#include "app/experiment/config_difference.h"
 #include "app/experiment/failure.h"
 #include "app/experiment/find_checkpoint.h"
 #include "app/experiment/input_kind.h"
 #include "app/experiment/resume.h"
 #include "app/experiment/run_result.h"
-#include "app/experiment/text_keys.h"
 #include "app/machine/shell.h"
 #include "app/machine/version.h"
 #include "app/sweep/comparable.h"

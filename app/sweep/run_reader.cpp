@@ -5,7 +5,6 @@
 
 #include "app/experiment/failure.h"
 #include "app/experiment/resume.h"
-#include "app/experiment/text_keys.h"
 #include "app/sweep/heads_file.h"
 #include "base/file.h"
 #include "eval/metrics/sentence_statistics.h"
@@ -53,8 +52,17 @@ RunRecord RunReader::read(const fs::path& run, const std::string& name, const Ex
   record.name = name;
   record.seed = own.seed;
   const int64_t logged = read_curve(run, record);
-  if (const auto result = finished_result(run, row.train)) {
+  const auto result = finished_result(run, row.train);
+  if (result && result->end == RunEnd::diverged) {
+    record.state = RunState::failed;
+    record.status = "diverged at step " + std::to_string(result->step);
+    out_.notes.push_back(name + " " + record.status);
+  } else if (result) {
     read_finished(run, own, *result, record);
+    if (result->end == RunEnd::patience) {
+      record.status = "early stopping at step " + std::to_string(result->step) + " of " +
+                      std::to_string(own.train.steps);
+    }
   } else if (const auto why = failure_of(run)) {
     record.state = RunState::failed;
     record.status = "failed at step " + std::to_string(last_step(run, logged));

@@ -15,11 +15,14 @@ namespace {
 namespace fs = std::filesystem;
 
 MetricCurve& curve_of(SingleRun& run, const Experiment& experiment, const std::string& evaluator,
-                      const std::string& metric) {
+                      const std::string& weights, const std::string& metric) {
   for (MetricCurve& curve : run.curves) {
-    if (curve.evaluator == evaluator && curve.metric == metric) return curve;
+    if (curve.evaluator == evaluator && curve.weights == weights && curve.metric == metric) {
+      return curve;
+    }
   }
-  run.curves.push_back({.evaluator = evaluator, .metric = metric, .title = {}, .values = {}});
+  run.curves.push_back(
+      {.evaluator = evaluator, .weights = weights, .metric = metric, .title = {}, .values = {}});
   for (const EvaluatorConfig& config : experiment.eval) {
     if (config.name != evaluator) continue;
     const MetricFacts& facts =
@@ -35,14 +38,16 @@ void read_curves(SingleRun& out, const fs::path& run) {
   const Experiment experiment = load_description(run);
   for (const Json& record : read_metrics(run)) {
     const int64_t step = step_of(record);
-    if (record.value("kind", "") == "train") {
+    const std::string kind = record.value("kind", "");
+    if (kind == "train") {
       if (const auto ppl = number_at(record, "ppl")) out.training.push_back({step, *ppl});
       continue;
     }
     const std::string name = record.value("name", "");
+    const std::string weights = kind == "average" ? kind : "checkpoint";
     for (const auto& [key, value] : record.items()) {
       if (key == "step" || key == "eval_seconds" || !value.is_number()) continue;
-      curve_of(out, experiment, name, key).values.emplace_back(step, value.get<double>());
+      curve_of(out, experiment, name, weights, key).values.emplace_back(step, value.get<double>());
     }
   }
 }

@@ -15,6 +15,7 @@
 #include "app/sweep/status.h"
 #include "app/sweep/submission.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "base/format.h"
 
 namespace attn {
@@ -50,8 +51,23 @@ int end_of(const SweepPlan& plan, const SweepEnd& end) {
 
 // The directory must be free, or that of an earlier sweep with this file.
 void require_place(const SweepPlan& plan) {
-  require_no_run(plan.directory);
-  require_no_other_sweep(plan.directory, plan.source);
+  const fs::path& directory = plan.directory;
+  std::vector<fs::path> files;
+  for (const char* name : {kSweepFile, "report.md", "report.html", "rows.csv", "runs.csv",
+                           "slurm.sh", "sbatch.out", "submitted", "vocabulary", "cache"}) {
+    files.push_back(directory / name);
+  }
+  for (const PlannedRun& run : plan.runs) files.push_back(run_config(run));
+  require_place(directory, InputKind::sweep_directory, files);
+  const fs::path written = directory / kSweepFile;
+  if (!fs::exists(written)) return;
+  const Json before = parse_json(read_file(written), written.string());
+  const fs::path other = directory / before.value(kSourceFromHere, "");
+  std::error_code moved;
+  if (!fs::is_regular_file(other, moved) || fs::equivalent(other, plan.source, moved)) return;
+  throw ConfigError(directory.string() + ": contains runs of another sweep, " +
+                    before.value("source", "") + "; choose another directory for " +
+                    plan.source.string() + " with --run");
 }
 
 int train_task(const SweepOptions& options, const Context& context) {
@@ -112,7 +128,7 @@ int sweep(const SweepOptions& options, const Context& context) {
   }
   check_unchanged(plan);
   for (const std::string& note : runtime_notes(plan)) std::cerr << note << "\n";
-  catch_stop_signals();
+  exit_on_stop_signals();
   prepare_sweep(plan, [](const std::string& line) { std::cerr << line << std::endl; });
   if (!options.collection.empty()) {
     for (const PlannedRun& run : plan.runs) collect_run(run, options.collection);
@@ -129,6 +145,7 @@ int sweep(const SweepOptions& options, const Context& context) {
               << "\n";
     return 0;
   }
+  catch_stop_signals();
   RunnerOptions runner = runner_of_machine(context, options.jobs);
   runner.collection = options.collection;
   runner.launcher = options.launcher;

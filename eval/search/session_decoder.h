@@ -17,7 +17,7 @@ class CountedSession {
  public:
   explicit CountedSession(std::unique_ptr<DecodeSession> session,
                           const TokenCounter* counter = nullptr);
-  /// Like DecodeSession::step(); fills in rows.second, valid until the next call.
+  /// Like DecodeSession::step(); fills in rows.second, valid until the next call. Throws Stopped.
   torch::Tensor step(StepRows& rows);
 
  private:

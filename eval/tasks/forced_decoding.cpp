@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "base/error.h"
+#include "base/stop_signal.h"
 #include "data/source_features.h"
 
 namespace attn {
@@ -72,6 +73,7 @@ std::vector<std::vector<float>> forced_log_probs(const Ensemble& models,
   });
   std::vector<std::vector<float>> out(pairs.size());
   for (size_t begin = 0; begin < order.size();) {
+    throw_if_stopped();
     size_t end = begin;
     for (int64_t tokens = 0; end < order.size(); ++end) {
       const ForcedPair& pair = pairs[order[end]];

@@ -218,10 +218,10 @@ class Sweeps(ProgramTest):
     def test_a_run_that_was_killed_is_named_with_its_signal(self):
         process = self.start("sweep", "sweep.json", "--run", "shot", "--only", "base", "--seeds", "1")
         run = self.path / "shot/base/seed-3"
-        while not (run / "lock.holder").exists() or not list(run.glob("checkpoints/step-*")):
+        while not (run / "lock").exists() or not list(run.glob("checkpoints/step-*")):
             self.assertIsNone(process.poll())
             time.sleep(0.002)
-        os.kill(json.loads((run / "lock.holder").read_text())["process"], signal.SIGKILL)
+        os.kill(int((run / "lock").read_text().split()[1]), signal.SIGKILL)
         _, error = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 3)
         self.assertIn("signal 9", error)
@@ -275,7 +275,7 @@ class Sweeps(ProgramTest):
     def test_an_interrupted_dry_run_leaves_no_scratch_files(self):
         scratch = self.path / "scratch"
         scratch.mkdir()
-        process = self.start("sweep", "sweep.json", "--dry-run", "--seconds", "60", "--budget", "0",
+        process = self.start("sweep", "sweep.json", "--dry-run", "--seconds", "60",
                              env={**os.environ, "TMPDIR": str(scratch)})
         while not list(scratch.glob("attn-dry-run-*/cache/*")):
             self.assertIsNone(process.poll())
@@ -706,13 +706,37 @@ class Sweeps(ProgramTest):
                       names=["whole: contains runs of another sweep, sweep.json", "namesake/sweep.json", "--run"])
         self.one_line("sweep", "namesake/sweep.json", "--run", "whole", "--dry-run", "--no-measure", code=2,
                       names=["whole: contains runs of another sweep, sweep.json"])
+        # Of the same relative name, in another directory.
+        done = subprocess.run([self.program, "sweep", "sweep.json", "--run", "../whole", "--dry-run", "--no-measure"],
+                              cwd=self.path / "namesake", capture_output=True, text=True)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("../whole: contains runs of another sweep, sweep.json", done.stderr)
         self.assertEqual((self.path / "whole/sweep.json").read_bytes(), before)
+
+    def test_what_attn_did_not_write_is_not_replaced(self):
+        self.whole()
+        self.write("base.json", BASE)
+        own = self.path / "own"
+        own.mkdir()
+        for name in ("sweep.json", "rows.csv", "sbatch.out"):
+            self.write(f"own/{name}", json.dumps(SWEEP))
+            self.one_line("sweep", "sweep.json", "--run", "own", code=2, names=[f"own/{name}: exists"])
+            self.assertEqual((own / name).read_text(), json.dumps(SWEEP))
+            (own / name).unlink()
+        # A collected run is not copied over a directory that holds anything else.
+        self.attn("sweep", "sweep.json", "--run", "gathered", "--only", "base", "--seeds", "1", "--collect", "gathering")
+        self.attn("sweep", "sweep.json", "--run", "taken", "--only", "base", "--seeds", "1", "--dry-run", "--no-measure")
+        (self.path / "taken/base/seed-3").mkdir(parents=True)
+        self.write("taken/base/seed-3/notes.txt", "mine")
+        self.one_line("sweep", "sweep.json", "--run", "taken", "--only", "base", "--seeds", "1", "--collect", "gathering",
+                      code=3, names=["seed-3/notes.txt: exists"])
+        self.assertEqual((self.path / "taken/base/seed-3/notes.txt").read_text(), "mine")
 
     def test_a_sweep_or_a_row_given_as_a_run_is_an_error_that_names_one(self):
         self.whole()
         for command in ("translate", "vocab"):
-            self.one_line(command, "whole", code=2, names=["whole: a sweep directory", "e.g. whole/base/seed-3"])
-            self.one_line(command, "whole/base", code=2, names=["whole/base: a row of a sweep", "whole/base/seed-3"])
+            self.one_line(command, "whole", code=2, names=["whole: a sweep directory, not a run", "whole/ROW/seed-N"])
+            self.one_line(command, "whole/base", code=2, names=["whole/base: a row of a sweep", "whole/base/seed-N"])
 
     def test_the_plan_of_a_sweep_directory_is_no_sweep(self):
         self.whole()
@@ -797,7 +821,6 @@ class Sweeps(ProgramTest):
         for options, message in ((("--slurm", "--jobs", "2"), "--jobs excludes --slurm"),
                                  (("--dry-run", "--launcher", "mpirun"), "--launcher excludes --dry-run"),
                                  (("--seconds", "2"), "--seconds requires --dry-run"),
-                                 (("--budget", "2"), "--budget requires --dry-run"),
                                  (("--task", "base/seed-1", "--run", "refused"), "--run excludes --task")):
             self.one_line("sweep", "refused.json", *options, code=2, names=(message,))
 
