@@ -16,7 +16,6 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "data/parsing/tree.h"
-#include "data/parsing/tree_drawing.h"
 #include "data/synthetic/corpus.h"
 #include "eval/tasks/make_evaluator.h"
 #include "report/table.h"

@@ -17,12 +17,6 @@ constexpr char kBuiltIn[] =
 #include "data/synthetic/grammar.txt"
     ;
 
-std::vector<std::string> split(std::string_view text) {
-  std::vector<std::string> words;
-  for_each_word(text, [&](std::string_view word) { words.emplace_back(word); });
-  return words;
-}
-
 bool is_symbol(const Tree& tree) {
   return !tree.is_leaf() && tree.children.empty();
 }
@@ -104,7 +98,7 @@ class SynchronousGrammar::Reader {
   }
 
   void add(const std::string& statement) {
-    Words words = split(statement);
+    Words words = split_words(statement);
     if (words.empty()) return;
     const std::string kind = words.front();
     words.erase(words.begin());
@@ -160,7 +154,7 @@ class SynchronousGrammar::Reader {
   void add_rule(const std::string& text, const std::vector<size_t>& lines) {
     const size_t arrow = text.find(" -> "), bar = text.find(" | ");
     require(arrow < bar && bar != std::string::npos, "expected: SYMBOL -> ENGLISH | GERMAN");
-    const Words left = split(text.substr(0, arrow));
+    const Words left = split_words(text.substr(0, arrow));
     require(left.size() == 1 || left.size() == 2, "expected: [weight] SYMBOL -> …");
     const std::optional<uint64_t> weight =
         left.size() == 2 ? parse_number<uint64_t>(left.front()) : 1;
@@ -170,7 +164,7 @@ class SynchronousGrammar::Reader {
     require(trees.size() == 1, "expected one tree");
     Rule rule{trees.front(), {{}}, {}};
     append_symbols(rule.english, rule.symbols);
-    for (const std::string& word : split(text.substr(bar + 3))) {
+    for (const std::string& word : split_words(text.substr(bar + 3))) {
       if (word == "/") {
         rule.german.emplace_back();
         continue;
