@@ -59,7 +59,7 @@ BUDGETS = {
     "kernels": 7700,
     "kernels/cuda": 1800,
     "model": 6950,
-    "data": 8950,
+    "data": 6120,
     "train": 4300,
     "eval": 7450,
     "report": 1850,

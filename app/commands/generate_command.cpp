@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "data/synthetic/corpus_files.h"
+#include "data/synthetic/corpus.h"
 
 namespace attn {
 namespace {

@@ -16,8 +16,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "data/parsing/tree.h"
-#include "data/parsing/tree_drawing.h"
-#include "data/synthetic/corpus_files.h"
+#include "data/synthetic/corpus.h"
 #include "eval/tasks/make_evaluator.h"
 #include "report/tables.h"
 

@@ -15,7 +15,7 @@
 #include "data/parsing/tag_dictionary.h"
 #include "data/parsing/treebank.h"
 #include "data/source_features.h"
-#include "data/token_counter.h"
+#include "data/tokenizer.h"
 #include "kernels/fast_path.h"
 #include "model/size.h"
 #include "train/checkpoint.h"

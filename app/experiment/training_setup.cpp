@@ -194,12 +194,6 @@ void TrainingRun::load_data() {
     if (!from.empty()) initial_ = std::make_unique<InitialModel>(from);
     tokenizers_ = training_tokenizers(experiment_, data, initial_.get(), cache(), log);
   }
-  LineOrigins origins;
-  if (data.train != experiment_.data.train) {
-    origins = [this](std::span<const int64_t> lines) {
-      return training_places(experiment_.data, static_cast<uint64_t>(experiment_.seed), lines);
-    };
-  }
   std::atomic<int64_t> pairs = 0;
   std::optional<ProgressLine> shown;
   shown.emplace(ProgressSource{
@@ -217,8 +211,7 @@ void TrainingRun::load_data() {
                    .cache_directory = cache(),
                    .threads = torch::get_num_threads(),
                    .log = report,
-                   .progress = [&pairs](int64_t read) { pairs = read; },
-                   .origins = origins}));
+                   .progress = [&pairs](int64_t read) { pairs = read; }}));
   shown.reset();
   if (!is_first()) return;
   for (const EvaluatorConfig& config : experiment_.eval) {

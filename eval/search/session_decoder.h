@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "data/token_counter.h"
+#include "data/tokenizer.h"
 #include "eval/search/beam_search.h"
 #include "eval/search/token_constraint.h"
 #include "model/seq2seq.h"

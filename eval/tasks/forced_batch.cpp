@@ -1,7 +1,7 @@
 #include "eval/tasks/forced_batch.h"
 
 #include "data/batch.h"
-#include "data/token_counter.h"
+#include "data/tokenizer.h"
 
 namespace attn {
 
