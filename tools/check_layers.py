@@ -55,7 +55,7 @@ SUBFOLDERS = {
 # The most lines of C++ in a folder, and of the shell script. Files that a script writes do not count, nor do subfolders
 # with a budget of their own. A commit that removes lines lowers a budget; one that raises it says why.
 BUDGETS = {
-    "base": 2900,
+    "base": 3020,
     "kernels": 7700,
     "kernels/cuda": 1800,
     "model": 6950,
@@ -65,7 +65,7 @@ BUDGETS = {
     "report": 1850,
     "app": 15050,
     "tests": 19700,
-    "run": 280,
+    "run": 285,
 }
 PYTHON_BUDGET = 12300  # tools and tests; 760 of them draw the pages of reports, in place of 4,100 lines of C++
 GENERATED = "Written by tools/"  # at the head of files that a script writes

@@ -32,7 +32,7 @@ struct LogprobOptions {
   bool json = false;
 };
 
-void print(const ForcedPair& pair, const std::vector<float>& log_probs, const Tokenizer& target,
+void print(const ScoredPair& pair, const std::vector<float>& log_probs, const Tokenizer& target,
            bool json, std::ostream& out) {
   const double sum = total_log_prob(log_probs);
   if (!json) {
@@ -91,9 +91,9 @@ void logprob(const LogprobOptions& options, const Context& context) {
          .total = [&] { return ProgressTotal{.count = static_cast<int64_t>(lines)}; }},
         !output.is_stdout() || output_is_hidden());
     for (size_t begin = 0; begin < lines; begin += kLinesAtOnce) {
-      std::vector<ForcedPair> pairs;
+      std::vector<ScoredPair> pairs;
       for (size_t i = begin; i < std::min(begin + kLinesAtOnce, lines); ++i) {
-        pairs.push_back(forced_pair(loaded.tokenizers, source.lines[i], target.lines[i]));
+        pairs.push_back(scored_pair(loaded.tokenizers, source.lines[i], target.lines[i]));
         unknown_source.add(*loaded.tokenizers.source, pairs.back().source);
         unknown_target.add(*loaded.tokenizers.target, pairs.back().target);
         const std::string line = ":" + std::to_string(i + 1);

@@ -4,7 +4,7 @@
 #include <map>
 
 #include "app/experiment/run_result.h"
-#include "eval/tasks/evaluation_key.h"
+#include "eval/tasks/evaluator_config.h"
 
 namespace attn {
 namespace {
