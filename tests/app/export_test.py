@@ -254,7 +254,7 @@ class Rejections(ExportTest):
 
     def test_options_that_marian_cannot_express_are_named(self):
         for name, model in CTRANSLATE2.items():
-            option = {"wide_values": "model.norm", "rotary": "model.norm", "none": "model.norm_kind"}[name]
+            option = {"wide_values": "model.norm", "rotary": "model.position", "none": "model.norm_kind"}[name]
             with self.subTest(name):
                 self.rejected(name, "huggingface", model, [option, "use --to ctranslate2"])
         self.rejected("wide", "huggingface", {"d_v": 12}, ["model.d_v: 12", "--to ctranslate2"])
