@@ -14,7 +14,7 @@
 #include "base/file.h"
 #include "data/lines.h"
 #include "eval/search/search_count.h"
-#include "eval/tasks/evaluator.h"
+#include "eval/tasks/make_evaluator.h"
 
 namespace attn {
 namespace {

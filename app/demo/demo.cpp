@@ -17,7 +17,7 @@
 #include "base/file.h"
 #include "data/parsing/tree.h"
 #include "data/synthetic/corpus.h"
-#include "eval/tasks/evaluator.h"
+#include "eval/tasks/make_evaluator.h"
 #include "report/tables.h"
 
 namespace attn {

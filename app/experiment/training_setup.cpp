@@ -21,7 +21,7 @@
 #include "data/mixture.h"
 #include "data/parsing/treebank.h"
 #include "data/text_hashes.h"
-#include "eval/tasks/evaluator.h"
+#include "eval/tasks/make_evaluator.h"
 #include "model/size.h"
 #include "train/checkpoint.h"
 #include "train/checkpoint_store.h"

@@ -14,8 +14,6 @@
 
 namespace attn {
 
-struct EvaluatorConfig;
-
 /// Result of an evaluation. Keys of `values` are without the evaluator's name.
 struct EvaluationResult {
   std::vector<std::pair<std::string, double>> values;
@@ -59,11 +57,6 @@ class Evaluator {
   std::string name_;
   std::string text_key_;
 };
-
-/// Reads the text. Throws ConfigError if none is given and DataError for a missing or invalid file.
-std::unique_ptr<Evaluator> make_evaluator(const EvaluatorConfig& config, const DataConfig& data,
-                                          const Tokenizers& tokenizers,
-                                          const std::filesystem::path& cache);
 
 /// Writes translations or trees, unless the path is empty.
 void write_evaluation_output(const std::filesystem::path& output, const std::string& text);
