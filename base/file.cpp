@@ -359,10 +359,10 @@ AtomicDirectory::AtomicDirectory(fs::path final_path, Existing existing)
     throw_file_error("make", final_, EEXIST);
   }
   make_directories(parent_of(final_));
-  while (!error) {
+  do {
     temporary_ = final_.string() + temporary_suffix();
     if (fs::create_directory(temporary_, error)) return;  // false: the name exists
-  }
+  } while (!error);
   throw_file_error("make", final_, error.value());
 }
 

@@ -208,11 +208,13 @@ class EndToEnd(ProgramTest):
         self.write("corpus/huge.en", "the old woman sees the dog .\n" * 1000000)
         self.write("corpus/huge.de", "die alte frau sieht den hund .\n" * 1000000)
         process = self.start("train", "small.json", "--run", "reading", "--set", "data.train=corpus/huge")
-        time.sleep(0.7)
+        while not (self.path / "reading/lock").exists():
+            self.assertIsNone(process.poll(), "it ended before the signal")
+            time.sleep(0.01)
         begin = time.monotonic()
         process.send_signal(signal.SIGTERM)
         _, error = process.communicate(timeout=60)
-        self.assertLess(time.monotonic() - begin, 0.5, error)
+        self.assertLess(time.monotonic() - begin, 3, error)
         self.assertEqual(process.returncode, 128 + signal.SIGTERM, error)
 
     def test_a_training_goes_on_when_nobody_reads_its_messages(self):

@@ -287,7 +287,7 @@ TEST_CASE("killed at any action, a resumed training ends like an undisturbed one
       killed.process(kill, after);
       if (!killed.ended) killed.process(-1, false);
       CAPTURE(config.patience, kill, after);
-      CHECK(killed.log == whole.log);
+      CHECK((killed.log == whole.log));
       CHECK(killed.best == whole.best);
       CHECK(killed.end.best == whole.end.best);
       CHECK(killed.end.best_step == whole.end.best_step);
