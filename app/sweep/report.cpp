@@ -75,13 +75,14 @@ std::string Report::write() const {
   const auto write = [&](const char* name, const std::string& text) {
     write_file_atomically(directory / name, text);
   };
+  const auto replace = Json::error_handler_t::replace;  // notes may quote a file that is not UTF-8
   try {
     write("report.md", markdown);
     write("rows.csv", to_csv(rows_table(results, comparisons)));
     write("runs.csv", to_csv(runs_table(results)));
     write("curves.csv", to_csv(curves_table(results)));
     write("table.tex", to_latex(paper_table(results, comparisons)));
-    write("report.json", description(results, comparisons).dump(1) + "\n");
+    write("report.json", description(results, comparisons).dump(1, ' ', false, replace) + "\n");
   } catch (const DataError& error) {  // another user's results may be read-only
     std::cerr << error.what() << "; the report is only printed\n";
     return markdown;
