@@ -5,7 +5,6 @@
 #include <fcntl.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <exception>
@@ -13,35 +12,19 @@
 #include <string>
 #include <vector>
 
-#include "app/commands/agree_command.h"
 #include "app/commands/arguments.h"
-#include "app/commands/attention_command.h"
-#include "app/commands/average_command.h"
-#include "app/commands/bench_command.h"
-#include "app/commands/config_command.h"
-#include "app/commands/demo_command.h"
-#include "app/commands/evaluate_command.h"
-#include "app/commands/export_command.h"
-#include "app/commands/fuse_command.h"
-#include "app/commands/generate_command.h"
-#include "app/commands/heads_command.h"
-#include "app/commands/logprob_command.h"
+#include "app/commands/commands.h"
 #include "app/commands/output_file.h"
-#include "app/commands/parse_command.h"
-#include "app/commands/report_command.h"
-#include "app/commands/score_command.h"
-#include "app/commands/sweep_command.h"
-#include "app/commands/train_command.h"
-#include "app/commands/translate_command.h"
-#include "app/commands/vocab_command.h"
 #include "app/machine/context.h"
 #include "app/machine/device.h"
 #include "app/machine/exit_report.h"
 #include "app/machine/shell.h"
+#include "app/machine/signals.h"
 #include "app/machine/threads.h"
 #include "app/machine/version.h"
 #include "base/allocator.h"
 #include "base/error.h"
+#include "base/stop_signal.h"
 #include "kernels/libtorch.h"
 
 namespace {
@@ -99,7 +82,6 @@ int run(int argc, char** argv) {
   add_agree_command(app);
   add_fuse_command(app);
   add_average_command(app);
-  add_export_command(app);
   add_attention_command(app, context);
   add_heads_command(app, context);
   add_sweep_command(app, context);
@@ -108,26 +90,7 @@ int run(int argc, char** argv) {
   add_config_command(app);
   add_vocab_command(app);
   add_generate_command(app);
-  std::vector<std::string> arguments = expand_shorthands({argv + 1, argv + argc});
-  check_arguments(app, arguments);
-  try {
-    std::reverse(arguments.begin(), arguments.end());  // the order that CLI11 expects
-    app.parse(std::move(arguments));
-  } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) {  // --help, --version
-      app.exit(error, std::cout, std::cerr);
-      flush_standard_output();
-      return 0;
-    }
-    std::string command;  // with its own command: "score bleu "
-    for (auto chosen = app.get_subcommands(); !chosen.empty();
-         chosen = chosen.front()->get_subcommands()) {
-      command += chosen.front()->get_name() + " ";
-    }
-    const std::string name = command.substr(0, command.size() - (command.empty() ? 0 : 1));
-    throw ConfigError((name.empty() ? "" : name + ": ") + error.what() + "; see attn " + command +
-                      "--help");
-  }
+  run_command(app, {argv + 1, argv + argc});
   flush_standard_output();
   return context.exit_code;
 }
@@ -141,6 +104,8 @@ int main(int argc, char** argv) {
   FLAGS_caffe2_use_fatal_for_enforce = false;
   try {
     return run(argc, argv);
+  } catch (const attn::Stopped&) {
+    return attn::stop_exit_code();
   } catch (const std::exception&) {
     const attn::ExitReport end = attn::exit_report();
     return report(attn::printable(end.message), end.code);

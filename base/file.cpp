@@ -258,8 +258,15 @@ std::vector<std::string> read_lines(const fs::path& path, ByteOrderMark mark, in
 
 void make_directories(const fs::path& path) {
   std::error_code error;
+  std::vector<fs::path> made;
+  for (fs::path next = path; !next.empty() && !fs::exists(next, error); next = next.parent_path()) {
+    if (next.has_filename()) made.push_back(next);  // not "runs/"
+  }
   fs::create_directories(path, error);
-  if (!error) return;
+  if (!error) {
+    for (const fs::path& directory : made) sync_parent(directory);
+    return;
+  }
   throw DataError(path.string() + ": cannot be created: " + error.message() +
                   "; give a directory that can be written");
 }
@@ -351,7 +358,7 @@ AtomicDirectory::AtomicDirectory(fs::path final_path, Existing existing)
   if (existing_ == Existing::refuse && fs::exists(fs::symlink_status(final_, error))) {
     throw_file_error("make", final_, EEXIST);
   }
-  fs::create_directories(parent_of(final_), error);
+  make_directories(parent_of(final_));
   while (!error) {
     temporary_ = final_.string() + temporary_suffix();
     if (fs::create_directory(temporary_, error)) return;  // false: the name exists

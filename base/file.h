@@ -1,6 +1,7 @@
 // Reading with a size limit, memory mapping, and atomic writes.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -42,6 +43,11 @@ std::string temporary_suffix();
 /// Creates an empty file next to `path`, with a temporary_suffix. Throws DataError.
 std::filesystem::path make_temporary_file(const std::filesystem::path& path);
 
+/// Removes the temporary files and directories in a folder that processes which were killed have
+/// left: those last written at least `age` ago, as none that is still being written. A missing
+/// folder has none. Throws DataError.
+void remove_leftovers(const std::filesystem::path& folder, std::chrono::seconds age);
+
 /// Syncs the content of a file, unless its file system does not support that. Throws DataError that
 /// names `shown`.
 void sync_file(const std::filesystem::path& path, const std::filesystem::path& shown);
@@ -50,7 +56,7 @@ void sync_file(const std::filesystem::path& path, const std::filesystem::path& s
 /// Throws DataError.
 void commit_file(const std::filesystem::path& temporary, const std::filesystem::path& path);
 
-/// Creates a directory and its parents, unless it exists. Throws DataError.
+/// Creates a directory and its parents, unless it exists, so that they last. Throws DataError.
 void make_directories(const std::filesystem::path& path);
 
 /// Where a path that a user gives is written.

@@ -37,6 +37,12 @@ inline std::string significant(double value, int digits) {
   return large ? format("%.0f", value) : format("%.*g", digits, value);
 }
 
+/// %.*f, but with an exponent for numbers of ten million or more; "nan" without a sign.
+inline std::string decimal(double value, int digits) {
+  if (std::isnan(value)) return "nan";
+  return std::abs(value) < 1e7 ? format("%.*f", digits, value) : format("%.3e", value);
+}
+
 /// "1 line", "2 lines"; `plural` if it is not the noun with an s.
 inline std::string counted(int64_t count, const std::string& noun, const std::string& plural = "") {
   const std::string several = plural.empty() ? noun + "s" : plural;

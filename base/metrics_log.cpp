@@ -31,8 +31,10 @@ std::string_view as_text(const MappedFile& file) {
 }
 
 /// Whether a record was written after the checkpoint of `step`: its step is later, or it is of this
-/// kind and step. False for foreign lines, which are kept.
+/// kind and step, or it is a block that was lost (NULs): up to the checkpoint all are synced. False
+/// for foreign lines, which are kept.
 bool is_after(std::string_view line, int64_t step, std::string_view last_kind) {
+  if (line.find('\0') != std::string_view::npos) return true;
   const auto record = nlohmann::json::parse(line.begin(), line.end(), nullptr, false);
   if (!record.is_object()) return false;
   const auto found = record.find("step");

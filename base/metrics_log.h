@@ -43,11 +43,11 @@ class MetricsLog {
 };
 
 /// Truncates the log before the first record with a "step" greater than `step`, or before an
-/// incomplete line. A run resumed from the checkpoint of `step` then has the same log as an
-/// uninterrupted one. Records without a "step" belong to the preceding record. With `last_kind`,
-/// also truncates before the first record of this kind at `step`: those that are written after the
-/// checkpoint, and again by the resumed run. Does nothing if the file does not exist. Throws
-/// DataError.
+/// incomplete line or one with a NUL, from a block that was lost. A run resumed from the checkpoint
+/// of `step` then has the same log as an uninterrupted one. Records without a "step" belong to the
+/// preceding record. With `last_kind`, also truncates before the first record of this kind at
+/// `step`: those that are written after the checkpoint, and again by the resumed run. Does nothing
+/// if the file does not exist. Throws DataError.
 void keep_until_step(const std::filesystem::path& path, int64_t step,
                      std::string_view last_kind = {});
 

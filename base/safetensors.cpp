@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/hash.h"
 
 namespace attn {
 namespace {
@@ -269,6 +270,15 @@ int64_t dtype_size(std::string_view dtype) {
   return found == dtypes.end() ? 0 : found->size;
 }
 
+std::string checksum_of(std::span<const TensorView> sorted) {
+  Hasher hasher;
+  for (const TensorView& view : sorted) {
+    hasher.update(view.name);
+    hasher.update(view.bytes);
+  }
+  return to_hex(hasher.digest());
+}
+
 void write_safetensors(const fs::path& path, std::span<const TensorView> tensors,
                        const std::map<std::string, std::string>& metadata) {
   const auto order = in_file_order(tensors);
@@ -303,6 +313,14 @@ const TensorView* SafetensorsFile::find(std::string_view name) const {
       std::lower_bound(tensors_.begin(), tensors_.end(), name,
                        [](const TensorView& view, std::string_view n) { return view.name < n; });
   return found == tensors_.end() || found->name != name ? nullptr : &*found;
+}
+
+void SafetensorsFile::require_checksum() const {
+  const auto stored = metadata_.find(kChecksum);
+  if (stored == metadata_.end() || stored->second == checksum_of(tensors_)) return;
+  throw DataError(path_.string() + ": its tensors do not have the checksum " + kChecksum +
+                  " of its metadata; the file is damaged: use another checkpoint (RUN@STEP); "
+                  "attn train --resume goes back to the one before");
 }
 
 const TensorView& SafetensorsFile::at(std::string_view name) const {

@@ -23,6 +23,11 @@ struct TensorView {
   std::span<const std::byte> bytes;
 };
 
+/// Key in the metadata of the checksum of a file's tensors.
+inline constexpr const char* kChecksum = "xxh64";
+/// The checksum: XXH64 of the names and bytes of tensors that are sorted by name.
+std::string checksum_of(std::span<const TensorView> sorted);
+
 /// Bytes per element of a dtype; 0 for unsupported dtypes.
 int64_t dtype_size(std::string_view dtype);
 
@@ -46,6 +51,9 @@ class SafetensorsFile {
   /// The tensor of this name. Throws DataError if there is none.
   const TensorView& at(std::string_view name) const;
   const std::map<std::string, std::string>& metadata() const { return metadata_; }
+  /// Reads all tensors. Throws DataError if they do not have the checksum of the metadata; files of
+  /// other programs have none.
+  void require_checksum() const;
 
  private:
   std::filesystem::path path_;

@@ -8,9 +8,29 @@
 
 #include "data/batch.h"
 #include "data/corpus.h"
-#include "data/word_dropout.h"
+#include "data/tokenizer.h"
 
 namespace attn {
+
+/// Unknown-word dropout: rare words of the training text are replaced by their unknown token at
+/// random, so that the model also learns to read unknown words. Not in the paper.
+class WordDropout {
+ public:
+  /// A word of count c is replaced with probability z / (z + c). Throws DataError if the vocabulary
+  /// has no counts.
+  WordDropout(const Tokenizer& source, double z);
+
+  /// Replaces tokens of the source; features stay. A function of the seed and the position in the
+  /// batch alone.
+  void apply(Batch& batch, uint64_t seed) const;
+
+ private:
+  struct Replacement {
+    double probability = 0.0;
+    int32_t token = 0;
+  };
+  std::vector<Replacement> replacements_;  // by token
+};
 
 /// Position of a stream: its next batch. The pairs of an epoch are shuffled and cut into chunks;
 /// the pairs of a chunk are sorted by length and cut into batches, which are shuffled.

@@ -205,12 +205,6 @@ std::optional<EncodedCorpus> open_cache(const std::filesystem::path& path, uint6
 
 }  // namespace
 
-Vocabularies vocabularies_of(const Tokenizers& tokenizers) {
-  return {tokenizers.source->size(), tokenizers.target->size(),
-          tokenizers.source->eos(),  tokenizers.target->bos(),
-          tokenizers.target->eos(),  tokenizers.features ? tokenizers.features->size() : 0};
-}
-
 EncodedCorpus::EncodedCorpus(const std::filesystem::path& cache) : storage_(MappedFile(cache)) {
   index(cache.string());
 }
@@ -259,7 +253,6 @@ std::vector<std::string> EncodedCorpus::places(std::span<const int64_t> pairs) c
   std::vector<int64_t> lines;
   for (const int64_t pair : pairs) lines.push_back(line(pair));
   std::sort(lines.begin(), lines.end());
-  if (origins_) return origins_(lines);
   const std::string before = report_.source.empty() ? "line " : report_.source.string() + ":";
   std::vector<std::string> places;
   for (const int64_t number : lines) places.push_back(before + std::to_string(number));
@@ -277,10 +270,9 @@ EncodedCorpus load_corpus(const CorpusRequest& request) {
   }
   corpus->report_.source = request.source;
   corpus->report_.target = request.target;
-  corpus->origins_ = request.origins;
   corpus->target_counter_ = request.tokenizers.target_counter;
   if (request.log) {
-    for (const auto& line : corpus->report_.text(request.origins)) request.log(line);
+    for (const auto& line : corpus->report_.text()) request.log(line);
     request.log(unknown_note(corpus->unknown(Side::source, *request.tokenizers.source), "source"));
     request.log(unknown_note(corpus->unknown(Side::target, *request.tokenizers.target), "target"));
   }

@@ -13,9 +13,7 @@
 
 #include "base/file.h"
 #include "data/corpus_check.h"
-#include "data/token_counter.h"
 #include "data/tokenizer.h"
-#include "data/vocabularies.h"
 
 namespace attn {
 
@@ -44,9 +42,6 @@ class TokenView {
   bool wide_;
 };
 
-/// Sizes and special tokens of the two tokenizers.
-Vocabularies vocabularies_of(const Tokenizers& tokenizers);
-
 /// Pairs of token sequences, read-only. Not copyable; moves are cheap and keep views valid.
 class EncodedCorpus {
  public:
@@ -66,7 +61,7 @@ class EncodedCorpus {
   int64_t target_length(int64_t i) const { return length(sequences_ * i + 1); }
   /// Line number of pair i in the texts, from 1.
   int64_t line(int64_t i) const { return static_cast<int64_t>(lines_[static_cast<size_t>(i)]); }
-  /// Places of pairs in the user's files by line, "corpora/train.de:12"; "line 12" if the pairs are
+  /// Places of pairs in the source text, by line: "corpora/train.de:12"; "line 12" if the pairs are
   /// not from files.
   std::vector<std::string> places(std::span<const int64_t> pairs) const;
   const Vocabularies& vocabularies() const { return vocabularies_; }
@@ -105,7 +100,6 @@ class EncodedCorpus {
   Vocabularies vocabularies_;
   CorpusReport report_;
   uint64_t key_ = 0;
-  LineOrigins origins_;
   std::shared_ptr<const TokenCounter> target_counter_;
 };
 
@@ -126,7 +120,6 @@ struct CorpusRequest {
   Log log = {};
   /// Called with the number of pairs read so far while they are encoded, by the calling thread.
   std::function<void(int64_t)> progress = {};
-  LineOrigins origins = {};  ///< for the report and EncodedCorpus::places, which keeps it
 };
 
 /// Checks and encodes the texts, with the features of the tokenizers if any, or opens the cache of

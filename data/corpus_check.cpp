@@ -1,8 +1,5 @@
 #include "data/corpus_check.h"
 
-#include <map>
-#include <set>
-
 #include "base/error.h"
 #include "base/utf8.h"
 
@@ -21,32 +18,11 @@ bool is_broken(const std::string& line, bool cut) {
   return at && !(cut && *at + 4 > line.size());
 }
 
-std::string place_text(const CorpusReport& report, const Dropped::Place& place) {
-  const auto& path = place.side == Side::source ? report.source : report.target;
-  return path.string() + ":" + std::to_string(place.line);
-}
-
-// The places in the user's files, by line; empty if they are those of the report's texts.
-std::map<int64_t, std::string> user_places(const CorpusReport& report, const LineOrigins& origins) {
-  std::set<int64_t> distinct;
-  for (const Dropped& one : report.dropped) {
-    for (const Dropped::Place& place : one.first) distinct.insert(place.line);
-  }
-  if (!origins || distinct.empty()) return {};
-  const std::vector<int64_t> lines(distinct.begin(), distinct.end());
-  const std::vector<std::string> places = origins(lines);
-  std::map<int64_t, std::string> by_line;
-  for (size_t i = 0; i < lines.size(); ++i) by_line[lines[i]] = places.at(i);
-  return by_line;
-}
-
-std::string first_places(const CorpusReport& report, const Dropped& dropped,
-                         const std::map<int64_t, std::string>& by_line = {}) {
+std::string first_places(const CorpusReport& report, const Dropped& dropped) {
   std::string text;
   for (const auto& place : dropped.first) {
-    const auto found = by_line.find(place.line);
-    text += text.empty() ? "" : ", ";
-    text += found == by_line.end() ? place_text(report, place) : found->second;
+    const auto& path = place.side == Side::source ? report.source : report.target;
+    text += (text.empty() ? "" : ", ") + path.string() + ":" + std::to_string(place.line);
   }
   if (dropped.count > static_cast<int64_t>(dropped.first.size())) text += ", …";
   return text;
@@ -71,8 +47,7 @@ int64_t CorpusReport::kept() const {
   return left;
 }
 
-std::vector<std::string> CorpusReport::text(const LineOrigins& origins) const {
-  const auto by_line = user_places(*this, origins);
+std::vector<std::string> CorpusReport::text() const {
   std::vector<std::string> out;
   out.push_back(source.string() + " and " + target.string() + ": " + std::to_string(lines) +
                 " pairs, " + std::to_string(kept()) + " used");
@@ -84,7 +59,7 @@ std::vector<std::string> CorpusReport::text(const LineOrigins& origins) const {
     if (problem == PairProblem::overlong && max_length > 0) {
       line += " (more than " + std::to_string(max_length) + " tokens, data.max_length)";
     }
-    out.push_back(line + ": " + first_places(*this, one, by_line));
+    out.push_back(line + ": " + first_places(*this, one));
   }
   return out;
 }

@@ -4,7 +4,6 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -43,10 +42,6 @@ struct Dropped {
   bool operator==(const Dropped&) const = default;
 };
 
-/// Maps lines of a text (ascending, from 1) to their places in the user's files; empty: the lines
-/// are those of the user's file.
-using LineOrigins = std::function<std::vector<std::string>(std::span<const int64_t>)>;
-
 /// Report on a parallel text.
 struct CorpusReport {
   std::filesystem::path source;
@@ -64,7 +59,7 @@ struct CorpusReport {
   /// Pairs that are used.
   int64_t kept() const;
   /// For the log: one line with counts, and one per reason with the first places.
-  std::vector<std::string> text(const LineOrigins& origins = {}) const;
+  std::vector<std::string> text() const;
   bool operator==(const CorpusReport&) const = default;
 };
 

@@ -81,6 +81,16 @@ bool features_fit(const Token* tokens, const CorpusParts& parts) {
   return true;
 }
 
+/// Whether the numbers of dropped pairs fit the number of lines.
+bool report_fits(const CorpusHeader& header) {
+  uint64_t left = header.lines;
+  for (const auto& one : header.dropped) {  // the number, then the first places
+    if (one[0] > left) return false;
+    left -= one[0];
+  }
+  return header.lines <= static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
+}
+
 template <class T>
 std::span<const std::byte> bytes_of(const std::vector<T>& items) {
   return std::as_bytes(std::span(items));
@@ -148,6 +158,7 @@ CorpusParts parse_corpus(std::span<const std::byte> bytes, const std::string& na
   check(header.version == CorpusHeader::right_version, "corpus cache of a different version");
   check(header.header_hash == header.hash(), "corrupt corpus cache (header)");
   check(sizes_fit(header, bytes.size()), "truncated corpus cache");
+  check(report_fits(header), "corrupt corpus cache (dropped pairs)");
   check(vocabularies_fit(header), "corrupt corpus cache (vocabularies)");
   check(header.body_hash == hash_bytes(bytes.subspan(sizeof header)),
         "corrupt corpus cache (content)");

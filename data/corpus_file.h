@@ -13,7 +13,7 @@
 
 #include "base/hash.h"
 #include "data/corpus_check.h"
-#include "data/vocabularies.h"
+#include "data/tokenizer.h"
 
 namespace attn {
 

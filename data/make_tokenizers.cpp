@@ -85,6 +85,12 @@ std::unique_ptr<Tokenizer> load_tokenizer(const std::filesystem::path& path) {
   return parse_tokenizer(read_file(path, max_model_bytes), path.string());
 }
 
+Vocabularies vocabularies_of(const Tokenizers& tokenizers) {
+  return {tokenizers.source->size(), tokenizers.target->size(),
+          tokenizers.source->eos(),  tokenizers.target->bos(),
+          tokenizers.target->eos(),  tokenizers.features ? tokenizers.features->size() : 0};
+}
+
 Tokenizers make_tokenizers(const DataConfig& config, const Log& log) {
   const std::filesystem::path source = text_path(config.train, config.source);
   const std::filesystem::path target = text_path(config.train, config.target);
@@ -93,17 +99,11 @@ Tokenizers make_tokenizers(const DataConfig& config, const Log& log) {
     if (model.empty()) return learn(how, texts, log);
     std::shared_ptr<const Tokenizer> tokenizer = load_tokenizer(model);
     const bool pieces = looks_like_sentencepiece(tokenizer->serialized());
-    if (how.tokenizer != TokenizerKind::words && !pieces) {
-      throw ConfigError(
-          std::string(option) + ": " + model +
-          ": a list of words, not a SentencePiece model; set data.tokenizer to words");
-    }
-    if (how.tokenizer == TokenizerKind::words && pieces) {
+    if (pieces == (how.tokenizer == TokenizerKind::words)) {
       throw ConfigError(std::string(option) + ": " + model +
-                        ": a SentencePiece model, not a list of " +
-                        (config.task == Task::parsing && option == kTargetOption
-                             ? "tree symbols"
-                             : "words; set data.tokenizer to bpe or unigram"));
+                        (pieces ? ": a SentencePiece model; expected a list of words"
+                                : ": a list of words; expected a SentencePiece model") +
+                        " (data.tokenizer)");
     }
     return tokenizer;
   };

@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/format.h"
 #include "base/hash.h"
 #include "base/new_file.h"
@@ -17,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr uint64_t kVersion = 2;
+constexpr uint64_t kMixtureVersion = 2;
 
 // More sentences, for each one of the texts, are a mistake in a ratio: they fill the disk.
 constexpr double kMaxCopies = 100.0;
@@ -153,7 +154,7 @@ DataConfig mixed_pairs(const DataConfig& data, const fs::path& cache, uint64_t s
   log_times(parts, log);
   const bool tagged = repeated && !data.tag.empty();
   Hasher key;
-  key.update(kVersion);
+  key.update(kMixtureVersion);
   key.update(CopyCounts(parts, seed).seed());
   std::vector<PartHashes> hashes;
   for (const MixturePart& part : parts) {
@@ -172,28 +173,6 @@ DataConfig mixed_pairs(const DataConfig& data, const fs::path& cache, uint64_t s
   make_directories(cache);
   write_mixture(parts, hashes, data, text.train, seed, tagged);
   return text;
-}
-
-void LinePlaces::add(int64_t copies, const std::string& text, int64_t line) {
-  at_ += copies;
-  while (!complete() && at_ >= lines_[places_.size()]) {
-    places_.push_back(text + ":" + std::to_string(line));
-  }
-}
-
-std::vector<std::string> mixed_pair_places(const DataConfig& data, uint64_t seed,
-                                           std::span<const int64_t> lines) {
-  const std::vector<MixturePart> parts = counted_parts(data, true);
-  CopyCounts copies(parts, seed);
-  LinePlaces found(lines);
-  for (const MixturePart& part : parts) {
-    const std::string text = text_path(part.text, data.source);
-    for (int64_t i = 1; i <= part.sentences && !found.complete(); ++i) {
-      found.add(copies.next(part), text, i);
-    }
-  }
-  if (found.complete()) return found.places();
-  throw DataError(data.train + ": the texts have changed since they were encoded");
 }
 
 }  // namespace attn

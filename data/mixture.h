@@ -50,22 +50,6 @@ class CopyCounts {
   Random random_;
 };
 
-/// Finds where lines of a mixture (ascending, from 1) come from, sentence by sentence.
-class LinePlaces {
- public:
-  explicit LinePlaces(std::span<const int64_t> lines) : lines_(lines) {}
-  /// The next sentence of the mixture, on this line of the text, has this many copies.
-  void add(int64_t copies, const std::string& text, int64_t line);
-  bool complete() const { return places_.size() == lines_.size(); }
-  /// "news.de:12", one for each line found.
-  const std::vector<std::string>& places() const { return places_; }
-
- private:
-  std::span<const int64_t> lines_;
-  std::vector<std::string> places_;
-  int64_t at_ = 0;  // last line of the sentences so far
-};
-
 /// File name suffix of the tags of the mixture's lines.
 inline constexpr const char* kTagsSuffix = "tags";
 
@@ -79,10 +63,5 @@ std::filesystem::path tags_file(const DataConfig& text);
 /// else every pair once and no tags. Throws DataError.
 DataConfig mixed_pairs(const DataConfig& data, const std::filesystem::path& cache, uint64_t seed,
                        bool repeated, const Log& log = {});
-
-/// The places, "news.de:12", of the pairs on lines (ascending, from 1) of the text of mixed_pairs
-/// with the ratios. Reads the texts once. Throws DataError.
-std::vector<std::string> mixed_pair_places(const DataConfig& data, uint64_t seed,
-                                           std::span<const int64_t> lines);
 
 }  // namespace attn

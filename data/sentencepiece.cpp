@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <regex>
 #include <stdexcept>
 #include <thread>
 #include <unordered_map>
@@ -14,7 +15,6 @@
 #include "base/random.h"
 #include "base/utf8.h"
 #include "data/lines.h"
-#include "data/sentencepiece_check.h"
 #include "data/word_vocabulary.h"
 
 namespace attn {
@@ -236,22 +236,6 @@ std::unordered_map<std::string, std::string> trainer_options(const DataConfig& c
   return options;
 }
 
-// The library's message without its source location and condition, in terms of our options.
-std::string vocabulary_error(const std::string& reason, const VocabularyOptions& options) {
-  // "... Vocabulary size is smaller than required_chars. 30 vs 41 ..."
-  const size_t sizes = reason.find("required_chars. ");
-  const size_t versus = sizes == std::string::npos ? sizes : reason.find(" vs ", sizes);
-  if (versus != std::string::npos) {
-    const size_t first = versus + 4;
-    const size_t past = reason.find_first_not_of("0123456789", first);
-    return "the text's characters and the special tokens need " +
-           reason.substr(first, past == std::string::npos ? past : past - first) + "; increase it" +
-           (options.coverage == nullptr ? "" : std::string(", or decrease ") + options.coverage);
-  }
-  const size_t condition = reason.rfind("] ");
-  return condition == std::string::npos ? reason : reason.substr(condition + 2);
-}
-
 }  // namespace
 
 std::string learn_sentencepiece(std::span<const std::filesystem::path> texts,
@@ -279,11 +263,13 @@ std::string learn_sentencepiece(std::span<const std::filesystem::path> texts,
   if (error) std::rethrow_exception(error);
   if (!status.ok()) {
     const std::string reason = status.message();
-    if (reason.find("ocabulary size") == std::string::npos) {
+    std::smatch sizes;
+    if (!std::regex_search(reason, sizes, std::regex("required_chars. \\d+ vs (\\d+)"))) {
       throw DataError(texts.front().string() + ": SentencePiece training failed: " + reason);
     }
-    throw ConfigError(std::string(options.size) + ": " + std::to_string(config.vocab_size) + ": " +
-                      vocabulary_error(reason, options));
+    throw ConfigError(std::string(options.size) + ": " + std::to_string(config.vocab_size) +
+                      ": the text's characters and the special tokens need " + sizes.str(1) +
+                      "; increase it");
   }
   return model;
 }

@@ -12,10 +12,9 @@
 
 namespace attn {
 
-/// How a vocabulary is learnt, and the user's options for it, to be named in errors.
+/// How a vocabulary is learnt.
 struct VocabularyOptions {
-  const char* size = "data.vocab_size";
-  const char* coverage = "data.character_coverage";  ///< null: not an option
+  const char* size = "data.vocab_size";  ///< the option with its size, for errors
   /// BPE learns its merges from the most frequent words, which bounds the memory.
   size_t max_words = 1'500'000;
 };
@@ -30,6 +29,10 @@ std::string learn_sentencepiece(std::span<const std::filesystem::path> texts,
 
 /// Whether the bytes look like a SentencePiece model rather than a word list.
 bool looks_like_sentencepiece(std::string_view bytes);
+
+/// Throws DataError starting with `name` if the bytes are not a model, if the model is incomplete,
+/// or if its normalization table has offsets outside of the table.
+void check_sentencepiece_bytes(std::string_view bytes, const std::string& name);
 
 /// Loads a model. Throws DataError starting with `name` for a corrupt model or one without EOS.
 std::unique_ptr<Tokenizer> parse_sentencepiece(std::string bytes, const std::string& name);

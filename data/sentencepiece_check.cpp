@@ -1,67 +1,50 @@
-#include "data/sentencepiece_check.h"
-
+// The library trusts the offsets of a model's normalization table, and reads outside of it when it
+// encodes; and a file truncated between two pieces still loads.
+#include <algorithm>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <vector>
 
 #include "base/error.h"
+#include "data/sentencepiece.h"
 
 namespace attn {
 namespace {
 
-/// Reads the fields of one Protocol Buffers message.
-class Message {
- public:
-  explicit Message(std::string_view bytes) : rest_(bytes) {}
+using Fields = std::multimap<uint64_t, std::string_view>;
 
-  struct Field {
-    uint64_t number;
-    std::string_view bytes;  // content of a string, byte string or message; else empty
-  };
+std::optional<uint64_t> take_varint(std::string_view& bytes) {
+  uint64_t value = 0;
+  for (unsigned shift = 0; shift < 64 && !bytes.empty(); shift += 7) {
+    const auto byte = static_cast<unsigned char>(bytes.front());
+    bytes.remove_prefix(1);
+    value |= uint64_t{byte & 0x7fu} << shift;
+    if (byte < 0x80) return value;
+  }
+  return {};
+}
 
-  bool done() const { return rest_.empty(); }
-
-  /// The next field; std::nullopt if the bytes are not a valid field.
-  std::optional<Field> next() {
-    const auto tag = varint();
+/// The strings and messages among the fields of a Protocol Buffers message, by number; std::nullopt
+/// if the bytes are not a message.
+std::optional<Fields> fields_of(std::string_view bytes) {
+  enum WireType { varint = 0, fixed64 = 1, length_delimited = 2, fixed32 = 5 };
+  Fields fields;
+  while (!bytes.empty()) {
+    const auto tag = take_varint(bytes);
     if (!tag || *tag >> 3 == 0) return {};
-    Field field{*tag >> 3, {}};
+    const uint64_t type = *tag & 7;
     std::optional<uint64_t> size;
-    switch (*tag & 7) {
-      case 0:
-        return varint() ? std::optional(field) : std::nullopt;
-      case 1:
-        size = 8;
-        break;
-      case 2:
-        size = varint();
-        break;
-      case 5:
-        size = 4;
-        break;
-      default:
-        return {};
-    }
-    if (!size || *size > rest_.size()) return {};
-    if ((*tag & 7) == 2) field.bytes = rest_.substr(0, *size);
-    rest_.remove_prefix(*size);
-    return field;
+    if (type == varint && take_varint(bytes)) size = 0;
+    if (type == fixed32) size = 4;
+    if (type == fixed64) size = 8;
+    if (type == length_delimited) size = take_varint(bytes);
+    if (!size || *size > bytes.size()) return {};
+    if (type == length_delimited) fields.emplace(*tag >> 3, bytes.substr(0, *size));
+    bytes.remove_prefix(*size);
   }
-
- private:
-  std::optional<uint64_t> varint() {
-    uint64_t value = 0;
-    for (unsigned shift = 0; shift < 64 && !rest_.empty(); shift += 7) {
-      const auto byte = static_cast<unsigned char>(rest_.front());
-      rest_.remove_prefix(1);
-      value |= uint64_t{byte & 0x7fu} << shift;
-      if (byte < 0x80) return value;
-    }
-    return {};
-  }
-
-  std::string_view rest_;
-};
+  return fields;
+}
 
 uint32_t read_u32(std::string_view bytes, size_t at) {
   uint32_t value = 0;
@@ -109,34 +92,24 @@ bool table_is_sound(std::string_view table) {
   return trie_is_sound(table.substr(0, trie_bytes), table.size() - trie_bytes);
 }
 
-/// The table is field 2 of NormalizerSpec.
-bool normalizer_is_sound(std::string_view description) {
-  for (Message message(description); !message.done();) {
-    const auto field = message.next();
-    if (!field || (field->number == 2 && !table_is_sound(field->bytes))) return false;
-  }
-  return true;
-}
-
 }  // namespace
 
 void check_sentencepiece_bytes(std::string_view bytes, const std::string& name) {
-  // Fields of ModelProto: 1 pieces, 2 trainer_spec, 3 normalizer_spec, 5 denormalizer_spec.
-  bool has_pieces = false;
-  bool has_training = false;
-  bool has_normalizer = false;
-  for (Message model(bytes); !model.done();) {
-    const auto field = model.next();
-    if (!field) throw DataError(name + ": not a SentencePiece model, or truncated");
-    has_pieces = has_pieces || field->number == 1;
-    has_training = has_training || field->number == 2;
-    has_normalizer = has_normalizer || field->number == 3;
-    if ((field->number == 3 || field->number == 5) && !normalizer_is_sound(field->bytes)) {
+  constexpr uint64_t pieces = 1, trainer = 2, normalizer = 3, denormalizer = 5, table = 2;
+  const auto model = fields_of(bytes);
+  if (!model || !model->contains(pieces) || !model->contains(trainer) ||
+      !model->contains(normalizer)) {
+    throw DataError(name + ": not a SentencePiece model, or truncated");
+  }
+  for (const auto& [number, content] : *model) {
+    if (number != normalizer && number != denormalizer) continue;
+    const auto fields = fields_of(content);
+    const auto is_corrupt = [](const auto& field) {
+      return field.first == table && !table_is_sound(field.second);
+    };
+    if (!fields || std::ranges::any_of(*fields, is_corrupt)) {
       throw DataError(name + ": the normalization table of the SentencePiece model is corrupt");
     }
-  }
-  if (!has_pieces || !has_training || !has_normalizer) {
-    throw DataError(name + ": not a SentencePiece model, or truncated");
   }
 }
 

@@ -10,7 +10,6 @@
 #include "base/hash.h"
 #include "base/utf8.h"
 #include "data/sentencepiece.h"
-#include "data/unknown_words.h"
 #include "data/word_vocabulary.h"
 
 namespace attn {
@@ -54,7 +53,7 @@ std::shared_ptr<const Tokenizer> learn_pieces(const DataConfig& config,
   how.vocab_size = config.word_pieces;
   // All characters of a large alphabet would not leave room for pieces.
   how.character_coverage = 0.9995;
-  const VocabularyOptions options{.size = "data.word_pieces", .coverage = nullptr};
+  const VocabularyOptions options{.size = "data.word_pieces"};
   return parse_sentencepiece(learn_sentencepiece(std::vector{text}, how, options), text.string());
 }
 

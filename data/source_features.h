@@ -24,7 +24,7 @@ class SourceFeatures {
  public:
   /// What the feature ids stand for, in their order within a kind.
   struct Names {
-    std::vector<std::string> classes;  ///< word classes, data/unknown_words.h
+    std::vector<std::string> classes;  ///< word classes, data/word_vocabulary.h
     std::vector<std::string> tags;
   };
 

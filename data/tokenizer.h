@@ -67,9 +67,35 @@ std::string unknown_suffix(const UnknownTokens& count, const std::string& side);
 std::unique_ptr<Tokenizer> parse_tokenizer(std::string bytes, const std::string& name);
 std::unique_ptr<Tokenizer> load_tokenizer(const std::filesystem::path& path);
 
+/// The second position of target rows (model.word_positions, model.deterministic_attention): the
+/// number of counted tokens so far. For a parser it counts the leaves, i.e. the words of the
+/// sentence covered so far. A decoder that generates tags without words loses count of them
+/// otherwise.
+class TokenCounter {
+ public:
+  /// Counts the tokens `counted` of a vocabulary of size `vocabulary`. Throws std::out_of_range for
+  /// a token outside of it.
+  TokenCounter(int64_t vocabulary, std::span<const int32_t> counted)
+      : counts_(static_cast<size_t>(vocabulary), 0) {
+    for (const int32_t token : counted) counts_.at(static_cast<size_t>(token)) = 1;
+  }
+
+  /// The position of a row with `token` after a row with position `before` (0 at the start).
+  int64_t next(int64_t before, int64_t token) const {
+    return before + counts_[static_cast<size_t>(token)];
+  }
+  /// Appends the position of every row of one sequence.
+  void append(std::span<const int64_t> tokens, std::vector<int64_t>& out) const {
+    int64_t count = 0;
+    for (const int64_t token : tokens) out.push_back(count = next(count, token));
+  }
+
+ private:
+  std::vector<uint8_t> counts_;  // by token, 0 or 1
+};
+
 class SourceFeatures;
 class TagDictionary;
-class TokenCounter;
 
 /// The tokenizers of both sides; with a shared vocabulary the same object.
 struct Tokenizers {
@@ -82,6 +108,22 @@ struct Tokenizers {
   /// Further indices of source tokens; null: the model has none.
   std::shared_ptr<const SourceFeatures> features = nullptr;
 };
+
+/// Sizes and special tokens of the vocabularies of a corpus.
+struct Vocabularies {
+  int64_t source_size = 0;
+  int64_t target_size = 0;
+  int64_t source_eos = 0;
+  int64_t target_bos = 0;
+  int64_t target_eos = 0;
+  int64_t source_features = 0;  ///< 0: none
+  /// The target class that no position has as its target: BOS, unless EOS is the same; -1: none.
+  int64_t never_target() const { return target_bos == target_eos ? -1 : target_bos; }
+  bool operator==(const Vocabularies&) const = default;
+};
+
+/// Sizes and special tokens of the two tokenizers.
+Vocabularies vocabularies_of(const Tokenizers& tokenizers);
 
 /// Loads the tokenizers that the config names and trains the others on the training text,
 /// deterministically. Throws ConfigError and DataError.

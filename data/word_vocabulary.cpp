@@ -10,7 +10,6 @@
 #include "base/parse_number.h"
 #include "base/utf8.h"
 #include "data/lines.h"
-#include "data/unknown_words.h"
 
 namespace attn {
 namespace {
@@ -179,7 +178,52 @@ std::vector<std::pair<std::string, int64_t>> take_most_frequent(TextMap<int64_t>
   return words;
 }
 
+std::string shape_of(std::string_view word) {
+  const auto count = [](std::string_view text, char first, char last) {
+    return std::ranges::count_if(text, [=](char c) { return first <= c && c <= last; });
+  };
+  const auto digits = count(word, '0', '9'), small = count(word, 'a', 'z'),
+             capitals = count(word, 'A', 'Z');
+  const bool dash = word.find('-') != std::string_view::npos;
+  if (digits > 0 && word.find_first_not_of("0123456789.,:/-") == std::string_view::npos) {
+    return "number";
+  }
+  std::string shape = small + capitals == 0                                      ? "other"
+                      : capitals == 0                                            ? "lower"
+                      : small == 0                                               ? "CAPS"
+                      : capitals == 1 && count(word.substr(0, 1), 'A', 'Z') == 1 ? "Cap"
+                                                                                 : "mixed";
+  if (dash) shape += "+dash";
+  if (digits > 0) shape += "+digit";
+  return shape;
+}
+
 }  // namespace
+
+std::vector<std::string> split_words(std::string_view text) {
+  std::vector<std::string> words;
+  for_each_word(text, [&](std::string_view word) { words.emplace_back(word); });
+  return words;
+}
+
+std::vector<std::string> unknown_word_classes(std::string_view word) {
+  const std::string shape = shape_of(word);
+  std::vector<std::string> classes;
+  const auto add = [&](std::string_view ending) {
+    std::string name(kUnknownClassMark);
+    name += shape;
+    if (!ending.empty()) name += "-";
+    name += ending;
+    classes.push_back(name + ">");
+  };
+  constexpr size_t shortest = 5, longest_ending = 3;
+  for (size_t length = longest_ending; word.size() >= shortest && length >= 2; --length) {
+    const std::string_view ending = word.substr(word.size() - length);
+    if (ending.find_first_not_of("abcdefghijklmnopqrstuvwxyz") == ending.npos) add(ending);
+  }
+  add("");
+  return classes;
+}
 
 std::vector<std::pair<std::string, int64_t>> count_words(
     std::span<const std::filesystem::path> texts, size_t max_words) {

@@ -26,6 +26,30 @@ void for_each_word(std::string_view text, Take&& take) {
   }
 }
 
+/// The words that for_each_word finds.
+std::vector<std::string> split_words(std::string_view text);
+
+/// Classes of unknown words by shape and suffix, for parsing, as in the lexicon of the Berkeley
+/// parser (Petrov et al. 2006).
+///
+/// Prefix of class names. Words of the text with this prefix are unknown words.
+inline constexpr std::string_view kUnknownClassMark = "<unk:";
+
+/// Classes of fewer words of the text are too rare to train their embedding.
+inline constexpr int64_t kMinInClass = 10;
+/// The most frequent ones are used.
+inline constexpr int64_t kMaxClasses = 500;
+
+/// The word's classes from the most specific to the most general, at most three. Each is a shape,
+///
+///   number     digits and . , : / - alone           lower, Cap, CAPS   by its letters
+///   other      no letter of ASCII                   mixed              aBc, aB
+///   … +dash    and a hyphen in it                   … +digit           and a digit in it
+///
+/// followed, in words of five bytes or more that end in small letters, by the last three or two of
+/// them: "<unk:Cap-ing>", "<unk:Cap-ng>", "<unk:Cap>".
+std::vector<std::string> unknown_word_classes(std::string_view word);
+
 /// The words of the texts with their counts, by descending count, then by bytes. Keeps the
 /// `max_words` most frequent words; ties are drawn, deterministically. In texts with more than four
 /// times as many different words the counts of rare ones can be too low. Throws DataError if a file
@@ -35,7 +59,7 @@ std::vector<std::pair<std::string, int64_t>> count_words(
 
 /// A word list as text, "word<TAB>count" lines after the three special tokens: the most frequent
 /// words, at most `size` lines with the special tokens, none seen fewer than `min_frequency` times.
-/// With `unknown_classes` it also has the classes (data/unknown_words.h) of at least ten
+/// With `unknown_classes` it also has the classes of at least ten
 /// occurrences of unknown words; a vocabulary with classes maps unknown words to them. Throws
 /// DataError.
 std::string learn_word_vocabulary(std::span<const std::filesystem::path> texts, int64_t size,

@@ -1,34 +1,20 @@
 #include "report/attention_page.h"
 
-#include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "base/format.h"
-#include "report/attention_script.h"
-#include "report/page_parts.h"
-#include "report/svg.h"
-#include "report/table.h"
+#include "report/attention_template.h"
 
 namespace attn {
 namespace {
-
-constexpr double kLineHeight = 22.0;
-constexpr double kWidth = 460.0;
-constexpr double kLeft = 150.0, kRight = 310.0;
-constexpr double kFontSize = 11.0, kLabelWidth = 142.0;
-constexpr double kFaintest = 0.04;  // lines of smaller weights are left out of the static figure
 
 // A string of JSON that may stand inside <script>.
 std::string quoted(const std::string& text) {
   std::string out = "\"";
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&') {
-      out += format("\\u%04x", byte);
-    } else {
-      out += c;
-    }
+    const bool special = byte < 0x20 || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&';
+    out += special ? format("\\u%04x", byte) : std::string(1, c);
   }
   return out + "\"";
 }
@@ -41,92 +27,6 @@ std::string quoted_list(const std::vector<AttentionToken>& tokens,
     out += quoted(token.*member);
   }
   return out + "]";
-}
-
-std::string quoted_labels(const std::vector<AttentionToken>& tokens) {
-  return quoted_list(tokens, &AttentionToken::label);
-}
-
-std::string sentence_data(const AttentionSentence& sentence) {
-  std::string out = "{\"source\":" + quoted_labels(sentence.source) +
-                    ",\"target\":" + quoted_labels(sentence.target) +
-                    ",\"source_pieces\":" + quoted_list(sentence.source, &AttentionToken::piece) +
-                    ",\"target_pieces\":" + quoted_list(sentence.target, &AttentionToken::piece) +
-                    ",\"maps\":[";
-  for (const AttentionMap& map : sentence.maps) {
-    if (out.back() != '[') out += ",";
-    out += "{\"kind\":" + quoted(map.kind) + ",\"layer\":" + std::to_string(map.layer) +
-           ",\"heads\":" + std::to_string(map.heads) + ",\"weights\":\"" +
-           base64_weights(map.weights) + "\"}";
-  }
-  return out + "]}";
-}
-
-// The mean over the heads of weights[.][query][key].
-double mean_weight(const AttentionMap& map, size_t index, size_t matrix) {
-  double sum = 0.0;
-  for (int64_t head = 0; head < map.heads; ++head) {
-    sum += map.weights[static_cast<size_t>(head) * matrix + index];
-  }
-  return sum / static_cast<double>(map.heads);
-}
-
-// The full label and what the model reads, where the figure does not show them.
-std::string tooltip(const AttentionToken& token, bool whole) {
-  if (token.piece.empty() && whole) return "";
-  const std::string read =
-      token.piece.empty() ? "" : ": unknown to the model, which reads " + token.piece;
-  return "<title>" + html_escaped(token.label + read) + "</title>";
-}
-
-std::string column(const std::vector<AttentionToken>& tokens, double x, const char* anchor) {
-  std::string out;
-  for (size_t i = 0; i < tokens.size(); ++i) {
-    const std::string shown = fitted_text(tokens[i].label, kLabelWidth, kFontSize);
-    out += format("<text%s x=\"%.0f\" y=\"%.1f\" text-anchor=\"%s\">",
-                  tokens[i].piece.empty() ? "" : " class=\"unknown\"", x,
-                  (static_cast<double>(i) + 0.7) * kLineHeight, anchor) +
-           html_escaped(shown) + tooltip(tokens[i], shown == tokens[i].label) + "</text>\n";
-  }
-  return out;
-}
-
-std::string static_figure(const AttentionSentence& sentence) {
-  const auto last = std::find_if(sentence.maps.rbegin(), sentence.maps.rend(),
-                                 [](const AttentionMap& map) { return map.kind == "cross"; });
-  if (last == sentence.maps.rend()) return "";
-  const auto &queries = sentence.queries(*last), &keys = sentence.keys(*last);
-  const double height = static_cast<double>(std::max(queries.size(), keys.size())) * kLineHeight;
-  std::string out =
-      format(
-          "<svg class=\"lines\" viewBox=\"0 0 %.0f %.0f\" style=\"max-width:%.0fpx\" role=\"img\">",
-          kWidth, height, kWidth) +
-      column(queries, kLeft - 6, "end") + column(keys, kRight + 6, "start");
-  for (size_t i = 0; i < queries.size(); ++i) {
-    for (size_t j = 0; j < keys.size(); ++j) {
-      const double weight = mean_weight(*last, i * keys.size() + j, queries.size() * keys.size());
-      if (weight < kFaintest) continue;
-      out += format(
-          "<line x1=\"%.0f\" y1=\"%.1f\" x2=\"%.0f\" y2=\"%.1f\" stroke=\"var(--c1)\" "
-          "stroke-width=\"2\" opacity=\"%.2f\"/>\n",
-          kLeft, (static_cast<double>(i) + 0.5) * kLineHeight, kRight,
-          (static_cast<double>(j) + 0.5) * kLineHeight, weight);
-    }
-  }
-  return out + "</svg>\n";
-}
-
-std::string static_part(const AttentionReport& report) {
-  std::string out =
-      "<div id=\"static\">\n<p class=\"faint\">Cross-attention of the last layer, averaged over "
-      "its "
-      "heads: target on the left, source on the right. With JavaScript, this page shows all "
-      "layers and "
-      "heads.</p>\n";
-  for (size_t i = 0; i < report.sentences.size(); ++i) {
-    out += "<h2>Sentence " + std::to_string(i + 1) + "</h2>\n" + static_figure(report.sentences[i]);
-  }
-  return out + "</div>\n";
 }
 
 std::string matrix_json(const AttentionMap& map, int64_t head, size_t queries, size_t keys) {
@@ -142,7 +42,7 @@ std::string matrix_json(const AttentionMap& map, int64_t head, size_t queries, s
   return out + "]";
 }
 
-std::string kind_json(const AttentionSentence& sentence, size_t number, const std::string& kind) {
+std::string kind_json(const AttentionSentence& sentence, const std::string& kind) {
   std::string layers;
   const AttentionMap* any = nullptr;
   for (const AttentionMap& map : sentence.maps) {
@@ -156,49 +56,51 @@ std::string kind_json(const AttentionSentence& sentence, size_t number, const st
     layers += "]";
   }
   if (any == nullptr) return "";
-  return "{\"name\":" + quoted("sentence " + std::to_string(number) + ", " + kind) +
-         ",\"left_text\":" + quoted_labels(sentence.queries(*any)) +
-         ",\"right_text\":" + quoted_labels(sentence.keys(*any)) + ",\n\"attn\":[" + layers + "]}";
+  const auto &left = sentence.queries(*any), &right = sentence.keys(*any);
+  const std::string line = std::to_string(sentence.line);
+  return "{\"name\":" + quoted("line " + line + ", " + kind) + ",\"line\":" + line +
+         ",\"kind\":" + quoted(kind) +
+         ",\"left_text\":" + quoted_list(left, &AttentionToken::label) +
+         ",\"right_text\":" + quoted_list(right, &AttentionToken::label) +
+         ",\"left_pieces\":" + quoted_list(left, &AttentionToken::piece) +
+         ",\"right_pieces\":" + quoted_list(right, &AttentionToken::piece) + ",\n\"attn\":[" +
+         layers + "]}";
+}
+
+std::string html_escaped(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    out += c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : std::string(1, c);
+  }
+  return out;
+}
+
+void fill(std::string& page, const std::string& mark, const std::string& text) {
+  for (size_t at = page.find(mark); at != page.npos; at = page.find(mark, at + text.size())) {
+    page.replace(at, mark.size(), text);
+  }
 }
 
 }  // namespace
 
-std::string base64_weights(std::span<const float> weights) {
-  constexpr const char* digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  const auto byte = [&](size_t i) {
-    return i < weights.size()
-               ? static_cast<uint32_t>(std::lround(std::clamp(weights[i], 0.0F, 1.0F) * 255.0F))
-               : 0U;
-  };
-  std::string out;
-  for (size_t i = 0; i < weights.size(); i += 3) {
-    const uint32_t bits = byte(i) << 16 | byte(i + 1) << 8 | byte(i + 2);
-    for (const int shift : {18, 12, 6, 0}) out += digits[bits >> shift & 63];
-  }
-  const size_t padding = (3 - weights.size() % 3) % 3;
-  if (padding > 0) out.replace(out.size() - padding, padding, padding, '=');
-  return out;
-}
-
-std::string attention_page(const AttentionReport& report) {
-  std::string out = page_head(report.title, report.about);
-  out += std::string("<style>") + kAttentionStyle + "</style>\n<div id=\"viewer\"></div>\n";
-  out += static_part(report) + "<script type=\"application/json\" id=\"data\">[";
-  for (size_t i = 0; i < report.sentences.size(); ++i) {
-    out += (i == 0 ? "\n" : ",\n") + sentence_data(report.sentences[i]);
-  }
-  return out + "]</script>\n<script>" + kAttentionScript + "</script>\n</body>\n</html>\n";
-}
-
 std::string attention_json(const AttentionReport& report) {
   std::string out = "[";
-  for (size_t i = 0; i < report.sentences.size(); ++i) {
+  for (const AttentionSentence& sentence : report.sentences) {
     for (const char* kind : {"encoder", "decoder", "cross"}) {
-      const std::string entry = kind_json(report.sentences[i], i + 1, kind);
+      const std::string entry = kind_json(sentence, kind);
       if (!entry.empty()) out += (out.size() > 1 ? ",\n" : "\n") + entry;
     }
   }
   return out + "\n]\n";
+}
+
+std::string attention_page(const AttentionReport& report) {
+  std::string page = kAttentionPage;
+  fill(page, "@TITLE@", html_escaped(report.title));
+  fill(page, "@ABOUT@", html_escaped(report.about));
+  fill(page, "@SCRIPT@", kAttentionScript);
+  fill(page, "@DATA@", attention_json(report));  // last: tokens can be anything
+  return page;
 }
 
 }  // namespace attn

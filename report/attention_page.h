@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -24,6 +23,7 @@ struct AttentionToken {
 /// A pair of sentences and all weights between them. The source's tokens are the keys of cross and
 /// encoder, EOS included; the target's are the decoder's input rows, BOS included.
 struct AttentionSentence {
+  int64_t line = 1;  ///< of the text, from 1: sentences that are empty or too long have no page
   std::vector<AttentionToken> source, target;
   std::vector<AttentionMap> maps;
 
@@ -40,18 +40,14 @@ struct AttentionReport {
   std::vector<AttentionSentence> sentences;
 };
 
-/// A page with no external resources: for each sentence, layer and kind the grid of all heads, the
-/// lines of chosen heads (the paper's Figures 3 to 5) and a matrix. The URL encodes the selection.
-/// Unknown words are in italics. Weights are rounded to 1/255. Without scripts it shows, for each
-/// sentence, the lines of the last layer's cross-attention, averaged over its heads.
-std::string attention_page(const AttentionReport& report);
-
-/// An array with an object for each sentence and kind, in bertviz's format: "name", "attn"
-/// [layer][head][query][key], "left_text" (queries) and "right_text" (keys). Weights have four
+/// An array with an object for each sentence and kind, in bertviz's format: "attn"
+/// [layer][head][query][key], "left_text" (queries) and "right_text" (keys); besides "line",
+/// "kind", and for unknown words "left_pieces" and "right_pieces". Weights have four
 /// decimals.
 std::string attention_json(const AttentionReport& report);
 
-/// Base64 of weights in 0 … 1 as bytes in 0 … 255.
-std::string base64_weights(std::span<const float> weights);
+/// attention.html with this JSON: for each sentence, layer and kind the grid of all heads, the
+/// lines of chosen heads (the paper's Figures 3 to 5) and a matrix. It loads nothing.
+std::string attention_page(const AttentionReport& report);
 
 }  // namespace attn

@@ -13,22 +13,17 @@
 
 namespace attn {
 
+/// The evaluator of learning curves of training itself.
+inline constexpr const char* kTrainingCurve = "training";
+inline constexpr const char* kCheckpoint = "checkpoint";
+
 /// A point of a learning curve.
 struct CurvePoint {
   int64_t step = 0;
-  double ppl = 0.0;
-};
-
-/// A head, from the run's heads.json (attn heads).
-struct HeadRecord {
-  std::string kind;  ///< "encoder", "decoder" or "cross"
-  double importance = 0.0;
-};
-
-/// BLEU with the least important heads masked.
-struct PruningPoint {
-  double masked = 0.0;  ///< share of all heads
-  double bleu = 0.0;
+  std::string evaluator;  ///< "valid", or kTrainingCurve
+  std::string weights;    ///< kCheckpoint or "average"
+  std::string metric;     ///< "ppl"
+  double value = 0.0;
 };
 
 enum class RunState {
@@ -43,7 +38,7 @@ struct RunRecord {
   std::string name;  ///< "B1/seed-1"
   int64_t seed = 0;
   RunState state = RunState::unfinished;
-  std::string status;  ///< if not finished: "at step 300 of 8000"
+  std::string status;  ///< "at step 300 of 8000"; if finished: early stopping, or empty
   PerMetric<std::optional<double>> scores;
   PerMetric<std::string> texts;   ///< hash of the evaluated text; empty: unknown
   std::string target_vocabulary;  ///< hash of its file; empty: unknown
@@ -58,9 +53,7 @@ struct RunRecord {
   double peak_flops = 0.0;         ///< peak FLOP/s of the machine
   int64_t peak_memory = 0;         ///< bytes
   std::vector<CurvePoint> curve;
-  std::vector<double> losses;     ///< all logged ones: of training, and perplexities of validation
-  std::vector<HeadRecord> heads;  ///< empty: no heads.json
-  std::vector<PruningPoint> pruning;      ///< the same
+  std::vector<double> losses;  ///< all logged ones: of training, and perplexities of validation
   std::vector<BleuStatistics> sentences;  ///< empty: outputs or references missing
   /// "commit", "seed", "data", "processor" …, in display order.
   std::vector<std::pair<std::string, std::string>> provenance;
@@ -101,6 +94,7 @@ struct RowRecord {
 struct SweepResults {
   std::string title;
   std::string about;
+  bool single_run = false;            ///< of a run that is in no sweep
   std::string command;                ///< to reproduce the sweep
   std::string made;                   ///< version that wrote the report
   PerMetric<std::string> evaluators;  ///< their names; empty: none

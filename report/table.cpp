@@ -2,79 +2,157 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 
 #include "base/format.h"
 
 namespace attn {
 namespace {
 
-std::string full(double value) {
-  return format("%.17g", value);
+// Width in characters, to align columns in the Markdown source.
+size_t width_of(const std::string& text) {
+  size_t width = 0;
+  for (const char c : text) width += (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+  return width;
+}
+
+std::string markdown_cell(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '|') out += '\\';
+    out += c == '\n' ? ' ' : c;
+  }
+  return out;
+}
+
+std::string csv_cell(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"') out += '"';
+    out += c;
+  }
+  return out + "\"";
+}
+
+// What LaTeX needs for these, the first that fits; the paper's symbols are set as there.
+constexpr std::pair<std::string_view, std::string_view> kLatex[] = {
+    {"d_model", "$d_{\\mathrm{model}}$"},
+    {"d_ff", "$d_{\\mathrm{ff}}$"},
+    {"d_k", "$d_k$"},
+    {"d_v", "$d_v$"},
+    {"P_drop", "$P_{\\mathrm{drop}}$"},
+    {"ε_ls", "$\\epsilon_{\\mathrm{ls}}$"},
+    {"×10⁶", "$\\times 10^6$"},
+    {" *", "$^{*}$"},
+    {" ‡", "$^{\\ddagger}$"},
+    {"±", "$\\pm$"},
+    {"−", "$-$"},
+    {"\\", "\\textbackslash{}"},
+    {"~", "\\textasciitilde{}"},
+    {"^", "\\textasciicircum{}"},
+    {"<", "$<$"},
+    {"&", "\\&"},
+    {"%", "\\%"},
+    {"$", "\\$"},
+    {"#", "\\#"},
+    {"_", "\\_"},
+    {"{", "\\{"},
+    {"}", "\\}"},
+};
+
+std::string latex_cell(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const auto found = std::find_if(std::begin(kLatex), std::end(kLatex),
+                                    [&](const auto& one) { return text.starts_with(one.first); });
+    const bool special = found != std::end(kLatex);
+    out += special ? found->second : text.substr(0, 1);
+    text.remove_prefix(special ? found->first.size() : 1);
+  }
+  return out;
+}
+
+std::vector<std::string> titles_of(const Table& table) {
+  std::vector<std::string> titles;
+  for (const Table::Column& column : table.columns) titles.push_back(column.title);
+  return titles;
 }
 
 }  // namespace
 
-std::string signed_number(double value, int decimals) {
-  const std::string digits = score_text(std::abs(value), decimals);
+std::string to_markdown(const Table& table) {
+  const std::vector<std::string> titles = titles_of(table);
+  std::vector<size_t> widths;
+  for (size_t i = 0; i < titles.size(); ++i) {
+    size_t width = std::max<size_t>(width_of(markdown_cell(titles[i])), 3);
+    for (const auto& row : table.rows) width = std::max(width, width_of(markdown_cell(row[i])));
+    widths.push_back(width);
+  }
+  std::string out;
+  const auto line = [&](const std::vector<std::string>& cells) {
+    for (size_t i = 0; i < cells.size(); ++i) {
+      const std::string cell = markdown_cell(cells[i]);
+      const std::string blanks(widths[i] - width_of(cell), ' ');
+      out += i == 0 ? "| " : " | ";
+      out += table.columns[i].text ? cell + blanks : blanks + cell;
+    }
+    out += " |\n";
+  };
+  line(titles);
+  for (size_t i = 0; i < widths.size(); ++i) {
+    out += i == 0 ? "| " : " | ";
+    out += std::string(widths[i] - 1, '-') + (table.columns[i].text ? "-" : ":");
+  }
+  out += " |\n";
+  for (const auto& row : table.rows) line(row);
+  return out;
+}
+
+std::string to_csv(const Table& table) {
+  std::string out;
+  for (size_t i = 0; i < table.columns.size(); ++i) {
+    out += (i == 0 ? "" : ",") + csv_cell(table.columns[i].key);
+  }
+  out += "\n";
+  for (const auto& row : table.rows) {
+    for (size_t i = 0; i < row.size(); ++i) out += (i == 0 ? "" : ",") + csv_cell(row[i]);
+    out += "\n";
+  }
+  return out;
+}
+
+std::string to_latex(const Table& table) {
+  std::string out = "\\begin{tabular}{";
+  for (const Table::Column& column : table.columns) out += column.text ? 'l' : 'r';
+  out += "}\n\\toprule\n";
+  const auto line = [&](const std::vector<std::string>& cells) {
+    for (size_t i = 0; i < cells.size(); ++i) out += (i == 0 ? "" : " & ") + latex_cell(cells[i]);
+    out += " \\\\\n";
+  };
+  line(titles_of(table));
+  out += "\\midrule\n";
+  for (const auto& row : table.rows) line(row);
+  return out + "\\bottomrule\n\\end{tabular}\n";
+}
+
+std::string signed_text(double value, int decimals) {
+  const std::string digits = decimal(std::abs(value), decimals);
   if (digits.find_first_not_of("0.") == std::string::npos) return digits;
   return (value < 0 ? "−" : "+") + digits;
 }
 
-Table provenance_table(const SweepResults& results) {
-  Table table;
-  table.columns.push_back({"run", "run", true, "", ""});
-  for (const RowRecord& row : results.rows) {
-    for (const RunRecord& run : row.runs) {
-      for (const auto& [key, value] : run.provenance) {
-        const bool known = std::any_of(table.columns.begin(), table.columns.end(),
-                                       [&](const auto& column) { return column.key == key; });
-        if (!known) table.columns.push_back({key, key, true, "", ""});
-      }
-    }
-  }
-  for (const RowRecord& row : results.rows) {
-    for (const RunRecord& run : row.runs) {
-      std::vector<std::string> cells = {run.name};
-      cells.resize(table.columns.size());
-      for (const auto& [key, value] : run.provenance) {
-        for (size_t i = 1; i < cells.size(); ++i) {
-          if (table.columns[i].key == key) cells[i] = value;
-        }
-      }
-      table.rows.push_back(std::move(cells));
-    }
-  }
-  return table;
+std::string mean_text(const SeedMean& mean) {
+  const std::string text = decimal(mean.mean, kScoreDecimals);
+  return mean.deviation ? text + " ± " + decimal(*mean.deviation, kScoreDecimals) : text;
 }
 
-Table runs_table(const SweepResults& results) {
-  Table table;
-  const auto add_column = [&](const char* key) {
-    table.columns.push_back({key, key, false, "", ""});
-  };
-  for (const char* key : {"row", "seed", "finished"}) add_column(key);
-  for (const MetricFacts& facts : kMetrics) add_column(facts.key);
-  for (const char* key : {"parameters", "target_tokens", "seconds", "tokens_per_second", "flops",
-                          "peak_flops", "peak_memory"}) {
-    add_column(key);
-  }
-  for (const RowRecord& row : results.rows) {
-    for (const RunRecord& run : row.runs) {
-      std::vector<std::string> cells = {row.name, std::to_string(run.seed),
-                                        run.is_finished() ? "1" : "0"};
-      for (const MetricFacts& facts : kMetrics) {
-        const std::optional<double>& score = run.scores[facts.metric];
-        cells.push_back(score ? full(*score) : "");
-      }
-      for (std::string cell : {std::to_string(run.parameters), std::to_string(run.target_tokens),
-                               full(run.seconds), full(run.tokens_per_second), full(run.flops),
-                               full(run.peak_flops), std::to_string(run.peak_memory)}) {
-        cells.push_back(std::move(cell));
-      }
-      table.rows.push_back(std::move(cells));
-    }
-  }
-  return table;
+std::string p_text(double p_value) {
+  return p_value < 0.0005 ? "<0.001" : format("%.3f", p_value);
+}
+
+std::string full_text(double value) {
+  return format("%.17g", value);
 }
 
 }  // namespace attn

@@ -1,58 +1,55 @@
-// Tables of a report, for Markdown, CSV and HTML.
+// Tables of text, for terminals and Markdown, CSV and LaTeX.
 #pragma once
 
-#include <span>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "report/comparison.h"
-#include "report/results.h"
+#include "report/seed_tests.h"
 
 namespace attn {
 
 struct Table {
-  enum class Shown {
-    everywhere,
-    pages,  ///< in Markdown and HTML: rounded
-    csv     ///< only there: in full precision
-  };
   struct Column {
-    std::string key;      ///< for CSV: "bleu_mean"
-    std::string title;    ///< "BLEU"
-    bool text = false;    ///< left-aligned; numbers are right-aligned
-    std::string group;    ///< heading over several columns; empty: none
-    std::string meaning;  ///< tooltip
-    Shown shown = Shown::everywhere;
+    std::string key;    ///< for CSV: "bleu_mean"
+    std::string title;  ///< "BLEU"
+    bool text = false;  ///< left-aligned; numbers are right-aligned
   };
-  std::vector<Column> columns;
-  std::vector<std::vector<std::string>> rows;
-  std::vector<std::string> meanings;  ///< tooltips of rows in HTML; empty: none
+  std::vector<Column> columns = {};
+  std::vector<std::vector<std::string>> rows = {};
+
+  /// Adds a column; cell(i) is its text in row i.
+  template <class Cell>
+  void add(std::string key, std::string title, Cell cell, bool text = false) {
+    columns.push_back({std::move(key), std::move(title), text});
+    for (size_t i = 0; i < rows.size(); ++i) rows[i].push_back(cell(i));
+  }
 };
 
-/// A table in the layout of Table 3: the options that differ between rows (all values for the first
-/// row, only the changed ones for the others), then metrics and parameters, ours and the paper's.
-/// For CSV all options' values, and all statistics as numbers in full precision.
-Table results_table(const SweepResults& results, std::span<const RowComparison> comparisons);
-
-/// Training cost per row as in Table 2: means over finished runs, and published BLEU and FLOPs
-/// where there are some, below the rows also those of systems that are only published.
-Table cost_table(const SweepResults& results);
-
-/// Provenance, one line per run.
-Table provenance_table(const SweepResults& results);
-
-/// All numbers in full precision, one line per run.
-Table runs_table(const SweepResults& results);
-
+/// With aligned columns, so that the source can be read as a table of text.
 std::string to_markdown(const Table& table);
-/// RFC 4180.
+/// RFC 4180, with the keys as header.
 std::string to_csv(const Table& table);
-std::string to_html(const Table& table);
+/// A tabular with the rules of booktabs, in which ±, * and ‡ are set in math.
+std::string to_latex(const Table& table);
 
-/// Text for an HTML page: & < > and both quotes escaped.
-std::string html_escaped(const std::string& text);
+/// Decimals of means and differences in tables.
+inline constexpr int kScoreDecimals = 2;
 
 /// "+0.12" or "−0.12", with a typographic minus.
-std::string signed_number(double value, int decimals);
+std::string signed_text(double value, int decimals = kScoreDecimals);
+/// "35.90 ± 0.31", with the standard deviation over seeds.
+std::string mean_text(const SeedMean& mean);
+/// With three decimals: "0.042", or "<0.001" instead of 0.000.
+std::string p_text(double p_value);
+/// In full precision.
+std::string full_text(double value);
+
+/// print(*value), or "" without a value.
+template <class Value, class Print>
+std::string if_any(const std::optional<Value>& value, Print print) {
+  return value ? print(*value) : std::string();
+}
 
 }  // namespace attn

@@ -45,31 +45,29 @@ SUBFOLDERS = {
     "app/machine": [],
     "app/experiment": ["app/machine"],
     "app/inspect": ["app/experiment", "app/machine"],
-    "app/export": ["app/experiment", "app/machine"],
     "app/bench": ["app/experiment", "app/machine"],
     "app/sweep": ["app/bench", "app/experiment", "app/machine"],
     "app/demo": ["app/experiment", "app/machine", "app/sweep"],
-    "app/commands": ["app/bench", "app/demo", "app/experiment", "app/export", "app/inspect",
-                     "app/machine", "app/sweep"],
+    "app/commands": ["app/bench", "app/demo", "app/experiment", "app/inspect", "app/machine", "app/sweep"],
     "app": ["app/commands", "app/machine"],
 }
 
 # The most lines of C++ in a folder, and of the shell script. Files that a script writes do not count, nor do subfolders
 # with a budget of their own. A commit that removes lines lowers a budget; one that raises it says why.
 BUDGETS = {
-    "base": 2900,
+    "base": 3020,
     "kernels": 7700,
     "kernels/cuda": 1800,
     "model": 6950,
-    "data": 8950,
+    "data": 6120,
     "train": 4300,
     "eval": 7450,
-    "report": 5950,
-    "app": 16850,
-    "tests": 20700,
-    "run": 500,
+    "report": 1850,
+    "app": 15050,
+    "tests": 19700,
+    "run": 285,
 }
-PYTHON_BUDGET = 11500  # tools and tests
+PYTHON_BUDGET = 12600  # tools and tests; pages of reports, exports, treebanks and baseline parsers are Python
 GENERATED = "Written by tools/"  # at the head of files that a script writes
 
 # Libraries that only some files may include, since everything else should compile and be read without them.

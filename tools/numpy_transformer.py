@@ -86,19 +86,26 @@ class Transformer:
         x = x - x.mean(-1, keepdims=True)
         return x / np.sqrt((x * x).mean(-1, keepdims=True) + 1e-5) * self.w[name + ".weight"] + self.w[name + ".bias"]
 
-    def embed(self, side, ids):
-        table = self.w["shared_weight" if "shared_weight" in self.w else side + "_weight"]
-        width, kind = table.shape[1], self.config["position"]
-        x = table[ids] * np.sqrt(width / self.width_ratio)
+    def positions(self, side, length):
+        """What is added to the embeddings of positions 0, 1, …: [length, d_model]."""
+        width, kind = self.config["d_model"], self.config["position"]
         if kind == "learned":
-            return x + self.w[side + "_embedding.position.weight"][:len(ids)]
+            return self.w[side + "_embedding.position.weight"][:length]
         if kind == "sinusoidal":
-            angle = angles(len(ids), width, width / 2)
-            return x + np.stack([np.sin(angle), np.cos(angle)], 2).reshape(len(ids), width)
+            angle = angles(length, width, width / 2)
+            return np.stack([np.sin(angle), np.cos(angle)], 2).reshape(length, width)
         if kind == "sinusoidal_halves":
-            angle = angles(len(ids), width, width / 2 - 1)
-            return x + np.concatenate([np.sin(angle), np.cos(angle)], 1)
-        return x
+            angle = angles(length, width, width / 2 - 1)
+            return np.concatenate([np.sin(angle), np.cos(angle)], 1)
+        return np.zeros((length, width))
+
+    def table(self, side):
+        """The embeddings, [V, d_model]."""
+        return self.w["shared_weight" if "shared_weight" in self.w else side + "_weight"]
+
+    def embed(self, side, ids):
+        scale = np.sqrt(self.config["d_model"] / self.width_ratio)
+        return self.table(side)[ids] * scale + self.positions(side, len(ids))
 
     def rotate(self, x):
         """Rotary positions: pairs (2i, 2i + 1) of each head of x [heads, length, d_k]."""

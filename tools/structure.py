@@ -1,21 +1,16 @@
 #!/usr/bin/env python3
 """Include graph of the code: folders as boxes, arrows from the including to the included folder.
 
-    tools/structure.py [ROOT]            counts: folders, arrows, cycles, the longest chains
+    tools/structure.py [ROOT]            counts: folders, arrows, cycles
     tools/structure.py [ROOT] --dot      the same as a Graphviz graph: pipe it through `dot -Tsvg`
 
 A source and its header are one unit; tests are excluded. A cycle is a set of units, or of folders, that include each
-other, directly or indirectly. A chain is a path of includes; a cycle counts as one link.
+other, directly or indirectly.
 """
 import argparse
-import collections
 from pathlib import Path
 
-from check_layers import LAYERS, source_files
-
-
-def unit_of(name):
-    return name.rsplit(".", 1)[0]
+from check_layers import source_files, unit_of, units_of
 
 
 def folder_of(unit):
@@ -24,14 +19,9 @@ def folder_of(unit):
 
 def unit_graph(root):
     """{unit: units that it includes}."""
-    graph = collections.defaultdict(set)
-    for name, includes in source_files(root).items():
-        if name.split("/")[0] not in LAYERS:
-            continue
-        unit = unit_of(name)
-        graph[unit] |= {unit_of(include) for _, include, quoted in includes if quoted and (root / include).exists()}
-        graph[unit].discard(unit)
-    return {unit: {other for other in others if other in graph} for unit, others in graph.items()}
+    files = source_files(root)
+    including = units_of(files)
+    return {unit: set(including.get(unit, ())) for unit in map(unit_of, files) if not unit.startswith("tests/")}
 
 
 def folder_graph(units):
@@ -41,47 +31,27 @@ def folder_graph(units):
     return graph
 
 
-def components(graph):
-    """Strongly connected components, each before those that point to it (Tarjan)."""
-    index, low, stack, found = {}, {}, [], []
-
-    def visit(node):
-        index[node] = low[node] = len(index)
-        stack.append(node)
-        for other in sorted(graph[node]):
-            if other not in index:
-                visit(other)
-                low[node] = min(low[node], low[other])
-            elif other in stack:
-                low[node] = min(low[node], index[other])
-        if low[node] == index[node]:
-            at = stack.index(node)
-            found.append(stack[at:])
-            del stack[at:]
-
-    for node in sorted(graph):
-        if node not in index:
-            visit(node)
-    return found
+def reachable(graph, start):
+    seen, waiting = set(), [start]
+    while waiting:
+        new = graph[waiting.pop()] - seen
+        seen |= new
+        waiting += new
+    return seen
 
 
-def longest_chain(graph):
-    best = {}
-    for component in components(graph):
-        below = [best[other] for node in component for other in sorted(graph[node]) if other not in component]
-        chain = [component[0], *max(below, key=len, default=[])]
-        best.update((node, chain) for node in component)
-    return max(best.values(), key=len, default=[])
+def cycles(graph):
+    """The sets of nodes that reach each other."""
+    reach = {node: reachable(graph, node) for node in graph}
+    return sorted({tuple(sorted(other for other in reach[node] if node in reach[other]))
+                   for node in graph if node in reach[node]})
 
 
 def describe(name, graph):
-    cycles = [sorted(component) for component in components(graph) if len(component) > 1]
-    chain = longest_chain(graph)
-    print(f"{name}: {len(graph)}, arrows: {sum(map(len, graph.values()))}, cycles: {len(cycles)}, "
-          f"longest chain: {len(chain)}")
-    for cycle in cycles:
+    found = cycles(graph)
+    print(f"{name}: {len(graph)}, arrows: {sum(map(len, graph.values()))}, cycles: {len(found)}")
+    for cycle in found:
         print(f"  cycle: {', '.join(cycle)}")
-    print(f"  chain: {' > '.join(chain)}")
 
 
 def print_dot(graph):

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "base/error.h"
-#include "base/hash.h"
+#include "base/file.h"
 #include "base/parse_number.h"
 #include "base/safetensors.h"
 
@@ -20,27 +20,9 @@ std::span<const std::byte> bytes_of(const torch::Tensor& tensor) {
           static_cast<size_t>(tensor.nbytes())};
 }
 
-// The key of the checksum in the metadata: XXH64 of names and bytes, in the order of names.
-constexpr const char* kChecksum = "xxh64";
-
-std::string checksum_of(std::span<const TensorView> sorted) {
-  Hasher hasher;
-  for (const TensorView& view : sorted) {
-    hasher.update(view.name);
-    hasher.update(view.bytes);
-  }
-  return to_hex(hasher.digest());
-}
-
-// Files of earlier versions and of other programs have no checksum.
 SafetensorsFile open_checked(const std::filesystem::path& path) {
   SafetensorsFile file(path);
-  const auto stored = file.metadata().find(kChecksum);
-  if (stored != file.metadata().end() && stored->second != checksum_of(file.tensors())) {
-    throw DataError(path.string() + ": its tensors do not have the checksum " + kChecksum +
-                    " of its metadata; the file is damaged: use another checkpoint (RUN@STEP); to "
-                    "resume from an earlier one, delete this one");
-  }
+  file.require_checksum();
   return file;
 }
 
@@ -72,26 +54,6 @@ std::string shape_text(std::span<const int64_t> shape) {
   return text.str();
 }
 
-// Earlier versions called cross-attention "memory_attention".
-constexpr std::string_view kFormerName = "memory_attention", kPresentName = "cross_attention";
-
-std::string renamed(std::string name, std::string_view from, std::string_view to) {
-  const size_t at = name.find(from);
-  if (at != std::string::npos) name.replace(at, from.size(), to);
-  return name;
-}
-
-std::string present_name(const std::string& name) {
-  return renamed(name, kFormerName, kPresentName);
-}
-
-// The tensor of this name, or of its old name.
-const TensorView& tensor_at(const SafetensorsFile& file, const std::string& name) {
-  const TensorView* view = file.find(name);
-  if (view == nullptr) view = file.find(renamed(name, kPresentName, kFormerName));
-  return view != nullptr ? *view : file.at(name);
-}
-
 void copy_into(torch::Tensor out, const TensorView& view, const std::filesystem::path& path) {
   if (view.dtype != "F32") {
     throw DataError(path.string() + ": " + view.name + " is " + view.dtype + ", expected F32");
@@ -113,7 +75,15 @@ void copy_into(torch::Tensor out, const TensorView& view, const std::filesystem:
   out.copy_(host);
 }
 
-// The fields by name, for saving and loading.
+// The fields by name, for saving and loading: those that an evaluation sets, and all.
+template <class State, class Visit>
+void visit_evaluation(State& state, Visit&& visit) {
+  visit("best", state.best);
+  visit("best_step", state.best_step);
+  visit("without_better", state.without_better);
+  visit("evaluation_pending", state.evaluation_pending);
+}
+
 template <class State, class Visit>
 void visit_state(State& state, Visit&& visit) {
   visit("step", state.step);
@@ -123,9 +93,7 @@ void visit_state(State& state, Visit&& visit) {
   visit("target_tokens", state.target_tokens);
   visit("source_tokens", state.source_tokens);
   visit("seconds", state.seconds);
-  visit("best", state.best);
-  visit("best_step", state.best_step);
-  visit("without_better", state.without_better);
+  visit_evaluation(state, visit);
 }
 
 std::string number_text(int64_t value) {
@@ -135,6 +103,24 @@ std::string number_text(double value) {
   char buffer[64];
   const auto end = std::to_chars(buffer, buffer + sizeof buffer, value);  // shortest exact form
   return {buffer, end.ptr};
+}
+
+// Adds a field to the metadata of a file.
+auto field_writer(std::map<std::string, std::string>& metadata) {
+  return [&metadata](const char* name, const auto& value) { metadata[name] = number_text(value); };
+}
+
+// Reads a field from the metadata of a file. Throws DataError.
+auto field_reader(const SafetensorsFile& file, const std::filesystem::path& path) {
+  return [&file, &path](const char* name, auto& value) {
+    const auto found = file.metadata().find(name);
+    const std::string text = found == file.metadata().end() ? "" : found->second;
+    const auto parsed = parse_number<std::decay_t<decltype(value)>>(text);
+    if (!parsed) {
+      throw DataError(path.string() + ": missing or invalid \"" + name + "\" in the metadata");
+    }
+    value = *parsed;
+  };
 }
 
 // The tensors of the training state: the optimizer's, and with an average the weights, since the
@@ -155,7 +141,7 @@ void check_names(const SafetensorsFile& file, Trainer& trainer, const OptimizerS
   visit_tensors(trainer, whole,
                 [&](const std::string& name, const torch::Tensor&) { names.insert(name); });
   for (const TensorView& view : file.tensors()) {
-    if (names.contains(present_name(view.name))) continue;
+    if (names.contains(view.name)) continue;
     throw DataError(path.string() + ": unexpected tensor " + view.name +
                     ": this optimizer has no such state; the checkpoint belongs to a different "
                     "config or version");
@@ -177,15 +163,14 @@ void load_weights(const std::filesystem::path& path, torch::nn::Module& model) {
   const SafetensorsFile file = open_checked(path);
   auto parameters = model.named_parameters();
   for (const TensorView& view : file.tensors()) {
-    const std::string name = present_name(view.name);
-    if (!parameters.contains(name) || (name != view.name && file.find(name) != nullptr)) {
+    if (!parameters.contains(view.name)) {
       throw DataError(path.string() + ": the model has no parameter " + view.name +
                       "; the checkpoint belongs to a different config");
     }
   }
   const torch::NoGradGuard no_grad;
   for (auto& parameter : parameters) {
-    copy_into(parameter.value(), tensor_at(file, parameter.key()), path);
+    copy_into(parameter.value(), file.at(parameter.key()), path);
   }
 }
 
@@ -199,7 +184,6 @@ WeightsLoaded load_fitting_weights(const std::filesystem::path& path, torch::nn:
     known.insert(name);
     ++result.parameters;
     const TensorView* view = file.find(name);
-    if (view == nullptr) view = file.find(renamed(name, kPresentName, kFormerName));
     if (view == nullptr || initial.excluded.contains(name)) {
       result.notes.push_back(name + (view == nullptr
                                          ? ": not in the checkpoint; initialized"
@@ -224,7 +208,7 @@ WeightsLoaded load_fitting_weights(const std::filesystem::path& path, torch::nn:
     ++result.loaded;
   }
   for (const TensorView& view : file.tensors()) {
-    if (!known.contains(present_name(view.name))) {
+    if (!known.contains(view.name)) {
       result.notes.push_back(view.name + ": not in this model; ignored");
     }
   }
@@ -240,7 +224,7 @@ void average_weights(const std::vector<std::filesystem::path>& inputs,
     const SafetensorsFile file = open_checked(path);
     if (sums.empty()) {
       for (const TensorView& view : file.tensors()) {
-        sums.emplace_back(present_name(view.name), torch::zeros(view.shape, torch::kFloat64));
+        sums.emplace_back(view.name, torch::zeros(view.shape, torch::kFloat64));
       }
     }
     if (file.tensors().size() != sums.size()) {
@@ -249,7 +233,7 @@ void average_weights(const std::vector<std::filesystem::path>& inputs,
     }
     for (auto& [name, sum] : sums) {
       torch::Tensor part = torch::empty(sum.sizes(), torch::kFloat32);
-      copy_into(part, tensor_at(file, name), path);
+      copy_into(part, file.at(name), path);
       sum += part;
     }
   }
@@ -267,8 +251,7 @@ void save_training_state(const std::filesystem::path& path, Trainer& trainer,
     tensors.add(name, values);
   });
   std::map<std::string, std::string> metadata;
-  visit_state(trainer.state,
-              [&](const char* name, const auto& value) { metadata[name] = number_text(value); });
+  visit_state(trainer.state, field_writer(metadata));
   tensors.write(path, metadata);
 }
 
@@ -282,18 +265,10 @@ void load_training_state(const std::filesystem::path& path, Trainer& trainer,
   check_names(file, trainer, whole, path);
   trainer.average().restart();  // the weights just loaded; those of training follow
   visit_tensors(trainer, whole, [&](const std::string& name, const torch::Tensor& values) {
-    copy_into(values, tensor_at(file, name), path);
+    copy_into(values, file.at(name), path);
   });
   TrainState state;
-  visit_state(state, [&](const char* name, auto& value) {
-    const auto found = file.metadata().find(name);
-    const std::string text = found == file.metadata().end() ? "" : found->second;
-    const auto parsed = parse_number<std::decay_t<decltype(value)>>(text);
-    if (!parsed) {
-      throw DataError(path.string() + ": missing or invalid \"" + name + "\" in the metadata");
-    }
-    value = *parsed;
-  });
+  visit_state(state, field_reader(file, path));
   if (state.step < 0 || state.stream.epoch < 0 || state.stream.chunk < 0 ||
       state.stream.batch < 0) {
     throw DataError(path.string() + ": negative stream position in the metadata");
@@ -303,6 +278,22 @@ void load_training_state(const std::filesystem::path& path, Trainer& trainer,
 
 void load_training_state(const std::filesystem::path& path, Trainer& trainer) {
   load_training_state(path, trainer, trainer.collect_state());
+}
+
+void save_evaluation(const std::filesystem::path& path, const TrainState& state) {
+  std::map<std::string, std::string> metadata;
+  visit_evaluation(state, field_writer(metadata));
+  const std::filesystem::path temporary = make_temporary_file(path);
+  write_safetensors(temporary, {}, metadata);
+  sync_file(temporary, path);
+  commit_file(temporary, path);
+}
+
+void load_evaluation(const std::filesystem::path& path, TrainState& state) {
+  const SafetensorsFile file(path);
+  TrainState read = state;
+  visit_evaluation(read, field_reader(file, path));
+  state = read;
 }
 
 }  // namespace attn

@@ -1,7 +1,7 @@
-// The two files of a checkpoint: weights and training state, both in safetensors, with a checksum
-// of the tensors in the metadata that is verified when a file is read. The directory of checkpoints
-// is managed by train/checkpoint_store; a model with its config and tokenizers is loaded by
-// app/experiment/checkpoint.
+// The files of a checkpoint: weights and training state, both in safetensors, with a checksum of
+// the tensors in the metadata that is verified when a file is read, and the results of evaluations.
+// The directory of checkpoints is managed by train/checkpoint_store; a model with its config and
+// tokenizers is loaded by app/experiment/checkpoint.
 #pragma once
 
 #include <filesystem>
@@ -19,9 +19,9 @@ namespace attn {
 void save_weights(const std::filesystem::path& path, const torch::nn::Module& model,
                   const std::map<std::string, std::string>& metadata = {});
 
-/// Reads what save_weights wrote, in this version or an earlier one, into the model, which must
-/// have exactly these parameters. Throws DataError naming the first tensor that is missing,
-/// unknown, not finite, or has a different shape or type.
+/// Reads what save_weights wrote into the model, which must have exactly these parameters. Throws
+/// DataError naming the first tensor that is missing, unknown, not finite, or has a different shape
+/// or type.
 void load_weights(const std::filesystem::path& path, torch::nn::Module& model);
 
 /// Parameters that cannot be loaded from another model's weights by name and shape alone.
@@ -63,5 +63,11 @@ void load_training_state(const std::filesystem::path& path, Trainer& trainer,
                          const OptimizerState& whole);
 /// The same for training by one process: into its optimizer.
 void load_training_state(const std::filesystem::path& path, Trainer& trainer);
+
+/// Adds to a checkpoint what the evaluations of its step set in the state, if they were made after
+/// it was saved (TrainState::evaluation_pending): metadata without tensors. Throws DataError.
+void save_evaluation(const std::filesystem::path& path, const TrainState& state);
+/// Restores what save_evaluation wrote. Throws DataError for an invalid file.
+void load_evaluation(const std::filesystem::path& path, TrainState& state);
 
 }  // namespace attn

@@ -57,13 +57,15 @@ void remove_checkpoint(const fs::path& checkpoint) {
   if (error) throw_file_error("delete", checkpoint, error);
 }
 
-void verify_file(const fs::path& file) {
+void verify_file(const fs::path& file, Verified verified) {
   std::error_code error;
   const auto size = fs::file_size(file, error);
   if (error) throw_file_error("use the checkpoint: its file", file, error);
   if (size == 0)
     throw DataError("cannot use the checkpoint: its file '" + file.string() + "' is empty");
-  if (file.extension() == ".safetensors") SafetensorsFile{file};
+  if (file.extension() != ".safetensors") return;
+  const SafetensorsFile read(file);
+  if (verified == Verified::tensors) read.require_checksum();
 }
 
 // A file that exists but cannot be read, for want of permission or because its file system does not
@@ -78,10 +80,11 @@ void require_readable(const fs::path& file) {
   throw_file_error("read", file, error);
 }
 
-bool is_complete(const fs::path& checkpoint, std::span<const std::string_view> files) {
+bool is_complete(const fs::path& checkpoint, std::span<const std::string_view> files,
+                 Verified verified) {
   for (const std::string_view file : files) require_readable(checkpoint / file);
   try {
-    verify_checkpoint(checkpoint, files);
+    verify_checkpoint(checkpoint, files, verified);
     return true;
   } catch (const DataError&) {
     return false;
@@ -124,15 +127,17 @@ std::vector<StoredCheckpoint> scheduled_checkpoints(const fs::path& checkpoints,
   return found;
 }
 
-void verify_checkpoint(const fs::path& checkpoint, std::span<const std::string_view> files) {
-  for (const std::string_view file : files) verify_file(checkpoint / file);
+void verify_checkpoint(const fs::path& checkpoint, std::span<const std::string_view> files,
+                       Verified verified) {
+  for (const std::string_view file : files) verify_file(checkpoint / file, verified);
 }
 
 std::optional<StoredCheckpoint> latest_checkpoint(const fs::path& checkpoints,
-                                                  std::span<const std::string_view> files) {
+                                                  std::span<const std::string_view> files,
+                                                  Verified verified) {
   const auto all = list_checkpoints(checkpoints);
   for (auto it = all.rbegin(); it != all.rend(); ++it) {
-    if (is_complete(it->path, files)) return *it;
+    if (is_complete(it->path, files, verified)) return *it;
   }
   return std::nullopt;
 }
@@ -181,19 +186,6 @@ void prune_checkpoints(const fs::path& checkpoints, const CheckpointSchedule& sc
     const bool scheduled = schedule.has(it->step) && kept++ < keep_last;
     const bool is_best = best && best->checkpoint.step == it->step;
     if (!scheduled && !is_best && it->step != newest) remove_checkpoint(it->path);
-  }
-}
-
-void remove_checkpoint_leftovers(const fs::path& checkpoints) {
-  for (const fs::path& entry : entries_of(checkpoints)) {
-    const std::string name = entry.filename().string();
-    const size_t mark = name.find(temporary_mark);
-    if (mark == std::string::npos) continue;
-    const std::string original = name.substr(0, mark);
-    if (original != best_name && !step_of(original)) continue;  // not a checkpoint
-    std::error_code error;
-    fs::remove_all(entry, error);
-    if (error) throw_file_error("delete", entry, error);
   }
 }
 

@@ -19,6 +19,8 @@ namespace attn {
 /// Written by save_weights and save_training_state.
 inline constexpr std::string_view kWeightsFile = "model.safetensors";
 inline constexpr std::string_view kTrainingStateFile = "optimizer.safetensors";
+/// Written by save_evaluation.
+inline constexpr std::string_view kEvaluationFile = "evaluation.safetensors";
 
 /// The files needed to resume. A checkpoint also has its tokenizers.
 inline constexpr std::array<std::string_view, 3> checkpoint_files = {
@@ -60,15 +62,21 @@ std::vector<StoredCheckpoint> list_checkpoints(const std::filesystem::path& chec
 std::vector<StoredCheckpoint> scheduled_checkpoints(const std::filesystem::path& checkpoints,
                                                     const CheckpointSchedule& schedule);
 
+/// What is verified of a .safetensors file: its header and size, or its checksum, too, for which
+/// all of it is read.
+enum class Verified { header, tensors };
+
 /// Throws DataError for the first of `files` that is missing, empty or an invalid .safetensors.
 void verify_checkpoint(const std::filesystem::path& checkpoint,
-                       std::span<const std::string_view> files = checkpoint_files);
+                       std::span<const std::string_view> files = checkpoint_files,
+                       Verified verified = Verified::header);
 
 /// The newest valid checkpoint (verify_checkpoint). Throws like list_checkpoints(), and DataError
 /// if a file may not be read, which does not make a checkpoint invalid.
 std::optional<StoredCheckpoint> latest_checkpoint(
     const std::filesystem::path& checkpoints,
-    std::span<const std::string_view> files = checkpoint_files);
+    std::span<const std::string_view> files = checkpoint_files,
+    Verified verified = Verified::header);
 
 /// The file written by mark_best.
 std::filesystem::path best_mark(const std::filesystem::path& checkpoints);
@@ -84,9 +92,5 @@ std::optional<BestCheckpoint> best_checkpoint(const std::filesystem::path& check
 /// never used. Throws DataError.
 void prune_checkpoints(const std::filesystem::path& checkpoints, const CheckpointSchedule& schedule,
                        int64_t keep_last);
-
-/// Removes partially written or deleted checkpoints of a killed process. Only for the process that
-/// holds the run's lock. Throws DataError.
-void remove_checkpoint_leftovers(const std::filesystem::path& checkpoints);
 
 }  // namespace attn

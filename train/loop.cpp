@@ -1,5 +1,6 @@
 #include "train/loop.h"
 
+#include <algorithm>
 #include <chrono>
 
 namespace attn {
@@ -19,21 +20,23 @@ class Loop {
         saved_seconds_(trainer.state.seconds) {}
 
   LoopEnd run() {
+    if (state().evaluation_pending != 0 && !evaluate(/*saved=*/true)) return LoopEnd::interrupted;
     while (!finished()) {
       throughput_.add(trainer_.step());
       callbacks_.stepped(throughput_);
-      const bool last = state().step >= config_.steps;
-      const bool log_due = last || state().step % config_.log_every == 0;
-      if (log_due) callbacks_.log(throughput_.take_interval());
-      const bool best = evaluate(last);
-      const bool stopped_early = !last && finished();
-      if (stopped_early && !log_due) callbacks_.log(throughput_.take_interval());
+      if (is_last() || state().step % config_.log_every == 0) {
+        callbacks_.log(throughput_.take_interval());
+      }
       const int64_t asked = callbacks_.agree((callbacks_.stop_requested() ? kStop : 0) |
                                              (checkpoint_due() ? kSave : 0));
-      const bool stop = (asked & kStop) != 0;
-      if (best || finished() || asked != 0) save();
-      if (best) callbacks_.mark_best();
-      if (stop && !finished()) return LoopEnd::interrupted;
+      const bool pending = std::ranges::any_of(
+          callbacks_.evaluations, [&](const LoopEvaluation& one) { return is_due(one); });
+      state().evaluation_pending = pending ? 1 : 0;
+      const bool saved = asked != 0 || is_last();
+      if (saved) save();
+      const bool complete = !pending && finished();
+      if ((asked & kStop) != 0 && !complete) return LoopEnd::interrupted;
+      if (pending && !evaluate(saved)) return LoopEnd::interrupted;
     }
     return LoopEnd::finished;
   }
@@ -41,34 +44,46 @@ class Loop {
  private:
   TrainState& state() { return trainer_.state; }
   bool finished() { return is_finished(state(), config_); }
+  bool is_last() { return state().step >= config_.steps; }
 
-  // Returns whether this step is the best so far.
-  bool evaluate(bool last) {
-    bool best = false;
-    std::vector<const LoopEvaluation*> others;
-    for (const LoopEvaluation& one : callbacks_.evaluations) {
-      if (last || is_due(one)) {
-        best |= evaluate_one(one);
-      } else {
-        others.push_back(&one);
-      }
-    }
-    if (!last && finished()) {  // early stopping: this was the last step
-      for (const LoopEvaluation* one : others) evaluate_one(*one);
-    }
-    return best;
-  }
-
-  bool is_due(const LoopEvaluation& evaluation) {
+  bool is_scheduled(const LoopEvaluation& evaluation) {
     return evaluation.every > 0 && state().step % evaluation.every == 0;
   }
+  bool is_due(const LoopEvaluation& evaluation) { return is_last() || is_scheduled(evaluation); }
 
-  bool evaluate_one(const LoopEvaluation& evaluation) {
-    double value = 0.0;
+  // `saved`: there is a checkpoint of this step. Returns false if a stop signal came first; then
+  // all evaluations of the step are pending.
+  bool evaluate(bool saved) {
+    const TrainState before = state();
+    bool best = false;
+    for (const LoopEvaluation& one : callbacks_.evaluations) {
+      if (!is_due(one)) continue;
+      const auto is_best = evaluate_one(one);
+      if (!is_best) {
+        state() = before;
+        if (!saved) save();
+        return false;
+      }
+      best |= *is_best;
+    }
+    state().evaluation_pending = 0;
+    if (saved) {
+      callbacks_.evaluated();
+    } else if (best || finished()) {
+      save();
+    }
+    if (best) callbacks_.mark_best();
+    return true;
+  }
+
+  // Whether this step is the best so far; std::nullopt if a stop signal ended the evaluation.
+  std::optional<bool> evaluate_one(const LoopEvaluation& evaluation) {
+    std::optional<double> value;
     const double seconds = outside_training([&] { value = evaluation.run(); });
+    if (!value) return {};
     const bool best =
         evaluation.selects_best &&
-        record_validation(state(), value, evaluation.lower_is_better, is_due(evaluation));
+        record_validation(state(), *value, evaluation.lower_is_better, is_scheduled(evaluation));
     evaluation.log(best, seconds);
     return best;
   }

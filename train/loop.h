@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "train/config.h"
@@ -18,7 +19,8 @@ struct LoopEvaluation {
   int64_t every = 0;             ///< in steps; 0: only at the end
   bool selects_best = false;     ///< the best checkpoint, and the end by train.patience
   bool lower_is_better = false;  ///< whether lower values of run() are better
-  std::function<double()> run;   ///< the value to compare
+  std::function<std::optional<double>()>
+      run;  ///< the value to compare; std::nullopt if a stop signal ended it
   std::function<void(bool best, double seconds)>
       log;  ///< logs the result of run() and its duration
 };
@@ -29,7 +31,8 @@ struct LoopCallbacks {
   std::function<void(const TrainingInterval&)> log;  ///< every train.log_every steps and at the end
   std::vector<LoopEvaluation> evaluations;           ///< in order of execution
   std::function<void()> save;            ///< writes a checkpoint; state.seconds is current
-  std::function<void()> mark_best;       ///< marks the checkpoint just saved
+  std::function<void()> evaluated;       ///< adds the results to the checkpoint of this step
+  std::function<void()> mark_best;       ///< marks the checkpoint of this step
   std::function<bool()> stop_requested;  ///< called once per step
   /// Called once per step with this process's requests as bit flags; returns those of all processes
   /// combined, so that all of them save and stop after the same step.
@@ -40,10 +43,12 @@ struct LoopCallbacks {
 enum class LoopEnd { finished, interrupted };
 
 /// Trains until is_finished(), or until a stop is requested. After each update, in this order:
-/// `stepped`; `log` and evaluators if due (all evaluators after the last step; `log` after them if
-/// one of them ended training, train.patience); `save` if due by
-/// steps or minutes, at a new best, at the end or at a stop; `mark_best` at a new best. Does
-/// nothing if training is finished. Throws NonFiniteLoss and exceptions of the callbacks.
+/// `stepped`; `log` if due; `save` if due by steps or minutes, at the last step or at a stop; the
+/// evaluators that are due, at the last step all; `evaluated` if there was a `save` before them,
+/// else `save` at a new best or out of patience (train.patience); `mark_best` at a new best. So an
+/// evaluation that fails or is killed loses no update: its checkpoint has
+/// state.evaluation_pending, with which the loop begins by evaluating. A stop does not evaluate any
+/// more. Throws NonFiniteLoss and exceptions of the callbacks.
 LoopEnd train_loop(Trainer& trainer, const TrainConfig& config, const LoopCallbacks& callbacks);
 
 }  // namespace attn

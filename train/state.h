@@ -18,6 +18,8 @@ struct TrainState {
   double best = 0.0;           ///< best validation value so far
   int64_t best_step = 0;       ///< 0: none yet
   int64_t without_better = 0;  ///< validations since then
+  /// 1 between a step's checkpoint and its evaluations, which the last three fields lack then.
+  int64_t evaluation_pending = 0;
 };
 
 /// Report of one update.

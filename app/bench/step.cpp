@@ -7,7 +7,7 @@
 #include <numbers>
 
 #include "app/experiment/checkpoint.h"
-#include "app/experiment/training_cost.h"
+#include "app/experiment/run_result.h"
 #include "app/machine/device.h"
 #include "base/random.h"
 #include "data/batches.h"
@@ -138,7 +138,12 @@ StepBenchmark benchmark_step(const Experiment& experiment, const StepBenchmarkOp
   const double batches = static_cast<double>(whole.epoch_batches());
   const double share = static_cast<double>(experiment.train.accumulate) / batches;
   int64_t epoch_tokens = data.corpus->size();  // EOS
-  for (int64_t i = 0; i < data.corpus->size(); ++i) epoch_tokens += data.corpus->target_length(i);
+  int64_t longest = 0;                         // a longer pair than the limit is a batch, too
+  for (int64_t i = 0; i < data.corpus->size(); ++i) {
+    const int64_t target = data.corpus->target_length(i);
+    epoch_tokens += target;
+    longest = std::max({longest, target + 1, data.corpus->source_length(i) + 1});
+  }
   const double epoch = epoch_flops(*data.corpus, experiment.model, vocabulary);
   out.parameters = parameter_count(experiment.model, vocabulary);
   out.source_vocabulary = vocabulary.source;
@@ -151,11 +156,12 @@ StepBenchmark benchmark_step(const Experiment& experiment, const StepBenchmarkOp
   out.tokens_per_second = static_cast<double>(tokens) / spent.count();
   out.flops_per_second = epoch / static_cast<double>(epoch_tokens) * out.tokens_per_second;
   out.seconds_per_update = out.flops_per_update / out.flops_per_second;
-  out.measured_batch_tokens = static_cast<double>(measured);
+  out.measured_batch_tokens = static_cast<double>(std::max(measured, longest));
   const double peak = static_cast<double>(peak_memory(device));
   out.fixed_memory = static_cast<double>(out.parameters * experiment.train.bytes_per_parameter());
   const double moving = std::max(peak - std::max(idle, out.fixed_memory), 0.0);
-  out.memory = peak + moving * (static_cast<double>(wanted) / static_cast<double>(measured) - 1.0);
+  const auto largest = static_cast<double>(std::max(wanted, longest));
+  out.memory = peak + moving * (largest / out.measured_batch_tokens - 1.0);
   return out;
 }
 

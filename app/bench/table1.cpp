@@ -2,9 +2,8 @@
 
 #include <algorithm>
 #include <ctime>
-#include <functional>
+#include <utility>
 
-#include "app/bench/median.h"
 #include "kernels/compute_scope.h"
 #include "kernels/ops/linear.h"
 #include "model/layers/layer.h"
@@ -20,17 +19,22 @@ double cpu_seconds() {
   return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
 }
 
-Table1Point measure(const Table1Options& options, const LayerType& type, Precision precision,
-                    int64_t length, int64_t width) {
+double median(std::vector<double>& times) {
+  const auto middle = times.begin() + static_cast<int64_t>(times.size() / 2);
+  std::nth_element(times.begin(), middle, times.end());
+  return *middle;
+}
+
+void measure(const Table1Options& options, Precision precision, Table1Point& point) {
   torch::manual_seed(1);
   torch::nn::Module owner;
-  TokenMixer mixer = TokenMixer::of_encoder(owner, table1_model(type, width), 0);
+  TokenMixer mixer = TokenMixer::of_encoder(owner, table1_model(point), 0);
   reset_layers(owner);
   const std::vector<int64_t> lengths(
-      static_cast<size_t>(std::max<int64_t>(1, options.tokens / length)), length);
+      static_cast<size_t>(std::max<int64_t>(1, options.tokens / point.length)), point.length);
   const Segments rows(lengths);
   const AttentionSpec self{.queries = rows, .keys = rows};
-  const torch::Tensor x_ND = torch::randn({rows.rows(), width}).requires_grad_();
+  const torch::Tensor x_ND = torch::randn({rows.rows(), point.width}).requires_grad_();
   const torch::Tensor upstream_ND = torch::randn_like(x_ND);
   PackedWeights weights(precision);
   std::vector<double> forwards, backwards;
@@ -51,33 +55,66 @@ Table1Point measure(const Table1Options& options, const LayerType& type, Precisi
     do once();
     while (cpu_seconds() - begin < options.seconds);
   }
-  return {0, length, width, median(forwards), median(backwards)};
+  point.forward = median(forwards);
+  point.backward = median(backwards);
+}
+
+std::vector<std::pair<std::string, MixerConfig>> layer_types(const Table1Options& options) {
+  std::vector<std::pair<std::string, MixerConfig>> types = {
+      {"self-attention", {.kind = Mixer::attention}}};
+  for (const int64_t r : options.windows) {
+    types.emplace_back("restricted self-attention, r = " + std::to_string(r),
+                       MixerConfig{.kind = Mixer::restricted_attention, .window = r});
+  }
+  for (const int64_t k : options.kernels) {
+    types.emplace_back("convolution, k = " + std::to_string(k),
+                       MixerConfig{.kind = Mixer::convolution, .kernel = k});
+  }
+  for (const RecurrentCell cell : {RecurrentCell::lstm, RecurrentCell::gru}) {
+    types.emplace_back("recurrence, " + std::string(enum_name(cell)),
+                       MixerConfig{.kind = Mixer::recurrence, .cell = cell});
+  }
+  return types;
 }
 
 }  // namespace
 
-int64_t table1_points(const Table1Options& options) {
-  return static_cast<int64_t>(options.widths.size() * options.lengths.size() *
-                              layer_types(options).size());
-}
-
-std::vector<Table1Point> benchmark_table1(const Table1Options& options, Precision precision,
-                                          std::atomic<int64_t>& done) {
-  const int threads = torch::get_num_threads();
-  torch::set_num_threads(1);
-  const std::vector<LayerType> types = layer_types(options);
+std::vector<Table1Point> table1_points(const Table1Options& options) {
   std::vector<Table1Point> points;
   for (const int64_t width : options.widths) {
     for (const int64_t length : options.lengths) {
-      for (size_t type = 0; type < types.size(); ++type) {
-        points.push_back(measure(options, types[type], precision, length, width));
-        points.back().type = type;
-        ++done;
+      for (const auto& [layer, mixer] : layer_types(options)) {
+        points.push_back({.layer = layer,
+                          .mixer = {.config = mixer, .causal = false, .bidirectional = false},
+                          .length = length,
+                          .width = width});
       }
     }
   }
-  torch::set_num_threads(threads);
   return points;
+}
+
+TransformerConfig table1_model(const Table1Point& point) {
+  constexpr int64_t kHead = 64;
+  TransformerConfig config;
+  config.d_model = point.width;
+  config.heads = std::max<int64_t>(1, point.width / kHead);
+  config.d_k = config.d_v = point.width / config.heads;
+  static_cast<MixerConfig&>(config.encoder_mixer) = point.mixer.config;
+  config.encoder_mixer.bidirectional = point.mixer.bidirectional;
+  config.validate();
+  return config;
+}
+
+void measure_table1(const Table1Options& options, Precision precision,
+                    std::vector<Table1Point>& points, std::atomic<int64_t>& done) {
+  const int threads = torch::get_num_threads();
+  torch::set_num_threads(1);
+  for (Table1Point& point : points) {
+    measure(options, precision, point);
+    ++done;
+  }
+  torch::set_num_threads(threads);
 }
 
 }  // namespace attn

@@ -20,43 +20,24 @@ struct Table1Options {
   double seconds = 0.3;                          ///< measurement time per point
 };
 
-/// A row of Table 1.
-struct LayerType {
-  std::string name;
-  SideMixer mixer;
-};
-
-/// The rows to measure: the forms of the encoder, with recurrences in one direction.
-std::vector<LayerType> layer_types(const Table1Options& options);
-
-/// The Transformer of a point: heads of width 64, or a single narrower one.
-TransformerConfig table1_model(const LayerType& type, int64_t width);
-
-/// A measured point. Times are CPU seconds of one thread for a batch.
+/// A row of Table 1 at one sentence length and width, with heads of 64 dimensions.
 struct Table1Point {
-  size_t type;  ///< index into layer_types
+  std::string layer;
+  SideMixer mixer;  ///< the encoder's, with recurrences in one direction
   int64_t length, width;
-  double forward, backward;
-
-  double total() const { return forward + backward; }
+  double forward = 0.0, backward = 0.0;  ///< CPU seconds of one thread for a batch
 };
 
-/// Times every layer type at every length and width on one thread, as training does, which gives
-/// each thread whole sentences; medians of CPU time, so that other processes matter less.
-/// `done` counts the points; other threads may read it.
-std::vector<Table1Point> benchmark_table1(const Table1Options& options, Precision precision,
-                                          std::atomic<int64_t>& done);
-int64_t table1_points(const Table1Options& options);
+/// The points to measure: all layer types at all lengths and widths.
+std::vector<Table1Point> table1_points(const Table1Options& options);
 
-/// The formulas, with their values for sentences of `length` in the model of `config`.
-std::string table1_formulas(const Table1Options& options, const TransformerConfig& config,
-                            int64_t length);
-/// The times, a table for each width, and where self-attention is faster than recurrence.
-std::string table1_times(const Table1Options& options, const std::vector<Table1Point>& points);
+/// The Transformer of a point: heads of 64 dimensions, or a single narrower one.
+TransformerConfig table1_model(const Table1Point& point);
 
-/// The sentence length from which layer type `slow` is slower than layer type `fast` at a width:
-/// the first measured crossing, interpolated between its neighbours on logarithmic axes. 0: already
-/// at the shortest; infinity: at no measured length.
-double crossing(const std::vector<Table1Point>& points, size_t slow, size_t fast, int64_t width);
+/// Times the points on one thread, as training does, which gives each thread whole sentences:
+/// medians of CPU time, so that other processes matter less. `done` counts the measured points;
+/// other threads may read it.
+void measure_table1(const Table1Options& options, Precision precision,
+                    std::vector<Table1Point>& points, std::atomic<int64_t>& done);
 
 }  // namespace attn

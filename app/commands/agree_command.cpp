@@ -1,4 +1,4 @@
-#include "app/commands/agree_command.h"
+#include "app/commands/commands.h"
 
 #include <cstdint>
 #include <iostream>

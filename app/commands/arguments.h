@@ -1,5 +1,4 @@
-// Preprocesses the command line for CLI11: expands shorthands and reports misspelt words; checks
-// numbers.
+// What the commands' options share, and the errors of a command line in one line.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -8,16 +7,18 @@
 
 namespace attn {
 
-/// Expands `--set a=1 b=2` to `--set a=1 --set b=2`, and `help train` to `train --help`.
-std::vector<std::string> expand_shorthands(std::vector<std::string> arguments);
-
-/// Throws ConfigError for an unknown command or flag, suggesting the nearest one, or --set if the
-/// flag is the name of a config option, and for values that CLI11 would misread: empty ones, and
-/// integers with leading zeros or of more than 64 bits.
-void check_arguments(const CLI::App& app, const std::vector<std::string>& arguments);
+/// Adds --set, which takes one or several path=value.
+CLI::Option* add_set(CLI::App* command, std::vector<std::string>& assignments,
+                     const std::string& about = "override an option, path=value");
 
 /// Accepts the numbers from `min` to `max`. Unlike CLI::Range it rejects nan, which is neither
 /// below nor above a limit.
 CLI::Validator number_from(double min, double max);
+
+/// Parses the arguments and runs the command, or prints what --help or --version asks for. Throws
+/// ConfigError naming the command: for an unknown command or flag with the nearest one, and for
+/// values that CLI11 would misread, empty ones and integers with leading zeros or of more than 64
+/// bits.
+void run_command(CLI::App& app, std::vector<std::string> arguments);
 
 }  // namespace attn

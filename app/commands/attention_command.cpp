@@ -1,4 +1,6 @@
-#include "app/commands/attention_command.h"
+#include "app/commands/arguments.h"
+#include "app/commands/commands.h"
+#include "app/machine/context.h"
 
 #include <filesystem>
 #include <iostream>
@@ -89,9 +91,7 @@ void add_attention_command(CLI::App& app, const Context& context) {
       "  attn attention runs/tiny --html attention.html < sentences.en\n"
       "  attn attention runs/tiny --source in.en --target ref.de --json attention.json");
   command->add_option("run", options->run, kModelArgument)->required();
-  command
-      ->add_option("--set", options->assignments, "override an option of search or runtime: beam=5")
-      ->allow_extra_args(false);
+  add_set(command, options->assignments, "override an option of search or runtime: beam=5");
   command->add_option("--source", options->source, "sentences (default: standard input)");
   command->add_option("--target", options->target,
                       "their translations or trees (default: the model's own output)");

@@ -1,4 +1,4 @@
-#include "app/commands/average_command.h"
+#include "app/commands/commands.h"
 
 #include <cstdint>
 #include <iostream>

@@ -1,11 +1,292 @@
-#include "app/commands/bench_command.h"
+#include <unistd.h>
 
-#include "app/commands/bench_peak.h"
-#include "app/commands/bench_search.h"
-#include "app/commands/bench_step.h"
-#include "app/commands/bench_table1.h"
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <iostream>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "app/bench/step.h"
+#include "app/bench/table1.h"
+#include "app/commands/arguments.h"
+#include "app/commands/commands.h"
+#include "app/experiment/checkpoint.h"
+#include "app/experiment/experiment.h"
+#include "app/experiment/find_checkpoint.h"
+#include "app/experiment/progress_line.h"
+#include "app/machine/context.h"
+#include "app/machine/device.h"
+#include "app/machine/peak.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/format.h"
+#include "base/json_config.h"
+#include "eval/tasks/translator.h"
+#include "train/precision.h"
 
 namespace attn {
+namespace {
+
+constexpr int64_t kLargest = 1 << 20;  // tokens, lines or dimensions
+
+/// The config, or run, that is measured.
+struct Measured {
+  std::filesystem::path file;
+  std::vector<std::string> assignments;  ///< path=value
+  double seconds = 5.0;
+  bool json = false;
+};
+
+void add_measured(CLI::App* command, Measured& measured, const std::string& name,
+                  const std::string& about) {
+  command->add_option(name, measured.file, about)->required();
+  add_set(command, measured.assignments);
+  command->add_option("--seconds", measured.seconds, "seconds of each measurement")
+      ->check(number_from(0.001, 3600.0))
+      ->capture_default_str();
+  command->add_flag("--json", measured.json, "print JSON in full precision");
+}
+
+void print(const std::string& what, double value, const char* unit) {
+  std::cout << format("%-34s %10s %s\n", what.c_str(), significant(value, 4).c_str(), unit);
+}
+
+// --- step: training
+
+struct StepArguments : Measured {
+  StepBenchmarkOptions step;
+};
+
+void bench_step(const StepArguments& options, torch::Device device) {
+  const Experiment experiment = load_experiment(options.file, options.assignments);
+  StepBenchmarkOptions step = options.step;
+  step.seconds = options.seconds;
+  if (step.cache.empty()) step.cache = temporary_root() / format("attn-bench-%u", ::getuid());
+  StepBenchmark result = benchmark_step(experiment, step, device);
+  const Precision precision = effective_precision(experiment.train.precision, device);
+  result.peak_flops = matrix_product_peak(precision, device);
+  if (options.json) {
+    std::cout << write_config(result).dump(2) << "\n";
+    return;
+  }
+  if (!result.real_data && step.synthetic_length == 0) {
+    std::cerr << "the training text is missing: measuring on synthetic pairs of log-normal "
+                 "lengths (median 22 tokens)\n";
+  }
+  print("parameters", static_cast<double>(result.parameters) / 1e6, "million");
+  print("training speed", result.tokens_per_second, "target tokens/s");
+  print("matrix products", result.flops_per_second / 1e9, "GFLOP/s");
+  print("  of this machine's peak", 100 * result.flops_per_second / result.peak_flops, "%");
+  print("one update", result.flops_per_update / 1e9, "GFLOP");
+  print("one update", result.tokens_per_update, "target tokens");
+  print("one update", result.seconds_per_update, "s");
+  print("peak memory", result.memory / 1e9, "GB");
+}
+
+void add_step(CLI::App& bench, const Context& context) {
+  auto options = std::make_shared<StepArguments>();
+  CLI::App* step = bench.add_subcommand("step", "One training step: tokens/s, FLOP/s, memory");
+  step->footer("Example: attn bench step experiments/multi30k/tiny.json");
+  add_measured(step, *options, "config", "config file");
+  step->add_option("--batch-tokens", options->step.batch_tokens,
+                   "largest batch to measure, in tokens; larger ones are extrapolated")
+      ->check(CLI::Range(int64_t{1}, kLargest))
+      ->capture_default_str();
+  step->add_option("--cache", options->step.cache,
+                   "directory of the encoded corpora (default: in the temporary directory)");
+  step->add_option("--vocabulary", options->step.vocabulary,
+                   "vocabulary size of synthetic data, used if the text is missing")
+      ->check(CLI::Range(int64_t{0}, kLargest));
+  step->add_option("--synthetic", options->step.synthetic_length,
+                   "measure on synthetic sentences of this length, in tokens")
+      ->check(CLI::Range(int64_t{1}, kLargest));
+  step->callback([options, &context] { bench_step(*options, context.device); });
+}
+
+// --- table1: layer types
+
+struct Table1Arguments : Measured {
+  Table1Options table1;
+};
+
+Json to_json(const Table1Point& point, int64_t tokens) {
+  const TransformerConfig config = table1_model(point);
+  const auto path = path_length(point.mixer, point.length);
+  return {{"layer", point.layer},
+          {"length", point.length},
+          {"width", point.width},
+          {"tokens", tokens},
+          {"forward", point.forward},
+          {"backward", point.backward},
+          {"products", mixer_products(config, point.mixer, point.length)},
+          {"sequential", sequential_operations(point.mixer, point.length)},
+          {"path", path ? Json(*path) : Json()},
+          {"parameters", mixer_parameters(config, point.mixer)}};
+}
+
+void bench_table1(const Table1Arguments& options, torch::Device device) {
+  const Experiment experiment = load_experiment(options.file, options.assignments);
+  if (!device.is_cpu()) throw ConfigError("--device: bench table1 measures on the CPU only");
+  const Precision precision = effective_precision(experiment.train.precision, device);
+  Table1Options table1 = options.table1;
+  table1.seconds = options.seconds;
+  std::vector<Table1Point> points = table1_points(table1);
+  const auto count = static_cast<int64_t>(points.size());
+  std::atomic<int64_t> done = 0;
+  {
+    const ProgressLine progress({.what = "measuring",
+                                 .unit = "points",
+                                 .done = [&] { return done.load(); },
+                                 .total = [&] { return ProgressTotal{.count = count}; }});
+    measure_table1(table1, precision, points, done);
+  }
+  Json rows = Json::array();
+  for (const Table1Point& point : points) rows.push_back(to_json(point, table1.tokens));
+  if (options.json) {
+    std::cout << rows.dump(2) << "\n";
+    return;
+  }
+  std::cout << "CPU time of one thread for " << table1.tokens << " positions\n"
+            << "    d      n  forward/ms  backward/ms  products/M  sequential  path  layer\n";
+  for (const Json& row : rows) {
+    const std::string path = row["path"].is_null() ? "none" : row["path"].dump();
+    std::cout << format("%5lld  %5lld  %10s  %11s  %10s  %10lld  %4s  ",
+                        row["width"].get<long long>(), row["length"].get<long long>(),
+                        significant(1e3 * row["forward"].get<double>(), 3).c_str(),
+                        significant(1e3 * row["backward"].get<double>(), 3).c_str(),
+                        significant(1e-6 * row["products"].get<double>(), 4).c_str(),
+                        row["sequential"].get<long long>(), path.c_str())
+              << row["layer"].get<std::string>() << "\n";
+  }
+}
+
+void add_table1(CLI::App& bench, const Context& context) {
+  auto options = std::make_shared<Table1Arguments>();
+  options->seconds = options->table1.seconds;
+  CLI::App* table1 = bench.add_subcommand(
+      "table1",
+      "The paper's Table 1: cost of layer types by sentence length and width, one thread");
+  table1->footer(
+      "products/M: multiply-adds of a sentence, projections included, in millions.\n"
+      "Example: attn bench table1 experiments/multi30k/tiny.json --widths 64,512");
+  add_measured(table1, *options, "config", "config file: precision");
+  const auto numbers = [&](const char* name, std::vector<int64_t>& values, const char* meaning) {
+    return table1->add_option(name, values, meaning)
+        ->delimiter(',')
+        ->check(CLI::Range(int64_t{1}, kLargest))
+        ->capture_default_str();
+  };
+  numbers("--lengths", options->table1.lengths, "n: tokens per sentence");
+  numbers("--widths", options->table1.widths, "d: width of the layer, with heads of 64");
+  numbers("--windows", options->table1.windows, "r of restricted self-attention");
+  numbers("--kernels", options->table1.kernels, "k of convolutions, odd")
+      ->check([](const std::string& text) {
+        return text.find_last_of("13579") + 1 == text.size() ? "" : text + ": must be odd";
+      });
+  table1->add_option("--tokens", options->table1.tokens, "positions per batch")
+      ->check(CLI::Range(int64_t{1}, kLargest))
+      ->capture_default_str();
+  table1->callback([options, &context] { bench_table1(*options, context.device); });
+}
+
+// --- search: translation
+
+struct SearchArguments : Measured {
+  std::filesystem::path text;
+  std::vector<int64_t> at_once = {1, 32, 1000};
+};
+
+/// Translates the lines, `at_once` per call, until all are translated or `seconds` have passed (at
+/// least one call), after one warm-up call.
+Json measure_search(Translator& translator, std::span<const std::string> lines, size_t at_once,
+                    double seconds) {
+  translator.translate(lines.first(at_once));
+  size_t sentences = 0;
+  double spent = 0.0;
+  const auto begin = std::chrono::steady_clock::now();
+  while (sentences < lines.size() && (sentences == 0 || spent < seconds)) {
+    const size_t size = std::min(at_once, lines.size() - sentences);
+    translator.translate(lines.subspan(sentences, size));
+    sentences += size;
+    spent = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  }
+  return {{"at_once", at_once},
+          {"sentences", sentences},
+          {"seconds", spent},
+          {"sentences_per_second", static_cast<double>(sentences) / spent}};
+}
+
+void bench_search(const SearchArguments& options, torch::Device device) {
+  LoadedModel loaded = load_model_to_search(options.file, device, options.assignments);
+  const std::vector<std::string> lines = read_lines(options.text);
+  if (lines.empty()) throw DataError(options.text.string() + ": empty file; nothing to translate");
+  Translator translator(*loaded.model, loaded.tokenizers, loaded.experiment.search);
+  std::vector<size_t> sizes;
+  for (const int64_t at_once : options.at_once) {
+    sizes.push_back(std::min(static_cast<size_t>(at_once), lines.size()));
+  }
+  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+  Json json = Json::array();
+  for (const size_t at_once : sizes) {
+    Json result = measure_search(translator, lines, at_once, options.seconds);
+    result["memory"] = peak_memory(device);
+    if (!options.json) {
+      print("search, " + std::to_string(at_once) + " lines at once, beam " +
+                std::to_string(loaded.experiment.search.beam),
+            result["sentences_per_second"].get<double>(), "sentences/s");
+    }
+    json.push_back(std::move(result));
+  }
+  if (options.json) std::cout << json.dump(2) << "\n";
+}
+
+void add_search(CLI::App& bench, const Context& context) {
+  auto options = std::make_shared<SearchArguments>();
+  options->seconds = 10.0;
+  CLI::App* search =
+      bench.add_subcommand("search", "Beam search of a trained translator: sentences/s");
+  search->footer("Example: attn bench search runs/tiny corpora/multi30k/test_2016_flickr.en");
+  add_measured(search, *options, "run", kModelArgument);
+  search->add_option("text", options->text, "text to translate")->required();
+  search->add_option("--at-once", options->at_once, "lines per call (default: 1,32,1000)")
+      ->delimiter(',')
+      ->check(CLI::Range(int64_t{1}, kLargest));
+  search->callback([options, &context] { bench_search(*options, context.device); });
+}
+
+// --- peak: matrix products
+
+// Emulated bf16 would take minutes and say nothing about training runs, which use fp32 instead.
+void bench_peak(bool as_json, torch::Device device) {
+  Json json = {{"fp32", matrix_product_peak(Precision::fp32, device)}};
+  const bool has_bf16 = effective_precision(Precision::bf16, device) == Precision::bf16;
+  if (has_bf16) json["bf16"] = matrix_product_peak(Precision::bf16, device);
+  if (as_json) {
+    std::cout << json.dump(2) << "\n";
+    return;
+  }
+  for (const auto& [precision, flops] : json.items()) {
+    print(precision + " matrix product", flops.get<double>() / 1e9, "GFLOP/s");
+  }
+  if (!has_bf16) {
+    std::cout << "bf16 matrix product                not supported by this processor\n";
+  }
+}
+
+void add_peak(CLI::App& bench, const Context& context) {
+  auto json = std::make_shared<bool>(false);
+  CLI::App* peak =
+      bench.add_subcommand("peak", "Peak throughput of matrix products in fp32 and bf16");
+  peak->footer("Example: attn bench peak");
+  peak->add_flag("--json", *json, "print JSON");
+  peak->callback([json, &context] { bench_peak(*json, context.device); });
+}
+
+}  // namespace
 
 void add_bench_command(CLI::App& app, const Context& context) {
   CLI::App* bench = app.add_subcommand(
@@ -17,10 +298,10 @@ void add_bench_command(CLI::App& app, const Context& context) {
       "  attn bench table1 experiments/multi30k/tiny.json --widths 64,512\n"
       "  attn bench search runs/tiny corpora/multi30k/test_2016_flickr.en\n"
       "  attn bench peak");
-  add_bench_step_command(*bench, context);
-  add_bench_table1_command(*bench, context);
-  add_bench_search_command(*bench, context);
-  add_bench_peak_command(*bench, context);
+  add_step(*bench, context);
+  add_table1(*bench, context);
+  add_search(*bench, context);
+  add_peak(*bench, context);
 }
 
 }  // namespace attn

@@ -1,4 +1,5 @@
-#include "app/commands/config_command.h"
+#include "app/commands/arguments.h"
+#include "app/commands/commands.h"
 
 #include <iostream>
 #include <memory>
@@ -58,8 +59,7 @@ void add_config_command(CLI::App& app) {
       "  attn config experiments/multi30k/tiny.json --set model.heads=8\n"
       "  attn config --explain");
   command->add_option("config", options->file, "config file (default: the paper's base model)");
-  command->add_option("--set", options->assignments, "override an option, path=value")
-      ->allow_extra_args(false);
+  add_set(command, options->assignments);
   command->add_flag("--explain", options->explain,
                     "print every option with its value, meaning and type");
   command->callback([options] { run_config(*options); });

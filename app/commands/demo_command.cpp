@@ -1,4 +1,5 @@
-#include "app/commands/demo_command.h"
+#include "app/commands/commands.h"
+#include "app/machine/context.h"
 
 #include <memory>
 

@@ -1,4 +1,6 @@
-#include "app/commands/evaluate_command.h"
+#include "app/commands/arguments.h"
+#include "app/commands/commands.h"
+#include "app/machine/context.h"
 
 #include <iostream>
 #include <memory>
@@ -32,6 +34,11 @@ int64_t sentences_of(const EvaluatorConfig& config, const DataConfig& data) {
   return std::filesystem::exists(text) ? static_cast<int64_t>(read_lines(text).size()) : 0;
 }
 
+// Where the outputs of an evaluator are kept; empty: nowhere.
+std::filesystem::path output_file(const EvaluatorConfig& config, const EvalOptions& options) {
+  return options.output.empty() ? std::filesystem::path() : options.output / (config.name + ".txt");
+}
+
 EvaluationResult run_evaluator(const EvaluatorConfig& config, const LoadedEnsemble& loaded,
                                const EvalOptions& options, const std::filesystem::path& cache) {
   const DataConfig& data = loaded.experiment().data;
@@ -42,9 +49,7 @@ EvaluationResult run_evaluator(const EvaluatorConfig& config, const LoadedEnsemb
                                .total = [&] { return ProgressTotal{.count = all}; }});
   const auto evaluator = make_evaluator(config, data, loaded.tokenizers, cache);
   for (const Seq2SeqModel* member : loaded.models.members()) evaluator->check(*member);
-  return evaluator->run(loaded.models, options.output.empty()
-                                           ? std::filesystem::path()
-                                           : options.output / (config.name + ".txt"));
+  return evaluator->run(loaded.models, output_file(config, options));
 }
 
 void evaluate(const EvalOptions& options, const Context& context) {
@@ -58,6 +63,11 @@ void evaluate(const EvalOptions& options, const Context& context) {
                       "'eval=[{\"name\": \"valid\", \"kind\": \"loss\"}]'");
   }
   if (!options.output.empty()) make_directories(options.output);
+  for (const EvaluatorConfig& config : experiment.eval) {
+    const auto file = output_file(config, options);
+    if (file.empty() || !std::filesystem::exists(file)) continue;
+    throw ConfigError(file.string() + ": exists; give another directory with --output");
+  }
   std::cerr << "evaluating " << loaded.description() << "\n";
   Json all = Json::object();
   const bool own_cache =
@@ -90,8 +100,7 @@ void add_evaluate_command(CLI::App& app, const Context& context) {
           "runs", options->runs,
           std::string(kModelArgument) + "; several: an ensemble with identical vocabularies")
       ->required();
-  command->add_option("--set", options->assignments, "override an option, path=value")
-      ->allow_extra_args(false);
+  add_set(command, options->assignments);
   command->add_option("--output", options->output, "directory for the outputs (default: not kept)");
   command->add_flag("--json", options->json, "print JSON in full precision");
   command->callback([options, &context] { evaluate(*options, context); });

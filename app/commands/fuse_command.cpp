@@ -1,4 +1,4 @@
-#include "app/commands/fuse_command.h"
+#include "app/commands/commands.h"
 
 #include <algorithm>
 #include <cstdint>

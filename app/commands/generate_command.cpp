@@ -1,4 +1,4 @@
-#include "app/commands/generate_command.h"
+#include "app/commands/commands.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "data/synthetic/corpus_files.h"
+#include "data/synthetic/corpus.h"
 
 namespace attn {
 namespace {

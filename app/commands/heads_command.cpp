@@ -1,4 +1,6 @@
-#include "app/commands/heads_command.h"
+#include "app/commands/arguments.h"
+#include "app/commands/commands.h"
+#include "app/machine/context.h"
 
 #include <filesystem>
 #include <iostream>
@@ -106,9 +108,7 @@ void add_heads_command(CLI::App& app, const Context& context) {
       "  attn heads runs/tiny --data corpora/multi30k/val.lc.norm.tok --csv heads.csv\n"
       "  attn heads runs/tiny --data corpora/multi30k/val.lc.norm.tok --prune --ablate");
   command->add_option("run", options->run, kModelArgument)->required();
-  command
-      ->add_option("--set", options->assignments, "override an option of search or runtime: beam=5")
-      ->allow_extra_args(false);
+  add_set(command, options->assignments, "override an option of search or runtime: beam=5");
   command
       ->add_option("--data", options->data,
                    "parallel text, in the same form as data.valid; for a parser a file of trees")

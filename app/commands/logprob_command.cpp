@@ -1,4 +1,6 @@
-#include "app/commands/logprob_command.h"
+#include "app/commands/arguments.h"
+#include "app/commands/commands.h"
+#include "app/machine/context.h"
 
 #include <algorithm>
 #include <atomic>
@@ -9,7 +11,7 @@
 #include <vector>
 
 #include "app/commands/output_file.h"
-#include "app/commands/score_input.h"
+#include "app/commands/score.h"
 #include "app/commands/search_flags.h"
 #include "app/experiment/loaded_ensemble.h"
 #include "app/experiment/progress_line.h"
@@ -30,7 +32,7 @@ struct LogprobOptions {
   bool json = false;
 };
 
-void print(const ForcedPair& pair, const std::vector<float>& log_probs, const Tokenizer& target,
+void print(const ScoredPair& pair, const std::vector<float>& log_probs, const Tokenizer& target,
            bool json, std::ostream& out) {
   const double sum = total_log_prob(log_probs);
   if (!json) {
@@ -89,9 +91,9 @@ void logprob(const LogprobOptions& options, const Context& context) {
          .total = [&] { return ProgressTotal{.count = static_cast<int64_t>(lines)}; }},
         !output.is_stdout() || output_is_hidden());
     for (size_t begin = 0; begin < lines; begin += kLinesAtOnce) {
-      std::vector<ForcedPair> pairs;
+      std::vector<ScoredPair> pairs;
       for (size_t i = begin; i < std::min(begin + kLinesAtOnce, lines); ++i) {
-        pairs.push_back(forced_pair(loaded.tokenizers, source.lines[i], target.lines[i]));
+        pairs.push_back(scored_pair(loaded.tokenizers, source.lines[i], target.lines[i]));
         unknown_source.add(*loaded.tokenizers.source, pairs.back().source);
         unknown_target.add(*loaded.tokenizers.target, pairs.back().target);
         const std::string line = ":" + std::to_string(i + 1);
@@ -144,10 +146,7 @@ void add_logprob_command(CLI::App& app, const Context& context) {
       ->required();
   command->add_option("-o,--output", options->output,
                       "output file, FILE.partial until it is complete (default: standard output)");
-  command
-      ->add_option("--set", options->assignments,
-                   "override search.ensemble or an option of runtime")
-      ->allow_extra_args(false);
+  add_set(command, options->assignments, "override search.ensemble or an option of runtime");
   command->add_flag("--json", options->json, "one JSON object per line, with all tokens");
   command->callback([options, &context] { logprob(*options, context); });
 }

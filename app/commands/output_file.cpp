@@ -63,6 +63,14 @@ OutputFile::OutputFile(std::filesystem::path path) : path_(path == "-" ? "" : st
   Destination destination = destination_of(path_);
   path_ = std::move(destination.path);
   special_ = destination.special;
+  struct stat input = {};
+  struct stat output = {};
+  const bool is_input = !special_ && ::fstat(STDIN_FILENO, &input) == 0 && S_ISREG(input.st_mode) &&
+                        ::stat(path_.c_str(), &output) == 0 && input.st_dev == output.st_dev &&
+                        input.st_ino == output.st_ino;
+  if (is_input) {
+    throw ConfigError(path_.string() + ": is also the standard input; give another output file");
+  }
   if (!special_) lock();
   errno = 0;
   if (buffer_.open(partial(), std::ios::out | std::ios::binary | std::ios::trunc) == nullptr) {

@@ -39,7 +39,7 @@ class WriteBuffer : public std::filebuf {
 class OutputFile {
  public:
   /// Empty or "-": standard output. Throws DataError if the file cannot be created, or another
-  /// command is writing it.
+  /// command is writing it, and ConfigError if it is the standard input.
   explicit OutputFile(std::filesystem::path path = {});
   OutputFile(const OutputFile&) = delete;
   /// Removes PATH.partial if nothing was written to it.

@@ -1,4 +1,4 @@
-#include "app/commands/parse_command.h"
+#include "app/commands/commands.h"
 
 #include <iostream>
 #include <memory>
@@ -10,7 +10,6 @@
 #include "base/format.h"
 #include "data/parsing/penn_tokenize.h"
 #include "data/parsing/tree.h"
-#include "data/parsing/tree_drawing.h"
 #include "eval/tasks/parser.h"
 
 namespace attn {

@@ -1,43 +1,30 @@
-#include "app/commands/report_command.h"
+#include "app/commands/commands.h"
 
 #include <iostream>
 #include <memory>
 
 #include "app/experiment/input_kind.h"
 #include "app/sweep/report.h"
-#include "app/sweep/run_report.h"
-#include "report/page.h"
-#include "report/table.h"
+#include "report/tables.h"
 
 namespace attn {
 namespace {
 
-namespace fs = std::filesystem;
-
 struct ReportOptions {
-  fs::path sweep;
+  std::filesystem::path directory;
   std::string format = "markdown";
 };
 
-void report_run(const ReportOptions& options) {
-  const RunReport report(options.sweep);
-  const std::string markdown = report.write();
-  if (options.format == "markdown") std::cout << markdown;
-  if (options.format == "csv") std::cout << to_csv(evaluations_table(report.run));
-  if (options.format == "runs") std::cout << to_csv(runs_table(report.run.results));
-  if (options.format == "html") std::cout << html_report(report.run);
-}
-
 void report(const ReportOptions& options) {
-  if (is_run(options.sweep)) return report_run(options);
-  require_report_path(options.sweep);
-  const SweepReport report(options.sweep);
+  require_input(options.directory, {InputKind::run, InputKind::sweep_directory});
+  const Report report(options.directory);
   const auto& [directory, results, comparisons] = report;
   const std::string markdown = report.write();
   if (options.format == "markdown") std::cout << markdown;
-  if (options.format == "csv") std::cout << to_csv(results_table(results, comparisons));
+  if (options.format == "csv") std::cout << to_csv(rows_table(results, comparisons));
   if (options.format == "runs") std::cout << to_csv(runs_table(results));
-  if (options.format == "html") std::cout << html_report(results, comparisons);
+  if (options.format == "curves") std::cout << to_csv(curves_table(results));
+  if (options.format == "latex") std::cout << to_latex(paper_table(results, comparisons));
 }
 
 }  // namespace
@@ -45,19 +32,18 @@ void report(const ReportOptions& options) {
 void add_report_command(CLI::App& app) {
   auto options = std::make_shared<ReportOptions>();
   CLI::App* command = app.add_subcommand(
-      "report", "Report a sweep, finished or not, or a run: tables, significance, plots");
+      "report", "Report a sweep, finished or not, or a run: tables, significance, curves");
   command->footer(
-      "Prints the table. For a sweep it writes report.md, report.html, rows.csv and runs.csv into "
-      "the\n"
-      "sweep directory; for a run, with scores, curves and cost, report.md, report.html and\n"
-      "evaluations.csv into the run directory.\n"
+      "Prints the table, and writes it into the directory as report.md and, for LaTeX, table.tex;\n"
+      "all numbers of rows, runs and learning curves are in rows.csv, runs.csv and curves.csv.\n"
+      "./run report also draws the page report.html, with plots.\n"
       "Examples:\n"
       "  attn report runs/table3\n"
       "  attn report runs/table3 --format csv > table3.csv\n"
       "  attn report runs/tiny");
-  command->add_option("sweep", options->sweep, "sweep or run directory")->required();
+  command->add_option("directory", options->directory, "sweep or run directory")->required();
   command->add_option("--format", options->format, "output on stdout")
-      ->check(CLI::IsMember({"markdown", "csv", "runs", "html"}))
+      ->check(CLI::IsMember({"markdown", "csv", "runs", "curves", "latex"}))
       ->capture_default_str();
   command->callback([options] { report(*options); });
 }

@@ -1,4 +1,4 @@
-#include "app/commands/score_parse.h"
+#include "app/commands/score.h"
 
 #include <iostream>
 #include <memory>

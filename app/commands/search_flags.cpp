@@ -1,4 +1,5 @@
 #include "app/commands/search_flags.h"
+#include "app/commands/arguments.h"
 
 #include <cmath>
 #include <filesystem>
@@ -36,9 +37,7 @@ CLI::Option* add_search_flags(CLI::App* command, SearchFlags& flags, const std::
   command->add_option("--beam", flags.beam, "beam size, as --set beam=INT");
   command->add_option("--nbest", flags.nbest, "size of the n-best list, as --set nbest=INT");
   command->add_option("--alpha", flags.alpha, "α of the length penalty, as --set alpha=FLOAT");
-  command
-      ->add_option("--set", flags.settings, "override an option of search or runtime: " + example)
-      ->allow_extra_args(false);
+  add_set(command, flags.settings, "override an option of search or runtime: " + example);
   command->add_option("--tag", flags.tag, kTagHelp);
   CLI::Option* scores = command->add_flag(
       "--scores", flags.scores, "prefix each output with line number, score and log-probability");

@@ -1,4 +1,5 @@
-#include "app/commands/sweep_command.h"
+#include "app/commands/commands.h"
+#include "app/machine/context.h"
 
 #include <memory>
 
@@ -25,10 +26,7 @@ void add_sweep_command(CLI::App& app, Context& context) {
   command->add_option("sweep", options->request.file, "sweep file")->required();
   command->add_option("--run", options->request.directory,
                       "sweep directory (default: runs/<name of the file>)");
-  command
-      ->add_option("--set", options->request.assignments,
-                   "override an option in every row, path=value")
-      ->allow_extra_args(false);
+  add_set(command, options->request.assignments, "override an option in every row, path=value");
   command
       ->add_option("--only", options->request.only,
                    "train only these rows; * matches any characters")
@@ -55,16 +53,8 @@ void add_sweep_command(CLI::App& app, Context& context) {
       ->needs(dry_run);
   command
       ->add_option("--seconds", options->cost.seconds,
-                   "with --dry-run: seconds of measurement per row")
+                   "with --dry-run: seconds of training the first row")
       ->check(number_from(0.001, 3600.0))
-      ->capture_default_str()
-      ->needs(dry_run);
-  command
-      ->add_option(
-          "--budget", options->cost.budget,
-          "with --dry-run: seconds of measurement in total; rows beyond it are predicted from "
-          "FLOPs; 0 measures every row")
-      ->check(number_from(0.0, 1e6))
       ->capture_default_str()
       ->needs(dry_run);
   CLI::Option* slurm =

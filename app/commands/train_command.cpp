@@ -1,4 +1,5 @@
-#include "app/commands/train_command.h"
+#include "app/commands/commands.h"
+#include "app/machine/context.h"
 
 #include <memory>
 
@@ -24,8 +25,7 @@ void add_train_command(CLI::App& app, Context& context) {
       ->add_option("--wait", options->patience,
                    "seconds to wait for another process that is training this run (default: 0)")
       ->check(number_from(0.0, 1e9));
-  command->add_option("--set", options->assignments, "override an option, path=value; repeatable")
-      ->allow_extra_args(false);
+  add_set(command, options->assignments);
   command->callback([options, &context] { context.exit_code = train(*options, context); });
 }
 

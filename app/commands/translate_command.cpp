@@ -1,4 +1,4 @@
-#include "app/commands/translate_command.h"
+#include "app/commands/commands.h"
 
 #include <iostream>
 #include <memory>

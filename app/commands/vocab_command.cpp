@@ -1,10 +1,10 @@
-#include "app/commands/vocab_command.h"
+#include "app/commands/commands.h"
 
 #include <iostream>
 #include <memory>
 #include <string>
 
-#include "app/commands/input_progress.h"
+#include "app/commands/input_chunks.h"
 #include "app/commands/stdin_lines.h"
 #include "app/experiment/checkpoint.h"
 #include "app/experiment/input_kind.h"
@@ -23,7 +23,7 @@ struct VocabOptions {
 std::shared_ptr<const Tokenizer> open_tokenizer(const VocabOptions& options) {
   const bool selected = checkpoint_selector(options.path).has_value();
   const std::filesystem::path path = selected ? find_checkpoint(options.path) : options.path;
-  require_no_config(path);
+  require_input(path, {InputKind::run, InputKind::checkpoint});
   if (!std::filesystem::is_directory(path)) return load_tokenizer(path);
   const Tokenizers both = load_tokenizers(path);
   return options.target ? both.target : both.source;

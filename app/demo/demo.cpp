@@ -16,10 +16,9 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "data/parsing/tree.h"
-#include "data/parsing/tree_drawing.h"
-#include "data/synthetic/corpus_files.h"
+#include "data/synthetic/corpus.h"
 #include "eval/tasks/make_evaluator.h"
-#include "report/table.h"
+#include "report/tables.h"
 
 namespace attn {
 namespace {
@@ -132,7 +131,7 @@ bool show_sweep(const DemoOptions& options, const fs::path& corpus, const Contex
   const SweepEnd end = run_sweep(plan, runner_of_machine(context, 1));
   if (end.interrupted) return false;
   if (!end.failed.empty()) throw DataError(end.failed.front().name + ": " + end.failed.front().why);
-  const SweepReport report(plan.directory);
+  const Report report(plan.directory);
   std::cout << "\nAn ablation (attn sweep): the model without position encodings\n\n"
             << to_markdown(results_table(report.results, report.comparisons)) << std::flush;
   report.write();
@@ -155,7 +154,6 @@ int demo(const DemoOptions& options, const Context& context) {
     std::cerr << "for example:\n  " << generated.train[0].english << "\n  "
               << generated.train[0].german << "\n";
   }
-  catch_stop_signals();
   if (!train(translation, options.run, context)) return stop_exit_code();
   show_result(options.run, translation, context);
   std::cout << std::flush;

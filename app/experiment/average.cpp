@@ -29,7 +29,7 @@ std::vector<StoredCheckpoint> last_checkpoints(const AverageOptions& options,
   if (!fs::exists(options.run)) {
     throw DataError(options.run.string() + ": no such run" + did_you_mean(options.run));
   }
-  require_no_config(options.run);
+  require_input(options.run, {InputKind::run, InputKind::checkpoint});
   require_no_checkpoint(options.run);
   const auto any = list_checkpoints(folder);
   if (any.empty()) {
@@ -103,6 +103,7 @@ AverageOutput average(AverageOptions options) {
     throw DataError(output.string() +
                     ": exists and is not an averaged checkpoint; give another --output");
   }
+  remove_leftovers(output.parent_path(), std::chrono::hours(24));
   AtomicDirectory directory(output, AtomicDirectory::Existing::replace);
   {
     const ProgressLine progress(

@@ -2,17 +2,21 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <iostream>
+#include <set>
 
-#include "app/experiment/fast_paths.h"
 #include "app/experiment/run_result.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/format.h"
+#include "base/json_config.h"
 #include "base/safetensors.h"
 #include "data/parsing/tag_dictionary.h"
 #include "data/parsing/treebank.h"
 #include "data/source_features.h"
-#include "data/token_counter.h"
+#include "data/tokenizer.h"
+#include "kernels/fast_path.h"
 #include "model/size.h"
 #include "train/checkpoint.h"
 #include "train/checkpoint_store.h"
@@ -40,11 +44,8 @@ int64_t saved_step(const RunDirectory& run) {
     measured = std::max(measured, step_of(record));
   }
   const auto described = read_run_file(run);
-  const bool saved =
-      step > 0 || fs::exists(best_mark(folder)) ||
-      (described && described->contains(kFirstCheckpoint)) ||
-      // Older versions did not record it. Then the metrics go beyond a scheduled checkpoint.
-      (run.has_config() && measured > load_description(run).train.checkpoint_every);
+  const bool saved = step > 0 || fs::exists(best_mark(folder)) ||
+                     (described && described->contains(kFirstCheckpoint));
   return saved ? std::max({step, measured, int64_t{1}}) : 0;
 }
 
@@ -134,6 +135,21 @@ LoadedModel load_with(const ModelDirectory& directory, Experiment experiment,
   loaded.tokenizers =
       with_tag(std::move(loaded.tokenizers), loaded.experiment.data.tag, "data.tag");
   return loaded;
+}
+
+// "attention: attention (model/transformer/attention.cpp:17)" for each path that is off.
+std::string edited_text() {
+  std::string text;
+  for (const FastPath path : paths_run_as_read()) {
+    text += text.empty() ? "" : "; ";
+    text += std::string(enum_name(path)) + ": ";
+    const char* separator = "";
+    for (const std::string& formula : edited_formulas(path)) {
+      text += separator + formula;
+      separator = ", ";
+    }
+  }
+  return text;
 }
 
 }  // namespace
@@ -237,16 +253,19 @@ void require_no_checkpoint(const fs::path& path) {
       (inside ? "the run is " + shown.string() : "give the run directory it belongs to"));
 }
 
-void require_valid_checkpoint(const RunDirectory& run) {
+std::optional<StoredCheckpoint> checkpoint_to_resume(const RunDirectory& run) {
   const fs::path folder = run.checkpoints();
-  if (latest_checkpoint(folder)) return;
+  auto newest = latest_checkpoint(folder, checkpoint_files, Verified::tensors);
+  if (newest) return newest;
   const int64_t step = saved_step(run);
-  if (step == 0) return;
+  if (step == 0) return {};
   std::string missing = folder.string() + " has none";
   const auto broken = list_checkpoints(folder);
   if (!fs::exists(folder)) missing = "there is no " + folder.string();
   try {
-    if (!broken.empty()) verify_checkpoint(broken.back().path);
+    if (!broken.empty()) {
+      verify_checkpoint(broken.back().path, checkpoint_files, Verified::tensors);
+    }
   } catch (const DataError& error) {
     missing = error.what();
   }
@@ -271,6 +290,32 @@ LoadedModel load_model_to_search(const fs::path& path, torch::Device device,
       directory,
       read_resolved(std::move(json), directory.config().string(), search_assignments(assignments)),
       device);
+}
+
+void check_and_report(Seq2SeqModel& model, const ModelConfig& config, const FastPathCheck& check,
+                      const Log& log) {
+  static std::set<std::string> checked;
+  if (!checked.insert(write_config(config).dump() + model.device().str()).second) return;
+  const auto start = std::chrono::steady_clock::now();
+  const FastPathDifference found = check_fast_paths(model, check);
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+  if (kernels_in_use() == Kernels::off) {
+    return log("runtime.kernels=off: everything is computed as it is read, which is slower");
+  }
+  if (const std::string edited = edited_text(); !edited.empty()) {
+    log("as read, since formulas were edited, and slower (docs/howto/formula.md): " + edited);
+  }
+  for (const std::string& line : model.options_as_read()) log(line);
+  if (check.gradients) {
+    log(format("fast paths equal the formulas: differences %s (checked in %.2f s)",
+               found.text().c_str(), seconds.count()));
+  }
+}
+
+std::vector<std::string> paths_as_read() {
+  std::vector<std::string> names;
+  for (const FastPath path : paths_run_as_read()) names.emplace_back(enum_name(path));
+  return names;
 }
 
 }  // namespace attn

@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,8 @@
 #include "app/experiment/run_directory.h"
 #include "data/tokenizer.h"
 #include "model/seq2seq.h"
+#include "train/checkpoint_store.h"
+#include "train/fast_path_check.h"
 
 namespace attn {
 
@@ -50,9 +53,10 @@ struct LoadedModel {
 /// selector such as RUN@best instead of a run.
 void require_no_checkpoint(const std::filesystem::path& path);
 
-/// Throws DataError if the run has saved checkpoints but none is valid any more. Such a run can be
-/// neither resumed nor restarted in its directory.
-void require_valid_checkpoint(const RunDirectory& run);
+/// The newest checkpoint whose files are whole and have their checksums; std::nullopt before the
+/// first. Throws DataError if the run has saved checkpoints but none is valid any more: such a run
+/// can be neither resumed nor restarted in its directory.
+std::optional<StoredCheckpoint> checkpoint_to_resume(const RunDirectory& run);
 
 /// Finds the checkpoint (find_checkpoint) and loads config, tokenizers and weights onto the device.
 /// The assignments override options of the experiment, including runtime, but not the model's
@@ -64,5 +68,13 @@ LoadedModel load_model(const std::filesystem::path& path, torch::Device device,
 /// "search.beam=5") and runtime ("runtime.kernels=off"); evaluators keep their options.
 LoadedModel load_model_to_search(const std::filesystem::path& path, torch::Device device,
                                  const std::vector<std::string>& assignments);
+
+/// check_fast_paths(), once in this process for models of this config, then logs what runs as it is
+/// read: fast paths that are off, and options that they do not compute. Throws ConfigError.
+void check_and_report(Seq2SeqModel& model, const ModelConfig& config, const FastPathCheck& check,
+                      const Log& log);
+
+/// The value of kAsRead (run_result.h) for this process.
+std::vector<std::string> paths_as_read();
 
 }  // namespace attn

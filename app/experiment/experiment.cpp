@@ -355,10 +355,8 @@ const EvaluatorConfig* find_evaluator(const Experiment& experiment, const std::s
 }
 
 Experiment load_experiment(const fs::path& file, const std::vector<std::string>& assignments) {
-  require_config_path(file);
-  Json json = read_json(file);
-  require_config(json, file);
-  return resolve_experiment(std::move(json), file.string(), file.parent_path(), assignments);
+  require_input(file, {InputKind::config});
+  return resolve_experiment(read_json(file), file.string(), file.parent_path(), assignments);
 }
 
 }  // namespace attn

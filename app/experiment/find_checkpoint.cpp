@@ -172,7 +172,7 @@ fs::path find_checkpoint(const fs::path& path) {
   if (!fs::exists(path)) {
     throw DataError(path.string() + ": no such run or checkpoint" + did_you_mean(path));
   }
-  require_no_config(path);
+  require_input(path, {InputKind::run, InputKind::checkpoint});
   const fs::path folder = path.has_filename() ? path : path.parent_path();
   if (RunDirectory::is_checkpoints(folder)) {
     const fs::path its = RunDirectory::of_checkpoints(folder).path();

@@ -1,11 +1,15 @@
 #include "app/experiment/initial_model.h"
 
 #include "app/experiment/checkpoint.h"
-#include "app/experiment/config_difference.h"
 #include "app/experiment/experiment.h"
 #include "app/experiment/find_checkpoint.h"
+#include "app/experiment/progress_line.h"
+#include "app/experiment/resume.h"
 #include "base/enum_names.h"
 #include "base/error.h"
+#include "data/corpus_check.h"
+#include "data/parsing/tag_dictionary.h"
+#include "data/parsing/treebank.h"
 #include "train/checkpoint.h"
 
 namespace attn {
@@ -40,6 +44,21 @@ void require_same_task(const ModelDirectory& directory, const DataConfig& data) 
   if (data.task == Task::parsing && its.tree_form != data.tree_form) {
     differ("data.tree_form", enum_name(its.tree_form), enum_name(data.tree_form));
   }
+}
+
+Tokenizers prepared(const Experiment& experiment, Tokenizers tokenizers) {
+  tokenizers = with_tag(std::move(tokenizers), experiment.data.tag, "data.tag");
+  set_target_counter(experiment, tokenizers);
+  return tokenizers;
+}
+
+// The tags of words in the training trees. Requires all symbols to be in the vocabulary.
+std::shared_ptr<const TagDictionary> known_tags(const DataConfig& text, const Tokenizer& target) {
+  const fs::path words = text_path(text.train, text.source),
+                 symbols = text_path(text.train, text.target);
+  require_known_symbols(symbols, target);
+  return std::make_shared<const TagDictionary>(
+      learn_tags(words, symbols, text.tree_form, vocabulary_labels(target, text.tree_form)));
 }
 
 }  // namespace
@@ -113,6 +132,28 @@ std::vector<std::string> InitialModel::load_into(Seq2SeqModel& model, const Toke
     lines.push_back("  … and " + std::to_string(result.notes.size() - kMaxNotes) + " more");
   }
   return lines;
+}
+
+Tokenizers stored_tokenizers(const ModelDirectory& run, const Experiment& experiment) {
+  Tokenizers tokenizers = load_tokenizers(run);
+  require_features(experiment.data, tokenizers, run.path().string());
+  return prepared(experiment, std::move(tokenizers));
+}
+
+Tokenizers training_tokenizers(const Experiment& experiment, const DataConfig& text,
+                               const InitialModel* initial, const fs::path& cache, const Log& log) {
+  const DataConfig& data = experiment.data;
+  check_texts(text_path(text.train, text.source), text_path(text.train, text.target));
+  DataConfig once = with_vocabulary_text(data, cache);
+  if (initial != nullptr) once = initial->with_vocabularies(once);
+  Tokenizers tokenizers;
+  {
+    const ProgressLine shown({.what = "preparing the tokenizers", .unit = ""});
+    tokenizers = make_tokenizers(once, log);
+  }
+  if (initial != nullptr && !tokenizers.features) tokenizers.features = initial->features(data);
+  if (data.task == Task::parsing) tokenizers.tags = known_tags(once, *tokenizers.target);
+  return prepared(experiment, std::move(tokenizers));
 }
 
 }  // namespace attn

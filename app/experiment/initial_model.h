@@ -1,7 +1,8 @@
-// Fine-tuning: training that starts from the weights and vocabularies of a checkpoint
-// (train.init_from).
+// What a training starts from: tokenizers, stored or new, and in fine-tuning the weights and
+// vocabularies of a checkpoint (train.init_from).
 #pragma once
 
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -39,5 +40,17 @@ class InitialModel {
   ModelDirectory directory_;
   Tokenizers tokenizers_;
 };
+
+/// The tokenizers of a run that has been trained, ready for training. Throws ConfigError or
+/// DataError.
+Tokenizers stored_tokenizers(const ModelDirectory& run, const Experiment& experiment);
+
+/// Checks the training text and makes the tokenizers for it, except for the vocabularies that the
+/// config names or the initial model has. `text`: the config of the training text
+/// (with_training_text); `initial`: null for a start from random weights. Throws ConfigError or
+/// DataError.
+Tokenizers training_tokenizers(const Experiment& experiment, const DataConfig& text,
+                               const InitialModel* initial, const std::filesystem::path& cache,
+                               const Log& log);
 
 }  // namespace attn

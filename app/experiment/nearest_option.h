@@ -1,4 +1,4 @@
-// Suggestions for misspelt options of a config, and for the names that other toolkits use.
+// Suggestions for options of a config that were put into the wrong section, or misspelt.
 #pragma once
 
 #include <string>
@@ -8,9 +8,8 @@
 
 namespace attn {
 
-/// The path of the option with this name in any section, or of the equivalent of another toolkit's
-/// option: "model.heads" for "heads", "train.learning_rate" for "lr", "search.beam" for
-/// "beam-size". "" if there is none.
+/// The path of the option with this name or path in a section other than eval: "model.heads" for
+/// "heads". "" if there is none.
 std::string option_path(std::string_view name);
 
 /// option_path, else the option with the nearest name by edit distance; "" if none is near.

@@ -1,12 +1,15 @@
 #include "app/experiment/progress_line.h"
 
 #include <unistd.h>
-
+#include <cerrno>
 #include <chrono>
+#include <cmath>
+#include <cstdlib>
 #include <iostream>
+#include <string_view>
 #include <utility>
 
-#include "app/experiment/progress.h"
+#include "base/error.h"
 #include "base/format.h"
 
 namespace attn {
@@ -69,6 +72,63 @@ void ProgressLine::run() {
     wait = terminal ? kRedraw : kLogEvery;
   }
   if (drawn) std::cerr << "\r\033[K" << std::flush;
+}
+
+std::string duration_text(double seconds) {
+  const auto whole = static_cast<int64_t>(std::llround(std::max(seconds, 0.0)));
+  if (whole >= 3600) {
+    return format("%lld h %02lld min", static_cast<long long>(whole / 3600),
+                  static_cast<long long>(whole / 60 % 60));
+  }
+  if (whole >= 60) {
+    return format("%lld min %02lld s", static_cast<long long>(whole / 60),
+                  static_cast<long long>(whole % 60));
+  }
+  return format("%lld s", static_cast<long long>(whole));
+}
+
+bool draws_on_stderr() {
+  const char* kind = std::getenv("TERM");
+  return isatty(STDERR_FILENO) != 0 && (kind == nullptr || std::string_view(kind) != "dumb");
+}
+
+Progress::Progress(const std::filesystem::path& log, int64_t last_step)
+    : last_step_(last_step), terminal_(draws_on_stderr()) {
+  errno = 0;  // isatty sets it
+  log_.open(log, std::ios::app);
+  if (!log_) throw_file_error("write", log, errno);
+}
+
+Progress::~Progress() {
+  clear_line();
+}
+
+void Progress::clear_line() {
+  if (line_drawn_) std::cerr << "\r\033[K" << std::flush;
+  line_drawn_ = false;
+}
+
+void Progress::log(const std::string& line) {
+  if (silent_) return;
+  clear_line();
+  std::cerr << line << std::endl;
+  // A full disk does not end the run; later lines are written when there is space again.
+  if (!(log_ << line << std::endl)) log_.clear();
+}
+
+void Progress::show(const Throughput& throughput) {
+  if (!terminal_ || Clock::now() - drawn_ < std::chrono::milliseconds(250)) return;
+  drawn_ = Clock::now();
+  std::cerr << "\r\033[K" << text(throughput.interval()) << std::flush;
+  line_drawn_ = true;
+}
+
+std::string Progress::text(const TrainingInterval& interval) const {
+  return format("step %lld/%lld  loss %s  ppl %s  %.0f tokens/s  lr %.3e  %s left",
+                static_cast<long long>(interval.step), static_cast<long long>(last_step_),
+                decimal(interval.loss, 4).c_str(), decimal(interval.perplexity, 2).c_str(),
+                interval.tokens_per_second, interval.learning_rate,
+                duration_text(interval.seconds_left).c_str());
 }
 
 }  // namespace attn

@@ -1,12 +1,16 @@
-// Which options of a config may change when a run is resumed.
+// What may differ when a run is resumed: options of the config, and the texts that it reads.
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "app/experiment/experiment.h"
+#include "app/experiment/run_directory.h"
+#include "base/json_config.h"
+#include "data/text_hashes.h"
 
 namespace attn {
 
@@ -35,5 +39,22 @@ void require_new_run(const std::filesystem::path& run);
 /// run has finished, else resume_conflicts. Ignores the seed, and tokenizers that the row does not
 /// set (the sweep fills them in).
 std::vector<std::string> row_conflicts(const std::filesystem::path& run, Experiment row);
+
+/// Paths ("model.heads", "eval[1].beam") of the values that differ, in the order of `before`.
+/// Arrays of different lengths differ as a whole. Options that only one config has, because a tag
+/// of `schema` differs, are listed if `after` has them with a value other than the default.
+std::vector<std::string> changed_paths(const Json& before, const Json& after,
+                                       const ConfigSchema& schema = {});
+
+/// The JSON text of every value, by path; of arrays also as a whole.
+std::map<std::string, std::string> values_by_path(const Json& config);
+
+/// " (80 instead of 60)": the values of one of the paths as JSON; empty if a config lacks it.
+std::string difference_text(const std::string& path, const Json& before, const Json& after);
+
+/// The texts that have changed since a trained run read them, as "data.train (corpus/train)". For a
+/// run that is finished according to `now`, evaluators' texts are checked, too.
+std::vector<std::string> changed_texts(const RunDirectory& run, const Experiment& now,
+                                       TextHashes& hashes);
 
 }  // namespace attn

@@ -26,6 +26,10 @@ fs::path ModelDirectory::training_state() const {
   return path_ / kTrainingStateFile;
 }
 
+fs::path ModelDirectory::evaluation() const {
+  return path_ / kEvaluationFile;
+}
+
 bool ModelDirectory::has_config() const {
   return fs::exists(config());
 }
@@ -69,6 +73,12 @@ fs::path RunDirectory::output(const std::string& evaluator, int64_t step) const 
 
 fs::path RunDirectory::output(const std::string& evaluator) const {
   return path() / kEvaluations / (evaluator + kOutput);
+}
+
+std::vector<fs::path> RunDirectory::results() const {
+  std::vector<fs::path> files = {config(), run_file(), metrics(), result(), heads()};
+  for (const char* name : kReportFiles) files.push_back(path() / name);
+  return files;
 }
 
 bool RunDirectory::has_run() const {

@@ -12,18 +12,24 @@
 //   RUN/checkpoints/step-00000500/     model.safetensors, optimizer.safetensors, config.json, tokenizers
 //   RUN/checkpoints/best               name of the best checkpoint
 //   RUN/averaged/                      averaged checkpoint (attn average)
-//   RUN/report.md, RUN/report.html, RUN/evaluations.csv    written by `attn report`
+//   RUN/report.md …                    written by `attn report` and tools/report: kReportFiles
 //   RUN/heads.json                     statistics of heads (attn heads), for the sweep's report
 //   RUN/cache/                         encoded corpora, safe to delete
-//   RUN/lock, RUN/lock.holder          lock of the training process, and its holder
+//   RUN/lock                           locked by the process that trains the run
 // clang-format on
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 namespace attn {
+
+/// What `attn report` writes into the directory of a run or a sweep, and tools/report beside it.
+inline constexpr std::array kReportFiles = {"report.md",  "report.json", "rows.csv",    "runs.csv",
+                                            "curves.csv", "table.tex",   "report.html", "figures"};
 
 /// File name of the resolved experiment in a run or a checkpoint.
 inline constexpr const char* kConfigFile = "config.json";
@@ -49,6 +55,7 @@ class ModelDirectory {
   std::filesystem::path pieces() const { return path_ / "pieces.model"; }
   std::filesystem::path weights() const;
   std::filesystem::path training_state() const;
+  std::filesystem::path evaluation() const;
 
   bool has_config() const;
   bool has_weights() const;
@@ -71,16 +78,13 @@ class RunDirectory : public ModelDirectory {
   std::filesystem::path log() const { return path() / "log.txt"; }
   std::filesystem::path metrics() const { return path() / "metrics.jsonl"; }
   std::filesystem::path result() const { return path() / "result.json"; }
-  std::filesystem::path report(const std::string& suffix) const {
-    return path() / ("report" + suffix);
-  }
-  std::filesystem::path evaluations() const { return path() / "evaluations.csv"; }
   std::filesystem::path heads() const { return path() / "heads.json"; }
   std::filesystem::path checkpoints() const;
   std::filesystem::path averaged() const;
   std::filesystem::path cache() const { return path() / "cache"; }
   std::filesystem::path lock() const { return path() / "lock"; }
-  std::filesystem::path lock_holder() const { return path() / "lock.holder"; }
+  /// The files that a run replaces by its own.
+  std::vector<std::filesystem::path> results() const;
 
   /// The output file of an evaluator, relative to the run: "eval/valid-500.txt".
   static std::string output_name(const std::string& evaluator, int64_t step);

@@ -6,6 +6,8 @@
 #include "app/machine/threads.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "data/corpus.h"
+#include "model/size.h"
 
 namespace attn {
 namespace {
@@ -162,6 +164,17 @@ std::map<std::string, EvaluatorResult> results_at(const RunDirectory& run, int64
     if (fs::exists(run.output(name, step))) result.output = RunDirectory::output_name(name, step);
   }
   return results;
+}
+
+double epoch_flops(const EncodedCorpus& corpus, const ModelConfig& model,
+                   const VocabularySizes& vocabulary) {
+  double sum = 0.0;
+  for (int64_t i = 0; i < corpus.size(); ++i) {
+    sum += forward_flops(
+        model, vocabulary,
+        {.source = corpus.source_length(i) + 1, .target = corpus.target_length(i) + 1});
+  }
+  return 3 * sum;
 }
 
 }  // namespace attn

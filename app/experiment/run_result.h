@@ -2,9 +2,11 @@
 // result.json exists if and only if the run is finished.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -13,6 +15,10 @@
 #include "train/config.h"
 
 namespace attn {
+
+class EncodedCorpus;
+struct ModelConfig;
+struct VocabularySizes;
 
 /// Key in run.json: the step of the first checkpoint.
 inline constexpr const char* kFirstCheckpoint = "first_checkpoint";
@@ -26,6 +32,25 @@ inline constexpr const char* kAsRead = "as_read";
 
 /// Key in run.json: the number of trainable parameters.
 inline constexpr const char* kParameters = "parameters";
+
+/// How training ended: at train.steps, by early stopping (train.patience), or with weights that are
+/// worse than none.
+enum class RunEnd { steps, patience, diverged };
+template <>
+struct EnumNames<RunEnd> {
+  static constexpr auto values = std::to_array<EnumName<RunEnd>>(
+      {{RunEnd::steps, "steps"}, {RunEnd::patience, "patience"}, {RunEnd::diverged, "diverged"}});
+};
+
+/// Thrown at the end of a run that diverged: its perplexity is not finite, or more than 20,000
+/// times that of a uniform guess. Its result is written.
+class Diverged : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+inline constexpr const char* kDivergedRemedy =
+    "train a new run (--run) with a lower train.learning_rate, a longer train.warmup or "
+    "train.clip_norm";
 
 /// Final result of an evaluator.
 struct EvaluatorResult {
@@ -46,6 +71,7 @@ struct EvaluatorResult {
 
 struct RunResult {
   int64_t step = 0;
+  RunEnd end = RunEnd::steps;
   int64_t parameters = 0;
   int64_t target_tokens = 0;
   double seconds = 0.0;
@@ -59,6 +85,7 @@ struct RunResult {
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit) {
     visit("step", self.step, "number of updates");
+    visit("end", self.end, "how training ended: at train.steps, by train.patience, or diverged");
     visit("parameters", self.parameters, "trainable parameters");
     visit("target_tokens", self.target_tokens, "target tokens trained on, over all epochs");
     visit("seconds", self.seconds, "training time, without evaluation and checkpoints");
@@ -117,5 +144,10 @@ std::vector<Json> read_metrics(const RunDirectory& run);
 
 /// The evaluators' results at `step`, from the metrics; of averaged weights if they were scored.
 std::map<std::string, EvaluatorResult> results_at(const RunDirectory& run, int64_t step);
+
+/// FLOPs of one epoch: three times forward_flops (model/size.h), summed over all pairs. The
+/// backward pass computes two matrix products for each of the forward pass.
+double epoch_flops(const EncodedCorpus& corpus, const ModelConfig& model,
+                   const VocabularySizes& vocabulary);
 
 }  // namespace attn

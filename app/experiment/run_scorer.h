@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "app/experiment/experiment.h"
-#include "app/experiment/progress.h"
+#include "app/experiment/progress_line.h"
 #include "app/experiment/run_directory.h"
 #include "base/metrics_log.h"
 #include "eval/tasks/evaluator.h"

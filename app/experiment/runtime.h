@@ -2,6 +2,7 @@
 // rounding, and may change when a run is resumed.
 #pragma once
 
+#include "base/check.h"
 #include "base/json_config.h"
 #include "kernels/fast_path.h"
 
@@ -28,7 +29,7 @@ struct RuntimeConfig {
   }
   bool operator==(const RuntimeConfig&) const = default;
   /// Throws ConfigError naming the first invalid option.
-  void validate() const;
+  void validate() const { require(timeout >= 1, "timeout", timeout, "must be 1 second or more"); }
 };
 
 }  // namespace attn

@@ -13,7 +13,6 @@
 #include "app/experiment/process_group.h"
 #include "app/experiment/resume.h"
 #include "app/experiment/run_result.h"
-#include "app/experiment/text_keys.h"
 #include "app/experiment/training_run.h"
 #include "app/machine/signals.h"
 #include "app/machine/version.h"
@@ -43,6 +42,11 @@ std::optional<int64_t> finished_by_result(const fs::path& run, const Experiment&
 }
 
 int report_finished(const fs::path& run, int64_t step) {
+  if (const auto result = read_result(run); result && result->end == RunEnd::diverged) {
+    std::cerr << "attn: " << run.string() << ": diverged at step " << step << "; "
+              << kDivergedRemedy << "\n";
+    return static_cast<int>(ExitCode::internal);
+  }
   std::cerr << run.string() << ": finished at step " << step << "; nothing to do\n";
   return 0;
 }
@@ -146,8 +150,8 @@ PlannedTraining plan(const TrainOptions& options) {
   const fs::path run = !options.run.empty() ? options.run
                        : by_run             ? options.path
                                             : fs::path("runs") / options.path.stem();
-  require_no_sweep(run);
   require_no_checkpoint(run);
+  require_place(run, InputKind::run, RunDirectory(run).results());
   if (by_run || checkpoint_selector(options.path)) require_no_checkpoint(options.path);
   const bool begun = RunDirectory(run).has_run();
   if (begun && !options.resume) {
@@ -184,7 +188,6 @@ int train_with(const TrainOptions& options, const Context& context, const Proces
   const PlannedTraining planned = plan_together(options, context, world);
   const fs::path& run = planned.run;
   if (planned.finished) return report_finished(run, *planned.finished);
-  catch_stop_signals();
   std::string division;
   if (planned.begun) {
     together(world, [&] { division = keep_division(run, context, processes); });

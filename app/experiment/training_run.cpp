@@ -1,16 +1,18 @@
 #include "app/experiment/training_run.h"
-#include "app/experiment/fast_paths.h"
+
+#include <cmath>
 
 #include "app/experiment/checkpoint.h"
 #include "app/experiment/failure.h"
 #include "app/experiment/run_result.h"
-#include "app/experiment/training_cost.h"
 #include "app/machine/device.h"
 #include "app/machine/exit_report.h"
 #include "app/machine/peak.h"
 #include "app/machine/signals.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/format.h"
+#include "base/stop_signal.h"
 #include "model/size.h"
 #include "train/checkpoint.h"
 #include "train/checkpoint_store.h"
@@ -40,6 +42,32 @@ void remove_former_results(const RunDirectory& run, bool averages, Progress& pro
   }
 }
 
+// "the perplexity of valid is 3.1e+90": why these results of a run, or without a loss among them
+// its last training loss, say that it diverged; "" if they do not.
+std::string divergence(const Experiment& experiment, const RunDirectory& run,
+                       const RunResult& result, int64_t vocabulary) {
+  constexpr double kNatsAboveUniform = 10.0;
+  const auto diverged = [&](std::optional<double> ppl) {
+    return !ppl || !(std::log(*ppl) <= std::log(vocabulary) + kNatsAboveUniform);
+  };
+  const auto text = [&](const std::string& what, std::optional<double> ppl) {
+    return "the perplexity of " + what + " is " + (ppl ? decimal(*ppl, 2) : "not finite");
+  };
+  bool has_loss = false;
+  for (const EvaluatorConfig& config : experiment.eval) {
+    if (config.kind() != EvaluatorKind::loss) continue;
+    has_loss = true;
+    const auto ppl = result.score(config.name, "ppl");
+    if (diverged(ppl)) return text(config.name, ppl);
+  }
+  if (has_loss) return "";
+  std::optional<double> last = 1.0;
+  for (const Json& record : read_metrics(run)) {
+    if (record.value("kind", "") == "train") last = number_at(record, "ppl");
+  }
+  return diverged(last) ? text("training", last) : "";
+}
+
 // Recorded to detect deleted checkpoints later.
 void record_first_checkpoint(const RunDirectory& directory, int64_t step) {
   auto run = read_run_file(directory);
@@ -51,7 +79,7 @@ void record_first_checkpoint(const RunDirectory& directory, int64_t step) {
 }  // namespace
 
 bool TrainingRun::finished() const {
-  return is_finished(trainer_->state, experiment_.train);
+  return is_finished(trainer_->state, experiment_.train) && trainer_->state.evaluation_pending == 0;
 }
 
 bool TrainingRun::has_result() const {
@@ -66,6 +94,18 @@ void TrainingRun::logging_failures(const std::function<void()>& work) const {
     if (is_first()) log_failure(directory_.log(), exit_report().message);
     throw;
   }
+}
+
+bool TrainingRun::unless_stopped(const std::function<void()>& work) const {
+  int stopped = 0;
+  first_alone(world_, [&] {
+    try {
+      work();
+    } catch (const Stopped&) {
+      stopped = 1;
+    }
+  });
+  return from_first(world_, stopped) == 0;
 }
 
 // Fails early if the largest batch does not fit into memory.
@@ -83,11 +123,19 @@ void TrainingRun::update_config() {
 
 LoopEnd TrainingRun::run() {
   LoopEnd end = LoopEnd::interrupted;
+  catch_stop_signals();
   logging_failures([&] {
     together(world_, [&] { check_memory(); });
     first_alone(world_, [&] { update_config(); });
     end = train_loop(*trainer_, experiment_.train, callbacks());
-    if (end == LoopEnd::finished) write_result();
+    if (end == LoopEnd::finished && step() < experiment_.train.steps) {
+      progress_->log(
+          format("early stopping at step %lld of %lld (train.patience): no better "
+                 "evaluation since step %lld",
+                 static_cast<long long>(step()), static_cast<long long>(experiment_.train.steps),
+                 static_cast<long long>(trainer_->state.best_step)));
+    }
+    if (end == LoopEnd::finished && !write_result()) end = LoopEnd::interrupted;
   });
   return end;
 }
@@ -104,6 +152,7 @@ LoopCallbacks TrainingRun::callbacks() {
     callbacks.evaluations.push_back(loop_evaluation(i));
   }
   callbacks.save = [this] { save(); };
+  callbacks.evaluated = [this] { first_alone(world_, [this] { save_evaluation(); }); };
   callbacks.mark_best = [this] {
     first_alone(world_,
                 [this] { mark_best(directory_.checkpoints(), step(), trainer_->state.best); });
@@ -127,19 +176,18 @@ LoopEvaluation TrainingRun::loop_evaluation(size_t index) {
   return {.every = config.every,
           .selects_best = &config == deciding_evaluator(experiment_.eval),
           .lower_is_better = config.lower_is_better(),
-          .run =
-              [this, result, evaluator] {
-                first_alone(world_, [&] { *result = scorer_->score(*evaluator); });
-                return from_first(world_, result->selection_metric);
-              },
+          .run = [this, result, evaluator]() -> std::optional<double> {
+            if (!unless_stopped([&] { *result = scorer_->score(*evaluator); })) return {};
+            return from_first(world_, result->selection_metric);
+          },
           .log =
               [this, result, evaluator](bool best, double seconds) {
                 if (is_first()) scorer_->log(*evaluator, *result, best, seconds);
               }};
 }
 
-void TrainingRun::write_result() {
-  first_alone(world_, [this] { write_result_of_first(); });
+bool TrainingRun::write_result() {
+  return unless_stopped([this] { write_result_of_first(); });
 }
 
 void TrainingRun::write_result_of_first() {
@@ -168,7 +216,16 @@ void TrainingRun::write_result_of_first() {
   result.peak_memory = peak_memory(context_.device);
   result.as_read = paths_as_read();
   result.results = results_at(directory_, state.step);
+  const std::string diverged = divergence(experiment_, directory_, result, vocabulary.target);
+  result.end = !diverged.empty()                      ? RunEnd::diverged
+               : state.step < experiment_.train.steps ? RunEnd::patience
+                                                      : RunEnd::steps;
+  metrics_->sync();  // result.json ends the run: nobody would score the average again
   attn::write_result(directory_, result);
+  if (diverged.empty()) return;
+  throw Diverged(directory_.path().string() + ": diverged: " + diverged +
+                 ", that of a uniform guess " + std::to_string(vocabulary.target) + "; " +
+                 kDivergedRemedy);
 }
 
 void TrainingRun::log_interval(const TrainingInterval& interval) {
@@ -195,7 +252,6 @@ void TrainingRun::save() {
 }
 
 void TrainingRun::write_checkpoint(const OptimizerState& whole) {
-  lock_->require();
   metrics_->sync();
   AtomicDirectory directory(checkpoint_path(directory_.checkpoints(), step()));
   const ModelDirectory saved(directory.path());
@@ -207,6 +263,18 @@ void TrainingRun::write_checkpoint(const OptimizerState& whole) {
   save_description(saved, experiment_, tokenizers_);
   directory.commit();
   record_first_checkpoint(directory_, step());
+  prune();
+}
+
+// The records of the evaluations first: without them a resumed run would not make them again.
+void TrainingRun::save_evaluation() {
+  metrics_->sync();
+  const ModelDirectory saved(checkpoint_path(directory_.checkpoints(), step()));
+  attn::save_evaluation(saved.evaluation(), trainer_->state);
+  prune();  // by now it may be the last step, out of patience
+}
+
+void TrainingRun::prune() {
   prune_checkpoints(directory_.checkpoints(),
                     checkpoint_schedule(experiment_.train, finished() ? step() : 0),
                     experiment_.train.keep_last);

@@ -11,7 +11,7 @@
 #include "app/experiment/experiment.h"
 #include "app/experiment/initial_model.h"
 #include "app/experiment/process_group.h"
-#include "app/experiment/progress.h"
+#include "app/experiment/progress_line.h"
 #include "app/experiment/run_directory.h"
 #include "app/experiment/run_lock.h"
 #include "app/experiment/run_scorer.h"
@@ -20,6 +20,7 @@
 #include "data/batches.h"
 #include "data/corpus.h"
 #include "eval/tasks/evaluator.h"
+#include "train/checkpoint_store.h"
 #include "train/loop.h"
 #include "train/trainer.h"
 
@@ -35,16 +36,18 @@ class TrainingRun {
               const Context& context, double patience_seconds = 0.0,
               Communicator& world = single_process());
 
-  /// Trains to the end, or until a stop signal, after which it saves a checkpoint. Throws
+  /// Trains to the end, or until a stop signal, after which it saves a checkpoint; before, a signal
+  /// ends the process. Throws
   /// NonFiniteLoss, and DataError if a checkpoint cannot be written; earlier checkpoints stay
   /// intact.
   LoopEnd run();
 
-  /// Whether there are no steps left to train.
+  /// Whether there are no steps left to train or to evaluate.
   bool finished() const;
   /// Scores what is not scored yet, including averaged checkpoints (train.average_last), and writes
-  /// result.json of a finished run unless it exists. Called at the end of `run`.
-  void write_result();
+  /// result.json of a finished run unless it exists. Called at the end of `run`. Returns false if a
+  /// stop signal came first.
+  bool write_result();
   int64_t step() const { return trainer_->state.step; }
   /// Logs a line.
   void note(const std::string& line) { progress_->log(line); }
@@ -57,10 +60,13 @@ class TrainingRun {
   void make_trainer();
   /// Runs `work`; also logs the message of an exception.
   void logging_failures(const std::function<void()>& work) const;
+  /// Runs `work` in the first process; returns false in all if a stop signal ended it.
+  bool unless_stopped(const std::function<void()>& work) const;
   void write_run_info();
   void write_run_file();
   std::string model_line(const std::string& begun_in) const;
   void load_data();
+  std::filesystem::path cache() const;
   void load_initial_weights();
   void read_text_keys();
   void restore(bool resume, const OptimizerState& whole);
@@ -75,13 +81,16 @@ class TrainingRun {
   void log_interval(const TrainingInterval& interval);
   void save();
   void write_checkpoint(const OptimizerState& whole);
+  void save_evaluation();
+  void prune();
 
   Experiment experiment_;
   RunDirectory directory_;
   Context context_;
   double patience_;
   Communicator& world_;
-  std::unique_ptr<RunLock> lock_;  // first process only
+  std::unique_ptr<RunLock> lock_;           // first process only
+  std::optional<StoredCheckpoint> newest_;  // to resume from; first process only
   Tokenizers tokenizers_;
   std::unique_ptr<InitialModel> initial_;  // train.init_from, before the first update
   std::unique_ptr<EncodedCorpus> corpus_;

@@ -6,12 +6,10 @@
 #include <sstream>
 
 #include "app/experiment/checkpoint.h"
-#include "app/experiment/fast_paths.h"
+#include "app/experiment/initial_model.h"
 #include "app/experiment/progress_line.h"
 #include "app/experiment/resume.h"
 #include "app/experiment/run_result.h"
-#include "app/experiment/run_tokenizers.h"
-#include "app/experiment/text_keys.h"
 #include "app/experiment/training_run.h"
 #include "app/machine/provenance.h"
 #include "app/machine/signals.h"
@@ -80,6 +78,7 @@ TrainingRun::TrainingRun(const Experiment& experiment, RunDirectory directory, b
       context_(context),
       patience_(patience_seconds),
       world_(world) {
+  exit_on_stop_signals();
   first_alone(world_, [&] {
     lock_ = std::make_unique<RunLock>(directory_.path(), patience_);
     // Again: the process that had the lock may have begun the run since the caller looked.
@@ -124,8 +123,11 @@ void TrainingRun::prepare(bool resume) {
 }
 
 void TrainingRun::prepare_first(bool resume) {
-  if (resume) require_valid_checkpoint(directory_);
-  remove_checkpoint_leftovers(directory_.checkpoints());
+  if (resume) newest_ = checkpoint_to_resume(directory_);
+  using std::chrono::hours;
+  remove_leftovers(directory_.checkpoints(), hours(0));  // written under the run's lock alone
+  remove_leftovers(directory_.output("").parent_path(), hours(0));
+  for (const fs::path& folder : {directory_.path(), cache()}) remove_leftovers(folder, hours(24));
   make_trainer();
 }
 
@@ -172,13 +174,16 @@ void TrainingRun::read_text_keys() {
   texts_ = training_keys(experiment_.data, hashes);
 }
 
+fs::path TrainingRun::cache() const {
+  const std::string& shared = experiment_.data.cache;
+  return shared.empty() ? directory_.cache() : fs::path(shared);
+}
+
 void TrainingRun::load_data() {
   if (is_first()) check_evaluation_texts(experiment_);
   const Log log = [this](const std::string& line) { progress_->log(line); };
-  const fs::path cache =
-      experiment_.data.cache.empty() ? directory_.cache() : fs::path(experiment_.data.cache);
   const DataConfig data =
-      with_training_text(experiment_.data, cache, static_cast<uint64_t>(experiment_.seed), log);
+      with_training_text(experiment_.data, cache(), static_cast<uint64_t>(experiment_.seed), log);
   if (texts_.empty()) read_text_keys();
   // A trained run keeps its tokenizers, even if the text has changed; other processes read those of
   // the first.
@@ -187,13 +192,7 @@ void TrainingRun::load_data() {
   } else {
     const std::string& from = experiment_.train.init_from;
     if (!from.empty()) initial_ = std::make_unique<InitialModel>(from);
-    tokenizers_ = training_tokenizers(experiment_, data, initial_.get(), cache, log);
-  }
-  LineOrigins origins;
-  if (data.train != experiment_.data.train) {
-    origins = [this](std::span<const int64_t> lines) {
-      return training_places(experiment_.data, static_cast<uint64_t>(experiment_.seed), lines);
-    };
+    tokenizers_ = training_tokenizers(experiment_, data, initial_.get(), cache(), log);
   }
   std::atomic<int64_t> pairs = 0;
   std::optional<ProgressLine> shown;
@@ -209,21 +208,20 @@ void TrainingRun::load_data() {
                    .tags = tags_file(data),
                    .tokenizers = tokenizers_,
                    .max_length = data.max_length,
-                   .cache_directory = cache,
+                   .cache_directory = cache(),
                    .threads = torch::get_num_threads(),
                    .log = report,
-                   .progress = [&pairs](int64_t read) { pairs = read; },
-                   .origins = origins}));
+                   .progress = [&pairs](int64_t read) { pairs = read; }}));
   shown.reset();
   if (!is_first()) return;
   for (const EvaluatorConfig& config : experiment_.eval) {
-    evaluators_.push_back(make_evaluator(config, experiment_.data, tokenizers_, cache));
+    evaluators_.push_back(make_evaluator(config, experiment_.data, tokenizers_, cache()));
   }
 }
 
 void TrainingRun::restore(bool resume, const OptimizerState& whole) {
   if (!resume) return;
-  const auto last = latest_checkpoint(directory_.checkpoints());
+  const auto& last = newest_;
   rename_corrupt_checkpoints(directory_.checkpoints(), last ? last->step : -1, *progress_);
   if (!last) return keep_until_step(directory_.metrics(), 0);
   const ModelDirectory saved(last->path);
@@ -238,10 +236,21 @@ void TrainingRun::restore(bool resume, const OptimizerState& whole) {
         format("train.steps: %lld: the run is already at step %lld; set at least that many",
                static_cast<long long>(experiment_.train.steps), static_cast<long long>(step())));
   }
-  // Scores of the average are repeated unless all of the run is done.
-  keep_until_step(directory_.metrics(), step(), has_result() ? "" : "average");
-  stream_->restore(trainer_->state.stream);
   TrainState& state = trainer_->state;
+  if (state.evaluation_pending != 0 && fs::exists(saved.evaluation())) {
+    try {
+      load_evaluation(saved.evaluation(), state);
+    } catch (const DataError& error) {
+      progress_->log(error.what() + std::string("; the step is evaluated again"));
+    }
+  }
+  // The scores of pending evaluations are repeated, and those of the average unless all of the run
+  // is done.
+  keep_until_step(directory_.metrics(), step(),
+                  state.evaluation_pending != 0 ? "eval"
+                  : has_result()                ? ""
+                                                : "average");
+  stream_->restore(state.stream);
   // The checkpoint's config, not the run's, which an interrupted resume may have changed.
   const bool same_metric = deciding_config(load_description(saved)) == deciding_config(experiment_);
   if (!same_metric) {

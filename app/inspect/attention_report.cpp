@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kMaxWeights = size_t{1} << 26;
 
-AttentionSentence described(const Tokenizers& tokenizers, const ForcedPair& pair,
+AttentionSentence described(const Tokenizers& tokenizers, const ScoredPair& pair,
                             const PairTexts& texts) {
   const Tokenizer &source = *tokenizers.source, &target = *tokenizers.target;
   AttentionSentence sentence;
@@ -49,10 +49,11 @@ std::vector<AttentionSentence> attention_of(LoadedModel& loaded, const SelectedP
   std::vector<AttentionSentence> sentences;
   size_t weights = 0;
   for (size_t i = 0; i < selected.pairs.size(); ++i) {
-    const ForcedPair& pair = selected.pairs[i];
+    const ScoredPair& pair = selected.pairs[i];
     const ForcedBatch batch = forced_batch(std::span(&pair, 1), loaded.tokenizers, model.device());
     model.forward(batch.source, batch.target_in);
     sentences.push_back(described(loaded.tokenizers, pair, selected.texts[i]));
+    sentences.back().line = static_cast<int64_t>(selected.lines[i]) + 1;
     for (const AttentionRecord& record : recorder.take()) {
       sentences.back().maps.push_back(to_map(record, sentences.back()));
       weights += sentences.back().maps.back().weights.size();

@@ -11,22 +11,19 @@ namespace {
 struct Measure {
   const char* key;
   const char* title;
-  const char* meaning;
   double HeadStatistics::*value;
 };
 
 constexpr Measure kMeasures[] = {
-    {"entropy", "entropy", "nats", &HeadStatistics::entropy},
-    {"relative_entropy", "relative", "entropy / ln(keys)", &HeadStatistics::relative_entropy},
-    {"confidence", "confidence", "mean largest weight", &HeadStatistics::confidence},
-    {"positional", "positional", "share of queries with the offset", &HeadStatistics::positional},
-    {"distance", "distance", "mean weighted distance", &HeadStatistics::distance},
-    {"argmax_distance", "to argmax", "mean distance to the largest weight",
-     &HeadStatistics::argmax_distance},
-    {"rare", "rare", "share of sentences with their rarest token first", &HeadStatistics::rare},
-    {"importance", "importance", "gradient times output", &HeadStatistics::importance},
-    {"normalized_importance", "normalized", "importance, normalized in the layer",
-     &HeadStatistics::normalized_importance},
+    {"entropy", "entropy", &HeadStatistics::entropy},
+    {"relative_entropy", "relative", &HeadStatistics::relative_entropy},
+    {"confidence", "confidence", &HeadStatistics::confidence},
+    {"positional", "positional", &HeadStatistics::positional},
+    {"distance", "distance", &HeadStatistics::distance},
+    {"argmax_distance", "to argmax", &HeadStatistics::argmax_distance},
+    {"rare", "rare", &HeadStatistics::rare},
+    {"importance", "importance", &HeadStatistics::importance},
+    {"normalized_importance", "normalized", &HeadStatistics::normalized_importance},
 };
 
 std::string number(double value, bool full_precision) {
@@ -38,17 +35,15 @@ std::string number(double value, bool full_precision) {
 
 Table heads_table(const HeadsReport& report, bool full_precision) {
   Table table;
-  table.columns = {{"kind", "kind", true, "", ""},
-                   {"layer", "layer", false, "", ""},
-                   {"head", "head", false, "", ""},
-                   {"offset", "offset", false, "", "most frequent distance to the argmax"}};
+  table.columns = {
+      {"kind", "kind", true}, {"layer", "layer"}, {"head", "head"}, {"offset", "offset"}};
   for (const Measure& measure : kMeasures) {
-    table.columns.push_back({measure.key, measure.title, false, "", measure.meaning});
+    table.columns.push_back({measure.key, measure.title});
   }
   const bool ablated = !report.ablation.empty();
   if (ablated) {
-    table.columns.push_back({"bleu_difference", "ΔBLEU", false, "", "BLEU without the head"});
-    table.columns.push_back({"p_value", "p", false, "", "paired bootstrap"});
+    table.columns.push_back({"bleu_difference", "ΔBLEU"});
+    table.columns.push_back({"p_value", "p"});
   }
   for (size_t i = 0; i < report.heads.size(); ++i) {
     const HeadStatistics& head = report.heads[i];
@@ -69,7 +64,7 @@ Table heads_table(const HeadsReport& report, bool full_precision) {
 
 Table pruning_table(const HeadsReport& report) {
   Table table;
-  table.columns = {{"masked", "heads masked", false, "", ""}, {"bleu", "BLEU", false, "", ""}};
+  table.columns = {{"masked", "heads masked"}, {"bleu", "BLEU"}};
   for (const PrunedScore& score : report.curve) {
     table.rows.push_back({std::to_string(score.masked), format("%.2f", score.bleu)});
   }

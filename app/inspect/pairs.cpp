@@ -24,8 +24,8 @@ std::string read_as_input(const LoadedModel& loaded, const std::string& line) {
   return is_parser(loaded) ? joined(tokenized_words(line)) : line;
 }
 
-ForcedPair source_of(const LoadedModel& loaded, const std::string& line) {
-  return forced_pair(loaded.tokenizers, read_as_input(loaded, line), "");
+ScoredPair source_of(const LoadedModel& loaded, const std::string& line) {
+  return scored_pair(loaded.tokenizers, read_as_input(loaded, line), "");
 }
 
 std::vector<int32_t> tree_tokens(const LoadedModel& loaded, const Tree& tree) {
@@ -72,7 +72,7 @@ Targets read_targets(const LoadedModel& loaded, std::span<const std::string> sou
 }
 
 // Adds a pair, or counts it as left out.
-void select(SelectedPairs& selected, size_t line, ForcedPair pair, const LoadedModel& loaded,
+void select(SelectedPairs& selected, size_t line, ScoredPair pair, const LoadedModel& loaded,
             const PairLimits& limits) {
   const int64_t positions = loaded.model->max_length().value_or(limits.max_tokens + 1);
   const auto limit = static_cast<size_t>(std::min(limits.max_tokens, positions - 1));
@@ -85,12 +85,12 @@ void select(SelectedPairs& selected, size_t line, ForcedPair pair, const LoadedM
 }
 
 std::vector<std::vector<int32_t>> translated(LoadedModel& loaded,
-                                             std::span<const ForcedPair> pairs) {
+                                             std::span<const ScoredPair> pairs) {
   SearchConfig search = loaded.experiment.search;
   search.nbest = 1;
   BatchedSearch how{.search = search, .inference = loaded.model->inference(search.weights)};
   std::vector<std::vector<int32_t>> sources, targets;
-  for (const ForcedPair& pair : pairs) {
+  for (const ScoredPair& pair : pairs) {
     sources.push_back(pair.source);
     if (loaded.tokenizers.features) how.features.push_back(pair.features);
   }
@@ -121,7 +121,7 @@ SelectedPairs given_pairs(const LoadedModel& loaded, std::span<const std::string
   SelectedPairs selected;
   const size_t lines = std::min(source.size(), static_cast<size_t>(limits.lines));
   for (size_t i = 0; i < lines; ++i) {
-    ForcedPair pair = source_of(loaded, source[i]);
+    ScoredPair pair = source_of(loaded, source[i]);
     pair.target = std::move(targets.tokens[i]);
     select(selected, i, std::move(pair), loaded, limits);
   }

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "app/experiment/checkpoint.h"
-#include "eval/tasks/forced_batch.h"
+#include "eval/tasks/forced_decoding.h"
 
 namespace attn {
 
@@ -24,7 +24,7 @@ struct PairTexts {
 };
 
 struct SelectedPairs {
-  std::vector<ForcedPair> pairs;
+  std::vector<ScoredPair> pairs;
   std::vector<PairTexts> texts;
   std::vector<size_t> lines;  ///< the line of each pair, from 0
   int64_t left_out = 0;       ///< empty or longer than max_tokens

@@ -2,7 +2,6 @@
 
 #include <string_view>
 
-#include "data/unknown_words.h"
 #include "data/word_vocabulary.h"
 
 namespace attn {

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "app/machine/device.h"
+#include "base/stop_signal.h"
 #include "kernels/compute_scope.h"
 #include "kernels/libtorch.h"
 #include "kernels/ops/linear.h"
@@ -19,6 +20,7 @@ constexpr double kLongEnough = 0.5;  // seconds
 // Seconds of the fastest call.
 template <class F>
 double shortest(F&& work, torch::Device device) {
+  throw_if_stopped();
   work();
   wait_for(device);
   double best = std::numeric_limits<double>::infinity(), spent = 0.0;
@@ -33,25 +35,35 @@ double shortest(F&& work, torch::Device device) {
   return best;
 }
 
-}  // namespace
-
-double matrix_product_peak(Precision precision, torch::Device device) {
-  const torch::NoGradGuard no_grad;
+// FLOP/s of products of this width; `seconds`: of the fastest one.
+double rate_of(int64_t width, Precision precision, torch::Device device, double& seconds) {
   const auto options = torch::TensorOptions().device(device).dtype(
       precision == Precision::bf16 ? torch::kBFloat16 : torch::kFloat);
-  // On a GPU large enough to hide launch overhead.
-  const int64_t width = device.is_cuda() ? 4096 : 2048;
   // No random numbers: the measurement must not change the generator state of a run.
   const torch::Tensor a = torch::full({width, width}, 0.5, options), b = torch::ones_like(a);
-  const double flops = 2.0 * std::pow(static_cast<double>(width), 3);
-  torch::Tensor product = torch::mm(a, b);
-  double best = flops / shortest([&] { torch::mm_out(product, a, b); }, device);
+  torch::Tensor product = torch::empty_like(a);
+  seconds = shortest([&] { torch::mm_out(product, a, b); }, device);
   if (device.is_cpu() && has_packed_products(precision)) {
     PackedWeights packed(precision, /*gradients=*/false);
     const ComputeScope scope({.precision = precision, .packed_weights = &packed});
     const torch::Tensor x = a.to(torch::kFloat32), weight = b.to(torch::kFloat32);
     linear(x, {weight, {}});  // packs the weight
-    best = std::max(best, flops / shortest([&] { linear(x, {weight, {}}); }, device));
+    seconds = std::min(seconds, shortest([&] { linear(x, {weight, {}}); }, device));
+  }
+  return 2.0 * std::pow(static_cast<double>(width), 3) / seconds;
+}
+
+}  // namespace
+
+double matrix_product_peak(Precision precision, torch::Device device) {
+  const torch::NoGradGuard no_grad;
+  constexpr int64_t kWidth = 2048, kGpuWidth = 4096;  // a GPU's hides launch overhead
+  // From narrow products on: where they are slow, bf16 without its instructions for example, wide
+  // ones would take minutes and have the same rate.
+  double best = 0.0, seconds = 0.0;
+  for (int64_t width = 256; width <= (device.is_cuda() ? kGpuWidth : kWidth); width *= 2) {
+    best = std::max(best, rate_of(width, precision, device, seconds));
+    if (8 * seconds > kLongEnough) break;
   }
   return best;
 }

@@ -9,17 +9,28 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/stop_signal.h"
 
 namespace attn {
 namespace {
 
-volatile std::sig_atomic_t g_signal = 0;
-
 // SIGTERM may come twice, from a sweep and to all processes of the machine: it never interrupts
 // saving, unlike a second Ctrl-C.
 void on_signal(int number) {
-  g_signal = number;
+  stop_signal = number;
   if (number == SIGINT) std::signal(number, SIG_DFL);
+}
+
+void exit_at_once(int number) {
+  ::_exit(128 + number);
+}
+
+void handle_stop_signals(void (*handler)(int)) {
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGINT, handler);
+  std::signal(SIGTERM, handler);
+  // Sent when a terminal is closed; nohup ignores it.
+  if (std::signal(SIGHUP, handler) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);
 }
 
 volatile std::sig_atomic_t g_pipe = -1;
@@ -33,19 +44,20 @@ void tell_number(int number) {
 
 }  // namespace
 
+void exit_on_stop_signals() {
+  handle_stop_signals(exit_at_once);
+}
+
 void catch_stop_signals() {
-  std::signal(SIGINT, on_signal);
-  std::signal(SIGTERM, on_signal);
-  // Sent when a terminal is closed; nohup ignores it.
-  if (std::signal(SIGHUP, on_signal) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);
+  handle_stop_signals(on_signal);
 }
 
 bool stop_requested() {
-  return g_signal != 0;
+  return stop_signal != 0;
 }
 
 int stop_exit_code() {
-  return g_signal == 0 ? 0 : 128 + static_cast<int>(g_signal);
+  return stop_signal == 0 ? 0 : 128 + static_cast<int>(stop_signal);
 }
 
 // A handler may do little more than write to a pipe. Its thread does the rest: blocking signals

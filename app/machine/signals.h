@@ -1,5 +1,7 @@
 // SIGINT, SIGTERM and SIGHUP make a run save and stop; a second SIGINT terminates the process
 // immediately. `attn eval` ends at once and removes its temporary files (RemovedOnSignal).
+// Both functions for runs ignore SIGPIPE: `2>&1 | head` does not end a training, whose log is a
+// file.
 #pragma once
 
 #include <array>
@@ -9,7 +11,11 @@
 
 namespace attn {
 
-/// Installs the handlers; only for commands that check stop_requested().
+/// From now on a stop signal ends the process at once, with its exit code: there is nothing to
+/// save.
+void exit_on_stop_signals();
+/// From now on a stop signal is noted; only for work that checks stop_requested() or throws
+/// Stopped.
 void catch_stop_signals();
 bool stop_requested();
 /// 128 + the number of the received signal, the shell's convention for processes terminated by a

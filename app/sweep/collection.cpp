@@ -1,6 +1,5 @@
 #include "app/sweep/collection.h"
 
-#include "app/experiment/config_difference.h"
 #include "app/experiment/resume.h"
 #include "app/experiment/run_lock.h"
 #include "app/experiment/run_result.h"
@@ -33,6 +32,16 @@ void copy_file_into(const fs::path& file, const fs::path& folder) {
 void copy_files(const fs::path& from, const fs::path& to) {
   if (!fs::is_directory(from)) return;
   for (const auto& entry : fs::directory_iterator(from)) copy_file_into(entry.path(), to);
+}
+
+// Throws DataError if a directory that is to be replaced has other files than those of a run that
+// failed before it began.
+void require_only_logs(const RunDirectory& run) {
+  for (const auto& entry : fs::directory_iterator(run.path())) {
+    const fs::path& file = entry.path();
+    if (file == run.lock() || file == run.log() || file == run.cache()) continue;
+    throw DataError(file.string() + ": exists where the collected run is to be copied; move it");
+  }
 }
 
 // The small files of a run, atomically: the final name exists only if all were copied.
@@ -91,8 +100,9 @@ int64_t take_collected(const SweepPlan& plan, const fs::path& collection) {
     if (RunDirectory(run.directory).has_run() || !finished_result(place, run.experiment.train)) {
       continue;
     }
-    if (fs::exists(run.directory)) {  // the lock and log of a run that failed before it began
+    if (fs::exists(run.directory)) {  // with the lock and log of a run that failed before it began
       const RunLock none_trains(run.directory);
+      require_only_logs(run.directory);
       copy_run(place, run.directory, AtomicDirectory::Existing::replace);
     } else {
       copy_run(place, run.directory);

@@ -6,11 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "app/experiment/config_difference.h"
-#include "app/experiment/progress.h"
+#include "app/experiment/progress_line.h"
+#include "app/experiment/resume.h"
 #include "app/machine/signals.h"
 #include "app/sweep/collection.h"
-#include "app/sweep/planned_power.h"
 #include "app/sweep/schedule.h"
 #include "base/error.h"
 #include "base/format.h"
@@ -49,7 +48,7 @@ std::string differences(const PlannedRow& row) {
 std::string params_text(const PlannedRow& row, int64_t vocabulary,
                         const std::optional<RowCost>& cost) {
   if (vocabulary > 0) return format("%.1f", millions_at(row, vocabulary));
-  if (cost) return format("%.3g", static_cast<double>(cost->step.parameters) / 1e6);
+  if (cost) return format("%.3g", static_cast<double>(cost->parameters) / 1e6);
   // Only the treebank has the number of a parser's target symbols.
   if (row.experiment.data.task == Task::parsing) return "?";
   return format("%.3g", millions_at(row, row.experiment.data.vocab_size));
@@ -58,13 +57,11 @@ std::string params_text(const PlannedRow& row, int64_t vocabulary,
 // One line of the table.
 void print_row(const PlannedRow& row, int name_width, int64_t vocabulary,
                const std::optional<RowCost>& cost) {
-  const double steps = static_cast<double>(row.experiment.train.steps);
   std::string flops = "?", time = "?", memory = "?";
   if (cost) {
-    flops = format("%.2g", steps * cost->step.flops_per_update);
-    const std::string mark = cost->predicted ? "~" : "";
-    time = mark + duration_text(cost->run_seconds(row.experiment.train.steps));
-    memory = mark + format("%.1f GB", cost->step.memory / 1e9);
+    flops = format("%.2g", cost->flops);
+    time = duration_text(cost->seconds);
+    memory = format("%.1f GB", cost->memory / 1e9);
   }
   const std::string paper = row.paper.params_m > 0 ? format("%.0f", row.paper.params_m) : "";
   std::printf("%-*s %9s %6s %10s %12s %9s  %s%s\n", name_width, row.name.c_str(),
@@ -88,72 +85,34 @@ void print_rows(const SweepPlan& plan, const std::vector<std::optional<RowCost>>
   }
 }
 
-// Totals over all runs whose row was measured or predicted.
-struct Totals {
+void print_totals(const SweepPlan& plan, const std::vector<std::optional<RowCost>>& costs,
+                  int64_t jobs, const std::filesystem::path& collection) {
   double flops = 0.0;
-  double seconds = 0.0;       ///< until the last run ends
-  int64_t finished = 0;       ///< runs
-  double seconds_left = 0.0;  ///< until the last of the others ends
-  bool synthetic = false;     ///< some text is missing
-  std::string measured;       ///< names of rows
-  bool predicted = false;
-};
-
-Totals totals_of(const SweepPlan& plan, const std::vector<std::optional<RowCost>>& costs,
-                 int64_t jobs, const std::filesystem::path& collection) {
-  Totals totals;
+  int64_t finished = 0;
   std::vector<double> seconds, unfinished;
   for (const size_t i : start_order(plan)) {
     const PlannedRun& run = plan.runs[i];
-    const bool finished = finished_run(run, collection).has_value();
-    if (finished) ++totals.finished;
+    const bool has_result = finished_run(run, collection).has_value();
+    finished += has_result ? 1 : 0;
     const auto& cost = costs[run.row];
     if (!cost) continue;
-    const int64_t steps = run.experiment.train.steps;
-    totals.flops += static_cast<double>(steps) * cost->step.flops_per_update;
-    seconds.push_back(cost->run_seconds(steps));
-    if (!finished) unfinished.push_back(seconds.back());
+    flops += cost->flops;
+    seconds.push_back(cost->seconds);
+    if (!has_result) unfinished.push_back(cost->seconds);
   }
-  totals.seconds = makespan({}, seconds, jobs);
-  totals.seconds_left = makespan({}, unfinished, jobs);
-  for (size_t i = 0; i < costs.size(); ++i) {
-    if (!costs[i]) continue;
-    totals.synthetic |= !costs[i]->step.real_data;
-    totals.predicted |= costs[i]->predicted;
-    if (costs[i]->predicted) continue;
-    totals.measured += (totals.measured.empty() ? "" : ", ") + plan.rows[i].name;
-  }
-  return totals;
-}
-
-void print_totals(const SweepPlan& plan, const std::vector<std::optional<RowCost>>& costs,
-                  const std::optional<CostOptions>& options,
-                  const std::filesystem::path& collection) {
-  const Totals totals = totals_of(plan, costs, options ? options->jobs : 1, collection);
   std::printf("%zu runs", plan.runs.size());
-  if (options) {
-    std::printf(", %.2g FLOPs, %s with %lld at a time", totals.flops,
-                duration_text(totals.seconds).c_str(), static_cast<long long>(options->jobs));
+  if (!seconds.empty()) {
+    std::printf(", %.2g FLOPs, %s with %lld at a time", flops,
+                duration_text(makespan({}, seconds, jobs)).c_str(), static_cast<long long>(jobs));
   }
   std::printf(", in %s\n", plan.directory.c_str());
-  if (totals.finished > 0) {
-    std::printf("(%lld of the runs %s finished", static_cast<long long>(totals.finished),
-                totals.finished == 1 ? "is" : "are");
-    if (options) std::printf("; the others take %s", duration_text(totals.seconds_left).c_str());
+  if (finished > 0) {
+    std::printf("(%lld of the runs %s finished", static_cast<long long>(finished),
+                finished == 1 ? "is" : "are");
+    if (!seconds.empty()) {
+      std::printf("; the others take %s", duration_text(makespan({}, unfinished, jobs)).c_str());
+    }
     std::printf(")\n");
-  }
-  if (totals.predicted) {
-    std::printf(
-        "(~: predicted from FLOPs and the measured rows: %s; --budget 0 measures "
-        "all)\n",
-        totals.measured.c_str());
-  }
-  if (totals.synthetic) {
-    std::printf(
-        "(the training text is missing: estimated from synthetic pairs, median 22 tokens)\n");
-  }
-  if (const std::string power = planned_power(plan, collection); !power.empty()) {
-    std::printf("(%s)\n", power.c_str());
   }
   if (plan.file.paper_vocabulary > 0) {
     std::printf("(parameters with a vocabulary of %lld, as in the paper)\n",
@@ -178,16 +137,23 @@ void check_parameters(const SweepPlan& plan) {
 
 void dry_run(const SweepPlan& plan, const std::optional<CostOptions>& options,
              const std::filesystem::path& collection) {
-  MeasuredCosts costs;
+  std::vector<std::optional<RowCost>> costs(plan.rows.size());
+  std::string note;
   if (options) {
-    costs = measure_costs(plan, *options);
+    const StepBenchmark base = measure_first_row(plan, *options);
     if (stop_requested()) return;
-  } else {
-    costs.rows.resize(plan.rows.size());
+    const auto first = std::ranges::find_if(plan.rows, &PlannedRow::selected);
+    for (size_t i = 0; i < plan.rows.size(); ++i) {
+      if (!plan.rows[i].selected) continue;
+      costs[i] = scaled_cost(plan.rows[i].experiment, first->experiment, base);
+    }
+    note = "(times and memory: " + first->name + " alone on its threads for " +
+           format("%g", options->seconds) + " s, the other rows by their FLOPs" +
+           (base.real_data ? ")" : "; on synthetic pairs, since the training text is missing)");
   }
-  print_rows(plan, costs.rows);
-  print_totals(plan, costs.rows, options, collection);
-  if (!costs.failures.empty()) throw DataError("not measured: " + costs.failures);
+  print_rows(plan, costs);
+  print_totals(plan, costs, options ? options->jobs : 1, collection);
+  if (!note.empty()) std::printf("%s\n", note.c_str());
   check_parameters(plan);
 }
 

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <optional>
 
-#include "app/sweep/measured_costs.h"
+#include "app/sweep/costs.h"
 #include "app/sweep/plan.h"
 
 namespace attn {

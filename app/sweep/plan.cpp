@@ -6,9 +6,9 @@
 #include <set>
 #include <string_view>
 
-#include "app/experiment/config_difference.h"
 #include "app/experiment/input_kind.h"
 #include "app/experiment/nearest_option.h"
+#include "app/experiment/resume.h"
 #include "app/machine/shell.h"
 #include "app/sweep/expand.h"
 #include "base/check.h"
@@ -161,7 +161,7 @@ std::map<std::string, int64_t> seeds_before(const fs::path& directory) {
     if (!fs::exists(path)) return {};
     const Json plan = parse_json(read_file(path, kMaxPlanBytes), path.string());
     for (const Json& row : plan.at("rows")) {
-      const auto count = row.value("seeds", int64_t{0});  // earlier versions have none
+      const auto count = row.at("seeds").get<int64_t>();
       if (count > 0 && count <= kMaxSeeds) seeds[row.at("name").get<std::string>()] = count;
     }
   } catch (const std::exception&) {  // corrupt: the sweep rewrites it
@@ -217,10 +217,8 @@ SweepRows read_rows(const fs::path& path) {
   const std::string name = path.string();
   SweepRows out;
   try {
-    require_sweep_path(path);
-    const Json json = parse_json(read_file(path, kLargestSweepFile), name);
-    require_sweep(json, path);
-    read_config(out.file, json);
+    require_input(path, {InputKind::sweep});
+    read_config(out.file, parse_json(read_file(path, kLargestSweepFile), name));
     out.file.validate();
     std::set<std::string> names;
     for (const SweepRow& row : out.file.rows) {

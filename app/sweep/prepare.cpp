@@ -106,6 +106,7 @@ Json describe(const SweepPlan& plan) {
                     {"config", write_config(row.experiment)}});
   }
   return {{"source", plan.source.string()},
+          {kSourceFromHere, fs::proximate(plan.source, plan.directory).string()},
           {"command", plan.command},
           {"seeds", plan.seeds},
           {"about", plan.file.about},
@@ -142,6 +143,9 @@ void prepare_sweep(SweepPlan& plan, const Log& log) {
     }
   }
   make_directories(plan.directory);
+  for (const char* folder : {"", "vocabulary", "cache"}) {
+    remove_leftovers(plan.directory / folder, std::chrono::hours(24));
+  }
   write_if_changed(plan.directory / kSweepFile, describe(plan).dump(2) + "\n");
   TextHashes hashes(hash_cache_file(plan.directory));
   for (PlannedRun& run : plan.runs) {

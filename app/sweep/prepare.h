@@ -15,6 +15,10 @@
 
 namespace attn {
 
+/// Key in sweep.json: the path of the sweep file from the sweep directory, wherever the command was
+/// started.
+inline constexpr const char* kSourceFromHere = "source_from_here";
+
 /// The config file and the log of a run.
 std::filesystem::path run_config(const PlannedRun& run);
 std::filesystem::path run_log(const PlannedRun& run);

@@ -2,31 +2,92 @@
 
 #include <iostream>
 
+#include "app/experiment/input_kind.h"
 #include "app/sweep/results.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "report/page.h"
-#include "report/table.h"
+#include "base/json_patch.h"
+#include "report/tables.h"
 
 namespace attn {
+namespace {
+
 namespace fs = std::filesystem;
 
-SweepReport::SweepReport(const fs::path& sweep)
-    : directory(sweep), results(collect_results(sweep)), comparisons(compare(results)) {}
+Json to_json(const Table& table) {
+  Json json = {{"columns", Json::array()}, {"rows", table.rows}};
+  for (const Table::Column& column : table.columns) {
+    json["columns"].push_back(
+        {{"key", column.key}, {"title", column.title}, {"text", column.text}});
+  }
+  return json;
+}
 
-std::string SweepReport::write() const {
+// What the page has besides the CSV files: texts, the tables as printed, the options of rows.
+Json description(const SweepResults& results, const std::vector<RowComparison>& comparisons) {
+  Json json = {{"title", results.title},
+               {"about", results.about},
+               {"state", progress(results)},
+               {"legend", legend(results, comparisons)},
+               {"notes", results.notes},
+               {"command", results.command},
+               {"made", results.made},
+               {"metrics", Json::array()},
+               {"rows", Json::array()},
+               {"results", to_json(results_table(results, comparisons))},
+               {"cost", to_json(cost_table(results))}};
+  if (results.single_run) {
+    json["scores"] = to_json(scores_table(results.rows.front().runs.front()));
+  }
+  for (const MetricFacts& facts : kMetrics) {
+    if (results.evaluators[facts.metric].empty()) continue;
+    json["metrics"].push_back({{"key", facts.key},
+                               {"title", facts.title},
+                               {"lower_is_better", facts.lower_is_better},
+                               {"evaluator", results.evaluators[facts.metric]}});
+  }
+  for (const RowRecord& row : results.rows) {
+    Json options = Json::object();
+    for (const std::string& path : row.changed) options[path] = option_value(row, path);
+    // Of the first row the values of the options that others change.
+    for (const RowRecord& other : results.rows) {
+      if (&row != &results.rows.front()) break;
+      for (const std::string& path : other.changed) options[path] = option_value(row, path);
+    }
+    json["rows"].push_back({{"name", row.name},
+                            {"about", row.about},
+                            {"group", row.group},
+                            {"baseline", results.rows[row.baseline].name},
+                            {"options", options}});
+  }
+  return json;
+}
+
+}  // namespace
+
+Report::Report(const fs::path& path)
+    : directory(path),
+      results(kind_of(path) == InputKind::run ? collect_run_results(path) : collect_results(path)),
+      comparisons(compare(results)) {}
+
+std::string Report::write() const {
   const std::string markdown = markdown_report(results, comparisons);
+  const auto write = [&](const char* name, const std::string& text) {
+    write_file_atomically(directory / name, text);
+  };
   try {
-    write_file_atomically(directory / "report.md", markdown);
-    write_file_atomically(directory / "report.html", html_report(results, comparisons));
-    write_file_atomically(directory / "rows.csv", to_csv(results_table(results, comparisons)));
-    write_file_atomically(directory / "runs.csv", to_csv(runs_table(results)));
+    write("report.md", markdown);
+    write("rows.csv", to_csv(rows_table(results, comparisons)));
+    write("runs.csv", to_csv(runs_table(results)));
+    write("curves.csv", to_csv(curves_table(results)));
+    write("table.tex", to_latex(paper_table(results, comparisons)));
+    write("report.json", description(results, comparisons).dump(1) + "\n");
   } catch (const DataError& error) {  // another user's results may be read-only
     std::cerr << error.what() << "; the report is only printed\n";
     return markdown;
   }
-  std::cerr << "written: " << (directory / "report.html").string() << ", and report.md, rows.csv, "
-            << "runs.csv beside it\n";
+  std::cerr << "written: " << (directory / "report.md").string()
+            << ", and rows.csv, runs.csv, curves.csv, table.tex beside it\n";
   return markdown;
 }
 

@@ -1,4 +1,4 @@
-// The report of a sweep.
+// The report of a sweep or of a single run.
 #pragma once
 
 #include <filesystem>
@@ -10,12 +10,13 @@
 
 namespace attn {
 
-/// Results and comparisons of a sweep.
-struct SweepReport {
-  explicit SweepReport(const std::filesystem::path& directory);
+/// Results and comparisons of a sweep, or of a run.
+struct Report {
+  /// Throws ConfigError or DataError.
+  explicit Report(const std::filesystem::path& directory);
 
-  /// Writes report.md, report.html, rows.csv and runs.csv into the sweep's directory; returns the
-  /// Markdown.
+  /// Writes report.md, rows.csv, runs.csv, curves.csv, table.tex and report.json, from which
+  /// tools/report draws the page, into the directory; returns the Markdown.
   std::string write() const;
 
   std::filesystem::path directory;

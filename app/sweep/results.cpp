@@ -3,13 +3,11 @@
 #include <algorithm>
 #include <optional>
 
-#include "app/experiment/config_difference.h"
 #include "app/experiment/failure.h"
 #include "app/experiment/find_checkpoint.h"
 #include "app/experiment/input_kind.h"
 #include "app/experiment/resume.h"
 #include "app/experiment/run_result.h"
-#include "app/experiment/text_keys.h"
 #include "app/machine/shell.h"
 #include "app/machine/version.h"
 #include "app/sweep/comparable.h"
@@ -104,19 +102,16 @@ class TextCheck {
     run.scores = {};
     run.sentences.clear();
     run.curve.clear();
-    run.heads.clear();
-    run.pruning.clear();
   }
 
   TextHashes hashes_;
   std::map<std::string, std::vector<std::string>> changed_, unchanged_;
 };
 
-// The planned seeds of a row that are not among its runs. Sweeps of earlier versions do not say how
-// many they planned.
+// The planned seeds of a row that are not among its runs.
 std::vector<int64_t> missing_seeds(const Json& row, int64_t first,
                                    const std::vector<RunRecord>& runs) {
-  const auto planned = row.value("seeds", int64_t{0});
+  const auto planned = row.at("seeds").get<int64_t>();
   require_between("seeds", planned, 0, kMaxSeeds);
   std::vector<int64_t> missing;
   for (int64_t seed = first; seed < first + planned; ++seed) {
@@ -193,12 +188,11 @@ RowRecord read_row(const Json& json, const Experiment& experiment, const fs::pat
   return row;
 }
 
-// Sweeps of earlier versions have no baselines: the first row is that of all.
 void find_baselines(const Json& rows, SweepResults& out) {
   std::map<std::string, size_t> places;
   for (size_t i = 0; i < out.rows.size(); ++i) places.emplace(out.rows[i].name, i);
   for (size_t i = 0; i < out.rows.size(); ++i) {
-    const auto name = rows.at(i).value("baseline", out.rows.front().name);
+    const auto name = rows.at(i).at("baseline").get<std::string>();
     const auto found = places.find(name);
     if (found == places.end()) {
       throw ConfigError("row " + out.rows[i].name + ": baseline: no row " + name);
@@ -208,11 +202,9 @@ void find_baselines(const Json& rows, SweepResults& out) {
 }
 
 // The command that trains every run of the report: with --seeds if rows have other numbers of runs
-// than in the file, or if all have at most those of the last sweep. Commands of earlier versions
-// contain --seeds.
+// than in the file, or if all have at most those of the last sweep.
 std::string sweep_command(const Json& plan, const SweepResults& out) {
   const auto command = plan.at("command").get<std::string>();
-  if (!plan.contains("seeds")) return command;
   const auto asked = plan.at("seeds").get<int64_t>();
   int64_t most = 0;
   bool as_in_file = true;
@@ -276,14 +268,11 @@ SweepResults results_of_plan(const Json& plan, const fs::path& directory) {
   for (size_t i = 0; i < first_equivalent.size(); ++i) {
     if (first_equivalent[i] != i) out.rows[i].equivalent_row = first_equivalent[i];
   }
-  if (const auto published = plan.find("published"); published != plan.end()) {
-    for (const Json& one : *published) {  // sweeps of earlier versions have none
-      out.published.push_back(
-          {one.at("name").get<std::string>(), paper_of(one.at("paper"), "published")});
-    }
+  for (const Json& one : plan.at("published")) {
+    out.published.push_back(
+        {one.at("name").get<std::string>(), paper_of(one.at("paper"), "published")});
   }
-  out.command =
-      plan.contains("command") ? sweep_command(plan, out) : "attn sweep " + shell_word(source);
+  out.command = sweep_command(plan, out);
   find_baselines(plan.at("rows"), out);
   texts.mark(out);
   mark_incomparable(out, experiments);
@@ -299,6 +288,7 @@ SweepResults collect_run_results(const fs::path& run) {
   const Experiment experiment = load_description(run);
   const SweepMetrics metrics = metrics_of(experiment);
   SweepResults out;
+  out.single_run = true;
   out.evaluators = metrics.evaluators;
   out.title = fs::absolute(run / ".").lexically_normal().parent_path().filename().string();
   out.about = experiment.about;

@@ -5,8 +5,6 @@
 
 #include "app/experiment/failure.h"
 #include "app/experiment/resume.h"
-#include "app/experiment/text_keys.h"
-#include "app/sweep/heads_file.h"
 #include "base/file.h"
 #include "eval/metrics/sentence_statistics.h"
 #include "train/checkpoint_store.h"
@@ -52,9 +50,18 @@ RunRecord RunReader::read(const fs::path& run, const std::string& name, const Ex
   RunRecord record;
   record.name = name;
   record.seed = own.seed;
-  const int64_t logged = read_curve(run, record);
-  if (const auto result = finished_result(run, row.train)) {
+  const int64_t logged = read_curves(run, record);
+  const auto result = finished_result(run, row.train);
+  if (result && result->end == RunEnd::diverged) {
+    record.state = RunState::failed;
+    record.status = "diverged at step " + std::to_string(result->step);
+    out_.notes.push_back(name + " " + record.status);
+  } else if (result) {
     read_finished(run, own, *result, record);
+    if (result->end == RunEnd::patience) {
+      record.status = "early stopping at step " + std::to_string(result->step) + " of " +
+                      std::to_string(own.train.steps);
+    }
   } else if (const auto why = failure_of(run)) {
     record.state = RunState::failed;
     record.status = "failed at step " + std::to_string(last_step(run, logged));
@@ -63,7 +70,6 @@ RunRecord RunReader::read(const fs::path& run, const std::string& name, const Ex
     record.status = "at step " + std::to_string(last_step(run, logged)) + " of " +
                     std::to_string(row.train.steps);
   }
-  read_heads(RunDirectory(run).heads(), record);
   record.as_read = as_read(run);
   record.provenance = {{"seed", std::to_string(own.seed)},
                        {"config", RunDirectory(run).config().string()}};
@@ -80,18 +86,27 @@ RunRecord RunReader::read(const fs::path& run, const std::string& name, const Ex
   return record;
 }
 
-// The losses and the validation curve; returns the largest step in the metrics.
-int64_t RunReader::read_curve(const fs::path& run, RunRecord& record) const {
+// The losses and the learning curves; returns the largest step in the metrics.
+int64_t RunReader::read_curves(const fs::path& run, RunRecord& record) const {
   int64_t step = 0;
   for (const Json& line : read_metrics(run)) {
-    const std::string kind = line.value("kind", "");
+    const std::string kind = line.value("kind", ""), evaluator = line.value("name", "");
     const int64_t at = step_of(line);
+    const auto ppl = number_at(line, "ppl");
     step = std::max(step, at);
-    if (kind == "train") record.losses.push_back(number_at(line, "loss").value_or(0.0));
-    if (kind != "eval" || line.value("name", "") != metrics_.evaluators[Metric::loss]) continue;
-    if (const auto ppl = number_at(line, "ppl")) {
-      record.curve.push_back({at, *ppl});
+    if (kind == "train") {
+      record.losses.push_back(number_at(line, "loss").value_or(0.0));
+      if (ppl) record.curve.push_back({at, kTrainingCurve, kCheckpoint, "ppl", *ppl});
+      continue;
+    }
+    if (kind == "eval" && ppl && evaluator == metrics_.evaluators[Metric::loss]) {
       record.losses.push_back(*ppl);
+    }
+    if (kind != "eval" && kind != "average") continue;
+    const char* weights = kind == "eval" ? kCheckpoint : "average";
+    for (const auto& [key, value] : line.items()) {
+      if (key == "step" || key == "eval_seconds" || !value.is_number()) continue;
+      record.curve.push_back({at, evaluator, weights, key, value.get<double>()});
     }
   }
   return step;

@@ -24,7 +24,7 @@ class RunReader {
                  const Experiment& row);
 
  private:
-  int64_t read_curve(const std::filesystem::path& run, RunRecord& record) const;
+  int64_t read_curves(const std::filesystem::path& run, RunRecord& record) const;
   void read_finished(const std::filesystem::path& run, const Experiment& experiment,
                      const RunResult& result, RunRecord& record);
   bool same_score(const EvaluatorResult& result, const RunRecord& record, std::string& signature);

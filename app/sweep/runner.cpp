@@ -9,9 +9,9 @@
 #include "app/experiment/run_result.h"
 #include "app/machine/signals.h"
 #include "app/sweep/collection.h"
-#include "app/sweep/live_table.h"
 #include "app/sweep/prepare.h"
 #include "app/sweep/processes.h"
+#include "app/sweep/progress.h"
 #include "app/sweep/schedule.h"
 #include "app/sweep/status.h"
 #include "base/error.h"
@@ -101,14 +101,17 @@ ProcessRequest training(const PlannedRun& run, int64_t slot, const RunnerOptions
 class Sweep {
  public:
   Sweep(const SweepPlan& plan, const RunnerOptions& options)
-      : plan_(plan), options_(options), table_(plan, options.jobs) {
+      : plan_(plan), options_(options), progress_(plan, options.jobs) {
     program_path();  // without a launcher, later runs have this version even after a build
     const int64_t slots = std::min(options.jobs, static_cast<int64_t>(plan.runs.size()));
     for (int64_t i = 0; i < slots; ++i) slots_.push_back({.index = i});
     for (const size_t i : start_order(plan)) {
-      if (inspect_run(plan.runs[i]).stage == RunStage::finished) {
+      const bool finished = inspect_run(plan.runs[i]).stage == RunStage::finished;
+      if (finished && read_result(plan.runs[i].directory)->end == RunEnd::diverged) {
+        fail(i, std::string("diverged; ") + kDivergedRemedy);
+      } else if (finished) {
         ++end_.skipped;
-        table_.set(i, LiveTable::State::finished);
+        progress_.set(i, RunWork::Stage::finished);
       } else {
         waiting_.push_back(i);
       }
@@ -119,8 +122,9 @@ class Sweep {
 
   SweepEnd run() {
     if (end_.skipped > 0) {
-      table_.log(std::to_string(end_.skipped) +
-                 (end_.skipped == 1 ? " run is already finished" : " runs are already finished"));
+      progress_.log(std::to_string(end_.skipped) + (end_.skipped == 1
+                                                        ? " run is already finished"
+                                                        : " runs are already finished"));
     }
     while (true) {
       if (stop_requested() && !end_.interrupted) stop_all();
@@ -128,9 +132,8 @@ class Sweep {
       if (running() == 0) break;
       ProcessEnd end;
       if (const pid_t process = wait_for_process(kLook, end); process > 0) finish(process, end);
-      table_.draw();
+      progress_.show();
     }
-    table_.close();
     return end_;
   }
 
@@ -158,20 +161,20 @@ class Sweep {
     } catch (const std::exception& error) {
       return fail(slot.run, std::string("not started: ") + error.what());
     }
-    table_.set(slot.run, LiveTable::State::running);
-    table_.log(run_name(plan_, run) + ": training");
+    progress_.set(slot.run, RunWork::Stage::running);
+    progress_.log(run_name(plan_, run) + ": training");
   }
 
   void fail(size_t run, const std::string& why) {
     const std::string name = run_name(plan_, plan_.runs[run]);
     end_.failed.push_back({name, why});
-    table_.set(run, LiveTable::State::failed, why);
-    table_.log(name + ": FAILED  " + why);
+    progress_.set(run, RunWork::Stage::stopped);
+    progress_.log(name + ": FAILED  " + why);
   }
 
   void stop_all() {
     end_.interrupted = true;
-    table_.log("stopping: saving all runs");
+    progress_.log("stopping: saving all runs");
     for (const Slot& slot : slots_) {
       if (slot.process > 0) ::kill(slot.process, SIGTERM);
     }
@@ -193,11 +196,11 @@ class Sweep {
     const PlannedRun& run = plan_.runs[slot.run];
     const std::string name = run_name(plan_, run);
     if (end.exit_code == 0 && finished_result(run.directory, run.experiment.train)) {
-      table_.set(slot.run, LiveTable::State::finished);
-      table_.log(name + ": finished  " + table_.results(slot.run));
+      progress_.set(slot.run, RunWork::Stage::finished);
+      progress_.log(name + ": finished  " + results_text(plan_, run));
       collect(run, name);
     } else if (end_.interrupted || was_stopped(end)) {
-      table_.set(slot.run, LiveTable::State::stopped);
+      progress_.set(slot.run, RunWork::Stage::stopped);
     } else {
       fail(slot.run, failure_of(run, end, slot.log_begin));
     }
@@ -210,13 +213,13 @@ class Sweep {
       ++end_.finished;
     } catch (const std::exception& error) {
       end_.failed.push_back({name, std::string("finished, but not collected: ") + error.what()});
-      table_.log(name + ": not collected  " + error.what());
+      progress_.log(name + ": not collected  " + error.what());
     }
   }
 
   const SweepPlan& plan_;
   RunnerOptions options_;
-  LiveTable table_;
+  SweepProgress progress_;
   std::vector<Slot> slots_;
   std::vector<size_t> waiting_;
   SweepEnd end_;
@@ -259,6 +262,7 @@ int run_one(const PlannedRun& run, const RunnerOptions& options) {
       std::cerr << *saved << "\n";
       return was_stopped(end) ? end.exit_code : 128 + SIGTERM;
     }
+    if (asked && was_stopped(end)) return end.exit_code;  // before there was anything to save
     std::cerr << "failed: " << failure_of(run, end, begin) << "\n";
     return was_stopped(end) ? static_cast<int>(ExitCode::data) : end.exit_code;
   }

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <queue>
 
-#include "app/sweep/row_costs.h"
+#include "app/sweep/costs.h"
 
 namespace attn {
 namespace {
@@ -27,8 +27,9 @@ struct Trained {
 }  // namespace
 
 double run_flops(const PlannedRun& run) {
+  const int64_t vocabulary = run.experiment.data.vocab_size;
   return static_cast<double>(run.experiment.train.steps) *
-         update_flops(run.experiment, run.experiment.data.vocab_size);
+         update_flops(run.experiment, {vocabulary, vocabulary});
 }
 
 std::vector<size_t> start_order(const SweepPlan& plan) {
@@ -72,7 +73,9 @@ std::optional<double> seconds_left(std::span<const RunWork> runs, int64_t jobs) 
   const double others = here.any() ? here.rate() : earlier.rate();
   std::vector<double> running, waiting;
   for (const RunWork& run : runs) {
-    if (run.stage == RunWork::Stage::ended) continue;
+    const bool ended =
+        run.stage == RunWork::Stage::finished || run.stage == RunWork::Stage::stopped;
+    if (ended) continue;
     const Trained& row = rows[run.row];
     double rate = row.any() ? row.rate() : others;
     const bool has_rate = run.share >= kOwnRate && run.seconds > 0.0;

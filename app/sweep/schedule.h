@@ -24,7 +24,7 @@ double makespan(std::span<const double> running, std::span<const double> waiting
 
 /// A run, for the time that a sweep still needs.
 struct RunWork {
-  enum class Stage { waiting, running, ended };
+  enum class Stage { waiting, running, finished, stopped };
   Stage stage = Stage::waiting;
   size_t row = 0;
   double flops = 0.0;    ///< FLOPs of the whole run

@@ -6,7 +6,6 @@
 
 #include "app/experiment/resume.h"
 #include "app/experiment/run_result.h"
-#include "app/experiment/text_keys.h"
 #include "app/sweep/prepare.h"
 #include "base/error.h"
 #include "base/format.h"

@@ -15,6 +15,7 @@
 #include "app/sweep/status.h"
 #include "app/sweep/submission.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "base/format.h"
 
 namespace attn {
@@ -35,7 +36,7 @@ int end_of(const SweepPlan& plan, const SweepEnd& end) {
     std::cerr << "failed: " << failed.name << ": " << failed.why << "\n";
   }
   if (finished + end.failed.size() > 0) {
-    std::cout << SweepReport(plan.directory).write() << std::flush;
+    std::cout << Report(plan.directory).write() << std::flush;
   }
   if (const size_t stopped = all - finished - end.failed.size(); stopped > 0) {
     std::cerr << stopped << " of " << all
@@ -49,9 +50,30 @@ int end_of(const SweepPlan& plan, const SweepEnd& end) {
 }
 
 // The directory must be free, or that of an earlier sweep with this file.
-void require_place(const SweepPlan& plan) {
-  require_no_run(plan.directory);
-  require_no_other_sweep(plan.directory, plan.source);
+void require_free_place(const SweepPlan& plan) {
+  const fs::path& directory = plan.directory;
+  std::vector<fs::path> files;
+  for (const char* name :
+       {kSweepFile, "slurm.sh", "sbatch.out", "submitted", "vocabulary", "cache"}) {
+    files.push_back(directory / name);
+  }
+  for (const char* name : kReportFiles) files.push_back(directory / name);
+  bool begun = false;  // then a sweep.json that was lost or damaged is written again
+  for (const PlannedRun& run : plan.runs) {
+    files.push_back(run_config(run));
+    begun |= fs::exists(RunDirectory(run.directory).lock());
+  }
+  if (begun) files.clear();
+  require_place(directory, InputKind::sweep_directory, files);
+  if (kind_of(directory) != InputKind::sweep_directory) return;
+  const fs::path written = directory / kSweepFile;
+  const Json before = parse_json(read_file(written), written.string());
+  const fs::path other = directory / before.value(kSourceFromHere, "");
+  std::error_code moved;
+  if (!fs::is_regular_file(other, moved) || fs::equivalent(other, plan.source, moved)) return;
+  throw ConfigError(directory.string() + ": contains runs of another sweep, " +
+                    before.value("source", "") + "; choose another directory for " +
+                    plan.source.string() + " with --run");
 }
 
 int train_task(const SweepOptions& options, const Context& context) {
@@ -98,11 +120,11 @@ int sweep(const SweepOptions& options, const Context& context) {
     catch_stop_signals();  // so that scratch files are removed
     dry_run(plan, options.no_measure ? std::nullopt : std::optional(cost), options.collection);
     if (stop_requested()) return stop_exit_code();
-    require_place(plan);
+    require_free_place(plan);
     check_unchanged(plan);
     return 0;
   }
-  require_place(plan);
+  require_free_place(plan);
   check_parameters(plan);
   if (!options.collection.empty()) {
     if (const int64_t taken = take_collected(plan, options.collection); taken > 0) {
@@ -112,7 +134,7 @@ int sweep(const SweepOptions& options, const Context& context) {
   }
   check_unchanged(plan);
   for (const std::string& note : runtime_notes(plan)) std::cerr << note << "\n";
-  catch_stop_signals();
+  exit_on_stop_signals();
   prepare_sweep(plan, [](const std::string& line) { std::cerr << line << std::endl; });
   if (!options.collection.empty()) {
     for (const PlannedRun& run : plan.runs) collect_run(run, options.collection);
@@ -129,6 +151,7 @@ int sweep(const SweepOptions& options, const Context& context) {
               << "\n";
     return 0;
   }
+  catch_stop_signals();
   RunnerOptions runner = runner_of_machine(context, options.jobs);
   runner.collection = options.collection;
   runner.launcher = options.launcher;

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "app/machine/context.h"
-#include "app/sweep/measured_costs.h"
+#include "app/sweep/costs.h"
 #include "app/sweep/plan.h"
 #include "app/sweep/runner.h"
 

@@ -5,6 +5,7 @@
 #include <cctype>
 #include <string_view>
 
+#include "app/experiment/run_directory.h"
 #include "app/sweep/slurm_time.h"
 #include "base/check.h"
 #include "base/format.h"
@@ -15,9 +16,8 @@ namespace {
 
 constexpr size_t kMaxNameLength = 80;
 // What a sweep keeps beside its rows.
-constexpr std::array<std::string_view, 10> kOwnNames = {
-    "cache",       "vocabulary", "submitted", "sweep.json", "report.md",
-    "report.html", "rows.csv",   "runs.csv",  "slurm.sh",   "sbatch.out"};
+constexpr std::array<std::string_view, 6> kOwnNames = {"cache",      "vocabulary", "submitted",
+                                                       "sweep.json", "slurm.sh",   "sbatch.out"};
 
 std::string row_place(size_t i) {
   std::string place = "rows[";
@@ -46,8 +46,9 @@ void validate_row(const SweepRow& row, const std::string& place) {
   const std::string quoted = "\"" + row.name + "\"";
   require(is_row_name(row.name), place + ".name", quoted,
           "must be a directory name: letters, digits and . _ = + -, at most 80, no leading . or -");
-  const auto own = std::find(kOwnNames.begin(), kOwnNames.end(), row.name);
-  require(own == kOwnNames.end(), place + ".name", quoted,
+  const bool taken =
+      std::ranges::count(kOwnNames, row.name) + std::ranges::count(kReportFiles, row.name);
+  require(!taken, place + ".name", quoted,
           "is the name of a file or folder of the sweep; choose another");
   require_between(place + ".seeds", row.seeds, 0, kMaxSeeds);
   validate_results(row.paper, place + ".paper");

@@ -1,10 +1,8 @@
 #include "data/parsing/parse_list.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <optional>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include "base/error.h"
@@ -18,42 +16,8 @@ namespace {
 // A larger gap in an n-best list is an error, so that an index is no loop of its size.
 constexpr int64_t kMaxMissing = 100'000;
 
-[[noreturn]] void throw_not_aligned(const std::string& counts) {
-  throw DataError("the files have different numbers of lines (" + counts +
-                  "); give parses of the same sentences");
-}
-
 bool is_unfinished(std::string_view line) {
   return std::ranges::count(line, '(') > std::ranges::count(line, ')');
-}
-
-// The number of lines of a file of one tree per line, read to its end; std::nullopt for n-best
-// lists, for indented trees, which are an error, and for pipes, which can be read once.
-std::optional<int64_t> count_lines(const std::string& file) {
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(file, error)) return {};
-  LineReader reader(file);
-  std::string line;
-  while (reader.next(line)) {
-    if (reader.number() == 1 && (has_nbest_columns(line) || is_unfinished(line))) return {};
-  }
-  return reader.number();
-}
-
-// Before anything is printed, as far as it can be known.
-void require_aligned(std::span<const std::string> files) {
-  std::string counts;
-  std::optional<int64_t> first;
-  bool differ = false;
-  for (const std::string& file : files) {
-    const auto lines = count_lines(file);
-    if (!lines) continue;
-    if (*lines == 0) throw DataError(file + ": empty file; expected trees");
-    if (!first) first = lines;
-    differ = differ || *lines != *first;
-    counts += (counts.empty() ? "" : ", ") + file + " " + std::to_string(*lines);
-  }
-  if (differ) throw_not_aligned(counts);
 }
 
 }  // namespace
@@ -133,7 +97,10 @@ void require_same_lines(std::span<const ParseListReader> readers, int64_t senten
     counts += (counts.empty() ? "" : ", ") + reader.path().string() + " " +
               (lines ? std::to_string(*lines) : "at most " + std::to_string(sentences));
   }
-  if (differ) throw_not_aligned(counts);
+  if (differ) {
+    throw DataError("the files have different numbers of lines (" + counts +
+                    "); give parses of the same sentences");
+  }
 }
 
 void require_same_words(std::span<const ParseList> lists) {
@@ -149,7 +116,6 @@ void require_same_words(std::span<const ParseList> lists) {
 
 int64_t for_each_sentence(std::span<const std::string> files,
                           const std::function<void(int64_t, std::vector<ParseList>)>& use) {
-  require_aligned(files);
   std::vector<ParseListReader> readers;
   for (const std::string& file : files) readers.emplace_back(file);
   int64_t sentence = 0;

@@ -65,8 +65,8 @@ void require_same_words(std::span<const ParseList> lists);
 
 /// Reads files of parses side by side: calls `use` for every sentence (from 0) with the lists of
 /// the files that have parses of it, in the order of the files. Returns the number of sentences.
-/// Throws DataError like ParseListReader, like require_same_lines() before the first call if the
-/// files are regular ones of trees, at the end otherwise, and if there are no sentences.
+/// Throws DataError like ParseListReader, like require_same_lines() at the end, and if there are no
+/// sentences.
 int64_t for_each_sentence(std::span<const std::string> files,
                           const std::function<void(int64_t, std::vector<ParseList>)>& use);
 

@@ -6,6 +6,7 @@
 
 #include "base/replace_all.h"
 #include "base/utf8.h"
+#include "data/word_vocabulary.h"
 
 namespace attn {
 namespace {
@@ -196,14 +197,8 @@ std::vector<std::string> penn_tokenize(std::string_view sentence) {
 }
 
 std::vector<std::string> tokenized_words(std::string_view line) {
-  // The white space of bracketed trees; all other characters are part of a word.
-  constexpr const char* blanks = " \t\r\n\f\v";
-  std::vector<std::string> words;
-  for (size_t at = line.find_first_not_of(blanks); at != std::string_view::npos;) {
-    const size_t end = std::min(line.find_first_of(blanks, at), line.size());
-    words.push_back(escape_brackets(line.substr(at, end - at)));
-    at = line.find_first_not_of(blanks, end);
-  }
+  std::vector<std::string> words = split_words(line);
+  for (std::string& word : words) word = escape_brackets(word);
   return words;
 }
 

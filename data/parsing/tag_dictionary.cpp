@@ -1,20 +1,12 @@
 #include "data/parsing/tag_dictionary.h"
 
-#include <sstream>
-
 #include "base/error.h"
 #include "base/parse_number.h"
 #include "data/lines.h"
+#include "data/word_vocabulary.h"
 
 namespace attn {
 namespace {
-
-std::vector<std::string> split(std::string_view line) {
-  std::vector<std::string> parts;
-  std::istringstream in{std::string(line)};
-  for (std::string part; in >> part;) parts.push_back(std::move(part));
-  return parts;
-}
 
 [[noreturn]] void broken(const std::string& name, int64_t line) {
   throw DataError(name + ":" + std::to_string(line) +
@@ -72,7 +64,7 @@ TagDictionary parse_tag_dictionary(std::string_view text, const std::string& nam
     const size_t tab = line.find('\t');
     if (tab == 0 || tab == std::string_view::npos) broken(name, number);
     auto& symbols = dictionary.counts_[std::string(line.substr(0, tab))];
-    for (const std::string& part : split(line.substr(tab + 1))) {
+    for (const std::string& part : split_words(line.substr(tab + 1))) {
       const size_t colon = part.rfind(':');
       if (colon == 0 || colon == std::string::npos) broken(name, number);
       symbols[part.substr(0, colon)] =
@@ -91,11 +83,11 @@ TagDictionary learn_tags(const std::filesystem::path& words, const std::filesyst
   while (word_lines.next(word_line) && symbol_lines.next(symbol_line)) {
     if (word_lines.cut() || symbol_lines.cut()) continue;  // dropped from training, too
     std::vector<std::string> leaves;
-    for (std::string& text : split(symbol_line)) {
+    for (std::string& text : split_words(symbol_line)) {
       const auto symbol = read_symbol(text, form, labels);
       if (symbol && symbol->kind == TreeSymbol::Kind::leaf) leaves.push_back(std::move(text));
     }
-    const std::vector<std::string> line = split(word_line);
+    const std::vector<std::string> line = split_words(word_line);
     if (line.size() != leaves.size()) {
       throw DataError(symbols.string() + ":" + std::to_string(symbol_lines.number()) + ": " +
                       std::to_string(leaves.size()) + " leaves for " + std::to_string(line.size()) +

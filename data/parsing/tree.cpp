@@ -191,6 +191,30 @@ void append_words(std::vector<std::string>& words, const Tree& tree) {
   for (const Tree& child : tree.children) append_words(words, child);
 }
 
+std::string caption(const Tree& tree) {
+  std::string text = tree.label.empty() ? "·" : tree.label;
+  if (tree.is_leaf()) return text + "  " + tree.word;
+  const bool flat = !tree.children.empty() &&
+                    std::ranges::all_of(tree.children, [](auto& t) { return t.is_leaf(); });
+  if (!flat) return text;
+  text += " ";
+  for (const Tree& leaf : tree.children) text += " " + leaf.word;
+  return text;
+}
+
+void draw_below(const Tree& tree, const std::string& margin, std::string& out) {
+  const bool flat = std::ranges::all_of(tree.children, [](auto& t) { return t.is_leaf(); });
+  if (flat) return;
+  for (size_t i = 0; i < tree.children.size(); ++i) {
+    const bool last = i + 1 == tree.children.size();
+    out += margin;
+    out += last ? "└─ " : "├─ ";
+    out += caption(tree.children[i]);
+    out += '\n';
+    draw_below(tree.children[i], margin + (last ? "   " : "│  "), out);
+  }
+}
+
 // Constituents that were empty in the file are kept; only those emptied by traces are removed.
 bool remove_traces(Tree& tree) {
   if (tree.is_leaf()) return tree.label == "-NONE-";
@@ -233,6 +257,12 @@ std::string format_tree(const Tree& tree) {
   std::string text;
   append_indented(text, tree, 0);
   return text;
+}
+
+std::string draw_tree(const Tree& tree) {
+  std::string out = caption(tree) + "\n";
+  draw_below(tree, "", out);
+  return out;
 }
 
 std::vector<std::string> tree_words(const Tree& tree) {

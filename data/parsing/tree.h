@@ -63,6 +63,16 @@ std::string write_tree(const Tree& tree);
 /// it back.
 std::string format_tree(const Tree& tree);
 
+/// Draws the tree with box-drawing characters, one constituent per line, followed by its children.
+/// A constituent that only has words is on one line with them. Every line ends in "\n".
+///
+///   S
+///   ├─ NP  the old dog
+///   └─ VP
+///      ├─ VBZ  sees
+///      └─ NP  it
+std::string draw_tree(const Tree& tree);
+
 /// The words of the tree from left to right, as stored (escaped).
 std::vector<std::string> tree_words(const Tree& tree);
 

@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 
 // Maximum size of one tree, so that an unclosed bracket does not exhaust the memory.
 constexpr size_t kMaxTreeBytes = size_t{1} << 24;
-constexpr uint64_t kVersion = 3;
+constexpr uint64_t kTreeTextVersion = 3;
 
 /// Writes the text files, with tags if there are any; they get their final names when all are
 /// complete.
@@ -74,7 +74,7 @@ std::string make_text(const std::vector<MixturePart>& parts, const DataConfig& d
                       const LabelSet& labels, const fs::path& cache, uint64_t seed, bool tagged) {
   CopyCounts counts(parts, seed);
   Hasher key;
-  key.update(kVersion);
+  key.update(kTreeTextVersion);
   key.update(counts.seed());
   key.update(static_cast<uint64_t>(data.tree_form));
   key.update(static_cast<uint64_t>(data.drop_traces) * 2 +
@@ -277,25 +277,6 @@ DataConfig with_training_text(const DataConfig& data, const fs::path& cache, uin
   set_times(mixture.parts);
   log_times(mixture.parts, log);
   return with_text(data, mixture, cache, seed, !data.tag.empty());
-}
-
-std::vector<std::string> training_places(const DataConfig& data, uint64_t seed,
-                                         std::span<const int64_t> lines) {
-  if (data.task == Task::translation) return mixed_pair_places(data, seed, lines);
-  Mixture mixture = survey(data, {});
-  set_times(mixture.parts);
-  CopyCounts counts(mixture.parts, seed);
-  LinePlaces found(lines);
-  for (const MixturePart& part : mixture.parts) {
-    TreeReader reader(part.text, tree_options(data));
-    for (Tree tree; !found.complete() && reader.next(tree);) {
-      const int64_t copies = counts.next(part);
-      const bool empty = tree_words(bare_tree(std::move(tree))).empty();
-      found.add(empty ? 0 : copies, part.text, reader.line());
-    }
-  }
-  if (found.complete()) return found.places();
-  throw DataError(data.train + ": the trees have changed since they were encoded");
 }
 
 DataConfig with_vocabulary_text(const DataConfig& data, const fs::path& cache) {

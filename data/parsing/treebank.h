@@ -77,11 +77,6 @@ inline constexpr const char* kSymbolsSuffix = "symbols";
 DataConfig with_training_text(const DataConfig& data, const std::filesystem::path& cache,
                               uint64_t seed, const Log& log = {});
 
-/// The places, "wsj.mrg:12", in the user's text of lines (ascending, from 1) of
-/// with_training_text's text. Reads the texts once. Throws ConfigError or DataError.
-std::vector<std::string> training_places(const DataConfig& data, uint64_t seed,
-                                         std::span<const int64_t> lines);
-
 /// The same without repetitions and tags, for training vocabularies and tag dictionaries. Repeating
 /// sentences must not change word counts.
 DataConfig with_vocabulary_text(const DataConfig& data, const std::filesystem::path& cache);

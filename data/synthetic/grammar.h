@@ -1,66 +1,61 @@
-// The synthetic corpus for the demo and the tests: English sentences with constituency trees and
-// German translations from a hand-written grammar. An abstract sentence is sampled
-// (grammar_sampler.h) and generated in both languages (grammar_english.h, grammar_german.h) from
-// one dictionary (grammar_lexicon.h).
-//
-// The translation is a function of the English sentence, so that perfect scores are possible, but
-// it requires word order (verb second, verb final, separable verbs), case, gender and number, and
-// words whose translation depends on context: "bank" is "Bank" or "Ufer", "it" has the gender of
-// its antecedent, "if" is "wenn" or "ob".
+// A synchronous grammar: each rule has an English and a German right side, so that a sentence, its
+// tree and its translation are generated together. The built-in grammar and the form of rules are
+// in data/synthetic/grammar.txt.
 #pragma once
 
 #include <cstdint>
-#include <memory>
+#include <map>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
+#include "base/random.h"
 #include "data/parsing/tree.h"
 
 namespace attn {
 
-/// A truecased sentence pair. Tokens are separated by single spaces; punctuation marks and the
-/// English "'s" are tokens.
+/// A truecased sentence pair. Tokens are separated by single spaces.
 struct GeneratedPair {
   std::string english;
   std::string german;
   Tree tree;  ///< the English sentence under a TOP bracket; its leaves are the English tokens
 };
 
-namespace grammar {
-class SentenceSampler;
-}
-
-/// The same seed and stream yield the same sentences on every platform. Sentences have 4 to 20
-/// English tokens and may recur. Movable, not copyable.
-class PairGenerator {
+class SynchronousGrammar {
  public:
-  explicit PairGenerator(uint64_t seed, uint64_t stream = 0);
-  ~PairGenerator();
-  PairGenerator(PairGenerator&&) noexcept;
-  PairGenerator& operator=(PairGenerator&&) noexcept;
-  GeneratedPair next();
+  /// Throws DataError with the line of a rule that is malformed or used in no sentence.
+  explicit SynchronousGrammar(std::string_view text);
+
+  /// Rewrites TOP with rules drawn by their weights. The same on every platform.
+  GeneratedPair sample(Random& random) const;
 
  private:
-  std::unique_ptr<grammar::SentenceSampler> sampler_;
+  class Reader;
+  using Words = std::vector<std::string>;
+  /// The German side of a phrase, in parts that need not be adjacent.
+  using Parts = std::vector<Words>;
+  struct Rule {
+    Tree english;   ///< an empty constituent is a symbol
+    Parts german;   ///< "2a": the first part of the second symbol
+    Words symbols;  ///< of the English side, from left to right
+  };
+  /// The rules of one left side that one line stands for: they share its weight.
+  struct Choice {
+    uint64_t weight = 1;
+    std::vector<size_t> lines;  ///< of the rule and the row
+    std::vector<Rule> rules;
+  };
+
+  void drop_undefined();
+  void drop_unreachable();
+  std::pair<Tree, Parts> rewrite(const std::string& symbol, Random& random) const;
+
+  std::map<std::string, std::vector<Choice>> choices_;  // by left side
+  std::map<std::pair<std::string, std::string>, std::string> contractions_;
 };
 
-/// The first `count` pairs of a generator. Throws ConfigError for a negative count.
-std::vector<GeneratedPair> generate_pairs(uint64_t seed, int64_t count);
-
-/// Number of pairs of each part.
-struct GeneratedSizes {
-  int64_t train = 20000;
-  int64_t valid = 500;
-  int64_t test = 500;
-};
-
-struct GeneratedCorpus {
-  std::vector<GeneratedPair> train, valid, test;
-};
-
-/// Generates three parts without duplicate English sentences. `valid` and `test` do not depend on
-/// the size of `train`, and a smaller `train` is a prefix of a larger one. Throws ConfigError for a
-/// negative size, and if the grammar does not yield enough distinct sentences.
-GeneratedCorpus generate_corpus(uint64_t seed, const GeneratedSizes& sizes);
+/// The grammar of data/synthetic/grammar.txt.
+const SynchronousGrammar& built_in_grammar();
 
 }  // namespace attn

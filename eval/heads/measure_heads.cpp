@@ -40,10 +40,10 @@ std::vector<int64_t> key_frequencies(const Frequencies& side, std::span<const in
 }
 
 /// Sizes of consecutive batches of at most `tokens` padded tokens, or of one pair.
-std::vector<size_t> batch_sizes(std::span<const ForcedPair> pairs, int64_t tokens) {
+std::vector<size_t> batch_sizes(std::span<const ScoredPair> pairs, int64_t tokens) {
   std::vector<size_t> sizes;
   size_t longest = 0;
-  for (const ForcedPair& pair : pairs) {
+  for (const ScoredPair& pair : pairs) {
     const size_t length = std::max(pair.source.size(), pair.target.size()) + 1;
     longest = std::max(longest, length);
     const bool fits = !sizes.empty() && (sizes.back() + 1) * longest <= static_cast<size_t>(tokens);
@@ -59,12 +59,12 @@ std::vector<size_t> batch_sizes(std::span<const ForcedPair> pairs, int64_t token
 
 class Collector {
  public:
-  Collector(Seq2SeqModel& model, const Tokenizers& tokenizers, std::span<const ForcedPair> pairs,
+  Collector(Seq2SeqModel& model, const Tokenizers& tokenizers, std::span<const ScoredPair> pairs,
             const HeadStatisticsOptions& options)
       : model_(model), tokenizers_(tokenizers), pairs_(pairs), heads_(all_heads(model)) {
     counts_.resize(heads_.size());
     importance_.resize(heads_.size());
-    for (const ForcedPair& pair : pairs) {
+    for (const ScoredPair& pair : pairs) {
       for (const int32_t token : pair.source) ++source_.counts[token];
       for (const int32_t token : pair.target) ++target_.counts[token];
     }
@@ -72,7 +72,7 @@ class Collector {
     target_.limit(options.common_tokens);
   }
 
-  void add(std::span<const ForcedPair> pairs) {
+  void add(std::span<const ScoredPair> pairs) {
     AttentionRecorder recorder(model_);
     const ForcedBatch batch = forced_batch(pairs, tokenizers_, model_.device());
     const torch::Tensor rows_ND = model_.forward(batch.source, batch.target_in);
@@ -107,7 +107,7 @@ class Collector {
  private:
   int64_t queries_of(AttentionKind kind) const {
     int64_t sum = 0;
-    for (const ForcedPair& pair : pairs_) {
+    for (const ScoredPair& pair : pairs_) {
       sum += static_cast<int64_t>(kind == AttentionKind::encoder ? pair.source.size()
                                                                  : pair.target.size() + 1);
     }
@@ -119,14 +119,14 @@ class Collector {
                                heads_.begin());
   }
 
-  void add_record(const AttentionRecord& record, std::span<const ForcedPair> pairs) {
+  void add_record(const AttentionRecord& record, std::span<const ScoredPair> pairs) {
     const torch::Tensor weights =
         record.observed.weights_BHLM.detach().to(torch::kCPU, torch::kFloat32).contiguous();
     const torch::Tensor contexts = record.observed.contexts_BHLK;
     const torch::Tensor terms_BHL =
         (contexts.detach() * contexts.grad()).sum(-1).abs().to(torch::kCPU, torch::kFloat64);
     for (int64_t b = 0; b < weights.size(0); ++b) {
-      const ForcedPair& pair = pairs[static_cast<size_t>(b)];
+      const ScoredPair& pair = pairs[static_cast<size_t>(b)];
       const int64_t queries = static_cast<int64_t>(
           record.kind == AttentionKind::encoder ? pair.source.size() : pair.target.size() + 1);
       const bool of_source = record.kind != AttentionKind::decoder;
@@ -151,7 +151,7 @@ class Collector {
 
   Seq2SeqModel& model_;
   const Tokenizers& tokenizers_;
-  std::span<const ForcedPair> pairs_;
+  std::span<const ScoredPair> pairs_;
   std::vector<HeadId> heads_;
   std::vector<HeadCounts> counts_;
   std::vector<double> importance_;
@@ -161,7 +161,7 @@ class Collector {
 }  // namespace
 
 std::vector<HeadStatistics> head_statistics(Seq2SeqModel& model, const Tokenizers& tokenizers,
-                                            std::span<const ForcedPair> pairs,
+                                            std::span<const ScoredPair> pairs,
                                             const HeadStatisticsOptions& options) {
   model.eval();
   Collector collector(model, tokenizers, pairs, options);

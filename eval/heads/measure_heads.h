@@ -7,7 +7,7 @@
 
 #include "data/tokenizer.h"
 #include "eval/heads/head_statistics.h"
-#include "eval/tasks/forced_batch.h"
+#include "eval/tasks/forced_decoding.h"
 #include "model/seq2seq.h"
 
 namespace attn {
@@ -21,7 +21,7 @@ struct HeadStatisticsOptions {
 /// the model to evaluation mode and leaves its gradients undefined. Throws ConfigError for a model
 /// without heads.
 std::vector<HeadStatistics> head_statistics(Seq2SeqModel& model, const Tokenizers& tokenizers,
-                                            std::span<const ForcedPair> pairs,
+                                            std::span<const ScoredPair> pairs,
                                             const HeadStatisticsOptions& options = {});
 
 /// The heads by normalized importance, the least important first; ties in the order given.

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/stop_signal.h"
 #include "eval/search/candidates.h"
 
 namespace attn {
@@ -10,6 +11,7 @@ CountedSession::CountedSession(std::unique_ptr<DecodeSession> session, const Tok
     : session_(std::move(session)), counter_(counter) {}
 
 torch::Tensor CountedSession::step(StepRows& rows) {
+  throw_if_stopped();
   if (counter_ != nullptr) {
     std::vector<int64_t> counts(rows.tokens.size());
     for (size_t r = 0; r < counts.size(); ++r) {

@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "data/token_counter.h"
+#include "data/tokenizer.h"
 #include "eval/search/beam_search.h"
 #include "eval/search/token_constraint.h"
 #include "model/seq2seq.h"
@@ -17,7 +17,7 @@ class CountedSession {
  public:
   explicit CountedSession(std::unique_ptr<DecodeSession> session,
                           const TokenCounter* counter = nullptr);
-  /// Like DecodeSession::step(); fills in rows.second, valid until the next call.
+  /// Like DecodeSession::step(); fills in rows.second, valid until the next call. Throws Stopped.
   torch::Tensor step(StepRows& rows);
 
  private:

@@ -81,7 +81,7 @@ class ContrastiveEvaluator final : public Evaluator {
 
  private:
   void add(const std::string& source, const std::string& target, PairPlaces places) {
-    pairs_.push_back(forced_pair(tokenizers_, source, target));
+    pairs_.push_back(scored_pair(tokenizers_, source, target));
     places_.push_back(std::move(places));
   }
 
@@ -91,7 +91,7 @@ class ContrastiveEvaluator final : public Evaluator {
 
   Tokenizers tokenizers_;
   bool per_token_;
-  std::vector<ForcedPair> pairs_;   // for each sentence: the reference, then the wrong translations
+  std::vector<ScoredPair> pairs_;   // for each sentence: the reference, then the wrong translations
   std::vector<PairPlaces> places_;  // one per pair
   std::vector<size_t> first_;       // pair of each sentence, and the end
 };

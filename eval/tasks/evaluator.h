@@ -46,7 +46,7 @@ class Evaluator {
   /// training.
   virtual void check(const Seq2SeqModel& model) const = 0;
   /// Evaluates a model or an ensemble; writes translations or trees to `output`, unless it is
-  /// empty.
+  /// empty. Throws Stopped (base/stop_signal.h) at the next batch or position after a signal.
   virtual EvaluationResult run(const Ensemble& models,
                                const std::filesystem::path& output) const = 0;
 

@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "base/error.h"
+#include "data/text_hashes.h"
 
 namespace attn {
 namespace {
@@ -97,6 +98,15 @@ const EvaluatorConfig* deciding_evaluator(std::span<const EvaluatorConfig> evalu
     if (one.every > 0) return &one;
   }
   return nullptr;
+}
+
+std::string evaluation_key(const EvaluatorConfig& config, const DataConfig& data,
+                           TextHashes& hashes) {
+  std::vector<std::filesystem::path> files = text_files(data, config.text(data));
+  for (auto& file : std::visit([](const auto& chosen) { return chosen.files(); }, config.options)) {
+    files.push_back(std::move(file));
+  }
+  return key_of(files, hashes);
 }
 
 }  // namespace attn

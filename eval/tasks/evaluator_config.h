@@ -18,6 +18,8 @@
 
 namespace attn {
 
+class TextHashes;
+
 /// In the order of EvaluatorConfig's alternatives, and of report columns.
 enum class EvaluatorKind { loss, contrastive, ter, chrf, bleu, parse };
 
@@ -103,5 +105,9 @@ static_assert(has_options<EvaluatorKind::loss, LossEvaluation> &&
 
 /// The evaluator that selects the best checkpoint, the first one with a schedule; null: none.
 const EvaluatorConfig* deciding_evaluator(std::span<const EvaluatorConfig> evaluators);
+
+/// Key of the files that an evaluator reads; empty if one is missing.
+std::string evaluation_key(const EvaluatorConfig& config, const DataConfig& data,
+                           TextHashes& hashes);
 
 }  // namespace attn

@@ -4,7 +4,10 @@
 #include <numeric>
 
 #include "base/error.h"
+#include "base/stop_signal.h"
+#include "data/batch.h"
 #include "data/source_features.h"
+#include "data/tokenizer.h"
 
 namespace attn {
 namespace {
@@ -12,9 +15,9 @@ namespace {
 constexpr int64_t kRowsAtOnce = 512;  // rows of logits at a time
 
 void decode_batch(const Ensemble& models, const Tokenizers& tokenizers,
-                  std::span<const ForcedPair> pairs, std::span<const size_t> members,
+                  std::span<const ScoredPair> pairs, std::span<const size_t> members,
                   std::vector<std::vector<float>>& out) {
-  std::vector<ForcedPair> chosen_pairs;
+  std::vector<ScoredPair> chosen_pairs;
   for (const size_t i : members) chosen_pairs.push_back(pairs[i]);
   const auto [source, target_in, targets_N] =
       forced_batch(chosen_pairs, tokenizers, models.device());
@@ -37,16 +40,35 @@ void decode_batch(const Ensemble& models, const Tokenizers& tokenizers,
 
 }  // namespace
 
-ForcedPair forced_pair(const Tokenizers& tokenizers, const std::string& source,
+ForcedBatch forced_batch(std::span<const ScoredPair> pairs, const Tokenizers& tokenizers,
+                         torch::Device device) {
+  TokenRows source, target_in;
+  std::vector<int64_t> target_out;
+  for (const ScoredPair& pair : pairs) {
+    append_source(pair.source, tokenizers.source->eos(), pair.features, source);
+    std::vector<int64_t> in = {tokenizers.target->bos()};
+    in.insert(in.end(), pair.target.begin(), pair.target.end());
+    if (tokenizers.target_counter) tokenizers.target_counter->append(in, target_in.second);
+    target_in.tokens.insert(target_in.tokens.end(), in.begin(), in.end());
+    target_out.insert(target_out.end(), pair.target.begin(), pair.target.end());
+    target_out.push_back(tokenizers.target->eos());
+    target_in.lengths.push_back(static_cast<int64_t>(in.size()));
+  }
+  return {.source = token_sequences(source, device),
+          .target_in = token_sequences(target_in, device),
+          .targets_N = int64_tensor(std::span<const int64_t>(target_out), device)};
+}
+
+ScoredPair scored_pair(const Tokenizers& tokenizers, const std::string& source,
                        const std::string& target) {
-  ForcedPair pair{tokenizers.source->encode(source), tokenizers.target->encode(target)};
+  ScoredPair pair{tokenizers.source->encode(source), tokenizers.target->encode(target)};
   if (tokenizers.features) {
     pair.features = tokenizers.features->encode(source, static_cast<int64_t>(pair.source.size()));
   }
   return pair;
 }
 
-void require_fits(const ForcedPair& pair, std::optional<int64_t> positions,
+void require_fits(const ScoredPair& pair, std::optional<int64_t> positions,
                   const PairPlaces& places) {
   const auto check = [&](size_t tokens, const std::string& place) {
     const int64_t length = static_cast<int64_t>(tokens) + 1;
@@ -61,7 +83,7 @@ void require_fits(const ForcedPair& pair, std::optional<int64_t> positions,
 
 std::vector<std::vector<float>> forced_log_probs(const Ensemble& models,
                                                  const Tokenizers& tokenizers,
-                                                 std::span<const ForcedPair> pairs,
+                                                 std::span<const ScoredPair> pairs,
                                                  int64_t batch_tokens) {
   const torch::NoGradGuard no_grad;
   models.eval();
@@ -72,9 +94,10 @@ std::vector<std::vector<float>> forced_log_probs(const Ensemble& models,
   });
   std::vector<std::vector<float>> out(pairs.size());
   for (size_t begin = 0; begin < order.size();) {
+    throw_if_stopped();
     size_t end = begin;
     for (int64_t tokens = 0; end < order.size(); ++end) {
-      const ForcedPair& pair = pairs[order[end]];
+      const ScoredPair& pair = pairs[order[end]];
       tokens += static_cast<int64_t>(std::max(pair.source.size(), pair.target.size())) + 1;
       if (tokens > batch_tokens && end > begin) break;
     }

@@ -1,4 +1,4 @@
-// Forced decoding: log-probabilities of given translations.
+// Forced decoding (teacher forcing): batches of given pairs, and their log-probabilities.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,28 @@
 
 #include "data/tokenizer.h"
 #include "eval/search/ensemble.h"
-#include "eval/tasks/forced_batch.h"
+#include "kernels/libtorch.h"
+#include "model/segments.h"
 
 namespace attn {
 
+/// A source and a target to be scored, in tokens without BOS and EOS.
+struct ScoredPair {
+  std::vector<int32_t> source, target;
+  std::vector<int32_t> features = {};  ///< source features (SourceFeatures::encode); empty: none
+};
+
+struct ForcedBatch {
+  TokenSequences source;     ///< each ends with EOS
+  TokenSequences target_in;  ///< each begins with BOS
+  torch::Tensor targets_N;   ///< the token that follows each row of target_in; EOS at the end
+};
+
+ForcedBatch forced_batch(std::span<const ScoredPair> pairs, const Tokenizers& tokenizers,
+                         torch::Device device);
+
 /// Encodes a source and a target line.
-ForcedPair forced_pair(const Tokenizers& tokenizers, const std::string& source,
+ScoredPair scored_pair(const Tokenizers& tokenizers, const std::string& source,
                        const std::string& target);
 
 /// Where the lines of a pair are from, for messages.
@@ -24,7 +40,7 @@ struct PairPlaces {
 
 /// Throws DataError, starting with the line's place, if a side is too long for the models'
 /// positions (Ensemble::max_length).
-void require_fits(const ForcedPair& pair, std::optional<int64_t> positions,
+void require_fits(const ScoredPair& pair, std::optional<int64_t> positions,
                   const PairPlaces& places);
 
 /// For each pair log p of every target token given the source and the tokens before; the last one
@@ -33,7 +49,7 @@ void require_fits(const ForcedPair& pair, std::optional<int64_t> positions,
 /// Sets the models to evaluation mode. Results do not depend on the batch, up to rounding.
 std::vector<std::vector<float>> forced_log_probs(const Ensemble& models,
                                                  const Tokenizers& tokenizers,
-                                                 std::span<const ForcedPair> pairs,
+                                                 std::span<const ScoredPair> pairs,
                                                  int64_t batch_tokens = 2048);
 
 /// Σ log p of a target.

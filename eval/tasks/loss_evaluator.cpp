@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/format.h"
+#include "base/stop_signal.h"
 #include "data/batches.h"
 #include "data/corpus.h"
 #include "data/parsing/treebank.h"
@@ -44,6 +45,7 @@ LossReport evaluate_loss(const Ensemble& models, std::span<const Batch> batches)
   int64_t tokens = 0;
   torch::Tensor sums = torch::zeros({2}, torch::TensorOptions(device).dtype(torch::kFloat64));
   for (const Batch& batch : batches) {
+    throw_if_stopped();
     const TokenSequences source = token_sequences(batch.source, device);
     const TokenSequences target = token_sequences(batch.target_in, device);
     const torch::Tensor targets_N =
@@ -113,9 +115,9 @@ class LossEvaluator final : public Evaluator {
                        {"nll", report.nll},
                        {"accuracy", report.accuracy},
                        {"left_out", static_cast<double>(left_out_)}},
-            .line = format("perplexity %.3f  accuracy %.2f %%", report.perplexity,
-                           100 * report.accuracy) +
-                    left_out_text(left_out_) + unknown_,
+            .line = "perplexity " + decimal(report.perplexity, 3) +
+                    format("  accuracy %.2f %%", 100 * report.accuracy) + left_out_text(left_out_) +
+                    unknown_,
             .signature = "",
             .selection_metric = report.perplexity};
   }

@@ -2,7 +2,7 @@
 
 #include "data/source_features.h"
 #include "data/text_hashes.h"
-#include "eval/tasks/evaluation_key.h"
+#include "eval/tasks/evaluator_config.h"
 
 namespace attn {
 

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 
+#include "base/stop_signal.h"
 #include "eval/metrics/bleu.h"
 #include "eval/metrics/chrf.h"
 
@@ -23,6 +24,7 @@ double utility_of(const std::string& hypothesis, const std::string& reference,
 }  // namespace
 
 void rank_by_expected_utility(std::vector<Translation>& hypotheses, RiskUtility utility) {
+  throw_if_stopped();
   const size_t size = hypotheses.size();
   std::erase_if(hypotheses, [](const Translation& one) { return !std::isfinite(one.score); });
   std::vector<Translation> different;

@@ -11,7 +11,7 @@ namespace attn::cpu {
 
 /// Whether tiles outperform the float32 kernel on AMX: for heads of at least 32 dimensions and
 /// sentences of at least 48 keys, without a window, a bias or relative positions (measured with as
-/// many queries as keys: results/performance.md).
+/// many queries as keys: results/measurements.md).
 bool suits_tile_attention(const AttentionHead&);
 
 /// Floats of scratch for sentences of up to `keys` keys.

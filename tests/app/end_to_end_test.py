@@ -16,6 +16,7 @@ import shutil
 import signal
 import subprocess
 import time
+import unittest
 
 from program import ProgramTest, main
 
@@ -143,6 +144,38 @@ class EndToEnd(ProgramTest):
         self.assertEqual(process.returncode, 128 + signal.SIGHUP)
         self.assertIn("checkpoint saved", error)
 
+    def test_a_run_whose_last_evaluation_fails_has_its_checkpoint_and_is_evaluated_by_a_resume(self):
+        name, expected = self.whole_run()
+        process = self.start("train", "small.json", "--run", "unevaluated")
+        while not (self.path / "unevaluated/checkpoints").exists():
+            self.assertIsNone(process.poll())
+            time.sleep(0.002)
+        self.write("unevaluated/eval", "a file where the translations are to go\n")
+        _, error = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 3, error)
+        self.assertIn("unevaluated/eval", error)
+        self.assertTrue((self.path / "unevaluated/checkpoints/step-00000060/model.safetensors").exists())
+        self.assertFalse((self.path / "unevaluated/result.json").exists())
+        (self.path / "unevaluated/eval").unlink()
+        resumed = self.attn("train", "unevaluated", "--resume").stderr
+        self.assertNotIn("tokens/s", resumed)  # nothing is trained again
+        self.assertEqual(self.weights("unevaluated"), (name, expected))
+        results = [json.loads((self.path / run / "result.json").read_text())["results"] for run in ("unevaluated", "whole")]
+        self.assertEqual(*results)
+        marks = [(self.path / run / "checkpoints/best").read_text() for run in ("unevaluated", "whole")]
+        self.assertEqual(*marks)
+
+    @unittest.skipUnless(shutil.which("strace"), "strace records what is synced")
+    def test_the_metrics_are_on_disk_before_the_result(self):
+        calls = self.path / "calls"
+        subprocess.run(["strace", "-f", "-y", "-e", "trace=fsync,fdatasync,rename,renameat,renameat2", "-o", calls, self.program, "--threads", "1",
+                        "train", "small.json", "--run", "synced", "--set", "train.steps=8", "--set", "train.average_last=1"],
+                       cwd=self.path, check=True, capture_output=True)
+        lines = calls.read_text().splitlines()
+        result = next(i for i, line in enumerate(lines) if "rename" in line and "result.json" in line)
+        scored = max(i for i, line in enumerate(lines[:result]) if "rename" in line and "averaged" in line)
+        self.assertTrue(any("metrics.jsonl" in line for line in lines[scored:result]), lines[scored:result])
+
     def test_a_second_sigterm_does_not_interrupt_saving(self):
         process = self.start("train", "small.json", "--run", "twice", "--set", "train.steps=100000")
         while not list((self.path / "twice").glob("checkpoints/step-*")):
@@ -153,6 +186,45 @@ class EndToEnd(ProgramTest):
         _, error = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 128 + signal.SIGTERM, error)
         self.assertIn("checkpoint saved", error)
+
+    def test_a_signal_ends_preparation_and_evaluation_at_once(self):
+        long_text = "corpus/long"
+        self.write(long_text + ".en", "the old woman sees the dog .\n" * 20000)
+        self.write(long_text + ".de", "die alte frau sieht den hund .\n" * 20000)
+        slow = ["--set", "eval.1.data=corpus/long", "--set", "eval.1.beam=8", "--set", "train.steps=2"]
+        process = self.start("train", "small.json", "--run", "slow", *slow)
+        saved = self.path / "slow/checkpoints/step-00000002"
+        while not saved.exists():
+            self.assertIsNone(process.poll(), "it ended before the signal")
+            time.sleep(0.01)
+        time.sleep(0.3)
+        begin = time.monotonic()
+        process.send_signal(signal.SIGTERM)
+        _, error = process.communicate(timeout=60)
+        self.assertLess(time.monotonic() - begin, 3, error)
+        self.assertEqual(process.returncode, 128 + signal.SIGTERM, error)
+        self.assertIn("stopped at step 2, checkpoint saved", error)
+        # As it reads its text, nothing has to be saved.
+        self.write("corpus/huge.en", "the old woman sees the dog .\n" * 1000000)
+        self.write("corpus/huge.de", "die alte frau sieht den hund .\n" * 1000000)
+        process = self.start("train", "small.json", "--run", "reading", "--set", "data.train=corpus/huge")
+        time.sleep(0.7)
+        begin = time.monotonic()
+        process.send_signal(signal.SIGTERM)
+        _, error = process.communicate(timeout=60)
+        self.assertLess(time.monotonic() - begin, 0.5, error)
+        self.assertEqual(process.returncode, 128 + signal.SIGTERM, error)
+
+    def test_a_training_goes_on_when_nobody_reads_its_messages(self):
+        expected = self.whole_run()
+        process = self.start("train", "small.json", "--run", "unread")
+        process.stderr.readline()
+        process.stderr.close()
+        process.wait(timeout=120)
+        self.assertEqual(process.returncode, 0)
+        process.stdout.close()
+        self.assertEqual(self.weights("unread"), expected)
+        self.assertIn("step 60  test", (self.path / "unread/log.txt").read_text())
 
     def test_an_evaluation_that_is_terminated_leaves_no_temporary_files(self):
         self.whole_run()
@@ -316,6 +388,21 @@ class EndToEnd(ProgramTest):
         self.assertLess(result["step"], 60)
         self.assertEqual(sorted(result["results"]), ["end", "valid"])
         self.assertIn("finished at step", self.attn("train", "patient", "--resume").stderr)
+        self.assertEqual(result["end"], "patience")
+        said = f"early stopping at step {result['step']} of 60"
+        self.assertIn(said, (self.path / "patient/log.txt").read_text())
+        self.assertIn(f"Finished: {said}.", self.attn("report", "patient").stdout)
+
+    def test_a_run_that_diverges_without_an_infinite_loss_is_not_finished(self):
+        settings = ["--set", "train.learning_rate=30", "--set", "train.warmup=1", "--set", "train.schedule=constant",
+                    "--set", "train.steps=30", "--set", "model.embedding_sharing=none"]
+        self.one_line("train", "small.json", "--run", "diverged", *settings, code=1,
+                      names=["diverged: the perplexity of valid", "train.learning_rate"])
+        self.assertEqual(json.loads((self.path / "diverged/result.json").read_text())["end"], "diverged")
+        self.assertRegex((self.path / "diverged/log.txt").read_text(), r"failed: diverged: diverged: the perplexity.*\n\Z")
+        self.assertNotRegex((self.path / "diverged/log.txt").read_text(), r"\d{20}|-nan")
+        self.one_line("train", "diverged", "--resume", code=1, names=["diverged at step 30"])
+        self.assertIn("Not finished: diverged at step 30.", self.attn("report", "diverged").stdout)
 
     def test_a_run_begun_while_another_process_waits_for_its_lock_is_kept(self):
         self.whole_run()
@@ -401,8 +488,8 @@ class EndToEnd(ProgramTest):
         self.write("row.json", {"base": "small.json", "row": [{"name": "base"}]})
         cases = [(["config", "small.json", "--set", "heads=3"], ["did you mean model.heads?"]),
                  (["translate", "whole", "--set", "model.heads=3"], ["options of search and runtime"]),
-                 (["translate", "whole", "--penalty", "none"], ["--set search.penalty=none"]),
-                 (["translate", "--penalty", "none", "whole"], ["--set search.penalty=none"]),
+                 (["translate", "whole", "--penalty", "none"], ["--penalty: unknown flag", "--set path=value"]),
+                 (["translate", "--penalty", "none", "whole"], ["--penalty: unknown flag", "--set path=value"]),
                  (["trian", "small.json"], ["did you mean train?"]),
                  (["train", "small.json", "--resum"], ["did you mean --resume?"]),
                  (["train"], ["train: config is required", "attn train --help"]),
@@ -415,7 +502,7 @@ class EndToEnd(ProgramTest):
                  (["sweep", "small.json"], ["a config, not a sweep", "attn train small.json"]),
                  (["sweep", "whole"], ["a run, not a sweep", "attn train whole --resume"]),
                  (["config", "whole"], ["a run, not a config", "whole/config.json"]),
-                 (["translate", "small.json"], ["a config, not a run", "attn train small.json", "runs/small"]),
+                 (["translate", "small.json"], ["a config, not a run", "attn train small.json"]),
                  (["eval", "rows.json"], ["a sweep, not a run", "attn sweep rows.json"])]
         for arguments, names in cases:
             with self.subTest(arguments=arguments):
@@ -430,16 +517,16 @@ class EndToEnd(ProgramTest):
                 self.assertIn("a\\nb", failed.stderr)
 
     def test_bench_rejects_numbers_that_make_no_sense(self):
-        for arguments in (["step", "small.json", "--batch-tokens", "0"], ["layers", "small.json", "--length", "0"],
+        for arguments in (["step", "small.json", "--batch-tokens", "0"], ["table1", "small.json", "--lengths", "0"],
                           ["step", "small.json", "--synthetic", "9223372036854775807"],
                           ["step", "small.json", "--vocabulary", "-3"]):
             with self.subTest(arguments=arguments):
                 self.one_line("bench", *arguments, code=2, names=["1048576"])
 
     def test_set_takes_several_values_and_global_flags_stand_anywhere(self):
-        config = json.loads(self.attn("config", "--set", "model.heads=4", "train.steps=7", "small.json", "--device", "cpu").stdout)
+        config = json.loads(self.attn("config", "small.json", "--set", "model.heads=4", "train.steps=7", "--device", "cpu").stdout)
         self.assertEqual((config["model"]["heads"], config["train"]["steps"]), (4, 7))
-        self.assertIn("attn train runs/d1 --resume", self.attn("help", "train").stdout)
+        self.assertIn("attn train runs/d1 --resume", self.attn("train", "--help").stdout)
         for values in (("eval[0].every=3", "train.steps=7"), ("train.steps=7", "eval[0].every=3")):
             config = json.loads(self.attn("config", "small.json", "--set", *values).stdout)
             self.assertEqual((config["eval"][0]["every"], config["train"]["steps"]), (3, 7))
@@ -487,6 +574,11 @@ class EndToEnd(ProgramTest):
         # The curve holds the weights in training; the average has records of its own.
         records = [json.loads(line) for line in (self.path / "mean_scored/metrics.jsonl").read_text().splitlines()]
         self.assertEqual([r["name"] for r in records if r["kind"] == "average"], sorted(scores["mean_scored"], reverse=True))
+        # A report tells the two apart.
+        rows = [line.split(",") for line in self.attn("report", "mean_scored", "--format", "csv").stdout.splitlines()]
+        ppl = {row[2]: float(row[4]) for row in rows if row[0] == "20" and row[1] == "valid" and row[3] == "ppl"}
+        self.assertEqual(ppl["average"], scores["mean_scored"]["valid"]["values"]["ppl"])
+        self.assertEqual(ppl["checkpoint"], scores["last_scored"]["valid"]["values"]["ppl"])
         self.one_line("train", "small.json", "--run", "none_scored", *settings, "--set", "train.average_last=4", code=2,
                       names=["train.average_last", "4", "keep_last"])
 
@@ -659,10 +751,13 @@ class EndToEnd(ProgramTest):
         subprocess.run(["cp", "-r", self.path / "whole", copy], check=True)
         newest = sorted(copy.glob("checkpoints/step-*"))[-1]
         weights = newest / "model.safetensors"
-        weights.write_bytes(weights.read_bytes()[:-100])
-        self.one_line("translate", str(newest.relative_to(self.path)), code=3, names=["model.safetensors"])
-        self.assertIn("corrupt", self.attn("train", "copy", "--resume").stderr)
-        self.assertEqual(self.weights("copy"), self.weights("whole"))
+        whole = weights.read_bytes()
+        # Cut off; and with a flipped bit, which only the checksum shows.
+        for damaged in (whole[:-100], whole[:-100] + bytes([whole[-100] ^ 1]) + whole[-99:]):
+            weights.write_bytes(damaged)
+            self.one_line("translate", str(newest.relative_to(self.path)), code=3, names=["model.safetensors"])
+            self.assertIn("corrupt", self.attn("train", "copy", "--resume").stderr)
+            self.assertEqual(self.weights("copy"), self.weights("whole"))
         newest = sorted(copy.glob("checkpoints/step-*"))[-1]
         weights = newest / "model.safetensors"
         weights.write_bytes(random.Random(1).randbytes(5000))
@@ -789,6 +884,26 @@ class EndToEnd(ProgramTest):
         for name, text in (*texts.items(), ("en.partial", texts["en"])):
             self.assertEqual((self.path / f"mine.{name}").read_text(), text)
 
+    def test_what_attn_did_not_write_is_not_replaced(self):
+        self.whole_run()
+        mine = self.path / "mine"
+        mine.mkdir()
+        self.write("mine/report.md", "my report\n")
+        self.one_line("train", "small.json", "--run", "mine", code=2, names=["mine/report.md: exists"])
+        (mine / "report.md").rename(mine / "test.txt")
+        self.one_line("eval", "whole", "--output", "mine", code=2, names=["mine/test.txt: exists"])
+        self.assertEqual([(p.name, p.read_text()) for p in mine.iterdir()], [("test.txt", "my report\n")])
+        config = json.dumps(CONFIG)
+        self.write("mine/config.json", config)
+        self.one_line("train", "mine/config.json", "--run", "mine", "--resume", code=2, names=["mine/config.json: exists"])
+        self.assertEqual((mine / "config.json").read_text(), config)
+        with open(mine / "test.txt") as text:
+            done = subprocess.run([self.program, "translate", "whole", "--output", "mine/test.txt"], cwd=self.path, stdin=text,
+                                  capture_output=True, text=True)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("standard input", done.stderr)
+        self.assertEqual((mine / "test.txt").read_text(), "my report\n")
+
     def test_a_path_of_another_kind_is_one_line(self):
         self.whole_run()
         self.write("file", "not a directory")
@@ -863,7 +978,7 @@ class EndToEnd(ProgramTest):
         self.one_line("train", "lost.json", code=2, names=["lost.json: base", "nowhere.json"])
         self.one_line("train", "smal.json", "--run", "whole", code=3, names=["smal.json"])
         shutil.copytree(self.path / "whole", self.path / "unwritable")
-        (self.path / "unwritable/report.html").mkdir()
+        (self.path / "unwritable/runs.csv").mkdir()
         printed = self.attn("report", "unwritable")
         self.assertIn("## Scores", printed.stdout)
         self.assertIn("the report is only printed", printed.stderr)
@@ -880,21 +995,18 @@ class EndToEnd(ProgramTest):
         self.attn("train", "small.json", "--run", "reported")
         report = self.attn("report", "reported").stdout
         for part in ("# reported", "Finished.", "| valid ", "| ppl ", "| test ", "| bleu ", "## Training cost",
-                     "attn --threads 1 train reported/config.json --run runs/reported-again", "commit"):
+                     "attn --threads 1 train reported/config.json --run runs/reported-again"):
             self.assertIn(part, report)
         self.assertEqual((self.path / "reported/report.md").read_text(), report)
-        page = (self.path / "reported/report.html").read_text()
-        self.assertEqual(page.count("<figure>"), 1)  # perplexity
-        self.assertIn(">training<", page)
-        self.assertNotIn("<script", page)
+        self.check_page("reported", ["Perplexity", ">training<"], figures=["curve-bleu.pdf", "curve-ppl.svg"])
         metrics = [json.loads(line) for line in (self.path / "reported/metrics.jsonl").read_text().splitlines()]
-        rows = [line.split(",") for line in self.attn("report", "reported", "--format", "csv").stdout.splitlines()]
-        self.assertEqual(rows[0], ["step", "evaluator", "metric", "value"])
-        self.assertEqual([float(row[3]) for row in rows[1:] if row[1:3] == ["valid", "ppl"]],
+        rows = [line.split(",") for line in self.attn("report", "reported", "--format", "curves").stdout.splitlines()]
+        self.assertEqual(rows[0], ["row", "seed", "step", "evaluator", "weights", "metric", "value"])
+        self.assertEqual([float(row[6]) for row in rows[1:] if row[3:6] == ["valid", "checkpoint", "ppl"]],
                          [m["ppl"] for m in metrics if m["kind"] == "eval" and m["name"] == "valid"])
         self.assertEqual(len(self.attn("report", "reported", "--format", "runs").stdout.splitlines()), 2)
-        self.one_line("report", "reported/checkpoints/step-00000060", code=2, names=["its run, reported"])
-        self.one_line("report", "small.json", code=2, names=["runs/small"])
+        self.one_line("report", "reported/checkpoints/step-00000060", code=2, names=["its run is reported"])
+        self.one_line("report", "small.json", code=2, names=["small.json: a config, not a sweep directory"])
         (self.path / "reported/result.json").unlink()
         for line in metrics:  # of the last log, a validation and a checkpoint, the latest counts
             line["step"] = min(line["step"], 20 if line["kind"] == "train" else 40)
@@ -997,10 +1109,13 @@ class EndToEnd(ProgramTest):
         self.whole_run()
         step = json.loads(self.attn("bench", "step", "small.json", "--json", "--seconds", "0.2", "--cache", "cache").stdout)
         self.assertGreater(step["tokens_per_second"], 0)
-        layers = json.loads(self.attn("bench", "layers", "small.json", "--json").stdout)
-        self.assertAlmostEqual(sum(layer["share"] for layer in layers), 1.0, places=6)
-        self.assertTrue(all(layer["forward"] > 0 for layer in layers))
-        self.assertIn("share", self.attn("bench", "layers", "small.json").stdout)
+        points = json.loads(self.attn("bench", "table1", "small.json", "--json", "--lengths", "8,16", "--widths", "64",
+                                      "--seconds", "0.001").stdout)
+        self.assertTrue(all(point["forward"] > 0 and point["backward"] > 0 for point in points))
+        self.assertEqual({point["path"] for point in points if point["layer"].startswith("recurrence")}, {8, 16})
+        one = json.loads(self.attn("bench", "step", "small.json", "--json", "--seconds", "0.2", "--cache", "cache",
+                                   "--batch-tokens", "1").stdout)
+        self.assertLess(one["memory"], 2 * step["memory"])
         search = json.loads(self.attn("bench", "search", "whole", "corpus/test.en", "--json", "--at-once", "8",
                                       "--seconds", "0.1").stdout)
         self.assertEqual(search[0]["at_once"], 8)

@@ -60,14 +60,14 @@ class Parse(ProgramTest):
         cls.attn("train", "parse.json", "--run", "words", "--set", "train.steps=30", "--set", "model.word_positions=true",
                  "--set", "model.deterministic_attention=true", "--set", 'eval=[{"name": "loss", "kind": "loss", "every": 10}]')
 
-    def test_a_tree_that_is_too_long_is_named_by_its_line_of_the_treebank(self):
+    def test_a_tree_that_is_too_long_is_named_by_its_line_of_the_encoded_text(self):
         said = self.attn("train", "parse.json", "--run", "short", "--set", "train.steps=1", "eval=[]", "data.max_length=30").stderr
         line = next(line for line in said.splitlines() if "overlong" in line)
-        places = re.findall(r"corpus/train\.ptb:(\d+)", line)
+        places = re.findall(r"(\S+/trees-\w+\.(?:words|symbols)):(\d+)", line)
         self.assertEqual(len(places), 3, line)
-        trees = (self.path / "corpus/train.ptb").read_text().splitlines()
-        lengths = [len(re.findall(r"\(|\)", tree)) for tree in trees]
-        self.assertTrue(all(lengths[int(place) - 1] > 26 for place in places), line)
+        for text, number in places:
+            tokens = (self.path / text).read_text(encoding="utf8").splitlines()[int(number) - 1].split()
+            self.assertGreater(len(tokens) + 1, 30, line)
 
     def test_known_words_keep_to_the_tags_they_had_in_training(self):
         known = {}

@@ -2,18 +2,36 @@
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
 import unittest
 
 
-def skip(why):
+LOADS = r"<script|<link|src=|url\((?!#)"  # what a page that loads nothing does not have
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def note_skipped(why):
     print(f"skipped: {why}")
     if reasons := os.environ.get("ATTN_SKIPPED"):  # collected by `./run test`
         with open(reasons, "a", encoding="utf-8") as file:
             file.write(f"{why}\n")
+
+
+def skip(why):
+    note_skipped(why)
     sys.exit(77)  # CTest's SKIP_RETURN_CODE
+
+
+def draw_page(directory):
+    """The page of a report by tools/report; None, with a message, without the packages that it needs."""
+    for python in (ROOT / ".venv/bin/python", sys.executable):
+        if os.path.exists(python) and not subprocess.run([python, "-c", "import matplotlib, numpy, scipy"], capture_output=True).returncode:
+            subprocess.run([python, ROOT / "tools/report", directory], check=True, stderr=subprocess.DEVNULL)
+            return (directory / "report.html").read_text(encoding="utf8")
+    note_skipped("the page of reports: no NumPy, SciPy and matplotlib here (./run report installs them)")
 
 
 class ProgramTest(unittest.TestCase):
@@ -45,6 +63,15 @@ class ProgramTest(unittest.TestCase):
             raise AssertionError(f"attn {' '.join(arguments)}: exit {done.returncode}, wanted {code}\n"
                                  f"{done.stdout[-2000:]}\n{done.stderr[-2000:]}")
         return done
+
+    def check_page(self, directory, parts=(), figures=()):
+        page = draw_page(self.path / directory)
+        if page is None:
+            return
+        self.assertEqual(re.findall(LOADS, page), [])
+        self.assertEqual([part for part in parts if part not in page], [])
+        for name in figures:
+            self.assertGreater((self.path / directory / "figures" / name).stat().st_size, 1000)
 
     def one_line(self, *arguments, code, names, **options):
         """The command fails with one line on stderr that holds all of `names`."""

@@ -327,4 +327,24 @@ TEST_CASE("leftovers of a killed replacement are found and removed by the next o
         std::vector<std::string>{"final", "final.tmp-0123", "finale.tmp-0123.old"});
 }
 
+TEST_CASE("only temporary files of processes that no longer write are removed") {
+  const TemporaryDirectory folder;
+  CHECK_NOTHROW(remove_leftovers(folder / "none", std::chrono::hours(1)));
+  const fs::path file = make_temporary_file(folder / "result.json");
+  const fs::path directory = (folder / "averaged").string() + temporary_suffix();
+  make_directories(directory / "inside");
+  const std::vector<fs::path> kept = {folder / "result.json", folder / "notes.tmp-1",
+                                      directory.string() + ".old"};
+  for (const fs::path& path : kept) write_file_atomically(path, "mine");
+  remove_leftovers(folder.path(), std::chrono::hours(1));
+  CHECK(fs::exists(file));
+  fs::last_write_time(file, fs::file_time_type::clock::now() - std::chrono::hours(2));
+  remove_leftovers(folder.path(), std::chrono::hours(1));
+  CHECK_FALSE(fs::exists(file));
+  CHECK(fs::exists(directory));
+  remove_leftovers(folder.path(), std::chrono::seconds(0));
+  CHECK_FALSE(fs::exists(directory));
+  for (const fs::path& path : kept) CHECK(fs::exists(path));
+}
+
 }  // namespace attn

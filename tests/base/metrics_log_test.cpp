@@ -183,4 +183,12 @@ TEST_CASE("records that are written after the last checkpoint are dropped by the
   CHECK(read_file(folder / "m") == before);
 }
 
+TEST_CASE("a block that was lost in a power failure is dropped with all that follows") {
+  const TemporaryDirectory folder;
+  const std::string before = "{\"kind\":\"train\",\"step\":6}\n";
+  put(folder / "m", before + std::string(20, '\0') + "\n{\"kind\":\"train\",\"step\":6}\n");
+  keep_until_step(folder / "m", 6);
+  CHECK(read_file(folder / "m") == before);
+}
+
 }  // namespace attn

@@ -337,12 +337,12 @@ TEST_CASE("a cache with correct hashes and invalid content is rejected") {
     std::memcpy(words.data(), &header, sizeof header);
     parse_corpus(bytes, "forged");
   };
-  const size_t tokens_at = sizeof(CorpusHeader) / 8;
   CHECK_NOTHROW(forged([](auto&, auto&) {}));
-  CHECK_THROWS_AS(forged([&](auto&, auto& w) { w[tokens_at] = ~uint64_t{0}; }), DataError);
+  CHECK_THROWS_AS(forged([](auto&, auto& w) { w[sizeof(CorpusHeader) / 8] = ~0ULL; }), DataError);
   CHECK_THROWS_AS(forged([](auto& h, auto&) { h.source_size = h.target_size = 5; }), DataError);
   CHECK_THROWS_AS(forged([](auto& h, auto&) { h.target_bos = h.target_size; }), DataError);
   CHECK_THROWS_AS(forged([](auto& h, auto&) { h.source_size = uint64_t{1} << 40; }), DataError);
+  CHECK_THROWS_AS(forged([](auto& h, auto&) { h.dropped[1][0] = ~uint64_t{0}; }), DataError);
   CHECK_THROWS_AS(forged([](auto& h, auto&) { h.pairs = ~uint64_t{0} / 8; }), DataError);
   CHECK_THROWS_AS(forged([](auto& h, auto&) { h.tokens = ~uint64_t{0} - 3; }), DataError);
   CHECK_THROWS_AS(forged([](auto& h, auto&) { h.token_bytes = 4; }), DataError);

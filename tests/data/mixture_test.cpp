@@ -67,6 +67,4 @@ TEST_CASE("a line that is too long is dropped from a mixture as it is from a sin
   CHECK(report.kept() == 3);
   CHECK(report[PairProblem::overlong].first ==
         std::vector<Dropped::Place>{{2, Side::source}, {5, Side::target}});
-  CHECK(mixed_pair_places(data, 1, std::vector<int64_t>{2, 5}) ==
-        std::vector<std::string>{(folder / "main.a:2").string(), (folder / "more.a:2").string()});
 }

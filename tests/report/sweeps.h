@@ -21,7 +21,8 @@ inline RunRecord run(int64_t seed, double ppl, double bleu) {
   record.seconds = 60;
   record.flops = 6e12;
   record.peak_flops = 2e11;
-  record.curve = {{100, 2 * ppl}, {200, ppl}};
+  record.curve = {{100, "valid", kCheckpoint, "ppl", 2 * ppl},
+                  {200, "valid", kCheckpoint, "ppl", ppl}};
   return record;
 }
 

@@ -1,11 +1,10 @@
-#include "report/table.h"
+#include "report/tables.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <vector>
 
-#include "report/comparison.h"
-#include "report/page.h"
 #include "tests/report/sweeps.h"
 #include "tests/support/catch.h"
 
@@ -61,7 +60,6 @@ TEST_CASE("a sweep of parsers shows F1, without the paper's columns") {
   const std::string markdown = to_markdown(results_table(results, compared));
   CHECK_THAT(markdown, contains("F1") && contains("80.30 ± 0.42") && contains("+14.70 *"));
   CHECK(markdown.find("paper") == std::string::npos);
-  CHECK_THAT(html_report(results, compared), contains("F1, dev"));
 }
 
 TEST_CASE("chrF has a column next to BLEU, with significance over seeds") {
@@ -77,7 +75,6 @@ TEST_CASE("chrF has a column next to BLEU, with significance over seeds") {
   CHECK(compared[1].differences[Metric::chrf].significant);
   CHECK_THAT(to_markdown(results_table(results, compared)),
              contains("chrF") && contains("60.05 ± 0.07") && contains("+10.00 *"));
-  CHECK_THAT(html_report(results, compared), contains("BLEU, test"));
 }
 
 TEST_CASE("each metric has the paper's columns where the paper has a figure") {
@@ -94,36 +91,47 @@ TEST_CASE("each metric has the paper's columns where the paper has a figure") {
   const auto compared = compare(results);
   CHECK(*compared[1].differences[Metric::parse].paper == Approx(1.4));
   CHECK(compared[1].differences[Metric::parse].verdict == Verdict::agrees);
-  CHECK_THAT(summary(results, compared, kMetrics.back()), contains("F1: of 1 rows"));
-  const std::string csv = to_csv(results_table(results, compared));
-  CHECK_THAT(csv, contains("paper_f1_difference") && contains(",1.4,") && contains("agrees"));
-  CHECK(csv.find("paper_ppl") == std::string::npos);
+  const std::string csv = to_csv(rows_table(results, compared));
+  CHECK_THAT(csv, contains("f1_paper_difference") && contains(",1.4,") && contains("agrees"));
+  CHECK(csv.find("ppl_paper") == std::string::npos);
 }
 
-TEST_CASE("pages show intervals and p-values, CSV all statistics in full precision") {
+TEST_CASE("tables are rounded with intervals and one p-value, CSV has all numbers in full") {
   auto results = sweep({row("base", 5, 25, {run(1, 5, 25), run(2, 5.1, 25.5), run(3, 5.3, 25.1)}),
                         row("x", 6, 24, {run(1, 6, 24), run(2, 6.2, 24.2), run(3, 6.1, 23.8)}),
                         row("one", 6, 24, {run(1, 5.2, 25)})});
-  const Table table = results_table(results, compare(results));
+  const auto compared = compare(results);
+  const Table table = results_table(results, compared), rows = rows_table(results, compared);
   for (const auto& cells : table.rows) CHECK(cells.size() == table.columns.size());
-  const std::string markdown = to_markdown(table), html = to_html(table), csv = to_csv(table);
-  for (const std::string& page : {markdown, html}) {
-    CHECK_THAT(page, contains("95 % interval") && contains("p (Holm)") && contains("p (t test)") &&
-                         contains("p (bootstrap over sentences and seeds)") &&
-                         contains("p (Welch)"));
-    CHECK_THAT(page, contains("[+0.67, +1.26]"));
-    CHECK(page.find("_detectable") == std::string::npos);
-    CHECK(page.find("0.96666") == std::string::npos);
-  }
-  CHECK_THAT(csv,
-             contains("ppl_detectable") && contains("bleu_p_holm") && contains("bleu_joint_low"));
-  CHECK_THAT(csv, contains("ppl_p_welch") && contains("ppl_high_variance") &&
+  for (const auto& cells : rows.rows) CHECK(cells.size() == rows.columns.size());
+  const std::string markdown = to_markdown(table), csv = to_csv(rows);
+  CHECK_THAT(markdown,
+             contains("PPL 95 % interval") && contains("PPL p |") && contains("[+0.67, +1.26]"));
+  CHECK(markdown.find("0.96666") == std::string::npos);
+  CHECK_THAT(csv, contains("ppl_p_seeds,ppl_p_holm,ppl_p,ppl_significant") &&
+                      contains("bleu_p_joint") && contains("ppl_unstable") &&
                       contains("0.96666666666666"));
   for (const char* typeset : {"[", "±", "−", "*"}) CHECK(csv.find(typeset) == std::string::npos);
   // One seed a row: nothing is tested over seeds.
   for (RowRecord& one : results.rows) one.runs.resize(1);
   CHECK(to_markdown(results_table(results, compare(results))).find("interval") ==
         std::string::npos);
+}
+
+TEST_CASE("the table for a paper has means with marks, in LaTeX with booktabs") {
+  auto results = sweep({row("base", 5, 25, {run(1, 5, 25), run(2, 5.1, 25.5), run(3, 5.3, 25.1)}),
+                        row("x_1", 6, 24, {run(1, 6, 24), run(2, 6.2, 24.2), run(3, 6.1, 23.8)})});
+  results.rows[1].changed = {"model.d_k", "model.qk_norm"};
+  results.rows[1].values["model.qk_norm"] = "\"l2\"";
+  const std::string latex = to_latex(paper_table(results, compare(results)));
+  CHECK(latex ==
+        "\\begin{tabular}{lrlrrrrr}\n\\toprule\n"
+        "row & $d_k$ & other & PPL & PPL paper & BLEU & BLEU paper & params $\\times 10^6$ \\\\\n"
+        "\\midrule\n"
+        "base & 64 &  & 5.13 $\\pm$ 0.15 & 5.00 & 25.20 $\\pm$ 0.26 & 25.0 & 1.00 \\\\\n"
+        "x\\_1 & 64 & qk\\_norm l2 & 6.10 $\\pm$ 0.10$^{*}$ & 6.00 & 24.00 $\\pm$ 0.20 & 24.0 & "
+        "1.00 \\\\\n"
+        "\\bottomrule\n\\end{tabular}\n");
 }
 
 TEST_CASE("parameters have as many decimals as tell the rows apart, six at most") {
@@ -156,12 +164,53 @@ TEST_CASE("the table of costs has published FLOPs, also of systems that were not
   CHECK(table.rows[2].back() == "1.0e+20");
 }
 
-TEST_CASE("CSV and HTML escape what would break them") {
+TEST_CASE("speeds are means over runs on one kind of processor") {
+  auto results = sweep({row("base", 5, 25, {run(1, 5, 25), run(2, 5, 25)})});
+  for (RunRecord& one : results.rows[0].runs) one.provenance = {{"processor", "A"}};
+  CHECK_THAT(to_csv(cost_table(results)), contains("base,6.00e+12,1.0,") && contains(",A\n"));
+  results.rows[0].runs[1].provenance = {{"processor", "A"}, {"gpu", "B"}};
+  CHECK_THAT(to_csv(cost_table(results)), contains("base,6.00e+12,,,,,,2 kinds\n"));
+}
+
+TEST_CASE("runs and learning curves are CSV, with the provenance of runs") {
+  auto results = sweep({row("base", 5, 25, {run(1, 5, 25)}), row("x", 5, 25, {run(2, 6, 24)})});
+  results.rows[1].runs[0].provenance = {{"seed", "2"}, {"commit", "c0ffee"}};
+  CHECK_THAT(to_csv(runs_table(results)), contains("row,seed,finished,ppl,") &&
+                                              contains("peak_memory,commit\nbase,1,1,5,") &&
+                                              contains("0,c0ffee\n"));
+  CHECK(to_csv(curves_table(results)) ==
+        "row,seed,step,evaluator,weights,metric,value\nbase,1,100,valid,checkpoint,ppl,10\nbase,1,"
+        "200,valid,checkpoint,ppl,5\n"
+        "x,2,100,valid,checkpoint,ppl,12\nx,2,200,valid,checkpoint,ppl,6\n");
+}
+
+TEST_CASE("scores of a run are the last ones, and the best ones of main metrics") {
+  RunRecord record = run(1, 5, 25);
+  const auto add = [&](int64_t step, const char* evaluator, const char* weights, const char* metric,
+                       double value) {
+    record.curve.push_back({step, evaluator, weights, metric, value});
+  };
+  record.curve.clear();
+  add(10, kTrainingCurve, kCheckpoint, "ppl", 3);
+  add(10, "valid", kCheckpoint, "ppl", 4);
+  add(10, "valid", kCheckpoint, "nll", 2);
+  add(20, "valid", kCheckpoint, "ppl", 5);
+  add(20, "test", kCheckpoint, "bleu", 30);
+  add(30, "test", kCheckpoint, "bleu", 20);
+  add(30, "test", "average", "bleu", 31);
+  using Cells = std::vector<std::string>;
+  CHECK(scores_table(record).rows ==
+        std::vector<Cells>{{"test", "average", "bleu", "31.00", "30", "31.00", "30"},
+                           {"test", "checkpoint", "bleu", "20.00", "30", "30.00", "20"},
+                           {"valid", "checkpoint", "nll", "2", "10", "", ""},
+                           {"valid", "checkpoint", "ppl", "5.00", "20", "4.00", "10"}});
+}
+
+TEST_CASE("CSV and Markdown escape what would break them") {
   Table table;
-  table.columns = {{"a", "a", true, "", ""}, {"b", "b", false, "", ""}};
-  table.rows = {{"x, \"y\"", "<script>"}};
-  CHECK(to_csv(table) == "a,b\n\"x, \"\"y\"\"\",<script>\n");
-  CHECK_THAT(to_html(table), contains("&lt;script&gt;") && contains("x, &quot;y&quot;"));
+  table.columns = {{"a", "a", true}, {"b", "b"}};
+  table.rows = {{"x, \"y\"", "z"}};
+  CHECK(to_csv(table) == "a,b\n\"x, \"\"y\"\"\",z\n");
   table.rows = {{"a|b", "1"}};
   CHECK_THAT(to_markdown(table), contains("a\\|b"));
 }

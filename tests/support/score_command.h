@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "app/commands/score_command.h"
+#include "app/commands/commands.h"
 
 namespace attn::testing {
 

@@ -87,6 +87,14 @@ class Heads(ProgramTest):
                     self.assertLess(abs(np.array(attention) - weights[name_of(kind, layer)]).max(), 1e-4)
                 self.assertEqual(len(entry["left_text"]), len(entry["attn"][0][0]))
                 self.assertEqual(len(entry["right_text"]), len(entry["attn"][0][0][0]))
+        # Lines are those of the file, of which empty ones have no sentence.
+        for side in ("en", "de"):
+            lines = (self.path / f"corpus/valid.{side}").read_text(encoding="utf8").splitlines()
+            self.write(f"gaps.{side}", "\n".join([lines[0], "", "", lines[1]]) + "\n")
+        self.attn("attention", "run", "--source", "gaps.en", "--target", "gaps.de", "--json", "gaps.json", "--html", "gaps.html")
+        names = [entry["name"] for entry in json.loads((self.path / "gaps.json").read_text(encoding="utf8"))]
+        self.assertEqual(names, [f"line {line}, {kind}" for line in (1, 4) for kind in KINDS])
+        self.assertIn("<h2>Line 4</h2>", (self.path / "gaps.html").read_text(encoding="utf8"))
         self.assertEqual(written[1]["left_text"][0], "<s>")
         self.assertEqual(written[0]["right_text"][-1], "</s>")
         page = (self.path / "w.html").read_text(encoding="utf8")

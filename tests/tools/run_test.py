@@ -6,7 +6,6 @@
 import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -16,8 +15,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = sys.argv.pop(1) if len(sys.argv) > 1 and os.path.isfile(sys.argv[1]) else None
-TOOLS = """awk basename bash cat chmod cksum cp cut date dirname env flock grep head ln ls mkdir mktemp mv nproc paste
-           rm sed sh sleep sort tail touch tr uname""".split()
+TOOLS = """basename bash cat chmod cksum cp cut date dirname env flock grep head ln ls mkdir mktemp mv nproc paste
+           rm sed sh sleep sort tail touch tr uname uniq""".split()
 LIBRARIES = ("libtorch.so", "libtorch_cpu.so", "libc10.so")
 
 # Each stand-in notes its call in $CALLS. CMake is the real one except for configuring.
@@ -26,13 +25,14 @@ FAKES = {
     "nvidia-smi": "exit 1",
     "id": "echo 0",
     "ctest": "exit 0",
+    "dpkg": """ case $2 in ninja-build) [ -e "$FAKE/ninja" ] ;; cmake | python3) [ -e "$FAKE/$2" ] ;; *) exit 0 ;; esac """,
     "apt-get": """
         echo "apt-get $*" >>"$CALLS"
         case "$*" in
           *\\ install\\ *)
             [ "${APT:-works}" = works ] || exit 100
             for package in "$@"; do
-              case $package in ccache | ninja-build) cp "$FAKE/c++" "$FAKE/${package%-build}" ;; esac
+              case $package in ccache) cp "$FAKE/c++" "$FAKE/ccache" ;; esac
             done ;;
         esac""",
     "cmake": """
@@ -52,6 +52,7 @@ FAKES = {
         case "$*" in
           *find_spec*) echo "${TORCH:-}" ;;
           *ensurepip*) exit 0 ;;
+          *tools/export.py*) echo "$*" ;;
           *-m\\ venv*)
             for folder in "$@"; do :; done
             mkdir -p "$folder/bin" && cp "$FAKE/pip" "$folder/bin/python" ;;
@@ -148,7 +149,7 @@ class LibTorch(RunTest):
 
     def test_an_interrupted_pip_is_repaired_by_the_next_call(self):
         code, _, _ = self.run_script("train", PIP="killed")
-        self.assertEqual(code, -signal.SIGKILL)
+        self.assertNotEqual(code, 0)
         self.assertFalse(self.site("torch/lib/libtorch_cpu.so").exists())
         self.assert_works()
         self.assertTrue(self.site("torch/lib/libtorch_cpu.so").exists())
@@ -184,34 +185,20 @@ class LibTorch(RunTest):
         self.site("torch-2.13.0.dist-info").mkdir()
         self.site("torch-2.13.0.dist-info/RECORD").touch()
         self.assert_works()
-        self.assertIn("--force-reinstall", self.called("pip")[1])  # pip would change nothing
+        self.assertIn("--ignore-installed", self.called("pip")[1])  # pip would change nothing
 
     def test_the_users_own_is_used_where_it_is_complete(self):
         own = make_torch(self.clone.parent / "own")
         self.assert_works(TORCH=str(own))
         self.assertFalse((self.clone / ".venv").exists())
 
-    def test_the_users_own_is_passed_over_where_a_library_is_missing_or_cut_short(self):
-        elf = bytearray(64)
-        elf[:6] = b"\x7fELF\x02\x01"
-        elf[40:48] = (1000).to_bytes(8, "little")  # where the section headers begin
-        elf[58:62] = b"\x40\0\x10\0"               # 16 of 64 bytes each
-        cut = [("libtorch_cpu.so", body) for body in (b"", elf[:50], elf + bytes(1000 + 16 * 64 - 64 - 1))]
-        for name, body in [(name, None) for name in LIBRARIES] + cut:
+    def test_the_users_own_is_passed_over_where_a_library_is_missing(self):
+        for name in LIBRARIES:
             own = make_torch(self.clone.parent / "own")
             (own / "lib" / name).unlink()
-            if body is not None:
-                (own / "lib" / name).write_bytes(body)
-            self.assertEqual(self.prefix(own), "", (name, body))
+            self.assert_works(TORCH=str(own))
+            self.assertTrue((self.clone / ".venv").exists())
             shutil.rmtree(own)
-        own = make_torch(self.clone.parent / "own")
-        (own / "lib/libtorch_cpu.so").write_bytes(elf + bytes(1000 + 16 * 64 - 64))
-        self.assertEqual(self.prefix(own), str(own))
-
-    def prefix(self, own):
-        return subprocess.run([self.environment["CMAKE"], "-P", self.clone / "cmake/LibTorchPrefix.cmake"], text=True,
-                              env={**self.environment, "TORCH": str(own)}, capture_output=True, check=True
-                              ).stdout.strip()
 
     def test_a_folder_called_venv_that_is_somebody_elses_is_left_alone(self):
         (self.clone / ".venv").mkdir()
@@ -259,30 +246,7 @@ class Tools(RunTest):
         self.assertEqual(code, 1)
         self.assertRegex(err.splitlines()[-1], "apt-get could not install ninja-build .*run this again")
 
-    def test_apt_get_installs_while_pip_downloads(self):
-        ninja = self.fake / "ninja"
-        ninja.rename(self.fake / "ninja.later")
-        self.command("apt-get", """
-            echo "apt-get $*" >>"$CALLS"
-            case "$*" in
-              *\\ install\\ *)
-                for _ in {1..100}; do ! grep -q '^pip' "$CALLS" || break; sleep 0.05; done
-                mv "$FAKE/ninja.later" "$FAKE/ninja"
-                echo 'apt-get is done' >>"$CALLS" ;;
-            esac""")
-        self.assert_works()
-        calls = [line.split()[0] if line.startswith("pip") else line for line in self.calls.read_text().splitlines()]
-        self.assertLess(calls.index("pip"), calls.index("apt-get is done"))
-
-    def test_when_both_fail_both_are_reported(self):
-        (self.fake / "ninja").unlink()
-        code, _, err = self.run_script("train", APT="fails", PIP="fails")
-        self.assertEqual(code, 1)
-        self.assertIn("apt-get could not install ninja-build", err)
-        self.assertIn("pip could not install torch", err)
-        self.assertNotIn("configuring", err)
-
-    def test_without_cmake_and_python_these_are_installed_first(self):
+    def test_without_cmake_and_python_these_are_installed(self):
         for name in ("cmake", "python3", "ninja"):
             (self.fake / name).rename(self.fake / (name + ".later"))
         self.command("apt-get", """
@@ -296,7 +260,7 @@ class Tools(RunTest):
         (self.clone / "run").write_text(text.replace("/usr/bin/python3", "/nowhere/python3"))
         self.assert_works()
         self.assertEqual([line.partition(" install ")[2] for line in self.called(" install ") if "apt-get" in line],
-                         ["cmake python3 python3-venv ca-certificates", "ninja-build"])
+                         ["cmake ninja-build", "python3"])
         self.assertEqual(len(self.called("update")), 1)
 
 
@@ -316,34 +280,25 @@ class Usage(RunTest):
             self.assertIn("translate", out)
 
     def test_no_command_is_a_mistake_of_usage(self):
-        for arguments in ([], ["--threads", "4"], ["--device=cpu"]):
-            code, out, err = self.assert_at_once(*arguments)
-            self.assertEqual((code, out), (2, ""), arguments)
-            self.assertIn("usage: ./run demo", err)
-
-    def test_a_misspelt_command_gets_the_nearest_right_one(self):
-        for word, right in (("trian", "train"), ("tranlsate", "translate"), ("Sweep", "sweep"), ("tests", "test"),
-                            ("TRAIN", "train"), ("evaluate", "eval"), ("halp", "help")):
-            for arguments in ([word, "x.json"], ["--threads", "2", "--device=cpu", word]):
-                code, out, err = self.assert_at_once(*arguments)
-                self.assertEqual((code, out), (2, ""))
-                self.assertEqual(err, f"attn: unknown command '{word}'; did you mean {right}?\n")
+        code, out, err = self.assert_at_once()
+        self.assertEqual((code, out), (2, ""))
+        self.assertIn("usage: ./run demo", err)
 
     def test_an_unknown_command_gets_the_list(self):
-        for word in ("xyzzyplugh", "experiments/multi30k/tiny.json"):
-            code, out, err = self.assert_at_once(word)
+        for arguments in (["trian", "x.json"], ["experiments/multi30k/tiny.json"], ["--threads", "4"]):
+            code, out, err = self.assert_at_once(*arguments)
             self.assertEqual((code, out), (2, ""))
-            self.assertRegex(err, f"^attn: unknown command '{word}'; one of: .*train.*\n$")
+            self.assertRegex(err, f"^attn: {' '.join(arguments)}: no command; one of: .*train.*\n$")
 
     def test_options_before_a_command_reach_the_program(self):
         for arguments in (["--threads", "2", "train", "x"], ["--device=cpu", "train"], ["--version"]):
             code, out, err = self.run_script(*arguments)
             self.assertEqual((code, out), (0, f"attn {' '.join(arguments)}\n"), err)
 
-    def test_help_for_a_command_is_the_programs(self):
-        for arguments in (["help", "train"], ["train", "--help"]):
-            code, out, err = self.run_script(*arguments)
-            self.assertEqual((code, out), (0, "attn train --help\n"), err)
+    def test_export_is_a_tool_that_gets_the_program(self):
+        code, out, err = self.run_script("export", "runs/tiny", "--to", "ctranslate2")
+        call = f"-B {self.clone}/tools/export.py --attn {self.clone}/build/release/app/attn runs/tiny --to ctranslate2\n"
+        self.assertEqual((code, out), (0, call), err)
 
     @unittest.skipUnless(PROGRAM, "needs the program")
     def test_the_commands_are_the_programs(self):

@@ -194,28 +194,12 @@ TEST_CASE("the last scheduled checkpoints are those of an uninterrupted run") {
   CHECK(steps({.every = 1000, .end = 67}) == Steps{67});
 }
 
-TEST_CASE("only leftovers of a killed process are removed") {
-  const TemporaryDirectory folder;
-  CHECK_NOTHROW(remove_checkpoint_leftovers(folder / "none"));
-  make_checkpoints(folder.path(), {10});
-  mark_best(folder.path(), 10, 1.0);
-  fill_checkpoint(folder / "step-00000020.tmp-123-0");
-  fill_checkpoint(folder / "step-00000005.tmp-deleted");
-  put(folder / "best.tmp-123-4", "step");
-  put(folder / "notes.tmp-1", "mine");
-  remove_checkpoint_leftovers(folder.path());
-  CHECK(steps_in(folder.path()) == Steps{10});
-  CHECK(best_checkpoint(folder.path()));
-  CHECK(fs::exists(folder / "notes.tmp-1"));
-  CHECK(std::distance(fs::directory_iterator(folder.path()), fs::directory_iterator()) == 3);
-}
-
 TEST_CASE("temporary names are among the leftovers") {
   const TemporaryDirectory folder;
   AtomicDirectory half(checkpoint_path(folder.path(), 7));
   fill_checkpoint(half.path());
   CHECK(list_checkpoints(folder.path()).empty());
-  remove_checkpoint_leftovers(folder.path());
+  remove_leftovers(folder.path(), std::chrono::seconds(0));
   CHECK(fs::is_empty(folder.path()));
 }
 
@@ -237,7 +221,7 @@ TEST_CASE("checkpoints are complete wherever the run is killed") {
     CHECK_NOTHROW(best_checkpoint(folder.path()));
   }
   CHECK(latest_checkpoint(folder.path()));
-  remove_checkpoint_leftovers(folder.path());
+  remove_leftovers(folder.path(), std::chrono::seconds(0));
   for (const auto& entry : fs::directory_iterator(folder.path())) {
     CHECK(entry.path().filename().string().find(".tmp-") == std::string::npos);
   }

@@ -23,24 +23,6 @@ torch::nn::Sequential two_layers(int64_t width = 4) {
   return torch::nn::Sequential(torch::nn::Linear(3, width), torch::nn::Linear(width, 2));
 }
 
-// Renames cross-attention's tensors as earlier versions named them; returns how many.
-int write_as_former(const std::filesystem::path& from, const std::filesystem::path& to) {
-  const SafetensorsFile file(from);
-  std::vector<TensorView> tensors = file.tensors();
-  int renamed = 0;
-  for (TensorView& tensor : tensors) {
-    const std::string present = "cross_attention";
-    if (const size_t at = tensor.name.find(present); at != std::string::npos) {
-      tensor.name.replace(at, present.size(), "memory_attention");
-      ++renamed;
-    }
-  }
-  auto metadata = file.metadata();
-  metadata.erase("xxh64");  // which those versions did not write
-  write_safetensors(to, tensors, metadata);
-  return renamed;
-}
-
 }  // namespace
 
 TEST_CASE("a changed bit of a checkpoint is an error, with finite values, too") {
@@ -62,48 +44,6 @@ TEST_CASE("a changed bit of a checkpoint is an error, with finite values, too") 
   load_training_state(state, task.trainer);
   flip_last_mantissa_bit(state);
   CHECK_THROWS_WITH(load_training_state(state, task.trainer), contains("xxh64"));
-}
-
-TEST_CASE("a checkpoint with the former names of cross-attention loads, resumes and averages") {
-  const testing::TemporaryDirectory directory;
-  const auto weights = directory.path() / "weights", state = directory.path() / "state",
-             old_weights = directory.path() / "old-weights",
-             old_state = directory.path() / "old-state", mean = directory.path() / "mean";
-  testing::CopyingTask saved;
-  for (int i = 0; i < 3; ++i) saved.trainer.step();
-  save_weights(weights, *saved.model);
-  save_training_state(state, saved.trainer);
-  const int renamed = write_as_former(weights, old_weights);
-  CHECK(renamed == 10);  // four projections with biases, and the norm
-  CHECK(write_as_former(state, old_state) == 2 * renamed);
-
-  testing::CopyingTask loaded;
-  load_weights(old_weights, *loaded.model);
-  load_training_state(old_state, loaded.trainer);
-  CHECK(torch::equal(loaded.weights(), saved.weights()));
-  const Adam &from = testing::adam_of(saved.trainer), &to = testing::adam_of(loaded.trainer);
-  CHECK(torch::equal(to.first_moment, from.first_moment));
-  CHECK(torch::equal(to.second_moment, from.second_moment));
-
-  average_weights({old_weights, weights}, mean);
-  testing::CopyingTask averaged;
-  load_weights(mean, *averaged.model);
-  CHECK(torch::equal(averaged.weights(), saved.weights()));
-  CHECK(SafetensorsFile(mean).find("decoder.layers.0.cross_attention.query.weight") != nullptr);
-}
-
-TEST_CASE("a weights file with both names of a tensor is rejected") {
-  const testing::TemporaryDirectory directory;
-  const auto weights = directory.path() / "weights", both = directory.path() / "both";
-  testing::CopyingTask task;
-  save_weights(weights, *task.model);
-  const SafetensorsFile file(weights);
-  std::vector<TensorView> tensors = file.tensors();
-  tensors.push_back(file.at("decoder.layers.0.cross_attention.query.weight"));
-  tensors.back().name = "decoder.layers.0.memory_attention.query.weight";
-  write_safetensors(both, tensors);
-  CHECK_THROWS_WITH(load_weights(both, *task.model),
-                    contains("decoder.layers.0.memory_attention.query.weight"));
 }
 
 TEST_CASE("weights round-trip bit for bit") {

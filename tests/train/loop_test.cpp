@@ -2,12 +2,18 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <functional>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "tests/support/catch.h"
 #include "tests/support/copying_task.h"
+#include "tests/support/temporary_directory.h"
+#include "train/checkpoint.h"
 
 using namespace attn;
 using attn::testing::copying_training;
@@ -32,6 +38,7 @@ struct Recorded {
       note("log");
     };
     callbacks.save = [this] { note("save"); };
+    callbacks.evaluated = [this] { note("evaluated"); };
     callbacks.mark_best = [this] { note("best"); };
     callbacks.stop_requested = [this] { return step() == stop_at; };
   }
@@ -51,7 +58,7 @@ struct Recorded {
                                      .run =
                                          [this, name, values, at = size_t{0}]() mutable {
                                            note(name);
-                                           return values.at(at++);
+                                           return std::optional(values.at(at++));
                                          },
                                      .log =
                                          [this, name](bool best, double seconds) {
@@ -71,14 +78,14 @@ TrainConfig training(int64_t steps) {
 
 }  // namespace
 
-TEST_CASE("a step is logged, evaluated, saved and marked as the best, in this order") {
+TEST_CASE("a step is logged, saved on schedule, evaluated, and saved and marked as the best") {
   TrainConfig config = training(4);
   config.log_every = 2;
   Recorded recorded(config);
   recorded.add("loss", 2, {3.0, 2.0});
   CHECK(recorded.run() == LoopEnd::finished);
   CHECK(recorded.events == Events{"log 2", "loss 2", "loss is best 2", "save 2", "best 2", "log 4",
-                                  "loss 4", "loss is best 4", "save 4", "best 4"});
+                                  "save 4", "loss 4", "loss is best 4", "evaluated 4", "best 4"});
   CHECK(recorded.task.trainer.state.best == 2.0);
   CHECK(recorded.task.trainer.state.best_step == 4);
 }
@@ -89,8 +96,8 @@ TEST_CASE("the last step is logged, saved and evaluated by all, whatever their s
   recorded.add("bleu", 0, {1.0});
   recorded.add("loss", 2, {3.0, 4.0});
   CHECK(recorded.run() == LoopEnd::finished);
-  CHECK(recorded.events == Events{"loss 2", "loss is best 2", "save 2", "best 2", "log 3", "bleu 3",
-                                  "loss 3", "save 3"});
+  CHECK(recorded.events == Events{"loss 2", "loss is best 2", "save 2", "best 2", "log 3", "save 3",
+                                  "bleu 3", "loss 3", "evaluated 3"});
 }
 
 TEST_CASE("only the evaluator that is to select the best checkpoint does") {
@@ -100,7 +107,8 @@ TEST_CASE("only the evaluator that is to select the best checkpoint does") {
   recorded.add("second", 1, {5.0, 4.0});
   recorded.run();
   CHECK(recorded.events == Events{"first 1", "first is best 1", "second 1", "save 1", "best 1",
-                                  "log 2", "end 2", "first 2", "second 2", "save 2"});
+                                  "log 2", "save 2", "end 2", "first 2", "second 2",
+                                  "evaluated 2"});
   CHECK(recorded.task.trainer.state.without_better == 1);
 }
 
@@ -112,15 +120,15 @@ TEST_CASE("checkpoints are saved by steps; without an evaluator none is the best
   CHECK(recorded.events == Events{"save 2", "save 4", "log 5", "save 5"});
 }
 
-TEST_CASE("out of patience, training ends after the evaluators that were not due") {
+TEST_CASE("out of patience, training saves and ends") {
   TrainConfig config = training(100);
   config.patience = 2;
   Recorded recorded(config);
-  recorded.add("bleu", 0, {1.0});
+  recorded.add("bleu", 0, {});  // scored when the result is written
   recorded.add("loss", 1, {1.0, 2.0, 2.0});
   CHECK(recorded.run() == LoopEnd::finished);
-  CHECK(recorded.events == Events{"loss 1", "loss is best 1", "save 1", "best 1", "loss 2",
-                                  "loss 3", "bleu 3", "log 3", "save 3"});
+  CHECK(recorded.events ==
+        Events{"loss 1", "loss is best 1", "save 1", "best 1", "loss 2", "loss 3", "save 3"});
   SECTION("and does not go on when it is called again") {
     recorded.events.clear();
     CHECK(recorded.run() == LoopEnd::finished);
@@ -136,6 +144,158 @@ TEST_CASE("a requested stop saves and ends as interrupted, but at the last step 
   recorded.stop_at = 4;
   CHECK(recorded.run() == LoopEnd::finished);
   CHECK(recorded.events == Events{"save 2", "log 4", "save 4"});
+}
+
+TEST_CASE("a stop does not evaluate any more; the evaluation is made by a resumed training") {
+  Recorded recorded(training(4));
+  recorded.add("loss", 2, {5.0, 6.0});
+  recorded.stop_at = 2;
+  CHECK(recorded.run() == LoopEnd::interrupted);
+  CHECK(recorded.events == Events{"save 2"});
+  CHECK(recorded.task.trainer.state.evaluation_pending == 1);
+  recorded.stop_at = 4;
+  CHECK(recorded.run() == LoopEnd::interrupted);
+  CHECK(recorded.events ==
+        Events{"save 2", "loss 2", "loss is best 2", "evaluated 2", "best 2", "log 4", "save 4"});
+  recorded.stop_at = -1;
+  CHECK(recorded.run() == LoopEnd::finished);
+  CHECK(recorded.task.trainer.state.without_better == 1);
+}
+
+TEST_CASE("a stop during an evaluation saves, and none of the step's evaluations counts") {
+  Recorded recorded(training(4));
+  recorded.add("loss", 2, {5.0, 4.0, 6.0});
+  bool stop = true;
+  recorded.callbacks.evaluations.push_back(
+      {.every = 2,
+       .run = [&] { return stop ? std::nullopt : std::optional(1.0); },
+       .log = [](bool, double) {}});
+  CHECK(recorded.run() == LoopEnd::interrupted);
+  CHECK(recorded.events == Events{"loss 2", "loss is best 2", "save 2"});
+  CHECK(recorded.task.trainer.state.best_step == 0);
+  stop = false;
+  CHECK(recorded.run() == LoopEnd::finished);
+  CHECK(recorded.task.trainer.state.best == 4.0);
+  CHECK(recorded.task.trainer.state.best_step == 2);
+}
+
+namespace {
+
+struct Killed {};
+
+// A run directory, and one process after another that trains in it.
+class KilledRun {
+ public:
+  explicit KilledRun(const TrainConfig& config) : config_(config) {}
+
+  // Trains to the end, or until the process is killed before or after what its `kill`th action
+  // does; -1: never.
+  void process(int kill, bool after) {
+    Recorded run(config_);
+    Trainer& trainer = run.task.trainer;
+    if (saved_) {
+      load_weights(weights_, *run.task.model);
+      load_training_state(state_, trainer);
+      if (trainer.state.evaluation_pending != 0 && std::filesystem::exists(evaluation_)) {
+        load_evaluation(evaluation_, trainer.state);
+      }
+      run.task.stream.restore(trainer.state.stream);
+      if (trainer.state.best_step == trainer.state.step) best = trainer.state.step;
+    }
+    while (!log.empty() && (log.back().step > trainer.state.step ||
+                            (log.back().step == trainer.state.step && log.back().evaluation &&
+                             trainer.state.evaluation_pending != 0))) {
+      log.pop_back();
+    }
+    int actions = 0;
+    const auto act = [&](const std::function<void()>& work) {
+      if (actions == kill && !after) throw Killed();
+      work();
+      if (actions++ == kill) throw Killed();
+    };
+    run.callbacks.log = [&](const TrainingInterval& interval) {
+      act([&] { log.push_back({interval.step, false, 0.0}); });
+    };
+    run.callbacks.save = [&] {
+      act([&] {
+        std::filesystem::remove(evaluation_);
+        save_weights(weights_, *run.task.model);
+        save_training_state(state_, trainer);
+        saved_ = true;
+      });
+    };
+    run.callbacks.evaluated = [&] { act([&] { save_evaluation(evaluation_, trainer.state); }); };
+    run.callbacks.mark_best = [&] { act([&] { best = trainer.state.step; }); };
+    for (const int64_t every : {2, 3, 0}) {
+      run.callbacks.evaluations.push_back(
+          {.every = every,
+           .selects_best = every == 2,
+           .lower_is_better = true,
+           .run = [&] { return std::optional(value(run.step())); },
+           .log =
+               [&](bool, double) {
+                 act([&] { log.push_back({run.step(), true, value(run.step())}); });
+               }});
+    }
+    try {
+      run.run();
+      ended = true;
+    } catch (const Killed&) {
+    }
+    end_weights = run.task.weights();
+    end = trainer.state;
+  }
+
+  struct Record {
+    int64_t step = 0;
+    bool evaluation = false;
+    double value = 0.0;
+    bool operator==(const Record&) const = default;
+  };
+  std::vector<Record> log;
+  int64_t best = 0;
+  bool ended = false;
+  TrainState end;
+  torch::Tensor end_weights;
+
+ private:
+  static double value(int64_t step) { return std::abs(static_cast<double>(step) - 4.1); }
+
+  TrainConfig config_;
+  testing::TemporaryDirectory directory_;
+  std::filesystem::path weights_ = directory_.path() / "weights",
+                        state_ = directory_.path() / "state",
+                        evaluation_ = directory_.path() / "evaluation";
+  bool saved_ = false;
+};
+
+}  // namespace
+
+TEST_CASE("killed at any action, a resumed training ends like an undisturbed one") {
+  TrainConfig config = training(9);
+  config.checkpoint_every = 3;
+  config.log_every = 4;
+  config.patience = GENERATE(0, 2);
+  KilledRun whole(config);
+  whole.process(-1, false);
+  CHECK(whole.ended);
+  CHECK(whole.best == 4);
+  CHECK(whole.end.step == (config.patience > 0 ? 8 : 9));
+  for (int kill = 0; kill < 40; ++kill) {
+    for (const bool after : {false, true}) {
+      KilledRun killed(config);
+      killed.process(kill, after);
+      if (!killed.ended) killed.process(-1, false);
+      CAPTURE(config.patience, kill, after);
+      CHECK(killed.log == whole.log);
+      CHECK(killed.best == whole.best);
+      CHECK(killed.end.best == whole.end.best);
+      CHECK(killed.end.best_step == whole.end.best_step);
+      CHECK(killed.end.without_better == whole.end.without_better);
+      CHECK(killed.end.evaluation_pending == 0);
+      CHECK(torch::equal(killed.end_weights, whole.end_weights));
+    }
+  }
 }
 
 TEST_CASE("a resumed training follows the schedule of an uninterrupted one") {
@@ -177,7 +337,7 @@ TEST_CASE("a checkpoint has the seconds of training, without evaluating and savi
        .run =
            [&] {
              pause();
-             return static_cast<double>(-++pauses);
+             return std::optional(static_cast<double>(-++pauses));
            },
        .log = [](bool, double seconds) { CHECK(seconds >= 0.05); }});
   recorded.callbacks.save = [&] {
@@ -185,7 +345,7 @@ TEST_CASE("a checkpoint has the seconds of training, without evaluating and savi
     pause();
     ++pauses;
   };
-  recorded.callbacks.mark_best = [] {};
+  recorded.callbacks.evaluated = recorded.callbacks.mark_best = [] {};
   const auto begin = Clock::now();
   recorded.run();
   const double elapsed = std::chrono::duration<double>(Clock::now() - begin).count();

@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
 """Writes tests/eval/data/bleu_cases.json: reference values of sacreBLEU for small cases.
 
-    pip install sacrebleu==2.6.0 && python3 tools/goldens/bleu_cases.py [OUT]
+    pip install sacrebleu==2.6.0 && python3 tools/goldens/bleu_cases.py
 
 `tokens` holds lines and their words after each tokenizer; `cases` small corpora under every option with all parts of
 the score. sacreBLEU has no compound split: Python's re does it there, and the tokenizer `none` the rest.
 """
 
-import argparse
 import json
 import pathlib
 import re
@@ -137,10 +136,7 @@ def cases():
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    root = pathlib.Path(__file__).resolve().parent.parent.parent
-    parser.add_argument("out", nargs="?", type=pathlib.Path, default=root / "tests/eval/data/bleu_cases.json")
-    out = parser.parse_args().out
+    out = pathlib.Path(__file__).resolve().parents[2] / "tests/eval/data/bleu_cases.json"
 
     def block(rows):  # one row a line: diffs stay readable
         return "[\n" + ",\n".join("  " + json.dumps(row) for row in rows) + "\n ]"

@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
 """Writes tests/eval/data/bootstrap_cases.json: reference intervals and p-values of sacreBLEU for synthetic systems.
 
-    pip install sacrebleu==2.6.0 && python3 tools/goldens/bootstrap_cases.py [OUT]
+    pip install sacrebleu==2.6.0 && python3 tools/goldens/bootstrap_cases.py
 
 The systems are references with words dropped, doubled or exchanged at several rates; the draws are NumPy's, so that a
 difference in the generator shows on its own.
 """
 
-import argparse
 import json
 import pathlib
 import random
@@ -35,10 +34,7 @@ def damaged(sentence, rate, rng):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    default = pathlib.Path(__file__).parents[2] / "tests/eval/data/bootstrap_cases.json"
-    parser.add_argument("out", nargs="?", type=pathlib.Path, default=default)
-    out = parser.parse_args().out
+    out = pathlib.Path(__file__).resolve().parents[2] / "tests/eval/data/bootstrap_cases.json"
 
     rng = random.Random(7)
     references = [" ".join(rng.choices(WORDS, k=rng.randint(3, 12))) for _ in range(60)]

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes tests/eval/data/chrf_cases.json: reference values of sacreBLEU's chrF for small cases and, with --wmt, for newstest2017.
 
-    pip install sacrebleu==2.6.0 && python3 tools/goldens/chrf_cases.py [OUT] [--wmt FOLDER]
+    pip install sacrebleu==2.6.0 && python3 tools/goldens/chrf_cases.py [--wmt FOLDER]
 
 `cases` holds small corpora under every option, with the score of the corpus and of each sentence; `bootstrap` the
 intervals and p-values of two systems; `wmt17` scores alone of the systems in FOLDER, scored against its ref.de.
@@ -102,7 +102,6 @@ def wmt17(folder):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     root = pathlib.Path(__file__).resolve().parent.parent.parent
-    parser.add_argument("out", nargs="?", type=pathlib.Path, default=root / "tests/eval/data/chrf_cases.json")
     parser.add_argument("--wmt", type=pathlib.Path, default=root.parent / "shared/data/bleu/wmt17-ende")
     arguments = parser.parse_args()
 
@@ -110,7 +109,7 @@ def main():
         return "[\n" + ",\n".join("  " + json.dumps(row) for row in rows) + "\n ]"
     corpora = {name: {"hypotheses": h, "references": r} for name, (h, r) in CORPORA.items()}
     cases = [case(name, options) for name in CORPORA for options in OPTIONS]
-    arguments.out.write_text(
+    (root / "tests/eval/data/chrf_cases.json").write_text(
         "{\n"
         f' "about": "written by tools/goldens/chrf_cases.py with sacreBLEU {sacrebleu.__version__}",\n'
         f' "corpora": {json.dumps(corpora)},\n'

@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
 """Writes tests/model/data/flops.json: FLOPs of a training step by PyTorch's counter.
 
-    pip install torch==2.13.0 && python3 tools/goldens/flops.py [OUT]
+    pip install torch==2.13.0 && python3 tools/goldens/flops.py
 
 The model is the paper's equations written out in matrix products, forward and backward, on one sentence pair; the
 counter (torch.utils.flop_counter) counts them as they run. It counts masked positions too, so `masked` says how many of
 the forward operations fall on them: 2 · layers · heads · (d_k + d_v) for each masked pair of positions.
 """
 
-import argparse
 import json
 import pathlib
 
@@ -169,10 +168,7 @@ def training_step(c):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    default = pathlib.Path(__file__).parents[2] / "tests/model/data/flops.json"
-    parser.add_argument("out", nargs="?", type=pathlib.Path, default=default)
-    out = parser.parse_args().out
+    out = pathlib.Path(__file__).resolve().parents[2] / "tests/model/data/flops.json"
     rows = []
     for c in CASES:
         torch.manual_seed(1)

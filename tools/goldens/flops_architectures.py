@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
 """Writes tests/model/data/flops_architectures.json: forward FLOPs of the other architectures by PyTorch's counter.
 
-    python3 tools/goldens/flops_architectures.py [OUT]        (needs torch 2.13)
+    python3 tools/goldens/flops_architectures.py        (needs torch 2.13)
 
 Each model is its published equations in matrix products and convolutions, on one sentence pair; the counter
 (torch.utils.flop_counter) counts them as they run. Element-wise operations cost nothing there.
 """
 
-import argparse
 import json
 import pathlib
 
@@ -124,10 +123,7 @@ def forward_flops(c):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    default = pathlib.Path(__file__).parents[2] / "tests/model/data/flops_architectures.json"
-    parser.add_argument("out", nargs="?", type=pathlib.Path, default=default)
-    out = parser.parse_args().out
+    out = pathlib.Path(__file__).resolve().parents[2] / "tests/model/data/flops_architectures.json"
     rows = [dict(model=c, vocabulary=VOCABULARY, source=SOURCE, target=TARGET, forward=forward_flops(c)) for c in CASES]
     out.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
 

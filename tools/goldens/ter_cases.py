@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
 """Writes tests/eval/data/ter_cases.json: reference values of sacreBLEU's TER for small cases.
 
-    pip install sacrebleu==2.6.0 && python3 tools/goldens/ter_cases.py [OUT]
+    pip install sacrebleu==2.6.0 && python3 tools/goldens/ter_cases.py
 
 `cases` holds small corpora under every option, with the score of the corpus and of each sentence; `edits` random
 sentences of few words, which need many shifts; `bootstrap` the intervals and p-values of two systems.
 """
 
-import argparse
 import json
 import pathlib
 import random
@@ -92,16 +91,13 @@ def bootstrap():
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    root = pathlib.Path(__file__).resolve().parent.parent.parent
-    parser.add_argument("out", nargs="?", type=pathlib.Path, default=root / "tests/eval/data/ter_cases.json")
-    arguments = parser.parse_args()
+    out = pathlib.Path(__file__).resolve().parents[2] / "tests/eval/data/ter_cases.json"
 
     def block(rows):  # one row a line: diffs stay readable
         return "[\n" + ",\n".join("  " + json.dumps(row) for row in rows) + "\n ]"
     corpora = {name: {"hypotheses": h, "references": r} for name, (h, r) in CORPORA.items()}
     cases = [case(name, options) for name in CORPORA for options in OPTIONS]
-    arguments.out.write_text(
+    out.write_text(
         "{\n"
         f' "about": "written by tools/goldens/ter_cases.py with sacreBLEU {sacrebleu.__version__}",\n'
         f' "corpora": {json.dumps(corpora)},\n'

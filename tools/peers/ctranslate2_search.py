@@ -3,11 +3,12 @@
 
     python3 tools/peers/ctranslate2_search.py RUN TEXT [--at-once 1000] [--workers 2] [--threads 1] [--type float32]
 
-Exports the run (`attn export`), translates the file and prints sentences/s; with --output it also writes the
+Exports the run (tools/export.py), translates the file and prints sentences/s; with --output it also writes the
 translations, to compare them. Needs ctranslate2, sentencepiece and numpy.
 """
 import pathlib
 import subprocess
+import sys
 import tempfile
 
 import ctranslate2
@@ -23,7 +24,7 @@ def main():
     parser.add_argument("--threads", type=int, default=1, help="threads per worker")
     parser.add_argument("--type", default="float32", help="float32 or int8")
     parser.add_argument("--name", default="CTranslate2")
-    parser.add_argument("--attn", default="build/release/app/attn", help="the program that exports")
+    parser.add_argument("--attn", default="build/release/app/attn", help="the program, for the export")
     options = parser.parse_args()
     run = Run(options.run, position=None)
     search = run.config["search"]
@@ -34,8 +35,8 @@ def main():
                max_decoding_length=256)
     with tempfile.TemporaryDirectory() as folder:
         exported = pathlib.Path(folder) / "model"
-        subprocess.run([options.attn, "export", options.run, "--to", "ctranslate2", "--output", exported],
-                       check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([sys.executable, pathlib.Path(__file__).parent.parent / "export.py", options.run, "--to", "ctranslate2",
+                        "--output", exported, "--attn", options.attn], check=True, stdout=subprocess.DEVNULL)
         translator = ctranslate2.Translator(str(exported), device="cpu", compute_type=options.type,
                                             inter_threads=options.workers, intra_threads=options.threads)
         timed_search(options.name, run, options, sentences, lambda part: translator.translate_batch(part, **how),

@@ -2,10 +2,10 @@
 """A training step in optimized plain PyTorch, for comparison with `attn bench step`.
 
     python3 tools/peers/pytorch_step.py RUN [--seconds 8] [--threads 2] [--bf16]
-    python3 tools/peers/pytorch_step.py RUN --set d_model=512 --set d_ff=2048 --synthetic 37000
-    python3 tools/peers/pytorch_step.py --config FILE --synthetic 37000 --device cuda [--compile]
+    python3 tools/peers/pytorch_step.py RUN --set d_model=512 --set d_ff=2048 --vocabulary 37000
+    python3 tools/peers/pytorch_step.py --config FILE --vocabulary 37000 --device cuda [--compile]
 
-Takes model, text and vocabulary from a run; --set overrides model options, --synthetic N measures on synthetic pairs of
+Takes model, text and vocabulary from a run; --set overrides model options, --vocabulary N measures on synthetic pairs of
 random tokens from a vocabulary of N, with the lengths (log-normal, median 22) of `attn bench step` without text;
 --config takes the output of `attn config` in place of a run. Uses one product for queries, keys and values,
 scaled_dot_product_attention, tied embeddings, the projection of non-padding positions only, fused Adam and batches of
@@ -152,7 +152,7 @@ def synthetic_pairs(classes):
 def read_options():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("run", nargs="?")
-    parser.add_argument("--config", metavar="FILE", help="resolved config in place of a run, with --synthetic")
+    parser.add_argument("--config", metavar="FILE", help="resolved config in place of a run, with --vocabulary")
     parser.add_argument("--seconds", type=float, default=8)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--bf16", action="store_true")
@@ -160,13 +160,13 @@ def read_options():
     parser.add_argument("--cudnn-attention", action="store_true", help="let scaled_dot_product_attention use cuDNN")
     parser.add_argument("--compile", nargs="?", choices=["step", "layers"], const="step", help="use torch.compile")
     parser.add_argument("--set", action="append", default=[], metavar="OPTION=VALUE", help="override a model option")
-    parser.add_argument("--synthetic", type=int, metavar="CLASSES", help="synthetic text with this vocabulary size")
+    parser.add_argument("--vocabulary", type=int, metavar="N", help="synthetic text with this vocabulary size")
     parser.add_argument("--name", default="plain PyTorch")
     options = parser.parse_args()
     if (options.run is None) == (options.config is None):
         parser.error("a run or --config FILE is required, not both")
-    if options.config and not options.synthetic:
-        parser.error("--config has no text: add --synthetic CLASSES")
+    if options.config and not options.vocabulary:
+        parser.error("--config has no text: add --vocabulary N")
     if options.device == "cuda" and not torch.cuda.is_available():
         parser.error("--device cuda: no GPU found (CPU-only PyTorch, or no driver)")
     return options
@@ -181,8 +181,8 @@ def main():
     run = Config(options.config, position=None) if options.config else Run(options.run)
     run.set(options.set)
     start, end = (1, 2) if options.config else (run.pieces.bos_id(), run.pieces.eos_id())
-    if options.synthetic:
-        classes, pairs = options.synthetic, synthetic_pairs(options.synthetic)
+    if options.vocabulary:
+        classes, pairs = options.vocabulary, synthetic_pairs(options.vocabulary)
     else:
         classes, prefix = run.pieces.get_piece_size(), run.data["train"]
         pairs = list(zip(run.tokens(f"{prefix}.{run.data['source']}"), run.tokens(f"{prefix}.{run.data['target']}")))

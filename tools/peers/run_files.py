@@ -53,10 +53,9 @@ class Run(Config):
         self.pieces = sentencepiece.SentencePieceProcessor(model_file=str(tokenizer))
 
     def weights(self):
-        """{name: array}; cross-attention was "memory_attention" in earlier versions."""
+        """{name: array}"""
         from safetensors.numpy import load_file
-        tensors = load_file(str(self.path / "model.safetensors"))
-        return {name.replace("memory_attention", "cross_attention"): value for name, value in tensors.items()}
+        return load_file(str(self.path / "model.safetensors"))
 
     def tokens(self, file):
         return self.pieces.encode(read_lines(file))

@@ -4,7 +4,7 @@
     attn sweep experiments/multi30k/table3.json --run runs/rates --slurm --no-submit   # writes the rows' configs
     python3 tools/peers/sweep_rates.py --jobs 2 --rounds 2 \\
         attn="attn --threads 1 bench step {config} --vocabulary 4000 --json --seconds 2" \\
-        torch="python3 tools/peers/pytorch_step.py --config {config} --synthetic 4000 --threads 1 --seconds 2" \\
+        torch="python3 tools/peers/pytorch_step.py --config {config} --vocabulary 4000 --threads 1 --seconds 2" \\
         -- runs/rates/submitted/*/*/seed-1.json
 
 Each command prints one JSON object with tokens_per_second. A row's rate is the sum of the jobs' rates, its median over

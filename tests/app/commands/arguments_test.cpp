@@ -4,96 +4,79 @@
 #include "tests/support/catch.h"
 
 using namespace attn;
+using testing::contains;
 using Words = std::vector<std::string>;
 
 namespace {
 
-std::string answer(const Words& arguments) {
-  CLI::App app("", "attn");
-  int threads = 0;
-  bool flag = false;
-  std::string text;
+struct Parsed {
+  std::string error, file, run;
   Words set;
+  int last = 0;
+};
+
+/// The values of a small program's options, or its error.
+Parsed parsed(const Words& arguments) {
+  CLI::App app("", "attn");
+  app.require_subcommand(1);
+  app.fallthrough();
+  int threads = 0;
+  Parsed out;
   app.add_option("--threads", threads);
-  CLI::App* translate = app.add_subcommand("translate");
-  translate->add_option("run", text);
-  translate->add_option("--set", set);
-  translate->add_flag("--scores", flag);
   CLI::App* train = app.add_subcommand("train");
-  train->add_option("--set", set);
-  train->add_option("--run", text);
-  train->add_flag("--resume", flag);
+  train->add_option("config", out.file)->required();
+  add_set(train, out.set);
+  train->add_option("--run", out.run);
   CLI::App* average = app.add_subcommand("average");
-  average->add_option("--last", threads);
-  CLI::App* bench = app.add_subcommand("bench");
-  bench->add_subcommand("step")->add_option("--set", set);
+  average->add_option("--last", out.last);
+  add_set(app.add_subcommand("bench")->require_subcommand(1)->add_subcommand("step"), out.set);
   try {
-    check_arguments(app, arguments);
+    run_command(app, arguments);
   } catch (const ConfigError& error) {
-    return error.what();
+    out.error = error.what();
   }
-  return "";
+  return out;
 }
 
 }  // namespace
 
 TEST_CASE("--set takes several values") {
-  CHECK(expand_shorthands({"config", "a.json", "--set", "x.y=1", "z=[1, 2]", "--explain"}) ==
-        Words{"config", "a.json", "--set", "x.y=1", "--set", "z=[1, 2]", "--explain"});
-  CHECK(expand_shorthands({"config", "--set", "x=1", "y=2", "a.json"}) ==
-        Words{"config", "--set", "x=1", "--set", "y=2", "a.json"});
-  CHECK(expand_shorthands({"config", "--set", "x=1", "runs/b=2"}) ==
-        Words{"config", "--set", "x=1", "runs/b=2"});
-  CHECK(expand_shorthands({"train", "x=1"}) == Words{"train", "x=1"});
-}
-
-TEST_CASE("help before a command is --help behind it") {
-  CHECK(expand_shorthands({"help", "train"}) == Words{"train", "--help"});
-  CHECK(expand_shorthands({"help"}) == Words{"--help"});
-  CHECK(expand_shorthands({"--threads", "1", "help", "train"}) ==
-        Words{"--threads", "1", "train", "--help"});
-  CHECK(expand_shorthands({"train", "help"}) == Words{"train", "help"});
+  const Words both = {"x.y=1", "z=[1, 2]"};
+  CHECK(parsed({"train", "a.json", "--set", "x.y=1", "z=[1, 2]", "--run", "b"}).set == both);
+  CHECK(parsed({"train", "a.json", "--set", "x.y=1", "--set", "z=[1, 2]"}).set == both);
+  const Parsed before = parsed({"train", "--set", "x.y=1", "z=[1, 2]", "a.json"});
+  CHECK(before.set == both);
+  CHECK(before.file == "a.json");
+  CHECK_THAT(parsed({"train", "--set", "x=1", "a.json", "--run", "b"}).error,
+             contains("a.json: expected path=value; files stand before --set"));
 }
 
 TEST_CASE("values that CLI11 would misread are errors") {
-  CHECK(answer({"average", "x", "--last", "010"}) ==
-        "average: --last: 010: expected a decimal integer without leading zeros");
-  CHECK(answer({"average", "x", "--last=-010"}) ==
-        "average: --last: -010: expected a decimal integer without leading zeros");
-  CHECK(answer({"average", "x", "--last", "99999999999999999999"}) ==
-        "average: --last: 99999999999999999999: expected an integer of at most 64 bits");
-  CHECK(answer({"train", "x", "--run", ""}) ==
-        "train: --run: the value is empty; leave out the flag, or give a value");
-  CHECK(answer({"train", "x", "--run="}) ==
-        "train: --run: the value is empty; leave out the flag, or give a value");
-  for (const char* good : {"0", "10", "-3", "+7", "9223372036854775807"}) {
-    CHECK(answer({"average", "x", "--last", good}).empty());
+  const auto error = [](const std::string& value) {
+    return parsed({"average", "--last", value}).error;
+  };
+  for (const char* bad : {"010", "-010", "99999999999999999999", "1.5"}) {
+    CHECK_THAT(error(bad), contains("average: --last: ") && contains(bad));
   }
-  CHECK(answer({"train", "x", "--run", "007"}).empty());  // a text
+  CHECK(error("").find("--last: the value is empty") == 0);
+  CHECK(parsed({"train", "x", "--run="}).error.find("--run=: the value is empty") == 0);
+  CHECK(error("10").empty());
+  CHECK(parsed({"average", "--last", "-3"}).last == -3);
+  CHECK(parsed({"train", "x", "--run", "007"}).run == "007");  // a text
 }
 
 TEST_CASE("the error for a misspelt command or flag suggests the nearest") {
-  CHECK(answer({"trian", "x"}) == "trian: unknown command; did you mean train?");
-  CHECK(answer({"--threads", "2", "trian"}) == "trian: unknown command; did you mean train?");
-  CHECK(answer({"bench", "stpe"}) == "bench: stpe: unknown command; did you mean step?");
-  CHECK(answer({"train", "--resum"}) == "train: --resum: unknown flag; did you mean --resume?");
-  CHECK(answer({"average", "--nbest", "5"}) ==
-        "average: --nbest: unknown flag; one of: --help, --last");
-  CHECK(answer({"train", "x", "--run", "--resume", "--threads", "3"}).empty());
-  CHECK(answer({"train", "--threads=3", "--", "--x"}).empty());
-  CHECK(answer({"--thread", "3"}) == "--thread: unknown flag; did you mean --threads?");
-}
-
-TEST_CASE("the error for a flag that is a config option suggests --set") {
-  CHECK(answer({"translate", "r", "--nbest", "5"}) ==
-        "translate: --nbest: unknown flag; set the config's option with --set search.nbest=5");
-  CHECK(answer({"translate", "--beam-size=5"}) ==
-        "translate: --beam-size: unknown flag; set the config's option with --set search.beam=5");
-  CHECK(answer({"train", "--lr", "--resume"}) ==
-        "train: --lr: unknown flag; set the config's option with --set train.learning_rate=VALUE");
-  CHECK(answer({"bench", "step", "--model.heads", "4"}) ==
-        "bench step: --model.heads: unknown flag; set the config's option with --set "
-        "model.heads=4");
+  const auto error = [](const Words& arguments) { return parsed(arguments).error; };
+  CHECK(error({"trian", "x"}) == "trian: unknown command; did you mean train?; see attn --help");
+  CHECK_THAT(error({"--threads", "2", "trian"}), contains("did you mean train?"));
+  CHECK_THAT(error({"bench", "stpe"}),
+             contains("bench: stpe: unknown command; did you mean step?"));
+  CHECK(error({"average", "--lats", "3"}) ==
+        "average: --lats: unknown flag; did you mean --last?; see attn average --help");
+  CHECK_THAT(error({"train", "a.json", "--lr=0.1"}),
+             contains("train: --lr=0.1: unknown flag; options of the config are set with --set"));
+  CHECK_THAT(error({"train", "a.json", "b.json"}), contains("train: b.json: unknown argument"));
+  CHECK_THAT(error({"train"}), contains("config is required"));
 }
 
 TEST_CASE("a number outside its range, or none, is rejected") {

@@ -1,4 +1,4 @@
-#include "app/commands/input_progress.h"
+#include "app/commands/input_chunks.h"
 
 #include "tests/support/catch.h"
 #include "tests/support/temporary_directory.h"

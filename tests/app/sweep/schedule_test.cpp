@@ -63,7 +63,7 @@ RunWork work(size_t row, Stage stage, double share, double seconds, bool earlier
 }  // namespace
 
 TEST_CASE("the time left is by the rate of this command, not of runs from elsewhere") {
-  std::vector<RunWork> runs = {work(0, Stage::ended, 1.0, 1000.0, true),
+  std::vector<RunWork> runs = {work(0, Stage::finished, 1.0, 1000.0, true),
                                work(1, Stage::waiting, 0.0, 0.0)};
   CHECK(seconds_left(runs, 1).value() == Approx(1000.0));  // nothing else is known
   runs.push_back(work(2, Stage::running, 0.5, 100.0));
@@ -81,7 +81,7 @@ TEST_CASE("a run that was interrupted needs the time of its remaining updates") 
 TEST_CASE("a run takes as long as the runs of its row") {
   // Row 1 is slower than its FLOPs suggest.
   const std::vector<RunWork> runs = {
-      work(0, Stage::ended, 1.0, 100.0), work(1, Stage::ended, 1.0, 300.0),
+      work(0, Stage::finished, 1.0, 100.0), work(1, Stage::finished, 1.0, 300.0),
       work(1, Stage::waiting, 0.0, 0.0), work(2, Stage::waiting, 0.0, 0.0)};
   CHECK(seconds_left(runs, 1).value() == Approx(300.0 + 200.0));
 }
@@ -93,7 +93,7 @@ TEST_CASE("there is no estimate of the time left before anything is trained") {
 }
 
 TEST_CASE("runs that failed need no more time") {
-  const std::vector<RunWork> runs = {work(0, Stage::ended, 0.5, 50.0),
+  const std::vector<RunWork> runs = {work(0, Stage::finished, 0.5, 50.0),
                                      work(1, Stage::running, 0.5, 50.0)};
   CHECK(seconds_left(runs, 2).value() == Approx(50.0));
 }

@@ -8,7 +8,6 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "data/parsing/tree_drawing.h"
 #include "tests/support/catch.h"
 #include "tests/support/shared_data.h"
 

@@ -2,7 +2,6 @@
 #include "data/parsing/treebank.h"
 
 #include <algorithm>
-#include <numeric>
 #include <set>
 
 #include "base/error.h"
@@ -48,30 +47,6 @@ TEST_CASE("converted trees are cached by the hash of the bytes read") {
   TreeReader reader(directory / "trees");
   for (Tree tree; reader.next(tree);) continue;
   CHECK(reader.hash() == hash_file(directory / "trees"));
-}
-
-TEST_CASE("a line of the training text is found again in its treebank") {
-  TemporaryDirectory folder;
-  write_text(folder / "gold.ptb", "(TOP (NN gold1))\n\n(TOP ())\n(TOP (S\n (NN gold2)))\n");
-  write_text(folder / "silver.ptb", many("silver", 9));
-  DataConfig data = parsing((folder / "gold.ptb").string());
-  data.silver = {(folder / "silver.ptb").string()};
-  data.silver_ratio = GENERATE(0.0, 1.5, 40.0);
-  const auto words = lines_of(with_training_text(data, folder / "cache", 3), kWordsSuffix);
-  std::vector<int64_t> numbers(words.size());
-  std::iota(numbers.begin(), numbers.end(), 1);
-  const auto places = training_places(data, 3, numbers);
-  REQUIRE(places.size() == words.size());
-  CHECK(training_places(data, 3, std::vector<int64_t>{2, 2}) == std::vector{places[1], places[1]});
-  for (size_t i = 0; i < words.size(); ++i) {
-    const std::string& place = places[i];
-    INFO(words[i]);
-    if (words[i] == "gold1") CHECK(place == data.train + ":1");
-    if (words[i] == "gold2") CHECK(place == data.train + ":4");
-    if (words[i].starts_with("silver")) {
-      CHECK(place == data.silver[0] + ":" + std::to_string(std::stoi(words[i].substr(6)) + 1));
-    }
-  }
 }
 
 TEST_CASE("trees become lines of words and of symbols") {

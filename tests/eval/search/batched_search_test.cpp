@@ -6,6 +6,7 @@
 #include <map>
 
 #include "base/random.h"
+#include "base/stop_signal.h"
 #include "data/word_vocabulary.h"
 #include "eval/tasks/parser.h"
 #include "eval/tasks/translator.h"
@@ -264,4 +265,18 @@ TEST_CASE("an error in one thread's search reaches the caller") {
                                     .min_limits = {},
                                     .constraint = broken}),
                     "no constraint");
+}
+
+TEST_CASE("a stop signal ends a search on several threads at its next position") {
+  const testing::Threads scope(3);
+  const std::vector<std::vector<int32_t>> sources(40, {4, 5, 6});
+  const auto searched = model();
+  stop_signal = SIGTERM;
+  CHECK_THROWS_AS(batched_search(*searched, word_tokenizers(), sources,
+                                 {.search = search(),
+                                  .inference = searched->inference(),
+                                  .min_limits = {},
+                                  .constraint = {}}),
+                  Stopped);
+  stop_signal = 0;
 }

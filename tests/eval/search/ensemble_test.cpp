@@ -107,7 +107,7 @@ TEST_CASE("search over an ensemble scores as its forced decoding, for mixed arch
       for (size_t i = 0; i < lines.size(); ++i) {
         const Translation& best = found[i].front();
         if (lines[i].empty() || !best.finished) continue;
-        const ForcedPair pair = forced_pair(word_tokenizers(), lines[i], best.text);
+        const ScoredPair pair = scored_pair(word_tokenizers(), lines[i], best.text);
         const auto forced = forced_log_probs(mixed, word_tokenizers(), std::span(&pair, 1));
         CHECK(total_log_prob(forced[0]) == Approx(best.log_prob).margin(1e-4));
       }
@@ -148,10 +148,10 @@ TEST_CASE("translations that end at the length limit are counted, missing and bl
 
 TEST_CASE("forced log-probabilities do not depend on the batch and are distributions") {
   const auto model = transformer(6);
-  std::vector<ForcedPair> pairs;
+  std::vector<ScoredPair> pairs;
   const std::vector<std::string> targets = {"S DT /S", "", "NN VB NN", "S NP DT NN /NP VB /S", "x"};
   for (size_t i = 0; i < lines.size(); ++i) {
-    pairs.push_back(forced_pair(word_tokenizers(), lines[i], targets[i]));
+    pairs.push_back(scored_pair(word_tokenizers(), lines[i], targets[i]));
   }
   const auto together = forced_log_probs(*model, word_tokenizers(), pairs);
   const auto apart = forced_log_probs(*model, word_tokenizers(), pairs, 1);
@@ -164,12 +164,12 @@ TEST_CASE("forced log-probabilities do not depend on the batch and are distribut
   double sum = 0.0;  // of the first token, over the vocabulary; EOS is the end of an empty target
   for (int32_t token = 0; token < word_tokenizers().target->size(); ++token) {
     const bool end = token == word_tokenizers().target->eos();
-    const ForcedPair pair{pairs[0].source, end ? std::vector<int32_t>() : std::vector{token}};
+    const ScoredPair pair{pairs[0].source, end ? std::vector<int32_t>() : std::vector{token}};
     sum += std::exp(forced_log_probs(*model, word_tokenizers(), std::span(&pair, 1))[0][0]);
   }
   CHECK(sum == Approx(1.0).margin(1e-4));
   CHECK_THROWS_WITH(require_fits(pairs[2], 5, {"en:3", "de:3"}), testing::contains("3: 8 tokens"));
-  ForcedPair pair;
+  ScoredPair pair;
   pair.source.resize(9), pair.target.resize(2);
   CHECK_THROWS_WITH(require_fits(pair, 5, {"en:3", "de:3"}),
                     testing::contains("en:3: 10 tokens with EOS"));

@@ -1,0 +1,198 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "base/format.h"
+#include "report/tables.h"
+
+namespace attn {
+namespace {
+
+std::string fact_of(const RunRecord& run, const std::string& key) {
+  for (const auto& [name, value] : run.provenance) {
+    if (name == key) return value;
+  }
+  return "";
+}
+
+// The processor on which a run trained, or the GPU; empty: unknown.
+std::string machine_of(const RunRecord& run) {
+  const std::string gpu = fact_of(run, "gpu");
+  return gpu.empty() ? fact_of(run, "processor") : gpu;
+}
+
+// The mean over the finished runs; NaN without one.
+template <class Value>
+double mean_of(const RowRecord& row, Value value) {
+  double sum = 0.0, count = 0.0;
+  for (const RunRecord& run : row.runs) {
+    if (!run.is_finished()) continue;
+    sum += static_cast<double>(value(run));
+    ++count;
+  }
+  return sum / count;
+}
+
+std::string if_known(double value, std::string text) {
+  return std::isfinite(value) && value > 0 ? std::move(text) : std::string();
+}
+
+// The published BLEU and FLOPs of a system, as the last cells of its row.
+void add_published(const PaperRecord& paper, std::vector<std::string>& cells) {
+  cells.push_back(
+      if_any(paper.scores[Metric::bleu], [](double v) { return decimal(v, kScoreDecimals); }));
+  cells.push_back(if_any(paper.flops, [](double v) { return format("%.1e", v); }));
+}
+
+std::vector<std::string> cost_cells(const RowRecord& row) {
+  const double flops = mean_of(row, [](const RunRecord& run) { return run.flops; });
+  const double memory = mean_of(row, [](const RunRecord& run) { return run.peak_memory; });
+  std::set<std::string> machines;
+  for (const RunRecord& run : row.runs) {
+    if (run.is_finished()) machines.insert(machine_of(run));
+  }
+  std::vector<std::string> cells = {row.name, if_known(flops, format("%.2e", flops))};
+  if (machines.size() < 2) {
+    const double seconds = mean_of(row, [](const RunRecord& run) { return run.seconds; });
+    const double speed = mean_of(row, [](const RunRecord& run) { return run.tokens_per_second; });
+    const double rate = mean_of(row, [](const RunRecord& run) { return run.flops / run.seconds; });
+    const double share =
+        mean_of(row, [](const RunRecord& run) { return run.flops / run.seconds / run.peak_flops; });
+    cells.push_back(if_known(seconds, decimal(seconds / 60, 1)));
+    cells.push_back(if_known(speed, decimal(speed, 0)));
+    cells.push_back(if_known(rate, decimal(rate / 1e9, 0)));
+    cells.push_back(if_known(share, decimal(100 * share, 0) + " %"));
+  } else {
+    cells.resize(6);
+  }
+  cells.push_back(if_known(memory, decimal(memory / 1e9, 2)));
+  cells.push_back(machines.size() > 1 ? std::to_string(machines.size()) + " kinds"
+                                      : joined(machines, ", "));
+  return cells;
+}
+
+const MetricFacts* main_metric(const std::string& key) {
+  const auto found = std::find_if(kMetrics.begin(), kMetrics.end(),
+                                  [&](const MetricFacts& facts) { return facts.key == key; });
+  return found == kMetrics.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+Table runs_table(const SweepResults& results) {
+  std::vector<const RunRecord*> runs;
+  std::vector<std::string> rows, facts;
+  for (const RowRecord& row : results.rows) {
+    for (const RunRecord& run : row.runs) {
+      runs.push_back(&run);
+      rows.push_back(row.name);
+      for (const auto& [key, value] : run.provenance) {
+        if (std::find(facts.begin(), facts.end(), key) == facts.end()) facts.push_back(key);
+      }
+    }
+  }
+  Table table{.rows = std::vector<std::vector<std::string>>(runs.size())};
+  const auto add = [&](const std::string& key, auto cell) {
+    table.add(key, key, [&](size_t i) { return cell(*runs[i]); });
+  };
+  table.add("row", "row", [&](size_t i) { return rows[i]; });
+  add("seed", [](const RunRecord& run) { return std::to_string(run.seed); });
+  add("finished", [](const RunRecord& run) { return run.is_finished() ? "1" : "0"; });
+  for (const MetricFacts& metric : kMetrics) {
+    add(metric.key,
+        [&](const RunRecord& run) { return if_any(run.scores[metric.metric], full_text); });
+  }
+  add("parameters", [](const RunRecord& run) { return std::to_string(run.parameters); });
+  add("target_tokens", [](const RunRecord& run) { return std::to_string(run.target_tokens); });
+  add("seconds", [](const RunRecord& run) { return full_text(run.seconds); });
+  add("tokens_per_second", [](const RunRecord& run) { return full_text(run.tokens_per_second); });
+  add("flops", [](const RunRecord& run) { return full_text(run.flops); });
+  add("peak_flops", [](const RunRecord& run) { return full_text(run.peak_flops); });
+  add("peak_memory", [](const RunRecord& run) { return std::to_string(run.peak_memory); });
+  for (const std::string& fact : facts) {
+    if (fact == "seed") continue;
+    add(fact, [&](const RunRecord& run) { return fact_of(run, fact); });
+  }
+  return table;
+}
+
+Table curves_table(const SweepResults& results) {
+  Table table;
+  for (const char* key : {"row", "seed", "step", "evaluator", "weights", "metric", "value"}) {
+    table.columns.push_back({key, key});
+  }
+  for (const RowRecord& row : results.rows) {
+    for (const RunRecord& run : row.runs) {
+      for (const CurvePoint& point : run.curve) {
+        table.rows.push_back({row.name, std::to_string(run.seed), std::to_string(point.step),
+                              point.evaluator, point.weights, point.metric,
+                              full_text(point.value)});
+      }
+    }
+  }
+  return table;
+}
+
+Table cost_table(const SweepResults& results) {
+  Table table;
+  table.columns = {{"row", "row", true},
+                   {"flops", "training FLOPs"},
+                   {"minutes", "minutes"},
+                   {"tokens_per_second", "target tokens/s"},
+                   {"gflops_per_second", "GFLOP/s"},
+                   {"peak_share", "of peak"},
+                   {"memory_gb", "memory, GB"},
+                   {"machine", "processor", true}};
+  const size_t own = table.columns.size();
+  const bool published = !results.published.empty() ||
+                         std::any_of(results.rows.begin(), results.rows.end(),
+                                     [](const RowRecord& row) { return row.paper.flops; });
+  if (published) table.columns.push_back({"paper_bleu", "published BLEU"});
+  if (published) table.columns.push_back({"paper_flops", "published FLOPs"});
+  for (const RowRecord& row : results.rows) {
+    table.rows.push_back(cost_cells(row));
+    if (published) add_published(row.paper, table.rows.back());
+  }
+  for (const PublishedRecord& system : results.published) {
+    std::vector<std::string> cells(own);
+    cells.front() = system.name;
+    add_published(system.paper, cells);
+    table.rows.push_back(std::move(cells));
+  }
+  return table;
+}
+
+Table scores_table(const RunRecord& run) {
+  Table table{.columns = {{"evaluator", "evaluator", true},
+                          {"weights", "weights", true},
+                          {"metric", "metric", true},
+                          {"value", "value"},
+                          {"step", "step"},
+                          {"best", "best"},
+                          {"best_step", "at step"}}};
+  std::map<std::array<std::string, 3>, std::vector<CurvePoint>> curves;
+  for (const CurvePoint& point : run.curve) {
+    if (point.evaluator == kTrainingCurve) continue;
+    curves[{point.evaluator, point.weights, point.metric}].push_back(point);
+  }
+  for (const auto& [name, curve] : curves) {
+    const CurvePoint& last = curve.back();
+    std::vector<std::string> cells = {last.evaluator, last.weights, last.metric,
+                                      format("%.4g", last.value), std::to_string(last.step)};
+    if (const MetricFacts* facts = main_metric(last.metric)) {
+      const auto best = std::min_element(curve.begin(), curve.end(), [&](auto& a, auto& b) {
+        return facts->lower_is_better ? a.value < b.value : a.value > b.value;
+      });
+      cells[3] = decimal(last.value, kScoreDecimals);
+      cells.push_back(decimal(best->value, kScoreDecimals));
+      cells.push_back(std::to_string(best->step));
+    }
+    cells.resize(table.columns.size());
+    table.rows.push_back(std::move(cells));
+  }
+  return table;
+}
+
+}  // namespace attn
