@@ -112,7 +112,7 @@ void for_each_chunk(const ChunkedInput& input, OutputFile& output,
     if (lines.size() >= size) flush();
   }
   if (has_failed(in)) {
-    throw DataError("cannot read " + name + " (line " + std::to_string(number) + ")");
+    throw DataError("cannot read " + name + " (line " + std::to_string(number + 1) + ")");
   }
   if (!lines.empty()) flush();
 }
