@@ -72,7 +72,8 @@ class Layers(unittest.TestCase):
         many = "\n" * check_layers.BUDGETS["kernels"]
         self.assertEqual([line for line in self.problems({"kernels/a.cpp": many, "kernels/cuda/b.cu": "\n"})
                           if "budget" in line], [])
-        self.assert_caught("Python: 11501 lines", {"tools/a.py": "\n" * 11500, "tests/a.py": "\n"})
+        python = "\n" * check_layers.PYTHON_BUDGET
+        self.assert_caught(f"Python: {len(python) + 1} lines", {"tools/a.py": python, "tests/a.py": "\n"})
 
     def test_a_new_subfolder_must_be_listed(self):
         self.assert_caught("train/new is not in SUBFOLDERS", {"train/new/a.h": ""})

@@ -64,7 +64,7 @@ TEST_CASE("rows that are not selected keep the seeds that an earlier sweep plann
   CHECK(seeds({.only = {"a"}, .seeds = 1}) == std::vector<int64_t>{1, 1, 4});
   std::filesystem::create_directories(sweeps.folder());
   write_file_atomically(sweeps.folder() / "sweep.json",
-                        R"({"rows": [{"name": "base"}, {"name": "a", "seeds": 9},
+                        R"({"rows": [{"name": "base", "seeds": 1}, {"name": "a", "seeds": 9},
                                      {"name": "b", "seeds": 5}, {"name": "gone", "seeds": 7}]})");
   CHECK(seeds({.only = {"a"}, .seeds = 1}) == std::vector<int64_t>{1, 1, 5});
   CHECK(seeds({.only = {"base"}}) == std::vector<int64_t>{1, 9, 5});
