@@ -399,9 +399,9 @@ class EndToEnd(ProgramTest):
         settings = ["--set", "train.learning_rate=30", "--set", "train.warmup=1", "--set", "train.schedule=constant",
                     "--set", "train.steps=30", "--set", "model.embedding_sharing=none"]
         self.one_line("train", "small.json", "--run", "perplexed", *settings, code=1,
-                      names=["perplexed: the perplexity of valid", "train.learning_rate"])
+                      names=["perplexed: diverged: the perplexity of valid", "train.learning_rate"])
         self.assertEqual(json.loads((self.path / "perplexed/result.json").read_text())["end"], "diverged")
-        self.assertRegex((self.path / "perplexed/log.txt").read_text(), r"failed: .*perplexed: the perplexity.*\n\Z")
+        self.assertRegex((self.path / "perplexed/log.txt").read_text(), r"failed: perplexed: diverged: the perplexity.*\n\Z")
         self.assertNotRegex((self.path / "perplexed/log.txt").read_text(), r"\d{20}|-nan")
         self.one_line("train", "perplexed", "--resume", code=1, names=["diverged at step 30"])
         self.assertIn("Not finished: diverged at step 30.", self.attn("report", "perplexed").stdout)
