@@ -89,6 +89,18 @@ struct RowRecord {
   /// Scored on a different text from the first row's or the baseline's, or (perplexity) per token
   /// of a different vocabulary: no difference, also for the rows whose baseline it is.
   PerMetric<bool> incomparable = {};
+
+  /// The mean of value(run) over the finished runs; NaN without one.
+  template <class Value>
+  double mean(Value value) const {
+    double sum = 0.0, count = 0.0;
+    for (const RunRecord& run : runs) {
+      if (!run.is_finished()) continue;
+      sum += static_cast<double>(value(run));
+      ++count;
+    }
+    return sum / count;
+  }
 };
 
 struct SweepResults {

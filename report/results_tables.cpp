@@ -73,13 +73,9 @@ std::string state_of(const RowRecord& row) {
 
 // Millions of parameters, the mean of the finished runs; 0 without one.
 double millions_of(const RowRecord& row) {
-  double sum = 0.0, count = 0.0;
-  for (const RunRecord& run : row.runs) {
-    if (!run.is_finished()) continue;
-    sum += static_cast<double>(run.parameters) / 1e6;
-    ++count;
-  }
-  return count > 0.0 ? sum / count : 0.0;
+  const double mean =
+      row.mean([](const RunRecord& run) { return static_cast<double>(run.parameters) / 1e6; });
+  return std::isnan(mean) ? 0.0 : mean;
 }
 
 // As few decimals, two or more, as tell different numbers of parameters apart.

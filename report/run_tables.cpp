@@ -23,18 +23,6 @@ std::string machine_of(const RunRecord& run) {
   return gpu.empty() ? fact_of(run, "processor") : gpu;
 }
 
-// The mean over the finished runs; NaN without one.
-template <class Value>
-double mean_of(const RowRecord& row, Value value) {
-  double sum = 0.0, count = 0.0;
-  for (const RunRecord& run : row.runs) {
-    if (!run.is_finished()) continue;
-    sum += static_cast<double>(value(run));
-    ++count;
-  }
-  return sum / count;
-}
-
 std::string if_known(double value, std::string text) {
   return std::isfinite(value) && value > 0 ? std::move(text) : std::string();
 }
@@ -47,19 +35,19 @@ void add_published(const PaperRecord& paper, std::vector<std::string>& cells) {
 }
 
 std::vector<std::string> cost_cells(const RowRecord& row) {
-  const double flops = mean_of(row, [](const RunRecord& run) { return run.flops; });
-  const double memory = mean_of(row, [](const RunRecord& run) { return run.peak_memory; });
+  const double flops = row.mean([](const RunRecord& run) { return run.flops; });
+  const double memory = row.mean([](const RunRecord& run) { return run.peak_memory; });
   std::set<std::string> machines;
   for (const RunRecord& run : row.runs) {
     if (run.is_finished()) machines.insert(machine_of(run));
   }
   std::vector<std::string> cells = {row.name, if_known(flops, format("%.2e", flops))};
   if (machines.size() < 2) {
-    const double seconds = mean_of(row, [](const RunRecord& run) { return run.seconds; });
-    const double speed = mean_of(row, [](const RunRecord& run) { return run.tokens_per_second; });
-    const double rate = mean_of(row, [](const RunRecord& run) { return run.flops / run.seconds; });
+    const double seconds = row.mean([](const RunRecord& run) { return run.seconds; });
+    const double speed = row.mean([](const RunRecord& run) { return run.tokens_per_second; });
+    const double rate = row.mean([](const RunRecord& run) { return run.flops / run.seconds; });
     const double share =
-        mean_of(row, [](const RunRecord& run) { return run.flops / run.seconds / run.peak_flops; });
+        row.mean([](const RunRecord& run) { return run.flops / run.seconds / run.peak_flops; });
     cells.push_back(if_known(seconds, decimal(seconds / 60, 1)));
     cells.push_back(if_known(speed, decimal(speed, 0)));
     cells.push_back(if_known(rate, decimal(rate / 1e9, 0)));

@@ -11,6 +11,11 @@
 namespace attn {
 namespace {
 
+// Also those that were not chosen.
+std::vector<const CLI::App*> commands_of(const CLI::App& app) {
+  return app.get_subcommands([](const CLI::App*) { return true; });
+}
+
 // CLI11 reads "010" as octal, and clamps what is too large.
 void check_decimal(CLI::App& command) {
   for (CLI::Option* option : command.get_options()) {
@@ -35,9 +40,7 @@ void check_decimal(CLI::App& command) {
 std::string hint(const CLI::App& command, const std::string& argument) {
   std::vector<std::string> names;
   if (!argument.starts_with('-')) {
-    for (const CLI::App* one : command.get_subcommands([](const CLI::App*) { return true; })) {
-      names.push_back(one->get_name());
-    }
+    for (const CLI::App* one : commands_of(command)) names.push_back(one->get_name());
     const std::string near = nearest(argument, names);
     return near.empty() ? "" : "; did you mean " + near + "?";
   }
@@ -64,8 +67,7 @@ ConfigError explained(const CLI::App& app, const CLI::ParseError& error) {
   const std::vector<std::string> unknown = app.remaining(true);
   if (unknown.empty()) return ConfigError(place + error.what() + see);
   const bool is_flag = unknown.front().starts_with('-');
-  const bool takes_command =
-      !command->get_subcommands([](const CLI::App*) { return true; }).empty();
+  const bool takes_command = !commands_of(*command).empty();
   const std::string kind = is_flag ? "flag" : takes_command ? "command" : "argument";
   return ConfigError(place + unknown.front() + ": unknown " + kind +
                      hint(*command, unknown.front()) + see);

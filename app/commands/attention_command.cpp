@@ -1,6 +1,4 @@
-#include "app/commands/arguments.h"
 #include "app/commands/commands.h"
-#include "app/machine/context.h"
 
 #include <filesystem>
 #include <iostream>
@@ -8,11 +6,13 @@
 #include <string>
 #include <vector>
 
+#include "app/commands/arguments.h"
 #include "app/commands/output_file.h"
 #include "app/commands/stdin_lines.h"
 #include "app/experiment/checkpoint.h"
 #include "app/inspect/attention_report.h"
 #include "app/inspect/pairs.h"
+#include "app/machine/context.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/format.h"

@@ -1,3 +1,5 @@
+#include "app/commands/commands.h"
+
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,7 +15,6 @@
 #include "app/bench/step.h"
 #include "app/bench/table1.h"
 #include "app/commands/arguments.h"
-#include "app/commands/commands.h"
 #include "app/experiment/checkpoint.h"
 #include "app/experiment/experiment.h"
 #include "app/experiment/find_checkpoint.h"
@@ -37,15 +38,14 @@ constexpr int64_t kLargest = 1 << 20;  // tokens, lines or dimensions
 struct Measured {
   std::filesystem::path file;
   std::vector<std::string> assignments;  ///< path=value
-  double seconds = 5.0;
   bool json = false;
 };
 
-void add_measured(CLI::App* command, Measured& measured, const std::string& name,
+void add_measured(CLI::App* command, Measured& measured, double& seconds, const std::string& name,
                   const std::string& about) {
   command->add_option(name, measured.file, about)->required();
   add_set(command, measured.assignments);
-  command->add_option("--seconds", measured.seconds, "seconds of each measurement")
+  command->add_option("--seconds", seconds, "seconds of each measurement")
       ->check(number_from(0.001, 3600.0))
       ->capture_default_str();
   command->add_flag("--json", measured.json, "print JSON in full precision");
@@ -64,7 +64,6 @@ struct StepArguments : Measured {
 void bench_step(const StepArguments& options, torch::Device device) {
   const Experiment experiment = load_experiment(options.file, options.assignments);
   StepBenchmarkOptions step = options.step;
-  step.seconds = options.seconds;
   if (step.cache.empty()) step.cache = temporary_root() / format("attn-bench-%u", ::getuid());
   StepBenchmark result = benchmark_step(experiment, step, device);
   const Precision precision = effective_precision(experiment.train.precision, device);
@@ -91,7 +90,7 @@ void add_step(CLI::App& bench, const Context& context) {
   auto options = std::make_shared<StepArguments>();
   CLI::App* step = bench.add_subcommand("step", "One training step: tokens/s, FLOP/s, memory");
   step->footer("Example: attn bench step experiments/multi30k/tiny.json");
-  add_measured(step, *options, "config", "config file");
+  add_measured(step, *options, options->step.seconds, "config", "config file");
   step->add_option("--batch-tokens", options->step.batch_tokens,
                    "largest batch to measure, in tokens; larger ones are extrapolated")
       ->check(CLI::Range(int64_t{1}, kLargest))
@@ -132,8 +131,7 @@ void bench_table1(const Table1Arguments& options, torch::Device device) {
   const Experiment experiment = load_experiment(options.file, options.assignments);
   if (!device.is_cpu()) throw ConfigError("--device: bench table1 measures on the CPU only");
   const Precision precision = effective_precision(experiment.train.precision, device);
-  Table1Options table1 = options.table1;
-  table1.seconds = options.seconds;
+  const Table1Options& table1 = options.table1;
   std::vector<Table1Point> points = table1_points(table1);
   const auto count = static_cast<int64_t>(points.size());
   std::atomic<int64_t> done = 0;
@@ -166,14 +164,13 @@ void bench_table1(const Table1Arguments& options, torch::Device device) {
 
 void add_table1(CLI::App& bench, const Context& context) {
   auto options = std::make_shared<Table1Arguments>();
-  options->seconds = options->table1.seconds;
   CLI::App* table1 = bench.add_subcommand(
       "table1",
       "The paper's Table 1: cost of layer types by sentence length and width, one thread");
   table1->footer(
       "products/M: multiply-adds of a sentence, projections included, in millions.\n"
       "Example: attn bench table1 experiments/multi30k/tiny.json --widths 64,512");
-  add_measured(table1, *options, "config", "config file: precision");
+  add_measured(table1, *options, options->table1.seconds, "config", "config file: precision");
   const auto numbers = [&](const char* name, std::vector<int64_t>& values, const char* meaning) {
     return table1->add_option(name, values, meaning)
         ->delimiter(',')
@@ -196,6 +193,7 @@ void add_table1(CLI::App& bench, const Context& context) {
 // --- search: translation
 
 struct SearchArguments : Measured {
+  double seconds = 10.0;
   std::filesystem::path text;
   std::vector<int64_t> at_once = {1, 32, 1000};
 };
@@ -246,11 +244,10 @@ void bench_search(const SearchArguments& options, torch::Device device) {
 
 void add_search(CLI::App& bench, const Context& context) {
   auto options = std::make_shared<SearchArguments>();
-  options->seconds = 10.0;
   CLI::App* search =
       bench.add_subcommand("search", "Beam search of a trained translator: sentences/s");
   search->footer("Example: attn bench search runs/tiny corpora/multi30k/test_2016_flickr.en");
-  add_measured(search, *options, "run", kModelArgument);
+  add_measured(search, *options, options->seconds, "run", kModelArgument);
   search->add_option("text", options->text, "text to translate")->required();
   search->add_option("--at-once", options->at_once, "lines per call (default: 1,32,1000)")
       ->delimiter(',')

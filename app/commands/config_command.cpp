@@ -1,4 +1,3 @@
-#include "app/commands/arguments.h"
 #include "app/commands/commands.h"
 
 #include <iostream>
@@ -6,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "app/commands/arguments.h"
 #include "app/experiment/experiment.h"
 #include "model/size.h"
 

@@ -1,9 +1,9 @@
 #include "app/commands/commands.h"
-#include "app/machine/context.h"
 
 #include <memory>
 
 #include "app/demo/demo.h"
+#include "app/machine/context.h"
 
 namespace attn {
 

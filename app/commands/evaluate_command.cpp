@@ -1,14 +1,14 @@
-#include "app/commands/arguments.h"
 #include "app/commands/commands.h"
-#include "app/machine/context.h"
 
 #include <iostream>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "app/commands/arguments.h"
 #include "app/experiment/loaded_ensemble.h"
 #include "app/experiment/progress_line.h"
+#include "app/machine/context.h"
 #include "app/machine/signals.h"
 #include "base/error.h"
 #include "base/file.h"

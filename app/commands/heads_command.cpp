@@ -1,6 +1,4 @@
-#include "app/commands/arguments.h"
 #include "app/commands/commands.h"
-#include "app/machine/context.h"
 
 #include <filesystem>
 #include <iostream>
@@ -10,10 +8,12 @@
 #include <variant>
 #include <vector>
 
+#include "app/commands/arguments.h"
 #include "app/commands/output_file.h"
 #include "app/experiment/checkpoint.h"
 #include "app/inspect/heads_report.h"
 #include "app/inspect/pairs.h"
+#include "app/machine/context.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "eval/heads/measure_heads.h"

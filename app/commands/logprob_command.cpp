@@ -1,6 +1,4 @@
-#include "app/commands/arguments.h"
 #include "app/commands/commands.h"
-#include "app/machine/context.h"
 
 #include <algorithm>
 #include <atomic>
@@ -10,11 +8,13 @@
 #include <string>
 #include <vector>
 
+#include "app/commands/arguments.h"
 #include "app/commands/output_file.h"
 #include "app/commands/score.h"
 #include "app/commands/search_flags.h"
 #include "app/experiment/loaded_ensemble.h"
 #include "app/experiment/progress_line.h"
+#include "app/machine/context.h"
 #include "base/error.h"
 #include "base/format.h"
 #include "eval/tasks/forced_decoding.h"

@@ -21,6 +21,14 @@ std::filesystem::path partial_of(std::filesystem::path path) {
   return path;
 }
 
+// Whether the descriptor is open on the file of this path.
+bool is_open_on(int descriptor, const std::filesystem::path& path) {
+  struct stat open = {};
+  struct stat named = {};
+  return ::fstat(descriptor, &open) == 0 && ::stat(path.c_str(), &named) == 0 &&
+         open.st_dev == named.st_dev && open.st_ino == named.st_ino;
+}
+
 }  // namespace
 
 void flush_standard_output() {
@@ -63,12 +71,7 @@ OutputFile::OutputFile(std::filesystem::path path) : path_(path == "-" ? "" : st
   Destination destination = destination_of(path_);
   path_ = std::move(destination.path);
   special_ = destination.special;
-  struct stat input = {};
-  struct stat output = {};
-  const bool is_input = !special_ && ::fstat(STDIN_FILENO, &input) == 0 && S_ISREG(input.st_mode) &&
-                        ::stat(path_.c_str(), &output) == 0 && input.st_dev == output.st_dev &&
-                        input.st_ino == output.st_ino;
-  if (is_input) {
+  if (!special_ && is_open_on(STDIN_FILENO, path_)) {
     throw ConfigError(path_.string() + ": is also the standard input; give another output file");
   }
   if (!special_) lock();
@@ -99,11 +102,7 @@ void OutputFile::lock() {
       throw DataError("cannot write '" + partial().string() + "': another command is writing it");
     }
     // The former holder may have renamed the file between the two calls.
-    struct stat own = {};
-    struct stat named = {};
-    const bool same = ::fstat(locked_, &own) == 0 && ::stat(partial().c_str(), &named) == 0 &&
-                      own.st_dev == named.st_dev && own.st_ino == named.st_ino;
-    if (same) return;
+    if (is_open_on(locked_, partial())) return;
     ::close(std::exchange(locked_, -1));
   }
 }

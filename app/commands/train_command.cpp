@@ -1,10 +1,10 @@
 #include "app/commands/commands.h"
-#include "app/machine/context.h"
 
 #include <memory>
 
 #include "app/commands/arguments.h"
 #include "app/experiment/train.h"
+#include "app/machine/context.h"
 
 namespace attn {
 

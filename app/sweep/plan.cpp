@@ -88,7 +88,7 @@ void require_grid_options(const SweepRequest& request, const SweepFile& file,
       plain.assignments.clear();
       without = write_config(resolve_row(plain, file, row));
     }
-    if (!has_path(*without, path)) continue;  // an option with an old name
+    if (!has_path(*without, path)) continue;
     throw ConfigError("--set removes " + path + ", which the grid of row " + row.row.name +
                       " varies; leave it out, or change the grid");
   }

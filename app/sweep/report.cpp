@@ -46,13 +46,14 @@ Json description(const SweepResults& results, const std::vector<RowComparison>& 
                                {"lower_is_better", facts.lower_is_better},
                                {"evaluator", results.evaluators[facts.metric]}});
   }
+  std::vector<std::string> all_changed;  // of which the first row has values, too
+  for (const RowRecord& row : results.rows) {
+    all_changed.insert(all_changed.end(), row.changed.begin(), row.changed.end());
+  }
   for (const RowRecord& row : results.rows) {
     Json options = Json::object();
-    for (const std::string& path : row.changed) options[path] = option_value(row, path);
-    // Of the first row the values of the options that others change.
-    for (const RowRecord& other : results.rows) {
-      if (&row != &results.rows.front()) break;
-      for (const std::string& path : other.changed) options[path] = option_value(row, path);
+    for (const std::string& path : &row == &results.rows.front() ? all_changed : row.changed) {
+      options[path] = option_value(row, path);
     }
     json["rows"].push_back({{"name", row.name},
                             {"about", row.about},
