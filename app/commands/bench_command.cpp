@@ -38,7 +38,7 @@ constexpr int64_t kLargest = 1 << 20;  // tokens, lines or dimensions
 struct Measured {
   std::filesystem::path file;
   std::vector<std::string> assignments;  ///< path=value
-  bool json = false;
+  bool json = false;                     ///< table1 prints nothing else
 };
 
 void add_measured(CLI::App* command, Measured& measured, double& seconds, const std::string& name,
@@ -144,22 +144,7 @@ void bench_table1(const Table1Arguments& options, torch::Device device) {
   }
   Json rows = Json::array();
   for (const Table1Point& point : points) rows.push_back(to_json(point, table1.tokens));
-  if (options.json) {
-    std::cout << rows.dump(2) << "\n";
-    return;
-  }
-  std::cout << "CPU time of one thread for " << table1.tokens << " positions\n"
-            << "    d      n  forward/ms  backward/ms  products/M  sequential  path  layer\n";
-  for (const Json& row : rows) {
-    const std::string path = row["path"].is_null() ? "none" : row["path"].dump();
-    std::cout << format("%5lld  %5lld  %10s  %11s  %10s  %10lld  %4s  ",
-                        row["width"].get<long long>(), row["length"].get<long long>(),
-                        significant(1e3 * row["forward"].get<double>(), 3).c_str(),
-                        significant(1e3 * row["backward"].get<double>(), 3).c_str(),
-                        significant(1e-6 * row["products"].get<double>(), 4).c_str(),
-                        row["sequential"].get<long long>(), path.c_str())
-              << row["layer"].get<std::string>() << "\n";
-  }
+  std::cout << rows.dump(2) << "\n";
 }
 
 void add_table1(CLI::App& bench, const Context& context) {
@@ -168,7 +153,9 @@ void add_table1(CLI::App& bench, const Context& context) {
       "table1",
       "The paper's Table 1: cost of layer types by sentence length and width, one thread");
   table1->footer(
-      "products/M: multiply-adds of a sentence, projections included, in millions.\n"
+      "Prints JSON, which tools/report/plots.py draws. forward, backward: CPU seconds of one "
+      "thread "
+      "for\n--tokens positions; products: multiply-adds of a sentence, projections included.\n"
       "Example: attn bench table1 experiments/multi30k/tiny.json --widths 64,512");
   add_measured(table1, *options, options->table1.seconds, "config", "config file: precision");
   const auto numbers = [&](const char* name, std::vector<int64_t>& values, const char* meaning) {

@@ -95,8 +95,8 @@ void for_each_chunk(const ChunkedInput& input, OutputFile& output,
     output.flush();
     lines.clear();
   };
-  const int64_t asked = is_stdin && isatty(STDIN_FILENO) != 0 ? 1 : input.chunk_size;
-  const auto size = static_cast<size_t>(std::max<int64_t>(asked, 1));
+  const int64_t requested = is_stdin && isatty(STDIN_FILENO) != 0 ? 1 : input.chunk_size;
+  const auto size = static_cast<size_t>(std::max<int64_t>(requested, 1));
   for (std::string line; next_line(in, line, kLineLimit, &cut);) {
     if (++number == 1) begin_text(line, name);
     read.add(static_cast<int64_t>(line.size()));

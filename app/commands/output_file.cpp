@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <iostream>
@@ -38,31 +39,6 @@ void flush_standard_output() {
   }
 }
 
-WriteBuffer::int_type WriteBuffer::overflow(int_type c) {
-  errno = 0;
-  const int_type written = std::filebuf::overflow(c);
-  note(traits_type::eq_int_type(written, traits_type::eof()));
-  return written;
-}
-
-std::streamsize WriteBuffer::xsputn(const char* text, std::streamsize size) {
-  errno = 0;
-  const std::streamsize written = std::filebuf::xsputn(text, size);
-  note(written < size);
-  return written;
-}
-
-int WriteBuffer::sync() {
-  errno = 0;
-  const int status = std::filebuf::sync();
-  note(status != 0);
-  return status;
-}
-
-void WriteBuffer::note(bool failed) {
-  if (failed && error_ == 0) error_ = errno;
-}
-
 OutputFile::OutputFile(std::filesystem::path path) : path_(path == "-" ? "" : std::move(path)) {
   if (is_stdout()) return;
   if (std::filesystem::is_directory(path_)) {
@@ -74,37 +50,32 @@ OutputFile::OutputFile(std::filesystem::path path) : path_(path == "-" ? "" : st
   if (!special_ && is_open_on(STDIN_FILENO, path_)) {
     throw ConfigError(path_.string() + ": is also the standard input; give another output file");
   }
-  if (!special_) lock();
-  errno = 0;
-  if (buffer_.open(partial(), std::ios::out | std::ios::binary | std::ios::trunc) == nullptr) {
-    throw_file_error("write", partial(), errno);
-  }
+  open();
 }
 
 OutputFile::~OutputFile() {
-  if (!is_stdout() && !special_ && buffer_.is_open()) {
-    buffer_.close();
-    std::error_code ignored;
-    if (std::filesystem::file_size(partial(), ignored) == 0) {
-      std::filesystem::remove(partial(), ignored);
-    }
-  }
-  if (locked_ >= 0) ::close(locked_);
+  if (file_ < 0) return;
+  struct stat status = {};
+  const bool unused = ::fstat(file_, &status) == 0 && status.st_size == 0;
+  std::error_code ignored;
+  if (!special_ && !committed_ && unused) std::filesystem::remove(partial(), ignored);
+  ::close(file_);
 }
 
-void OutputFile::lock() {
+void OutputFile::open() {
   while (true) {
-    locked_ = ::open(partial().c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    if (locked_ < 0) throw_file_error("write", partial(), errno);
-    const bool taken = ::flock(locked_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-    if (taken) {
-      ::close(std::exchange(locked_, -1));
+    file_ = ::open(partial().c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    if (file_ < 0) throw_file_error("write", partial(), errno);
+    if (special_) return;
+    if (::flock(file_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+      ::close(std::exchange(file_, -1));
       throw DataError("cannot write '" + partial().string() + "': another command is writing it");
     }
     // The former holder may have renamed the file between the two calls.
-    if (is_open_on(locked_, partial())) return;
-    ::close(std::exchange(locked_, -1));
+    if (is_open_on(file_, partial())) break;
+    ::close(std::exchange(file_, -1));
   }
+  if (::ftruncate(file_, 0) != 0) throw_file_error("write", partial(), errno);
 }
 
 std::filesystem::path OutputFile::partial() const {
@@ -112,21 +83,26 @@ std::filesystem::path OutputFile::partial() const {
 }
 
 std::ostream& OutputFile::stream() {
-  return is_stdout() ? std::cout : file_;
+  return is_stdout() ? std::cout : text_;
 }
 
 void OutputFile::flush() {
   if (is_stdout()) return flush_standard_output();
-  if (!stream().flush()) throw_file_error("write", partial(), buffer_.error());
+  const std::string text = text_.str();
+  text_.str("");
+  for (size_t written = 0; written < text.size();) {
+    const ssize_t count = ::write(file_, text.data() + written, text.size() - written);
+    if (count < 0 && errno != EINTR) throw_file_error("write", partial(), errno);
+    written += static_cast<size_t>(std::max<ssize_t>(count, 0));
+  }
 }
 
 void OutputFile::commit() {
   flush();
-  if (is_stdout()) return;
-  if (buffer_.close() == nullptr) throw_file_error("write", partial(), buffer_.error());
-  if (special_) return;
+  if (is_stdout() || special_) return;
   sync_file(partial(), partial());  // else a power failure could leave an empty file of this name
   commit_file(partial(), path_);
+  committed_ = true;
 }
 
 void OutputFile::write_all(std::string_view text) {

@@ -2,11 +2,10 @@
 #pragma once
 
 #include <filesystem>
-#include <fstream>
 #include <initializer_list>
 #include <optional>
 #include <ostream>
-#include <streambuf>
+#include <sstream>
 #include <string>
 #include <string_view>
 
@@ -14,24 +13,6 @@ namespace attn {
 
 /// Throws DataError if something that was written to standard output is lost, e.g. on a full disk.
 void flush_standard_output();
-
-/// A file buffer that keeps the system's error of the first failed write: a stream reports the
-/// failure later, when errno is that of another call.
-class WriteBuffer : public std::filebuf {
- public:
-  /// errno of the first failure; 0: none, or unknown.
-  int error() const { return error_; }
-
- protected:
-  int_type overflow(int_type c) override;
-  std::streamsize xsputn(const char* text, std::streamsize size) override;
-  int sync() override;
-
- private:
-  void note(bool failed);
-
-  int error_ = 0;
-};
 
 /// Until commit() the lines are in PATH.partial, where an interrupted command leaves them; an
 /// existing file is replaced at the end. A lock on PATH.partial keeps two commands from writing the
@@ -47,8 +28,9 @@ class OutputFile {
   OutputFile& operator=(const OutputFile&) = delete;
 
   bool is_stdout() const { return path_.empty(); }
+  /// Of a file, text is kept in memory until flush().
   std::ostream& stream();
-  /// Throws DataError if the output could not be written.
+  /// Throws DataError if the output cannot be written.
   void flush();
   /// Flushes and gives the file its name. Throws DataError.
   void commit();
@@ -56,16 +38,16 @@ class OutputFile {
   void write_all(std::string_view text);
 
  private:
-  /// Creates and locks PATH.partial.
-  void lock();
+  /// Opens the file for writing, PATH.partial with a lock.
+  void open();
   /// The file that is written: PATH.partial, or PATH itself if it is a device or a pipe.
   std::filesystem::path partial() const;
 
   std::filesystem::path path_;
   bool special_ = false;  ///< see Destination
-  int locked_ = -1;       ///< descriptor of PATH.partial with the lock; -1: none
-  WriteBuffer buffer_;    ///< open until commit()
-  std::ostream file_{&buffer_};
+  int file_ = -1;         ///< descriptor; -1: standard output
+  bool committed_ = false;
+  std::ostringstream text_;  ///< not yet written
 };
 
 struct NamedPath {

@@ -49,7 +49,6 @@ CLI::Option* add_search_flags(CLI::App* command, SearchFlags& flags, const std::
                    format("input lines per chunk, batched by length (default: %lld; terminal: 1)",
                           static_cast<long long>(flags.chunk_size)))
       ->check(CLI::Range(int64_t{1}, kLargestChunk));
-  command->add_option("--window", flags.chunk_size, "former name of --chunk-size")->group("");
   return list;
 }
 

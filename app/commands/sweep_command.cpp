@@ -1,9 +1,9 @@
 #include "app/commands/commands.h"
-#include "app/machine/context.h"
 
 #include <memory>
 
 #include "app/commands/arguments.h"
+#include "app/machine/context.h"
 #include "app/sweep/sweep.h"
 
 namespace attn {
@@ -65,14 +65,6 @@ void add_sweep_command(CLI::App& app, Context& context) {
   launcher->excludes(dry_run);
   command->add_flag("--no-submit", options->no_submit, "with --slurm: write the script only")
       ->needs(slurm);
-  CLI::Option* task =
-      command->add_option("--task", options->task,
-                          "train one run (ROW/seed-1) of a submitted sweep, as the job array does");
-  // The submitted plan has them.
-  for (const char* other :
-       {"--run", "--set", "--only", "--seeds", "--jobs", "--dry-run", "--slurm"}) {
-    task->excludes(command->get_option(other));
-  }
   command->callback([options, &context] { context.exit_code = sweep(*options, context); });
 }
 

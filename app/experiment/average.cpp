@@ -27,7 +27,7 @@ std::vector<StoredCheckpoint> last_checkpoints(const AverageOptions& options,
                                                std::optional<int64_t> until) {
   const fs::path folder = RunDirectory(options.run).checkpoints();
   if (!fs::exists(options.run)) {
-    throw DataError(options.run.string() + ": no such run" + did_you_mean(options.run));
+    throw DataError(options.run.string() + ": no such run");
   }
   require_input(options.run, {InputKind::run, InputKind::checkpoint});
   require_no_checkpoint(options.run);
@@ -49,14 +49,14 @@ std::vector<StoredCheckpoint> last_checkpoints(const AverageOptions& options,
                         " steps (train.checkpoint_every)");
     }
   }
-  const auto there = static_cast<int64_t>(all.size());
-  const int64_t last = options.at_most ? std::min(options.last, there) : options.last;
-  if (last < 1 || last > there) {
+  const auto count = static_cast<int64_t>(all.size());
+  const int64_t last = options.at_most ? std::min(options.last, count) : options.last;
+  if (last < 1 || last > count) {
     throw ConfigError("--last " + std::to_string(options.last) + ": the run has " +
-                      counted(there, "consecutive checkpoint") + ", one every " +
+                      counted(count, "consecutive checkpoint") + ", one every " +
                       std::to_string(config.checkpoint_every) + " steps" +
                       (until ? " up to step " + std::to_string(*until) : "") +
-                      (there > 0 ? "; use --last " + std::to_string(there) : "") +
+                      (count > 0 ? "; use --last " + std::to_string(count) : "") +
                       " (see train.checkpoint_every and train.keep_last)");
   }
   all.erase(all.begin(), all.end() - static_cast<std::ptrdiff_t>(last));
@@ -80,9 +80,9 @@ std::optional<int64_t> take_step(AverageOptions& options) {
 // Whether the directory is what average() writes. It replaces its output, which must not be another
 // model's directory.
 bool is_average(const fs::path& directory) {
-  const ModelDirectory there(directory);
+  const ModelDirectory model(directory);
   try {
-    return there.has_weights() && SafetensorsFile(there.weights()).metadata().contains("averaged");
+    return model.has_weights() && SafetensorsFile(model.weights()).metadata().contains("averaged");
   } catch (const DataError&) {
     return false;
   }

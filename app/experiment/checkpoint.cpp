@@ -37,8 +37,8 @@ int64_t saved_step(const RunDirectory& run) {
   const fs::path folder = run.checkpoints();
   const auto result = read_result(run);
   int64_t step = result ? result->step : 0;
-  const auto there = list_checkpoints(folder);
-  if (!there.empty()) step = std::max({step, there.back().step, int64_t{1}});
+  const auto stored = list_checkpoints(folder);
+  if (!stored.empty()) step = std::max({step, stored.back().step, int64_t{1}});
   int64_t measured = 0;
   for (const Json& record : read_metrics(run)) {
     measured = std::max(measured, step_of(record));

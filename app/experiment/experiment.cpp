@@ -5,11 +5,11 @@
 #include <string_view>
 
 #include "app/experiment/input_kind.h"
-#include "app/experiment/nearest_option.h"
 #include "base/check.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/format.h"
+#include "base/unknown_key.h"
 #include "base/utf8.h"
 
 namespace attn {
@@ -181,7 +181,10 @@ Experiment read_merged(Json merged, const std::string& name,
     read_config(experiment, merged);
     experiment.validate();
   } catch (const UnknownKey& error) {
-    const std::string message = with_suggestion(error);
+    const std::string meant = option_path(error.leaf);
+    const std::string message = meant.empty() || meant == error.path
+                                    ? error.what()
+                                    : error.complaint + "; did you mean " + meant + "?";
     throw ConfigError(place_of(message, name, assignments) + message);
   } catch (const ConfigError& error) {
     const std::string message = error.what();
@@ -206,29 +209,6 @@ void require_for_task(const SearchConfig& search, const DataConfig& data,
           of_trees ? "requires data.task=parsing" : "requires data.task=translation");
 }
 
-// Removes options without effect that earlier versions accepted.
-void remove_ineffective(Json& config) {
-  remove_other_options(config, schema_of<Experiment>());
-  if (!config.is_object()) return;
-  const auto data = config.find("data");
-  if (data != config.end() && !data->is_object()) return;  // reading reports it
-  const auto of_data = [&](const char* key) {
-    return data == config.end() ? Json() : data->value(key, Json());
-  };
-  const bool parsing = of_data("task") == Json(enum_name(Task::parsing));
-  const bool no_tags = of_data("tree_form") == Json(enum_name(TreeForm::xx));
-  if (data != config.end() && of_data("silver").empty()) data->erase("silver_ratio");
-  const auto clean = [&](Json& search) {
-    if (!search.is_object()) return;
-    if (!parsing || no_tags) search.erase("known_tags");
-    if (!parsing) search.erase("constrained");
-  };
-  if (config.contains("search")) clean(config["search"]);
-  if (config.contains("eval") && config["eval"].is_array()) {
-    for (Json& item : config["eval"]) clean(item);
-  }
-}
-
 }  // namespace
 
 void Experiment::validate() const {
@@ -248,7 +228,7 @@ void Experiment::validate() const {
   for (size_t i = 0; i < eval.size(); ++i) {
     const std::string place = "eval[" + std::to_string(i) + "]";
     validate_part(eval[i], place);
-    if (const SearchConfig* its = eval[i].search()) require_for_task(*its, data, place);
+    if (const SearchConfig* of_item = eval[i].search()) require_for_task(*of_item, data, place);
     require(names.insert(eval[i].name).second, place + ".name", "\"" + eval[i].name + "\"",
             "duplicate name");
     at_place(place, [&] { eval[i].require_task(data.task); });
@@ -288,6 +268,15 @@ Experiment resolve_experiment(Json json, const std::string& name, const fs::path
   return resolve_patches({std::move(json)}, name, folder, assignments);
 }
 
+std::string option_path(std::string_view name) {
+  for (const FieldDoc& doc : explain_config(Experiment{})) {
+    const std::string_view path = doc.path;
+    if (path.starts_with("eval")) continue;
+    if (path == name || path.substr(path.rfind('.') + 1) == name) return doc.path;
+  }
+  return "";
+}
+
 std::string assigned_section(const std::string& assignment) {
   const std::string path = assigned_path(assignment);
   const size_t dot = path.find('.');
@@ -313,7 +302,6 @@ Experiment resolve_patches(const std::vector<Json>& patches, const std::string& 
 
 Experiment read_resolved(Json json, const std::string& name,
                          const std::vector<std::string>& assignments) {
-  remove_ineffective(json);
   apply_assignments(json, assignments);
   return read_merged(std::move(json), name, assignments);
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/experiment/run_directory.h"
@@ -63,6 +64,10 @@ Experiment resolve_experiment(Json json, const std::string& name,
                               const std::filesystem::path& folder,
                               const std::vector<std::string>& assignments = {});
 
+/// The path of the option with this name or path outside eval: "model.heads" for "heads"; "" if
+/// there is none.
+std::string option_path(std::string_view name);
+
 /// The section whose options a --set resets to the defaults, since it sets its tag: "model" for
 /// model.architecture=recurrent or model={"architecture": …}; "" for others.
 std::string assigned_section(const std::string& assignment);
@@ -76,8 +81,7 @@ Experiment resolve_patches(const std::vector<Json>& patches, const std::string& 
 /// omitted if equal to those in "search", so that they still inherit it when it changes.
 Json write_experiment(const Experiment& experiment);
 
-/// Reads the output of write_experiment or write_config, also of earlier versions, whose options
-/// without effect are dropped. Then applies the assignments, read strictly.
+/// Reads the output of write_experiment or write_config and applies the assignments.
 Experiment read_resolved(Json json, const std::string& name,
                          const std::vector<std::string>& assignments = {});
 

@@ -11,8 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kFailed = "failed: ", kStopped = "stopped at step ",
-                           kSaved = ", checkpoint saved";
+constexpr std::string_view kFailed = "failed: ";
 constexpr std::streamoff kTail = 1 << 16;
 
 // Calls `look` with the lines at the end of the log, from `begin` on.
@@ -27,16 +26,8 @@ void for_last_lines(const fs::path& log, std::streamoff begin, Look look) {
 }  // namespace
 
 std::string stop_line(const fs::path& run, int64_t step) {
-  return std::string(kStopped).append(std::to_string(step)).append(kSaved) +
-         "; resume with: attn train " + shell_word(run.string()) + " --resume";
-}
-
-std::string last_line(const fs::path& log) {
-  std::string last;
-  for_last_lines(log, 0, [&](const std::string& line) {
-    if (!line.empty()) last = line;
-  });
-  return last;
+  return "stopped at step " + std::to_string(step) +
+         ", checkpoint saved; resume with: attn train " + shell_word(run.string()) + " --resume";
 }
 
 std::string last_error(const fs::path& log, std::uintmax_t begin) {
@@ -49,14 +40,6 @@ std::string last_error(const fs::path& log, std::uintmax_t begin) {
   return error.empty() ? last : error;
 }
 
-std::optional<std::string> logged_stop(const fs::path& log, std::uintmax_t begin) {
-  std::optional<std::string> stop;
-  for_last_lines(log, static_cast<std::streamoff>(begin), [&](const std::string& line) {
-    if (line.starts_with(kStopped) && line.find(kSaved) != std::string::npos) stop = line;
-  });
-  return stop;
-}
-
 void log_failure(const fs::path& log, const std::string& why) noexcept {
   try {
     std::string line(why.substr(0, why.find_last_not_of('\n') + 1));
@@ -67,7 +50,10 @@ void log_failure(const fs::path& log, const std::string& why) noexcept {
 }
 
 std::optional<std::string> logged_failure(const fs::path& log) {
-  const std::string line = last_line(log);
+  std::string line;
+  for_last_lines(log, 0, [&](const std::string& one) {
+    if (!one.empty()) line = one;
+  });
   if (!line.starts_with(kFailed)) return {};
   return line.substr(kFailed.size());
 }

@@ -8,17 +8,12 @@
 
 namespace attn {
 
-/// The last non-empty line of a log; "" if there is none.
-std::string last_line(const std::filesystem::path& log);
-
 /// The last line "attn: …" of a log, without "attn: ", from byte `begin` on, else the last line
 /// with more than dashes (launchers print rules); "" if there is none.
 std::string last_error(const std::filesystem::path& log, std::uintmax_t begin);
 
 /// "stopped at step 7, checkpoint saved; resume with …".
 std::string stop_line(const std::filesystem::path& run, int64_t step);
-/// The last stop_line of a log from byte `begin` on.
-std::optional<std::string> logged_stop(const std::filesystem::path& log, std::uintmax_t begin);
 
 /// Appends "failed: WHY" to a log. Errors are ignored.
 void log_failure(const std::filesystem::path& log, const std::string& why) noexcept;

@@ -1,14 +1,11 @@
 #include "app/experiment/find_checkpoint.h"
 
-#include <algorithm>
 #include <array>
 #include <string_view>
-#include <vector>
 
 #include "app/experiment/input_kind.h"
 #include "app/experiment/run_directory.h"
 #include "app/machine/shell.h"
-#include "base/edit_distance.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/parse_number.h"
@@ -101,36 +98,7 @@ fs::path find_selected(const CheckpointSelector& selector) {
   return best->checkpoint.path;
 }
 
-// The path with its first missing name replaced by the nearest one in that folder; "" if none is
-// near.
-std::string nearest_path(const fs::path& path) {
-  fs::path there;
-  for (auto part = path.begin(); part != path.end(); ++part) {
-    if (fs::exists(there / *part)) {
-      there /= *part;
-      continue;
-    }
-    std::vector<std::string> names;
-    std::error_code unreadable;
-    const fs::path folder = there.empty() ? "." : there;
-    for (const auto& entry : fs::directory_iterator(folder, unreadable)) {
-      if (entry.is_directory(unreadable)) names.push_back(entry.path().filename().string());
-    }
-    const std::string near = nearest(part->string(), names);
-    if (near.empty()) return "";
-    there /= near;
-    while (++part != path.end()) there /= *part;
-    return fs::exists(there) ? there.string() : "";
-  }
-  return "";
-}
-
 }  // namespace
-
-std::string did_you_mean(const fs::path& missing) {
-  const std::string near = nearest_path(missing);
-  return near.empty() ? "" : "; did you mean " + near + "?";
-}
 
 std::optional<CheckpointSelector> checkpoint_selector(const fs::path& path) {
   const std::string text = path.string();
@@ -142,16 +110,12 @@ std::optional<CheckpointSelector> checkpoint_selector(const fs::path& path) {
 }
 
 std::optional<int64_t> selected_step(const CheckpointSelector& selector) {
-  const std::vector<std::string> words = {"best", "last", "average"};
   const std::string& which = selector.which;
-  if (std::find(words.begin(), words.end(), which) != words.end()) return {};
+  if (which == "best" || which == "last" || which == "average") return {};
   const auto step = parse_number<int64_t>(which);
   if (step && *step >= 0) return step;
-  const std::string near = nearest(which, words);
-  throw ConfigError(
-      shown(selector) + ": \"" + which + "\" is not best, last, average or a step" +
-      (near.empty() ? "; " : "; did you mean " + selector.run.string() + "@" + near + "? ") +
-      inventory(selector.run));
+  throw ConfigError(shown(selector) + ": \"" + which + "\" is not best, last, average or a step; " +
+                    inventory(selector.run));
 }
 
 bool is_best_mark(const fs::path& path) {
@@ -170,7 +134,7 @@ fs::path find_checkpoint(const fs::path& path) {
                     "it again, or rename this to " + averaged.path().filename().string());
   }
   if (!fs::exists(path)) {
-    throw DataError(path.string() + ": no such run or checkpoint" + did_you_mean(path));
+    throw DataError(path.string() + ": no such run or checkpoint");
   }
   require_input(path, {InputKind::run, InputKind::checkpoint});
   const fs::path folder = path.has_filename() ? path : path.parent_path();

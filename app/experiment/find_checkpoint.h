@@ -39,8 +39,4 @@ bool is_best_mark(const std::filesystem::path& path);
 /// the run's checkpoints.
 std::filesystem::path find_checkpoint(const std::filesystem::path& path);
 
-/// "; did you mean PATH?" with the directory of the nearest name, for an error about a missing one;
-/// "" if none is near.
-std::string did_you_mean(const std::filesystem::path& missing);
-
 }  // namespace attn

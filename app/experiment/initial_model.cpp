@@ -32,17 +32,18 @@ auto naming_the_option(Work work) {
 // The forms "tags" and "in_order" have the same symbols in different order, so that their
 // vocabularies do not tell them apart.
 void require_same_task(const ModelDirectory& directory, const DataConfig& data) {
-  const DataConfig its = naming_the_option([&] { return load_description(directory); }).data;
-  const auto differ = [&](const std::string& option, std::string_view theirs,
-                          std::string_view ours) {
+  const DataConfig checkpoint = naming_the_option([&] { return load_description(directory); }).data;
+  const auto differ = [&](const std::string& option, std::string_view of_checkpoint,
+                          std::string_view of_config) {
     throw ConfigError("train.init_from: " + directory.path().string() + ": " + option + " is " +
-                      std::string(theirs) + ", not " + std::string(ours) +
+                      std::string(of_checkpoint) + ", not " + std::string(of_config) +
                       " as here; give another checkpoint, or set " + option + "=" +
-                      std::string(theirs));
+                      std::string(of_checkpoint));
   };
-  if (its.task != data.task) differ("data.task", enum_name(its.task), enum_name(data.task));
-  if (data.task == Task::parsing && its.tree_form != data.tree_form) {
-    differ("data.tree_form", enum_name(its.tree_form), enum_name(data.tree_form));
+  if (checkpoint.task != data.task)
+    differ("data.task", enum_name(checkpoint.task), enum_name(data.task));
+  if (data.task == Task::parsing && checkpoint.tree_form != data.tree_form) {
+    differ("data.tree_form", enum_name(checkpoint.tree_form), enum_name(data.tree_form));
   }
 }
 
@@ -107,9 +108,9 @@ std::vector<std::string> InitialModel::load_into(Seq2SeqModel& model, const Toke
   if (tokenizers.target->fingerprint() != tokenizers_.target->fingerprint()) {
     initial.excluded.insert({"target_weight", "projection_weight", "shared_weight"});
   }
-  const SourceFeatures *mine = tokenizers.features.get(), *its = tokenizers_.features.get();
-  const bool prefix = mine != nullptr && its != nullptr &&
-                      its->with_more_tags(mine->names().tags)->fingerprint() ==
+  const SourceFeatures *mine = tokenizers.features.get(), *checkpoint = tokenizers_.features.get();
+  const bool prefix = mine != nullptr && checkpoint != nullptr &&
+                      checkpoint->with_more_tags(mine->names().tags)->fingerprint() ==
                           mine->with_more_tags({})->fingerprint();
   if (!prefix) initial.excluded.insert("feature_weight");
   const WeightsLoaded result = load_fitting_weights(directory_.weights(), model, initial);

@@ -30,45 +30,20 @@ bool is_plan(const Json& json) {
   return is_sweep_file(json) && json.contains("source") && json["source"].is_string();
 }
 
-bool is_row(const fs::path& directory) {
-  return std::ranges::any_of(fs::directory_iterator(directory), [](const auto& entry) {
-    return entry.path().filename().string().starts_with("seed-") &&
-           ModelDirectory(entry.path()).has_config();
-  });
-}
-
 const char* noun_of(InputKind kind) {
-  constexpr std::array nouns = {"a file or directory", "a config",          "a sweep",     "a run",
-                                "a row of a sweep",    "a sweep directory", "a checkpoint"};
+  constexpr std::array nouns = {"a file or directory", "a config",    "a sweep", "a run",
+                                "a sweep directory",   "a checkpoint"};
   return nouns.at(static_cast<size_t>(kind));
 }
 
 // What to do with a path of this kind.
-std::string hint(const fs::path& path, InputKind kind) {
+std::string remedy(const fs::path& path, InputKind kind) {
   const std::string word = shell_word(path.string());
-  switch (kind) {
-    case InputKind::config:
-      return "train it with: attn train " + word;
-    case InputKind::sweep:
-      return "train its rows with: attn sweep " + word;
-    case InputKind::run:
-      return "its config is " + (path / kConfigFile).string() + "; resume it with: attn train " +
-             word + " --resume";
-    case InputKind::row:
-      return "its runs are " + (path / "seed-N").string();
-    case InputKind::sweep_directory: {
-      const fs::path parent = path.has_parent_path() ? path.parent_path() : ".";
-      const fs::path sweep = fs::is_directory(path) ? path : parent;
-      return "its runs are " + (sweep / "ROW/seed-N").string() + "; resume it with: attn sweep " +
-             shell_word(json_of(sweep / kSweepFile)["source"].get<std::string>()) + " --run " +
-             shell_word(sweep.string());
-    }
-    case InputKind::checkpoint:
-      return "its run is " + RunDirectory::of_checkpoint(path).path().string();
-    case InputKind::other:
-      break;
-  }
-  return "";
+  if (kind == InputKind::config) return "train it with: attn train " + word;
+  if (kind == InputKind::sweep) return "train its rows with: attn sweep " + word;
+  if (kind == InputKind::run) return "resume it with: attn train " + word + " --resume";
+  if (kind == InputKind::sweep_directory) return "its runs are in it, ROW/seed-N";
+  return "its run is " + RunDirectory::of_checkpoint(path).path().string();
 }
 
 }  // namespace
@@ -89,15 +64,14 @@ InputKind kind_of(const fs::path& path) {
   return is_plan(json_of(path / kSweepFile)) ? InputKind::sweep_directory
          : directory.has_weights()           ? InputKind::checkpoint
          : directory.has_config()            ? InputKind::run
-         : is_row(path)                      ? InputKind::row
                                              : InputKind::other;
 }
 
-void require_input(const fs::path& path, const std::vector<InputKind>& wanted) {
+void require_input(const fs::path& path, const std::vector<InputKind>& expected) {
   const InputKind kind = kind_of(path);
-  if (kind == InputKind::other || std::ranges::find(wanted, kind) != wanted.end()) return;
-  throw ConfigError(path.string() + ": " + noun_of(kind) + ", not " + noun_of(wanted.front()) +
-                    "; " + hint(path, kind));
+  if (kind == InputKind::other || std::ranges::find(expected, kind) != expected.end()) return;
+  throw ConfigError(path.string() + ": " + noun_of(kind) + ", not " + noun_of(expected.front()) +
+                    "; " + remedy(path, kind));
 }
 
 void require_place(const fs::path& directory, InputKind kind, const std::vector<fs::path>& files) {

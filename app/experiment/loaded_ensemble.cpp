@@ -16,38 +16,38 @@ namespace {
 
 // The pieces and their order; the segmentation of the first run's tokenizer is used for all.
 void require_same_vocabulary(const LoadedModel& first, const LoadedModel& other, const char* side,
-                             const Tokenizer& ours, const Tokenizer& theirs) {
+                             const Tokenizer& expected, const Tokenizer& found) {
   const std::string remedy = "; the members of an ensemble must share their vocabularies (data." +
                              std::string(side) + "_model)";
-  if (ours.size() != theirs.size()) {
+  if (expected.size() != found.size()) {
     differ(first, other,
-           std::string(side) + " vocabularies of " + std::to_string(ours.size()) + " and " +
-               std::to_string(theirs.size()) + " tokens" + remedy);
+           std::string(side) + " vocabularies of " + std::to_string(expected.size()) + " and " +
+               std::to_string(found.size()) + " tokens" + remedy);
   }
-  if (ours.serialized() == theirs.serialized()) return;
-  for (int64_t id = 0; id < ours.size(); ++id) {
-    if (ours.piece(id) == theirs.piece(id)) continue;
+  if (expected.serialized() == found.serialized()) return;
+  for (int64_t id = 0; id < expected.size(); ++id) {
+    if (expected.piece(id) == found.piece(id)) continue;
     differ(first, other,
            "different " + std::string(side) + " vocabularies: token " + std::to_string(id) +
-               " is \"" + ours.piece(id) + "\" and \"" + theirs.piece(id) + "\"" + remedy);
+               " is \"" + expected.piece(id) + "\" and \"" + found.piece(id) + "\"" + remedy);
   }
-  if (ours.bos() != theirs.bos() || ours.eos() != theirs.eos()) {
+  if (expected.bos() != found.bos() || expected.eos() != found.eos()) {
     differ(first, other,
            "different BOS or EOS in the " + std::string(side) + " vocabulary" + remedy);
   }
 }
 
 void require_compatible(const LoadedModel& first, const LoadedModel& other) {
-  const DataConfig &ours = first.experiment.data, &theirs = other.experiment.data;
-  if (ours.task != theirs.task) {
+  const DataConfig &expected = first.experiment.data, &found = other.experiment.data;
+  if (expected.task != found.task) {
     differ(first, other,
-           "data.task " + std::string(enum_name(ours.task)) + " and " +
-               std::string(enum_name(theirs.task)) + "; an ensemble needs one task");
+           "data.task " + std::string(enum_name(expected.task)) + " and " +
+               std::string(enum_name(found.task)) + "; an ensemble needs one task");
   }
-  if (ours.task == Task::parsing && ours.tree_form != theirs.tree_form) {
+  if (expected.task == Task::parsing && expected.tree_form != found.tree_form) {
     differ(first, other,
-           "data.tree_form " + std::string(enum_name(ours.tree_form)) + " and " +
-               std::string(enum_name(theirs.tree_form)) + "; an ensemble needs one form of trees");
+           "data.tree_form " + std::string(enum_name(expected.tree_form)) + " and " +
+               std::string(enum_name(found.tree_form)) + "; an ensemble needs one form of trees");
   }
   require_same_vocabulary(first, other, "source", *first.tokenizers.source,
                           *other.tokenizers.source);

@@ -180,7 +180,7 @@ int with_processes(const Context& context,
                     "program was built with");
 }
 
-void together(Communicator& world, const std::function<void()>& work) {
+void on_all_ranks(Communicator& world, const std::function<void()>& work) {
   if (world.size() == 1) return work();
   ExitReport end;
   bool failed = false;
@@ -200,9 +200,9 @@ void together(Communicator& world, const std::function<void()>& work) {
   throw GroupFailure((rank == 0 ? "" : "process " + std::to_string(rank) + ": ") + message, *first);
 }
 
-void first_alone(Communicator& world, const std::function<void()>& work) {
-  together(world, [&] {
-    if (world.is_first()) work();
+void on_rank_zero(Communicator& world, const std::function<void()>& work) {
+  on_all_ranks(world, [&] {
+    if (world.is_rank_zero()) work();
   });
 }
 
@@ -210,7 +210,7 @@ void require_same(Communicator& world, const std::string& own, const std::string
   if (world.size() == 1) return;
   const std::vector<uint64_t> all = gather(world, hash_text(own));
   const std::vector<Placement> places = gather(world, own_placement());
-  first_alone(world, [&] {
+  on_rank_zero(world, [&] {
     for (size_t r = 1; r < all.size(); ++r) {
       if (all[r] == all[0]) continue;
       throw ConfigError("process " + std::to_string(r) + " on " + places[r].host.data() +

@@ -46,13 +46,13 @@ int with_processes(
 
 /// Runs `work` in all processes and waits for all. If it fails in one or more of them, the first of
 /// these reports it and all throw GroupFailure. A process on its own throws what `work` throws.
-void together(Communicator& world, const std::function<void()>& work);
+void on_all_ranks(Communicator& world, const std::function<void()>& work);
 
-/// Runs `work` in the first process while the others wait. Fails like together().
-void first_alone(Communicator& world, const std::function<void()>& work);
+/// Runs `work` in the first process while the others wait. Fails like on_all_ranks().
+void on_rank_zero(Communicator& world, const std::function<void()>& work);
 
 /// Throws ConfigError in the first process, naming the process, unless `own` is the same in all.
-/// `what`: "config", followed by what to do. To be called within the same `together` by all.
+/// `what`: "config", followed by what to do. To be called within the same `on_all_ranks` by all.
 void require_same(Communicator& world, const std::string& own, const std::string& what);
 
 /// A line with the remedy if processes have more threads than cores, or leave cores idle since

@@ -42,7 +42,7 @@ bool is_record(const Json& record) {
   return step == record.end() || step->is_number_integer();
 }
 
-// A number from 1 to `max` in the run.json of a run that has begun to train.
+// A number from 1 to `max` in the run.json of a run that has started to train.
 std::optional<int64_t> recorded_count(const RunDirectory& run, const char* key, int64_t max) {
   const auto facts = run.has_trained() ? read_run_file(run) : std::nullopt;
   const auto count = facts ? number_at(*facts, key) : std::nullopt;

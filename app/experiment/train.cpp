@@ -36,9 +36,9 @@ std::optional<int64_t> finished_by_result(const fs::path& run, const Experiment&
   const auto last = latest_checkpoint(checkpoints);
   const std::array<std::string_view, 2> weights = {kWeightsFile, kConfigFile};
   const auto usable = latest_checkpoint(checkpoints, weights);
-  const bool to_ask = last && last->step >= result->step;
-  const bool to_train = last && !(usable && usable->step >= result->step);
-  return to_ask || to_train ? std::nullopt : std::optional(result->step);
+  const bool has_last_step = last && last->step >= result->step;
+  const bool lost_last_weights = last && !(usable && usable->step >= result->step);
+  return has_last_step || lost_last_weights ? std::nullopt : std::optional(result->step);
 }
 
 int report_finished(const fs::path& run, int64_t step) {
@@ -109,33 +109,33 @@ std::string text_of(const Division& division) {
 // --threads does; returns what there is to say about it.
 std::string keep_division(const fs::path& run, const Context& context,
                           const ProcessGroup& processes) {
-  const auto begun_threads = recorded_threads(run);
-  if (!begun_threads || context.device.is_cuda()) return "";
-  const Division begun{recorded_processes(run), *begun_threads};
+  const auto started_threads = recorded_threads(run);
+  if (!started_threads || context.device.is_cuda()) return "";
+  const Division started{recorded_processes(run), *started_threads};
   const int64_t parameters = recorded_parameters(run);
   Division now{processes.world.size(), torch::get_num_threads()};
-  if (!context.threads && begun.parts() % now.processes == 0) {
-    const Division kept{now.processes, begun.parts() / now.processes};
-    if (kept.threads == now.threads && same_bits(begun, kept, parameters)) return "";
+  if (!context.threads && started.parts() % now.processes == 0) {
+    const Division kept{now.processes, started.parts() / now.processes};
+    if (kept.threads == now.threads && same_bits(started, kept, parameters)) return "";
     const bool has_cores = now.processes == 1 || kept.threads <= processes.share.threads();
-    if (same_bits(begun, kept, parameters) && has_cores) {
+    if (same_bits(started, kept, parameters) && has_cores) {
       torch::set_num_threads(static_cast<int>(kept.threads));
       return run.string() + ": resuming with " + text_of(kept) +
-             (kept.processes == begun.processes
+             (kept.processes == started.processes
                   ? ", as at the start of the run"
-                  : " for the same results as with " + text_of(begun)) +
+                  : " for the same results as with " + text_of(started)) +
              " (--threads overrides this)";
     }
   }
-  if (same_bits(begun, now, parameters)) return "";
-  return run.string() + ": started with " + text_of(begun) + ", resuming with " + text_of(now) +
+  if (same_bits(started, now, parameters)) return "";
+  return run.string() + ": started with " + text_of(started) + ", resuming with " + text_of(now) +
          (context.threads ? " (--threads)" : "") +
          "; results may differ from those of an uninterrupted run";
 }
 
 struct PlannedTraining {
   fs::path run;
-  bool begun = false;
+  bool started = false;
   Experiment experiment;
   std::optional<int64_t> finished;  // the last step of a run without checkpoints
 };
@@ -153,15 +153,15 @@ PlannedTraining plan(const TrainOptions& options) {
   require_no_checkpoint(run);
   require_place(run, InputKind::run, RunDirectory(run).results());
   if (by_run || checkpoint_selector(options.path)) require_no_checkpoint(options.path);
-  const bool begun = RunDirectory(run).has_run();
-  if (begun && !options.resume) {
+  const bool started = RunDirectory(run).has_run();
+  if (started && !options.resume) {
     if (!fs::exists(options.path)) load_experiment(options.path);  // a misspelt config
     require_new_run(run);
   }
-  PlannedTraining planned{.run = run, .begun = begun};
-  planned.experiment = begun || by_run ? experiment_of_run(options, run)
-                                       : load_experiment(options.path, options.assignments);
-  if (begun) planned.finished = finished_by_result(run, planned.experiment);
+  PlannedTraining planned{.run = run, .started = started};
+  planned.experiment = started || by_run ? experiment_of_run(options, run)
+                                         : load_experiment(options.path, options.assignments);
+  if (started) planned.finished = finished_by_result(run, planned.experiment);
   if (!planned.finished) planned.experiment.require_texts();
   return planned;
 }
@@ -170,13 +170,13 @@ PlannedTraining plan(const TrainOptions& options) {
 PlannedTraining plan_together(const TrainOptions& options, const Context& context,
                               Communicator& world) {
   PlannedTraining planned;
-  together(world, [&] { planned = plan(options); });
+  on_all_ranks(world, [&] { planned = plan(options); });
   require_same(world, version_line(), "version of attn; install the same everywhere");
   require_same(world, write_experiment(planned.experiment).dump(),
                "config; all processes must read the same files");
   require_same(
       world,
-      format("%d %d %lld %d", planned.begun, options.resume,
+      format("%d %d %lld %d", planned.started, options.resume,
              static_cast<long long>(planned.finished.value_or(-1)), context.threads.value_or(0)) +
           planned.run.filename().string(),
       "command line or run directory; all processes must share " + planned.run.string());
@@ -189,8 +189,8 @@ int train_with(const TrainOptions& options, const Context& context, const Proces
   const fs::path& run = planned.run;
   if (planned.finished) return report_finished(run, *planned.finished);
   std::string division;
-  if (planned.begun) {
-    together(world, [&] { division = keep_division(run, context, processes); });
+  if (planned.started) {
+    on_all_ranks(world, [&] { division = keep_division(run, context, processes); });
   }
   const Experiment& experiment = planned.experiment;
   TrainingRun training(experiment, run, options.resume, context, options.patience, world);

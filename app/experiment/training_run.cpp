@@ -91,14 +91,14 @@ void TrainingRun::logging_failures(const std::function<void()>& work) const {
   try {
     work();
   } catch (const std::exception&) {
-    if (is_first()) log_failure(directory_.log(), exit_report().message);
+    if (is_rank_zero()) log_failure(directory_.log(), exit_report().message);
     throw;
   }
 }
 
 bool TrainingRun::unless_stopped(const std::function<void()>& work) const {
   int stopped = 0;
-  first_alone(world_, [&] {
+  on_rank_zero(world_, [&] {
     try {
       work();
     } catch (const Stopped&) {
@@ -125,8 +125,8 @@ LoopEnd TrainingRun::run() {
   LoopEnd end = LoopEnd::interrupted;
   catch_stop_signals();
   logging_failures([&] {
-    together(world_, [&] { check_memory(); });
-    first_alone(world_, [&] { update_config(); });
+    on_all_ranks(world_, [&] { check_memory(); });
+    on_rank_zero(world_, [&] { update_config(); });
     end = train_loop(*trainer_, experiment_.train, callbacks());
     if (end == LoopEnd::finished && step() < experiment_.train.steps) {
       progress_->log(
@@ -144,7 +144,7 @@ LoopCallbacks TrainingRun::callbacks() {
   LoopCallbacks callbacks;
   callbacks.stepped = [this](const Throughput& throughput) { progress_->show(throughput); };
   callbacks.log = [this](const TrainingInterval& interval) {
-    if (is_first()) log_interval(interval);
+    if (is_rank_zero()) log_interval(interval);
   };
   for (size_t i = 0; i < experiment_.eval.size(); ++i) {
     // At the end of training the average is scored instead (RunScorer::score_average).
@@ -152,16 +152,16 @@ LoopCallbacks TrainingRun::callbacks() {
     callbacks.evaluations.push_back(loop_evaluation(i));
   }
   callbacks.save = [this] { save(); };
-  callbacks.evaluated = [this] { first_alone(world_, [this] { save_evaluation(); }); };
+  callbacks.evaluated = [this] { on_rank_zero(world_, [this] { save_evaluation(); }); };
   callbacks.mark_best = [this] {
-    first_alone(world_,
-                [this] { mark_best(directory_.checkpoints(), step(), trainer_->state.best); });
+    on_rank_zero(world_,
+                 [this] { mark_best(directory_.checkpoints(), step(), trainer_->state.best); });
   };
   callbacks.stop_requested = stop_requested;
   if (world_.size() > 1) {
-    callbacks.agree = [this](int64_t asked) {
+    callbacks.agree = [this](int64_t requested) {
       int64_t all = 0;
-      for (const int64_t by_one : gather(world_, asked)) all |= by_one;
+      for (const int64_t by_one : gather(world_, requested)) all |= by_one;
       return all;
     };
   }
@@ -172,7 +172,7 @@ LoopCallbacks TrainingRun::callbacks() {
 LoopEvaluation TrainingRun::loop_evaluation(size_t index) {
   const auto result = std::make_shared<EvaluationResult>();
   const EvaluatorConfig& config = experiment_.eval[index];
-  const Evaluator* evaluator = is_first() ? evaluators_[index].get() : nullptr;
+  const Evaluator* evaluator = is_rank_zero() ? evaluators_[index].get() : nullptr;
   return {.every = config.every,
           .selects_best = &config == deciding_evaluator(experiment_.eval),
           .lower_is_better = config.lower_is_better(),
@@ -182,7 +182,7 @@ LoopEvaluation TrainingRun::loop_evaluation(size_t index) {
           },
           .log =
               [this, result, evaluator](bool best, double seconds) {
-                if (is_first()) scorer_->log(*evaluator, *result, best, seconds);
+                if (is_rank_zero()) scorer_->log(*evaluator, *result, best, seconds);
               }};
 }
 
@@ -248,7 +248,7 @@ void TrainingRun::log_interval(const TrainingInterval& interval) {
 
 void TrainingRun::save() {
   const OptimizerState whole = trainer_->collect_state();
-  first_alone(world_, [&] { write_checkpoint(whole); });
+  on_rank_zero(world_, [&] { write_checkpoint(whole); });
 }
 
 void TrainingRun::write_checkpoint(const OptimizerState& whole) {

@@ -53,7 +53,7 @@ class TrainingRun {
   void note(const std::string& line) { progress_->log(line); }
 
  private:
-  bool is_first() const { return world_.is_first(); }
+  bool is_rank_zero() const { return world_.is_rank_zero(); }
   void prepare(bool resume);
   void prepare_first(bool resume);
   /// What all processes have: tokenizers, texts, model, stream and trainer.

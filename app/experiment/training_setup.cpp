@@ -61,9 +61,9 @@ void rename_corrupt_checkpoints(const fs::path& checkpoints, int64_t newest_vali
   }
 }
 
-void require_same_text(const Json& begun, uint64_t key, const std::string& text) {
-  const auto found = begun.find("data_key");
-  if (found == begun.end() || *found == Json(key)) return;
+void require_same_text(const Json& started, uint64_t key, const std::string& text) {
+  const auto found = started.find("data_key");
+  if (found == started.end() || *found == Json(key)) return;
   throw DataError(text +
                   ": the training text has changed since the run was started; start a new run for "
                   "it");
@@ -79,9 +79,9 @@ TrainingRun::TrainingRun(const Experiment& experiment, RunDirectory directory, b
       patience_(patience_seconds),
       world_(world) {
   exit_on_stop_signals();
-  first_alone(world_, [&] {
+  on_rank_zero(world_, [&] {
     lock_ = std::make_unique<RunLock>(directory_.path(), patience_);
-    // Again: the process that had the lock may have begun the run since the caller looked.
+    // Again: the process that had the lock may have started the run since the caller looked.
     if (!resume) return require_new_run(directory_.path());
     if (!directory_.has_run()) return;
     require_resumable(directory_.path(), load_description(directory_), experiment_);
@@ -92,24 +92,24 @@ TrainingRun::TrainingRun(const Experiment& experiment, RunDirectory directory, b
 void TrainingRun::prepare(bool resume) {
   world_.set_timeout([seconds = experiment_.runtime.timeout] { return seconds; });
   if (world_.size() > 1) {  // before a process writes what it makes of another text
-    together(world_, [&] { read_text_keys(); });
+    on_all_ranks(world_, [&] { read_text_keys(); });
     require_same(world_, Json(texts_).dump(),
                  "training text; all processes must read the same files");
   }
-  first_alone(world_, [&] { prepare_first(resume); });
-  together(world_, [&] {
-    if (!is_first()) make_trainer();
+  on_rank_zero(world_, [&] { prepare_first(resume); });
+  on_all_ranks(world_, [&] {
+    if (!is_rank_zero()) make_trainer();
   });
   require_same(world_, to_hex(corpus_->key()),
                "vocabulary or encoded corpus; all processes must share the run directory");
   const OptimizerState whole = trainer_->collect_state();
-  first_alone(world_, [&] {
+  on_rank_zero(world_, [&] {
     restore(resume, whole);
     load_initial_weights();
   });
   trainer_->distribute(whole);
-  if (!is_first()) stream_->restore(trainer_->state.stream);
-  first_alone(world_, [&] {
+  if (!is_rank_zero()) stream_->restore(trainer_->state.stream);
+  on_rank_zero(world_, [&] {
     metrics_ = std::make_unique<MetricsLog>(directory_.metrics());
     scorer_ = std::make_unique<RunScorer>(RunScorer::Parts{.experiment = experiment_,
                                                            .directory = directory_,
@@ -132,14 +132,14 @@ void TrainingRun::prepare_first(bool resume) {
 }
 
 void TrainingRun::make_trainer() {
-  progress_ = is_first() ? std::make_unique<Progress>(directory_.log(), experiment_.train.steps)
-                         : std::make_unique<Progress>(experiment_.train.steps);
+  progress_ = is_rank_zero() ? std::make_unique<Progress>(directory_.log(), experiment_.train.steps)
+                             : std::make_unique<Progress>(experiment_.train.steps);
   load_data();
   torch::manual_seed(static_cast<uint64_t>(experiment_.seed));
   model_ = make_model(experiment_, tokenizers_, context_.device);
   for (const auto& evaluator : evaluators_) evaluator->check(*model_);
   // Saved only after all texts are valid, so that a corrected text gets a new tokenizer.
-  if (is_first() && !directory_.has_trained()) {
+  if (is_rank_zero() && !directory_.has_trained()) {
     save_description(directory_, experiment_, tokenizers_);
   }
   const double z = experiment_.data.word_dropout;
@@ -156,7 +156,7 @@ void TrainingRun::make_trainer() {
   const Precision precision = effective_precision(experiment_.train.precision, context_.device);
   check_and_report(*model_, experiment_.model, {.gradients = true, .precision = precision},
                    [this](const std::string& line) {
-                     if (is_first()) progress_->log(line);
+                     if (is_rank_zero()) progress_->log(line);
                    });
 }
 
@@ -180,14 +180,14 @@ fs::path TrainingRun::cache() const {
 }
 
 void TrainingRun::load_data() {
-  if (is_first()) check_evaluation_texts(experiment_);
+  if (is_rank_zero()) check_evaluation_texts(experiment_);
   const Log log = [this](const std::string& line) { progress_->log(line); };
   const DataConfig data =
       with_training_text(experiment_.data, cache(), static_cast<uint64_t>(experiment_.seed), log);
   if (texts_.empty()) read_text_keys();
   // A trained run keeps its tokenizers, even if the text has changed; other processes read those of
   // the first.
-  if (directory_.has_trained() || !is_first()) {
+  if (directory_.has_trained() || !is_rank_zero()) {
     tokenizers_ = stored_tokenizers(directory_, experiment_);
   } else {
     const std::string& from = experiment_.train.init_from;
@@ -213,7 +213,7 @@ void TrainingRun::load_data() {
                    .log = report,
                    .progress = [&pairs](int64_t read) { pairs = read; }}));
   shown.reset();
-  if (!is_first()) return;
+  if (!is_rank_zero()) return;
   for (const EvaluatorConfig& config : experiment_.eval) {
     evaluators_.push_back(make_evaluator(config, experiment_.data, tokenizers_, cache()));
   }
@@ -274,8 +274,8 @@ bool TrainingRun::deciding_text_changed() {
   const std::string& name = deciding->name;
   std::string before;
   for (const Json& record : read_metrics(directory_)) {
-    const bool its = record.value("kind", "") == "eval" && record.value("name", "") == name;
-    if (its) before = record.value("text", "");
+    const bool same = record.value("kind", "") == "eval" && record.value("name", "") == name;
+    if (same) before = record.value("text", "");
   }
   const auto index = static_cast<size_t>(deciding - experiment_.eval.data());
   if (before.empty() || before == evaluators_[index]->text_key()) return false;
@@ -286,9 +286,9 @@ bool TrainingRun::deciding_text_changed() {
 
 // Writes run.json of a new run, and logs the model.
 void TrainingRun::write_run_info() {
-  const auto begun = step() > 0 ? read_run_file(directory_) : std::nullopt;
-  if (begun) {
-    require_same_text(*begun, corpus_->key(), experiment_.data.train);
+  const auto started = step() > 0 ? read_run_file(directory_) : std::nullopt;
+  if (started) {
+    require_same_text(*started, corpus_->key(), experiment_.data.train);
   } else {
     write_run_file();
   }
@@ -307,7 +307,7 @@ void TrainingRun::write_run_info() {
                           static_cast<long long>(model->d_v),
                           static_cast<long long>(model->d_model)));
   }
-  const Json before = begun ? begun->value(kPrecision, Json()) : Json();
+  const Json before = started ? started->value(kPrecision, Json()) : Json();
   progress_->log(model_line(before.is_string() ? before.get<std::string>() : ""));
 }
 
@@ -336,8 +336,8 @@ void TrainingRun::write_run_file() {
 // not known.
 std::string TrainingRun::model_line(const std::string& begun_in) const {
   const VocabularySizes& vocabulary = model_->sizes();
-  const Precision asked = experiment_.train.precision;
-  const Precision precision = effective_precision(asked, context_.device);
+  const Precision requested = experiment_.train.precision;
+  const Precision precision = effective_precision(requested, context_.device);
   std::ostringstream line;
   line << "model: " << parameter_count(experiment_.model, vocabulary) << " parameters; vocabulary "
        << vocabulary.source << " / " << vocabulary.target << "; "
@@ -347,7 +347,8 @@ std::string TrainingRun::model_line(const std::string& begun_in) const {
        << " %; " << counted(torch::get_num_threads(), "thread");
   if (world_.size() > 1) line << " in each of " << world_.size() << " processes";
   line << "; precision " << enum_name(precision);
-  if (precision != asked) line << " (this processor does not support " << enum_name(asked) << ")";
+  if (precision != requested)
+    line << " (this processor does not support " << enum_name(requested) << ")";
   if (!begun_in.empty() && begun_in != enum_name(precision)) {
     line << "; the run was started in " << begun_in;
   }

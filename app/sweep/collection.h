@@ -13,7 +13,7 @@
 namespace attn {
 
 /// Copies the vocabularies and the finished runs of a collection into the sweep directory, without
-/// replacing runs that have begun: these are resumed instead. Returns the number of runs copied.
+/// replacing runs that have started: these are resumed instead. Returns the number of runs copied.
 /// Throws ConfigError if a run of the collection was trained with a different config from that of
 /// its row, and DataError if a file is damaged or cannot be copied.
 int64_t take_collected(const SweepPlan& plan, const std::filesystem::path& collection);

@@ -19,24 +19,16 @@ bool other_symbols(const DataConfig& data, const DataConfig& other) {
          (data.tree_form == TreeForm::xx) != (other.tree_form == TreeForm::xx);
 }
 
-// The first of the row's finished runs of which the fact is known.
+// Whether a fact, where it is known, differs between the finished runs of two rows.
 template <class Fact>
-std::string first_known(const RowRecord& row, Fact fact) {
-  for (const RunRecord& run : row.runs) {
-    if (run.is_finished() && !fact(run).empty()) return fact(run);
+bool differs(const RowRecord& row, const RowRecord& other, Fact fact) {
+  std::set<std::string> values;
+  for (const RowRecord* one : {&row, &other}) {
+    for (const RunRecord& run : one->runs) {
+      if (run.is_finished() && !fact(run).empty()) values.insert(fact(run));
+    }
   }
-  return "";
-}
-
-// Whether the fact differs between a finished run of the row and those of another row.
-template <class Fact>
-bool differs(const RowRecord& row, const RowRecord& first, Fact fact) {
-  const std::string expected = first_known(first, fact);
-  if (expected.empty()) return false;
-  for (const RunRecord& run : row.runs) {
-    if (run.is_finished() && !fact(run).empty() && fact(run) != expected) return true;
-  }
-  return false;
+  return values.size() > 1;
 }
 
 // Whether the runs of two rows with the same seed logged the same losses.
@@ -101,34 +93,17 @@ void mark_incomparable(SweepResults& out, std::span<const Experiment> experiment
 }
 
 void note_precisions(SweepResults& out, std::span<const Experiment> experiments) {
-  constexpr size_t kNamed = 3;
-  std::vector<std::string> names;
-  size_t finished = 0, unknown = 0;
+  std::string names;
   for (size_t i = 0; i < out.rows.size(); ++i) {
-    const bool asked = experiments[i].train.precision == Precision::bf16;
+    if (experiments[i].train.precision != Precision::bf16) continue;
     for (const RunRecord& run : out.rows[i].runs) {
-      if (!run.is_finished()) continue;
-      ++finished;
-      if (asked && run.precision.empty()) ++unknown;
-      if (asked && run.precision == enum_name(Precision::fp32)) names.push_back(run.name);
+      if (!run.is_finished() || run.precision != enum_name(Precision::fp32)) continue;
+      names += (names.empty() ? "" : ", ") + run.name;
     }
   }
-  if (names.empty()) return;
-  std::string which = "All runs";
-  if (names.size() < finished) {
-    which = std::to_string(names.size()) + " of " + std::to_string(finished) + " runs (";
-    for (size_t i = 0; i < std::min(names.size(), kNamed); ++i) {
-      which += (i > 0 ? ", " : "") + names[i];
-    }
-    which += names.size() > kNamed ? ", …)" : ")";
+  if (!names.empty()) {
+    out.notes.push_back("trained in fp32, since their processor does not support bf16: " + names);
   }
-  which += " trained in fp32: their processor does not support bf16";
-  if (unknown > 0) {
-    which += "; " + std::to_string(unknown) +
-             (unknown == 1 ? " run of an earlier version does not record its precision"
-                           : " runs of earlier versions do not record their precision");
-  }
-  out.notes.push_back(which);
 }
 
 void note_ineffective(SweepResults& out, std::span<const Experiment> experiments) {

@@ -14,7 +14,7 @@ namespace attn {
 void mark_incomparable(SweepResults& out, std::span<const Experiment> experiments);
 
 /// Adds a note of the runs that were trained in fp32 because their processor does not support
-/// their config's bf16, and the number of runs whose precision is unknown.
+/// their config's bf16.
 void note_precisions(SweepResults& out, std::span<const Experiment> experiments);
 
 /// Adds a note for each row whose logged losses equal its baseline's bit for bit, although options

@@ -1,9 +1,10 @@
 // Estimated costs of a sweep's rows: the first one is trained for some seconds, the others are
-// scaled by their FLOPs.
+// scaled by their FLOPs. Order and duration of its runs.
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -46,5 +47,17 @@ struct CostOptions {
 /// (catch_stop_signals) the result has no meaning. Throws DataError with the last line of its
 /// output if that fails.
 StepBenchmark measure_first_row(const SweepPlan& plan, const CostOptions& options);
+
+/// FLOPs of a run's training in closed form, with sentences of 25 tokens, for comparing runs.
+double run_flops(const PlannedRun& run);
+
+/// Indices into plan.runs in the order in which they start. Seeds keep their order, so that an
+/// interrupted sweep has the same seeds for every row; within a seed, the longest run starts first
+/// (LPT), which shortens the makespan.
+std::vector<size_t> start_order(const SweepPlan& plan);
+
+/// Seconds until the last run ends, with `jobs` runs at a time, each started as soon as a job is
+/// free. `running` are the remaining seconds of runs that have already started.
+double makespan(std::span<const double> running, std::span<const double> waiting, int64_t jobs);
 
 }  // namespace attn

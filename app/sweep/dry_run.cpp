@@ -10,7 +10,6 @@
 #include "app/experiment/resume.h"
 #include "app/machine/signals.h"
 #include "app/sweep/collection.h"
-#include "app/sweep/schedule.h"
 #include "base/error.h"
 #include "base/format.h"
 #include "model/size.h"

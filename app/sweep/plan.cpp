@@ -7,13 +7,13 @@
 #include <string_view>
 
 #include "app/experiment/input_kind.h"
-#include "app/experiment/nearest_option.h"
 #include "app/experiment/resume.h"
 #include "app/machine/shell.h"
 #include "app/sweep/expand.h"
 #include "base/check.h"
 #include "base/edit_distance.h"
 #include "base/file.h"
+#include "base/unknown_key.h"
 #include "base/utf8.h"
 
 namespace attn {
@@ -67,39 +67,6 @@ void require_rows_kept(const SweepRequest& request, const std::vector<ExpandedRo
   }
 }
 
-bool has_path(const Json& json, std::string_view path) {
-  const size_t dot = path.find('.');
-  const auto found = json.is_object() ? json.find(std::string(path.substr(0, dot))) : json.end();
-  if (found == json.end()) return false;
-  return dot == path.npos || has_path(*found, path.substr(dot + 1));
-}
-
-// Throws ConfigError if --set removes an option that the row's grid varies, such as
-// train.final_rate by another schedule.
-void require_grid_options(const SweepRequest& request, const SweepFile& file,
-                          const ExpandedRow& row, const Experiment& experiment) {
-  if (request.assignments.empty() || row.row.grid.empty()) return;
-  const Json config = write_config(experiment);
-  std::optional<Json> without;
-  for (const auto& [path, values] : row.row.grid.items()) {
-    if (has_path(config, path)) continue;
-    if (!without) {
-      SweepRequest plain = request;
-      plain.assignments.clear();
-      without = write_config(resolve_row(plain, file, row));
-    }
-    if (!has_path(*without, path)) continue;
-    throw ConfigError("--set removes " + path + ", which the grid of row " + row.row.name +
-                      " varies; leave it out, or change the grid");
-  }
-}
-
-bool holds_null(const Json& json) {
-  return json.is_null() || std::any_of(json.begin(), json.end(), [](const Json& value) {
-           return value.is_null() || (value.is_structured() && holds_null(value));
-         });
-}
-
 bool matches(std::string_view name, std::string_view pattern) {
   const size_t star = pattern.find('*');
   if (star == std::string_view::npos) return name == pattern;
@@ -135,22 +102,22 @@ void select(std::vector<PlannedRow>& rows, const std::vector<std::string>& only)
 std::string with_place_meant(const UnknownKey& error) {
   const std::string option = option_path(error.key);
   const bool section = schema_of<Experiment>().inner.contains(error.key);
-  if (!section && (option.empty() || option.starts_with("eval[]"))) return error.what();
+  if (!section && option.empty()) return error.what();
   return error.complaint + "; an option of the config belongs in \"set\"";
 }
 
 // The evaluator shown in a column, from the first row's config.
-std::string evaluator(const Experiment& base, EvaluatorKind kind, const std::string& wanted,
+std::string evaluator(const Experiment& base, EvaluatorKind kind, const std::string& chosen,
                       const std::string& key) {
   std::vector<std::string> names;
   for (const EvaluatorConfig& config : base.eval) {
     if (config.kind() != kind) continue;
-    if (wanted.empty() || wanted == config.name) return config.name;
+    if (chosen.empty() || chosen == config.name) return config.name;
     names.push_back(config.name);
   }
-  if (wanted.empty()) return "";
-  throw ConfigError("metrics." + key + ": \"" + wanted + "\": no such evaluator in the first row" +
-                    (names.empty() ? "" : suggestion(wanted, names)));
+  if (chosen.empty()) return "";
+  throw ConfigError("metrics." + key + ": \"" + chosen + "\": no such evaluator in the first row" +
+                    (names.empty() ? "" : suggestion(chosen, names)));
 }
 
 // The runs that an earlier sweep into the directory planned, by row.
@@ -249,18 +216,10 @@ void plan_rows(const SweepRequest& request, const std::vector<ExpandedRow>& rows
                          .paper = row.row.paper,
                          .experiment = resolve_row(request, plan.file, row),
                          .changed = {}});
-    require_grid_options(request, plan.file, row, plan.rows.back().experiment);
     plan.rows.back().changed =
         changed_paths(write_config(plan.rows.front().experiment),
                       write_config(plan.rows.back().experiment), schema_of<Experiment>());
     std::erase(plan.rows.back().changed, "about");
-    if (plan.rows.size() > 1 && plan.rows.back().changed.empty() &&
-        std::any_of(row.patches.begin(), row.patches.end(), holds_null)) {
-      throw ConfigError(
-          place_of(request, row) +
-          ": null resets the option to its default, which is also the first row's value: "
-          "the rows are identical; remove the row, or give a value");
-    }
   }
 }
 

@@ -32,7 +32,6 @@ struct PlannedRun {
   size_t row = 0;
   Experiment experiment;
   std::filesystem::path directory;  ///< SWEEP/ROW/seed-1
-  std::filesystem::path config;     ///< config file; empty: SWEEP/ROW/seed-1.json
 };
 
 struct SweepPlan {

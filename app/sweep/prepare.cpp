@@ -66,9 +66,9 @@ bool is_complete(const DataConfig& data) {
 
 // A trained run keeps its own vocabulary, even if the sweep directory was moved.
 void keep_vocabulary(PlannedRun& run) {
-  const RunDirectory begun(run.directory);
-  if (is_complete(run.experiment.data) || !begun.has_config() || !begun.has_trained()) return;
-  const DataConfig before = load_resolved(begun.config()).data;
+  const RunDirectory started(run.directory);
+  if (is_complete(run.experiment.data) || !started.has_config() || !started.has_trained()) return;
+  const DataConfig before = load_resolved(started.config()).data;
   run.experiment.data.source_model = before.source_model;
   run.experiment.data.target_model = before.target_model;
 }
@@ -122,7 +122,7 @@ void write_if_changed(const fs::path& path, const std::string& text) {
 }  // namespace
 
 fs::path run_config(const PlannedRun& run) {
-  return run.config.empty() ? fs::path(run.directory).concat(".json") : run.config;
+  return fs::path(run.directory).concat(".json");
 }
 
 fs::path run_log(const PlannedRun& run) {

@@ -5,6 +5,7 @@
 
 #include "app/experiment/progress_line.h"
 #include "app/experiment/run_result.h"
+#include "app/sweep/costs.h"
 #include "app/sweep/status.h"
 #include "base/error.h"
 #include "base/format.h"
@@ -20,7 +21,7 @@ SweepProgress::SweepProgress(const SweepPlan& plan, int64_t jobs)
       read_(plan.runs.size(), false),
       terminal_(draws_on_stderr()) {
   for (const PlannedRun& run : plan.runs) {
-    work_.push_back({.row = run.row, .flops = run_flops(run), .earlier = true});
+    work_.push_back({.flops = run_flops(run), .earlier = true});
   }
 }
 
@@ -93,6 +94,27 @@ std::string results_text(const SweepPlan& plan, const PlannedRun& run) {
     return error.what();
   }
   return text;
+}
+
+std::optional<double> seconds_left(std::span<const RunWork> runs, int64_t jobs) {
+  const auto sum = [&](bool earlier, auto value) {
+    double total = 0.0;
+    for (const RunWork& run : runs) total += run.earlier == earlier ? value(run) : 0.0;
+    return total;
+  };
+  const auto trained = [](const RunWork& run) { return run.share * run.flops; };
+  const auto seconds = [](const RunWork& run) { return run.seconds; };
+  const bool earlier = sum(false, trained) * sum(false, seconds) == 0.0;
+  const double flops = sum(earlier, trained);
+  if (flops == 0.0) return {};
+  const double rate = sum(earlier, seconds) / flops;
+  std::vector<double> running, waiting;
+  for (const RunWork& run : runs) {
+    if (run.stage == RunWork::Stage::finished || run.stage == RunWork::Stage::stopped) continue;
+    (run.stage == RunWork::Stage::running ? running : waiting)
+        .push_back((1.0 - run.share) * run.flops * rate);
+  }
+  return makespan(running, waiting, jobs);
 }
 
 }  // namespace attn

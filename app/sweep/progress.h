@@ -4,13 +4,28 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "app/sweep/plan.h"
-#include "app/sweep/schedule.h"
 
 namespace attn {
+
+/// A run, for the time that a sweep still needs.
+struct RunWork {
+  enum class Stage { waiting, running, finished, stopped };
+  Stage stage = Stage::waiting;
+  double flops = 0.0;    ///< FLOPs of the whole run
+  double share = 0.0;    ///< share of its updates that are done, from 0 to 1
+  double seconds = 0.0;  ///< time that these took, evaluations included
+  bool earlier = false;  ///< trained before this command, possibly on another machine
+};
+
+/// Seconds until the last run ends, runs given in the order in which they start, at the rate of the
+/// runs that this command has trained, else of earlier ones. std::nullopt if nothing has been
+/// trained yet.
+std::optional<double> seconds_left(std::span<const RunWork> runs, int64_t jobs);
 
 class SweepProgress {
  public:

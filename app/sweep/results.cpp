@@ -205,7 +205,7 @@ void find_baselines(const Json& rows, SweepResults& out) {
 // than in the file, or if all have at most those of the last sweep.
 std::string sweep_command(const Json& plan, const SweepResults& out) {
   const auto command = plan.at("command").get<std::string>();
-  const auto asked = plan.at("seeds").get<int64_t>();
+  const auto requested = plan.at("seeds").get<int64_t>();
   int64_t most = 0;
   bool as_in_file = true;
   for (size_t i = 0; i < out.rows.size(); ++i) {
@@ -214,7 +214,7 @@ std::string sweep_command(const Json& plan, const SweepResults& out) {
     most = std::max(most, count);
     as_in_file &= count <= plan.at("rows").at(i).at("seeds_in_file").get<int64_t>();
   }
-  if (most <= asked) return command + " --seeds " + std::to_string(asked);
+  if (most <= requested) return command + " --seeds " + std::to_string(requested);
   return as_in_file ? command : command + " --seeds " + std::to_string(most);
 }
 
@@ -224,8 +224,9 @@ std::string run_command(const fs::path& run, const std::string& name) {
   std::string program = "attn";
   const auto facts = read_run_file(run);
   if (facts && facts->contains("command") && facts->at("command").is_string()) {
-    const auto begun = facts->at("command").get<std::string>();
-    if (const size_t end = begun.find(" train "); end != begun.npos) program = begun.substr(0, end);
+    const auto started = facts->at("command").get<std::string>();
+    if (const size_t end = started.find(" train "); end != started.npos)
+      program = started.substr(0, end);
   }
   const fs::path config = RunDirectory(run.lexically_normal()).config();
   return program + " train " + shell_word(config.string()) + " --run " +
@@ -312,7 +313,7 @@ SweepResults collect_results(const fs::path& directory) {
                     (fs::exists(directory)
                          ? ": not a sweep directory: " + std::string(kSweepFile) +
                                " is missing; give the directory of a sweep or a run"
-                         : ": no such sweep or run" + did_you_mean(directory)));
+                         : ": no such sweep or run"));
   }
   const auto corrupt = [&](const std::exception& error) {
     return DataError(path.string() + ": corrupt (" + error.what() +

@@ -123,11 +123,11 @@ void RunReader::read_finished(const fs::path& run, const Experiment& experiment,
   record.peak_flops = result.peak_flops;
   record.peak_memory = result.peak_memory;
   for (const MetricFacts& facts : kMetrics) {
-    const std::string& wanted = metrics_.evaluators[facts.metric];
-    const auto found = result.results.find(wanted);
+    const std::string& evaluator_name = metrics_.evaluators[facts.metric];
+    const auto found = result.results.find(evaluator_name);
     if (found == result.results.end()) {
-      if (wanted.empty()) continue;
-      out_.notes.push_back(record.name + ": has no result of evaluator " + wanted +
+      if (evaluator_name.empty()) continue;
+      out_.notes.push_back(record.name + ": has no result of evaluator " + evaluator_name +
                            ": omitted from " + facts.heading);
       continue;
     }

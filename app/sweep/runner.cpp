@@ -9,10 +9,10 @@
 #include "app/experiment/run_result.h"
 #include "app/machine/signals.h"
 #include "app/sweep/collection.h"
+#include "app/sweep/costs.h"
 #include "app/sweep/prepare.h"
 #include "app/sweep/processes.h"
 #include "app/sweep/progress.h"
-#include "app/sweep/schedule.h"
 #include "app/sweep/status.h"
 #include "base/error.h"
 
@@ -63,9 +63,9 @@ int64_t threads_of(int64_t slot, const RunnerOptions& options) {
 
 // A started run keeps its number of threads, over all processes, since rounding depends on it.
 int64_t threads_for(const PlannedRun& run, int64_t slot, const RunnerOptions& options) {
-  if (const auto begun = recorded_threads(run.directory)) {
+  if (const auto started = recorded_threads(run.directory)) {
     const int64_t parts =
-        options.launcher.empty() ? *begun * recorded_processes(run.directory) : *begun;
+        options.launcher.empty() ? *started * recorded_processes(run.directory) : *started;
     if (parts <= options.cores) return parts;
   }
   return threads_of(slot, options);
@@ -243,29 +243,6 @@ std::string gpu_of_slot(int64_t slot, int64_t gpus, const char* visible) {
 
 SweepEnd run_sweep(const SweepPlan& plan, const RunnerOptions& options) {
   return Sweep(plan, options).run();
-}
-
-int run_one(const PlannedRun& run, const RunnerOptions& options) {
-  const std::uintmax_t begin = log_size(run);
-  const pid_t process = start_process(training(run, 0, options));
-  bool asked = false;
-  while (true) {
-    if (stop_requested() && !asked) {
-      asked = true;
-      ::kill(process, SIGTERM);
-    }
-    ProcessEnd end;
-    if (wait_for_process(kLook, end) != process) continue;
-    if (end.exit_code == 0) return 0;
-    // Launchers have exit codes of their own, so that the log decides.
-    if (const auto saved = logged_stop(run_log(run), begin)) {
-      std::cerr << *saved << "\n";
-      return was_stopped(end) ? end.exit_code : 128 + SIGTERM;
-    }
-    if (asked && was_stopped(end)) return end.exit_code;  // before there was anything to save
-    std::cerr << "failed: " << failure_of(run, end, begin) << "\n";
-    return was_stopped(end) ? static_cast<int>(ExitCode::data) : end.exit_code;
-  }
 }
 
 }  // namespace attn

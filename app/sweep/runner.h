@@ -39,7 +39,4 @@ std::string gpu_of_slot(int64_t slot, int64_t gpus, const char* visible);
 /// (catch_stop_signals) are forwarded: the runs save and stop.
 SweepEnd run_sweep(const SweepPlan& plan, const RunnerOptions& options);
 
-/// Trains one run of a prepared plan, for a Slurm task. Returns its exit code; 0 if it finished.
-int run_one(const PlannedRun& run, const RunnerOptions& options);
-
 }  // namespace attn

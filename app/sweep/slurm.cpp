@@ -71,7 +71,7 @@ std::string on_one_line(const std::string& text) {
 // Signals interrupt `wait`, so it is repeated until the program has ended. Only USR1, the notice
 // before the time limit, requeues the task; TERM comes from scancel, or from the limit itself.
 constexpr const char* kBody = R"(
-child= stopping= notified=0 by_srun=
+run=${runs[$SLURM_ARRAY_TASK_ID]} child= stopping= notified=0 by_srun=
 stop() {
   if [ -n "$by_srun" ]; then  # srun itself would kill its tasks at TERM
     scancel --signal=TERM "$SLURM_JOB_ID"
@@ -98,7 +98,7 @@ again() {
   scontrol requeue "${SLURM_ARRAY_JOB_ID}_${SLURM_ARRAY_TASK_ID}" || end=$?
   # Requeueing ends the job, and so may end scontrol (143: by SIGTERM) before it has the answer.
   if [ "$end" -eq 0 ] || [ "$end" -eq 143 ]; then exit 0; fi
-  echo "attn: ${runs[$SLURM_ARRAY_TASK_ID]}: saved, but requeueing failed; submit the sweep again to resume" >&2
+  echo "attn: $run: saved, but requeueing failed; submit the sweep again to resume" >&2
   exit "$1"
 }
 
@@ -107,10 +107,10 @@ launcher=()
 if [ "$tasks" -gt 1 ]; then
   if srun --mpi=list 2>&1 | grep -q pmix; then
     by_srun=1
-    launcher=(--launcher "srun --mpi=pmix --kill-on-bad-exit=1 --ntasks=$tasks${SLURM_CPUS_PER_TASK:+ --cpus-per-task=$SLURM_CPUS_PER_TASK}")
+    launcher=(srun --mpi=pmix --kill-on-bad-exit=1 --ntasks="$tasks" ${SLURM_CPUS_PER_TASK:+--cpus-per-task="$SLURM_CPUS_PER_TASK"})
   elif command -v mpirun >/dev/null; then
     export OMPI_MCA_odls_base_sigkill_timeout=$notice
-    launcher=(--launcher "mpirun -np $tasks --bind-to none")
+    launcher=(mpirun -np "$tasks" --bind-to none)
   else
     echo "attn: srun has no PMIx (srun --mpi=list) and there is no mpirun; install Slurm's PMIx plugin, or load MPI in slurm.setup" >&2
     exit 2
@@ -119,7 +119,9 @@ fi
 
 # Threads as the job was given cores, not as the machine has, unless the sweep had --threads.
 : "${threads:=${SLURM_CPUS_PER_TASK:-}}"
-"$attn" ${threads:+--threads "$threads"} "${arguments[@]}" --task "${runs[$SLURM_ARRAY_TASK_ID]}" "${launcher[@]}" &
+echo "$run: training; log: $sweep/$run.log"
+"${launcher[@]}" "$attn" --device "$device" ${threads:+--threads "$threads"} \
+  train "$sweep/$run.json" --run "$sweep/$run" --wait 120 --resume >>"$sweep/$run.log" 2>&1 &
 child=$!
 [ -z "$stopping" ] || stop
 code=0
@@ -132,8 +134,11 @@ done
 last=0
 wait "$child" 2>/dev/null || last=$?
 [ "$last" -eq 127 ] || code=$last
-# 143: stopped after saving. Other failures would fail after each requeue.
-[ -n "$stopping" ] && [ "$code" -eq 143 ] && again "$code"
+echo "$run: ended with exit code $code"
+# 143: stopped after saving; launchers have exit codes of their own. Other failures would fail after
+# each requeue.
+if [ -n "$stopping" ] && [ "$code" -ne 0 ] && { [ "$code" -eq 143 ] || [ "$tasks" -gt 1 ]; }; then again "$code"; fi
+case $code in 0 | 129 | 130 | 143) ;; *) echo "failed: exit code $code" >>"$sweep/$run.log" ;; esac
 exit "$code"
 )";
 
@@ -145,8 +150,7 @@ std::string slurm_script(const SweepPlan& plan, const SlurmCommand& command) {
   std::string array = "0-";
   array += std::to_string(plan.runs.size() - 1);
   if (slurm.at_once > 0) array.append("%").append(std::to_string(slurm.at_once));
-  out << "#!/bin/bash\n# Made by attn sweep --slurm; task i trains run i of the list below,\n"
-      << "# as it was when the sweep was submitted.\n";
+  out << "#!/bin/bash\n# Made by attn sweep --slurm; task i trains run i of the list below.\n";
   directive(out, "job-name", std::string("attn-").append(plan.source.stem().string()));
   directive(out, "array", array);
   directive(out, "partition", slurm.partition);
@@ -165,8 +169,10 @@ std::string slurm_script(const SweepPlan& plan, const SlurmCommand& command) {
   for (const std::string& option : slurm.options) out << "#SBATCH " << option << "\n";
   out << "\n";
   for (const std::string& line : slurm.setup) out << line << "\n";
-  out << "attn=" << shell_quoted(program_path().string()) << "\narguments=(" << command.arguments
-      << ")\nthreads=" << (command.threads ? std::to_string(*command.threads) : std::string())
+  out << "attn=" << shell_quoted(program_path().string())
+      << "\nsweep=" << shell_quoted(plan.directory.string())
+      << "\ndevice=" << shell_quoted(command.device)
+      << "\nthreads=" << (command.threads ? std::to_string(*command.threads) : std::string())
       << "\ntasks=" << slurm.tasks << "\nnotice=" << slurm.notice << "\nruns=(";
   for (const PlannedRun& run : plan.runs) out << "\n  " << shell_quoted(run_name(plan, run));
   out << "\n)\n" << kBody;

@@ -9,16 +9,16 @@
 
 namespace attn {
 
-/// What a task runs.
+/// Options of attn that a task passes on.
 struct SlurmCommand {
-  std::string arguments;  ///< of attn, without --task: "sweep SUBMISSION", quoted for the shell
+  std::string device;          ///< --device
   std::optional<int> threads;  ///< --threads; std::nullopt: as many as Slurm gives the task cores
 };
 
-/// The batch script. A task trains one run through `attn sweep SUBMISSION --task ROW/seed-1`
-/// (app/sweep/submission.h). Shortly before the time limit Slurm sends SIGUSR1: the run saves and
-/// stops, and the task is requeued until its run has finished. On SIGTERM (scancel) the run saves
-/// and stops without requeueing. Throws ConfigError for names that #SBATCH cannot represent.
+/// The batch script. A task trains one run from the config that prepare_sweep wrote. Shortly before
+/// the time limit Slurm sends SIGUSR1: the run saves and stops, and the task is requeued until its
+/// run has finished. On SIGTERM (scancel) the run saves and stops without requeueing. Throws
+/// ConfigError for names that #SBATCH cannot represent.
 std::string slurm_script(const SweepPlan& plan, const SlurmCommand& command);
 
 /// Writes SWEEP/slurm.sh and, if `submit`, submits it with sbatch. Returns sbatch's output, or the

@@ -48,7 +48,7 @@ RunStatus inspect_run(const PlannedRun& run) {
   RunStatus status;
   if (!RunDirectory(run.directory).has_config()) return status;
   const bool finished = finished_result(run.directory, run.experiment.train).has_value();
-  status.stage = finished ? RunStage::finished : RunStage::begun;
+  status.stage = finished ? RunStage::finished : RunStage::started;
   status.changed = row_conflicts(run.directory, run.experiment);
   if (!status.changed.empty()) status.stage = RunStage::changed;
   return status;
@@ -98,7 +98,7 @@ void check_unchanged(const SweepPlan& plan) {
     const std::string name = run_name(plan, run);
     const RunStatus status = inspect_run(run);
     changed.add(name, status.changed);
-    if (status.stage == RunStage::begun && lacks_checkpoints(run)) not_extendable.add(name);
+    if (status.stage == RunStage::started && lacks_checkpoints(run)) not_extendable.add(name);
     texts.add(name, changed_texts(run.directory, run.experiment, hashes));
   }
   // The report has the rows that are not selected, too.

@@ -11,7 +11,7 @@ namespace attn {
 
 enum class RunStage {
   waiting,   ///< not started
-  begun,     ///< started; can be resumed unless check_unchanged says otherwise
+  started,   ///< started; can be resumed unless check_unchanged says otherwise
   finished,  ///< has a result
   changed    ///< trained with a different config than the row has now
 };

@@ -13,7 +13,6 @@
 #include "app/sweep/report.h"
 #include "app/sweep/slurm.h"
 #include "app/sweep/status.h"
-#include "app/sweep/submission.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/format.h"
@@ -53,17 +52,16 @@ int end_of(const SweepPlan& plan, const SweepEnd& end) {
 void require_free_place(const SweepPlan& plan) {
   const fs::path& directory = plan.directory;
   std::vector<fs::path> files;
-  for (const char* name :
-       {kSweepFile, "slurm.sh", "sbatch.out", "submitted", "vocabulary", "cache"}) {
+  for (const char* name : {kSweepFile, "slurm.sh", "sbatch.out", "vocabulary", "cache"}) {
     files.push_back(directory / name);
   }
   for (const char* name : kReportFiles) files.push_back(directory / name);
-  bool begun = false;  // then a sweep.json that was lost or damaged is written again
+  bool started = false;  // then a sweep.json that was lost or damaged is written again
   for (const PlannedRun& run : plan.runs) {
     files.push_back(run_config(run));
-    begun |= fs::exists(RunDirectory(run.directory).lock());
+    started |= fs::exists(RunDirectory(run.directory).lock());
   }
-  if (begun) files.clear();
+  if (started) files.clear();
   require_place(directory, InputKind::sweep_directory, files);
   if (kind_of(directory) != InputKind::sweep_directory) return;
   const fs::path written = directory / kSweepFile;
@@ -74,22 +72,6 @@ void require_free_place(const SweepPlan& plan) {
   throw ConfigError(directory.string() + ": contains runs of another sweep, " +
                     before.value("source", "") + "; choose another directory for " +
                     plan.source.string() + " with --run");
-}
-
-int train_task(const SweepOptions& options, const Context& context) {
-  const PlannedRun run = submitted_run(options.request.file, options.task);
-  if (finished_result(run.directory, run.experiment.train)) {
-    std::cerr << options.task << ": finished; nothing to do\n";
-    if (!options.collection.empty()) collect_run(run, options.collection);
-    return 0;
-  }
-  std::cerr << options.task << ": training; log: " << run_log(run).string() << "\n";
-  RunnerOptions runner = runner_of_machine(context, options.jobs);
-  runner.launcher = options.launcher;
-  const int code = run_one(run, runner);
-  std::cerr << options.task << ": ended with exit code " << code << "\n";
-  if (code == 0 && !options.collection.empty()) collect_run(run, options.collection);
-  return code;
 }
 
 }  // namespace
@@ -104,10 +86,6 @@ RunnerOptions runner_of_machine(const Context& context, int64_t jobs) {
 }
 
 int sweep(const SweepOptions& options, const Context& context) {
-  if (!options.task.empty()) {
-    catch_stop_signals();
-    return train_task(options, context);
-  }
   SweepPlan plan = plan_sweep(options.request);
   if (fs::exists(options.collection) && !fs::is_directory(options.collection)) {
     throw ConfigError("--collect " + options.collection.string() + ": a file; give a directory");
@@ -140,13 +118,7 @@ int sweep(const SweepOptions& options, const Context& context) {
     for (const PlannedRun& run : plan.runs) collect_run(run, options.collection);
   }
   if (options.slurm) {
-    std::string arguments = "sweep " + shell_quoted(write_submission(plan).string());
-    if (context.device_name != "auto")
-      arguments = "--device " + context.device_name + " " + arguments;
-    if (!options.collection.empty()) {
-      arguments += " --collect " + shell_quoted(options.collection.string());
-    }
-    std::cerr << submit_to_slurm(plan, {arguments, context.threads}, !options.no_submit)
+    std::cerr << submit_to_slurm(plan, {context.device_name, context.threads}, !options.no_submit)
               << "\nwhen the jobs have finished, run: attn report " << plan.directory.string()
               << "\n";
     return 0;

@@ -20,7 +20,6 @@ struct SweepOptions {
   int64_t jobs = 1;
   std::filesystem::path collection;  ///< take finished runs from it and add them to it
   std::string launcher;              ///< starts each run: "mpirun -np 2"
-  std::string task;                  ///< train only this run of a submitted sweep
 };
 
 /// Runner options for this machine's device, threads and GPUs, shared by `jobs` runs.

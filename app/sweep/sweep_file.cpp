@@ -6,18 +6,16 @@
 #include <string_view>
 
 #include "app/experiment/run_directory.h"
-#include "app/sweep/slurm_time.h"
 #include "base/check.h"
 #include "base/format.h"
-#include "base/parse_number.h"
 
 namespace attn {
 namespace {
 
 constexpr size_t kMaxNameLength = 80;
 // What a sweep keeps beside its rows.
-constexpr std::array<std::string_view, 6> kOwnNames = {"cache",      "vocabulary", "submitted",
-                                                       "sweep.json", "slurm.sh",   "sbatch.out"};
+constexpr std::array<std::string_view, 5> kOwnNames = {"cache", "vocabulary", "sweep.json",
+                                                       "slurm.sh", "sbatch.out"};
 
 std::string row_place(size_t i) {
   std::string place = "rows[";
@@ -33,13 +31,6 @@ void validate_results(const PaperResults& paper_results, const std::string& plac
   require(paper_results.params_m >= 0, place + ".params_m", paper_results.params_m,
           "must be 0 or more");
   require(paper_results.flops >= 0, place + ".flops", paper_results.flops, "must be 0 or more");
-}
-
-// A size as sbatch reads it; empty: the site's default.
-bool is_slurm_memory(std::string size) {
-  if (size.empty()) return true;
-  if (std::string_view("KMGTkmgt").find(size.back()) != std::string_view::npos) size.pop_back();
-  return parse_number<int64_t>(size).value_or(-1) >= 0;
 }
 
 void validate_row(const SweepRow& row, const std::string& place) {
@@ -85,13 +76,6 @@ void SweepFile::validate() const {
   require(!rows.empty(), "rows", "[]", "must have at least one row; the first is the baseline");
   require(paper_vocabulary >= 0, "paper_vocabulary", paper_vocabulary, "must be 0 or more");
   require(slurm.notice >= 1, "slurm.notice", slurm.notice, "must be 1 second or more");
-  constexpr int64_t kEarliestNotice = 60;  // Slurm may send it a minute early
-  const auto limit = slurm_seconds(slurm.time);
-  require(!limit || *limit > slurm.notice + kEarliestNotice, "slurm.time", "\"" + slurm.time + "\"",
-          format("must exceed slurm.notice (%lld s) by more than a minute",
-                 static_cast<long long>(slurm.notice)));
-  require(is_slurm_memory(slurm.memory), "slurm.memory", "\"" + slurm.memory + "\"",
-          "must be a number of megabytes, or one with K, M, G or T, such as 16G");
   require(slurm.cpus >= 0 && slurm.gpus >= 0 && slurm.at_once >= 0, "slurm", "a negative number",
           "cpus, gpus and at_once must be 0 or more");
   require(slurm.tasks >= 1, "slurm.tasks", slurm.tasks, "must be positive");

@@ -503,7 +503,7 @@ class EndToEnd(ProgramTest):
                  (["bench", "step", "rows.json"], ["a sweep, not a config"]),
                  (["sweep", "small.json"], ["a config, not a sweep", "attn train small.json"]),
                  (["sweep", "whole"], ["a run, not a sweep", "attn train whole --resume"]),
-                 (["config", "whole"], ["a run, not a config", "whole/config.json"]),
+                 (["config", "whole"], ["a run, not a config", "attn train whole --resume"]),
                  (["translate", "small.json"], ["a config, not a run", "attn train small.json"]),
                  (["eval", "rows.json"], ["a sweep, not a run", "attn sweep rows.json"])]
         for arguments, names in cases:

@@ -82,7 +82,7 @@ void broadcast(Communicator& world, Bytes bytes) {
   const auto size = static_cast<size_t>(world.size());
   std::vector<ConstBytes> to(size);
   std::vector<Bytes> from(size);
-  if (world.is_first()) {
+  if (world.is_rank_zero()) {
     std::fill(to.begin() + 1, to.end(), ConstBytes(bytes));
   } else {
     from[0] = bytes;

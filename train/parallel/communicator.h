@@ -42,7 +42,7 @@ class Communicator {
 
   virtual int64_t rank() const = 0;
   virtual int64_t size() const = 0;
-  bool is_first() const { return rank() == 0; }
+  bool is_rank_zero() const { return rank() == 0; }
 
   /// An all-to-all exchange: sends to[r] to process r and receives its message into from[r], for
   /// all r, this process included. The sizes must agree. Throws CommunicationError.

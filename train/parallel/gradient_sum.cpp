@@ -149,7 +149,7 @@ torch::Tensor gather_to_first(Communicator& world, const Shards& shards, const t
   std::vector<torch::Tensor> to(world.size()), from(world.size());
   to[0] = own.cpu();
   torch::Tensor whole;
-  if (world.is_first()) {
+  if (world.is_rank_zero()) {
     whole = torch::empty({shards.floats()}, torch::kFloat32);
     for (int64_t r = 0; r < world.size(); ++r) from[r] = part(whole, shards.of(r));
   }
@@ -163,7 +163,7 @@ void scatter_from_first(Communicator& world, const Shards& shards, const torch::
   std::vector<torch::Tensor> to(world.size()), from(world.size());
   torch::Tensor host = torch::empty(own.sizes(), torch::kFloat32);
   from[0] = host;
-  if (world.is_first()) {
+  if (world.is_rank_zero()) {
     for (int64_t r = 0; r < world.size(); ++r) to[r] = part(whole, shards.of(r));
   }
   exchange(world, to, from);

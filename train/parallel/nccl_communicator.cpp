@@ -74,7 +74,7 @@ class NcclCommunicator : public Communicator {
     const c10::impl::VirtualGuardImpl guard(device.type());
     guard.setDevice(device);
     NcclId id{};
-    if (control_->is_first()) nccl().check(nccl().get_unique_id(&id));
+    if (control_->is_rank_zero()) nccl().check(nccl().get_unique_id(&id));
     id = from_first(*control_, id);
     nccl().check(
         nccl().comm_init_rank(&comm_, static_cast<int>(size()), id, static_cast<int>(rank())));

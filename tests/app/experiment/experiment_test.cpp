@@ -143,29 +143,6 @@ TEST_CASE("an option that an evaluator's kind does not have is an error") {
                         contains(" or bleu"));
 }
 
-TEST_CASE("a run's config of older versions, which wrote every kind's options, still loads") {
-  const testing::TemporaryDirectory folder;
-  const std::string old = R"({"eval": [
-      {"name": "valid", "kind": "loss", "data": "", "every": 100, "tokenize": "13a",
-       "lowercase": false, "params": "", "beam": 9},
-      {"name": "test", "kind": "bleu", "data": "t", "every": 0, "tokenize": "none",
-       "lowercase": true, "params": "", "beam": 2)";
-  write(folder / "config.json", old + "}]}");
-  const Experiment experiment = load_resolved(folder / "config.json");
-  CHECK(experiment.eval[0].kind() == EvaluatorKind::loss);
-  CHECK(experiment.eval[0].every == 100);
-  const auto& test = experiment.eval[1].get<BleuEvaluation>();
-  CHECK(test.tokenize == BleuTokenizer::none);
-  CHECK(test.lowercase);
-  CHECK(test.search.beam == 2);
-  // What no kind has ever had is a mistake there, too; and what a hand wrote is read strictly.
-  write(folder / "config.json", old + R"(, "baem": 2}]})");
-  CHECK_THROWS_WITH(load_resolved(folder / "config.json"), contains("eval[1].baem"));
-  write(folder / "mine.json", old + "}]}");
-  CHECK_THROWS_WITH(load_experiment(folder / "mine.json"),
-                    contains("kind loss has no such option"));
-}
-
 TEST_CASE("errors name the file and the full path") {
   CHECK_THROWS_WITH(resolve(R"({"model": {"layrs": 2}})"),
                     contains("test.json: model.layrs") && contains("layers"));
@@ -238,45 +215,9 @@ TEST_CASE("a patch that changes the schedule removes the former one's options") 
                     contains("schedule paper has no such option"));
 }
 
-TEST_CASE("configs of earlier versions with options of all alternatives are read") {
-  const Json old = parse_json(
-      R"({"data": {"task": "translation", "tokenizer": "bpe", "min_frequency": 5, "silver_ratio": 2},
-          "train": {"schedule": "paper", "learning_rate": 0.005},
-          "model": {"layers": 2},
-          "search": {"beam": 5, "constrained": false, "known_tags": 3},
-          "eval": [{"name": "a", "kind": "loss", "known_tags": 4}]})",
-      "old");
-  CHECK_THROWS_AS(resolve_experiment(old, "old", "."), ConfigError);
-  const Experiment read = read_resolved(old, "old");
-  CHECK(read.data == DataConfig{});
-  CHECK(read.train == TrainConfig{});
-  CHECK(read.search.beam == 5);
-  CHECK(read.search.known_tags == 0);
-  CHECK(read.eval[0].search() == nullptr);
-  CHECK(read_resolved(write_experiment(read), "again") == read);
-  CHECK_THROWS_WITH(read_resolved(old, "old", {"train.learning_rate=0.1"}),
-                    contains("schedule paper has no such option"));
-}
-
 TEST_CASE("a path may not contain NUL") {
   CHECK_THROWS_WITH(resolve(R"({"data": {"cache": "a\u0000b"}})"),
                     contains("data.cache: contains the character NUL"));
-}
-
-TEST_CASE("configs of earlier versions with parsing options without effect are read") {
-  const auto read = [](const std::string& data, const std::string& search) {
-    return read_resolved(
-        parse_json(R"({"data": {"task": "parsing", "shared_vocabulary": false)" + data +
-                       R"(}, "model": {"embedding_sharing": "decoder"}, "search": {)" + search +
-                       R"("known_tags": 3}, "eval": []})",
-                   "old"),
-        "old");
-  };
-  CHECK(read("", R"("constrained": true, )").search.known_tags == 3);
-  CHECK(read("", R"("constrained": false, )").search.known_tags == 3);
-  CHECK(read(R"(, "tree_form": "xx")", "").search.known_tags == 0);
-  CHECK(read(R"(, "silver": [], "silver_ratio": 2)", "").data.silver_ratio == 0);
-  CHECK(read(R"(, "silver": ["a"], "silver_ratio": 2)", "").data.silver_ratio == 2);
 }
 
 TEST_CASE("runtime.kernels is auto, strict or off") {
@@ -317,4 +258,13 @@ TEST_CASE("an assignment that would undo an earlier one by replacing the model i
   CHECK_THROWS_WITH(resolve("{}", {"model={\"dropout\": 0.5}", object}),
                     contains("replaces model"));
   CHECK_NOTHROW(resolve("{}", {object, "model.dropout=0.5"}));
+}
+
+TEST_CASE("the error for an unknown key suggests the option of that name in another section") {
+  const auto assigned = [](const std::string& assignment) { return resolve("{}", {assignment}); };
+  CHECK_THROWS_WITH(assigned("train.heads=3"), contains("did you mean model.heads?"));
+  CHECK_THROWS_WITH(assigned("model.heds=3"),
+                    contains("model.heds: unknown key") && contains("did you mean heads?"));
+  CHECK_THROWS_WITH(assigned("trian.steps=3"), contains("did you mean train"));
+  CHECK_THROWS_WITH(assigned("unheard_of_at_all=3"), contains("one of: about, seed, data"));
 }

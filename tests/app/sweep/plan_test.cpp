@@ -130,12 +130,6 @@ TEST_CASE("--set cannot remove what rows set, or their grids vary") {
                       contains("resets model, of which row s sets options"));
   }
   CHECK_NOTHROW(sweeps.plan(set, {.assignments = {"model.dropout=0.1"}}));
-  const auto rates = sweeps.rows(
-      R"({"name": "g", "set": {"train": {"schedule": "cosine", "learning_rate": 0.1}},
-          "grid": {"train.final_rate": [0.1, 0.2]}})");
-  CHECK_NOTHROW(sweeps.plan(rates));
-  CHECK_THROWS_WITH(sweeps.plan(rates, {.assignments = {"train.schedule=constant"}}),
-                    contains("--set removes train.final_rate") && contains("row g.final_rate=0.1"));
 }
 
 TEST_CASE("a row's patches follow what the sweep sets") {
@@ -206,18 +200,6 @@ TEST_CASE("null in a row or a grid is a value: the option's default") {
           "rows": [{"name": "base"}, {"name": "x", "set": {"train": {"clip_norm": null}}}]})");
   CHECK(both.rows[0].experiment.train.clip_norm == 3.0);
   CHECK(both.rows[1].experiment.train.clip_norm == 0.0);
-}
-
-TEST_CASE("a row that null makes equal to the first row is an error") {
-  const Sweeps sweeps;
-  for (const char* row : {R"({"name": "x", "set": {"train": {"clip_norm": null}}})",
-                          R"({"name": "x", "grid": {"train.clip_norm": [1, null]}})"}) {
-    CHECK_THROWS_WITH(sweeps.plan(sweeps.rows(row)), contains("row x") && contains("null"));
-  }
-  CHECK_THROWS_WITH(sweeps.plan(sweeps.rows(R"({"name": "x", "set": {"train": {"clip": null}}})")),
-                    contains("row x: train.clip: unknown key"));
-  // A value that the base has, too, is the file's own choice.
-  CHECK_NOTHROW(sweeps.plan(sweeps.rows(R"({"name": "x", "grid": {"train.clip_norm": [0, 1]}})")));
 }
 
 TEST_CASE("published figures are not negative, and their systems have names") {

@@ -2,8 +2,6 @@
 
 #include <string>
 
-#include "app/machine/shell.h"
-#include "app/sweep/slurm_time.h"
 #include "tests/app/sweep/sweeps.h"
 #include "tests/support/catch.h"
 
@@ -17,49 +15,14 @@ TEST_CASE("the batch script requests the file's resources, quoted for the shell"
       R"({"base": "base.json", "rows": [{"name": "a"}, {"name": "b"}],
           "slurm": {"partition": "gpu", "time": "02:00:00", "gpus": 1, "at_once": 4, "notice": 30,
                     "options": ["--qos=long"], "setup": ["module load cuda"]}})");
-  const std::string script = slurm_script(plan, {.arguments = shell_quoted("it's"), .threads = 3});
+  const std::string script = slurm_script(plan, {.device = "auto", .threads = 3});
   for (const char* part :
        {"#SBATCH --array=0-1%4", "#SBATCH --partition=gpu", "#SBATCH --time=02:00:00",
         "#SBATCH --gpus-per-node=1", "#SBATCH --signal=B:USR1@30", "#SBATCH --requeue",
-        "#SBATCH --qos=long", "module load cuda", "arguments=('it'\\''s')\nthreads=3\n"}) {
+        "#SBATCH --qos=long", "module load cuda", "device='auto'\nthreads=3\n"}) {
     CHECK_THAT(script, contains(part));
   }
   CHECK(script.find("--mem") == std::string::npos);
-}
-
-TEST_CASE("a time limit of Slurm must exceed the notice by more than a minute") {
-  CHECK(slurm_seconds("90") == 90 * 60);
-  CHECK(slurm_seconds("1:30") == 90);
-  CHECK(slurm_seconds("02:00:05") == 2 * 3600 + 5);
-  CHECK(slurm_seconds("2-3") == (2 * 24 + 3) * 3600);
-  CHECK(slurm_seconds("2-3:4") == ((2 * 24 + 3) * 60 + 4) * 60);
-  CHECK(slurm_seconds("2-3:4:5") == ((2 * 24 + 3) * 60 + 4) * 60 + 5);
-  CHECK_FALSE(slurm_seconds("").has_value());
-  CHECK_FALSE(slurm_seconds("UNLIMITED").has_value());
-  for (const char* wrong : {"2h", "1:2:3:4", "-", "1-", "1:", "-5", "1e3"}) {
-    CHECK_THROWS_WITH(slurm_seconds(wrong), contains("slurm.time"));
-  }
-  const Sweeps sweeps;
-  const auto plan = [&](const std::string& time) {
-    return sweeps.plan(R"({"base": "base.json", "rows": [{"name": "a"}],
-                           "slurm": {"notice": 120, "time": ")" +
-                       time + "\"}}");
-  };
-  CHECK_NOTHROW(plan("4"));
-  CHECK_THROWS_WITH(plan("3"), contains("slurm.time: \"3\": must exceed slurm.notice (120 s)"));
-}
-
-TEST_CASE("a memory of Slurm is a number with a unit") {
-  const Sweeps sweeps;
-  const auto plan = [&](const std::string& memory) {
-    return sweeps.plan(R"({"base": "base.json", "rows": [{"name": "a"}],
-                           "slurm": {"memory": ")" +
-                       memory + "\"}}");
-  };
-  for (const char* size : {"", "4000", "16G", "900m"}) CHECK_NOTHROW(plan(size));
-  for (const char* wrong : {"16GB", "G", "lots", "1.5G", "-1G"}) {
-    CHECK_THROWS_WITH(plan(wrong), contains("slurm.memory: \"" + std::string(wrong) + "\""));
-  }
 }
 
 TEST_CASE("several tasks are started by srun, or by mpirun where srun has no PMIx") {
@@ -70,7 +33,7 @@ TEST_CASE("several tasks are started by srun, or by mpirun where srun has no PMI
   const std::string script = slurm_script(plan, {});
   for (const char* part :
        {"#SBATCH --ntasks=4\n", "#SBATCH --nodes=2\n", "#SBATCH --gpus-per-task=1\n", "\ntasks=4\n",
-        "srun --mpi=pmix", "mpirun -np $tasks"}) {
+        "srun --mpi=pmix", "mpirun -np \"$tasks\""}) {
     CHECK_THAT(script, contains(part));
   }
   CHECK_THROWS_WITH(

@@ -20,7 +20,7 @@ TEST_CASE("a run whose row has changed is an error that names the run") {
   CHECK(inspect_run(run).stage == RunStage::waiting);
   std::filesystem::create_directories(run.directory);
   write_file_atomically(run.directory / "config.json", write_config(run.experiment).dump());
-  CHECK(inspect_run(run).stage == RunStage::begun);
+  CHECK(inspect_run(run).stage == RunStage::started);
   CHECK_NOTHROW(check_unchanged(before));
   const SweepPlan after =
       sweeps.plan(sweeps.rows(R"({"name": "B1", "set": {"model": {"d_k": 32}}})"));
@@ -67,7 +67,7 @@ TEST_CASE("a change of runtime options does not change a row and is noted") {
   const PlannedRun& run = before.runs[1];
   std::filesystem::create_directories(run.directory);
   write_file_atomically(run.directory / "config.json", write_config(run.experiment).dump());
-  CHECK(inspect_run(after.runs[1]).stage == RunStage::begun);
+  CHECK(inspect_run(after.runs[1]).stage == RunStage::started);
   CHECK_NOTHROW(check_unchanged(after));
   CHECK(runtime_notes(before).empty());
   CHECK(runtime_notes(after) ==

@@ -61,12 +61,12 @@ Result train(int64_t processes, const TrainConfig& config, bool shard_optimizer)
     gather(world, 0);  // a step seeds the generator that initializes the models of all threads
     for (int i = 0; i < 10; ++i) {
       const StepReport report = trainer.step();
-      if (!world.is_first()) continue;
+      if (!world.is_rank_zero()) continue;
       result.losses.push_back(report.loss);
       result.norms.push_back(report.gradient_norm);
     }
     const OptimizerState state = trainer.collect_state();
-    if (!world.is_first()) return;
+    if (!world.is_rank_zero()) return;
     result.weights = trainer.parameters().values.clone();
     result.first_moment = state.tensors[0].clone();
   };
@@ -155,7 +155,7 @@ TEST_CASE("a sharded optimizer state is distributed as they were collected") {
     double sum = weights.sum().item<double>();
     const bool same_weights = gather(world, sum) == std::vector<double>(3, sum);
     if (!same_weights || trainer.state.step != 1) std::terminate();
-    if (!world.is_first()) return;
+    if (!world.is_rank_zero()) return;
     before = collected;
     if (!torch::equal(again.tensors[0], collected.tensors[0])) std::terminate();
   });

@@ -1,5 +1,6 @@
-#include "app/sweep/schedule.h"
+#include "app/sweep/progress.h"
 
+#include "app/sweep/costs.h"
 #include "tests/support/catch.h"
 
 using namespace attn;
@@ -51,49 +52,36 @@ namespace {
 using Stage = RunWork::Stage;
 
 // Of 100 FLOPs.
-RunWork work(size_t row, Stage stage, double share, double seconds, bool earlier = false) {
-  return {.stage = stage,
-          .row = row,
-          .flops = 100.0,
-          .share = share,
-          .seconds = seconds,
-          .earlier = earlier};
+RunWork work(Stage stage, double share, double seconds, bool earlier = false) {
+  return {.stage = stage, .flops = 100.0, .share = share, .seconds = seconds, .earlier = earlier};
 }
 
 }  // namespace
 
 TEST_CASE("the time left is by the rate of this command, not of runs from elsewhere") {
-  std::vector<RunWork> runs = {work(0, Stage::finished, 1.0, 1000.0, true),
-                               work(1, Stage::waiting, 0.0, 0.0)};
+  std::vector<RunWork> runs = {work(Stage::finished, 1.0, 1000.0, true),
+                               work(Stage::waiting, 0.0, 0.0)};
   CHECK(seconds_left(runs, 1).value() == Approx(1000.0));  // nothing else is known
-  runs.push_back(work(2, Stage::running, 0.5, 100.0));
+  runs.push_back(work(Stage::running, 0.5, 100.0));
   CHECK(seconds_left(runs, 1).value() == Approx(100.0 + 200.0));
   CHECK(seconds_left(runs, 2).value() == Approx(200.0));
 }
 
 TEST_CASE("a run that was interrupted needs the time of its remaining updates") {
-  std::vector<RunWork> runs = {work(0, Stage::waiting, 0.75, 300.0, true)};
+  std::vector<RunWork> runs = {work(Stage::waiting, 0.75, 300.0, true)};
   CHECK(seconds_left(runs, 1).value() == Approx(100.0));
-  runs.push_back(work(1, Stage::running, 0.5, 100.0));  // this machine is twice as fast
+  runs.push_back(work(Stage::running, 0.5, 100.0));  // this machine is twice as fast
   CHECK(seconds_left(runs, 1).value() == Approx(100.0 + 50.0));
 }
 
-TEST_CASE("a run takes as long as the runs of its row") {
-  // Row 1 is slower than its FLOPs suggest.
-  const std::vector<RunWork> runs = {
-      work(0, Stage::finished, 1.0, 100.0), work(1, Stage::finished, 1.0, 300.0),
-      work(1, Stage::waiting, 0.0, 0.0), work(2, Stage::waiting, 0.0, 0.0)};
-  CHECK(seconds_left(runs, 1).value() == Approx(300.0 + 200.0));
-}
-
 TEST_CASE("there is no estimate of the time left before anything is trained") {
-  const std::vector<RunWork> runs = {work(0, Stage::running, 0.0, 0.0),
-                                     work(1, Stage::waiting, 0.0, 0.0)};
+  const std::vector<RunWork> runs = {work(Stage::running, 0.0, 0.0),
+                                     work(Stage::waiting, 0.0, 0.0)};
   CHECK_FALSE(seconds_left(runs, 2));
 }
 
 TEST_CASE("runs that failed need no more time") {
-  const std::vector<RunWork> runs = {work(0, Stage::finished, 0.5, 50.0),
-                                     work(1, Stage::running, 0.5, 50.0)};
+  const std::vector<RunWork> runs = {work(Stage::finished, 0.5, 50.0),
+                                     work(Stage::running, 0.5, 50.0)};
   CHECK(seconds_left(runs, 2).value() == Approx(50.0));
 }
