@@ -11,10 +11,14 @@
 #include "tests/support/tensors.h"
 #include "tests/support/thread_communicator.h"
 #include "tests/support/threads.h"
+#include "tests/train/parallel/trained.h"
 #include "train/checkpoint.h"
 
 using namespace attn;
+using testing::check_same;
 using testing::run_as_processes;
+using testing::train;
+using testing::Trained;
 
 namespace {
 
@@ -38,51 +42,6 @@ std::vector<torch::Tensor> summed(const std::vector<torch::Tensor>& gradients, P
     results[world.rank()] = own;
   });
   return results;
-}
-
-struct Result {
-  torch::Tensor weights, first_moment;
-  std::vector<double> losses, norms;
-};
-
-// Ten updates by processes of one thread each, or by one process of this test's threads.
-Result train(int64_t processes, const TrainConfig& config, bool shard_optimizer) {
-  Result result;
-  const auto work = [&](Communicator& world) {
-    if (processes > 1) at::set_num_threads(1);
-    static std::mutex seeding;  // torch's generator
-    std::unique_lock lock(seeding);
-    EncodedCorpus pairs = testing::copying_corpus();
-    BatchStream stream(pairs, {.batch_tokens = 60, .seed = 5});
-    Transformer model = testing::CopyingTask::seeded(testing::copying_model());
-    Trainer trainer(config, 9, *model, stream,
-                    {.world = world, .shard_optimizer = shard_optimizer});
-    lock.unlock();
-    gather(world, 0);  // a step seeds the generator that initializes the models of all threads
-    for (int i = 0; i < 10; ++i) {
-      const StepReport report = trainer.step();
-      if (!world.is_rank_zero()) continue;
-      result.losses.push_back(report.loss);
-      result.norms.push_back(report.gradient_norm);
-    }
-    const OptimizerState state = trainer.collect_state();
-    if (!world.is_rank_zero()) return;
-    result.weights = trainer.parameters().values.clone();
-    result.first_moment = state.tensors[0].clone();
-  };
-  if (processes == 1) {
-    work(single_process());
-  } else {
-    run_as_processes(processes, work);
-  }
-  return result;
-}
-
-void check_same(const Result& a, const Result& b) {
-  CHECK(torch::equal(a.weights, b.weights));
-  CHECK(torch::equal(a.first_moment, b.first_moment));
-  CHECK(a.losses == b.losses);
-  CHECK(a.norms == b.norms);
 }
 
 }  // namespace
@@ -123,7 +82,7 @@ TEST_CASE("processes train like as many threads, bit for bit, sharded or not") {
   config.accumulate = 2;
   config.clip_norm = 0.5;
   for (const int64_t processes : {2, 3, 4}) {
-    Result threads;
+    Trained threads;
     {
       const testing::Threads scope(static_cast<int>(processes));
       threads = train(1, config, false);

@@ -1,0 +1,65 @@
+// Training by several processes, for tests that compare the ways in which these communicate.
+#pragma once
+
+#include <functional>
+#include <mutex>
+#include <vector>
+
+#include "tests/support/catch.h"
+#include "tests/support/copying_task.h"
+#include "tests/support/thread_communicator.h"
+#include "train/trainer.h"
+
+namespace attn::testing {
+
+/// What processes have after training together: of the first, which has all.
+struct Trained {
+  torch::Tensor weights, first_moment;
+  std::vector<double> losses, norms;
+};
+
+/// Runs work as a number of processes would.
+using RunAsProcesses = std::function<void(int64_t, const std::function<void(Communicator&)>&)>;
+
+/// Ten updates by processes of one thread each, or by one process of this test's threads.
+inline Trained train(int64_t processes, const TrainConfig& config, bool shard_optimizer,
+                     const RunAsProcesses& run = run_as_processes) {
+  Trained result;
+  const auto work = [&](Communicator& world) {
+    if (processes > 1) at::set_num_threads(1);
+    static std::mutex seeding;  // torch's generator
+    std::unique_lock lock(seeding);
+    EncodedCorpus pairs = copying_corpus();
+    BatchStream stream(pairs, {.batch_tokens = 60, .seed = 5});
+    Transformer model = CopyingTask::seeded(copying_model());
+    Trainer trainer(config, 9, *model, stream,
+                    {.world = world, .shard_optimizer = shard_optimizer});
+    lock.unlock();
+    gather(world, 0);  // a step seeds the generator that initializes the models of all threads
+    for (int i = 0; i < 10; ++i) {
+      const StepReport report = trainer.step();
+      if (!world.is_rank_zero()) continue;
+      result.losses.push_back(report.loss);
+      result.norms.push_back(report.gradient_norm);
+    }
+    const OptimizerState state = trainer.collect_state();
+    if (!world.is_rank_zero()) return;
+    result.weights = trainer.parameters().values.clone();
+    result.first_moment = state.tensors[0].clone();
+  };
+  if (processes == 1) {
+    work(single_process());
+  } else {
+    run(processes, work);
+  }
+  return result;
+}
+
+inline void check_same(const Trained& a, const Trained& b) {
+  CHECK(torch::equal(a.weights, b.weights));
+  CHECK(torch::equal(a.first_moment, b.first_moment));
+  CHECK(a.losses == b.losses);
+  CHECK(a.norms == b.norms);
+}
+
+}  // namespace attn::testing
