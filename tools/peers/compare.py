@@ -25,11 +25,10 @@ import argparse
 import json
 import pathlib
 import shlex
-import statistics
 import subprocess
 import sys
 import tempfile
-from statistics import median
+from statistics import harmonic_mean, median
 
 
 def values_of(command, jobs=1):
@@ -82,7 +81,7 @@ def compare_configs(commands, key, rounds, jobs, configs):
                 print(f"{config.parent.name} {name}: {measured[name][config][-1]:,.0f}", file=sys.stderr, flush=True)
     rates = {name: [median(of_row) for of_row in measured[name].values()] for name in commands}
     for values in rates.values():
-        values.append(statistics.harmonic_mean(values))
+        values.append(harmonic_mean(values))
     first, *others = rates.values()
     table(("row", *rates, *(f"{next(iter(rates))} / {name}" for name in [*rates][1:])),
           [(row, *(f"{values[i]:,.0f}" for values in rates.values()), *(f"{first[i] / other[i]:.2f}" for other in others))
@@ -116,8 +115,9 @@ def compare_rows(command, key, rounds, sweep, only):
                 print(f"round {number + 1}: {row['name']} {own:.0f}, {ratios[row['name']][-1]:.2f}", file=sys.stderr)
     work = {name: flops[name] / flops[rows[0]["name"]] for name in flops}
     table(("row", "target tokens/s", "× the first row", "lowest", "highest", "FLOPs ×", "at equal FLOPs ×"),
-          [(name, f"{median(seen[name]):,.0f}", *([f"{median(own):.2f}", f"{min(own):.2f}", f"{max(own):.2f}",
-            f"{work[name]:.3f}", f"{median(own) * work[name]:.2f}"] if own else [""] * 5)) for name, own in ratios.items()])
+          [(name, f"{median(seen[name]):,.0f}",
+            *([f"{median(own):.2f}", f"{min(own):.2f}", f"{max(own):.2f}", f"{work[name]:.3f}",
+               f"{median(own) * work[name]:.2f}"] if own else [""] * 5)) for name, own in ratios.items()])
 
 
 def main():
@@ -132,8 +132,11 @@ def main():
     parser.add_argument("commands", nargs="+", metavar="NAME=COMMAND")
     options = parser.parse_args(arguments[:cut])
     commands, configs = dict(command.split("=", 1) for command in options.commands), arguments[cut + 1:]
+    rows = options.rows.split(",") if options.rows else []
+    if options.sweep and len(commands) != 1:
+        parser.error("--sweep: give one command")
     if options.sweep:
-        compare_rows(*commands.values(), options.key, options.rounds, options.sweep, options.rows.split(",") if options.rows else [])
+        compare_rows(*commands.values(), options.key, options.rounds, options.sweep, rows)
     elif configs:
         compare_configs(commands, options.key, options.rounds, options.jobs, [pathlib.Path(path) for path in configs])
     else:
