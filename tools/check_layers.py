@@ -2,7 +2,8 @@
 """Checks includes against the layer tables of docs/explanation/architecture.md, for include cycles, and the lines of each
 folder against its budget. Run by the test tools/check_layers.
 
-    tools/check_layers.py [ROOT]     prints each violation as file:line; exits 1 if there is one
+    tools/check_layers.py [ROOT]                   prints each violation as file:line; exits 1 if there is one
+    tools/check_layers.py --dot | dot -Tsvg        the folders' include graph, for Graphviz
 """
 
 import re
@@ -167,15 +168,36 @@ def shortest_path(units, start, end):
     return []
 
 
-def check_cycles(files):
-    """The include cycles, each once."""
-    units, seen = units_of(files), set()
-    for start in sorted(units):
-        for other, place in sorted(units[start].items()):
-            path = shortest_path(units, other, start)
+def cycles(graph):
+    """The cycles of {node: those that it includes}, each once, from a node back to it."""
+    seen = set()
+    for start in sorted(graph):
+        for other in sorted(graph[start]):
+            path = shortest_path(graph, other, start)
             if path and frozenset(path) not in seen:
                 seen.add(frozenset(path))
-                yield f"{place}: an include cycle: {' > '.join([start, *path])}"
+                yield [start, *path]
+
+
+def check_cycles(files):
+    units = units_of(files)
+    for cycle in cycles(units):
+        yield f"{units[cycle[0]][cycle[1]]}: an include cycle: {' > '.join(cycle)}"
+
+
+def folder_graph(files):
+    """{folder: folders that its units include}, tests left out."""
+    graph = {subfolder_of(name): set() for name in files if not name.startswith("tests/")}
+    for unit, others in units_of(files).items():
+        graph[subfolder_of(unit)] |= {subfolder_of(other) for other in others} - {subfolder_of(unit)}
+    return graph
+
+
+def print_dot(graph):
+    print('digraph structure {\n  rankdir=TB; node [shape=box, fontname="sans-serif"];')
+    for folder, others in sorted(graph.items()):
+        print("\n".join([f'  "{folder}";', *(f'  "{folder}" -> "{other}";' for other in sorted(others))]))
+    print("}")
 
 
 def is_generated(include, root):
@@ -265,6 +287,9 @@ def problems(root):
 
 
 def main(arguments):
+    if arguments == ["--dot"]:
+        print_dot(folder_graph(source_files(Path(__file__).resolve().parent.parent)))
+        return 0
     root = Path(arguments[0]) if arguments else Path(__file__).resolve().parent.parent
     found = problems(root)
     for line in found:

@@ -17,18 +17,9 @@ import sys
 import time
 import unittest
 
-from program import ProgramTest, skip
+from program import ProgramTest, skip, small_config
 
-CONFIG = {
-    "seed": 3,
-    "data": {"train": "corpus/train", "valid": "corpus/valid", "source": "en", "target": "de",
-             "vocab_size": 400, "batch_tokens": 512},
-    "model": {"layers": 1, "d_model": 32, "d_ff": 64, "heads": 2},
-    "train": {"steps": 30, "schedule": "inverse_sqrt", "learning_rate": 0.005, "warmup": 20, "accumulate": 2,
-              "clip_norm": 0.5, "log_every": 10, "checkpoint_every": 7, "keep_last": 0},
-    "eval": [{"name": "valid", "kind": "loss", "every": 10},
-             {"name": "test", "kind": "bleu", "data": "corpus/test", "tokenize": "none", "every": 0, "beam": 2}],
-}
+CONFIG = small_config(10, steps=30, accumulate=2, clip_norm=0.5, log_every=10, checkpoint_every=7, keep_last=0)
 MPIRUN = ["mpirun", "--oversubscribe", "--bind-to", "none"]
 ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
                "OMPI_MCA_btl_vader_single_copy_mechanism": "none"}

@@ -18,18 +18,9 @@ import subprocess
 import time
 import unittest
 
-from program import ProgramTest, main
+from program import ProgramTest, main, small_config
 
-CONFIG = {
-    "seed": 3,
-    "data": {"train": "corpus/train", "valid": "corpus/valid", "source": "en", "target": "de",
-             "vocab_size": 400, "batch_tokens": 512},
-    "model": {"layers": 1, "d_model": 32, "d_ff": 64, "heads": 2},
-    "train": {"steps": 60, "schedule": "inverse_sqrt", "learning_rate": 0.005, "warmup": 20,
-              "log_every": 10, "checkpoint_every": 7, "keep_last": 0},
-    "eval": [{"name": "valid", "kind": "loss", "every": 20},
-             {"name": "test", "kind": "bleu", "data": "corpus/test", "tokenize": "none", "every": 0, "beam": 2}],
-}
+CONFIG = small_config(20, steps=60, log_every=10, checkpoint_every=7, keep_last=0)
 
 
 class EndToEnd(ProgramTest):

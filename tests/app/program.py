@@ -13,6 +13,18 @@ LOADS = r"<script|<link|src=|url\((?!#)"  # what a page that loads nothing does 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
+def small_config(every, **train):
+    """Config of a small model of the generated corpus, validated after each `every` updates."""
+    return {
+        "seed": 3,
+        "data": {"train": "corpus/train", "valid": "corpus/valid", "source": "en", "target": "de",
+                 "vocab_size": 400, "batch_tokens": 512},
+        "model": {"layers": 1, "d_model": 32, "d_ff": 64, "heads": 2},
+        "train": {"schedule": "inverse_sqrt", "learning_rate": 0.005, "warmup": 20, **train},
+        "eval": [{"name": "valid", "kind": "loss", "every": every},
+                 {"name": "test", "kind": "bleu", "data": "corpus/test", "tokenize": "none", "every": 0, "beam": 2}]}
+
+
 def note_skipped(why):
     print(f"skipped: {why}")
     if reasons := os.environ.get("ATTN_SKIPPED"):  # collected by `./run test`

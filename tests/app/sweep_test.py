@@ -16,19 +16,9 @@ import signal
 import subprocess
 import time
 
-from program import ProgramTest, main
+from program import ProgramTest, main, small_config
 
-BASE = {
-    "seed": 3,
-    "data": {"train": "corpus/train", "valid": "corpus/valid", "source": "en", "target": "de",
-             "vocab_size": 400, "batch_tokens": 512},
-    "model": {"layers": 1, "d_model": 32, "d_ff": 64, "heads": 2},
-    "train": {"steps": 40, "schedule": "inverse_sqrt", "learning_rate": 0.005, "warmup": 20, "log_every": 5,
-              "checkpoint_every": 4, "keep_last": 1},
-    "search": {"alpha": 0.3},
-    "eval": [{"name": "valid", "kind": "loss", "every": 20},
-             {"name": "test", "kind": "bleu", "data": "corpus/test", "tokenize": "none", "every": 0, "beam": 2}],
-}
+BASE = {**small_config(20, steps=40, log_every=5, checkpoint_every=4, keep_last=1), "search": {"alpha": 0.3}}
 SWEEP = {
     "base": "base.json",
     "rows": [{"name": "base", "seeds": 2, "paper": {"ppl": 4.92, "bleu": 25.8}},

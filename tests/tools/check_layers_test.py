@@ -92,6 +92,15 @@ class Layers(unittest.TestCase):
         self.assertEqual(self.problems({"train/a.h": "", "train/make_a.cpp": '#include "train/a.h"\n#include "train/b.h"\n',
                                         "train/b.h": '#include "train/a.h"\n'}), [])
 
+    def test_folders_point_where_their_units_do_and_those_of_the_app_form_no_cycle(self):
+        files = {"base/a.h": [], "app/x/b.h": [(1, "base/a.h", True)], "app/y/c.h": [(1, "app/x/b.h", True)],
+                 "app/y/d.h": [(1, "app/y/c.h", True)], "tests/base/a_test.cpp": [(1, "base/a.h", True)]}
+        self.assertEqual(check_layers.folder_graph(files), {"base": set(), "app/x": {"base"}, "app/y": {"app/x"}})
+        files["app/x/b.h"].append((2, "app/y/d.h", True))
+        self.assertEqual(list(check_layers.cycles(check_layers.folder_graph(files))), [["app/x", "app/y", "app/x"]])
+        found = check_layers.cycles(check_layers.folder_graph(check_layers.source_files(ROOT)))
+        self.assertEqual([cycle for cycle in found if any(name.startswith("app") for name in cycle)], [])
+
     def test_an_include_is_written_from_the_root(self):
         self.assert_caught("not a file of the project", {"base/a.cpp": '#include "a.h"\n', "base/a.h": ""})
 

@@ -109,16 +109,14 @@ def case(name, tokenizer, lowercase, smoothing, value, effective):
     hypotheses = [prepare(line) for line in hypotheses]
     references = [[prepare(line) for line in one] for one in references]
     score = bleu.corpus_score(hypotheses, references)
-    signature = str(bleu.get_signature()).replace("|version:" + sacrebleu.__version__, "")
     # add-k writes into sacreBLEU's counts: take those of the corpus from a metric without smoothing
     counted = metric(tokenizer, smooth_method="none", **options)[0].corpus_score(hypotheses, references)
-    if tokenizer == "compound":
-        signature = signature.replace("tok:none", "tok:compound")
     return {
         "corpus": name, "tokenizer": tokenizer, "lowercase": lowercase, "smoothing": smoothing,
         "smoothing_value": value, "effective_order": effective, "score": score.score,
         "counts": counted.counts, "totals": counted.totals, "precisions": score.precisions, "bp": score.bp,
-        "hyp_length": score.sys_len, "ref_length": score.ref_len, "signature": signature,
+        "hyp_length": score.sys_len, "ref_length": score.ref_len,
+        "signature": signature(bleu).replace("tok:none", "tok:compound" if tokenizer == "compound" else "tok:none"),
     }
 
 
@@ -135,21 +133,30 @@ def cases():
     return rows
 
 
-def main():
-    out = pathlib.Path(__file__).resolve().parents[2] / "tests/eval/data/bleu_cases.json"
+def signature(metric):
+    return str(metric.get_signature()).replace("|version:" + sacrebleu.__version__, "")
 
-    def block(rows):  # one row a line: diffs stay readable
-        return "[\n" + ",\n".join("  " + json.dumps(row) for row in rows) + "\n ]"
-    corpora = {name: {"hypotheses": h, "references": r} for name, (h, r) in CORPORA.items()}
-    out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_text(
-        "{\n"
-        f' "about": "written by tools/goldens/bleu_cases.py with sacreBLEU {sacrebleu.__version__}",\n'
-        f' "corpora": {json.dumps(corpora)},\n'
-        f' "tokens": {block(tokens())},\n'
-        f' "cases": {block(cases())}\n'
-        "}\n", encoding="utf-8")
+
+def corpus_and_sentences(metric_of, corpora, name, options):
+    """The scores of a corpus and of each of its sentences."""
+    hypotheses, references = corpora[name]
+    metric = metric_of(**options)
+    score = metric.corpus_score(hypotheses, references)
+    sentences = [metric_of(**options).sentence_score(line, [one[i] for one in references]).score
+                 for i, line in enumerate(hypotheses)]
+    return score, {"corpus": name, "options": options, "score": score.score, "sentences": sentences,
+                   "signature": signature(metric)}
+
+
+def write_cases(metric, corpora, **parts):
+    """tests/eval/data/METRIC_cases.json; lists have one row on each line: diffs stay readable."""
+    block = lambda rows: "[\n" + ",\n".join("  " + json.dumps(row) for row in rows) + "\n ]"
+    lines = [f' "about": "written by tools/goldens/{metric}_cases.py with sacreBLEU {sacrebleu.__version__}"',
+             f' "corpora": {json.dumps({name: {"hypotheses": h, "references": r} for name, (h, r) in corpora.items()})}']
+    lines += [f' "{name}": {block(part) if isinstance(part, list) else json.dumps(part)}' for name, part in parts.items()]
+    out = pathlib.Path(__file__).resolve().parents[2] / f"tests/eval/data/{metric}_cases.json"
+    out.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main()
+    write_cases("bleu", CORPORA, tokens=tokens(), cases=cases())

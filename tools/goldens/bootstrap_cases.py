@@ -33,6 +33,21 @@ def damaged(sentence, rate, rng):
     return " ".join(out)
 
 
+def two_systems():
+    """References, and two systems that damage them."""
+    rng = random.Random(11)
+    references = [" ".join(rng.choices(WORDS, k=rng.randint(3, 12))) for _ in range(40)]
+    return references, {name: [damaged(line, rate, rng) for line in references]
+                        for name, rate in (("baseline", 0.30), ("system", 0.25))}
+
+
+def resampled(metric, name, references, systems):
+    """Score, mean, interval and p-value of each system by a metric that sacreBLEU calls `name`."""
+    _, scores = PairedTest(list(systems.items()), {name: metric}, [references], test_type="bs")()
+    return [{key: value and float(value) for key, value in
+             (("score", r.score), ("mean", r.mean), ("ci", r.ci), ("p_value", r.p_value))} for r in scores[name]]
+
+
 def main():
     out = pathlib.Path(__file__).resolve().parents[2] / "tests/eval/data/bootstrap_cases.json"
 

@@ -8,16 +8,12 @@ intervals and p-values of two systems; `wmt17` scores alone of the systems in FO
 """
 
 import argparse
-import json
 import pathlib
-import random
 
-import sacrebleu
 from bleu_cases import CORPORA as BLEU_CORPORA
-from bleu_cases import LINES
-from bootstrap_cases import WORDS, damaged
+from bleu_cases import LINES, corpus_and_sentences, write_cases
+from bootstrap_cases import resampled, two_systems
 from sacrebleu.metrics import CHRF
-from sacrebleu.significance import PairedTest
 
 CORPORA = BLEU_CORPORA | {
     "ASCII punctuation at either end of words": (
@@ -56,32 +52,17 @@ OPTIONS = [
 ]
 
 
-def signature(metric):
-    return str(metric.get_signature()).replace("|version:" + sacrebleu.__version__, "")
-
-
 def case(name, options):
-    hypotheses, references = CORPORA[name]
-    metric = CHRF(**options)
-    score = metric.corpus_score(hypotheses, references)
-    sentences = [
-        CHRF(**options).sentence_score(line, [one[i] for one in references]).score for i, line in enumerate(hypotheses)]
-    return {"corpus": name, "options": options, "name": score.name, "score": score.score, "sentences": sentences,
-            "signature": signature(metric)}
+    score, row = corpus_and_sentences(CHRF, CORPORA, name, options)
+    return {"corpus": name, "options": options, "name": score.name} | row
 
 
 def bootstrap():
-    rng = random.Random(11)
-    references = [" ".join(rng.choices(WORDS, k=rng.randint(3, 12))) for _ in range(40)]
-    systems = {name: [damaged(line, rate, rng) for line in references]
-               for name, rate in (("baseline", 0.30), ("system", 0.25))}
-    rows = {}
-    for word_order in (0, 2):
+    references, systems = two_systems()
+    rows = {0: [], 2: []}
+    for word_order in rows:
         metric = CHRF(word_order=word_order)
-        _, scores = PairedTest(list(systems.items()), {"chrF": metric}, [references], test_type="bs")()
-        rows[word_order] = [{key: value and float(value) for key, value in
-                             (("score", r.score), ("mean", r.mean), ("ci", r.ci), ("p_value", r.p_value))}
-                            for r in scores[metric.corpus_score([""], [[""]]).name]]
+        rows[word_order] = resampled(metric, metric.corpus_score([""], [[""]]).name, references, systems)
     return {"references": references, **systems,
             "results": [{"word_order": order, "baseline": base, "system": system}
                         for order, (base, system) in rows.items()]}
@@ -104,19 +85,8 @@ def main():
     root = pathlib.Path(__file__).resolve().parent.parent.parent
     parser.add_argument("--wmt", type=pathlib.Path, default=root.parent / "shared/data/bleu/wmt17-ende")
     arguments = parser.parse_args()
-
-    def block(rows):  # one row a line: diffs stay readable
-        return "[\n" + ",\n".join("  " + json.dumps(row) for row in rows) + "\n ]"
-    corpora = {name: {"hypotheses": h, "references": r} for name, (h, r) in CORPORA.items()}
-    cases = [case(name, options) for name in CORPORA for options in OPTIONS]
-    (root / "tests/eval/data/chrf_cases.json").write_text(
-        "{\n"
-        f' "about": "written by tools/goldens/chrf_cases.py with sacreBLEU {sacrebleu.__version__}",\n'
-        f' "corpora": {json.dumps(corpora)},\n'
-        f' "cases": {block(cases)},\n'
-        f' "bootstrap": {json.dumps(bootstrap())},\n'
-        f' "wmt17": {block(wmt17(arguments.wmt))}\n'
-        "}\n", encoding="utf-8")
+    write_cases("chrf", CORPORA, cases=[case(name, options) for name in CORPORA for options in OPTIONS],
+                bootstrap=bootstrap(), wmt17=wmt17(arguments.wmt))
 
 
 if __name__ == "__main__":

@@ -7,17 +7,13 @@
 sentences of few words, which need many shifts; `bootstrap` the intervals and p-values of two systems.
 """
 
-import json
-import pathlib
 import random
 
-import sacrebleu
 from bleu_cases import CORPORA as BLEU_CORPORA
-from bleu_cases import LINES
-from bootstrap_cases import WORDS, damaged
+from bleu_cases import LINES, corpus_and_sentences, write_cases
+from bootstrap_cases import resampled, two_systems
 from sacrebleu.metrics import TER
 from sacrebleu.metrics.lib_ter import translation_edit_rate
-from sacrebleu.significance import PairedTest
 
 CORPORA = BLEU_CORPORA | {
     "shifts": (["at dawn three boats left", "d a b c", "b a d c f e", "x y z a b c"],
@@ -47,16 +43,6 @@ OPTIONS = [
 ]
 
 
-def case(name, options):
-    hypotheses, references = CORPORA[name]
-    metric = TER(**options)
-    score = metric.corpus_score(hypotheses, references)
-    sentences = [
-        TER(**options).sentence_score(line, [one[i] for one in references]).score for i, line in enumerate(hypotheses)]
-    return {"corpus": name, "options": options, "score": score.score, "sentences": sentences,
-            "signature": str(metric.get_signature()).replace("|version:" + sacrebleu.__version__, "")}
-
-
 def edits(count=300):
     rng = random.Random(5)
     rows = []
@@ -80,32 +66,11 @@ def edits(count=300):
 
 
 def bootstrap():
-    rng = random.Random(11)
-    references = [" ".join(rng.choices(WORDS, k=rng.randint(3, 12))) for _ in range(40)]
-    systems = {name: [damaged(line, rate, rng) for line in references]
-               for name, rate in (("baseline", 0.30), ("system", 0.25))}
-    _, scores = PairedTest(list(systems.items()), {"TER": TER()}, [references], test_type="bs")()
-    rows = [{key: value and float(value) for key, value in
-             (("score", r.score), ("mean", r.mean), ("ci", r.ci), ("p_value", r.p_value))} for r in scores["TER"]]
-    return {"references": references, **systems, "results": {"baseline": rows[0], "system": rows[1]}}
-
-
-def main():
-    out = pathlib.Path(__file__).resolve().parents[2] / "tests/eval/data/ter_cases.json"
-
-    def block(rows):  # one row a line: diffs stay readable
-        return "[\n" + ",\n".join("  " + json.dumps(row) for row in rows) + "\n ]"
-    corpora = {name: {"hypotheses": h, "references": r} for name, (h, r) in CORPORA.items()}
-    cases = [case(name, options) for name in CORPORA for options in OPTIONS]
-    out.write_text(
-        "{\n"
-        f' "about": "written by tools/goldens/ter_cases.py with sacreBLEU {sacrebleu.__version__}",\n'
-        f' "corpora": {json.dumps(corpora)},\n'
-        f' "cases": {block(cases)},\n'
-        f' "edits": {block(edits())},\n'
-        f' "bootstrap": {json.dumps(bootstrap())}\n'
-        "}\n", encoding="utf-8")
+    references, systems = two_systems()
+    baseline, system = resampled(TER(), "TER", references, systems)
+    return {"references": references, **systems, "results": {"baseline": baseline, "system": system}}
 
 
 if __name__ == "__main__":
-    main()
+    write_cases("ter", CORPORA, cases=[corpus_and_sentences(TER, CORPORA, name, options)[1] for name in CORPORA
+                                       for options in OPTIONS], edits=edits(), bootstrap=bootstrap())

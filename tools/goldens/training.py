@@ -9,6 +9,7 @@ the decay of each update.
 """
 import json
 import pathlib
+from functools import partial
 
 import torch
 from torch.optim import lr_scheduler
@@ -33,20 +34,10 @@ def rates(*phases):
     return out
 
 
-def warmup(optimizer):
-    return lr_scheduler.LinearLR(optimizer, start_factor=1 / WARMUP, end_factor=1.0, total_iters=WARMUP - 1)
-
-
-def cosine(optimizer):
-    return lr_scheduler.CosineAnnealingLR(optimizer, T_max=STEPS - WARMUP, eta_min=FINAL * RATE)
-
-
-def stable(optimizer):
-    return lr_scheduler.ConstantLR(optimizer, factor=1.0, total_iters=1)
-
-
-def decay(optimizer):
-    return lr_scheduler.LinearLR(optimizer, start_factor=1.0, end_factor=FINAL, total_iters=DECAY_STEPS)
+warmup = partial(lr_scheduler.LinearLR, start_factor=1 / WARMUP, end_factor=1.0, total_iters=WARMUP - 1)
+cosine = partial(lr_scheduler.CosineAnnealingLR, T_max=STEPS - WARMUP, eta_min=FINAL * RATE)
+stable = partial(lr_scheduler.ConstantLR, factor=1.0, total_iters=1)
+decay = partial(lr_scheduler.LinearLR, start_factor=1.0, end_factor=FINAL, total_iters=DECAY_STEPS)
 
 
 def z_loss(weight, smoothing):

@@ -6,51 +6,141 @@
         plain="python3 tools/peers/pytorch_step.py runs/tiny"
 
 Each command prints one JSON object, or a list of one. On a shared machine only the ratios are meaningful.
+
+    attn sweep experiments/multi30k/table3.json --run runs/rates --slurm --no-submit   # writes the rows' configs
+    python3 tools/peers/compare.py --jobs 2 --rounds 2 \\
+        attn="attn --threads 1 bench step {config} --vocabulary 4000 --json --seconds 2" \\
+        torch="python3 tools/peers/pytorch_step.py --config {config} --vocabulary 4000 --threads 1 --seconds 2" \\
+        -- runs/rates/submitted/*/*/seed-1.json
+
+With configs after --, the table has a row for each, whose rate is the sum over --jobs processes at once, and as the last
+one the whole sweep, in which every row trains on as many tokens.
+
+    python3 tools/peers/compare.py --sweep runs/today --rounds 3 attn="attn --threads 1 bench step {config} --json"
+
+With --sweep, one command, the rows of that sweep (or --rows A,B): each as a multiple of the first row, which is measured
+before and after it, since machines drift, as measured and at equal FLOPs (the ratio of the FLOPs per second).
 """
 import argparse
 import json
+import pathlib
 import shlex
-import statistics
 import subprocess
 import sys
+import tempfile
+from statistics import harmonic_mean, median
 
 
-def values_of(command):
-    done = subprocess.run(shlex.split(command), capture_output=True, text=True)
-    if done.returncode != 0:
-        sys.exit(f"{command}: exit code {done.returncode}\n{done.stderr[-2000:]}")
-    values = json.loads(done.stdout)
-    if not isinstance(values, list):
-        return values
-    if len(values) != 1:
-        sys.exit(f"{command}: {len(values)} results; ask for one (--at-once N)")
-    return values[0]
+def values_of(command, jobs=1):
+    """The values that each of `jobs` processes at once prints."""
+    words = shlex.split(command)
+    running = [subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(jobs)]
+    found = []
+    for process in running:
+        out, errors = process.communicate()
+        if process.returncode != 0:
+            sys.exit(f"{command}: exit code {process.returncode}\n{errors[-2000:]}")
+        values = json.loads(out)
+        if isinstance(values, list) and len(values) != 1:
+            sys.exit(f"{command}: {len(values)} results; ask for one (--at-once N)")
+        found.append(values[0] if isinstance(values, list) else values)
+    return found
+
+
+def table(head, rows):
+    print(f"| {' | '.join(head)} |\n| --- |" + " ---: |" * (len(head) - 1))
+    for row in rows:
+        print(f"| {' | '.join(row)} |")
+
+
+def compare(commands, key, rounds):
+    seen = {name: [] for name in commands}
+    for _ in range(rounds):
+        for name, command in commands.items():
+            seen[name] += values_of(command)
+            print(f"{name}: {seen[name][-1][key]:.5g}", file=sys.stderr, flush=True)
+    rates = {name: [values[key] for values in found] for name, found in seen.items()}
+    first = next(iter(rates))
+    rows = []
+    for name, values in rates.items():
+        # In each round the two were measured one after the other: the median of ratios cancels what both suffered.
+        ratio = median(a / b for a, b in zip(rates[first], values))
+        memory = [found.get("memory") for found in seen[name]]
+        rows.append((name, f"{median(values):.4g}", f"{min(values):.4g} to {max(values):.4g}", f"{ratio:.2f} ×",
+                     "–" if None in memory else f"{median(memory) / 1e9:.2f}"))
+    table(("", f"{key} (median of {rounds})", "lowest to highest", f"{first} is faster by", "memory, GB"), rows)
+
+
+def compare_configs(commands, key, rounds, jobs, configs):
+    measured = {name: {config: [] for config in configs} for name in commands}
+    for _ in range(rounds):
+        for config in configs:
+            for name, command in commands.items():
+                values = values_of(command.replace("{config}", shlex.quote(str(config))), jobs)
+                measured[name][config].append(sum(value[key] for value in values))
+                print(f"{config.parent.name} {name}: {measured[name][config][-1]:,.0f}", file=sys.stderr, flush=True)
+    rates = {name: [median(of_row) for of_row in measured[name].values()] for name in commands}
+    for values in rates.values():
+        values.append(harmonic_mean(values))
+    first, *others = rates.values()
+    table(("row", *rates, *(f"{next(iter(rates))} / {name}" for name in [*rates][1:])),
+          [(row, *(f"{values[i]:,.0f}" for values in rates.values()), *(f"{first[i] / other[i]:.2f}" for other in others))
+           for i, row in enumerate([*(config.parent.name for config in configs), "sweep"])])
+
+
+def compare_rows(command, key, rounds, sweep, only):
+    try:
+        rows = json.loads((sweep / "sweep.json").read_text(encoding="utf8"))["rows"]
+    except OSError as error:
+        sys.exit(f"{sweep}: not a sweep directory ({error.strerror})")
+    if unknown := set(only) - {row["name"] for row in rows}:
+        sys.exit(f"--rows {','.join(sorted(unknown))}: not a row of {sweep}")
+    rows = [row for row in rows if not only or row is rows[0] or row["name"] in only]
+    seen, ratios, flops = {row["name"]: [] for row in rows}, {row["name"]: [] for row in rows}, {}
+    with tempfile.TemporaryDirectory() as folder:
+        def rate(row):
+            path = pathlib.Path(folder) / f"{row['name']}.json"
+            path.write_text(json.dumps(row["config"]), encoding="utf8")
+            values = values_of(command.replace("{config}", str(path)))[0]
+            flops[row["name"]] = values["flops_per_second"] / values[key]
+            seen[row["name"]].append(values[key])
+            return values[key]
+
+        for number in range(rounds):
+            before = rate(rows[0])
+            for row in rows[1:]:
+                own, after = rate(row), rate(rows[0])
+                ratios[row["name"]].append(own / (0.5 * (before + after)))
+                before = after
+                print(f"round {number + 1}: {row['name']} {own:.0f}, {ratios[row['name']][-1]:.2f}", file=sys.stderr)
+    work = {name: flops[name] / flops[rows[0]["name"]] for name in flops}
+    table(("row", "target tokens/s", "× the first row", "lowest", "highest", "FLOPs ×", "at equal FLOPs ×"),
+          [(name, f"{median(seen[name]):,.0f}",
+            *([f"{median(own):.2f}", f"{min(own):.2f}", f"{max(own):.2f}", f"{work[name]:.3f}",
+               f"{median(own) * work[name]:.2f}"] if own else [""] * 5)) for name, own in ratios.items()])
 
 
 def main():
+    arguments = sys.argv[1:]
+    cut = arguments.index("--") if "--" in arguments else len(arguments)
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--key", required=True, help="JSON key of the value to compare; higher is better")
+    parser.add_argument("--key", default="tokens_per_second", help="JSON key of the value to compare; higher is better")
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--jobs", type=int, default=1, help="processes at once, with configs")
+    parser.add_argument("--sweep", type=pathlib.Path, help="sweep directory, with sweep.json")
+    parser.add_argument("--rows", default="", metavar="A,B", help="rows of the sweep (default: all)")
     parser.add_argument("commands", nargs="+", metavar="NAME=COMMAND")
-    options = parser.parse_args()
-    commands = dict(command.split("=", 1) for command in options.commands)
-    seen = {name: [] for name in commands}
-    memory = {name: [] for name in commands}
-    for _ in range(options.rounds):
-        for name, command in commands.items():
-            values = values_of(command)
-            seen[name].append(values[options.key])
-            memory[name].append(values.get("memory"))
-            print(f"{name}: {seen[name][-1]:.5g}", file=sys.stderr, flush=True)
-    first = next(iter(seen))
-    print(f"| | {options.key} (median of {options.rounds}) | lowest to highest | {first} is faster by | memory, GB |")
-    print("| --- | --- | --- | --- | --- |")
-    for name, values in seen.items():
-        # In each round the two were measured one after the other: the median of ratios cancels what both suffered.
-        ratio = statistics.median(a / b for a, b in zip(seen[first], values))
-        resident = f"{statistics.median(memory[name]) / 1e9:.2f}" if None not in memory[name] else "–"
-        print(f"| {name} | {statistics.median(values):.4g} | {min(values):.4g} to {max(values):.4g} | {ratio:.2f} × | "
-              f"{resident} |")
+    options = parser.parse_args(arguments[:cut])
+    commands, configs = dict(command.split("=", 1) for command in options.commands), arguments[cut + 1:]
+    rows = options.rows.split(",") if options.rows else []
+    if options.sweep and len(commands) != 1:
+        parser.error("--sweep: give one command")
+    if options.sweep:
+        compare_rows(*commands.values(), options.key, options.rounds, options.sweep, rows)
+    elif configs:
+        compare_configs(commands, options.key, options.rounds, options.jobs, [pathlib.Path(path) for path in configs])
+    else:
+        compare(commands, options.key, options.rounds)
 
 
 if __name__ == "__main__":

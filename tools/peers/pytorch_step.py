@@ -1,43 +1,69 @@
 #!/usr/bin/env python3
-"""A training step in optimized plain PyTorch, for comparison with `attn bench step`.
+"""A training step in optimized plain PyTorch, for comparison with `attn bench step`: the same pairs and batches.
 
     python3 tools/peers/pytorch_step.py RUN [--seconds 8] [--threads 2] [--bf16]
     python3 tools/peers/pytorch_step.py RUN --set d_model=512 --set d_ff=2048 --vocabulary 37000
-    python3 tools/peers/pytorch_step.py --config FILE --vocabulary 37000 --device cuda [--compile]
+    python3 tools/peers/pytorch_step.py --config FILE --vocabulary 37000 --device cuda --bf16 [--compile layers]
+    python3 tools/peers/pytorch_step.py … --bf16 --ragged --graphs --bf16-loss [--classes --compile layers]
 
-Takes model, text and vocabulary from a run; --set overrides model options, --vocabulary N measures on synthetic pairs of
-random tokens from a vocabulary of N, with the lengths (log-normal, median 22) of `attn bench step` without text;
---config takes the output of `attn config` in place of a run. Uses one product for queries, keys and values,
-scaled_dot_product_attention, tied embeddings, the projection of non-padding positions only, fused Adam and batches of
-similar lengths, padded. Needs torch, and sentencepiece for a run; LD_PRELOAD=libtcmalloc_minimal.so.4 keeps freed
-memory as attn does.
+Takes model, text and vocabulary from a run; --set overrides model options, --vocabulary N measures on the synthetic
+pairs of `attn bench step` with a vocabulary of N; --config takes the output of `attn config` in place of a run. Prints
+target tokens/s as JSON. Uses one product for queries, keys and values, tied embeddings and fused Adam. Needs torch, and
+sentencepiece for a run; LD_PRELOAD=libtcmalloc_minimal.so.4 keeps freed memory as attn does.
 
-On a GPU the batches are padded before the measurement and copied from pinned memory during it, and memory is what the
-allocator reserved at most; the warm-up runs every batch once, within 20 seconds. cuDNN's attention is off unless
---cudnn-attention is given: in bf16 it builds a plan for every new shape. --compile runs torch.compile over the
-whole step up to the loss, --compile layers over the embedding, each kind of layer and the loss, which compiles in less
-time. Shapes are dynamic; the warm-up ends after five updates in a row without compilation.
+Batches are padded for scaled_dot_product_attention; only rows of real tokens are projected to the vocabulary. --ragged
+has no padding: rows of real tokens and torch.nn.attention.varlen (on a CPU a loop over sentences, for tests). --classes
+pads it to a multiple of ROWS rows by sentences that do not enter the loss, so that few shapes are compiled. --graphs
+captures the whole update, Adam included, for each shape. --compile runs torch.compile over the whole step up to the loss
+or, in less time, over the embedding, each kind of layer and the loss; shapes are dynamic without --graphs.
+
+On a GPU the batches are made before the measurement and copied from pinned memory during it, at most two updates are in
+flight, and memory is what the allocator reserved at most. The warm-up runs every batch once and ends after five updates
+in a row without compilation. cuDNN's attention is off: in bf16 it builds a plan for every new shape.
 """
 import argparse
+import collections
+import functools
+import itertools
 import math
-import random
+import pathlib
+import signal
+import sys
 import time
+import types
 
 import torch
 from torch import nn
+from torch._dynamo.utils import counters
 from torch.nn import functional as F
 
+from batches import cut_batches, synthetic_pairs
 from run_files import Config, Run, report
 
 IGNORE = -100
-WARM_UP = 20  # seconds on a GPU
+
+# One side of a batch: tokens [B, L] and a mask [B, 1, 1, L] of real ones; or tokens [N], their positions and sentences,
+# an object with their starts [B + 1] and the longest, which compiled code does not look into: it would depend on them.
+Side = collections.namedtuple("Side", "tokens mask places sentences", defaults=(None,) * 3)
+
+
+@torch.compiler.disable
+def ragged_attention(query, key, value, own, memory, causal):
+    """Attention of rows [N, heads, width] within their sentences."""
+    if query.is_cuda:
+        from torch.nn.attention.varlen import varlen_attn
+        return varlen_attn(query, key, value, own.starts, memory.starts, own.longest, memory.longest,
+                           window_size=(-1, 0 if causal else -1))
+    sentences = zip(*(x.transpose(0, 1).split(side.starts.diff().tolist(), 1)
+                      for x, side in ((query, own), (key, memory), (value, memory))))
+    return torch.cat([F.scaled_dot_product_attention(*s, is_causal=causal) for s in sentences], 1).transpose(0, 1)
 
 
 class Attention(nn.Module):
-    def __init__(self, model, cross, dropout):
+    def __init__(self, model, cross):
         super().__init__()
         width, heads = model["d_model"], model["heads"]
-        self.heads, self.cross, self.dropout = heads, cross, dropout
+        self.heads, self.cross, self.dropout = heads, cross, model["attention_dropout"]
         keys, values = heads * model["d_k"], heads * model["d_v"]
         self.sizes = [keys, keys, values]
         if cross:
@@ -46,13 +72,16 @@ class Attention(nn.Module):
             self.project = nn.Linear(width, 2 * keys + values)
         self.out = nn.Linear(values, width)
 
-    def forward(self, x, memory=None, mask=None, causal=False):
+    def forward(self, x, own, causal=False, memory=None, other=None):
         if self.cross:
-            query, (key, value) = self.query(x), self.memory(memory).split(self.sizes[1:], -1)
+            rows = [self.query(x), *self.memory(memory).split(self.sizes[1:], -1)]
         else:
-            query, key, value = self.project(x).split(self.sizes, -1)
-        query, key, value = (t.unflatten(-1, (self.heads, -1)).transpose(1, 2) for t in (query, key, value))
-        attended = F.scaled_dot_product_attention(query, key, value, attn_mask=mask, is_causal=causal,
+            rows, other = self.project(x).split(self.sizes, -1), own
+        heads = [t.unflatten(-1, (self.heads, -1)) for t in rows]
+        if own.sentences is not None:
+            return self.out(ragged_attention(*heads, own.sentences, other.sentences, causal).flatten(1))
+        attended = F.scaled_dot_product_attention(*(t.transpose(1, 2) for t in heads), is_causal=causal,
+                                                  attn_mask=None if causal else other.mask,
                                                   dropout_p=self.dropout if self.training else 0.0)
         return self.out(attended.transpose(1, 2).flatten(2))
 
@@ -62,19 +91,18 @@ class Layer(nn.Module):
         super().__init__()
         width = model["d_model"]
         self.dropout = model["dropout"]
-        self.self_attention = Attention(model, False, model["attention_dropout"])
-        self.cross_attention = Attention(model, True, model["attention_dropout"]) if decoder else None
+        self.self_attention = Attention(model, False)
+        self.cross_attention = Attention(model, True) if decoder else None
         self.inner, self.outer = nn.Linear(width, model["d_ff"]), nn.Linear(model["d_ff"], width)
         self.norms = nn.ModuleList(nn.LayerNorm(width) for _ in range(3 if decoder else 2))
 
     def add(self, x, update, norm):
         return norm(x + F.dropout(update, self.dropout, self.training))
 
-    def forward(self, x, mask=None, memory=None, memory_mask=None):
-        decoder = memory is not None
-        x = self.add(x, self.self_attention(x, mask=mask, causal=decoder), self.norms[0])
-        if decoder:
-            x = self.add(x, self.cross_attention(x, memory, memory_mask), self.norms[1])
+    def forward(self, x, own, memory=None, other=None):
+        x = self.add(x, self.self_attention(x, own, memory is not None), self.norms[0])
+        if memory is not None:
+            x = self.add(x, self.cross_attention(x, own, False, memory, other), self.norms[1])
         return self.add(x, self.outer(F.relu(self.inner(x))), self.norms[-1])
 
 
@@ -85,90 +113,190 @@ class Transformer(nn.Module):
         self.width, self.dropout = width, model["dropout"]
         self.embedding = nn.Embedding(vocabulary, width)
         nn.init.normal_(self.embedding.weight, 0, width**-0.5)
-        position = torch.arange(1024.0)[:, None]
         rate = torch.exp(torch.arange(0, width, 2) * -(math.log(10000) / width))
-        table = torch.stack([torch.sin(position * rate), torch.cos(position * rate)], 2).flatten(1)
-        self.register_buffer("positions", table, persistent=False)
+        angle = torch.arange(1024.0)[:, None] * rate
+        self.register_buffer("positions", torch.stack([angle.sin(), angle.cos()], 2).flatten(1), persistent=False)
         self.encoder = nn.ModuleList(Layer(model, False) for _ in range(model["layers"]))
         self.decoder = nn.ModuleList(Layer(model, True) for _ in range(model["layers"]))
 
-    def embed(self, tokens):
-        x = self.embedding(tokens) * math.sqrt(self.width) + self.positions[: tokens.size(1)]
-        return F.dropout(x, self.dropout, self.training)
+    def embed(self, tokens, places):
+        positions = self.positions[: tokens.size(1)] if places is None else self.positions[places]
+        return F.dropout(self.embedding(tokens) * math.sqrt(self.width) + positions, self.dropout, self.training)
 
-    def forward(self, source, source_mask, target, kept):
-        memory = self.embed(source)
+    def forward(self, source, target, kept=None):
+        """Logits of all rows, or of the kept ones."""
+        memory = self.embed(source.tokens, source.places)
         for layer in self.encoder:
-            memory = layer(memory, source_mask)
-        x = self.embed(target)
+            memory = layer(memory, source)
+        x = self.embed(target.tokens, target.places)
         for layer in self.decoder:
-            x = layer(x, None, memory, source_mask)
-        return F.linear(x.flatten(0, 1).index_select(0, kept), self.embedding.weight)
-
-
-def batches(pairs, limit):
-    """Pairs of like length together, cut where sentences × longest side would exceed the limit; in random order."""
-    order = sorted(range(len(pairs)), key=lambda i: (len(pairs[i][1]), len(pairs[i][0])))
-    cut, longest = [[]], 0
-    for i in order:
-        longest = max(longest, len(pairs[i][0]) + 1, len(pairs[i][1]) + 1)
-        if cut[-1] and longest * (len(cut[-1]) + 1) > limit:
-            cut.append([])
-            longest = max(len(pairs[i][0]), len(pairs[i][1])) + 1
-        cut[-1].append(i)
-    random.Random(1).shuffle(cut)
-    return cut
+            x = layer(x, target, memory, source)
+        return F.linear(x if kept is None else x.flatten(0, 1).index_select(0, kept), self.embedding.weight)
 
 
 def padded(rows, filling):
     return nn.utils.rnn.pad_sequence([torch.tensor(row) for row in rows], batch_first=True, padding_value=filling)
 
 
-def smoothed_loss(logits, wanted, smoothing):
-    return F.cross_entropy(logits.float(), wanted, label_smoothing=smoothing)
+def spare_lengths(sides, rows):
+    """Lengths of sentences that bring both sides to a multiple of `rows` tokens: as many on both, none empty or longer
+    than the longest of the batch. varlen_attn leaves rows outside any sentence unwritten."""
+    longest, spare = max(map(max, sides)), [-sum(side) % rows for side in sides]
+    while min(spare) < (count := -(-max(spare) // longest)):
+        spare[spare.index(min(spare))] += rows
+    return [[total // count + (i < total % count) for i in range(count)] for total in spare]
 
 
-def compile_parts(network):
-    """Compiles what repeats, once for all layers of a kind; returns the loss."""
-    network.embed = torch.compile(network.embed, dynamic=True)
-    for layer in (*network.encoder, *network.decoder):
-        layer.compile(dynamic=True)
-    return torch.compile(smoothed_loss, dynamic=True)
+class Batch:
+    """A batch on the host, all tensors in one block, so that an update copies once. `rows`: of --classes, or None."""
+
+    def __init__(self, pairs, start, end, ragged=False, rows=None, pinned=False):
+        sentences = [(s + [end], [start] + t, t + [end]) for s, t in pairs]
+        self.tokens, self.longest = sum(len(t) for _, t, _ in sentences), 0
+        if rows:
+            spare = spare_lengths([[len(row[i]) for row in sentences] for i in (0, 1)], rows)
+            sentences += [([end] * s, [end] * t, [IGNORE] * t) for s, t in zip(*spare)]
+        sides = sources, targets, wanted = [*zip(*sentences)]
+        if ragged:
+            lengths = [list(map(len, side)) for side in sides[:2]]
+            self.longest = max(map(max, lengths))
+            parts = [*(torch.tensor([*itertools.chain(*side)]) for side in sides),
+                     *(torch.cat([*map(torch.arange, side)]) for side in lengths),
+                     *(torch.tensor([0, *itertools.accumulate(side)]) for side in lengths)]
+        else:
+            source, target, wanted = padded(sources, IGNORE), padded(targets, end), padded(wanted, IGNORE).flatten()
+            kept = (wanted != IGNORE).nonzero().squeeze(1)
+            parts = [source, target, wanted[kept], kept]
+        self.shapes = tuple(part.shape for part in parts)
+        block = torch.cat([part.flatten() for part in parts])
+        self.block = block.pin_memory() if pinned else block
+        self.shape = self.shapes, self.longest  # what a captured update depends on
+
+    def sides(self, block):
+        """Source, target, wanted tokens and the kept rows, None for all, in a copy of the block."""
+        parts = block.split([shape.numel() for shape in self.shapes])
+        source, target, wanted, *rest = (part.view(shape) for part, shape in zip(parts, self.shapes))
+        if not self.longest:
+            return Side(source.clamp(min=0), (source != IGNORE)[:, None, None]), Side(target), wanted, rest[0]
+        sentences = [types.SimpleNamespace(starts=starts.int(), longest=self.longest) for starts in rest[2:]]
+        return *(Side(x, None, *of) for x, *of in zip((source, target), rest, sentences)), wanted, None
 
 
-def graphs_compiled():
-    from torch._dynamo.utils import counters
-    return counters["stats"]["unique_graphs"]
+def smoothed_loss(logits, wanted, smoothing, in_bf16=False):
+    with torch.autocast(logits.device.type, enabled=False):  # which would compute it in fp32
+        return F.cross_entropy(logits if in_bf16 else logits.float(), wanted, label_smoothing=smoothing)
 
 
-def synthetic_pairs(classes):
-    rng = random.Random(1)
-    vary = lambda length, spread: round(min(max(length * rng.lognormvariate(0, spread), 1), 200))
-    sentence = lambda length: [rng.randrange(4, classes) for _ in range(length)]
-    lengths = [vary(22, 0.6) for _ in range(20000)]
-    return [(sentence(length), sentence(vary(length, 0.2))) for length in lengths]
+class Step:
+    """The model, its optimizer and the update of a batch. options: device, bf16, bf16_loss, graphs, compile."""
+
+    def __init__(self, model, classes, train, options):
+        self.options, self.smoothing = options, train["label_smoothing"]
+        self.network = network = Transformer(model, classes).train().to(options.device)
+        self.adam = torch.optim.Adam(network.parameters(), lr=1e-4, betas=(train["beta1"], train["beta2"]),
+                                     eps=train["epsilon"], fused=True, capturable=options.graphs)
+        self.captured, self.loss_of = {}, smoothed_loss
+        if options.graphs:
+            self.stream, self.pool = torch.cuda.Stream(), torch.cuda.graph_pool_handle()
+        if options.compile:
+            torch._dynamo.config.recompile_limit = torch._dynamo.config.accumulated_recompile_limit = 10**4
+        compiled = functools.partial(torch.compile, dynamic=not options.graphs)
+        if options.compile == "step":
+            self.loss = compiled(self.loss)
+        elif options.compile:  # what repeats, once for all layers of a kind
+            network.embed, self.loss_of = compiled(network.embed), compiled(smoothed_loss)
+            for layer in (*network.encoder, *network.decoder):
+                layer.forward = compiled(layer.forward)
+
+    def loss(self, source, target, wanted, kept):
+        return self.loss_of(self.network(source, target, kept), wanted, self.smoothing, self.options.bf16_loss)
+
+    def gradients(self, batch, block):
+        self.adam.zero_grad(set_to_none=True)
+        with torch.autocast(self.options.device, dtype=torch.bfloat16, enabled=self.options.bf16):
+            loss = self.loss(*batch.sides(block))
+        loss.backward()
+        return loss.detach()
+
+    def eager(self, batch, block):
+        self.gradients(batch, block)
+        self.adam.step()
+
+    def capture(self, batch):
+        """Eager updates and captures use one stream: a pool's memory is reused by captures of the same stream alone."""
+        block, graph = batch.block.to(self.options.device), torch.cuda.CUDAGraph()
+        self.stream.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(self.stream):
+            for _ in range(2):  # libraries start, code is compiled
+                self.eager(batch, block)
+            torch.cuda.synchronize()
+            graph.capture_begin(pool=self.pool)
+            self.eager(batch, block)
+            graph.capture_end()
+        torch.cuda.current_stream().wait_stream(self.stream)
+        return block, graph
+
+    def update(self, batch):
+        if not self.options.graphs:
+            return self.eager(batch, batch.block.to(self.options.device, non_blocking=True))
+        if batch.shape not in self.captured:
+            self.captured[batch.shape] = self.capture(batch)
+        block, graph = self.captured[batch.shape]
+        block.copy_(batch.block, non_blocking=True)
+        graph.replay()
 
 
-def read_options():
+def measure(update, batch, seconds, first, on_gpu):
+    """Target tokens/s of the batches from `first` on, and the number of updates."""
+    flying, tokens, steps, begin = collections.deque(), 0, 0, time.perf_counter()
+    while time.perf_counter() - begin < seconds:
+        now = batch(first + steps)
+        update(now)
+        tokens, steps = tokens + now.tokens, steps + 1
+        if on_gpu:
+            flying.append(torch.cuda.Event())
+            flying[-1].record()
+            if len(flying) > 2:
+                flying.popleft().synchronize()
+    if on_gpu:
+        torch.cuda.synchronize()
+    return dict(tokens_per_second=tokens / (time.perf_counter() - begin), steps=steps)
+
+
+def read_options(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("run", nargs="?")
     parser.add_argument("--config", metavar="FILE", help="resolved config in place of a run, with --vocabulary")
     parser.add_argument("--seconds", type=float, default=8)
+    parser.add_argument("--rounds", action="store_true", help="measure once for each line of stdin; print a line when ready")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--bf16", action="store_true")
+    parser.add_argument("--bf16-loss", action="store_true", help="the loss of bf16 logits: coarse in value, with --bf16")
     parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
-    parser.add_argument("--cudnn-attention", action="store_true", help="let scaled_dot_product_attention use cuDNN")
+    parser.add_argument("--ragged", action="store_true", help="rows of real tokens, without padding")
+    parser.add_argument("--classes", nargs="?", type=int, const=1024, metavar="ROWS",
+                        help="pad ragged batches to a multiple of 1,024 rows, or of ROWS")
+    parser.add_argument("--graphs", action="store_true", help="an update as one CUDA graph")
     parser.add_argument("--compile", nargs="?", choices=["step", "layers"], const="step", help="use torch.compile")
+    parser.add_argument("--inductor-cache", type=pathlib.Path, metavar="FILE",
+                        help="what an earlier call compiled; written after the warm-up, also after SIGTERM")
     parser.add_argument("--set", action="append", default=[], metavar="OPTION=VALUE", help="override a model option")
     parser.add_argument("--vocabulary", type=int, metavar="N", help="synthetic text with this vocabulary size")
-    parser.add_argument("--name", default="plain PyTorch")
-    options = parser.parse_args()
-    if (options.run is None) == (options.config is None):
-        parser.error("a run or --config FILE is required, not both")
-    if options.config and not options.vocabulary:
-        parser.error("--config has no text: add --vocabulary N")
-    if options.device == "cuda" and not torch.cuda.is_available():
-        parser.error("--device cuda: no GPU found (CPU-only PyTorch, or no driver)")
+    options = parser.parse_args(arguments)
+    on_gpu, version = options.device == "cuda", [int(part) for part in torch.__version__.split(".")[:2]]
+    for wrong, why in (
+            ((options.run is None) == (options.config is None), "a run or --config FILE is required, not both"),
+            (options.config and not options.vocabulary, "--config has no text: add --vocabulary N"),
+            (on_gpu and not torch.cuda.is_available(), "--device cuda: no GPU found (CPU-only PyTorch, or no driver)"),
+            (options.graphs and not on_gpu, "--graphs: CUDA graphs need --device cuda"),
+            (options.classes is not None and (options.classes < 1 or not options.ragged),
+             "--classes: at least one row, and only with --ragged"),
+            (options.ragged and on_gpu and version < [2, 11], "--ragged: needs PyTorch 2.11 (torch.nn.attention.varlen)"),
+            (options.ragged and on_gpu and not options.bf16, "--ragged: varlen_attn has no fp32 on a GPU; add --bf16"),
+            (options.bf16_loss and not options.bf16, "--bf16-loss: only with --bf16"),
+            (options.inductor_cache and not options.compile, "--inductor-cache: only with --compile")):
+        if wrong:
+            sys.exit(f"pytorch_step: {why}")
     return options
 
 
@@ -177,74 +305,46 @@ def main():
     torch.set_num_threads(options.threads)
     torch.manual_seed(1)
     on_gpu = options.device == "cuda"
-    torch.backends.cuda.enable_cudnn_sdp(options.cudnn_attention)
+    torch.backends.cuda.enable_cudnn_sdp(False)
     run = Config(options.config, position=None) if options.config else Run(options.run)
     run.set(options.set)
+    model, train, limit = run.model, run.config["train"], run.data["batch_tokens"]
+    if options.ragged and (model["attention_dropout"] or model["d_k"] != model["d_v"]):
+        sys.exit(f"{run.name}: --ragged needs model.attention_dropout 0 and d_k = d_v")
     start, end = (1, 2) if options.config else (run.pieces.bos_id(), run.pieces.eos_id())
-    if options.vocabulary:
-        classes, pairs = options.vocabulary, synthetic_pairs(options.vocabulary)
-    else:
-        classes, prefix = run.pieces.get_piece_size(), run.data["train"]
-        pairs = list(zip(run.tokens(f"{prefix}.{run.data['source']}"), run.tokens(f"{prefix}.{run.data['target']}")))
-    network = Transformer(run.model, classes).train().to(options.device)
-    train = run.config["train"]
-    adam = torch.optim.Adam(network.parameters(), lr=1e-4, betas=(train["beta1"], train["beta2"]), eps=train["epsilon"],
-                            fused=True)
-    loss_of = compile_parts(network) if options.compile == "layers" else smoothed_loss
-
-    def prepare(ids):
-        source = padded([pairs[i][0] + [end] for i in ids], IGNORE)
-        target = padded([[start] + pairs[i][1] for i in ids], end)
-        wanted = padded([pairs[i][1] + [end] for i in ids], IGNORE).flatten()
-        kept = (wanted != IGNORE).nonzero().squeeze(1)
-        batch = source, target, kept, wanted[kept]
-        return tuple(tensor.pin_memory() for tensor in batch) if on_gpu else batch
-
-    def forward(source, target, kept, wanted):
-        mask = (source != IGNORE)[:, None, None, :]
-        logits = network(source.clamp(min=0), mask, target, kept)
-        return loss_of(logits, wanted, train["label_smoothing"])
-
-    if options.compile == "step":
-        forward = torch.compile(forward, dynamic=True)
-
-    def step(batch):
-        own = [tensor.to(options.device, non_blocking=True) for tensor in batch]
-        adam.zero_grad(set_to_none=True)
-        with torch.autocast(options.device, dtype=torch.bfloat16, enabled=options.bf16):
-            loss = forward(*own)
-        loss.backward()
-        adam.step()
-        return len(batch[-1])
-
-    def now():
-        if on_gpu:
-            torch.cuda.synchronize()
-        return time.perf_counter()
-
-    cut = batches(pairs, run.data["batch_tokens"])
-    batch, seen = lambda i: prepare(cut[i % len(cut)]), 3
-    if on_gpu:  # prepared as by the workers of a DataLoader; its libraries plan for each shape
-        ready, seen = [prepare(ids) for ids in cut], len(cut)
+    classes = options.vocabulary or run.pieces.get_piece_size()
+    pairs = synthetic_pairs(classes) if options.vocabulary else run.pairs()
+    cut = cut_batches(pairs, limit, run.config["seed"])
+    if options.inductor_cache and options.inductor_cache.exists():
+        torch.compiler.load_cache_artifacts(options.inductor_cache.read_bytes())
+    step = Step(model, classes, train, options)
+    batch = lambda i: Batch(cut[i % len(cut)], start, end, options.ragged, options.classes, on_gpu)
+    if on_gpu:  # made once, as by the workers of a DataLoader
+        ready = [batch(i) for i in range(len(cut))]
         batch = lambda i: ready[i % len(ready)]
-    begin, warm, quiet = now(), 0, 0
-    while warm < 3 or (warm < seen and time.perf_counter() - begin < WARM_UP) or (options.compile and quiet < 5):
-        before = graphs_compiled() if options.compile else 0
-        step(batch(warm))
-        warm += 1
-        quiet = quiet + 1 if options.compile and graphs_compiled() == before else 0
-    before, extra = graphs_compiled() if options.compile else 0, dict(warm_up_seconds=now() - begin)
-    tokens, steps, begin = 0, 0, now()
-    while time.perf_counter() - begin < options.seconds:
-        tokens += step(batch(steps + warm))
-        steps += 1
-    rate = tokens / (now() - begin)
-    if options.compile:
-        graphs = graphs_compiled()
-        extra.update(compiled=options.compile, graphs=graphs, graphs_compiled_late=graphs - before)
-    if on_gpu:
-        extra.update(device=torch.cuda.get_device_name(), memory=torch.cuda.max_memory_reserved())
-    report(options.name, version=torch.__version__, tokens_per_second=rate, steps=steps, **extra)
+    begin, warm, quiet = time.perf_counter(), 0, 0
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # what was compiled is kept
+    try:
+        while warm < (len(cut) if on_gpu else 3) or (options.compile and quiet < 5):
+            before = counters["stats"]["unique_graphs"]
+            step.update(batch(warm))
+            warm, quiet = warm + 1, quiet + 1 if counters["stats"]["unique_graphs"] == before else 0
+    finally:
+        if options.inductor_cache and (made := torch.compiler.save_cache_artifacts()):
+            options.inductor_cache.write_bytes(made[0])
+    facts = dict(version=torch.__version__, warm_up_seconds=time.perf_counter() - begin, batches=len(cut),
+                 tokens_per_batch=sum(len(target) + 1 for _, target in pairs) / len(cut))
+    facts |= dict(device=torch.cuda.get_device_name(), captured=len(step.captured)) if on_gpu else {}
+    if options.rounds:
+        report("plain PyTorch", **facts)
+    for _ in sys.stdin if options.rounds else [""]:
+        found = measure(step.update, batch, options.seconds, warm, on_gpu)
+        warm += found["steps"]
+        if options.compile:
+            compiled = counters["stats"]["unique_graphs"]
+            found |= dict(compiled=options.compile, compiled_graphs=compiled, compiled_late=compiled - before)
+        found |= dict(memory=torch.cuda.max_memory_reserved()) if on_gpu else {}
+        report("plain PyTorch", **facts, **found)
 
 
 if __name__ == "__main__":

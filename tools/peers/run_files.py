@@ -57,8 +57,10 @@ class Run(Config):
         from safetensors.numpy import load_file
         return load_file(str(self.path / "model.safetensors"))
 
-    def tokens(self, file):
-        return self.pieces.encode(read_lines(file))
+    def pairs(self):
+        """The training text as attn reads it, without pairs that have an empty side or one over data.max_length."""
+        sides = (self.pieces.encode(read_lines(f"{self.data['train']}.{self.data[side]}")) for side in ("source", "target"))
+        return [pair for pair in zip(*sides) if all(0 < len(side) < self.data["max_length"] for side in pair)]
 
 
 def report(system, **values):
