@@ -22,7 +22,7 @@ using torch::autograd::variable_list;
 // memory (in float32, and as much for probabilities), yet the fixed cost of a chunk is small:
 // reading the weights, updating their gradient and, on a GPU, launching some 40 kernels.
 int64_t chunk_rows(int64_t classes, torch::Device device) {
-  if (device.is_cpu()) return std::clamp<int64_t>((int64_t{5} << 18) / classes, 192, 1024);
+  if (on_cpu_path(device)) return std::clamp<int64_t>((int64_t{5} << 18) / classes, 192, 1024);
   return std::max<int64_t>((int64_t{1} << 28) / classes, 192);
 }
 
@@ -190,7 +190,7 @@ void check_shapes(const torch::Tensor& x_ND, const torch::Tensor& weight_VD,
 
 LossSums chunked_smoothed_loss(const torch::Tensor& x_ND, const torch::Tensor& weight_VD,
                                const torch::Tensor& targets_N, cpu::SmoothedTargets targets) {
-  if (!x_ND.is_cpu()) return libtorch_smoothed_loss(x_ND, weight_VD, targets_N, targets);
+  if (!on_cpu_path(x_ND)) return libtorch_smoothed_loss(x_ND, weight_VD, targets_N, targets);
   check_shapes(x_ND, weight_VD, targets_N);
   const int64_t classes = weight_VD.size(0);
   if (targets_N.numel() > 0) {
