@@ -2,6 +2,11 @@
 
 #include <ATen/autocast_mode.h>
 
+#include <atomic>
+#include <cstdlib>
+#include <string_view>
+
+#include "base/check.h"
 #include "kernels/cpu/instructions.h"
 #include "kernels/cpu/tiles.h"
 
@@ -10,7 +15,28 @@ namespace {
 
 thread_local ComputeScope* innermost = nullptr;
 
+bool cpu_path_by_environment() {
+  const char* name = std::getenv("ATTN_DEVICE_PATH");
+  const std::string_view path = name == nullptr ? "" : name;
+  require(path.empty() || path == "cpu" || path == "gpu", "ATTN_DEVICE_PATH", path,
+          "expected cpu or gpu");
+  return path != "gpu";
+}
+
+std::atomic<bool>& cpu_path() {
+  static std::atomic<bool> used = cpu_path_by_environment();
+  return used;
+}
+
 }  // namespace
+
+bool on_cpu_path(torch::Device device) {
+  return device.is_cpu() && cpu_path();
+}
+
+void use_cpu_path(bool use) {
+  cpu_path() = use;
+}
 
 bool has_packed_products(Precision precision) {
   return precision == Precision::bf16 ? cpu::tile_kernels() != nullptr
@@ -26,7 +52,7 @@ ComputeScope::ComputeScope(const Options& options)
       outer_autocast_type_(at::autocast::get_autocast_dtype(device_.type())) {
   if (options.dropout_seed) random_.emplace(*options.dropout_seed);
   const bool bf16 = options.precision == Precision::bf16;
-  const bool packed = device_.is_cpu() && has_packed_products(options.precision) && kernels_ &&
+  const bool packed = on_cpu_path(device_) && has_packed_products(options.precision) && kernels_ &&
                       follows_formulas(FastPath::linear);
   const bool tiles = bf16 && packed;
   TORCH_CHECK(!tiles || options.packed_weights != nullptr,

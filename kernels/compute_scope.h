@@ -14,6 +14,17 @@ namespace attn {
 
 class PackedWeights;
 
+/// Whether what is on `device` is computed as on a CPU, by this project's kernels and on all
+/// threads; otherwise by LibTorch's operations, as on a GPU. The environment variable
+/// ATTN_DEVICE_PATH=gpu sends a CPU's tensors there, too, so that everything but the GPU itself is
+/// tested without one. Throws ConfigError for another value of the variable.
+bool on_cpu_path(torch::Device device);
+inline bool on_cpu_path(const torch::Tensor& x) {
+  return on_cpu_path(x.device());
+}
+/// What on_cpu_path() returns for a CPU from now on, for tests.
+void use_cpu_path(bool use);
+
 /// Whether this process computes products of `precision` itself rather than with LibTorch: bf16 on
 /// processors with tiles, fp32 where panels are faster than LibTorch's products
 /// (cpu::chosen_products).
@@ -52,8 +63,9 @@ class ComputeScope {
 
   /// The one switch of all fast paths: whether this thread takes this one.
   static bool takes(FastPath path);
-  /// The same for one that is a kernel of the CPU: also whether x is there.
-  static bool takes(FastPath path, const torch::Tensor& x) { return x.is_cpu() && takes(path); }
+  /// The same for one that is a kernel of the CPU: also whether x is
+  /// computed there.
+  static bool takes(FastPath path, const torch::Tensor& x) { return on_cpu_path(x) && takes(path); }
   /// The same for one that is part of the product of packed weights: requires packed_weights().
   static bool fuses(FastPath path) { return packed_weights() != nullptr && takes(path); }
   /// Packed weights of this thread's innermost scope; null if products are LibTorch's.

@@ -1,5 +1,7 @@
 #include "model/segments.h"
 
+#include "kernels/compute_scope.h"
+
 namespace attn {
 
 Segments::Segments(std::span<const int64_t> lengths, torch::Device device)
@@ -24,7 +26,7 @@ Segments::Segments(std::span<const int64_t> lengths, torch::Device device)
   positions_ = int64_tensor(std::span<const int64_t>(positions), device);
   lengths_of_rows_ = int64_tensor(std::span<const int64_t>(lengths_of_rows), device);
   padded_.slots = int64_tensor(std::span<const int64_t>(slots), device);
-  if (!device.is_cpu()) starts_ = sent_tensor<int32_t>(offsets(), device);
+  if (!on_cpu_path(device)) starts_ = sent_tensor<int32_t>(offsets(), device);
 }
 
 torch::Tensor Segments::pad(const torch::Tensor& rows) const {

@@ -33,7 +33,7 @@ BatchGradient::BatchGradient(Seq2SeqModel& model, FlatParameters& parameters, Pr
       precision_(effective_precision(precision, model.device())),
       packed_weights_(precision_),
       targets_(targets) {
-  const int64_t threads = model.device().is_cpu() ? at::get_num_threads() : 1;
+  const int64_t threads = on_cpu_path(model.device()) ? at::get_num_threads() : 1;
   if (!divides_among_threads(threads, parameters.gradients.numel())) return;
   for (int64_t i = 1; i < threads; ++i) {
     std::shared_ptr<Seq2SeqModel> replica = model.replica();

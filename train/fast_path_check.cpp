@@ -266,7 +266,7 @@ FastPathDifference check_fast_paths(Seq2SeqModel& model, const FastPathCheck& ch
   FastPathDifference found;
   WithoutGradients taken(model);
   // A GPU's dropout masks are LibTorch's, other ones each time.
-  model.train(check.gradients && model.device().is_cpu());
+  model.train(check.gradients && on_cpu_path(model.device()));
   const Computed exact = compute(model, pairs, {.kernels = false}, check.gradients, taken);
   PackedWeights fp32(Precision::fp32, check.gradients);
   const Computed fast = compute(model, pairs, {.packed_weights = &fp32}, check.gradients, taken);

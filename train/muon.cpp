@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/compute_scope.h"
+
 namespace attn {
 namespace {
 
@@ -63,7 +65,7 @@ void Muon::update(double learning_rate, int64_t step) {
       update_matrix(*slots_[i], options_.rate_scale * learning_rate);
     }
   };
-  if (parameters_.values.is_cpu()) {
+  if (on_cpu_path(parameters_.values)) {
     at::parallel_for(0, count, 1, update_matrices);
   } else {
     update_matrices(0, count);

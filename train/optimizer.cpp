@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cfenv>
 
+#include "kernels/compute_scope.h"
+
 namespace attn {
 namespace {
 
@@ -58,7 +60,7 @@ std::vector<RateGroup> rate_groups(const FlatParameters& parameters, double hidd
 void update_in_parts(const torch::Tensor& flat, FlatRange range,
                      const std::function<void(int64_t begin, int64_t end)>& work) {
   if (range.begin >= range.end) return;
-  if (!flat.is_cpu()) {
+  if (!on_cpu_path(flat)) {
     work(range.begin, range.end);
     return;
   }

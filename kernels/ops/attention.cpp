@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "kernels/compute_scope.h"
 #include "kernels/cpu/table.h"
 #include "kernels/ops/cpu_attention.h"
 #include "kernels/ops/dropout.h"
@@ -102,7 +103,7 @@ void check_shapes(const torch::Tensor& queries, const torch::Tensor& keys,
 // `key_width` and `value_width` are those of all query heads together.
 void check_relative(const RelativeVectors& relative, int64_t key_width, int64_t value_width) {
   const auto& [keys, values] = relative;
-  TORCH_CHECK(keys.is_cpu() && values.defined() && values.is_cpu(),
+  TORCH_CHECK(on_cpu_path(keys) && values.defined() && on_cpu_path(values),
               "attention: relative positions are supported on a CPU only");
   TORCH_CHECK(keys.dim() == 2 && values.dim() == 2 && keys.size(0) % 2 == 1 &&
                   values.size(0) == keys.size(0) && keys.size(1) == key_width &&
@@ -164,7 +165,7 @@ torch::Tensor packed_attention(const torch::Tensor& queries, const torch::Tensor
   if (options.bias_HP.defined()) {
     const torch::Tensor& bias = options.bias_HP;
     const int64_t longest = longest_of(options.key_offsets);
-    TORCH_CHECK(queries.is_cpu(), "attention: a bias is supported on a CPU only");
+    TORCH_CHECK(on_cpu_path(queries), "attention: a bias is supported on a CPU only");
     TORCH_CHECK(bias.dim() == 2 && bias.size(0) == options.heads && bias.size(1) % 2 == 1 &&
                     bias.size(1) + 1 >= 2 * longest,
                 "attention: bias ", bias.sizes(), ", ", options.heads, " heads, longest sentence ",
@@ -174,7 +175,7 @@ torch::Tensor packed_attention(const torch::Tensor& queries, const torch::Tensor
     check_relative(options.relative, queries.size(1),
                    own_values.size(1) / options.kv_heads * options.heads);
   }
-  if (queries.is_cpu()) return cpu_attention(queries, own_keys, own_values, options);
+  if (on_cpu_path(queries)) return cpu_attention(queries, own_keys, own_values, options);
   const int64_t group = options.heads / options.kv_heads;
   const torch::Tensor keys = repeated_heads(own_keys, options.kv_heads, group);
   const torch::Tensor values = repeated_heads(own_values, options.kv_heads, group);

@@ -71,18 +71,18 @@ cpu::DropoutKey saved_dropout_key(torch::autograd::AutogradContext& context) {
 }
 
 bool runs_on_cpu_kernels(const torch::Tensor& tensor) {
-  return tensor.is_cpu() && tensor.scalar_type() == torch::kFloat32;
+  return on_cpu_path(tensor) && tensor.scalar_type() == torch::kFloat32;
 }
 
 torch::Tensor fast_dropout(const torch::Tensor& x, double p) {
   if (p <= 0.0) return x;
-  if (!x.is_cpu()) return torch::dropout(x, p, /*train=*/true);
+  if (!on_cpu_path(x)) return torch::dropout(x, p, /*train=*/true);
   return Dropout::apply(x.to(torch::kFloat32), p).to(x.scalar_type());
 }
 
 torch::Tensor dropout_factors(const torch::Tensor& x, double p) {
   const torch::Tensor ones = torch::ones(x.sizes(), x.options().requires_grad(false));
-  if (!x.is_cpu()) return torch::dropout(ones, p, /*train=*/true);
+  if (!on_cpu_path(x)) return torch::dropout(ones, p, /*train=*/true);
   return drop(ones.to(torch::kFloat32), draw_dropout_key(p)).to(x.scalar_type());
 }
 
@@ -103,7 +103,7 @@ torch::Tensor attention_dropout_factors(std::span<const int64_t> query_offsets,
     keys = std::max(keys, length(key_offsets, b));
   }
   const torch::Tensor out = torch::ones({sentences, heads, queries, keys}, device);
-  if (!device.is_cpu()) return torch::dropout(out, p, /*train=*/true);
+  if (!on_cpu_path(device)) return torch::dropout(out, p, /*train=*/true);
   const cpu::DropoutKey key = draw_dropout_key(p);
   at::parallel_for(0, sentences * heads, 1, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {

@@ -1,6 +1,8 @@
 // Gradient accumulation in place.
 #pragma once
 
+#include <ATen/ops/addmm.h>
+
 #include "kernels/libtorch.h"
 
 namespace attn {
@@ -16,5 +18,15 @@ struct GradientTarget {
   torch::Tensor into;
   torch::Tensor to_return;  ///< undefined if `into` is .grad
 };
+
+/// sum += a b in float32, whether a and b are float32 or bf16: their products are not rounded to
+/// bf16 before they are added, which also saves a temporary tensor and two kernels on a GPU.
+inline void add_product(torch::Tensor& sum, const torch::Tensor& a, const torch::Tensor& b) {
+  if (a.is_cuda() && a.scalar_type() != torch::kFloat32) {
+    at::addmm_out(sum, sum, a, b, torch::kFloat32, 1, 1);
+  } else {
+    sum.addmm_(a.to(torch::kFloat32), b.to(torch::kFloat32));
+  }
+}
 
 }  // namespace attn

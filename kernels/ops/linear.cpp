@@ -127,6 +127,54 @@ variable_list packed_linear(const torch::Tensor& x, std::span<const LinearWeight
                               bias(2), all);
 }
 
+// Linear layers of the same rows as one product by LibTorch's operations, with operands of `type`.
+class JointProduct : public torch::autograd::Function<JointProduct> {
+ public:
+  static torch::Tensor forward(AutogradContext* context, const torch::Tensor& x,
+                               at::TensorList weights, at::TensorList biases,
+                               torch::ScalarType type) {
+    const c10::impl::ExcludeDispatchKeyGuard no_autocast(c10::autocast_dispatch_keyset);
+    const auto joint = [&](at::TensorList parts) {
+      return (parts.size() == 1 ? parts[0] : torch::cat(parts)).to(type);
+    };
+    variable_list saved{x.to(type), joint(weights)};
+    const torch::Tensor bias = biases.empty() ? torch::Tensor() : joint(biases);
+    const torch::Tensor y = torch::linear(saved[0], saved[1], bias);
+    saved.insert(saved.end(), weights.begin(), weights.end());
+    saved.insert(saved.end(), biases.begin(), biases.end());
+    context->save_for_backward(saved);
+    context->saved_data["weights"] = static_cast<int64_t>(weights.size());
+    return y;
+  }
+
+  static variable_list backward(AutogradContext* context, variable_list gradients) {
+    const variable_list saved = context->get_saved_variables();
+    const torch::Tensor &dy = gradients[0], &x = saved[0];
+    const auto parameters = saved.begin() + 2;
+    const auto weights = static_cast<size_t>(context->saved_data["weights"].toInt());
+    const size_t biases = saved.size() - 2 - weights;
+    variable_list out(2 + weights + biases);
+    if (context->needs_input_grad(0)) out[0] = dy.mm(saved[1]);
+    const torch::Tensor sums = biases > 0 ? dy.sum(0, false, torch::kFloat32) : torch::Tensor();
+    int64_t begin = 0;
+    for (size_t m = 0; m < weights; ++m) {
+      const int64_t outputs = parameters[m].size(0);
+      if (context->needs_input_grad(1 + m)) {
+        GradientTarget target(parameters[m]);
+        add_product(target.into, dy.narrow(1, begin, outputs).t(), x);
+        out[1 + m] = target.to_return;
+      }
+      if (biases > 0 && context->needs_input_grad(1 + weights + m)) {
+        const GradientTarget target(parameters[weights + m]);
+        target.into.add_(sums.narrow(0, begin, outputs));
+        out[1 + weights + m] = target.to_return;
+      }
+      begin += outputs;
+    }
+    return out;
+  }
+};
+
 }  // namespace
 
 bool has_bf16_tiles() {
@@ -166,8 +214,11 @@ std::vector<torch::Tensor> linear_all(const torch::Tensor& x_NI,
   if (PackedWeights* packed = ComputeScope::packed_weights()) {
     return packed_linear(x_NI, layers, FusedActivation::none, *packed);
   }
-  const bool trains = torch::GradMode::is_enabled();
-  if (x_NI.is_cuda() && trains && layers.size() > 1) return joint_linear(x_NI, layers);
+  const bool parameters = std::ranges::all_of(
+      layers, [](const LinearWeights& layer) { return layer.weight.is_leaf(); });
+  if (!on_cpu_path(x_NI) && torch::GradMode::is_enabled() && parameters && x_NI.dim() == 2) {
+    return joint_linear(x_NI, layers);
+  }
   std::vector<torch::Tensor> results;
   for (const LinearWeights& layer : layers)
     results.push_back(torch::linear(x_NI, layer.weight, layer.bias));
@@ -185,8 +236,9 @@ std::vector<torch::Tensor> joint_linear(const torch::Tensor& x_NI,
   }
   TORCH_CHECK(biases.empty() || biases.size() == layers.size(),
               "joint_linear: a bias for all layers or for none");
-  const torch::Tensor bias = biases.empty() ? torch::Tensor() : torch::cat(biases);
-  return torch::linear(x_NI, torch::cat(weights), bias).split_with_sizes(outputs, 1);
+  const auto type = ComputeScope::autocast_type(x_NI.device()).value_or(torch::kFloat32);
+  return JointProduct::apply(x_NI, at::TensorList(weights), at::TensorList(biases), type)
+      .split_with_sizes(outputs, 1);
 }
 
 torch::Tensor linear(const torch::Tensor& x_NI, const LinearWeights& layer) {

@@ -57,8 +57,10 @@ torch::Tensor linear_silu_gate(const torch::Tensor& x_NI, const LinearWeights& g
 /// on a GPU uses joint_linear.
 std::vector<torch::Tensor> linear_all(const torch::Tensor& x_NI,
                                       std::span<const LinearWeights> layers);
-/// The same by one product with the concatenated weights: fewer and larger kernels, and one cast of
-/// the rows and of their gradient under autocast. The results are views of one tensor.
+/// The same by one product with the concatenated weights, which are parameters: fewer and larger
+/// kernels, and one cast of the rows and of their gradient under autocast. The results are views of
+/// one tensor, in the type of autocast if it is enabled. backward() adds the gradients of weights
+/// and biases in float32 to their .grad, without rounding them to that type first.
 std::vector<torch::Tensor> joint_linear(const torch::Tensor& x_NI,
                                         std::span<const LinearWeights> layers);
 

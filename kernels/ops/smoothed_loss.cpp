@@ -9,6 +9,7 @@
 #include "kernels/compute_scope.h"
 #include "kernels/ops/bf16_loss.h"
 #include "kernels/ops/fp32_products.h"
+#include "kernels/ops/gradient_target.h"
 #include "kernels/ops/linear.h"
 
 namespace attn {
@@ -17,12 +18,12 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-// Rows per chunk: the logits fit into CPU caches (1.3 million floats, 5 MB) or take little GPU
-// memory (256 MB each for logits and probabilities), yet the fixed cost of a chunk, reading the
-// weights and updating their gradient, is small.
+// Rows per chunk: the logits fit into CPU caches (1.3 million floats, 5 MB) or take 1 GB of a GPU's
+// memory (in float32, and as much for probabilities), yet the fixed cost of a chunk is small:
+// reading the weights, updating their gradient and, on a GPU, launching some 40 kernels.
 int64_t chunk_rows(int64_t classes, torch::Device device) {
-  if (device.is_cpu()) return std::clamp<int64_t>((int64_t{5} << 18) / classes, 192, 1024);
-  return std::max<int64_t>((int64_t{1} << 26) / classes, 192);
+  if (on_cpu_path(device)) return std::clamp<int64_t>((int64_t{5} << 18) / classes, 192, 1024);
+  return std::max<int64_t>((int64_t{1} << 28) / classes, 192);
 }
 
 // Add the losses of a chunk of logits to `sums`, {smoothed, nll} in float64, by our kernel or by
@@ -127,11 +128,7 @@ Sums sums_of(const torch::Tensor& x, const torch::Tensor& weight, const torch::T
       continue;
     }
     torch::mm_out(dx, logits, w);
-    if (narrow) {
-      sums.dw.add_(torch::mm(logits.t(), part));
-    } else {
-      sums.dw.addmm_(logits.t(), part);
-    }
+    add_product(sums.dw, logits.t(), part);
   }
   return sums;
 }
@@ -193,7 +190,7 @@ void check_shapes(const torch::Tensor& x_ND, const torch::Tensor& weight_VD,
 
 LossSums chunked_smoothed_loss(const torch::Tensor& x_ND, const torch::Tensor& weight_VD,
                                const torch::Tensor& targets_N, cpu::SmoothedTargets targets) {
-  if (!x_ND.is_cpu()) return libtorch_smoothed_loss(x_ND, weight_VD, targets_N, targets);
+  if (!on_cpu_path(x_ND)) return libtorch_smoothed_loss(x_ND, weight_VD, targets_N, targets);
   check_shapes(x_ND, weight_VD, targets_N);
   const int64_t classes = weight_VD.size(0);
   if (targets_N.numel() > 0) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "kernels/compute_scope.h"
 #include "kernels/cpu/table.h"
 #include "kernels/fast_path.h"
 
@@ -73,7 +74,7 @@ void top_k(const torch::Tensor& logits, int64_t count, std::vector<int32_t>& cla
            std::vector<float>& log_probs, std::span<const uint64_t* const> allowed) {
   TORCH_CHECK(allowed.empty() || static_cast<int64_t>(allowed.size()) == logits.size(0),
               "top_k: ", allowed.size(), " masks for ", logits.size(0), " rows");
-  if (!logits.is_cpu() || kernels_in_use() == Kernels::off) {
+  if (!on_cpu_path(logits) || kernels_in_use() == Kernels::off) {
     return top_k_by_libtorch(logits, count, classes, log_probs, allowed);
   }
   const int64_t rows = logits.size(0), size = logits.size(1);

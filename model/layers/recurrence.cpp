@@ -217,7 +217,7 @@ RecurrentState RecurrentLayerImpl::cell(const torch::Tensor& inputs_RG,
 
 RecurrentState RecurrentLayerImpl::step(const torch::Tensor& x_RI, const RecurrentState& before) {
   const std::vector<torch::Tensor> w = weights(/*reverse=*/false);
-  if (x_RI.is_cpu() || !ComputeScope::takes(path())) {
+  if (on_cpu_path(x_RI) || !ComputeScope::takes(path())) {
     return cell(float_linear(x_RI, {w[0], w[2]}), float_linear(before.hidden, {w[1], w[3]}),
                 before);
   }

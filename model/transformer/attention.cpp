@@ -109,8 +109,8 @@ torch::Tensor MultiHeadAttentionImpl::prepared_keys(const torch::Tensor& project
 }
 
 bool MultiHeadAttentionImpl::runs_on_kernels(const PositionInScores& position) const {
-  const bool takes_bias = !position.bias_HP.defined() || position.bias_HP.is_cpu();
-  const bool takes_relative = !relative || relative->key_weight.is_cpu();
+  const bool takes_bias = !position.bias_HP.defined() || on_cpu_path(position.bias_HP);
+  const bool takes_relative = !relative || on_cpu_path(relative->key_weight);
   return on_kernels_ && takes_bias && takes_relative && ComputeScope::takes(FastPath::attention);
 }
 

@@ -63,7 +63,8 @@ PackedInference::Layer packed(const DecoderLayer& layer, WeightType type) {
 
 bool PackedInference::serves(const TransformerImpl& model) {
   return option_as_read(FastPath::packed_search, model.config()).empty() &&
-         model.device().is_cpu() && model.embeddings.of_output().scalar_type() == torch::kFloat32;
+         on_cpu_path(model.device()) &&
+         model.embeddings.of_output().scalar_type() == torch::kFloat32;
 }
 
 PackedInference::PackedInference(std::shared_ptr<TransformerImpl> of, WeightType weights)

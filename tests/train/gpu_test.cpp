@@ -1,10 +1,14 @@
-// Results on a GPU with LibTorch's kernels against the CPU with this project's kernels.
+// Results on a GPU with LibTorch's kernels, or by its path on a CPU, against the CPU with this
+// project's kernels.
 #include "kernels/ops/attention.h"
 #include "model/segments.h"
 #include "tests/support/catch.h"
 #include "tests/support/copying_task.h"
+#include "tests/support/device_path.h"
 #include "tests/support/hardware.h"
+#include "tests/support/model_variants.h"
 #include "tests/support/tensors.h"
+#include "tests/support/threads.h"
 
 using namespace attn;
 using testing::CopyingTask;
@@ -23,7 +27,41 @@ TrainConfig in_two_batches(Precision precision) {
   return config;
 }
 
+struct Updates {
+  std::vector<double> losses;
+  torch::Tensor gradients;  // of the first
+};
+
+Updates updates(const ModelConfig& config) {
+  const EncodedCorpus pairs = testing::copying_corpus();
+  BatchStream stream(pairs, {.batch_tokens = 60, .seed = 5});
+  torch::manual_seed(1);
+  const auto model = make_model(config, {testing::kCopyingClasses, testing::kCopyingClasses});
+  Trainer trainer(in_two_batches(Precision::fp32), 9, *model, stream);
+  Updates out;
+  for (int i = 0; i < 4; ++i) {
+    out.losses.push_back(trainer.step().loss);
+    if (i == 0) out.gradients = trainer.parameters().gradients.clone();
+  }
+  return out;
+}
+
 }  // namespace
+
+TEST_CASE("updates of every model by the GPU's path are those of the CPU's kernels") {
+  const testing::Threads threads(1);  // small products are slower on several
+  for (testing::ModelVariant& variant : testing::variants()) {
+    CAPTURE(variant.name);
+    std::visit([](auto& options) { options.dropout = 0.0; }, variant.config.options);
+    const Updates expected = updates(variant.config);
+    const testing::DevicePath path(/*gpu=*/true);
+    const Updates got = updates(variant.config);
+    CHECK(max_difference(got.gradients, expected.gradients) < 1e-5);
+    for (size_t i = 0; i < got.losses.size(); ++i) {
+      CHECK(got.losses[i] == Approx(expected.losses[i]).epsilon(1e-4));
+    }
+  }
+}
 
 TEST_CASE("attention on a GPU equals the CPU's, with gradients", "[gpu]") {
   if (!has_gpu()) return;

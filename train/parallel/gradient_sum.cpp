@@ -4,6 +4,8 @@
 
 #include <array>
 
+#include "kernels/compute_scope.h"
+
 namespace attn {
 namespace {
 
@@ -122,7 +124,7 @@ void GradientSum::gather_on(const torch::Tensor& flat) {
 
 torch::Tensor block_squares(const torch::Tensor& flat) {
   const torch::NoGradGuard no_grad;
-  if (!flat.is_cpu()) return flat.norm().to(torch::kFloat64).square().view({1});
+  if (!on_cpu_path(flat)) return flat.norm().to(torch::kFloat64).square().view({1});
   const int64_t floats = flat.numel(), blocks = (floats + kNormBlock - 1) / kNormBlock;
   torch::Tensor sums = torch::empty({blocks}, torch::kFloat64);
   const float* values = flat.const_data_ptr<float>();

@@ -218,6 +218,26 @@ TEST_CASE("joint_linear equals separate linear layers, with and without biases")
   CHECK_THROWS(joint_linear(x, layers));
 }
 
+TEST_CASE("joint_linear in bf16 adds gradients in float32, without rounding them to bf16 before") {
+  torch::manual_seed(6);
+  const torch::Tensor x = leaf(rounded(torch::randn({300, 12}))), b = leaf(torch::randn({5})),
+                      w = leaf(rounded(torch::randn({5, 12}))), frozen = torch::randn({2, 12});
+  const torch::Tensor upstream = rounded(torch::randn({300, 7}));
+  w.mutable_grad() = torch::ones_like(w);  // the bias has none yet
+  {
+    const ComputeScope scope({.precision = Precision::bf16, .kernels = false});
+    const auto ys = joint_linear(x, std::vector<LinearWeights>{{w, b}, {frozen, torch::ones({2})}});
+    CHECK(ys[1].scalar_type() == torch::kBFloat16);
+    torch::cat(ys, 1).backward(upstream.to(torch::kBFloat16));
+  }
+  const torch::Tensor own = upstream.narrow(1, 0, 5), dw = own.t().mm(x).detach();
+  CHECK(max_difference(w.grad(), dw + 1) < 1e-5 * scale(dw));
+  CHECK(max_difference(b.grad(), own.sum(0)) < 1e-5 * scale(own.sum(0)));
+  CHECK_FALSE(frozen.grad().defined());
+  const torch::Tensor dx = upstream.mm(torch::cat({w, frozen})).detach();
+  CHECK(max_difference(x.grad(), dx) < 1e-2 * scale(dx));
+}
+
 TEST_CASE(
     "what is not asked for is left alone: frozen weights, gradients of x alone, no gradients") {
   const Precision precision = each_precision();
