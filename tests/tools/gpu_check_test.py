@@ -1,11 +1,14 @@
-"""tools/gpu_check: its procedure on the CPU, its reports of failures, and its one line without a GPU.
+"""tools/gpu_check: its procedure on the CPU, a second call, reports of failures, and its one line without a GPU.
 
     python3 tests/tools/gpu_check_test.py path/to/attn
 
-The PyTorch that it compares with is a stand-in: no torch is needed.
+It compares with PyTorch where a python with torch is found (this one, or .venv), else with none.
 """
+import contextlib
+import io
+import json
 import os
-import re
+import runpy
 import subprocess
 import sys
 import tempfile
@@ -13,13 +16,36 @@ import unittest
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-PYTHON = """#!/bin/sh
+# Stand-ins for a program that can only be timed, and for a python whose peer has smaller batches and ends in round 2.
+ATTN = """#!/bin/sh
 case "$*" in
-  *pytorch_step.py*--compile*) echo '{"tokens_per_second": 2000, "memory": 1e9, "steps": 7}' ;;
-  *pytorch_step.py*) echo '{"tokens_per_second": 1000, "memory": 2e9, "steps": 7}' ;;
-  *) echo '{"version": "9.9", "cuda": null, "folder": "torch"}' ;;
+  --version) ;;
+  *"bench step"*--json*) echo '{"tokens_per_update": 5, "tokens_per_second": 8, "memory": 1}' ;;
+  *tiny.json*) echo '{"train": {"accumulate": 1}}' ;;
+  *) echo why >&2; exit 7 ;;
 esac
 """
+PYTHON = """#!/bin/sh
+case "$*" in *pytorch_step.py*) ;; *) echo '{"version": "9", "cuda": null, "folder": "torch"}'; exit ;; esac
+echo '{}'
+read line
+echo '{"tokens_per_batch": 4, "tokens_per_second": 4, "memory": 1}'
+case "$*" in *--ragged*) echo bad >&2; exit 1 ;; esac
+read line
+echo '{"tokens_per_batch": 4, "tokens_per_second": 2, "memory": 1}'
+"""
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(ROOT / "tools"))
+from gpu.machine import python_with_torch  # noqa: E402  # its folder must be on the path first
+from gpu.report import BEST, read_steps, speeds  # noqa: E402
+
+
+def recompute(root):
+    """What tools/recompute prints of the measurements in the folder's results/gpu."""
+    script = runpy.run_path(str(ROOT / "tools/recompute"))
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        script["check_gpu"](script["Pages"](root, False))
+    return printed.getvalue()
 
 
 class GpuCheck(unittest.TestCase):
@@ -29,83 +55,88 @@ class GpuCheck(unittest.TestCase):
         folder = tempfile.TemporaryDirectory(prefix="attn-test-")
         self.addCleanup(folder.cleanup)
         self.path = Path(folder.name)
-        self.report = self.path / "gpu_check.md"
+        self.folder = self.path / "results/gpu/card"
 
     def script(self, name, text):
         path = self.path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
         path.chmod(0o755)
-        return path
 
     def check(self, *arguments, **environment):
         return subprocess.run([sys.executable, ROOT / "tools/gpu_check", *arguments], cwd=self.path, text=True,
                               env=os.environ | environment, timeout=300, capture_output=True)
 
-    def rows(self, first):
-        """The cells of the report's rows that begin with these."""
-        rows = [line.strip("| ").split(" | ") for line in self.report.read_text(encoding="utf-8").splitlines()
-                if line.startswith("| ")]
-        return [row for row in rows if row[: len(first)] == first]
+    def on_cpu(self, build, *more):
+        return self.check("--on-cpu", "--prebuilt", build, "--folder", self.folder, "--models", "tiny", *more)
 
     def one_line(self, done, *words):
         self.assertEqual((done.returncode, done.stdout, done.stderr.count("\n")), (1, "", 1), done.stderr)
         for word in words:
             self.assertIn(word, done.stderr)
-        self.assertEqual([path.name for path in self.path.iterdir() if path.name != "bin"], [])
 
-    def test_the_procedure_on_the_cpu_passes_and_reports_every_step(self):
-        done = self.check("--on-cpu", "--prebuilt", self.program.parents[1], "--models", "tiny", "--python",
-                          self.script("python", PYTHON))
-        text = self.report.read_text(encoding="utf-8") if self.report.exists() else ""
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr + text)
-        self.assertRegex(text, r"\A# GPU check: PASSED all 13 steps in \d+ s \(on the CPU")
-        self.assertIn("PASSED", done.stdout)
-        for step in ("build", "tests", "training", "training, second start", "training, resumed", "search",
-                     "speed: tiny, fp32, attn", "speed: tiny, bf16, compiled"):
-            self.assertEqual([row[1] for row in self.rows([step])], ["passed"], step)
-        rates = {row[2]: float(row[3].replace(",", "")) for row in self.rows(["tiny", "fp32"])}
-        ratios = {row[2]: row[4] for row in self.rows(["tiny", "fp32"])}
-        self.assertEqual(ratios["attn"], "–")
-        for peer, rate in ("eager", 1000), ("compiled", 2000):
-            self.assertEqual(rates[peer], rate)
-            self.assertAlmostEqual(float(ratios[peer].split()[0]), rates["attn"] / rate, delta=0.01)
-        first, second, resumed = (self.rows([name])[0] for name in ("first", "second", "resumed"))
-        self.assertEqual(first[2:5], second[2:5])
-        self.assertEqual(first[2:5], resumed[2:5])
-        self.assertEqual(len(re.findall(r"^\| cpu \|", text, re.MULTILINE)), 2)
+    def test_the_procedure_on_the_cpu_passes_once_and_its_page_is_recomputed(self):
+        self.assertRegex(recompute(self.path), r"\Anone +results/gpu")
+        done = self.on_cpu(self.program.parents[1])
+        log = self.folder / "log.txt"
+        self.assertEqual(done.returncode, 0, done.stderr + (log.read_text() if log.exists() else ""))
+        self.assertIn("PASSED all 5 steps (on the CPU", done.stdout)
+        steps = read_steps(self.folder)
+        starts = steps["training"]["starts"]
+        self.assertEqual(list(starts), ["first", "second", "resumed"])
+        self.assertEqual(len({start["sha256"] for start in starts.values()}), 1)
+        rounds = steps["speed-tiny"]["rounds"]
+        peers = ["eager", "ragged, on a CPU"] if python_with_torch(None)[0] else []
+        self.assertEqual([(r["round"], r["system"]) for r in rounds],
+                         [(number, name) for number in (0, 1) for name in ("attn", "attn", *peers)])
+        rate, ratio, _ = speeds(steps)["tiny", "attn", "fp32"]
+        self.assertAlmostEqual(rate, sum(r["tokens_per_second"] for r in rounds if r["precision"] == "fp32") / 2, delta=1)
+        self.assertIn(f"| tiny: attn, fp32 | {rate:,.0f} | {ratio:.2f} × |", (self.folder / "README.md").read_text())
+        self.assertRegex(recompute(self.path), r"\Aequal +results/gpu/card/README.md")
+        self.assertEqual(self.on_cpu(self.program.parents[1]).stderr.count(" in an earlier call"), 4)
+        rounds[0]["tokens_per_second"] *= 3
+        (self.folder / "speed-tiny.json").write_text(json.dumps(steps["speed-tiny"]))
+        self.assertRegex(recompute(self.path), r"\Adiffers +results/gpu/card/README.md")
 
-    def test_a_step_that_fails_is_reported_and_the_next_one_starts(self):
-        self.script("built/app/attn", "#!/bin/sh\n[ $1 = --version ] || { echo why >&2; exit 7; }\n")
-        done = self.check("--on-cpu", "--prebuilt", self.path / "built", "--models", "tiny", "--peers", "eager",
-                          "--python", self.script("python", PYTHON))
-        text = self.report.read_text(encoding="utf-8")
+    def test_a_step_that_fails_is_reported_and_repeated_and_the_next_one_starts(self):
+        self.script("built/app/attn", ATTN)
+        self.script("python", PYTHON)
+        built = self.path / "built", "--python", self.path / "python"
+        done = self.on_cpu(*built)
         self.assertEqual(done.returncode, 1)
-        self.assertRegex(text, r"\A# GPU check: FAILED 9 of 11 steps: tests; training; .*; search; speed: tiny, bf16")
-        for part in ("## FAILED: training\n\nexit code 7\n\n```\n$ ", "\nwhy\n```\n", "the first training failed"):
-            self.assertIn(part, text)
+        self.assertIn("FAILED 4 of 5 steps: tests; training; trace-tiny; speed-tiny", done.stdout)
+        steps = read_steps(self.folder)
+        self.assertEqual((steps["training"]["detail"], steps["speed-tiny"]["detail"]),
+                         ("exit code 7", "ragged, on a CPU: bad"))
+        self.assertEqual(speeds(steps), {("tiny", "attn", "bf16"): (8, 1, 1), ("tiny", "attn", "fp32"): (8, 1, 1),
+                                         ("tiny", "eager", "bf16"): (3, 3, 1), ("tiny", "ragged, on a CPU", "bf16"): (4, 2, 1)})
+        self.assertIn(f"tiny: ragged, on a CPU ({BEST}), bf16 | 4 | 2.00 × |", (self.folder / "README.md").read_text())
+        self.assertRegex((self.folder / "log.txt").read_text(), r"== training: exit code 7\n\$ .*\nwhy\n")
+        self.script("python", PYTHON.replace("exit 1", ""))
+        self.assertIn("speed-tiny: FAILED (0 s) unequal batches: 4.0 to 5.0", self.on_cpu(*built).stderr)
+        self.script("built/app/attn", "#!/bin/sh\necho another program\n")
+        self.one_line(self.on_cpu(*built), "program", "not another program", "another --folder")
+        self.assertEqual(read_steps(self.folder)["machine"]["facts"]["program"], "")
 
     def test_a_step_over_its_limit_is_ended_with_its_children(self):
         self.script("built/app/attn", "#!/bin/sh\n[ $1 = --version ] || sleep 60 | sleep 60\n")
-        done = self.check("--on-cpu", "--prebuilt", self.path / "built", "--models", "tiny", "--peers",
-                          "--minutes", "0.22", "--python", self.script("python", PYTHON))
-        text = self.report.read_text(encoding="utf-8")
+        done = self.on_cpu(self.path / "built", "--minutes", "0.3", "--python", "false")
         self.assertEqual(done.returncode, 1)
-        self.assertRegex(text, r"\| training \| FAILED \| \d\.\d \| 60 \| over its limit of \d s \|")
-        self.assertIn("| search | FAILED | 0.0 | 60 | not run: no time left of 0.22 minutes |", text)
+        self.assertRegex(done.stderr, r"training: FAILED \(\d s\) over its limit of \d s")
+        self.assertRegex(done.stderr, r"speed-tiny: FAILED \(0 s\) not run: no time left of 0.3 minutes")
 
     def test_without_a_gpu_one_line_names_reason_and_remedy(self):
         self.one_line(self.check(CUDA_VISIBLE_DEVICES=""), "no NVIDIA GPU", "CUDA_VISIBLE_DEVICES", "--on-cpu")
         if Path("/dev/nvidia0").exists():
             return
-        environment = {"PATH": "/nowhere", "CUDA_VISIBLE_DEVICES": "0"}
-        self.one_line(self.check(**environment), "no NVIDIA GPU", "nvidia-smi is not installed", "--on-cpu")
+        self.one_line(self.check(PATH="/nowhere", CUDA_VISIBLE_DEVICES="0"), "no NVIDIA GPU", "is not installed", "--on-cpu")
+        self.assertEqual(list(self.path.iterdir()), [])
 
     def test_a_build_for_the_cpu_is_found_before_anything_runs(self):
         self.script("bin/nvidia-smi", "#!/bin/sh\necho 'a GPU, 1.0, 80 GiB'\n")
         self.script("bin/ldd", "#!/bin/sh\necho 'libtorch_cpu.so => lib/libtorch_cpu.so'\n")
-        environment = {"PATH": f"{self.path / 'bin'}:{os.environ['PATH']}", "CUDA_VISIBLE_DEVICES": "0"}
-        done = self.check("--prebuilt", self.program.parents[1], **environment)
+        done = self.check("--prebuilt", self.program.parents[1], PATH=f"{self.path / 'bin'}:{os.environ['PATH']}",
+                          CUDA_VISIBLE_DEVICES="0")
         self.one_line(done, "no CUDA", "app/attn", "for the CPU")
 
 

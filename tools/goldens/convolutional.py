@@ -8,10 +8,9 @@ the projection, one sentence at a time, with the gradients of all parameters. We
 torch.nn.utils.parametrizations.weight_norm. Everything is computed in float64 and written as float32.
 """
 import math
-import pathlib
 
 import torch
-from safetensors.torch import save_file
+from optimizers import write_tensors
 from torch import nn
 from torch.nn import functional as F
 from torch.nn.utils.parametrizations import weight_norm
@@ -163,10 +162,7 @@ def main():
     out = {}
     add_blocks(out)
     add_model(out)
-    path = pathlib.Path(__file__).resolve().parents[2] / "tests/model/data/convolutional.safetensors"
-    save_file({name: tensor.detach().float().contiguous() for name, tensor in out.items()}, path,
-              metadata={"torch": torch.__version__})
-    print(f"{path}: {len(out)} tensors, {path.stat().st_size} bytes")
+    write_tensors("model/data/convolutional", out)
 
 
 if __name__ == "__main__":

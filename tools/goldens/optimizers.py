@@ -40,6 +40,14 @@ CASES = {"adamw": lambda p: [adamw(p)], "lion": lambda p: [Lion(p)],
          "muon_original": lambda p: muon(p, "original"), "muon_match_rms": lambda p: muon(p, "match_rms_adamw")}
 
 
+def write_tensors(name, tensors):
+    """tests/NAME.safetensors, in float32."""
+    path = pathlib.Path(__file__).resolve().parents[2] / f"tests/{name}.safetensors"
+    save_file({key: tensor.detach().float().contiguous() for key, tensor in tensors.items()}, path,
+              metadata={"torch": torch.__version__})
+    print(f"{path}: {len(tensors)} tensors, {path.stat().st_size} bytes")
+
+
 def main():
     torch.set_default_dtype(torch.float64)
     torch.Tensor.bfloat16 = lambda self: self.clone()  # of Muon's Newton-Schulz steps
@@ -58,10 +66,7 @@ def main():
             for optimizer in optimizers:
                 optimizer.step()
             out.update({f"{case}{step + 1}.{name}": p.detach().clone() for name, p in parameters.items()})
-    path = pathlib.Path(__file__).resolve().parents[2] / "tests/train/data/optimizers.safetensors"
-    save_file({name: tensor.float().contiguous() for name, tensor in out.items()}, path,
-              metadata={"torch": torch.__version__})
-    print(f"{path}: {len(out)} tensors, {path.stat().st_size} bytes")
+    write_tensors("train/data/optimizers", out)
 
 
 if __name__ == "__main__":

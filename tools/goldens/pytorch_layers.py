@@ -6,10 +6,8 @@
 For post- and pre-norm: parameters under the names of this project, padded inputs with their lengths, the sum-weighted outputs and the
 gradient of every parameter and input. Padding does not enter the loss, so it has no gradient.
 """
-import pathlib
-
 import torch
-from safetensors.torch import save_file
+from optimizers import write_tensors
 
 D, HEADS, FF, LENGTHS_S, LENGTHS_T = 16, 2, 24, [5, 3, 7], [4, 6, 2]
 
@@ -82,10 +80,7 @@ def main():
     for kind in ("encoder", "decoder"):
         for pre in (False, True):
             add_case(out, kind, pre)
-    path = pathlib.Path(__file__).resolve().parents[2] / "tests/model/data/pytorch_layers.safetensors"
-    path.parent.mkdir(exist_ok=True)
-    save_file(out, path, metadata={"torch": torch.__version__})
-    print(f"{path}: {len(out)} tensors, {path.stat().st_size} bytes")
+    write_tensors("model/data/pytorch_layers", out)
 
 
 if __name__ == "__main__":

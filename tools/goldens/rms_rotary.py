@@ -8,10 +8,9 @@ complex numbers, one for each pair (2i, 2i + 1) of a head, by exp(i p 10000^(-2i
 sentences and heads. Everything is computed in float64 and written as float32.
 """
 import math
-import pathlib
 
 import torch
-from safetensors.torch import save_file
+from optimizers import write_tensors
 
 WIDTH, HEADS, D_K, D_V, LENGTHS = 12, 2, 6, 4, [5, 3, 7]
 
@@ -82,10 +81,7 @@ def main():
     out = {}
     add_rms(out)
     add_rotary(out)
-    path = pathlib.Path(__file__).resolve().parents[2] / "tests/model/data/rms_rotary.safetensors"
-    save_file({name: tensor.detach().float().contiguous() for name, tensor in out.items()}, path,
-              metadata={"torch": torch.__version__})
-    print(f"{path}: {len(out)} tensors, {path.stat().st_size} bytes")
+    write_tensors("model/data/rms_rotary", out)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@ import contextlib
 import json
 import os
 import re
+import select
 import shutil
 import signal
 import subprocess
@@ -16,8 +17,7 @@ INSPECT = """
 import json, os, torch
 found = dict(version=torch.__version__, cuda=torch.version.cuda, folder=os.path.dirname(torch.__file__))
 if torch.cuda.is_available():
-    device = torch.cuda.get_device_properties(0)
-    found.update(gpu=device.name, capability=f"{device.major}.{device.minor}", memory=device.total_memory)
+    found.update(gpu=torch.cuda.get_device_name())
 print(json.dumps(found))
 """
 
@@ -49,9 +49,7 @@ def call(command, limit, stdin="", **options):
             why = f"over its limit of {limit:.0f} s"
         finally:
             if process.returncode is None:
-                with contextlib.suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
+                end(process)
         texts = []
         for file in (out, err):
             file.seek(0)
@@ -59,6 +57,44 @@ def call(command, limit, stdin="", **options):
     if why:
         raise Failed(why, f"$ {' '.join(command)}\n" + "".join(texts))
     return texts[0]
+
+
+class Server:
+    """A command that writes a line of JSON when it is ready, and one for each line that it reads."""
+
+    def __init__(self, command, **options):
+        self.errors = tempfile.TemporaryFile("w+")
+        self.process = subprocess.Popen([str(word) for word in command], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        stderr=self.errors, text=True, start_new_session=True, **options)
+
+    def answer(self, limit):
+        """The next line. Failed without one within `limit` seconds."""
+        if not select.select([self.process.stdout], [], [], limit)[0]:
+            raise Failed(f"over its limit of {limit:.0f} s")
+        if not (line := self.process.stdout.readline()):
+            self.errors.seek(0)
+            output = self.errors.read()
+            raise Failed((output.strip().splitlines() or ["ended"])[-1], output)
+        return json.loads(line)
+
+    def ask(self, limit):
+        with contextlib.suppress(BrokenPipeError):  # it has ended: answer() says why
+            self.process.stdin.write("\n")
+            self.process.stdin.flush()
+        return self.answer(limit)
+
+    def close(self):
+        self.process.terminate()  # it may keep something
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.wait(5)
+        end(self.process)
+
+
+def end(process):
+    """Ends the process group of a child that has one."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
 
 
 def output_of(command):

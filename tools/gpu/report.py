@@ -1,7 +1,14 @@
-"""The report of tools/gpu_check in Markdown."""
+"""The report of tools/gpu_check in Markdown, computed from the files that its steps write."""
+import json
+from statistics import median
 
-LAST_LINES = 40
-PRECISIONS = ("bf16", "fp32")
+BEST = "PyTorch, best effort"
+
+
+def read_steps(folder):
+    """{name: what the step wrote}"""
+    steps = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.json"))]
+    return {step["step"]: step for step in steps}
 
 
 def table(head, rows):
@@ -9,72 +16,57 @@ def table(head, rows):
             *(f"| {' | '.join(str(cell).replace('|', '/') for cell in row)} |" for row in rows), ""]
 
 
-def verdict(check, finished):
-    failed = f"{len(check.failures)} of {len(check.steps)} steps: {'; '.join(name for name, *_ in check.failures)}"
-    if not finished:
-        words = f"NOT FINISHED after {len(check.steps)} steps" + (f", FAILED {failed}" if check.failures else "")
-    else:
-        words = f"FAILED {failed}" if check.failures else f"PASSED all {len(check.steps)} steps"
-    where = " (on the CPU in tiny sizes: says nothing about a GPU)" if check.options.on_cpu else ""
-    return f"# GPU check: {words} in {check.seconds():.0f} s{where}"
+def verdict(steps):
+    names = [name for name, step in steps.items() if step["result"] not in ("passed", "skipped")]
+    words = f"FAILED {len(names)} of {len(steps)} steps: {'; '.join(names)}" if names else f"PASSED all {len(steps)} steps"
+    on_cpu = any(step["on_cpu"] for step in steps.values())
+    return words + (" (on the CPU in tiny sizes: says nothing about a GPU)" if on_cpu else "")
 
 
-def speed_row(check, model, precision, system):
-    attn, found = (check.speeds.get((model, precision, name)) for name in ("attn", system))
-    if not found:
-        return [model, precision, system] + ["–"] * 5
-    ratio = share = "–"
-    if attn:
-        peak = check.peaks.get(precision, attn["peak_flops"])
-        share = f"{found['rate'] * attn['flops'] / peak:.1%}"
-        if system != "attn":
-            ratio = f"{attn['rate'] / found['rate']:.2f} ×"
-    memory = f"{found['memory'] / 1e9:.2f}"
-    return [model, precision, system, f"{found['rate']:,.0f}", ratio, share, memory, found["steps"]]
+def speeds(steps):
+    """{(model, system, precision): medians of its rate, of attn's in bf16 divided by it, and of its memory}"""
+    found = {}
+    for name, step in steps.items():
+        rounds = step.get("rounds", [])
+        attn = {r["round"]: r["tokens_per_second"] for r in rounds if (r["system"], r["precision"]) == ("attn", "bf16")}
+        for key in dict.fromkeys((r["system"], r["precision"]) for r in rounds):
+            own = [r for r in rounds if (r["system"], r["precision"]) == key]
+            ratios = [attn[r["round"]] / r["tokens_per_second"] for r in own if r["round"] in attn]
+            found[name.removeprefix("speed-"), *key] = (median(r["tokens_per_second"] for r in own),
+                                                         median(ratios) if ratios else None,
+                                                         median(r["memory"] for r in own))
+    return found
 
 
-def speed_section(check):
-    rows = [speed_row(check, model.name, precision, system) for model in check.models for precision in PRECISIONS
-            for system in ("attn", *check.options.peers)]
-    return ["## Training step", "",
-            "Synthetic pairs in batches of the config's size. eager and compiled are tools/peers/pytorch_step.py; "
-            "compiled: torch.compile of the embedding, each kind of layer and the loss; the time of compilation is "
-            "excluded. Share of peak: matrix products in closed form. Memory on a GPU: the most that was reserved.", "",
-            *table(("model", "precision", "system", "target tokens/s", "attn is faster by", "share of peak",
-                    "peak memory, GB", "updates measured"), rows)]
+def speed_rows(steps):
+    """{model, system, precision: {column: figure}}; the fastest variant of the peer counts as its best effort."""
+    found, rows = speeds(steps), {}
+    for (model, system, precision), (rate, ratio, memory) in found.items():
+        peers = [entry[0] for key, entry in found.items() if key[0] == model and key[1] != "attn"]
+        label = f"{system} ({BEST})" if system != "attn" and rate == max(peers) else system
+        attn = system == "attn" and precision == "bf16"
+        rows[f"{model}: {label}, {precision}"] = {
+            "target tokens/s": f"{rate:,.0f}",
+            "attn in bf16 is faster by": "" if attn or not ratio else f"{ratio:.2f} ×", "memory, GB": f"{memory / 1e9:.2f}"}
+    return rows
 
 
-def training_section(check):
-    sizes = check.sizes
-    same = "have the same weights" if sizes.same_weights else f"differ by {sizes.near:.0%} at most"
-    rows = [(name, run["updates"], f"{run['ppl']:.6g}", run["same"], run["first"], f"{run['rate']:,.0f}",
-             f"{run['memory'] / 1e9:.2f}") for name, run in check.runs.items()]
-    return ["## Training", "",
-            f"experiments/demo.json in bf16. Required: a validation perplexity below {sizes.bound:g}, and that the "
-            f"second and the resumed start {same}.", "",
-            *table(("start", "updates", "perplexity", "weights of the first start",
-                    "first logged update with another loss", "target tokens/s", "peak memory, GB"), rows)]
-
-
-def failure_section(name, why, output):
-    section = [f"## FAILED: {name}", "", why, ""]
-    if output:
-        section += ["```", *output.rstrip().splitlines()[-LAST_LINES:], "```", ""]
-    return section
-
-
-def report(check, finished):
-    lines = [verdict(check, finished), "", *table(("machine", ""), check.machine)]
-    lines += table(("step", "result", "seconds", "limit", "detail"), check.steps)
-    if check.tests:
-        lines += ["## Tests with the label gpu", "", *table(("test", "result"), check.tests)]
-    if check.speeds:
-        lines += speed_section(check)
-    if check.runs:
-        lines += training_section(check)
-    if check.searches:
-        lines += ["## Search", "", f"Required: BLEU scores that differ by {check.near_bleu} at most.", "",
-                  *table(("device", "BLEU", "seconds"), check.searches)]
-    for failure in check.failures:
-        lines += failure_section(*failure)
-    return "\n".join(lines)
+def report(steps):
+    order = ["machine", "tests", "training", "trace", "speed"]
+    steps = dict(sorted(steps.items(), key=lambda item: (order.index(item[0].split("-")[0]), item[0])))
+    lines = [f"# GPU check: {verdict(steps)}", "", "Written by tools/gpu_check from the files beside it.", "",
+             *table(("machine", ""), steps.get("machine", {}).get("facts", {}).items()),
+             *table(("step", "result", "seconds", "limit", "detail"),
+                    [(name, step["result"], step.get("seconds", ""), step["limit"], step["detail"])
+                     for name, step in steps.items()])]
+    if rows := speed_rows(steps):
+        lines += ["## Training step", "",
+                  "The same synthetic pairs in the same batches, of the config's size; medians of the rounds, and of",
+                  "the rounds' ratios. All but attn: variants of tools/peers/pytorch_step.py after their warm-up.",
+                  "Memory on a GPU: the most that was reserved.", "",
+                  *table(("system", *next(iter(rows.values()))), [(label, *row.values()) for label, row in rows.items()])]
+    if tests := steps.get("tests", {}).get("tests"):
+        lines += ["## Tests with the label gpu", "", *table(("test", "result"), tests.items())]
+    for name, step in steps.items():
+        lines += [f"## {name}", "", *("    " + line for line in step["trace"]), ""] if "trace" in step else []
+    return "\n".join(lines).rstrip("\n") + "\n"

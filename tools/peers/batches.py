@@ -23,12 +23,9 @@ class Random:
     def below(self, n):
         return self.next() % n
 
-    def uniform(self):
-        return (self.next() >> 11) * 2.0**-53
-
     def normal(self):
-        radius = math.sqrt(-2 * math.log(1 - self.uniform()))
-        return radius * math.cos(2 * math.pi * self.uniform())
+        u, v = ((self.next() >> 11) * 2.0**-53 for _ in range(2))  # Box and Muller
+        return math.sqrt(-2 * math.log(1 - u)) * math.cos(2 * math.pi * v)
 
     def shuffle(self, items):
         for i in range(len(items), 1, -1):
