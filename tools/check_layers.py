@@ -65,7 +65,7 @@ BUDGETS = {
     "eval": 7450,
     "report": 1850,
     "app": 15050,
-    "tests": 19870,
+    "tests": 20050,
     "run": 285,
 }
 PYTHON_BUDGET = 12400  # tools and tests; pages of reports, exports, treebanks and baseline parsers are Python
