@@ -225,8 +225,8 @@ void begin_text(std::string& first_line, const std::string& file, ByteOrderMark 
   };
   constexpr std::string_view zstd = "\x28\xB5\x2F\xFD", xz = "\xFD"
                                                              "7zXZ";
-  for (const auto& [start, program] :
-       {Format{"\x1F\x8B", "gzip"}, Format{zstd, "zstd"}, Format{xz, "xz"}}) {
+  for (const auto& [start, program] : {Format{"\x1F\x8B", "gzip"}, Format{zstd, "zstd"},
+                                       Format{xz, "xz"}, Format{"BZh", "bzip2"}}) {
     if (!first_line.starts_with(start)) continue;
     const std::string name(program);
     throw DataError(file + ": compressed by " + name + "; decompress it first, e.g. with " + name +

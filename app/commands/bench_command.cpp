@@ -93,7 +93,7 @@ void add_step(CLI::App& bench, const Context& context) {
   add_measured(step, *options, options->step.seconds, "config", "config file");
   step->add_option("--batch-tokens", options->step.batch_tokens,
                    "largest batch to measure, in tokens; larger ones are extrapolated")
-      ->check(CLI::Range(int64_t{1}, kLargest))
+      ->check(CLI::Range(int64_t{256}, kLargest))
       ->capture_default_str();
   step->add_option("--cache", options->step.cache,
                    "directory of the encoded corpora (default: in the temporary directory)");

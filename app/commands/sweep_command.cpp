@@ -30,7 +30,8 @@ void add_sweep_command(CLI::App& app, Context& context) {
   command
       ->add_option("--only", options->request.only,
                    "train only these rows; * matches any characters")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->allow_extra_args(false);
   command->add_option("--seeds", options->request.seeds, "runs per row, with different seeds")
       ->check(CLI::Range(int64_t{1}, int64_t{10'000}));
   CLI::Option* jobs =
@@ -65,7 +66,10 @@ void add_sweep_command(CLI::App& app, Context& context) {
   launcher->excludes(dry_run);
   command->add_flag("--no-submit", options->no_submit, "with --slurm: write the script only")
       ->needs(slurm);
-  command->callback([options, &context] { context.exit_code = sweep(*options, context); });
+  command->callback([options, &context] {
+    options->request.threads = context.threads;
+    context.exit_code = sweep(*options, context);
+  });
 }
 
 }  // namespace attn

@@ -30,6 +30,15 @@ bool is_plan(const Json& json) {
   return is_sweep_file(json) && json.contains("source") && json["source"].is_string();
 }
 
+// Whether attn has written the run: a config.json alone may be anybody's.
+bool is_written_run(const RunDirectory& run) {
+  const Json facts = json_of(run.run_file());
+  if (facts.is_object() && facts.contains("libtorch")) return true;
+  if (!fs::is_regular_file(run.lock()) || fs::file_size(run.lock()) > kMaxConfigBytes) return false;
+  const std::string holder = read_file(run.lock());
+  return holder.empty() || holder.starts_with("process ");
+}
+
 const char* noun_of(InputKind kind) {
   constexpr std::array nouns = {"a file or directory", "a config",    "a sweep", "a run",
                                 "a sweep directory",   "a checkpoint"};
@@ -79,9 +88,7 @@ void require_place(const fs::path& directory, InputKind kind, const std::vector<
     throw ConfigError(directory.string() + ": a file; give a directory with --run");
   }
   require_input(directory, {kind});
-  const RunDirectory run(directory);  // a config.json alone may be anybody's
-  const bool own = kind == InputKind::run ? fs::exists(run.run_file()) || fs::exists(run.lock())
-                                          : kind_of(directory) == kind;
+  const bool own = kind == InputKind::run ? is_written_run(directory) : kind_of(directory) == kind;
   if (own) return;
   for (const fs::path& file : files) {
     if (!fs::exists(fs::symlink_status(file))) continue;

@@ -76,7 +76,9 @@ fs::path RunDirectory::output(const std::string& evaluator) const {
 }
 
 std::vector<fs::path> RunDirectory::results() const {
-  std::vector<fs::path> files = {config(), run_file(), metrics(), result(), heads()};
+  std::vector<fs::path> files = {
+      config(),           run_file(),         metrics(),          result(), heads(),    lock(),
+      shared_tokenizer(), source_tokenizer(), target_tokenizer(), tags(),   features(), pieces()};
   for (const char* name : kReportFiles) files.push_back(path() / name);
   return files;
 }

@@ -14,6 +14,7 @@
 #include "app/experiment/resume.h"
 #include "app/experiment/run_result.h"
 #include "app/experiment/training_run.h"
+#include "app/machine/shell.h"
 #include "app/machine/signals.h"
 #include "app/machine/version.h"
 #include "base/error.h"
@@ -210,7 +211,7 @@ int train_with(const TrainOptions& options, const Context& context, const Proces
   }
   const char* use = experiment.data.task == Task::parsing ? "parse" : "translate";
   std::cerr << "finished at step " << training.step() << "; " << use << " with: attn " << use << " "
-            << run.string() << " < in > out\n";
+            << shell_word(run.string()) << " < in > out\n";
   return 0;
 }
 

@@ -28,9 +28,9 @@ void remove_former_results(const RunDirectory& run, bool averages, Progress& pro
   fs::remove(run.result());
   const fs::path averaged = run.averaged();
   while (const auto left = interrupted_replacement(averaged)) fs::remove_all(*left);
-  if (fs::exists(averaged)) {
+  if (ModelDirectory(averaged).has_weights()) {
     const fs::path former = averaged.string() + "-before-the-end";
-    fs::remove_all(former);
+    if (ModelDirectory(former).has_weights()) fs::remove_all(former);
     fs::rename(averaged, former);
     progress.log("renamed " + averaged.string() + " to " + former.filename().string() +
                  ": it was made before the end of the run" +

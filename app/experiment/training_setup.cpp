@@ -127,6 +127,9 @@ void TrainingRun::prepare_first(bool resume) {
   using std::chrono::hours;
   remove_leftovers(directory_.checkpoints(), hours(0));  // written under the run's lock alone
   remove_leftovers(directory_.output("").parent_path(), hours(0));
+  for (const StoredCheckpoint& checkpoint : list_checkpoints(directory_.checkpoints())) {
+    remove_leftovers(checkpoint.path, hours(0));
+  }
   for (const fs::path& folder : {directory_.path(), cache()}) remove_leftovers(folder, hours(24));
   make_trainer();
 }

@@ -39,7 +39,7 @@ void copy_files(const fs::path& from, const fs::path& to) {
 void require_only_logs(const RunDirectory& run) {
   for (const auto& entry : fs::directory_iterator(run.path())) {
     const fs::path& file = entry.path();
-    if (file == run.lock() || file == run.log() || file == run.cache()) continue;
+    if (file == run.lock() || file == run.log()) continue;
     throw DataError(file.string() + ": exists where the collected run is to be copied; move it");
   }
 }

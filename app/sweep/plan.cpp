@@ -166,7 +166,9 @@ void plan_runs(SweepPlan& plan) {
 // Without --only, since the report has all rows, and without --seeds, which the report adds where
 // no row has more runs.
 std::string command_of(const SweepRequest& request) {
-  std::string command = "attn sweep " + shell_word(request.file.string());
+  std::string command = "attn ";
+  if (request.threads) command += "--threads " + std::to_string(*request.threads) + " ";
+  command += "sweep " + shell_word(request.file.string());
   for (const std::string& assignment : request.assignments) {
     command += " --set " + shell_word(assignment);
   }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -56,6 +57,7 @@ struct SweepRequest {
   std::vector<std::string> assignments;  ///< path=value, applied to every row
   std::vector<std::string> only;         ///< names or patterns with *; empty: all rows
   int64_t seeds = 0;                     ///< 0: as in the file
+  std::optional<int> threads;            ///< --threads, on which rounding depends
 };
 
 /// The run of a row with its k-th seed, from 0.

@@ -39,7 +39,7 @@ std::uintmax_t log_size(const PlannedRun& run) {
 
 // The exit status of a run and its error since `begin`. Also appended to its logs.
 std::string failure_of(const PlannedRun& run, const ProcessEnd& end, std::uintmax_t begin) {
-  const std::string said = last_error(run_log(run), begin);
+  const std::string said = end.signalled ? "" : last_error(run_log(run), begin);
   const std::string why = describe(end) + (said.empty() ? "" : ": " + said);
   log_failure(run_log(run), why);
   // A killed process cannot log its own failure.

@@ -68,7 +68,15 @@ void require_free_place(const SweepPlan& plan) {
   const Json before = parse_json(read_file(written), written.string());
   const fs::path other = directory / before.value(kSourceFromHere, "");
   std::error_code moved;
-  if (!fs::is_regular_file(other, moved) || fs::equivalent(other, plan.source, moved)) return;
+  const bool is_there = fs::is_regular_file(other, moved);
+  const auto planned = [&](const Json& row) {
+    return std::ranges::find(plan.rows, row.value("name", ""), &PlannedRow::name) !=
+           plan.rows.end();
+  };
+  const Json rows = before.value("rows", Json::array());
+  const bool same = is_there ? fs::equivalent(other, plan.source, moved)
+                             : rows.empty() || std::ranges::any_of(rows, planned);
+  if (same) return;
   throw ConfigError(directory.string() + ": contains runs of another sweep, " +
                     before.value("source", "") + "; choose another directory for " +
                     plan.source.string() + " with --run");
@@ -119,8 +127,8 @@ int sweep(const SweepOptions& options, const Context& context) {
   }
   if (options.slurm) {
     std::cerr << submit_to_slurm(plan, {context.device_name, context.threads}, !options.no_submit)
-              << "\nwhen the jobs have finished, run: attn report " << plan.directory.string()
-              << "\n";
+              << "\nwhen the jobs have finished, run: attn report "
+              << shell_word(plan.directory.string()) << "\n";
     return 0;
   }
   catch_stop_signals();

@@ -7,7 +7,7 @@ namespace attn {
 
 void write_evaluation_output(const std::filesystem::path& output, const std::string& text) {
   if (output.empty()) return;
-  std::filesystem::create_directories(output.parent_path());
+  make_directories(output.parent_path());
   write_file_atomically(output, text);
 }
 

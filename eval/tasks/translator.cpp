@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/stop_signal.h"
 #include "eval/search/batched_search.h"
 #include "eval/tasks/minimum_bayes_risk.h"
 #include "eval/tasks/source_sentence.h"
@@ -38,6 +39,7 @@ std::vector<std::vector<int32_t>> Translator::encode(std::span<const std::string
                                                      BatchedSearch& how) {
   std::vector<std::vector<int32_t>> sources;
   for (const std::string& line : lines) {
+    throw_if_stopped();
     SourceSentence source = encode_source(tokenizers_, line, limits_.max_source);
     unknown_.add(*tokenizers_.source, source.tokens);
     sources.push_back(std::move(source.tokens));

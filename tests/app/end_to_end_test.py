@@ -888,6 +888,11 @@ class EndToEnd(ProgramTest):
         mine.mkdir()
         self.write("foreign/report.md", "my report\n")
         self.one_line("train", "small.json", "--run", "foreign", code=2, names=["foreign/report.md: exists"])
+        self.write("foreign/run.json", "{}\n")  # does not make it a run of attn
+        self.one_line("train", "small.json", "--run", "foreign", code=2, names=["foreign/run.json: exists"])
+        (mine / "run.json").rename(mine / "source.model")
+        self.one_line("train", "small.json", "--run", "foreign", code=2, names=["foreign/source.model: exists"])
+        (mine / "source.model").unlink()
         (mine / "report.md").rename(mine / "test.txt")
         self.one_line("eval", "whole", "--output", "foreign", code=2, names=["foreign/test.txt: exists"])
         self.assertEqual([(p.name, p.read_text()) for p in mine.iterdir()], [("test.txt", "my report\n")])
@@ -1107,7 +1112,7 @@ class EndToEnd(ProgramTest):
         self.assertTrue(all(point["forward"] > 0 and point["backward"] > 0 for point in points))
         self.assertEqual({point["path"] for point in points if point["layer"].startswith("recurrence")}, {8, 16})
         one = json.loads(self.attn("bench", "step", "small.json", "--json", "--seconds", "0.2", "--cache", "cache",
-                                   "--batch-tokens", "1").stdout)
+                                   "--batch-tokens", "256").stdout)
         self.assertLess(one["memory"], 2 * step["memory"])
         search = json.loads(self.attn("bench", "search", "whole", "corpus/test.en", "--json", "--at-once", "8",
                                       "--seconds", "0.1").stdout)

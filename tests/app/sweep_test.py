@@ -203,7 +203,7 @@ class Sweeps(ProgramTest):
         _, error = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 3)
         self.assertIn("signal 9", error)
-        self.assertRegex((run / "log.txt").read_text(), r"\nfailed: ended by signal 9 \(out of memory\?\).*\n$")
+        self.assertRegex((run / "log.txt").read_text(), r"\nfailed: ended by signal 9 \(out of memory\?\)\n$")
         self.assertRegex(self.attn("report", "shot").stdout, r"seed 3 failed at step \d+")
         self.attn("sweep", "sweep.json", "--run", "shot", "--only", "base", "--seeds", "1")
         self.assertNotIn("failed", self.attn("report", "shot").stdout)
@@ -695,7 +695,7 @@ class Sweeps(ProgramTest):
             (own / name).unlink()
         # A collected run is not copied over a directory that holds anything else.
         self.attn("sweep", "sweep.json", "--run", "gathered", "--only", "base", "--seeds", "1", "--collect", "gathering")
-        self.attn("sweep", "sweep.json", "--run", "occupied", "--only", "base", "--seeds", "1", "--dry-run", "--no-measure")
+        self.attn("sweep", "--only", "base", "sweep.json", "--run", "occupied", "--seeds", "1", "--dry-run", "--no-measure")
         (self.path / "occupied/base/seed-3").mkdir(parents=True)
         self.write("occupied/base/seed-3/notes.txt", "mine")
         self.one_line("sweep", "sweep.json", "--run", "occupied", "--only", "base", "--seeds", "1", "--collect", "gathering",

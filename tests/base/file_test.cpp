@@ -85,7 +85,8 @@ TEST_CASE("lines end by newline, with or without a carriage return") {
 
 TEST_CASE("compressed text is an error that says how to decompress it") {
   const TemporaryDirectory folder;
-  const std::vector<std::pair<std::string, std::string>> starts = {{"\x1F\x8B\x08", "gzip"},
+  const std::vector<std::pair<std::string, std::string>> starts = {{"BZh9", "bzip2"},
+                                                                   {"\x1F\x8B\x08", "gzip"},
                                                                    {"\x28\xB5\x2F\xFD", "zstd"},
                                                                    {"\xFD"
                                                                     "7zXZ",

@@ -104,7 +104,7 @@ class Report:
 
     def rank_correlation(self, metric):
         """Kendall's τ between our differences from the first row and the paper's, and from ten rows on a bootstrap interval
-        over rows; None without three pairs or without an order."""
+        over rows, unless all resamples agree; None without three pairs or without an order."""
         pairs = [(self.value(row, metric, "difference"), self.value(row, metric, "paper_difference"))
                  for row in self.names if self.rows[row]["baseline"] == self.first]
         pairs = numpy.array([pair for pair in pairs if None not in pair])
@@ -115,7 +115,8 @@ class Report:
             return tau, None
         draws = numpy.random.default_rng(12345).integers(len(pairs), size=(2000, len(pairs)))
         resampled = [stats.kendalltau(*pairs[draw].T).statistic for draw in draws]
-        return tau, tuple(numpy.nanquantile(resampled, (0.025, 0.975)))
+        low, high = numpy.nanquantile(resampled, (0.025, 0.975))
+        return tau, (low, high) if low < high else None  # all resamples agree
 
     def detectable(self, metric):
         """The smallest true difference that the tests find with probability 0.8, median over rows, and the same after

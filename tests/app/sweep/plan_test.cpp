@@ -323,4 +323,7 @@ TEST_CASE("the command of a plan repeats what was set, quoted for the shell") {
                             " --set train.steps=50 --set 'about=it'\\''s a test' --run " +
                             sweeps.folder().string());
   CHECK(plan.seeds == 3);
+  request.threads = 2;
+  CHECK(sweeps.plan(sweeps.rows(R"({"name": "B1"})"), request)
+            .command.starts_with("attn --threads 2 sweep "));
 }
