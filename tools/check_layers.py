@@ -64,7 +64,7 @@ BUDGETS = {
     "eval": 7450,
     "report": 1850,
     "app": 15050,
-    "tests": 19700,
+    "tests": 19720,
     "run": 285,
 }
 PYTHON_BUDGET = 12600  # tools and tests; pages of reports, exports, treebanks and baseline parsers are Python

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/random.h"
+#include "kernels/compute_scope.h"
 #include "train/schedule.h"
 
 namespace attn {
@@ -51,7 +52,8 @@ Trainer::Trainer(const TrainConfig& config, uint64_t seed, Seq2SeqModel& model, 
       shard_optimizer_(processes.shard_optimizer),
       seed_(seed),
       model_(model),
-      stream_(stream),
+      corpus_(stream.corpus()),
+      batches_(stream, config.accumulate, !on_cpu_path(model.device())),
       parameters_(model),
       sum_(world_, parameters_.values.numel(), Precision::fp32),
       optimizer_(make_optimizer(config.optimizer, parameters_, model.hidden_rate(),
@@ -65,8 +67,9 @@ Trainer::Trainer(const TrainConfig& config, uint64_t seed, Seq2SeqModel& model, 
 StepReport Trainer::step() {
   StepReport report{.step = state.step + 1};
   world_.take_traffic();
-  std::vector<Batch> batches;
-  for (int64_t i = 0; i < config_.accumulate; ++i) batches.push_back(stream_.next());
+  const UpdateBatches taken = batches_.take(state.stream);
+  const BatchAhead::Building next(batches_);
+  const std::vector<Batch>& batches = taken.batches;
   for (const Batch& batch : batches) {
     report.target_tokens += batch.target_tokens;
     report.source_tokens += batch.source_tokens;
@@ -87,9 +90,9 @@ StepReport Trainer::step() {
   report.nll = sums.nll / tokens;
   report.gradient_norm = sums.gradient_norm;
   if (!std::isfinite(report.loss))
-    stop_not_finite("loss", report.loss, report.step, batches, stream_.corpus());
+    stop_not_finite("loss", report.loss, report.step, batches, corpus_);
   if (!std::isfinite(report.gradient_norm)) {
-    stop_not_finite("gradient norm", report.gradient_norm, report.step, batches, stream_.corpus());
+    stop_not_finite("gradient norm", report.gradient_norm, report.step, batches, corpus_);
   }
   if (config_.clip_norm > 0 && report.gradient_norm > config_.clip_norm) {
     parameters_.gradients.mul_(config_.clip_norm / report.gradient_norm);
@@ -102,7 +105,7 @@ StepReport Trainer::step() {
   report.sent_bytes = traffic.sent_bytes;
   report.communication_seconds = traffic.seconds;
   state.step = report.step;
-  state.stream = stream_.position();
+  state.stream = taken.end;
   state.target_tokens += report.target_tokens;
   state.source_tokens += report.source_tokens;
   return report;

@@ -12,6 +12,7 @@
 #include "data/batch.h"
 #include "data/batches.h"
 #include "model/seq2seq.h"
+#include "train/batch_ahead.h"
 #include "train/batch_gradient.h"
 #include "train/config.h"
 #include "train/flat_parameters.h"
@@ -49,11 +50,13 @@ struct OptimizerState {
 
 class Trainer {
  public:
-  /// The model, the stream and the communicator must outlive the trainer.
+  /// The model, the stream and the communicator must outlive the trainer. On a GPU the stream is an
+  /// update ahead of state.stream between updates, when it may be restored (BatchAhead).
   Trainer(const TrainConfig& config, uint64_t seed, Seq2SeqModel& model, BatchStream& stream,
           const TrainerProcesses& processes = {});
 
-  /// Takes `accumulate` batches and updates the weights once. Throws NonFiniteLoss.
+  /// Takes `accumulate` batches and updates the weights once. Throws NonFiniteLoss, and what
+  /// building these batches threw.
   StepReport step();
   /// Forward and backward of one batch without an update, to find out whether the largest one fits
   /// into memory.
@@ -80,7 +83,8 @@ class Trainer {
   bool shard_optimizer_;
   uint64_t seed_;
   Seq2SeqModel& model_;
-  BatchStream& stream_;
+  const EncodedCorpus& corpus_;
+  BatchAhead batches_;
   FlatParameters parameters_;
   GradientSum sum_;
   std::unique_ptr<Optimizer> optimizer_;

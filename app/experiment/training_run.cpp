@@ -231,7 +231,7 @@ void TrainingRun::write_result_of_first() {
 void TrainingRun::log_interval(const TrainingInterval& interval) {
   progress_->log(progress_->text(interval));
   std::vector<MetricField> fields = {{"step", interval.step},
-                                     {"epoch", stream_->epoch()},
+                                     {"epoch", trainer_->state.stream.epoch},
                                      {"loss", interval.loss},
                                      {"ppl", interval.perplexity},
                                      {"learning_rate", interval.learning_rate},

@@ -17,6 +17,7 @@ import signal
 import subprocess
 import time
 import unittest
+import unittest.mock
 
 from program import ProgramTest, main
 
@@ -93,6 +94,10 @@ class EndToEnd(ProgramTest):
     def test_killed_again_and_again_in_bf16_on_two_threads(self):
         # Processors without bf16 instructions use fp32.
         self.kill_again_and_again("whole-bf16", "killed-bf16", "--set", "train.precision=bf16", threads=2)
+
+    def test_killed_again_and_again_by_the_path_of_a_gpu(self):
+        with unittest.mock.patch.dict(os.environ, ATTN_DEVICE_PATH="gpu"):  # batches are built ahead
+            self.kill_again_and_again("whole-gpu", "killed-gpu")
 
     def kill_again_and_again(self, whole, killed, *settings, threads=1):
         name, expected = self.whole_run(whole, *settings, threads=threads)

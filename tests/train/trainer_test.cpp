@@ -12,6 +12,7 @@
 #include "base/random.h"
 #include "tests/support/catch.h"
 #include "tests/support/copying_task.h"
+#include "tests/support/device_path.h"
 #include "tests/support/kernels.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/support/tensors.h"
@@ -51,7 +52,8 @@ TEST_CASE("training on a copying task brings the loss down and the ten-step curv
   CHECK(losses.back() < 0.75 * losses.front());
 }
 
-TEST_CASE("a resumed run is bit-identical to an uninterrupted one") {
+TEST_CASE("a resumed run is bit-identical to an uninterrupted one, also with batches ahead") {
+  const testing::DevicePath path(GENERATE(false, true));
   const testing::TemporaryDirectory directory;
   Setup whole;
   for (int i = 0; i < 23; ++i) whole.trainer.step();

@@ -1,0 +1,64 @@
+// The batches of updates, of which a thread builds the next ones while an update is computed.
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <optional>
+#include <semaphore>
+#include <thread>
+#include <vector>
+
+#include "data/batches.h"
+
+namespace attn {
+
+/// The batches of an update, and the stream's position before and after them.
+struct UpdateBatches {
+  std::vector<Batch> batches;
+  StreamPosition begin, end;
+  std::exception_ptr error;  ///< why there are none
+};
+
+/// Takes the batches of updates from a stream. With `ahead` the stream may be an update further
+/// than what was taken, so that the position to save is UpdateBatches::end.
+///
+/// A GPU idles while batches are built; a CPU's cores are all busy with the update, of which
+/// building takes less than 1 %, so that a thread beside them would only disturb them.
+class BatchAhead {
+ public:
+  /// `count` batches for each update. The stream must outlive this.
+  BatchAhead(BatchStream& stream, int64_t count, bool ahead);
+  ~BatchAhead();
+  BatchAhead(const BatchAhead&) = delete;
+  BatchAhead& operator=(const BatchAhead&) = delete;
+
+  /// The batches of the update after which a run is at `position`. Those that were built ahead are
+  /// dropped if this is not where they begin, or if the stream was restored meanwhile; then they
+  /// are taken from where the stream is. Throws what building them threw.
+  UpdateBatches take(const StreamPosition& position);
+
+  /// While it exists a thread may build the next batches, and the stream must not be used.
+  class Building {
+   public:
+    explicit Building(BatchAhead& batches) : batches_(batches) { batches_.start(); }
+    ~Building() { batches_.wait(); }
+    Building(const Building&) = delete;
+    Building& operator=(const Building&) = delete;
+
+   private:
+    BatchAhead& batches_;
+  };
+
+ private:
+  UpdateBatches build() noexcept;
+  void start();
+  void wait();
+
+  BatchStream& stream_;
+  int64_t count_;
+  std::optional<UpdateBatches> next_;
+  std::binary_semaphore wanted_{0}, built_{0};
+  std::jthread thread_;  // without `ahead` none
+};
+
+}  // namespace attn
