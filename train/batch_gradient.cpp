@@ -52,24 +52,25 @@ void BatchGradient::zero() {
   packed_weights_.refresh();
 }
 
-LossSums BatchGradient::forward(Seq2SeqModel& model, const Batch& part, uint64_t seed) {
-  const torch::Device device = model.device();
+LossSums BatchGradient::forward(Seq2SeqModel& model, const TokenSequences& source,
+                                const TokenSequences& target_in, const torch::Tensor& targets_N,
+                                uint64_t seed) {
   const ComputeScope scope({.precision = precision_,
-                            .device = device,
+                            .device = model.device(),
                             .packed_weights = &packed_weights_,
                             .dropout_seed = seed});
   model.train();
-  // Copied before the model's kernels are queued, for which it would wait.
-  const torch::Tensor targets_N =
-      int64_tensor(std::span<const int64_t>(part.target_out.tokens), device);
-  const torch::Tensor x_ND =
-      model.forward(token_sequences(part.source, device), token_sequences(part.target_in, device));
-  return output_loss(model, x_ND, targets_N, targets_);
+  return output_loss(model, model.forward(source, target_in), targets_N, targets_);
 }
 
 LossSums BatchGradient::add_part(Seq2SeqModel& model, const Batch& part, double factor,
                                  uint64_t seed) {
-  const LossSums sums = forward(model, part, seed);
+  const torch::Device device = model.device();
+  // All are copied before the model's kernels are queued, for which they would wait.
+  const torch::Tensor targets_N =
+      int64_tensor(std::span<const int64_t>(part.target_out.tokens), device);
+  const LossSums sums = forward(model, token_sequences(part.source, device),
+                                token_sequences(part.target_in, device), targets_N, seed);
   (sums.loss * factor).backward();
   return {sums.loss.detach(), sums.nll};
 }
@@ -101,6 +102,21 @@ void BatchGradient::add(const Batch& batch, double factor, uint64_t seed) {
     });
   }
   losses_.insert(losses_.end(), losses.begin(), losses.end());
+}
+
+void BatchGradient::add(const StaticBatch& batch, double factor, uint64_t seed) {
+  TORCH_CHECK(own_parts() * world_.size() == 1, "padded batches are not divided");
+  torch::manual_seed(seed);
+  batch.factor.fill_(factor);
+  const torch::Device device = model_.device();
+  const torch::Tensor sent = device.is_cuda() ? batch.block.pin_memory() : batch.block;
+  const int64_t size = sent.numel();
+  if (!block_.defined() || block_.numel() < size) block_ = torch::empty_like(sent, device);
+  const StaticBatch own =
+      placed(batch, block_.narrow(0, 0, size).copy_(sent, /*non_blocking=*/true));
+  const LossSums sums = forward(model_, own.source, own.target_in, own.targets_N, seed);
+  (sums.loss * own.factor).backward();
+  losses_.push_back({sums.loss.detach(), sums.nll});
 }
 
 void BatchGradient::sum_gradients() {

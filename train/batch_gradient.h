@@ -12,6 +12,7 @@
 #include "train/flat_parameters.h"
 #include "train/loss.h"
 #include "train/parallel/gradient_sum.h"
+#include "train/static_batch.h"
 
 namespace attn {
 
@@ -56,6 +57,9 @@ class BatchGradient {
   /// Adds `factor` times the gradient of the summed loss of this process's parts of the batch.
   /// `seed` is the dropout seed. Does not synchronize with a GPU or with other processes.
   void add(const Batch& batch, double factor, uint64_t seed);
+  /// The same for a padded batch, undivided: on a GPU's path of a single process. Writes the factor
+  /// to its block.
+  void add(const StaticBatch& batch, double factor, uint64_t seed);
   /// Reduces the gradients of all replicas and processes into the parameters' gradients. Returns
   /// the sums since zero(), over all processes. Synchronizes with a GPU and with other processes.
   UpdateSums collect();
@@ -66,7 +70,8 @@ class BatchGradient {
     std::unique_ptr<FlatParameters> parameters;
     bool used = false;  // since zero()
   };
-  LossSums forward(Seq2SeqModel& model, const Batch& part, uint64_t seed);
+  LossSums forward(Seq2SeqModel& model, const TokenSequences& source,
+                   const TokenSequences& target_in, const torch::Tensor& targets_N, uint64_t seed);
   LossSums add_part(Seq2SeqModel& model, const Batch& part, double factor, uint64_t seed);
   int64_t own_parts() const { return static_cast<int64_t>(replicas_.size()) + 1; }
   void sum_gradients();
@@ -85,6 +90,7 @@ class BatchGradient {
   std::vector<Replica> replicas_;  // number of threads - 1, or none
   // Since zero(): of each batch own_parts(), 0 for those that a short batch does not have.
   std::vector<LossSums> losses_;
+  torch::Tensor block_;  // of the present padded batch, on the device
 };
 
 }  // namespace attn

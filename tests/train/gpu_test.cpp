@@ -28,17 +28,20 @@ TrainConfig in_two_batches(Precision precision) {
 }
 
 struct Updates {
+  bool padded = false;
   std::vector<double> losses;
   torch::Tensor gradients;  // of the first
 };
 
-Updates updates(const ModelConfig& config) {
+Updates updates(const ModelConfig& config, bool padded) {
   const EncodedCorpus pairs = testing::copying_corpus();
   BatchStream stream(pairs, {.batch_tokens = 60, .seed = 5});
   torch::manual_seed(1);
   const auto model = make_model(config, {testing::kCopyingClasses, testing::kCopyingClasses});
-  Trainer trainer(in_two_batches(Precision::fp32), 9, *model, stream);
-  Updates out;
+  Trainer trainer(
+      in_two_batches(Precision::fp32), 9, *model, stream, {},
+      padded ? std::optional(class_rule(60, model->max_length().value_or(0))) : std::nullopt);
+  Updates out{.padded = trainer.classes().has_value()};
   for (int i = 0; i < 4; ++i) {
     out.losses.push_back(trainer.step().loss);
     if (i == 0) out.gradients = trainer.parameters().gradients.clone();
@@ -48,19 +51,24 @@ Updates updates(const ModelConfig& config) {
 
 }  // namespace
 
-TEST_CASE("updates of every model by the GPU's path are those of the CPU's kernels") {
+TEST_CASE("updates of every model by the GPU's path, also with padded batches, are the CPU's") {
+  const bool padded = GENERATE(false, true);
+  int64_t models = 0;
   const testing::Threads threads(1);  // small products are slower on several
   for (testing::ModelVariant& variant : testing::variants()) {
     CAPTURE(variant.name);
     std::visit([](auto& options) { options.dropout = 0.0; }, variant.config.options);
-    const Updates expected = updates(variant.config);
+    const Updates expected = updates(variant.config, padded);
     const testing::DevicePath path(/*gpu=*/true);
-    const Updates got = updates(variant.config);
+    const Updates got = updates(variant.config, padded);
+    CHECK_FALSE(expected.padded);
+    models += got.padded ? 1 : 0;
     CHECK(max_difference(got.gradients, expected.gradients) < 1e-5);
     for (size_t i = 0; i < got.losses.size(); ++i) {
       CHECK(got.losses[i] == Approx(expected.losses[i]).epsilon(1e-4));
     }
   }
+  CHECK((models > 40) == padded);
 }
 
 TEST_CASE("attention on a GPU equals the CPU's, with gradients", "[gpu]") {
