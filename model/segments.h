@@ -14,6 +14,7 @@
 #include <span>
 #include <vector>
 
+#include "kernels/cuda/graph.h"
 #include "kernels/libtorch.h"
 #include "kernels/ops/attention_options.h"
 #include "kernels/ops/padded_layout.h"
@@ -62,6 +63,7 @@ class Segments {
 /// Copies numbers to `device` as To; asynchronous for a GPU, from pinned memory.
 template <class To, class From>
 torch::Tensor sent_tensor(std::span<const From> values, torch::Device device) {
+  TORCH_CHECK(!Capturing::active(), "values that depend on a batch are sent outside its block");
   const torch::Tensor host = torch::empty(
       {static_cast<int64_t>(values.size())},
       torch::TensorOptions(c10::CppTypeToScalarType<To>::value).pinned_memory(device.is_cuda()));

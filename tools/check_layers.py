@@ -26,6 +26,7 @@ LAYERS = {
 SUBFOLDERS = {
     "kernels": ["kernels/cpu"],
     "kernels/cpu": [],
+    "kernels/cuda": ["kernels"],
     "kernels/ops": ["kernels", "kernels/cpu"],
     "model": ["model/bytenet", "model/convolutional", "model/recurrent", "model/transformer"],
     "model/bytenet": ["model", "model/layers"],
@@ -60,11 +61,11 @@ BUDGETS = {
     "kernels/cuda": 1800,
     "model": 6950,
     "data": 6120,
-    "train": 4450,
+    "train": 4640,
     "eval": 7450,
     "report": 1850,
     "app": 15050,
-    "tests": 19990,
+    "tests": 20230,
     "run": 285,
 }
 PYTHON_BUDGET = 12600  # tools and tests; pages of reports, exports, treebanks and baseline parsers are Python
@@ -78,6 +79,7 @@ LIBRARIES = {
     r"sentencepiece.*": ["data/sentencepiece[^/]*\\.cpp"],
     r"catch2/.*": ["tests/support/.*"],
     r"mpi\.h": ["train/parallel/mpi_communicator\\.cpp"],
+    r"(ATen/cuda|c10/cuda|cuda.*)/?.*": ["kernels/cuda/graph\\.cpp"],
 }
 
 TORCH = re.compile(r"(torch|ATen|c10)/.*")

@@ -32,7 +32,10 @@ BatchGradient::BatchGradient(Seq2SeqModel& model, FlatParameters& parameters, Pr
       parameters_(parameters),
       precision_(effective_precision(precision, model.device())),
       packed_weights_(precision_),
-      targets_(targets) {
+      targets_(targets),
+      padded_sums_(torch::zeros({2}, parameters.values.options().dtype(torch::kFloat64))),
+      padded_(model.device(), {parameters.gradients, padded_sums_},
+              [this](const StaticBatch& on_device) { add_padded(on_device); }) {
   const int64_t threads = on_cpu_path(model.device()) ? at::get_num_threads() : 1;
   if (!divides_among_threads(threads, parameters.gradients.numel())) return;
   for (int64_t i = 1; i < threads; ++i) {
@@ -49,6 +52,7 @@ void BatchGradient::zero() {
     replica.used = false;
   }
   losses_.clear();
+  padded_sums_.zero_();
   packed_weights_.refresh();
 }
 
@@ -106,17 +110,16 @@ void BatchGradient::add(const Batch& batch, double factor, uint64_t seed) {
 
 void BatchGradient::add(const StaticBatch& batch, double factor, uint64_t seed) {
   TORCH_CHECK(own_parts() * world_.size() == 1, "padded batches are not divided");
-  torch::manual_seed(seed);
   batch.factor.fill_(factor);
-  const torch::Device device = model_.device();
-  const torch::Tensor sent = device.is_cuda() ? batch.block.pin_memory() : batch.block;
-  const int64_t size = sent.numel();
-  if (!block_.defined() || block_.numel() < size) block_ = torch::empty_like(sent, device);
-  const StaticBatch own =
-      placed(batch, block_.narrow(0, 0, size).copy_(sent, /*non_blocking=*/true));
-  const LossSums sums = forward(model_, own.source, own.target_in, own.targets_N, seed);
-  (sums.loss * own.factor).backward();
-  losses_.push_back({sums.loss.detach(), sums.nll});
+  padded_.run(batch, seed);
+  losses_ = {{padded_sums_[0], padded_sums_[1]}};
+}
+
+void BatchGradient::add_padded(const StaticBatch& on_device) {
+  const LossSums sums = forward(model_, on_device.source, on_device.target_in, on_device.targets_N,
+                                /*seed=*/0);  // dropout is LibTorch's
+  (sums.loss * on_device.factor).backward();
+  padded_sums_.add_(torch::stack({sums.loss.detach().to(torch::kFloat64), sums.nll}));
 }
 
 void BatchGradient::sum_gradients() {

@@ -70,6 +70,7 @@ Trainer::Trainer(const TrainConfig& config, uint64_t seed, Seq2SeqModel& model, 
                 world_, {.wire = config.reduce, .own_shard_only = is_sharded()}) {}
 
 StepReport Trainer::step() {
+  const SideStream stream(model_.device());
   StepReport report{.step = state.step + 1};
   world_.take_traffic();
   const UpdateBatches taken = batches_.take(state.stream);
@@ -121,6 +122,7 @@ StepReport Trainer::step() {
 }
 
 void Trainer::check_memory(const Batch& batch) {
+  const SideStream stream(model_.device());
   if (classes_) {
     gradient_.add(static_batch(batch, *classes_), 1.0, seed_);
   } else {

@@ -75,6 +75,10 @@ class Trainer {
 
   /// By which batches are padded, if they are.
   const std::optional<ClassRule>& classes() const { return classes_; }
+  /// Launches padded batches as graphs from now on; see ClassGraphs::use.
+  void use_graphs(Capture capture, std::function<void(const std::string&)> say) {
+    gradient_.use_graphs(std::move(capture), std::move(say));
+  }
 
   TrainState state;
   FlatParameters& parameters() { return parameters_; }
