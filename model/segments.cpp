@@ -1,32 +1,26 @@
 #include "model/segments.h"
 
-#include "kernels/compute_scope.h"
-
 namespace attn {
 
-Segments::Segments(std::span<const int64_t> lengths, torch::Device device)
-    : lengths_(lengths.begin(), lengths.end()), offsets_(1, 0) {
-  for (const int64_t length : lengths_) {
+Segments::Segments(std::span<const int64_t> lengths, torch::Device device) : offsets_(1, 0) {
+  for (const int64_t length : lengths) {
     TORCH_CHECK(length >= 0, "Segments: negative length ", length);
     offsets_.push_back(offsets_.back() + length);
     padded_.longest = std::max(padded_.longest, length);
   }
   padded_.sentences = count();
   std::vector<int64_t> positions, lengths_of_rows, slots;
-  for (auto* list : {&positions, &lengths_of_rows, &slots}) {
-    list->reserve(static_cast<size_t>(rows()));
-  }
   for (int64_t b = 0; b < count(); ++b) {
-    for (int64_t i = 0; i < lengths_[b]; ++i) {
+    for (int64_t i = 0; i < length(b); ++i) {
       positions.push_back(i);
-      lengths_of_rows.push_back(lengths_[b]);
+      lengths_of_rows.push_back(length(b));
       slots.push_back(b * longest() + i);
     }
   }
   positions_ = int64_tensor(std::span<const int64_t>(positions), device);
   lengths_of_rows_ = int64_tensor(std::span<const int64_t>(lengths_of_rows), device);
   padded_.slots = int64_tensor(std::span<const int64_t>(slots), device);
-  if (!on_cpu_path(device)) starts_ = sent_tensor<int32_t>(offsets(), device);
+  starts_ = sent_tensor<int32_t>(offsets(), device);
 }
 
 torch::Tensor Segments::pad(const torch::Tensor& rows) const {

@@ -9,10 +9,12 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
 
+#include "kernels/cuda/graph.h"
 #include "kernels/libtorch.h"
 #include "kernels/ops/attention_options.h"
 #include "kernels/ops/padded_layout.h"
@@ -26,19 +28,23 @@ class Segments {
   /// `device` is the device of the index tensors.
   explicit Segments(std::span<const int64_t> lengths, torch::Device device = torch::kCPU);
 
-  int64_t count() const { return static_cast<int64_t>(lengths_.size()); }
+  int64_t count() const { return std::ssize(offsets_) - 1; }
   int64_t rows() const { return offsets_.back(); }
   int64_t longest() const { return padded_.longest; }
-  int64_t length(int64_t sentence) const { return lengths_[sentence]; }
+  int64_t length(int64_t sentence) const { return offset(sentence + 1) - offset(sentence); }
   int64_t offset(int64_t sentence) const { return offsets_[sentence]; }
   std::span<const int64_t> offsets() const { return offsets_; }
-  /// For GPU kernels; on a CPU without starts.
+  /// For GPU kernels.
   DeviceRows device_rows() const { return {starts_, padded_.slots}; }
 
   /// [N] int64: each row's position in its sentence, from 0.
   const torch::Tensor& positions() const { return positions_; }
   /// [N] int64: the length of each row's sentence.
   const torch::Tensor& lengths_of_rows() const { return lengths_of_rows_; }
+  /// All that kernels read of the lengths: positions(), lengths_of_rows(), device_rows().
+  std::array<torch::Tensor*, 4> index_tensors() {
+    return {&positions_, &lengths_of_rows_, &padded_.slots, &starts_};
+  }
   /// [B, longest] bool: true at real positions of the padded layout.
   torch::Tensor mask() const { return padded_.mask(); }
   /// [N, …] to the padded [B, longest, …]; padding is zero.
@@ -47,17 +53,17 @@ class Segments {
   torch::Tensor unpad(const torch::Tensor& padded) const;
 
  private:
-  std::vector<int64_t> lengths_;
   std::vector<int64_t> offsets_;   // count() + 1 values
   torch::Tensor positions_;        // [N]
   torch::Tensor lengths_of_rows_;  // [N]
   PaddedLayout padded_;
-  torch::Tensor starts_;  // [B + 1]: the offsets on a GPU
+  torch::Tensor starts_;  // [B + 1] int32: the offsets
 };
 
 /// Copies numbers to `device` as To; asynchronous for a GPU, from pinned memory.
 template <class To, class From>
 torch::Tensor sent_tensor(std::span<const From> values, torch::Device device) {
+  TORCH_CHECK(!Capturing::active(), "values that depend on a batch are sent outside its block");
   const torch::Tensor host = torch::empty(
       {static_cast<int64_t>(values.size())},
       torch::TensorOptions(c10::CppTypeToScalarType<To>::value).pinned_memory(device.is_cuda()));

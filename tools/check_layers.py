@@ -27,6 +27,7 @@ LAYERS = {
 SUBFOLDERS = {
     "kernels": ["kernels/cpu"],
     "kernels/cpu": [],
+    "kernels/cuda": ["kernels"],
     "kernels/ops": ["kernels", "kernels/cpu"],
     "model": ["model/bytenet", "model/convolutional", "model/recurrent", "model/transformer"],
     "model/bytenet": ["model", "model/layers"],
@@ -61,11 +62,11 @@ BUDGETS = {
     "kernels/cuda": 1800,
     "model": 6950,
     "data": 6120,
-    "train": 4300,
+    "train": 4730,
     "eval": 7450,
     "report": 1850,
     "app": 15050,
-    "tests": 20050,
+    "tests": 20530,
     "run": 285,
 }
 PYTHON_BUDGET = 12400  # tools and tests; pages of reports, exports, treebanks and baseline parsers are Python
@@ -79,6 +80,7 @@ LIBRARIES = {
     r"sentencepiece.*": ["data/sentencepiece[^/]*\\.cpp"],
     r"catch2/.*": ["tests/support/.*"],
     r"mpi\.h": ["train/parallel/mpi_communicator\\.cpp"],
+    r"(ATen/cuda|c10/cuda|cuda.*)/?.*": ["kernels/cuda/graph\\.cpp"],
 }
 
 TORCH = re.compile(r"(torch|ATen|c10)/.*")

@@ -4,8 +4,9 @@
 
 namespace attn {
 
-BatchAhead::BatchAhead(BatchStream& stream, int64_t count, bool ahead)
-    : stream_(stream), count_(count) {
+BatchAhead::BatchAhead(BatchStream& stream, int64_t count, bool ahead,
+                       const std::optional<ClassRule>& classes)
+    : stream_(stream), count_(count), classes_(classes) {
   if (!ahead) return;
   // Makes no call to a GPU, which would interfere with the one that trains.
   thread_ = std::jthread([this](const std::stop_token& stop) {
@@ -25,7 +26,10 @@ UpdateBatches BatchAhead::build() noexcept {
   UpdateBatches out;
   out.begin = stream_.position();
   try {
-    for (int64_t i = 0; i < count_; ++i) out.batches.push_back(stream_.next());
+    for (int64_t i = 0; i < count_; ++i) {
+      out.batches.push_back(stream_.next());
+      if (classes_) out.padded.push_back(static_batch(out.batches.back(), *classes_));
+    }
   } catch (...) {
     out.error = std::current_exception();
   }

@@ -9,12 +9,14 @@
 #include <vector>
 
 #include "data/batches.h"
+#include "train/static_batch.h"
 
 namespace attn {
 
 /// The batches of an update, and the stream's position before and after them.
 struct UpdateBatches {
   std::vector<Batch> batches;
+  std::vector<StaticBatch> padded;  ///< the same, if they are padded
   StreamPosition begin, end;
   std::exception_ptr error;  ///< why there are none
 };
@@ -26,8 +28,10 @@ struct UpdateBatches {
 /// building takes less than 1 %, so that a thread beside them would only disturb them.
 class BatchAhead {
  public:
-  /// `count` batches for each update. The stream must outlive this.
-  BatchAhead(BatchStream& stream, int64_t count, bool ahead);
+  /// `count` batches for each update, padded to classes if there is a rule for them. The stream
+  /// must outlive this.
+  BatchAhead(BatchStream& stream, int64_t count, bool ahead,
+             const std::optional<ClassRule>& classes = {});
   ~BatchAhead();
   BatchAhead(const BatchAhead&) = delete;
   BatchAhead& operator=(const BatchAhead&) = delete;
@@ -56,6 +60,7 @@ class BatchAhead {
 
   BatchStream& stream_;
   int64_t count_;
+  std::optional<ClassRule> classes_;
   std::optional<UpdateBatches> next_;
   std::binary_semaphore wanted_{0}, built_{0};
   std::jthread thread_;  // without `ahead` none

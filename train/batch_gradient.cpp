@@ -32,7 +32,10 @@ BatchGradient::BatchGradient(Seq2SeqModel& model, FlatParameters& parameters, Pr
       parameters_(parameters),
       precision_(effective_precision(precision, model.device())),
       packed_weights_(precision_),
-      targets_(targets) {
+      targets_(targets),
+      padded_sums_(torch::zeros({2}, parameters.values.options().dtype(torch::kFloat64))),
+      padded_(model.device(), {parameters.gradients, padded_sums_},
+              [this](const StaticBatch& on_device) { add_padded(on_device); }) {
   const int64_t threads = on_cpu_path(model.device()) ? at::get_num_threads() : 1;
   if (!divides_among_threads(threads, parameters.gradients.numel())) return;
   for (int64_t i = 1; i < threads; ++i) {
@@ -49,27 +52,29 @@ void BatchGradient::zero() {
     replica.used = false;
   }
   losses_.clear();
+  padded_sums_.zero_();
   packed_weights_.refresh();
 }
 
-LossSums BatchGradient::forward(Seq2SeqModel& model, const Batch& part, uint64_t seed) {
-  const torch::Device device = model.device();
+LossSums BatchGradient::forward(Seq2SeqModel& model, const TokenSequences& source,
+                                const TokenSequences& target_in, const torch::Tensor& targets_N,
+                                uint64_t seed) {
   const ComputeScope scope({.precision = precision_,
-                            .device = device,
+                            .device = model.device(),
                             .packed_weights = &packed_weights_,
                             .dropout_seed = seed});
   model.train();
-  // Copied before the model's kernels are queued, for which it would wait.
-  const torch::Tensor targets_N =
-      int64_tensor(std::span<const int64_t>(part.target_out.tokens), device);
-  const torch::Tensor x_ND =
-      model.forward(token_sequences(part.source, device), token_sequences(part.target_in, device));
-  return output_loss(model, x_ND, targets_N, targets_);
+  return output_loss(model, model.forward(source, target_in), targets_N, targets_);
 }
 
 LossSums BatchGradient::add_part(Seq2SeqModel& model, const Batch& part, double factor,
                                  uint64_t seed) {
-  const LossSums sums = forward(model, part, seed);
+  const torch::Device device = model.device();
+  // All are copied before the model's kernels are queued, for which they would wait.
+  const torch::Tensor targets_N =
+      int64_tensor(std::span<const int64_t>(part.target_out.tokens), device);
+  const LossSums sums = forward(model, token_sequences(part.source, device),
+                                token_sequences(part.target_in, device), targets_N, seed);
   (sums.loss * factor).backward();
   return {sums.loss.detach(), sums.nll};
 }
@@ -101,6 +106,20 @@ void BatchGradient::add(const Batch& batch, double factor, uint64_t seed) {
     });
   }
   losses_.insert(losses_.end(), losses.begin(), losses.end());
+}
+
+void BatchGradient::add(const StaticBatch& batch, double factor, uint64_t seed) {
+  TORCH_CHECK(own_parts() * world_.size() == 1, "padded batches are not divided");
+  batch.factor.fill_(factor);
+  padded_.run(batch, seed);
+  losses_ = {{padded_sums_[0], padded_sums_[1]}};
+}
+
+void BatchGradient::add_padded(const StaticBatch& on_device) {
+  const LossSums sums = forward(model_, on_device.source, on_device.target_in, on_device.targets_N,
+                                /*seed=*/0);  // dropout is LibTorch's
+  (sums.loss * on_device.factor).backward();
+  padded_sums_.add_(torch::stack({sums.loss.detach().to(torch::kFloat64), sums.nll}));
 }
 
 void BatchGradient::sum_gradients() {

@@ -36,6 +36,10 @@ namespace {
   throw NonFiniteLoss(text.str());
 }
 
+bool pads_batches(const Seq2SeqModel& model, const Communicator& world) {
+  return !on_cpu_path(model.device()) && world.size() == 1 && varies_within_class(model).empty();
+}
+
 }  // namespace
 
 uint64_t dropout_seed(uint64_t seed, int64_t step, int64_t batch) {
@@ -46,14 +50,15 @@ uint64_t dropout_seed(uint64_t seed, int64_t step, int64_t batch) {
 }
 
 Trainer::Trainer(const TrainConfig& config, uint64_t seed, Seq2SeqModel& model, BatchStream& stream,
-                 const TrainerProcesses& processes)
+                 const TrainerProcesses& processes, const std::optional<ClassRule>& classes)
     : config_(config),
       world_(processes.world),
       shard_optimizer_(processes.shard_optimizer),
       seed_(seed),
       model_(model),
       corpus_(stream.corpus()),
-      batches_(stream, config.accumulate, !on_cpu_path(model.device())),
+      classes_(pads_batches(model, world_) ? classes : std::nullopt),
+      batches_(stream, config.accumulate, !on_cpu_path(model.device()), classes_),
       parameters_(model),
       sum_(world_, parameters_.values.numel(), Precision::fp32),
       optimizer_(make_optimizer(config.optimizer, parameters_, model.hidden_rate(),
@@ -65,6 +70,7 @@ Trainer::Trainer(const TrainConfig& config, uint64_t seed, Seq2SeqModel& model, 
                 world_, {.wire = config.reduce, .own_shard_only = is_sharded()}) {}
 
 StepReport Trainer::step() {
+  const SideStream stream(model_.device());
   StepReport report{.step = state.step + 1};
   world_.take_traffic();
   const UpdateBatches taken = batches_.take(state.stream);
@@ -81,8 +87,12 @@ StepReport Trainer::step() {
   {
     const LongWork working(world_);  // others may have finished their parts long ago
     for (size_t i = 0; i < batches.size(); ++i) {
-      gradient_.add(batches[i], 1.0 / tokens,
-                    dropout_seed(seed_, report.step, static_cast<int64_t>(i)));
+      const uint64_t seed = dropout_seed(seed_, report.step, static_cast<int64_t>(i));
+      if (classes_) {
+        gradient_.add(taken.padded[i], 1.0 / tokens, seed);
+      } else {
+        gradient_.add(batches[i], 1.0 / tokens, seed);
+      }
     }
   }
   const UpdateSums sums = gradient_.collect();
@@ -112,7 +122,12 @@ StepReport Trainer::step() {
 }
 
 void Trainer::check_memory(const Batch& batch) {
-  gradient_.add(batch, 1.0, seed_);
+  const SideStream stream(model_.device());
+  if (classes_) {
+    gradient_.add(static_batch(batch, *classes_), 1.0, seed_);
+  } else {
+    gradient_.add(batch, 1.0, seed_);
+  }
   gradient_.zero();
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -51,9 +52,11 @@ struct OptimizerState {
 class Trainer {
  public:
   /// The model, the stream and the communicator must outlive the trainer. On a GPU the stream is an
-  /// update ahead of state.stream between updates, when it may be restored (BatchAhead).
+  /// update ahead of state.stream between updates, when it may be restored (BatchAhead), and
+  /// batches are padded by `classes`, if a single process trains and the model allows it
+  /// (varies_within_class).
   Trainer(const TrainConfig& config, uint64_t seed, Seq2SeqModel& model, BatchStream& stream,
-          const TrainerProcesses& processes = {});
+          const TrainerProcesses& processes = {}, const std::optional<ClassRule>& classes = {});
 
   /// Takes `accumulate` batches and updates the weights once. Throws NonFiniteLoss, and what
   /// building these batches threw.
@@ -70,6 +73,13 @@ class Trainer {
   /// is not restored.
   void distribute(const OptimizerState& whole);
 
+  /// By which batches are padded, if they are.
+  const std::optional<ClassRule>& classes() const { return classes_; }
+  /// Launches padded batches as graphs from now on; see ClassGraphs::use.
+  void use_graphs(Capture capture, std::function<void(const std::string&)> say) {
+    gradient_.use_graphs(std::move(capture), std::move(say));
+  }
+
   TrainState state;
   FlatParameters& parameters() { return parameters_; }
   Optimizer& optimizer() { return *optimizer_; }
@@ -84,6 +94,7 @@ class Trainer {
   uint64_t seed_;
   Seq2SeqModel& model_;
   const EncodedCorpus& corpus_;
+  std::optional<ClassRule> classes_;
   BatchAhead batches_;
   FlatParameters parameters_;
   GradientSum sum_;

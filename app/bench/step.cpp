@@ -119,7 +119,8 @@ StepBenchmark benchmark_step(const Experiment& experiment, const StepBenchmarkOp
   BatchStream stream(*data.corpus, {.batch_tokens = measured, .seed = seed});
   TrainConfig config = experiment.train;
   config.accumulate = 1;
-  Trainer trainer(config, seed, *model, stream);
+  Trainer trainer(config, seed, *model, stream, {},
+                  class_rule(measured, model->max_length().value_or(0)));
   const double idle = static_cast<double>(peak_memory(device));
   trainer.check_memory(largest_batch(*data.corpus, measured));
   trainer.step();

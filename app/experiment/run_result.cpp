@@ -117,6 +117,10 @@ int64_t recorded_parameters(const RunDirectory& run) {
   return recorded_count(run, kParameters, int64_t{1} << 40).value_or(0);
 }
 
+std::optional<int64_t> recorded_row_step(const RunDirectory& run) {
+  return recorded_count(run, kRowStep, int64_t{1} << 40);
+}
+
 std::optional<double> number_at(const Json& record, const char* key) {
   const auto found = record.find(key);
   if (found == record.end() || !found->is_number()) return {};

@@ -32,6 +32,8 @@ inline constexpr const char* kAsRead = "as_read";
 
 /// Key in run.json: the number of trainable parameters.
 inline constexpr const char* kParameters = "parameters";
+/// ClassRule::row_step of a run on a GPU.
+inline constexpr const char* kRowStep = "row_step";
 
 /// How training ended: at train.steps, by early stopping (train.patience), or with weights that are
 /// worse than none.
@@ -131,6 +133,8 @@ std::optional<int64_t> recorded_threads(const RunDirectory& run);
 int64_t recorded_processes(const RunDirectory& run);
 /// Its number of parameters, 0 if unknown. Throws like recorded_threads().
 int64_t recorded_parameters(const RunDirectory& run);
+/// ClassRule::row_step of its batches, if they were padded. Throws like recorded_threads().
+std::optional<int64_t> recorded_row_step(const RunDirectory& run);
 
 /// The number under `key` of a record; std::nullopt if missing or not finite (written as a string).
 std::optional<double> number_at(const Json& record, const char* key);

@@ -8,8 +8,18 @@
 
 namespace attn {
 
+/// Whether updates on a GPU are captured as CUDA graphs.
+enum class GraphUse { automatic, off };
+
+template <>
+struct EnumNames<GraphUse> {
+  static constexpr auto values =
+      std::to_array<EnumName<GraphUse>>({{GraphUse::automatic, "auto"}, {GraphUse::off, "off"}});
+};
+
 struct RuntimeConfig {
   Kernels kernels = Kernels::automatic;
+  GraphUse graphs = GraphUse::automatic;
   bool shard_optimizer = false;
   double timeout = 60.0;
 
@@ -20,6 +30,9 @@ struct RuntimeConfig {
         "fast implementations of the model's formulas: auto (where they compute the formula as it "
         "is read in model/ and train/), strict (the same, and an edited formula is an error) or "
         "off (everything is computed as it is read)");
+    visit("graphs", self.graphs,
+          "training on a GPU: launch an update's kernels as CUDA graphs (auto: where the model "
+          "allows it), or one by one (off); results are the same");
     visit("shard_optimizer", self.shard_optimizer,
           "training with several processes: shard the optimizer state (ZeRO stage 1); each process "
           "updates a part of the weights");

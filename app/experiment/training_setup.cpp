@@ -153,14 +153,34 @@ void TrainingRun::make_trainer() {
       *corpus_, StreamOptions{.batch_tokens = experiment_.data.batch_tokens,
                               .seed = static_cast<uint64_t>(experiment_.seed),
                               .word_dropout = word_dropout()});
+  ClassRule classes = class_rule(experiment_.data.batch_tokens, model_->max_length().value_or(0));
+  // A resumed run pads as it did before: padding decides how results are rounded.
+  if (newest_) classes.row_step = recorded_row_step(directory_).value_or(classes.row_step);
   trainer_ = std::make_unique<Trainer>(
       experiment_.train, static_cast<uint64_t>(experiment_.seed), *model_, *stream_,
-      TrainerProcesses{.world = world_, .shard_optimizer = experiment_.runtime.shard_optimizer});
+      TrainerProcesses{.world = world_, .shard_optimizer = experiment_.runtime.shard_optimizer},
+      classes);
+  use_graphs();
   const Precision precision = effective_precision(experiment_.train.precision, context_.device);
   check_and_report(*model_, experiment_.model, {.gradients = true, .precision = precision},
                    [this](const std::string& line) {
                      if (is_rank_zero()) progress_->log(line);
                    });
+}
+
+void TrainingRun::use_graphs() {
+  if (!context_.device.is_cuda() || experiment_.runtime.graphs == GraphUse::off) return;
+  const Capture capture = cuda_capture(context_.device);
+  const auto log = [this](const std::string& line) {
+    if (is_first()) progress_->log(line);
+  };
+  if (trainer_->classes() && capture) return trainer_->use_graphs(capture, log);
+  const std::string varies = varies_within_class(*model_);
+  log("no CUDA graphs: " +
+      (world_.size() > 1 ? "several processes"
+       : !varies.empty() ? varies
+                         : "this build found no headers of CUDA") +
+      "; kernels are launched one by one");
 }
 
 // After restore(), and before the weights are sent to the other processes.
@@ -320,6 +340,7 @@ void TrainingRun::write_run_file() {
   run[kPrecision] =
       std::string(enum_name(effective_precision(experiment_.train.precision, context_.device)));
   run[kProcesses] = world_.size();
+  if (const auto& classes = trainer_->classes()) run[kRowStep] = classes->row_step;
   if (const auto paths = paths_as_read(); !paths.empty()) run[kAsRead] = paths;
   run[kParameters] = parameter_count(experiment_.model, vocabulary);
   run["vocabulary"] = {{"source", vocabulary.source}, {"target", vocabulary.target}};

@@ -61,7 +61,8 @@ void loss_by_libtorch(torch::Tensor& logits, const torch::Tensor& targets_N, cpu
   const auto log_p = [&](const torch::Tensor& chosen) {  // all are [N, 1]
     return (chosen.to(torch::kFloat32) - max).add_(at_max);
   };
-  const torch::Tensor target = targets_N.unsqueeze(1);
+  const torch::Tensor given = targets_N.unsqueeze(1), target = given.clamp_min(0);
+  const torch::Tensor counts = (given >= 0).to(torch::kFloat32);  // 0 in rows without a target
   const torch::Tensor at_target = log_p(logits.gather(1, target));
   const torch::Tensor log_z = max - at_max;
   const torch::Tensor others =
@@ -72,18 +73,21 @@ void loss_by_libtorch(torch::Tensor& logits, const torch::Tensor& targets_N, cpu
     others.sub_(log_p(logits.narrow(1, q.excluded, 1)) * excludes);
   }
   const torch::Tensor smoothed = at_target * q.target_probability + others * q.smoothing_per_class;
-  sums.sub_(torch::stack({smoothed.sum(torch::kFloat64), at_target.sum(torch::kFloat64)}));
-  if (q.z_loss > 0) sums[0].add_(log_z.pow(2).sum(torch::kFloat64), q.z_loss);
+  const auto sum = [&](const torch::Tensor& of_rows) {
+    return (of_rows * counts).sum(torch::kFloat64);
+  };
+  sums.sub_(torch::stack({sum(smoothed), sum(at_target)}));
+  if (q.z_loss > 0) sums[0].add_(sum(log_z.pow(2)), q.z_loss);
   if (!gradient) return;
   // d(z log² Z) / d logit = 2 z log Z p
-  if (q.z_loss > 0) p.mul_(1 + 2 * q.z_loss * log_z);
-  const torch::Tensor p_target = p.gather(1, target);
-  torch::sub_out(logits, p, torch::scalar_tensor(q.smoothing_per_class));
+  const torch::Tensor factor = q.z_loss > 0 ? counts * (1 + 2 * q.z_loss * log_z) : counts;
+  const torch::Tensor p_target = p.gather(1, target) * factor;
+  torch::addcmul_out(logits, counts * -q.smoothing_per_class, p, factor);
   // The difference is computed in float32, before rounding: it may be small.
-  logits.scatter_(1, target, (p_target - q.target_probability).to(logits.scalar_type()));
+  logits.scatter_(1, target, (p_target - q.target_probability * counts).to(logits.scalar_type()));
   if (q.excluded >= 0) {
     logits.narrow(1, q.excluded, 1)
-        .add_((excludes * q.smoothing_per_class).to(logits.scalar_type()));
+        .add_((excludes * counts * q.smoothing_per_class).to(logits.scalar_type()));
   }
 }
 

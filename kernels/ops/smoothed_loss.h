@@ -16,7 +16,8 @@ namespace attn {
 LossSums chunked_smoothed_loss(const torch::Tensor& x_ND, const torch::Tensor& weight_VD,
                                const torch::Tensor& targets_N, cpu::SmoothedTargets targets);
 
-/// The same by LibTorch's operations, on any device, without synchronization.
+/// The same by LibTorch's operations, on any device, without synchronization. Rows with a negative
+/// target have neither loss nor gradient.
 LossSums libtorch_smoothed_loss(const torch::Tensor& x_ND, const torch::Tensor& weight_VD,
                                 const torch::Tensor& targets_N, cpu::SmoothedTargets targets);
 

@@ -138,12 +138,12 @@ torch::Tensor PositionEncodingImpl::forward(const torch::Tensor& embeddings_ND,
 
 torch::Tensor PositionEncodingImpl::sinusoids(int64_t positions, torch::Device device) {
   const std::lock_guard lock(table_mutex_);
-  if (!table_.defined() || table_.size(0) < positions || table_.device() != device) {
+  if (tables_.empty() || tables_.back().size(0) < positions || tables_.back().device() != device) {
     const int64_t rows = std::max<int64_t>(256, 2 * positions);
     const int64_t width = kind_ == Position::rotary ? d_k_ : d_model_;
-    table_ = sinusoid_table(rows, width, kind_ == Position::sinusoidal_halves).to(device);
+    tables_.push_back(sinusoid_table(rows, width, kind_ == Position::sinusoidal_halves).to(device));
   }
-  return table_;
+  return tables_.back();
 }
 
 Rotation PositionEncodingImpl::rotation(const torch::Tensor& positions_N, int64_t longest) {

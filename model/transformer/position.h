@@ -79,9 +79,9 @@ class PositionEncodingImpl : public torch::nn::Module, public Layer {
   Position kind_;
   bool causal_;
   int64_t d_model_, d_k_, heads_;
-  double deviation_;        // standard deviation of the initial weights
-  torch::Tensor table_;     // sinusoids; not in checkpoints
-  std::mutex table_mutex_;  // search runs several threads
+  double deviation_;                   // standard deviation of the initial weights
+  std::vector<torch::Tensor> tables_;  // sinusoids; captured updates read shorter ones
+  std::mutex table_mutex_;             // search runs several threads
 };
 TORCH_MODULE(PositionEncoding);
 

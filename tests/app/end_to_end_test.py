@@ -87,8 +87,9 @@ class EndToEnd(ProgramTest):
         self.kill_again_and_again("whole-bf16", "killed-bf16", "--set", "train.precision=bf16", threads=2)
 
     def test_killed_again_and_again_by_the_path_of_a_gpu(self):
-        with unittest.mock.patch.dict(os.environ, ATTN_DEVICE_PATH="gpu"):  # batches are built ahead
+        with unittest.mock.patch.dict(os.environ, ATTN_DEVICE_PATH="gpu"):  # batches are built ahead, and padded
             self.kill_again_and_again("whole-gpu", "killed-gpu")
+        self.assertEqual(json.loads((self.path / "killed-gpu/run.json").read_text())["row_step"], 128)
 
     def kill_again_and_again(self, whole, killed, *settings, threads=1):
         name, expected = self.whole_run(whole, *settings, threads=threads)

@@ -68,7 +68,7 @@ struct CopyingTask {
       : pairs(copying_corpus()),
         stream(pairs, {.batch_tokens = batch_tokens, .seed = 5}),
         model(seeded(shape, device)),
-        trainer(train, 9, *model, stream) {}
+        trainer(train, 9, *model, stream, {}, class_rule(batch_tokens, 0)) {}
 
   static Transformer seeded(const TransformerConfig& shape, torch::Device device = torch::kCPU) {
     torch::manual_seed(1);

@@ -7,8 +7,10 @@
 #include "tests/support/device_path.h"
 #include "tests/support/hardware.h"
 #include "tests/support/model_variants.h"
+#include "tests/support/temporary_directory.h"
 #include "tests/support/tensors.h"
 #include "tests/support/threads.h"
+#include "train/checkpoint.h"
 
 using namespace attn;
 using testing::CopyingTask;
@@ -28,17 +30,20 @@ TrainConfig in_two_batches(Precision precision) {
 }
 
 struct Updates {
+  bool padded = false;
   std::vector<double> losses;
   torch::Tensor gradients;  // of the first
 };
 
-Updates updates(const ModelConfig& config) {
+Updates updates(const ModelConfig& config, bool padded) {
   const EncodedCorpus pairs = testing::copying_corpus();
   BatchStream stream(pairs, {.batch_tokens = 60, .seed = 5});
   torch::manual_seed(1);
   const auto model = make_model(config, {testing::kCopyingClasses, testing::kCopyingClasses});
-  Trainer trainer(in_two_batches(Precision::fp32), 9, *model, stream);
-  Updates out;
+  Trainer trainer(
+      in_two_batches(Precision::fp32), 9, *model, stream, {},
+      padded ? std::optional(class_rule(60, model->max_length().value_or(0))) : std::nullopt);
+  Updates out{.padded = trainer.classes().has_value()};
   for (int i = 0; i < 4; ++i) {
     out.losses.push_back(trainer.step().loss);
     if (i == 0) out.gradients = trainer.parameters().gradients.clone();
@@ -48,19 +53,24 @@ Updates updates(const ModelConfig& config) {
 
 }  // namespace
 
-TEST_CASE("updates of every model by the GPU's path are those of the CPU's kernels") {
+TEST_CASE("updates of every model by the GPU's path, also with padded batches, are the CPU's") {
+  const bool padded = GENERATE(false, true);
+  int64_t models = 0;
   const testing::Threads threads(1);  // small products are slower on several
   for (testing::ModelVariant& variant : testing::variants()) {
     CAPTURE(variant.name);
     std::visit([](auto& options) { options.dropout = 0.0; }, variant.config.options);
-    const Updates expected = updates(variant.config);
+    const Updates expected = updates(variant.config, padded);
     const testing::DevicePath path(/*gpu=*/true);
-    const Updates got = updates(variant.config);
+    const Updates got = updates(variant.config, padded);
+    CHECK_FALSE(expected.padded);
+    models += got.padded ? 1 : 0;
     CHECK(max_difference(got.gradients, expected.gradients) < 1e-5);
     for (size_t i = 0; i < got.losses.size(); ++i) {
       CHECK(got.losses[i] == Approx(expected.losses[i]).epsilon(1e-4));
     }
   }
+  CHECK((models > 40) == padded);
 }
 
 TEST_CASE("attention on a GPU equals the CPU's, with gradients", "[gpu]") {
@@ -168,4 +178,60 @@ TEST_CASE("training with dropout on a GPU repeats under its seed", "[gpu]") {
     losses.push_back(last);
   }
   CHECK(losses[0] == Approx(losses[1]).epsilon(1e-5));
+}
+
+TEST_CASE("training on a GPU has the same weights with graphs, without, and resumed", "[gpu]") {
+  if (!has_gpu()) return;
+  const Capture capture = cuda_capture(torch::kCUDA);
+  if (!testing::machine_has(capture != nullptr, "build with CUDA's headers")) return;
+  const Precision precision = GENERATE(Precision::fp32, Precision::bf16);
+  const testing::TemporaryDirectory directory;
+  const auto weights_file = directory.path() / "model", state_file = directory.path() / "state";
+  std::vector<std::string> said;
+  const auto task = [&](bool graphs) {
+    auto made = std::make_unique<CopyingTask>(in_two_batches(precision), 60,
+                                              testing::copying_model(), torch::kCUDA);
+    if (graphs) made->trainer.use_graphs(capture, [&](const auto& line) { said.push_back(line); });
+    return made;
+  };
+  const auto eager = task(false), graphs = task(true), resumed = task(true);
+  for (int i = 0; i < 40; ++i) {
+    CHECK(eager->trainer.step().loss == graphs->trainer.step().loss);
+    if (i != 20) continue;
+    save_weights(weights_file, *graphs->model);
+    save_training_state(state_file, graphs->trainer);
+  }
+  load_weights(weights_file, *resumed->model);
+  load_training_state(state_file, resumed->trainer);
+  resumed->stream.restore(resumed->trainer.state.stream);
+  while (resumed->trainer.state.step < 40) resumed->trainer.step();
+  CHECK(torch::equal(eager->weights(), graphs->weights()));
+  CHECK(torch::equal(eager->weights(), resumed->weights()));
+  CHECK(said.empty());
+}
+
+// The last of all: no other graph can be captured by this process.
+TEST_CASE("work that cannot be captured runs without graphs, and so does what follows", "[gpu]") {
+  if (!has_gpu()) return;
+  const Capture capture = cuda_capture(torch::kCUDA);
+  if (!testing::machine_has(capture != nullptr, "build with CUDA's headers")) return;
+  const SideStream stream(torch::kCUDA);
+  const torch::Tensor sum =
+      torch::zeros({1}, torch::TensorOptions(torch::kCUDA).dtype(torch::kInt64));
+  std::vector<std::string> said;
+  ClassGraphs graphs(torch::kCUDA, {sum}, [&](const StaticBatch& own) {
+    sum.add_(own.source.tokens_N.cpu().sum().item<int64_t>());  // reads from the GPU
+  });
+  graphs.use(capture, [&](const std::string& line) { said.push_back(line); });
+  const EncodedCorpus pairs = testing::copying_corpus();
+  BatchStream batches(pairs, {.batch_tokens = 60, .seed = 5});
+  int64_t expected = 0;
+  for (int i = 0; i < 20; ++i) {
+    const StaticBatch batch = static_batch(batches.next(), class_rule(60, 0));
+    expected += batch.source.tokens_N.sum().item<int64_t>();
+    graphs.run(batch, 1);
+  }
+  CHECK(sum.item<int64_t>() == expected);
+  REQUIRE(said.size() == 1);
+  CHECK_THAT(said[0], testing::contains("CUDA graphs are off: a capture failed"));
 }

@@ -13,6 +13,7 @@
 #include "tests/support/golden_json.h"
 #include "tests/support/hardware.h"
 #include "tests/support/tensors.h"
+#include "train/batch_class.h"
 
 using namespace attn;
 using testing::max_difference;
@@ -46,6 +47,29 @@ TEST_CASE("the chunked loss equals the definition in all three forms, values and
   const torch::NoGradGuard no_grad;
   CHECK(chunked(x, w, targets, q).loss.item<double>() ==
         Approx(plain.loss.item<double>()).epsilon(1e-5));
+}
+
+TEST_CASE("rows without a target have neither loss nor gradient, and change no other row's") {
+  torch::manual_seed(8);
+  cpu::SmoothedTargets q = smoothed_targets(Smoothing::wrong_no_pad, 0.1, 50, 1);
+  q.z_loss = GENERATE(0.0f, 0.01f);
+  const auto type = GENERATE(torch::kFloat32, torch::kBFloat16);
+  const torch::Tensor targets = torch::randint(2, 50, {40}, torch::kInt64), all = targets.clone();
+  const torch::Tensor own = torch::arange(40).remainder(3).ne(0).nonzero().flatten();
+  all.index_fill_(0, torch::arange(0, 40, 3), kNoTarget);
+  const torch::Tensor x = torch::randn({40, 8}).to(type).requires_grad_(),
+                      some = x.detach().index_select(0, own).requires_grad_();
+  const torch::Tensor w = torch::randn({50, 8}).requires_grad_(),
+                      w_some = w.detach().clone().requires_grad_();
+  const LossSums got = libtorch_smoothed_loss(x, w, all, q),
+                 expected = libtorch_smoothed_loss(some, w_some, targets.index_select(0, own), q);
+  (got.loss * 0.25).backward();
+  (expected.loss * 0.25).backward();
+  CHECK(got.loss.item<double>() == Approx(expected.loss.item<double>()).epsilon(1e-6));
+  CHECK(got.nll.item<double>() == Approx(expected.nll.item<double>()).epsilon(1e-6));
+  CHECK(torch::equal(x.grad().index_select(0, own), some.grad()));
+  CHECK(x.grad().index_select(0, torch::arange(0, 40, 3)).abs().max().item<float>() == 0.0f);
+  CHECK(max_difference(w.grad(), w_some.grad()) < 1e-5);
 }
 
 TEST_CASE("the z-loss is that of PyTorch's autograd, with label smoothing and without") {

@@ -1,0 +1,88 @@
+#include "train/batch_class.h"
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+#include "base/random.h"
+#include "data/batches.h"
+#include "tests/support/catch.h"
+
+using namespace attn;
+
+namespace {
+
+// Sentences of the lengths of a translation, short ones most of all.
+EncodedCorpus translations(int64_t pairs, int64_t longest) {
+  Random random(7);
+  std::vector<std::pair<std::vector<int32_t>, std::vector<int32_t>>> list;
+  for (int64_t i = 0; i < pairs; ++i) {
+    const double share = random.uniform();
+    const auto length = 1 + static_cast<int64_t>(share * share * static_cast<double>(longest - 1));
+    const auto other =
+        std::min(longest, length / 2 + 1 + static_cast<int64_t>(random.below(length)));
+    list.emplace_back(std::vector<int32_t>(length, 5), std::vector<int32_t>(other, 6));
+  }
+  return {list,
+          {.source_size = 9, .target_size = 9, .source_eos = 2, .target_bos = 1, .target_eos = 2}};
+}
+
+int64_t total(const std::vector<int64_t>& lengths) {
+  return std::accumulate(lengths.begin(), lengths.end(), int64_t{0});
+}
+
+// Own rows first, then `token`s in sentences that fill `rows`.
+void check_rows(const TokenRows& own, const TokenRows& padded, int64_t rows, const BatchClass& to,
+                int64_t token) {
+  CHECK(total(padded.lengths) == rows);
+  CHECK(std::ssize(padded.tokens) == rows);
+  CHECK(std::ssize(padded.lengths) == to.sentences);
+  CHECK(padded.longest() == to.longest);
+  CHECK(std::ranges::min(padded.lengths) > 0);
+  CHECK(std::equal(own.tokens.begin(), own.tokens.end(), padded.tokens.begin()));
+  CHECK(std::equal(own.lengths.begin(), own.lengths.end(), padded.lengths.begin()));
+  CHECK(std::count(padded.tokens.begin() + std::ssize(own.tokens), padded.tokens.end(), token) ==
+        rows - std::ssize(own.tokens));
+}
+
+}  // namespace
+
+TEST_CASE("a padded batch has the shapes of its class, and its own sentences come first") {
+  const int64_t batch_tokens = GENERATE(1, 60, 1024, 4096, 25000);
+  const int64_t longest = GENERATE(8, 150);
+  const ClassRule rule = class_rule(batch_tokens, GENERATE(0, 1) * (longest + 1));
+  CAPTURE(batch_tokens, longest, rule.row_step, rule.max_length);
+  const EncodedCorpus pairs = translations(batch_tokens > 5000 ? 60000 : 3000, longest);
+  std::set<BatchClass> classes;
+  int64_t own_rows = 0, rows = 0;
+  const std::vector<Batch> batches = sequential_batches(pairs, batch_tokens);
+  for (const Batch& batch : batches) {
+    const BatchClass to = class_of(batch, rule);
+    const Batch whole = padded(batch, to);
+    check_rows(batch.source, whole.source, to.source_rows, to, 0);
+    check_rows(batch.target_in, whole.target_in, to.target_rows, to, 0);
+    check_rows(batch.target_out, whole.target_out, to.target_rows, to, kNoTarget);
+    CHECK(to.source_rows % rule.row_step == 0);
+    CHECK(whole.source_tokens == batch.source_tokens);
+    if (rule.max_length > 0) CHECK(to.longest <= rule.max_length);
+    classes.insert(to);
+    own_rows += batch.source_tokens + batch.target_tokens;
+    rows += to.source_rows + to.target_rows;
+  }
+  if (batch_tokens < 1024) return;
+  CHECK(classes.size() < 120);
+  const double most = batch_tokens < 25000 ? 1.5 : 1.15;
+  CHECK(static_cast<double>(rows) < most * static_cast<double>(own_rows));
+}
+
+TEST_CASE("a batch's second index is 0 in padding") {
+  Batch batch;
+  batch.source = {.tokens = {4, 2}, .lengths = {2}};
+  batch.target_in = {.tokens = {1, 7, 8}, .lengths = {3}, .second = {0, 0, 1}};
+  batch.target_out = {.tokens = {7, 8, 2}, .lengths = {3}};
+  batch.sentences = 1, batch.source_tokens = 2, batch.target_tokens = 3;
+  const Batch whole = padded(batch, class_of(batch, class_rule(8, 0)));
+  std::vector<int64_t> second(whole.target_in.tokens.size());
+  second[2] = 1;
+  CHECK(whole.target_in.second == second);
+}
