@@ -65,7 +65,7 @@ BUDGETS = {
     "train": 4730,
     "eval": 7450,
     "report": 1850,
-    "app": 15050,
+    "app": 13230,
     "tests": 20530,
     "run": 285,
 }

@@ -172,7 +172,7 @@ void TrainingRun::use_graphs() {
   if (!context_.device.is_cuda() || experiment_.runtime.graphs == GraphUse::off) return;
   const Capture capture = cuda_capture(context_.device);
   const auto log = [this](const std::string& line) {
-    if (is_first()) progress_->log(line);
+    if (is_rank_zero()) progress_->log(line);
   };
   if (trainer_->classes() && capture) return trainer_->use_graphs(capture, log);
   const std::string varies = varies_within_class(*model_);
