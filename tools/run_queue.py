@@ -31,7 +31,7 @@ def command(attn, entry):
     places = re.search(r"--run \S+ --collect \S+", about)
     if not places:
         raise SystemExit(f"{file}: its \"about\" has no command with --run and --collect")
-    return [attn, "sweep", str(file), *places.group().split(), "--only", *entry["only"].split(","), "--threads", "1"]
+    return [attn, "sweep", str(file), *places.group().split(), "--only", entry["only"], "--threads", "1"]
 
 
 def main():

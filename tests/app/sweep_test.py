@@ -79,17 +79,17 @@ class Sweeps(ProgramTest):
         report = self.attn("report", "partial").stdout
         for text in ("2 of 3 runs finished: 1 not run.", "seed 4 not run"):
             self.assertIn(text, report)
-        states = {row["row"]: row["state"] for row in csv.DictReader((self.path / "partial/rows.csv").open())}
+        states = {row["row"]: row["state"] for row in csv.DictReader((self.path / "partial/rows.csv").read_text().splitlines())}
         self.assertEqual(states, {"base": "seed 4 not run", "E": ""})
         self.assertEqual(len(self.scores("partial")), 2)
         # Rows that are not selected keep what was planned for them; --seeds 1 is not the whole sweep.
-        self.assertIn("    attn sweep sweep.json --run whole\n", report)
+        self.assertIn("    attn --threads 1 sweep sweep.json --run whole\n", report)
         report = self.attn("sweep", "sweep.json", "--run", "partial", "--only", "E", "--seeds", "1").stdout
         self.assertIn("2 of 3 runs finished: 1 not run.", report)
-        self.assertIn("    attn sweep sweep.json --run partial\n", report)
+        self.assertIn("    attn --threads 1 sweep sweep.json --run partial\n", report)
         report = self.attn("sweep", "sweep.json", "--run", "partial", "--seeds", "1").stdout
         self.assertNotIn("runs finished", report)
-        self.assertIn("    attn sweep sweep.json --run partial --seeds 1\n", report)
+        self.assertIn("    attn --threads 1 sweep sweep.json --run partial --seeds 1\n", report)
 
     def test_the_report_of_a_resumed_run_has_the_command_of_its_config(self):
         self.attn("train", "base.json", "--run", "resumed", "--set", "train.steps=4")
@@ -308,7 +308,7 @@ class Sweeps(ProgramTest):
         self.write("auto.json", {"base": "base.json", "rows": rows})
         printed = self.attn("sweep", "auto.json", "--dry-run", "--no-measure").stdout
         self.assertIn("model.heads=4  model.d_k=8  model.d_v=8", printed)
-        run = ("sweep", "auto.json", "--run", "auto", "--only", "heads.heads=4", "narrow", "--set", "train.steps=2")
+        run = ("sweep", "auto.json", "--run", "auto", "--only", "heads.heads=4,narrow", "--set", "train.steps=2")
         self.attn(*run)
         model = json.loads((self.path / "auto/heads.heads=4/seed-3/config.json").read_text())["model"]
         self.assertEqual((model["heads"], model["d_k"], model["d_v"]), (4, 8, 8))
@@ -536,7 +536,7 @@ class Sweeps(ProgramTest):
         ends = {path.parent.parent.name: json.loads(path.read_text()) for path in (self.path / "hot").glob("hot*/seed-*/result.json")}
         diverged = {name for name, result in ends.items() if result["end"] == "diverged"}
         self.assertTrue(any("ppl" not in ends[name]["results"]["valid"]["values"] for name in diverged), ends)
-        rows = {row["row"]: row for row in csv.DictReader((self.path / "hot/rows.csv").open())}
+        rows = {row["row"]: row for row in csv.DictReader((self.path / "hot/rows.csv").read_text().splitlines())}
         for name in ends:
             self.assertEqual(name in diverged, "seed 3 diverged at step 6" in rows[name]["state"], name)
             self.assertEqual(name in diverged, rows[name]["ppl_mean"] == "", name)
