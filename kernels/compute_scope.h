@@ -63,8 +63,7 @@ class ComputeScope {
 
   /// The one switch of all fast paths: whether this thread takes this one.
   static bool takes(FastPath path);
-  /// The same for one that is a kernel of the CPU: also whether x is
-  /// computed there.
+  /// The same for one that is a kernel of the CPU: also whether x is computed there.
   static bool takes(FastPath path, const torch::Tensor& x) { return on_cpu_path(x) && takes(path); }
   /// The same for one that is part of the product of packed weights: requires packed_weights().
   static bool fuses(FastPath path) { return packed_weights() != nullptr && takes(path); }

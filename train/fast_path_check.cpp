@@ -154,15 +154,15 @@ class RoundedWeights {
   std::vector<std::pair<torch::Tensor, torch::Tensor>> before_;
 };
 
-struct Distances {
+struct Norms {
   double whole = 0.0;
   std::vector<double> of_parameters;
 };
 
-Distances distances(const std::vector<torch::Tensor>& from, const std::vector<torch::Tensor>& to) {
-  Distances out;
-  for (size_t i = 0; i < from.size(); ++i) {
-    out.of_parameters.push_back((to[i] - from[i]).norm().item<double>());
+Norms norms_of(size_t parameters, const std::function<torch::Tensor(size_t)>& tensor) {
+  Norms out;
+  for (size_t i = 0; i < parameters; ++i) {
+    out.of_parameters.push_back(tensor(i).norm().item<double>());
     out.whole = std::hypot(out.whole, out.of_parameters.back());
   }
   return out;
@@ -173,12 +173,14 @@ Distances distances(const std::vector<torch::Tensor>& from, const std::vector<to
 double compare_gradients(const Seq2SeqModel& model, const std::vector<torch::Tensor>& exact,
                          const std::vector<torch::Tensor>& fast, const Bounds& bounds,
                          const std::function<std::vector<torch::Tensor>()>& rounded) {
-  std::vector<torch::Tensor> zeros;
-  for (const torch::Tensor& gradient : exact) zeros.push_back(torch::zeros_like(gradient));
-  const Distances norms = distances(zeros, exact), different = distances(exact, fast);
+  const auto difference_to = [&](const std::vector<torch::Tensor>& other) {
+    return norms_of(exact.size(), [&](size_t i) { return other[i] - exact[i]; });
+  };
+  const Norms norms = norms_of(exact.size(), [&](size_t i) { return exact[i]; });
+  const Norms different = difference_to(fast);
   const double share = different.whole / norms.whole;
   if (!std::isfinite(norms.whole) || norms.whole == 0.0) return 0.0;
-  Distances noise{.of_parameters = std::vector<double>(exact.size(), 0.0)};
+  Norms noise{.of_parameters = std::vector<double>(exact.size(), 0.0)};
   size_t worst = 0;
   const auto floor_of = [&](size_t i) {
     return std::max(norms.of_parameters[i], bounds.floor * norms.whole);
@@ -194,7 +196,7 @@ double compare_gradients(const Seq2SeqModel& model, const std::vector<torch::Ten
     return !(different.whole <= limit) || !(most <= 1.0);
   };
   if (!differ()) return share;
-  noise = distances(exact, rounded());
+  noise = difference_to(rounded());
   if (differ()) {
     fail("the gradient of " + model.named_parameters()[worst].key() + " (by " +
              percent(different.of_parameters[worst] / floor_of(worst)) + ", the whole by " +

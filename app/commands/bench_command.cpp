@@ -154,8 +154,8 @@ void add_table1(CLI::App& bench, const Context& context) {
       "The paper's Table 1: cost of layer types by sentence length and width, one thread");
   table1->footer(
       "Prints JSON, which tools/report/plots.py draws. forward, backward: CPU seconds of one "
-      "thread "
-      "for\n--tokens positions; products: multiply-adds of a sentence, projections included.\n"
+      "thread for\n--tokens positions; products: multiply-adds of a sentence, projections "
+      "included.\n"
       "Example: attn bench table1 experiments/multi30k/tiny.json --widths 64,512");
   add_measured(table1, *options, options->table1.seconds, "config", "config file: precision");
   const auto numbers = [&](const char* name, std::vector<int64_t>& values, const char* meaning) {

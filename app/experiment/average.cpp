@@ -51,12 +51,12 @@ std::vector<StoredCheckpoint> last_checkpoints(const AverageOptions& options,
   }
   const auto count = static_cast<int64_t>(all.size());
   const int64_t last = options.at_most ? std::min(options.last, count) : options.last;
-  const auto stored = list_checkpoints(RunDirectory(options.run).checkpoints());
-  const std::string other =
-      stored.empty() ? ""
-                     : "; that of step " + std::to_string(stored.back().step) +
-                           ", where it was stopped, is " + options.run.string() + "@last";
   if (last < 1 || last > count) {
+    const auto stored = list_checkpoints(RunDirectory(options.run).checkpoints());
+    const std::string other =
+        stored.empty() ? ""
+                       : "; that of step " + std::to_string(stored.back().step) +
+                             ", where it was stopped, is " + options.run.string() + "@last";
     throw ConfigError("--last " + std::to_string(options.last) + ": the run has " +
                       counted(count, "consecutive checkpoint") + ", one every " +
                       std::to_string(config.checkpoint_every) + " steps" +

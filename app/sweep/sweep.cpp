@@ -68,14 +68,14 @@ void require_free_place(const SweepPlan& plan) {
   const Json before = parse_json(read_file(written), written.string());
   const fs::path other = directory / before.value(kSourceFromHere, "");
   std::error_code moved;
-  const bool is_there = fs::is_regular_file(other, moved);
+  const bool has_source = fs::is_regular_file(other, moved);
   const auto planned = [&](const Json& row) {
     return std::ranges::find(plan.rows, row.value("name", ""), &PlannedRow::name) !=
            plan.rows.end();
   };
   const Json rows = before.value("rows", Json::array());
-  const bool same = is_there ? fs::equivalent(other, plan.source, moved)
-                             : rows.empty() || std::ranges::any_of(rows, planned);
+  const bool same = has_source ? fs::equivalent(other, plan.source, moved)
+                               : rows.empty() || std::ranges::any_of(rows, planned);
   if (same) return;
   throw ConfigError(directory.string() + ": contains runs of another sweep, " +
                     before.value("source", "") + "; choose another directory for " +
