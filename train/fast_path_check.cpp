@@ -158,7 +158,6 @@ struct Norms {
   double whole = 0.0;
   std::vector<double> of_parameters;
 };
-
 Norms norms_of(size_t parameters, const std::function<torch::Tensor(size_t)>& tensor) {
   Norms out;
   for (size_t i = 0; i < parameters; ++i) {
@@ -176,8 +175,8 @@ double compare_gradients(const Seq2SeqModel& model, const std::vector<torch::Ten
   const auto difference_to = [&](const std::vector<torch::Tensor>& other) {
     return norms_of(exact.size(), [&](size_t i) { return other[i] - exact[i]; });
   };
-  const Norms norms = norms_of(exact.size(), [&](size_t i) { return exact[i]; });
-  const Norms different = difference_to(fast);
+  const Norms norms = norms_of(exact.size(), [&](size_t i) { return exact[i]; }),
+              different = difference_to(fast);
   const double share = different.whole / norms.whole;
   if (!std::isfinite(norms.whole) || norms.whole == 0.0) return 0.0;
   Norms noise{.of_parameters = std::vector<double>(exact.size(), 0.0)};
