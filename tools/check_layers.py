@@ -63,11 +63,11 @@ BUDGETS = {
     "model": 6950,
     "data": 6120,
     "train": 4779,
-    "eval": 7450,
+    "eval": 7534,
     "report": 1850,
-    "app": 13368,
-    "tests": 20551,
-    "run": 285,
+    "app": 13405,
+    "tests": 20576,
+    "run": 311,
 }
 PYTHON_BUDGET = 12400  # tools and tests; pages of reports, exports, treebanks and baseline parsers are Python
 GENERATED = "Written by tools/"  # at the head of files that a script writes

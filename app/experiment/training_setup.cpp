@@ -301,7 +301,7 @@ void TrainingRun::write_run_info() {
     write_run_file();
   }
   const TrainConfig& train = experiment_.train;
-  if (train.warmup >= train.steps) {
+  if (train.schedule != Schedule::points && train.warmup >= train.steps) {
     progress_->log(
         format("train.warmup %lld is not shorter than train.steps %lld: the learning "
                "rate does not reach its peak",
