@@ -11,10 +11,13 @@
 
 #include "app/machine/exit_report.h"
 #include "app/machine/launcher.h"
+#include "base/check.h"
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/parse_number.h"
 #include "train/parallel/mpi_communicator.h"
 #include "train/parallel/nccl_communicator.h"
+#include "train/parallel/store_communicator.h"
 #include "train/trainer.h"
 
 namespace attn {
@@ -155,6 +158,24 @@ int run_together(std::unique_ptr<Communicator> world, Context context,
   }
 }
 
+std::unique_ptr<Communicator> join_torchrun(const Launch& launch) {
+  const auto variable = [&](const char* name) -> std::string {
+    const char* text = std::getenv(name);
+    if (text != nullptr && *text != '\0') return text;
+    throw ConfigError(launch.said + ", but " + name +
+                      " is not set; start with torchrun --no-python");
+  };
+  const std::string port = variable("MASTER_PORT");
+  const auto number = parse_number<int64_t>(port);
+  require(number && *number > 0 && *number < 65536, "MASTER_PORT", port, "must be a port");
+  return join_store({.host = variable("MASTER_ADDR"),
+                     .port = *number,
+                     .prefix = "attn/" + variable("TORCHELASTIC_RUN_ID") + "/" +
+                               variable("TORCHELASTIC_RESTART_COUNT") + "/",
+                     .rank = launch.rank,
+                     .size = launch.processes});
+}
+
 }  // namespace
 
 int64_t MachineShare::threads() const {
@@ -169,6 +190,19 @@ int with_processes(const Context& context,
   if (const auto wrong = wrong_launch(*launch, has_mpi())) {
     if (launch->rank > 0) return static_cast<int>(ExitCode::config);
     throw ConfigError(*wrong);
+  }
+  if (launch->torchrun) {
+    std::unique_ptr<Communicator> world;
+    try {
+      world = join_torchrun(*launch);
+    } catch (const ConfigError&) {  // the same in all
+      if (launch->rank > 0) return static_cast<int>(ExitCode::config);
+      throw;
+    }
+    if (launch->rank == 0 && context.device.is_cpu()) {
+      std::cerr << "gradients go through torchrun's store; on CPUs, mpirun is faster\n";
+    }
+    return run_together(std::move(world), context, work);
   }
   std::unique_ptr<Communicator> world = join_mpi();
   if (world->size() > 1) return run_together(std::move(world), context, work);

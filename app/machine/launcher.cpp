@@ -31,6 +31,15 @@ bool from_slurm(const Launch& launch) {
 }  // namespace
 
 std::optional<Launch> find_launch(const Get& get) {
+  if (get("TORCHELASTIC_RUN_ID") != nullptr) {
+    const auto size = number(get, "WORLD_SIZE"), rank = number(get, "RANK");
+    if (size && rank) {
+      return Launch{.said = "torchrun: WORLD_SIZE=" + std::to_string(*size),
+                    .processes = *size,
+                    .rank = *rank,
+                    .torchrun = true};
+    }
+  }
   const bool connected = get("PMIX_RANK") != nullptr || get("PMI_RANK") != nullptr ||
                          get("OMPI_COMM_WORLD_SIZE") != nullptr;
   for (const auto& [size_name, rank_name] : kLaunchers) {
@@ -48,7 +57,7 @@ std::optional<Launch> find_launch(const Get& get) {
 }
 
 std::optional<std::string> wrong_launch(const Launch& launch, bool with_mpi) {
-  if (launch.processes == 1) return std::nullopt;
+  if (launch.processes == 1 || launch.torchrun) return std::nullopt;
   if (!with_mpi) {
     return "started as one of several processes (" + launch.said +
            "), but this build has no MPI; install it and build again (Debian: libopenmpi-dev "

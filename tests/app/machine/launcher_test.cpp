@@ -38,6 +38,17 @@ TEST_CASE("mpirun, MPICH and srun name the number of processes and the rank") {
   CHECK_FALSE(wrong_launch(*slurm, true));
 }
 
+TEST_CASE("torchrun comes before the launcher that started it, and needs no MPI") {
+  const auto torchrun = launch_of({{"TORCHELASTIC_RUN_ID", "none"},
+                                   {"WORLD_SIZE", "8"},
+                                   {"RANK", "5"},
+                                   {"SLURM_NTASKS", "2"},
+                                   {"SLURM_PROCID", "1"}});
+  REQUIRE(torchrun);
+  CHECK((torchrun->processes == 8 && torchrun->rank == 5 && torchrun->torchrun));
+  CHECK_FALSE(wrong_launch(*torchrun, false));
+}
+
 TEST_CASE("one process in a job of one task is as good as none") {
   const auto alone = launch_of({{"SLURM_NTASKS", "1"}, {"SLURM_PROCID", "0"}});
   REQUIRE(alone);

@@ -1,0 +1,183 @@
+#include "train/parallel/store_communicator.h"
+
+#include <c10/util/Logging.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdlib>
+#include <mutex>
+#include <thread>
+#include <torch/csrc/distributed/c10d/PrefixStore.hpp>
+#include <torch/csrc/distributed/c10d/TCPStore.hpp>
+#include <utility>
+
+#include "base/format.h"
+
+namespace attn {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr size_t kMaxPiece = size_t{1} << 22;  // a store refuses values of 8 MiB
+constexpr double kLook = 0.1;                  // seconds between two looks at a heartbeat
+// A longer pause between two looks means that this process was suspended itself.
+constexpr double kMaxLook = 1.0;
+
+double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+// Calls `work`; what the store throws becomes a CommunicationError.
+template <class Work>
+auto asking(const Work& work) {
+  try {
+    return work();
+  } catch (const CommunicationError&) {
+    throw;
+  } catch (const std::exception& error) {
+    const std::string text = error.what();
+    throw CommunicationError("torchrun's store does not answer: " +
+                             text.substr(0, text.find('\n')));
+  }
+}
+
+class StoreCommunicator : public Communicator {
+ public:
+  StoreCommunicator(c10::intrusive_ptr<c10d::Store> store, int64_t rank, int64_t size)
+      : store_(std::move(store)), rank_(rank), size_(size) {}
+  ~StoreCommunicator() override { end_work(); }
+
+  int64_t rank() const override { return rank_; }
+  int64_t size() const override { return size_; }
+
+  void begin_work() override {
+    if (size_ == 1 || beating_.joinable()) return;
+    working_ = true;
+    beating_ = std::thread([this] { beat(); });
+  }
+
+  void end_work() override {
+    if (!beating_.joinable()) return;
+    {
+      const std::lock_guard lock(mutex_);
+      working_ = false;
+    }
+    end_of_work_.notify_all();
+    beating_.join();
+  }
+
+  void leave() override {
+    end_work();
+    gather(*this, 0);
+  }
+
+  [[noreturn]] void abort(int code) override { std::_Exit(code); }  // torchrun ends the others
+
+ private:
+  void do_exchange(std::span<const ConstBytes> to, std::span<const Bytes> from) override {
+    asking([&] {
+      ++exchange_;
+      for (int64_t r = 0; r < size_; ++r) {
+        if (r != rank_) send(r, to[r]);
+      }
+      for (int64_t r = 0; r < size_; ++r) {
+        if (r != rank_) receive(r, from[r]);
+      }
+    });
+    std::copy(to[rank_].begin(), to[rank_].end(), from[rank_].begin());
+  }
+
+  std::string key(int64_t sender, int64_t receiver, size_t offset) const {
+    return format("%lld/%lld/%lld/%zu", static_cast<long long>(exchange_),
+                  static_cast<long long>(sender), static_cast<long long>(receiver), offset);
+  }
+  static std::string beat_key(int64_t rank) { return "beat/" + std::to_string(rank); }
+
+  void send(int64_t receiver, ConstBytes bytes) {
+    for (size_t offset = 0; offset < bytes.size(); offset += kMaxPiece) {
+      const ConstBytes piece = bytes.subspan(offset, std::min(kMaxPiece, bytes.size() - offset));
+      const auto* first = reinterpret_cast<const uint8_t*>(piece.data());
+      store_->set(key(rank_, receiver, offset), std::vector<uint8_t>(first, first + piece.size()));
+    }
+  }
+
+  void receive(int64_t sender, Bytes bytes) {
+    for (size_t offset = 0; offset < bytes.size(); offset += kMaxPiece) {
+      const std::string name = key(sender, rank_, offset);
+      wait_for(name, sender);
+      const std::vector<uint8_t> piece = store_->get(name);
+      store_->deleteKey(name);
+      if (piece.size() != std::min(kMaxPiece, bytes.size() - offset)) {
+        throw CommunicationError(format("process %lld sent %zu bytes, %zu were expected",
+                                        static_cast<long long>(sender), piece.size(),
+                                        std::min(kMaxPiece, bytes.size() - offset)));
+      }
+      std::copy_n(piece.begin(), piece.size(),
+                  reinterpret_cast<uint8_t*>(bytes.subspan(offset).data()));
+    }
+  }
+
+  void wait_for(const std::string& name, int64_t sender) {
+    const auto begin = Clock::now();
+    auto looked = begin;
+    int64_t beats = 0;
+    for (double silent = 0.0; !store_->check({name});) {
+      std::this_thread::sleep_for(
+          std::chrono::microseconds(seconds_since(begin) < kLook ? 50 : 2000));
+      const double since = seconds_since(looked);
+      if (since < kLook) continue;
+      looked = Clock::now();
+      const int64_t now = store_->add(beat_key(sender), 0);
+      silent = std::exchange(beats, now) == now ? silent + std::min(since, kMaxLook) : 0.0;
+      if (silent <= timeout()) continue;
+      throw CommunicationError(
+          format("process %lld has not responded for %.0f s (runtime.timeout): it is hanging or "
+                 "was stopped; resume with --resume",
+                 static_cast<long long>(sender), timeout()));
+    }
+  }
+
+  // In a thread of its own; the store serializes its clients' calls.
+  void beat() {
+    std::unique_lock lock(mutex_);
+    while (working_) {
+      try {
+        store_->add(beat_key(rank_), 1);
+      } catch (const std::exception&) {
+        return;  // the next exchange says so
+      }
+      const auto rest = std::chrono::duration<double>(std::min(0.5, timeout() / 8));
+      end_of_work_.wait_for(lock, rest, [this] { return !working_; });
+    }
+  }
+
+  c10::intrusive_ptr<c10d::Store> store_;
+  int64_t rank_, size_;
+  int64_t exchange_ = 0;  // number of the current one
+  std::thread beating_;
+  std::mutex mutex_;
+  std::condition_variable end_of_work_;
+  bool working_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Communicator> over_store(c10::intrusive_ptr<c10d::Store> store, int64_t rank,
+                                         int64_t size) {
+  return std::make_unique<StoreCommunicator>(std::move(store), rank, size);
+}
+
+std::unique_ptr<Communicator> join_store(const StoreGroup& group) {
+  FLAGS_caffe2_log_level = c10::GLOG_FATAL;  // c10d logs every attempt to connect
+  c10d::TCPStoreOptions options;
+  options.port = static_cast<uint16_t>(group.port);
+  options.waitWorkers = false;
+  options.timeout = std::chrono::seconds(20);
+  return asking([&] {
+    auto store = c10::make_intrusive<c10d::TCPStore>(group.host, options);
+    return over_store(c10::make_intrusive<c10d::PrefixStore>(group.prefix, std::move(store)),
+                      group.rank, group.size);
+  });
+}
+
+}  // namespace attn
