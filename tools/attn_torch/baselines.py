@@ -1,4 +1,4 @@
-"""The architectures of Table 2 that came before the Transformer: recurrent, ConvS2S and ByteNet."""
+"""The architectures before the Transformer (Table 2): recurrent with attention, ConvS2S, ByteNet."""
 import math
 
 import torch
@@ -20,16 +20,15 @@ class RecurrentAttention(nn.Module):
         self.score_weight = weight(config.d_attention) if config.attention == "additive" else None
 
     def forward(self, x, keys, memory, real):
-        """The context [B, C] of x [B, hidden]; keys are key(memory)."""
+        """The context of x [B, hidden]; keys are key(memory)."""
         q = self.query(x).unsqueeze(1)
         scores = (q * keys).sum(2) if self.score_weight is None else torch.tanh(q + keys) @ self.score_weight
-        weights = scores.masked_fill(~real, -math.inf).softmax(1)
-        return (weights.unsqueeze(1) @ memory).squeeze(1)
+        return (scores.masked_fill(~real, -math.inf).softmax(1).unsqueeze(1) @ memory).squeeze(1)
 
 
 class Recurrent(EncoderDecoder):
-    """GNMT's form (Wu et al. 2016): the first decoder layer computes the attention query, the others read the context.
-    Luong's: the last layer computes it. With input feeding the first layer reads what came out at the position before."""
+    """GNMT's form (Wu et al. 2016): the first decoder layer computes the query, the others read the context. Luong's: the
+    last layer computes it. With input feeding the first layer reads what came out at the previous position."""
 
     def __init__(self, config, sizes):
         super().__init__(config, sizes)
@@ -38,8 +37,7 @@ class Recurrent(EncoderDecoder):
             both = config.encoder_directions == "both" or config.encoder_directions == "bottom" and i == 0
             encoder.append(Recurrence(config.cell, width, config.hidden, both))
             width = config.hidden * (1 + both)
-        fed = width if self.gnmt else config.d_model
-        self.fed = fed if config.input_feeding else 0
+        self.fed = config.input_feeding * (width if self.gnmt else config.d_model)
         inputs = [config.d_model + self.fed] + [config.hidden + width * self.gnmt] * (config.decoder_layers - 1)
         self.encoder_layers = numbered(self, "encoder", encoder)
         self.decoder_layers = numbered(self, "decoder", (Recurrence(config.cell, n, config.hidden) for n in inputs))
@@ -60,18 +58,16 @@ class Recurrent(EncoderDecoder):
     def decode(self, target, memory, real):
         mean = (memory * real.unsqueeze(2)).sum(1) / real.sum(1, keepdim=True)
         states = [layer.begin(torch.tanh(first(mean))) for layer, first in zip(self.decoder_layers, self.first_states)]
-        keys, attends = self.attention.key(memory), 0 if self.gnmt else len(states) - 1
-        fed, rows = memory.new_zeros(len(memory), self.fed), []
-        for embedded in self.dropped(self.embed("target", target)).unbind(1):
+        keys, attending, rows = self.attention.key(memory), 0 if self.gnmt else len(states) - 1, []
+        fed = context = memory.new_zeros(len(memory), self.fed)
+        for embedded in self.dropped(self.embed_target(target)).unbind(1):
             x = torch.cat([embedded, fed], 1)
             for i, layer in enumerate(self.decoder_layers):
-                below = x if i == 0 else self.dropped(x)
-                if self.gnmt and i > 0:
-                    below = torch.cat([below, context], 1)
-                states[i] = layer.step(layer.linear("input", below), states[i])
+                below = self.dropped(x) if i else x
+                below = torch.cat([below, context], 1) if i and self.gnmt else below
+                states[i] = layer.step(below, states[i])
                 x = states[i][0] + self.residual(i, x)
-                if i == attends:
-                    context = self.attention(x, keys, memory, real)
+                context = self.attention(x, keys, memory, real) if i == attending else context
             x = torch.cat([x, context] + [embedded] * self.gnmt, 1)
             rows.append(self.dropped(torch.tanh(self.output(x))))
             if self.fed:
@@ -91,16 +87,16 @@ class WeightNormLinear(nn.Module):
 
 
 class GatedConvolution(nn.Module):
-    """Section 3.2 of ConvS2S: a convolution to twice the width, of which one half gates the other."""
+    """Section 3.2 of ConvS2S: a convolution to twice the width, one half of which gates the other."""
 
     def __init__(self, inputs, width, kernel, causal, dropout):
         super().__init__()
         self.product = WeightNormLinear(kernel * inputs, 2 * width)
         self.projection = WeightNormLinear(inputs, width) if inputs != width else None
-        self.kernel, self.causal, self.dropout = kernel, causal, nn.Dropout(dropout)
+        self.shape, self.dropout = (kernel, causal), nn.Dropout(dropout)
 
     def forward(self, x, real):
-        return F.glu(self.product(window(self.dropout(x) * real.unsqueeze(2), self.kernel, self.causal)), 2)
+        return F.glu(self.product(window(self.dropout(x) * real.unsqueeze(2), *self.shape)), 2)
 
     def residual(self, x):
         return self.projection(x) if self.projection else x
@@ -111,20 +107,18 @@ class Convolutional(EncoderDecoder):
 
     def __init__(self, config, sizes):
         super().__init__(config, sizes)
-        self.scale = 0.1 * math.sqrt(config.d_model)
-        self.dropped, widths = nn.Dropout(config.dropout), {}
+        self.scale, self.dropped = 0.1 * math.sqrt(config.d_model), nn.Dropout(config.dropout)
         for side, stacks in (("encoder", config.encoder), ("decoder", config.decoder)):
             shapes = [(stack.width, stack.kernel) for stack in stacks for _ in range(stack.layers)]
-            widths[side] = [width for width, _ in shapes]
-            inputs = widths[side][:1] + widths[side]
-            layers = [GatedConvolution(below, *shape, side == "decoder", config.dropout)
-                      for below, shape in zip(inputs, shapes)]
-            setattr(self, side + "_layers", numbered(self, side, layers))
-            self.add_module(side + "_in", WeightNormLinear(config.d_model, inputs[0]))
-            self.add_module(side + "_out", WeightNormLinear(inputs[-1], config.d_model))
+            widths = [width for width, _ in shapes]
+            setattr(self, side + "_layers", numbered(self, side, (
+                GatedConvolution(below, *shape, side == "decoder", config.dropout)
+                for below, shape in zip(widths[:1] + widths, shapes))))
+            self.add_module(side + "_in", WeightNormLinear(config.d_model, widths[0]))
+            self.add_module(side + "_out", WeightNormLinear(widths[-1], config.d_model))
         self.attentions = numbered(self, "attention", (nn.ModuleDict(
             {"in": WeightNormLinear(width, config.d_model), "out": WeightNormLinear(config.d_model, width)})
-            for width in widths["decoder"]))
+            for width in widths))
         self.source_positions = weight(config.max_positions, config.d_model)
         self.target_positions = weight(config.max_positions, config.d_model)
 
@@ -134,13 +128,13 @@ class Convolutional(EncoderDecoder):
         for layer in self.encoder_layers:
             x = (layer(x, real) + layer.residual(x)) * HALF_ROOT
         keys = self.encoder_out(x)
-        if keys.requires_grad:  # section 3.5: every attention adds to the gradient, through keys and values
+        if keys.requires_grad:  # every attention adds to the gradient, through keys and values
             keys.register_hook(lambda gradient: gradient * 0.5 / len(self.attentions))
         roots = real.sum(1).to(keys).sqrt().view(-1, 1, 1)  # undo the shrinking of an average of S vectors
         return keys, (keys + embedded) * HALF_ROOT * roots, real
 
     def decode(self, target, keys, values, real):
-        embedded = self.dropped(self.embed("target", target) + self.target_positions[:target.size(1)])
+        embedded = self.dropped(self.embed_target(target) + self.target_positions[:target.size(1)])
         x = self.decoder_in(embedded)
         for layer, attention in zip(self.decoder_layers, self.attentions):
             states = layer(x, target != PADDING)
@@ -156,22 +150,20 @@ class ByteNetBlock(nn.Module):
 
     def __init__(self, config, dilation, causal):
         super().__init__()
-        self.shape = config.kernel, causal, dilation
-        self.narrow_norm, self.narrow = nn.LayerNorm(config.d_model), nn.Linear(config.d_model, config.hidden)
-        self.convolution_norm = nn.LayerNorm(config.hidden)
-        self.convolution = nn.Linear(config.kernel * config.hidden, config.hidden)
-        self.widen_norm, self.widen = nn.LayerNorm(config.hidden), nn.Linear(config.hidden, config.d_model)
+        width, hidden, self.shape = config.d_model, config.hidden, (config.kernel, causal, dilation)
+        self.narrow_norm, self.narrow = nn.LayerNorm(width), nn.Linear(width, hidden)
+        self.convolution_norm, self.convolution = nn.LayerNorm(hidden), nn.Linear(config.kernel * hidden, hidden)
+        self.widen_norm, self.widen = nn.LayerNorm(hidden), nn.Linear(hidden, width)
         self.dropout = nn.Dropout(config.dropout)
 
     def forward(self, x, real):
-        y = self.narrow(F.relu(self.narrow_norm(x)))
-        y = F.relu(self.convolution_norm(y)) * real.unsqueeze(2)
-        y = self.convolution(window(y, *self.shape))
+        y = F.relu(self.convolution_norm(self.narrow(F.relu(self.narrow_norm(x)))))
+        y = self.convolution(window(y * real.unsqueeze(2), *self.shape))
         return x + self.dropout(self.widen(F.relu(self.widen_norm(y))))
 
 
 class ByteNet(EncoderDecoder):
-    """Target position t reads position t of the encoder, which runs over the source and zeros after it."""
+    """Target position t reads position t of the encoder, which runs over the source and some zeros after it."""
 
     def __init__(self, config, sizes):
         super().__init__(config, sizes)
@@ -185,17 +177,15 @@ class ByteNet(EncoderDecoder):
     def encode(self, embedded, real):
         lengths = (real.sum(1, keepdim=True) * self.config.length_factor).ceil()  # dynamic unfolding
         unfolded = torch.arange(int(lengths.max()), device=real.device) < lengths
-        x = self.dropped(embedded) * real.unsqueeze(2)
-        x = F.pad(x, (0, 0, 0, unfolded.size(1) - x.size(1)))
+        x = F.pad(self.dropped(embedded), (0, 0, 0, unfolded.size(1) - real.size(1)))
         for block in self.encoder_blocks:
             x = block(x, unfolded)
         return (self.encoder_norm(x) * unfolded.unsqueeze(2),)
 
     def decode(self, target, memory):
-        real = target != PADDING
         memory = F.pad(memory, (0, 0, 0, max(target.size(1) - memory.size(1), 0)))[:, :target.size(1)]
-        joined = torch.cat([memory, self.dropped(self.embed("target", target))], 2)
+        joined = torch.cat([memory, self.dropped(self.embed_target(target))], 2)
         x = self.join(window(joined, self.config.kernel, True))
         for block in self.decoder_blocks:
-            x = block(x, real)
+            x = block(x, target != PADDING)
         return self.decoder_norm(x)

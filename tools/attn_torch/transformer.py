@@ -1,6 +1,6 @@
-"""The Transformer ("Attention Is All You Need", section 3) and its options, with the names of attn's checkpoints.
+"""The Transformer ("Attention Is All You Need", section 3) with its options and the names of attn's checkpoints.
 
-Further names of dimensions: H heads, K the width of a head, M keys. Padding is at the end of sentences.
+Further dimensions in comments: H heads, K d_k or d_v.
 """
 import math
 from typing import NamedTuple
@@ -9,12 +9,17 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from .layers import EncoderDecoder, Recurrence, weight, window
+from .layers import PADDING, EncoderDecoder, Recurrence, weight, window
 
 RELATIVE_CLIP, T5_BUCKETS, T5_FARTHEST = 16, 32, 128
 ACTIVATIONS = {"relu": F.relu, "gelu": F.gelu, "silu": F.silu, "geglu": F.gelu, "swiglu": F.silu}
 GATED = ("geglu", "swiglu")
 ADDED = ("sinusoidal", "sinusoidal_halves", "learned")  # positions that are added to embeddings
+
+
+def width_ratio(config):
+    """d_model relative to the base model's of µP (Yang et al. 2021)."""
+    return config.d_model / (config.mup_base or config.d_model)
 
 
 class ScaleNorm(nn.Module):
@@ -29,9 +34,8 @@ class ScaleNorm(nn.Module):
 
 
 def make_norm(config):
-    if config.norm_kind == "scale":
-        return ScaleNorm(config.d_model)
-    return nn.RMSNorm(config.d_model, 1e-6) if config.norm_kind == "rms" else nn.LayerNorm(config.d_model, 1e-5)
+    kinds = {"layer": nn.LayerNorm, "rms": lambda width: nn.RMSNorm(width, 1e-6), "scale": ScaleNorm}
+    return kinds[config.norm_kind](config.d_model)
 
 
 # Section 3.5: positions
@@ -43,18 +47,18 @@ def angles(length, width, steps, device):
     return position[:, None] / 10000 ** (pair / steps)
 
 
-def sinusoids(length, width, halves, device=None):
-    """[length, width]: dimension 2i is sin(p / 10000^(2i/width)), 2i + 1 its cosine; in the released code (`halves`)
-    all sines come first, and the exponent is i / (width/2 - 1)."""
+def sinusoids(length, width, halves=False, device=None):
+    """[length, width]: dimension 2i is sin(p / 10000^(2i/width)), 2i + 1 its cosine. halves: as in the released code all
+    sines, then all cosines, of p / 10000^(i / (width/2 - 1))."""
     angle = angles(length, width, max(width // 2 - 1, 1) if halves else width / 2, device)
     return torch.cat([angle.sin(), angle.cos()], 1) if halves else torch.stack([angle.sin(), angle.cos()], 2).flatten(1)
 
 
 def rotate(x):
-    """RoPE (Su et al. 2021): turns the pairs (2i, 2i + 1) of each head of x [B, H, L, K] by their position's angles."""
+    """RoPE (Su et al. 2021): turns the pairs (2i, 2i + 1) of x [B, H, L, K] by their position's angles."""
     angle = angles(x.size(2), x.size(3), x.size(3) / 2, x.device)
-    sine, cosine, even, odd = angle.sin().to(x), angle.cos().to(x), x[..., 0::2], x[..., 1::2]
-    return torch.stack([even * cosine - odd * sine, even * sine + odd * cosine], -1).flatten(3)
+    sin, cos, even, odd = angle.sin().to(x), angle.cos().to(x), x[..., 0::2], x[..., 1::2]
+    return torch.stack([even * cos - odd * sin, even * sin + odd * cos], -1).flatten(3)
 
 
 def distances(length, device):
@@ -64,10 +68,9 @@ def distances(length, device):
 
 
 def alibi_slopes(heads):
-    """2^(-8h/H), [H] (Press et al. 2022); for other H than powers of two also every second one of twice as many."""
+    """2^(-8h/H), [H] (Press et al. 2022); unless H is a power of two, also every second slope of twice as many heads."""
     power = 2 ** int(math.log2(heads))
-    steps = torch.cat([torch.arange(1, power + 1), torch.arange(heads - power) + 0.5])
-    return torch.exp2(-8 / power * steps.double())
+    return torch.exp2(-8 / power * torch.cat([torch.arange(1, power + 1), torch.arange(heads - power) + 0.5]).double())
 
 
 def t5_buckets(distance, causal):
@@ -90,17 +93,13 @@ class Position(nn.Module):
         if self.kind == "t5_bias" and attends:
             self.weight = weight(T5_BUCKETS, config.heads)
 
-    def table(self, length, like):
-        """[length, D]; `like` has the width, the type and the device."""
-        if self.kind != "learned":
-            return sinusoids(length, like.size(-1), self.kind == "sinusoidal_halves", like.device).to(like)
-        if length > len(self.weight):
-            raise ValueError(f"{length} positions, more than model.max_positions = {len(self.weight)}")
-        return self.weight[:length]
-
     def forward(self, x, position):
-        """Adds the encodings of position [L] or [B, L] to x [B, L, D]."""
-        return x + self.table(x.size(1), x)[position] if self.kind in ADDED else x
+        """Adds encodings of position [L] or [B, L] to x [B, L, D]."""
+        if self.kind not in ADDED:
+            return x
+        learned = self.kind == "learned"
+        table = self.weight if learned else sinusoids(x.size(1), x.size(2), self.kind == "sinusoidal_halves", x.device)
+        return x + table[position].to(x)
 
     def bias(self, x):
         """[H, L, L] for the scores of positions x [B, L, D], or 0."""
@@ -129,70 +128,62 @@ class Embedding(nn.Module):
 # Section 3.2: attention
 
 
+class Sight(NamedTuple):
+    """What positions see."""
+    real: torch.Tensor  # [B, M], false at padding
+    visible: torch.Tensor  # [B, L or 1, M]
+    bias: torch.Tensor | float = 0  # of scores, [H, L, M]
+
+
 class RelativePositions(nn.Module):
-    """Vectors of the distance, clipped, on keys and values of self-attention (Shaw et al. 2018)."""
+    """Vectors of the clipped distance, for keys and values of self-attention (Shaw et al. 2018)."""
 
     def __init__(self, config):
         super().__init__()
         self.key_weight = weight(config.heads, 2 * RELATIVE_CLIP + 1, config.d_k)
         self.value_weight = weight(config.heads, 2 * RELATIVE_CLIP + 1, config.d_v)
 
-    @staticmethod
-    def of_pairs(vectors, length):
-        clipped = distances(length, vectors.device).clamp(-RELATIVE_CLIP, RELATIVE_CLIP)
-        return vectors[:, clipped + RELATIVE_CLIP]
-
-    def scores(self, q):
-        return torch.einsum("bhlk,hlmk->bhlm", q, self.of_pairs(self.key_weight, q.size(2)))
-
-    def values(self, weights):
-        return torch.einsum("bhlm,hlmk->bhlk", weights, self.of_pairs(self.value_weight, weights.size(2)))
-
-
-class Sight(NamedTuple):
-    """What the positions of a sentence see."""
-    real: torch.Tensor  # [B, M], false at padding
-    visible: torch.Tensor  # [B, L or 1, M]
-    bias: torch.Tensor | float = 0  # of scores, [H, L, M]
+    def forward(self, length):
+        """Two tensors [H, L, L, K]."""
+        clipped = distances(length, self.key_weight.device).clamp(-RELATIVE_CLIP, RELATIVE_CLIP) + RELATIVE_CLIP
+        return self.key_weight[:, clipped], self.value_weight[:, clipped]
 
 
 class QueryKeyNorm(nn.Module):
-    """Normalized queries and keys of heads, [B, H, L, K]: to length 1 (Henry et al. 2020), or RMSNorm with gains."""
+    """Queries and keys of heads [B, H, L, K] of length 1 (Henry et al. 2020), or RMSNorm of them with gains."""
 
     def __init__(self, config):
         super().__init__()
         if config.qk_norm == "l2":
-            self.scale = weight(1)
+            self.scale = weight(1)  # of the scores
         else:
             self.query_weight, self.key_weight = weight(config.d_k), weight(config.d_k)
 
     def forward(self, q, k):
         q, k = (F.rms_norm(x, x.shape[-1:], eps=1e-6) for x in (q, k))  # of length √d_k
         if hasattr(self, "scale"):
-            return q / math.sqrt(q.size(-1)), k / math.sqrt(k.size(-1))
+            return q * q.size(-1) ** -0.5, k * k.size(-1) ** -0.5
         return q * self.query_weight, k * self.key_weight
 
 
 class MultiHeadAttention(nn.Module):
     def __init__(self, config, cross=False):
         super().__init__()
-        kv_heads = config.kv_heads or config.heads
-        self.query, self.key, self.value = (
-            nn.Linear(config.d_model, width, config.bias)
-            for width in (config.heads * config.d_k, kv_heads * config.d_k, kv_heads * config.d_v))
-        self.output = nn.Linear(config.heads * config.d_v, config.d_model, config.bias)
-        self.weights_dropout = nn.Dropout(config.attention_dropout)
-        self.heads, self.kv_heads, self.rotary = config.heads, kv_heads, config.position == "rotary" and not cross
-        self.relative = RelativePositions(config) if config.position == "relative" and not cross else None
+        self.heads, self.kv_heads = config.heads, config.kv_heads or config.heads
+        self.query = nn.Linear(config.d_model, self.heads * config.d_k, config.bias)
+        self.key = nn.Linear(config.d_model, self.kv_heads * config.d_k, config.bias)
+        self.value = nn.Linear(config.d_model, self.kv_heads * config.d_v, config.bias)
+        self.output = nn.Linear(self.heads * config.d_v, config.d_model, config.bias)
+        self.weights_dropout, self.scale = nn.Dropout(config.attention_dropout), (config.d_k * width_ratio(config)) ** -0.5
         self.qk_norm = QueryKeyNorm(config) if config.qk_norm != "none" else None
-        self.scale = 1 / math.sqrt(config.d_k * width_ratio(config))
+        self.rotary = config.position == "rotary" and not cross
+        self.relative = RelativePositions(config) if config.position == "relative" and not cross else None
 
     def forward(self, x, sight, memory=None):
         """x [B, L, D] to the same; keys and values are of memory [B, M, D], in self-attention of x."""
-        memory = x if memory is None else memory
+        memory, scale = x if memory is None else memory, self.scale
         q = self.query(x).unflatten(2, (self.heads, -1)).transpose(1, 2)
         k, v = (part(memory).unflatten(2, (self.kv_heads, -1)).transpose(1, 2) for part in (self.key, self.value))
-        scale = self.scale
         if self.qk_norm:
             q, k = self.qk_norm(q, k)
             scale = getattr(self.qk_norm, "scale", scale)
@@ -201,39 +192,30 @@ class MultiHeadAttention(nn.Module):
         k, v = (rows.repeat_interleave(self.heads // self.kv_heads, 1) for rows in (k, v))
         scores = q @ k.transpose(2, 3)
         if self.relative:
-            scores = scores + self.relative.scores(q)
+            relative_k, relative_v = self.relative(x.size(1))
+            scores = scores + torch.einsum("bhlk,hlmk->bhlm", q, relative_k)
         scores = (scores * scale + sight.bias).masked_fill(~sight.visible.unsqueeze(1), torch.finfo(scores.dtype).min)
         weights = self.weights_dropout(scores.softmax(3))
         context = weights @ v
         if self.relative:
-            context = context + self.relative.values(weights)
+            context = context + torch.einsum("bhlm,hlmk->bhlk", weights, relative_v)
         return self.output(context.transpose(1, 2).flatten(2))
 
 
-# Other layer types in place of self-attention (Table 1)
+# Section 3.1: layers
 
 
 class Convolution(nn.Module):
+    """In place of self-attention (Table 1)."""
+
     def __init__(self, config, mixer, layer, causal):
         super().__init__()
-        self.shape = mixer.kernel, causal, mixer.dilation ** layer
-        self.taps, self.gated = nn.Linear(mixer.kernel * config.d_model, (1 + mixer.gated) * config.d_model), mixer.gated
+        self.shape, self.gated = (mixer.kernel, causal, mixer.dilation ** layer), mixer.gated
+        self.taps = nn.Linear(mixer.kernel * config.d_model, (1 + mixer.gated) * config.d_model)
 
-    def forward(self, x, sight):
-        x = self.taps(window(x * sight.real.unsqueeze(2), *self.shape))
+    def forward(self, x, real):
+        x = self.taps(window(x * real.unsqueeze(2), *self.shape))
         return F.glu(x, 2) if self.gated else x
-
-
-class RecurrentMixer(Recurrence):
-    def __init__(self, config, mixer):
-        both = getattr(mixer, "bidirectional", False)
-        super().__init__(mixer.cell, config.d_model, config.d_model // (1 + both), both)
-
-    def forward(self, x, sight):
-        return super().forward(x, sight.real)
-
-
-# Section 3.1: encoder and decoder stacks
 
 
 class FeedForward(nn.Module):
@@ -241,11 +223,10 @@ class FeedForward(nn.Module):
 
     def __init__(self, config):
         super().__init__()
-        self.activation = ACTIVATIONS[config.activation]
-        self.inner = nn.Linear(config.d_model, config.d_ff, config.feed_forward_bias)
-        self.gate = nn.Linear(config.d_model, config.d_ff, config.feed_forward_bias) if config.activation in GATED else None
-        self.outer = nn.Linear(config.d_ff, config.d_model, config.feed_forward_bias)
-        self.dropout = nn.Dropout(config.activation_dropout)
+        self.activation, bias = ACTIVATIONS[config.activation], config.feed_forward_bias
+        self.inner = nn.Linear(config.d_model, config.d_ff, bias)
+        self.gate = nn.Linear(config.d_model, config.d_ff, bias) if config.activation in GATED else None
+        self.outer, self.dropout = nn.Linear(config.d_ff, config.d_model, bias), nn.Dropout(config.activation_dropout)
 
     def forward(self, x):
         hidden = self.activation(self.gate(x)) * self.inner(x) if self.gate else self.activation(self.inner(x))
@@ -273,13 +254,13 @@ class Layer(nn.Module):
 
     def __init__(self, config, mixer, number, decoder):
         super().__init__()
-        parts = {}
+        parts, both = {}, getattr(mixer, "bidirectional", False)
+        if mixer.kind.endswith("attention"):
+            parts["self_attention"] = MultiHeadAttention(config)
         if mixer.kind == "convolution":
             parts["convolution"] = Convolution(config, mixer, number, decoder)
-        elif mixer.kind == "recurrence":
-            parts["recurrence"] = RecurrentMixer(config, mixer)
-        elif mixer.kind != "none":
-            parts["self_attention"] = MultiHeadAttention(config)
+        if mixer.kind == "recurrence":
+            parts["recurrence"] = Recurrence(mixer.cell, config.d_model, config.d_model // (1 + both), both)
         self.mixer = next(iter(parts), None)
         if decoder:
             parts["cross_attention"] = MultiHeadAttention(config, cross=True)
@@ -290,8 +271,8 @@ class Layer(nn.Module):
 
     def forward(self, x, sight, memory=None, memory_sight=None):
         if self.mixer:
-            mix = getattr(self, self.mixer)
-            x = getattr(self, self.mixer + "_sublayer")(x, lambda y: mix(y, sight))
+            mix, seen = getattr(self, self.mixer), sight if self.mixer == "self_attention" else sight.real
+            x = getattr(self, self.mixer + "_sublayer")(x, lambda y: mix(y, seen))
         if memory is not None:
             x = self.cross_attention_sublayer(x, lambda y: self.cross_attention(y, memory_sight, memory))
         return self.feed_forward_sublayer(x, self.feed_forward)
@@ -306,25 +287,15 @@ class Stack(nn.Module):
         self.final_norm = make_norm(config) if config.norm == "pre" else nn.Identity()
         self.decoder, self.window = decoder, getattr(mixer, "window", 0)
 
-    def sight(self, real, bias):
-        distance = distances(real.size(1), real.device)
-        visible = real.unsqueeze(1)
+    def forward(self, x, real, bias, *memory):
+        distance, visible = distances(x.size(1), x.device), real.unsqueeze(1)
         if self.decoder:
             visible = visible & (distance <= 0)
         if self.window:  # restricted attention, section 4
             visible = visible & (distance.abs() <= (self.window - 1 if self.decoder else self.window // 2))
-        return Sight(real, visible, bias)
-
-    def forward(self, x, real, bias, *memory):
-        sight = self.sight(real, bias)
         for layer in self.layers:
-            x = layer(x, sight, *memory)
+            x = layer(x, Sight(real, visible, bias), *memory)
         return self.final_norm(x)
-
-
-def width_ratio(config):
-    """µP (Yang et al. 2021): the width relative to the base model's."""
-    return config.d_model / (config.mup_base or config.d_model)
 
 
 class Transformer(EncoderDecoder):
@@ -336,25 +307,24 @@ class Transformer(EncoderDecoder):
         self.target_embedding = Embedding(config, True, attends[1], config.word_positions)
         self.encoder = Stack(config, config.encoder_mixer, False)
         self.decoder = Stack(config, config.decoder_mixer, True)
+        self.counts_words = config.word_positions or config.deterministic_attention
         if config.deterministic_attention:
-            projection = nn.Linear(config.d_model, config.d_model, False)
-            self.deterministic_attention = nn.ModuleDict({"projection": projection})
+            self.deterministic_attention = nn.ModuleDict({"projection": nn.Linear(config.d_model, config.d_model, False)})
 
     def encode(self, embedded, real):
         x = self.source_embedding(embedded)
         return self.encoder(x, real, self.source_embedding.position.bias(x)), real
 
     def decode(self, target, memory, memory_real, words=None):
-        """words [B, T], for parsers with word_positions or deterministic_attention: the number of leaves of the tree up
-        to and including each token, torch.isin(target, leaves).cumsum(1)."""
-        x = self.embed("target", target)
-        if words is None and (self.config.word_positions or self.config.deterministic_attention):
-            raise ValueError("the model counts words: pass words=")
+        """words [B, T], of parsers with word_positions or deterministic_attention: the number of leaves of the tree up to
+        and including each token, torch.isin(target, leaves).cumsum(1)."""
+        if (words is None) == bool(self.counts_words):
+            raise ValueError("words are for models with word_positions or deterministic_attention, and required there")
+        x = self.embed_target(target)
         if self.config.deterministic_attention:  # the encoder's row of the next word
-            row = torch.minimum(words, memory_real.sum(1, keepdim=True) - 1)
-            rows = self.deterministic_attention["projection"](memory)
-            x = x + rows.gather(1, row.unsqueeze(2).expand(-1, -1, x.size(2)))
+            row = torch.minimum(words, memory_real.sum(1, keepdim=True) - 1).unsqueeze(2).expand_as(x)
+            x = x + self.deterministic_attention["projection"](memory).gather(1, row)
         x = self.target_embedding(x, words)
-        bias = self.target_embedding.position.bias(x)
-        x = self.decoder(x, target >= 0, bias, memory, Sight(memory_real, memory_real.unsqueeze(1)))
+        seen = Sight(memory_real, memory_real.unsqueeze(1))
+        x = self.decoder(x, target != PADDING, self.target_embedding.position.bias(x), memory, seen)
         return x / width_ratio(self.config)
