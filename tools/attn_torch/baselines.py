@@ -22,8 +22,8 @@ class RecurrentAttention(nn.Module):
     def forward(self, x, keys, memory, real):
         """The context of x [B, hidden]; keys are key(memory)."""
         q = self.query(x).unsqueeze(1)
-        scores = (q * keys).sum(2) if self.score_weight is None else torch.tanh(q + keys) @ self.score_weight
-        return (scores.masked_fill(~real, -math.inf).softmax(1).unsqueeze(1) @ memory).squeeze(1)
+        scores = q @ keys.mT if self.score_weight is None else self.score_weight[None] @ torch.tanh(q + keys).mT
+        return (scores.masked_fill(~real.unsqueeze(1), -math.inf).softmax(2) @ memory).squeeze(1)
 
 
 class Recurrent(EncoderDecoder):

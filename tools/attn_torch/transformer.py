@@ -143,10 +143,17 @@ class RelativePositions(nn.Module):
         self.key_weight = weight(config.heads, 2 * RELATIVE_CLIP + 1, config.d_k)
         self.value_weight = weight(config.heads, 2 * RELATIVE_CLIP + 1, config.d_v)
 
-    def forward(self, length):
-        """Two tensors [H, L, L, K]."""
-        clipped = distances(length, self.key_weight.device).clamp(-RELATIVE_CLIP, RELATIVE_CLIP) + RELATIVE_CLIP
-        return self.key_weight[:, clipped], self.value_weight[:, clipped]
+    def index(self, x):
+        """The vector of each pair of positions of x [B, H, L, …], [B, H, L, L]."""
+        clipped = distances(x.size(2), x.device).clamp(-RELATIVE_CLIP, RELATIVE_CLIP) + RELATIVE_CLIP
+        return clipped.expand(*x.shape[:2], -1, -1)
+
+    def scores(self, q):
+        return (q @ self.key_weight.mT).gather(3, self.index(q))
+
+    def values(self, weights):
+        of_vectors = weights.new_zeros(*weights.shape[:3], self.value_weight.size(1))
+        return of_vectors.scatter_add(3, self.index(weights), weights) @ self.value_weight
 
 
 class QueryKeyNorm(nn.Module):
@@ -192,13 +199,12 @@ class MultiHeadAttention(nn.Module):
         k, v = (rows.repeat_interleave(self.heads // self.kv_heads, 1) for rows in (k, v))
         scores = q @ k.transpose(2, 3)
         if self.relative:
-            relative_k, relative_v = self.relative(x.size(1))
-            scores = scores + torch.einsum("bhlk,hlmk->bhlm", q, relative_k)
+            scores = scores + self.relative.scores(q)
         scores = (scores * scale + sight.bias).masked_fill(~sight.visible.unsqueeze(1), torch.finfo(scores.dtype).min)
         weights = self.weights_dropout(scores.softmax(3))
         context = weights @ v
         if self.relative:
-            context = context + torch.einsum("bhlm,hlmk->bhlk", weights, relative_v)
+            context = context + self.relative.values(weights)
         return self.output(context.transpose(1, 2).flatten(2))
 
 
