@@ -206,6 +206,11 @@ class AttnTorch(ProgramTest):
         self.assertEqual(names["weights"]["decoder.layers.0.cross_attention.weights_dropout"].shape, (2, 2, 3, 4))
         self.assertEqual(len(names["curve"]), 1)
 
+    def test_a_checkpoint_names_the_version(self):
+        data = (self.trained / "model.safetensors").read_bytes()
+        metadata = json.loads(data[8:8 + struct.unpack("<Q", data[:8])[0]])["__metadata__"]
+        self.assertEqual(metadata["attn"], self.attn("--version").stdout.split()[1])
+
     def test_a_run_of_an_edited_formula_is_rejected(self):
         checkpoint = self.train("edited", {})
         facts = json.loads((self.path / "edited/run.json").read_text())

@@ -60,7 +60,7 @@ class Recurrent(EncoderDecoder):
         states = [layer.begin(torch.tanh(first(mean))) for layer, first in zip(self.decoder_layers, self.first_states)]
         keys, attending, rows = self.attention.key(memory), 0 if self.gnmt else len(states) - 1, []
         fed = context = memory.new_zeros(len(memory), self.fed)
-        for embedded in self.dropped(self.embed_target(target)).unbind(1):
+        for embedded in self.dropped(self.embed(target, "target")).unbind(1):
             x = torch.cat([embedded, fed], 1)
             for i, layer in enumerate(self.decoder_layers):
                 below = self.dropped(x) if i else x
@@ -134,7 +134,7 @@ class Convolutional(EncoderDecoder):
         return keys, (keys + embedded) * HALF_ROOT * roots, real
 
     def decode(self, target, keys, values, real):
-        embedded = self.dropped(self.embed_target(target) + self.target_positions[:target.size(1)])
+        embedded = self.dropped(self.embed(target, "target") + self.target_positions[:target.size(1)])
         x = self.decoder_in(embedded)
         for layer, attention in zip(self.decoder_layers, self.attentions):
             states = layer(x, target != PADDING)
@@ -184,7 +184,7 @@ class ByteNet(EncoderDecoder):
 
     def decode(self, target, memory):
         memory = F.pad(memory, (0, 0, 0, max(target.size(1) - memory.size(1), 0)))[:, :target.size(1)]
-        joined = torch.cat([memory, self.dropped(self.embed_target(target))], 2)
+        joined = torch.cat([memory, self.dropped(self.embed(target, "target"))], 2)
         x = self.join(window(joined, self.config.kernel, True))
         for block in self.decoder_blocks:
             x = block(x, target != PADDING)

@@ -18,10 +18,8 @@ VOCABULARIES = ("tokenizer.model", "source.model", "target.model", "tags.txt", "
 
 
 def read_weights(path):
-    """{name: tensor} of a safetensors file: 8 bytes with the header's length, the header in JSON, the numbers.
-
-    Raises ValueError for a file that is no such or whose tensors are not float32.
-    """
+    """{name: tensor} of a safetensors file: 8 bytes with the header's length, the header in JSON, the numbers. Raises
+    ValueError for a file that is no such or whose tensors are not float32."""
     data = Path(path).read_bytes()
     body = 8 + struct.unpack("<Q", data[:8])[0] if len(data) >= 8 else math.inf
     if body > len(data):
@@ -41,7 +39,6 @@ def read_weights(path):
 
 
 def write_weights(path, weights):
-    """Writes float32 tensors."""
     weights, header, end = dict(sorted(weights.items())), {"__metadata__": {"format": "pt"}}, 0
     for name, tensor in weights.items():
         begin, end = end, end + 4 * tensor.numel()
@@ -56,7 +53,7 @@ def write_weights(path, weights):
 
 
 def make_model(options, sizes):
-    """The model of the object "model" of a config, without values; sizes: rows of the matrices of embeddings by name."""
+    """The model of the object "model" of a config, without values. sizes: rows of the matrices of embeddings."""
     config = json.loads(json.dumps(options), object_hook=lambda fields: SimpleNamespace(**fields))
     return ARCHITECTURES[config.architecture](config, sizes)
 
@@ -86,10 +83,8 @@ def load(checkpoint):
 
 
 def save(model, checkpoint, like):
-    """Writes the model as a new checkpoint with the config and the vocabularies of `like`, the one it came from.
-
-    train.init_from and all commands take it; it has no optimizer state, so a run cannot be resumed from it.
-    """
+    """Writes a new checkpoint, with the config and the vocabularies of `like`, the one that the model came from. All
+    commands and train.init_from take it; it has no optimizer state, so a run cannot be resumed from it."""
     Path(checkpoint).mkdir(parents=True)  # an existing one is not replaced
     write_weights(Path(checkpoint, WEIGHTS), model.state_dict())
     for name in (*VOCABULARIES, CONFIG):

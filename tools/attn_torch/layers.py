@@ -47,23 +47,20 @@ class EncoderDecoder(nn.Module):
         """The first of these matrices that the model has, [V, D]."""
         return next(getattr(self, name + "_weight") for name in (*names, "shared") if hasattr(self, name + "_weight"))
 
-    def embed(self, table, ids):
-        """[…] to […, D]; zeros at padding."""
-        return F.embedding(ids.clamp(min=0), table) * (self.scale * (ids != PADDING).unsqueeze(-1))
+    def embed(self, ids, side):
+        """Numbers […] to […, D]; zeros at padding."""
+        return F.embedding(ids.clamp(min=0), self.table(side)) * (self.scale * (ids != PADDING).unsqueeze(-1))
 
     def forward(self, source, target, features=None, **words):
         """Logits [B, T, V] of source (with EOS) and target (from BOS on). features [B, S, any number]: numbers of the
         features of source tokens; words: see Transformer.decode."""
         if (features is None) == hasattr(self, "feature_weight"):
             raise ValueError("features are for models with source features, and required there")
-        embedded = self.embed(self.table("source"), source)
+        embedded = self.embed(source, "source")
         if features is not None:
-            embedded = embedded + self.embed(self.feature_weight, features).sum(2)
+            embedded = embedded + self.embed(features, "feature").sum(2)
         encoded = self.encode(embedded, source != PADDING)
         return self.decode(target, *encoded, **words) @ self.table("projection", "target").T
-
-    def embed_target(self, target):
-        return self.embed(self.table("target"), target)
 
 
 def window(x, kernel, causal, dilation=1):
@@ -82,10 +79,9 @@ class Recurrence(nn.Module):
         self.lstm, self.hidden, self.bidirectional = cell == "lstm", hidden, bidirectional
         gates = (4 if self.lstm else 3) * hidden
         for direction in ["", "_reverse"][:1 + bidirectional]:
-            self.register_parameter("input_weight" + direction, weight(gates, inputs))
-            self.register_parameter("state_weight" + direction, weight(gates, hidden))
-            self.register_parameter("input_bias" + direction, weight(gates))
-            self.register_parameter("state_bias" + direction, weight(gates))
+            for name, *shape in (("input_weight", gates, inputs), ("state_weight", gates, hidden),
+                                 ("input_bias", gates), ("state_bias", gates)):
+                self.register_parameter(name + direction, weight(*shape))
 
     def begin(self, hidden):
         return [hidden, torch.zeros_like(hidden)] if self.lstm else [hidden]

@@ -3,7 +3,6 @@
 Further dimensions in comments: H heads, K d_k or d_v.
 """
 import math
-from typing import NamedTuple
 
 import torch
 from torch import nn
@@ -27,10 +26,10 @@ class ScaleNorm(nn.Module):
 
     def __init__(self, width):
         super().__init__()
-        self.weight, self.epsilon = weight(1), width * 1e-10
+        self.weight = weight(1)
 
     def forward(self, x):
-        return x * self.weight / (x.square().sum(-1, keepdim=True) + self.epsilon).sqrt()
+        return F.rms_norm(x, x.shape[-1:], eps=1e-10) * self.weight / math.sqrt(x.size(-1))
 
 
 def make_norm(config):
@@ -41,23 +40,18 @@ def make_norm(config):
 # Section 3.5: positions
 
 
-def angles(length, width, steps, device):
-    """p / 10000^(i / steps) of positions p and pairs of dimensions i, [length, width / 2]."""
-    position, pair = (torch.arange(n, dtype=torch.float64, device=device) for n in (length, width // 2))
-    return position[:, None] / 10000 ** (pair / steps)
-
-
 def sinusoids(length, width, halves=False, device=None):
     """[length, width]: dimension 2i is sin(p / 10000^(2i/width)), 2i + 1 its cosine. halves: as in the released code all
     sines, then all cosines, of p / 10000^(i / (width/2 - 1))."""
-    angle = angles(length, width, max(width // 2 - 1, 1) if halves else width / 2, device)
+    position, pair = (torch.arange(n, dtype=torch.float64, device=device) for n in (length, width // 2))
+    angle = position[:, None] / 10000 ** (pair / (max(width // 2 - 1, 1) if halves else width / 2))
     return torch.cat([angle.sin(), angle.cos()], 1) if halves else torch.stack([angle.sin(), angle.cos()], 2).flatten(1)
 
 
 def rotate(x):
     """RoPE (Su et al. 2021): turns the pairs (2i, 2i + 1) of x [B, H, L, K] by their position's angles."""
-    angle = angles(x.size(2), x.size(3), x.size(3) / 2, x.device)
-    sin, cos, even, odd = angle.sin().to(x), angle.cos().to(x), x[..., 0::2], x[..., 1::2]
+    sin, cos = sinusoids(*x.shape[2:], device=x.device).to(x).unflatten(1, (-1, 2)).unbind(2)
+    even, odd = x[..., 0::2], x[..., 1::2]
     return torch.stack([even * cos - odd * sin, even * sin + odd * cos], -1).flatten(3)
 
 
@@ -128,13 +122,6 @@ class Embedding(nn.Module):
 # Section 3.2: attention
 
 
-class Sight(NamedTuple):
-    """What positions see."""
-    real: torch.Tensor  # [B, M], false at padding
-    visible: torch.Tensor  # [B, L or 1, M]
-    bias: torch.Tensor | float = 0  # of scores, [H, L, M]
-
-
 class RelativePositions(nn.Module):
     """Vectors of the clipped distance, for keys and values of self-attention (Shaw et al. 2018)."""
 
@@ -181,13 +168,15 @@ class MultiHeadAttention(nn.Module):
         self.key = nn.Linear(config.d_model, self.kv_heads * config.d_k, config.bias)
         self.value = nn.Linear(config.d_model, self.kv_heads * config.d_v, config.bias)
         self.output = nn.Linear(self.heads * config.d_v, config.d_model, config.bias)
-        self.weights_dropout, self.scale = nn.Dropout(config.attention_dropout), (config.d_k * width_ratio(config)) ** -0.5
+        self.weights_dropout = nn.Dropout(config.attention_dropout)
+        self.scale = 1 / math.sqrt(config.d_k * width_ratio(config))
         self.qk_norm = QueryKeyNorm(config) if config.qk_norm != "none" else None
         self.rotary = config.position == "rotary" and not cross
         self.relative = RelativePositions(config) if config.position == "relative" and not cross else None
 
-    def forward(self, x, sight, memory=None):
-        """x [B, L, D] to the same; keys and values are of memory [B, M, D], in self-attention of x."""
+    def forward(self, x, visible, bias=0, memory=None):
+        """x [B, L, D] to the same; keys and values are of memory [B, M, D], in self-attention of x. visible [B, L or 1, M]:
+        what positions see; bias [H, L, M]: of the scores."""
         memory, scale = x if memory is None else memory, self.scale
         q = self.query(x).unflatten(2, (self.heads, -1)).transpose(1, 2)
         k, v = (part(memory).unflatten(2, (self.kv_heads, -1)).transpose(1, 2) for part in (self.key, self.value))
@@ -200,7 +189,7 @@ class MultiHeadAttention(nn.Module):
         scores = q @ k.transpose(2, 3)
         if self.relative:
             scores = scores + self.relative.scores(q)
-        scores = (scores * scale + sight.bias).masked_fill(~sight.visible.unsqueeze(1), torch.finfo(scores.dtype).min)
+        scores = (scores * scale + bias).masked_fill(~visible.unsqueeze(1), torch.finfo(scores.dtype).min)
         weights = self.weights_dropout(scores.softmax(3))
         context = weights @ v
         if self.relative:
@@ -275,12 +264,12 @@ class Layer(nn.Module):
             self.add_module(name, part)
             self.add_module(name + "_sublayer", Sublayer(config, decoder))
 
-    def forward(self, x, sight, memory=None, memory_sight=None):
+    def forward(self, x, real, visible, bias, memory=None, memory_real=None):
         if self.mixer:
-            mix, seen = getattr(self, self.mixer), sight if self.mixer == "self_attention" else sight.real
-            x = getattr(self, self.mixer + "_sublayer")(x, lambda y: mix(y, seen))
+            mix, seen = getattr(self, self.mixer), (visible, bias) if self.mixer == "self_attention" else (real,)
+            x = getattr(self, self.mixer + "_sublayer")(x, lambda y: mix(y, *seen))
         if memory is not None:
-            x = self.cross_attention_sublayer(x, lambda y: self.cross_attention(y, memory_sight, memory))
+            x = self.cross_attention_sublayer(x, lambda y: self.cross_attention(y, memory_real.unsqueeze(1), 0, memory))
         return self.feed_forward_sublayer(x, self.feed_forward)
 
 
@@ -300,7 +289,7 @@ class Stack(nn.Module):
         if self.window:  # restricted attention, section 4
             visible = visible & (distance.abs() <= (self.window - 1 if self.decoder else self.window // 2))
         for layer in self.layers:
-            x = layer(x, Sight(real, visible, bias), *memory)
+            x = layer(x, real, visible, bias, *memory)
         return self.final_norm(x)
 
 
@@ -315,7 +304,7 @@ class Transformer(EncoderDecoder):
         self.decoder = Stack(config, config.decoder_mixer, True)
         self.counts_words = config.word_positions or config.deterministic_attention
         if config.deterministic_attention:
-            self.deterministic_attention = nn.ModuleDict({"projection": nn.Linear(config.d_model, config.d_model, False)})
+            self.deterministic_attention = nn.ModuleDict({"projection": nn.Linear(*[config.d_model] * 2, bias=False)})
 
     def encode(self, embedded, real):
         x = self.source_embedding(embedded)
@@ -326,11 +315,10 @@ class Transformer(EncoderDecoder):
         and including each token, torch.isin(target, leaves).cumsum(1)."""
         if (words is None) == bool(self.counts_words):
             raise ValueError("words are for models with word_positions or deterministic_attention, and required there")
-        x = self.embed_target(target)
+        x = self.embed(target, "target")
         if self.config.deterministic_attention:  # the encoder's row of the next word
             row = torch.minimum(words, memory_real.sum(1, keepdim=True) - 1).unsqueeze(2).expand_as(x)
             x = x + self.deterministic_attention["projection"](memory).gather(1, row)
         x = self.target_embedding(x, words)
-        seen = Sight(memory_real, memory_real.unsqueeze(1))
-        x = self.decoder(x, target != PADDING, self.target_embedding.position.bias(x), memory, seen)
+        x = self.decoder(x, target != PADDING, self.target_embedding.position.bias(x), memory, memory_real)
         return x / width_ratio(self.config)

@@ -50,7 +50,7 @@ def add_model(out):
     for name, parameter in model.named_parameters():
         nn.init.normal_(parameter, 0.0, 1.0 if name.endswith(("shared_weight", "positions")) else 0.4)
     source, target = pad(SOURCES), pad(TARGETS)
-    encoded = model.encode(model.embed(model.table("source"), source), source != PADDING)
+    encoded = model.encode(model.embed(source, "source"), source != PADDING)
     add(out, "model", model.decode(target, *encoded)[target != PADDING], model)
 
 
