@@ -43,7 +43,7 @@ def with_torch():
         import torch  # noqa: F401
     except ImportError:
         other = ROOT / ".venv/bin/python"
-        if not other.exists() or other.samefile(sys.executable) and sys.prefix != sys.base_prefix:
+        if not other.exists() or os.path.samefile(sys.prefix, ROOT / ".venv"):
             skip("no python here imports torch")
         os.execv(other, [other, *sys.argv])
 
