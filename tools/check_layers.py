@@ -62,12 +62,12 @@ BUDGETS = {
     "kernels/cuda": 1800,
     "model": 6950,
     "data": 6120,
-    "train": 4730,
-    "eval": 7450,
+    "train": 4779,
+    "eval": 7534,
     "report": 1850,
-    "app": 13230,
-    "tests": 20530,
-    "run": 285,
+    "app": 13405,
+    "tests": 20576,
+    "run": 311,
 }
 PYTHON_BUDGET = 12400  # tools and tests; pages of reports, exports, treebanks and baseline parsers are Python
 GENERATED = "Written by tools/"  # at the head of files that a script writes

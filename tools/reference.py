@@ -171,6 +171,10 @@ def config_page(program):
         body.append(table(groups.pop("", [])))
         links = []
         for only, group in in_order_of_choices(groups, mine):
+            tag, _, words = only.partition(" ")
+            others = [word for o in mine if o["name"] == tag for word in o["type"].split(" | ") if word not in words.split(", ")]
+            if words.count(",") > 3 and len(others) == 1:  # a heading of less than a line
+                only = f"{tag} other than {others[0]}"
             name = group_title(section, only)
             links.append(f"[{only}](#{anchor(name)})")
             body.append(f"### {name}\n")

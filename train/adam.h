@@ -14,15 +14,16 @@ class Adam : public Optimizer {
   Adam(const AdamOptions& options, FlatParameters& parameters)
       : Adam(options, parameters, rate_groups(parameters), whole_range(parameters)) {}
 
-  void update(double learning_rate, int64_t step) override;
+  void update(double learning_rate, int64_t step) override { queue(learning_rate, step, {}, {}); }
+  bool can_queue() const override { return true; }
+  void queue(double learning_rate, int64_t step, const torch::Tensor& divisor,
+             const torch::Tensor& skip) override;
   std::vector<torch::Tensor> state() const override { return {first_moment, second_moment}; }
   void visit_state(const std::vector<torch::Tensor>& whole, const VisitState& visit) const override;
 
   torch::Tensor first_moment, second_moment;  ///< [own], in the layout of the parameters
 
  private:
-  void update_part(int64_t begin, int64_t end, double learning_rate, double factor, int64_t step);
-
   AdamOptions options_;
   std::vector<RateGroup> groups_;
 };

@@ -7,6 +7,7 @@
 
 #include "base/random.h"
 #include "kernels/compute_scope.h"
+#include "kernels/cuda/host_copy.h"
 #include "train/precision.h"
 
 namespace attn {
@@ -134,7 +135,7 @@ void BatchGradient::sum_gradients() {
   if (!sharing_.own_shard_only) sum_.gather_gradients(parameters_.gradients);
 }
 
-std::vector<double> BatchGradient::read_squares_and_losses() const {
+torch::Tensor BatchGradient::squares_and_losses() const {
   const FlatRange own = sum_.own();
   std::vector<torch::Tensor> all{
       block_squares(parameters_.gradients.narrow(0, own.begin, own.size()))};
@@ -142,14 +143,13 @@ std::vector<double> BatchGradient::read_squares_and_losses() const {
     all.push_back(of_part.loss.to(torch::kFloat64).view({1}));
     all.push_back(of_part.nll.to(torch::kFloat64).view({1}));
   }
-  const torch::Tensor read = torch::cat(all).cpu();
-  return {read.const_data_ptr<double>(), read.const_data_ptr<double>() + read.numel()};
+  return torch::cat(all);
 }
 
 // In the order of blocks, and of batches and their parts: the same with any division.
-UpdateSums BatchGradient::sum_scalars() const {
-  const std::vector<double> own = read_squares_and_losses();
-  const std::vector<std::vector<double>> all = gather_lists(world_, own);
+UpdateSums BatchGradient::sum_scalars(const torch::Tensor& own) const {
+  const auto* first = own.const_data_ptr<double>();
+  const std::vector<std::vector<double>> all = gather_lists(world_, {first, first + own.numel()});
   const auto losses = static_cast<int64_t>(2 * losses_.size()), parts = 2 * own_parts();
   UpdateSums sums;
   double squares = 0.0;
@@ -169,9 +169,12 @@ UpdateSums BatchGradient::sum_scalars() const {
   return sums;
 }
 
-UpdateSums BatchGradient::collect() {
+UpdateSums BatchGradient::collect(const std::function<void(const torch::Tensor&)>& meanwhile) {
   sum_gradients();
-  return sum_scalars();
+  const torch::Tensor own = squares_and_losses();
+  HostCopy read(own);
+  if (meanwhile) meanwhile(own);
+  return sum_scalars(read.wait());
 }
 
 }  // namespace attn

@@ -69,7 +69,9 @@ class BatchGradient {
   }
   /// Reduces the gradients of all replicas and processes into the parameters' gradients. Returns
   /// the sums since zero(), over all processes. Synchronizes with a GPU and with other processes.
-  UpdateSums collect();
+  /// `meanwhile`, of a single process, queues what the host need not wait for: it is given the
+  /// square of the gradient norm and each batch's loss and -log p, float64 on the device.
+  UpdateSums collect(const std::function<void(const torch::Tensor& sums)>& meanwhile = {});
 
  private:
   struct Replica {
@@ -83,8 +85,8 @@ class BatchGradient {
   int64_t own_parts() const { return static_cast<int64_t>(replicas_.size()) + 1; }
   void add_padded(const StaticBatch& on_device);
   void sum_gradients();
-  std::vector<double> read_squares_and_losses() const;
-  UpdateSums sum_scalars() const;
+  torch::Tensor squares_and_losses() const;
+  UpdateSums sum_scalars(const torch::Tensor& squares_and_losses) const;
 
   Communicator& world_;
   GradientSharing sharing_;

@@ -1,6 +1,8 @@
 #include "train/config.h"
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
 #include "base/check.h"
 
@@ -16,6 +18,19 @@ void validate_adam(const AdamOptions& options) {
   require_decay("beta2", options.beta2);
   require(options.epsilon > 0, "epsilon", options.epsilon, "must be positive");
   require(options.weight_decay >= 0, "weight_decay", options.weight_decay, "must be 0 or more");
+}
+
+void validate_points(const std::vector<std::vector<double>>& points) {
+  double before = -1.0, highest = 0.0;
+  for (size_t i = 0; i < points.size(); ++i) {
+    const std::vector<double>& point = points[i];
+    const bool valid = point.size() == 2 && point[0] > before && point[1] >= 0;
+    require(valid, ("points[" + std::to_string(i) + "]").c_str(), point.empty() ? 0.0 : point[0],
+            "must be [step, learning rate] with a later step than before and a rate of 0 or more");
+    before = point[0];
+    highest = std::max(highest, point[1]);
+  }
+  require(highest > 0, "points", highest, "must have a learning rate above 0");
 }
 
 }  // namespace
@@ -61,6 +76,7 @@ void TrainConfig::validate() const {
   require(warmup >= 0, "warmup", warmup, "must be 0 or more");
   require(schedule != Schedule::paper || warmup >= 1, "warmup", warmup,
           "must be positive with the paper's schedule");
+  if (schedule == Schedule::points) validate_points(points);
   require(learning_rate > 0, "learning_rate", learning_rate, "must be positive");
   require(learning_rate_scale > 0, "learning_rate_scale", learning_rate_scale, "must be positive");
   require_between("final_rate", final_rate, 0, 1);

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "base/enum_names.h"
 #include "kernels/precision.h"
@@ -17,8 +18,9 @@ enum class Schedule {
   constant,      ///< constant `learning_rate` after a linear warm-up
   cosine,        ///< linear warm-up, then half a cosine down to the last step (Loshchilov and
                  ///< Hutter 2017)
-  wsd            ///< linear warm-up, constant, linear decay at the end (Hägele et al. 2024, who
+  wsd,           ///< linear warm-up, constant, linear decay at the end (Hägele et al. 2024, who
                  ///< find a decay as 1 - √ of its progress better)
+  points         ///< linear between given points, constant before and after them
 };
 /// Which classes share label smoothing's ε; V is the vocabulary size. It changes row (D) of
 /// Table 3.
@@ -36,7 +38,8 @@ struct EnumNames<Schedule> {
                                          {Schedule::inverse_sqrt, "inverse_sqrt"},
                                          {Schedule::constant, "constant"},
                                          {Schedule::cosine, "cosine"},
-                                         {Schedule::wsd, "wsd"}});
+                                         {Schedule::wsd, "wsd"},
+                                         {Schedule::points, "points"}});
 };
 template <>
 struct EnumNames<Smoothing> {
@@ -61,6 +64,7 @@ struct TrainConfig {
   double learning_rate_scale = 1.0;
   double final_rate = 0.0;
   double decay_share = 0.2;
+  std::vector<std::vector<double>> points;
   OptimizerConfig optimizer = {};
   double clip_norm = 0.0;
   double ema = 0.0;
@@ -82,8 +86,13 @@ struct TrainConfig {
     visit("steps", self.steps, "number of updates");
     visit("accumulate", self.accumulate, "batches per update (gradient accumulation)");
     visit("schedule", self.schedule, "learning-rate schedule");
-    visit("warmup", self.warmup, "steps of linear warm-up");
-    if (self.schedule != Schedule::paper) {
+    if (self.schedule == Schedule::points) {
+      visit("points", self.points,
+            "learning rates by step, [[0, 0], [4000, 0.001], [100000, 0]]: linear between them");
+    } else {
+      visit("warmup", self.warmup, "steps of linear warm-up");
+    }
+    if (self.schedule != Schedule::paper && self.schedule != Schedule::points) {
       visit("learning_rate", self.learning_rate, "peak learning rate");
     }
     if (self.decays_to_the_end()) {
@@ -135,6 +144,7 @@ struct TrainConfig {
       case Schedule::paper:
       case Schedule::inverse_sqrt:
       case Schedule::constant:
+      case Schedule::points:
         return false;
       case Schedule::cosine:
       case Schedule::wsd:

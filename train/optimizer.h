@@ -38,6 +38,12 @@ class Optimizer {
   /// zero gradients (rare words) becomes subnormal after hundreds of updates, and arithmetic with
   /// subnormals is slow.
   virtual void update(double learning_rate, int64_t step) = 0;
+  /// Whether queue() can be called.
+  virtual bool can_queue() const { return false; }
+  /// update() on a GPU before the host knows the gradients' norm: divides the gradients by
+  /// `divisor` if it is defined, and changes nothing if `skip` is 1; fp32 [] on the device.
+  virtual void queue(double /*learning_rate*/, int64_t /*step*/, const torch::Tensor& /*divisor*/,
+                     const torch::Tensor& /*skip*/) {}
   /// The flat tensors of its state, [own] each.
   virtual std::vector<torch::Tensor> state() const = 0;
   /// Visits the state by parameter: views of `whole`, the tensors of state() for all parameters,

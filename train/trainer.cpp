@@ -5,6 +5,7 @@
 #include <sstream>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -69,6 +70,18 @@ Trainer::Trainer(const TrainConfig& config, uint64_t seed, Seq2SeqModel& model, 
                                  stream.corpus().vocabularies().never_target()),
                 world_, {.wire = config.reduce, .own_shard_only = is_sharded()}) {}
 
+void Trainer::use_graphs(std::function<void(const std::string&)> say) {
+  if (!model_.device().is_cuda()) return;
+  Capture capture = cuda_capture(model_.device());
+  if (classes_ && capture) return use_graphs(std::move(capture), std::move(say));
+  const std::string varies = varies_within_class(model_);
+  say("no CUDA graphs: " +
+      (world_.size() > 1 ? "several processes"
+       : !varies.empty() ? varies
+                         : "this build found no headers of CUDA") +
+      "; kernels are launched one by one");
+}
+
 StepReport Trainer::step() {
   const SideStream stream(model_.device());
   StepReport report{.step = state.step + 1};
@@ -95,7 +108,12 @@ StepReport Trainer::step() {
       }
     }
   }
-  const UpdateSums sums = gradient_.collect();
+  report.learning_rate = learning_rate(config_, model_.width(), report.step);
+  const bool queued =
+      !on_cpu_path(model_.device()) && world_.size() == 1 && optimizer_->can_queue();
+  const UpdateSums sums =
+      queued ? gradient_.collect([&](const torch::Tensor& of) { queue_update(report, of); })
+             : gradient_.collect();
   report.loss = sums.smoothed / tokens;
   report.nll = sums.nll / tokens;
   report.gradient_norm = sums.gradient_norm;
@@ -104,11 +122,12 @@ StepReport Trainer::step() {
   if (!std::isfinite(report.gradient_norm)) {
     stop_not_finite("gradient norm", report.gradient_norm, report.step, batches, corpus_);
   }
-  if (config_.clip_norm > 0 && report.gradient_norm > config_.clip_norm) {
-    parameters_.gradients.mul_(config_.clip_norm / report.gradient_norm);
+  if (!queued) {
+    if (config_.clip_norm > 0 && report.gradient_norm > config_.clip_norm) {
+      parameters_.gradients.mul_(config_.clip_norm / report.gradient_norm);
+    }
+    optimizer_->update(report.learning_rate, report.step);
   }
-  report.learning_rate = learning_rate(config_, model_.width(), report.step);
-  optimizer_->update(report.learning_rate, report.step);
   if (is_sharded()) sum_.gather(parameters_.values);
   average_.update(report.step);
   const Traffic traffic = world_.take_traffic();
@@ -119,6 +138,18 @@ StepReport Trainer::step() {
   state.target_tokens += report.target_tokens;
   state.source_tokens += report.source_tokens;
   return report;
+}
+
+// The decisions of step() on the device, which need not wait for the host between an update's
+// gradients and Adam.
+void Trainer::queue_update(const StepReport& report, const torch::Tensor& sums) {
+  const torch::NoGradGuard no_grad;
+  torch::Tensor divisor;
+  if (config_.clip_norm > 0) {
+    divisor = (sums[0].sqrt() / config_.clip_norm).clamp_min(1.0).to(torch::kFloat32);
+  }
+  const torch::Tensor skip = sums.isfinite().all().logical_not().to(torch::kFloat32);
+  optimizer_->queue(report.learning_rate, report.step, divisor, skip);
 }
 
 void Trainer::check_memory(const Batch& batch) {

@@ -75,7 +75,9 @@ class Trainer {
 
   /// By which batches are padded, if they are.
   const std::optional<ClassRule>& classes() const { return classes_; }
-  /// Launches padded batches as graphs from now on; see ClassGraphs::use.
+  /// Launches padded batches as CUDA graphs from now on, or tells `say` why not. Nothing on a CPU.
+  void use_graphs(std::function<void(const std::string&)> say);
+  /// The same by another capture; see ClassGraphs::use.
   void use_graphs(Capture capture, std::function<void(const std::string&)> say) {
     gradient_.use_graphs(std::move(capture), std::move(say));
   }
@@ -87,6 +89,7 @@ class Trainer {
   WeightAverage& average() { return average_; }
 
  private:
+  void queue_update(const StepReport& report, const torch::Tensor& sums);
   bool is_sharded() const { return shard_optimizer_ && world_.size() > 1; }
   TrainConfig config_;
   Communicator& world_;

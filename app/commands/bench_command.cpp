@@ -65,7 +65,8 @@ void bench_step(const StepArguments& options, torch::Device device) {
   const Experiment experiment = load_experiment(options.file, options.assignments);
   StepBenchmarkOptions step = options.step;
   if (step.cache.empty()) step.cache = temporary_root() / format("attn-bench-%u", ::getuid());
-  StepBenchmark result = benchmark_step(experiment, step, device);
+  StepBenchmark result = benchmark_step(experiment, step, device,
+                                        [](const std::string& text) { std::cerr << text << "\n"; });
   const Precision precision = effective_precision(experiment.train.precision, device);
   result.peak_flops = matrix_product_peak(precision, device);
   if (options.json) {
@@ -103,6 +104,8 @@ void add_step(CLI::App& bench, const Context& context) {
   step->add_option("--synthetic", options->step.synthetic_length,
                    "measure on synthetic sentences of this length, in tokens")
       ->check(CLI::Range(int64_t{1}, kLargest));
+  step->add_flag("--trace", options->step.trace,
+                 "also print where the time goes: a GPU's kernels, or a CPU's operators");
   step->callback([options, &context] { bench_step(*options, context.device); });
 }
 

@@ -2,11 +2,16 @@
 
 #include <iostream>
 #include <memory>
+#include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "app/commands/input_chunks.h"
 #include "app/commands/search_flags.h"
 #include "app/experiment/loaded_ensemble.h"
+#include "base/error.h"
+#include "base/file.h"
 #include "base/format.h"
 #include "eval/tasks/translator.h"
 
@@ -24,8 +29,16 @@ void report_cuts(const Translator& translator, bool positions) {
   print_unfinished(translator.unfinished(), translator.lines(), "translation", positions);
 }
 
-void translate(const SearchFlags& flags, const Context& context) {
-  require_no_input({"--output", flags.output}, {{"--input", flags.input}});
+void translate(const SearchFlags& flags, const std::string& prefix_file, const Context& context) {
+  require_no_input({"--output", flags.output},
+                   {{"--input", flags.input}, {"--prefix", prefix_file}});
+  std::vector<std::string> prefixes;
+  if (!prefix_file.empty()) prefixes = read_lines(prefix_file);
+  const auto require_as_many = [&](bool as_many) {
+    if (as_many || prefix_file.empty()) return;
+    throw DataError("--prefix " + prefix_file + ": has " + std::to_string(prefixes.size()) +
+                    " lines, not one for each line of the input");
+  };
   LoadedEnsemble loaded = load_to_search(flags, Task::translation, context);
   std::cerr << "translating with " << loaded.description() << "\n";
   Translator translator(loaded.models, loaded.tokenizers, loaded.experiment().search);
@@ -34,13 +47,19 @@ void translate(const SearchFlags& flags, const Context& context) {
   for_each_chunk(
       {.file = flags.input, .chunk_size = flags.chunk_size, .what = "translating"}, output,
       [&](std::span<const std::string> lines) {
-        for (const auto& nbest : translator.translate(lines)) {
+        const size_t end = printed + lines.size();
+        require_as_many(end <= prefixes.size());
+        const auto own = prefix_file.empty()
+                             ? std::span<const std::string>()
+                             : std::span(std::as_const(prefixes)).subspan(printed, lines.size());
+        for (const auto& nbest : translator.translate(lines, own)) {
           ++printed;
           for (const Translation& one : nbest) {
             print_output(flags, {printed, one.text, one.log_prob, one.score}, output.stream());
           }
         }
       });
+  require_as_many(printed == prefixes.size());
   output.commit();
   report_cuts(translator, loaded.models.max_length().has_value());
 }
@@ -64,7 +83,10 @@ void add_translate_command(CLI::App& app, const Context& context) {
       "  attn translate runs/tiny --nbest 4 --scores < in.en\n"
       "  attn translate runs/tiny --set method=sample samples=20 top_p=0.9 mbr=chrf < in.en");
   add_search_flags(command, *flags, "beam=5");
-  command->callback([flags, &context] { translate(*flags, context); });
+  auto prefix = std::make_shared<std::string>();
+  command->add_option("--prefix", *prefix,
+                      "file with the beginning of each line's translation, in whole words");
+  command->callback([flags, prefix, &context] { translate(*flags, *prefix, context); });
 }
 
 }  // namespace attn

@@ -66,7 +66,6 @@ class TrainingRun {
   void write_run_file();
   std::string model_line(const std::string& begun_in) const;
   void load_data();
-  void use_graphs();
   std::filesystem::path cache() const;
   void load_initial_weights();
   void read_text_keys();

@@ -160,27 +160,12 @@ void TrainingRun::make_trainer() {
       experiment_.train, static_cast<uint64_t>(experiment_.seed), *model_, *stream_,
       TrainerProcesses{.world = world_, .shard_optimizer = experiment_.runtime.shard_optimizer},
       classes);
-  use_graphs();
-  const Precision precision = effective_precision(experiment_.train.precision, context_.device);
-  check_and_report(*model_, experiment_.model, {.gradients = true, .precision = precision},
-                   [this](const std::string& line) {
-                     if (is_rank_zero()) progress_->log(line);
-                   });
-}
-
-void TrainingRun::use_graphs() {
-  if (!context_.device.is_cuda() || experiment_.runtime.graphs == GraphUse::off) return;
-  const Capture capture = cuda_capture(context_.device);
   const auto log = [this](const std::string& line) {
     if (is_rank_zero()) progress_->log(line);
   };
-  if (trainer_->classes() && capture) return trainer_->use_graphs(capture, log);
-  const std::string varies = varies_within_class(*model_);
-  log("no CUDA graphs: " +
-      (world_.size() > 1 ? "several processes"
-       : !varies.empty() ? varies
-                         : "this build found no headers of CUDA") +
-      "; kernels are launched one by one");
+  if (experiment_.runtime.graphs != GraphUse::off) trainer_->use_graphs(log);
+  const Precision precision = effective_precision(experiment_.train.precision, context_.device);
+  check_and_report(*model_, experiment_.model, {.gradients = true, .precision = precision}, log);
 }
 
 // After restore(), and before the weights are sent to the other processes.
@@ -316,7 +301,7 @@ void TrainingRun::write_run_info() {
     write_run_file();
   }
   const TrainConfig& train = experiment_.train;
-  if (train.warmup >= train.steps) {
+  if (train.schedule != Schedule::points && train.warmup >= train.steps) {
     progress_->log(
         format("train.warmup %lld is not shorter than train.steps %lld: the learning "
                "rate does not reach its peak",

@@ -144,6 +144,10 @@ exit "$code"
 
 }  // namespace
 
+std::string task_device(const SlurmConfig& slurm, const std::string& device) {
+  return device == "auto" && slurm.gpus + slurm.gpus_per_task > 0 ? "cuda" : device;
+}
+
 std::string slurm_script(const SweepPlan& plan, const SlurmCommand& command) {
   const SlurmConfig& slurm = plan.file.slurm;
   std::ostringstream out;
@@ -171,7 +175,7 @@ std::string slurm_script(const SweepPlan& plan, const SlurmCommand& command) {
   for (const std::string& line : slurm.setup) out << line << "\n";
   out << "attn=" << shell_quoted(program_path().string())
       << "\nsweep=" << shell_quoted(plan.directory.string())
-      << "\ndevice=" << shell_quoted(command.device)
+      << "\ndevice=" << shell_quoted(task_device(slurm, command.device))
       << "\nthreads=" << (command.threads ? std::to_string(*command.threads) : std::string())
       << "\ntasks=" << slurm.tasks << "\nnotice=" << slurm.notice << "\nruns=(";
   for (const PlannedRun& run : plan.runs) out << "\n  " << shell_quoted(run_name(plan, run));

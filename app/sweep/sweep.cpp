@@ -1,5 +1,7 @@
 #include "app/sweep/sweep.h"
 
+#include <c10/core/impl/DeviceGuardImplInterface.h>
+
 #include <algorithm>
 #include <iostream>
 
@@ -126,6 +128,11 @@ int sweep(const SweepOptions& options, const Context& context) {
     for (const PlannedRun& run : plan.runs) collect_run(run, options.collection);
   }
   if (options.slurm) {
+    if (task_device(plan.file.slurm, context.device_name) == "cuda" &&
+        !c10::impl::hasDeviceGuardImpl(c10::DeviceType::CUDA)) {
+      std::cerr << "slurm.gpus: this LibTorch is for CPUs alone, with which the tasks stop; build "
+                   "with one for CUDA (ATTN_TORCH_INDEX= where nvidia-smi finds no GPU)\n";
+    }
     std::cerr << submit_to_slurm(plan, {context.device_name, context.threads}, !options.no_submit)
               << "\nwhen the jobs have finished, run: attn report "
               << shell_word(plan.directory.string()) << "\n";

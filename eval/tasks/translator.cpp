@@ -4,9 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
+#include <utility>
 
+#include "base/error.h"
 #include "base/stop_signal.h"
 #include "eval/search/batched_search.h"
+#include "eval/search/prefix_constraint.h"
 #include "eval/tasks/minimum_bayes_risk.h"
 #include "eval/tasks/source_sentence.h"
 
@@ -65,7 +69,30 @@ std::vector<Translation> Translator::chosen(std::vector<Hypothesis> found) const
   return out;
 }
 
-std::vector<std::vector<Translation>> Translator::translate(std::span<const std::string> lines) {
+// Constrains the search to outputs with these beginnings.
+void Translator::force(std::span<const std::string> prefixes, BatchedSearch& how) const {
+  std::vector<std::vector<int32_t>> forced;
+  for (const std::string& prefix : prefixes) {
+    forced.push_back(tokenizers_.target->encode(prefix));
+    const auto length = static_cast<int64_t>(forced.back().size()) + 1;
+    if (const auto positions = models_.max_length(); positions && length > *positions) {
+      throw DataError("the prefix of line " +
+                      std::to_string(lines_ + static_cast<int64_t>(forced.size())) + " has " +
+                      std::to_string(length - 1) + " tokens; the model has " +
+                      std::to_string(*positions) + " positions");
+    }
+    how.min_limits.push_back(length);
+  }
+  how.constraint = [forced = std::move(forced),
+                    classes = tokenizers_.target->size()](const SearchBatch& batch) {
+    std::vector<std::vector<int32_t>> own;
+    for (const size_t i : batch.members) own.push_back(forced.at(i));
+    return std::make_unique<PrefixConstraint>(std::move(own), classes);
+  };
+}
+
+std::vector<std::vector<Translation>> Translator::translate(std::span<const std::string> lines,
+                                                            std::span<const std::string> prefixes) {
   SearchConfig search = search_;
   if (search.mbr != RiskUtility::none) search.nbest = search.hypotheses();
   BatchedSearch how{.search = search,
@@ -73,6 +100,7 @@ std::vector<std::vector<Translation>> Translator::translate(std::span<const std:
                     .batch_tokens = limits_.batch_tokens,
                     .first_sentence = lines_};
   const std::vector<std::vector<int32_t>> sources = encode(lines, how);
+  if (!prefixes.empty()) force(prefixes, how);
   auto found = batched_search(models_, tokenizers_, sources, how);
   lines_ += static_cast<int64_t>(lines.size());
   std::vector<std::vector<Translation>> out(lines.size());

@@ -29,8 +29,11 @@ class Translator {
 
   /// Exactly search.nbest translations per line, in order; missing ones are empty with score -inf.
   /// Lines are batched by length. A blank line gives an empty translation. No translation contains
-  /// a line end. Samples depend on the number of the line among all lines so far.
-  std::vector<std::vector<Translation>> translate(std::span<const std::string> lines);
+  /// a line end. Samples depend on the number of the line among all lines so far. `prefixes`: the
+  /// beginnings of the translations, in whole words, one for each line, or empty; they count in
+  /// log-probability, length and limits. Throws DataError for one beyond the models' positions.
+  std::vector<std::vector<Translation>> translate(std::span<const std::string> lines,
+                                                  std::span<const std::string> prefixes = {});
 
   const TranslatorLimits& limits() const { return limits_; }
   /// Sentences truncated to max_source so far.
@@ -46,6 +49,7 @@ class Translator {
  private:
   /// Sets the features of `how`, too.
   std::vector<std::vector<int32_t>> encode(std::span<const std::string> lines, BatchedSearch& how);
+  void force(std::span<const std::string> prefixes, BatchedSearch& how) const;
   std::vector<Translation> chosen(std::vector<Hypothesis> found) const;
 
   Ensemble models_;

@@ -130,6 +130,30 @@ class Decoding(ProgramTest):
         self.assertNotEqual(self.translate("one", *how[:-1], "seed=8"), whole)
         self.assertEqual(len(whole.splitlines()), 3 * len(self.lines))
 
+    def test_translations_begin_with_their_prefix(self):
+        # Words: those of a subword model can be segmented otherwise than search did.
+        self.attn("train", "small.json", "--run", "words", "--set", "data.tokenizer=words", "train.steps=120")
+        greedy = self.translate("words", "--beam", "1").splitlines()
+        words = [" ".join(line.split()[:2]) for line in greedy]
+        self.write("own.de", "".join(line + "\n" for line in words))
+        self.assertEqual(self.translate("words", "--beam", "1", "--prefix", "own.de").splitlines(), greedy)
+        words = words[1:] + [""]
+        self.write("other.de", "".join(line + "\n" for line in words))
+        sample = ("--set", "method=sample", "samples=2", "seed=3")
+        for how in ((), ("--set", "runtime.kernels=off"), ("--chunk-size", "3"), sample):
+            lines = [line.split("\t") for line in self.translate("words", "--scores", "--prefix", "other.de", *how).splitlines()]
+            for prefix, row in zip(words, lines, strict=True):
+                self.assertTrue(f"{row[3]} ".startswith(f"{prefix} ".lstrip()), (prefix, row, how))
+            self.write("out.de", "".join(row[3] + "\n" for row in lines))
+            forced = self.attn("logprob", "words", "--source", "corpus/test.en", "--target", "out.de", "--json").stdout
+            for row, line in zip(lines, forced.splitlines(), strict=True):
+                found = json.loads(line)  # without EOS where the limit has cut
+                whole = found["log_prob"], found["log_prob"] - found["token_log_probs"][-1]
+                self.assertTrue(any(math.isclose(one, float(row[2]), abs_tol=1e-3) for one in whole), (row, found))
+        self.write("short.de", "ein\n")
+        self.one_line("translate", "words", "--input", "corpus/test.en", "--prefix", "short.de", code=3,
+                      names=["short.de", "1 lines", "one for each line"])
+
     def test_minimum_risk_chooses_among_the_hypotheses(self):
         candidates = self.translate("one", "--beam", "4", "--nbest", "4").splitlines()
         for utility in ("chrf", "bleu"):

@@ -44,6 +44,30 @@ TEST_CASE("a constant rate holds after the warm-up, and the scale multiplies eve
   CHECK(learning_rate(config, 128, 1) == Approx(0.002));
 }
 
+TEST_CASE("a schedule of points is linear between them and constant outside") {
+  TrainConfig config;
+  config.schedule = Schedule::points;
+  config.points = {{10, 0.0}, {20, 0.004}, {100, 0.004}, {200, 0.001}};
+  config.learning_rate_scale = 2;
+  for (const auto& [step, rate] : {std::pair{1, 0.0},
+                                   {10, 0.0},
+                                   {15, 0.002},
+                                   {20, 0.004},
+                                   {60, 0.004},
+                                   {150, 0.0025},
+                                   {200, 0.001},
+                                   {5000, 0.001}}) {
+    CHECK(learning_rate(config, 128, step) == Approx(2 * rate));
+  }
+  CHECK_NOTHROW(config.validate());
+  for (const std::vector<std::vector<double>>& wrong :
+       std::vector<std::vector<std::vector<double>>>{
+           {}, {{0, 0}}, {{0, 1}, {0, 2}}, {{5, 1}, {4, 2}}, {{1, 2, 3}}, {{1}}, {{0, -1}}}) {
+    config.points = wrong;
+    CHECK_THROWS_WITH(config.validate(), testing::contains("points"));
+  }
+}
+
 TEST_CASE("errors of the training config name the option") {
   TrainConfig config;
   config.warmup = 0;

@@ -281,6 +281,7 @@ TEST_CASE("a non-finite loss stops before the update and names the training pair
     for (const std::string& place : places) text += (text.empty() ? "" : ", ") + place;
     return text;
   };
+  const testing::DevicePath path(GENERATE(false, true));  // a GPU's skips the update by itself
   Setup setup;
   setup.trainer.step();
   {
@@ -301,6 +302,7 @@ TEST_CASE("a non-finite loss stops before the update and names the training pair
 TEST_CASE("clipping bounds the gradient's norm and leaves its direction") {
   TrainConfig config = copying_training();
   config.clip_norm = 0.01;
+  const testing::DevicePath path(GENERATE(false, true));
   Setup clipped(config), free;
   const double norm = clipped.trainer.step().gradient_norm;
   free.trainer.step();
@@ -308,6 +310,28 @@ TEST_CASE("clipping bounds the gradient's norm and leaves its direction") {
   CHECK(clipped.trainer.parameters().gradients.norm().item<double>() == Approx(0.01).epsilon(1e-4));
   CHECK(max_difference(clipped.trainer.parameters().gradients * (norm / 0.01),
                        free.trainer.parameters().gradients) < 1e-5);
+}
+
+TEST_CASE("updates that a GPU's path decides by itself are those of the host's decisions") {
+  TrainConfig config = copying_training();
+  config.clip_norm = GENERATE(0.0, 0.01, 1e6);
+  config.optimizer.kind = GENERATE(OptimizerKind::adam, OptimizerKind::adamw);
+  // With a smaller one Adam's first updates follow the sign of gradients that are 0 but for
+  // rounding.
+  config.optimizer.adam.epsilon = config.optimizer.adamw.epsilon = 1e-4;
+  TransformerConfig shape = copying_model();
+  shape.dropout = 0.0;
+  const auto change = [&](bool gpu) {
+    const testing::DevicePath path(gpu);
+    Setup setup(config, 60, shape);
+    const torch::Tensor start = setup.weights();
+    for (int i = 0; i < 5; ++i) setup.trainer.step();
+    return setup.weights() - start;
+  };
+  const testing::Threads one(1);
+  const torch::Tensor expected = change(false);
+  const torch::Tensor apart = change(true) - expected;
+  CHECK(apart.norm().item<double>() < 1e-3 * expected.norm().item<double>());
 }
 
 TEST_CASE("check_memory changes neither weights nor gradients nor the stream") {

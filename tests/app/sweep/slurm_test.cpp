@@ -19,10 +19,11 @@ TEST_CASE("the batch script requests the file's resources, quoted for the shell"
   for (const char* part :
        {"#SBATCH --array=0-1%4", "#SBATCH --partition=gpu", "#SBATCH --time=02:00:00",
         "#SBATCH --gpus-per-node=1", "#SBATCH --signal=B:USR1@30", "#SBATCH --requeue",
-        "#SBATCH --qos=long", "module load cuda", "device='auto'\nthreads=3\n"}) {
+        "#SBATCH --qos=long", "module load cuda", "device='cuda'\nthreads=3\n"}) {
     CHECK_THAT(script, contains(part));
   }
   CHECK(script.find("--mem") == std::string::npos);
+  CHECK_THAT(slurm_script(plan, {.device = "cpu"}), contains("device='cpu'\n"));
 }
 
 TEST_CASE("several tasks are started by srun, or by mpirun where srun has no PMIx") {

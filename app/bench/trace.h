@@ -1,0 +1,32 @@
+// What updates consist of: a GPU's kernels, or a CPU's operators, by the time that they take.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "kernels/libtorch.h"
+
+namespace attn {
+
+struct TraceRow {
+  std::string name;
+  int64_t calls = 0;
+  double seconds = 0.0;  ///< in all; an operator's without those that it calls
+};
+
+struct Trace {
+  std::vector<TraceRow> rows;  ///< the longest first
+  double seconds = 0.0;        ///< from the first one's begin to the last one's end
+  double busy_seconds = 0.0;   ///< of these, in which any of them runs
+  double longest_gap = 0.0;    ///< seconds, between two
+};
+
+/// Traces `work`, which has run before, by LibTorch's profiler (kineto).
+Trace trace_of(const std::function<void()>& work, torch::Device device);
+
+/// A table of the `most` longest ones, with their shares of all and times of one of `updates`.
+std::string trace_table(const Trace& trace, int64_t updates, size_t most = 40);
+
+}  // namespace attn
