@@ -3,8 +3,8 @@
 
     ./run export RUN --to ctranslate2 --output tiny-ct2
 
-Needs numpy, sentencepiece unless the vocabulary is words, and the target's package: ctranslate2, or transformers with
-safetensors. Prints the directory, which is written completely or not at all.
+Needs torch, sentencepiece unless the vocabulary is words, and the target's package: ctranslate2 or transformers. Prints
+the directory, which is written completely or not at all.
 """
 import argparse
 import collections
@@ -17,10 +17,12 @@ import warnings
 from pathlib import Path
 
 try:
-    import numpy as np
-    from numpy_transformer import Transformer, load_checkpoint, read_vocabulary
+    import torch
+    from torch.nn import functional as F
+    from attn_torch import load, read_vocabulary, write_weights
+    from attn_torch.transformer import sinusoids
 except ImportError:
-    sys.exit("export: needs the package numpy (pip install numpy)")
+    sys.exit("export: needs the package torch (pip install torch)")
 
 # What both targets can express with any value, and what only with these and the default. Every other option must have
 # its default, so that a new one is refused until somebody has added it here.
@@ -99,35 +101,35 @@ def require_expressible_vocabularies(source, target, to):
 
 
 def position_table(model, side):
-    length = model.config["max_positions"] if model.config["position"] == "learned" else POSITIONS
-    return np.asarray(model.positions(side, length), np.float32)
+    kind, width = model.config.position, model.config.d_model
+    if kind == "learned":
+        return model.state_dict()[f"{side}_embedding.position.weight"]
+    return torch.zeros(POSITIONS, width) if kind == "none" else sinusoids(POSITIONS, width, kind != "sinusoidal").float()
 
 
 def with_head_width(model, width):
-    """The model with heads of this width: zeros are appended, which change no product."""
+    """The weights with heads of this width: zeros are appended, which change no product."""
     def pad(rows):
-        heads = rows.reshape(model.config["heads"], -1, *rows.shape[1:])
-        padding = [(0, width - heads.shape[1] if axis == 1 else 0) for axis in range(heads.ndim)]
-        return np.pad(heads, padding).reshape(-1, *rows.shape[1:])
+        heads = rows.unflatten(0, (model.config.heads, -1))
+        return F.pad(heads, [0, 0] * (rows.dim() - 1) + [0, width - heads.size(1)]).flatten(0, 1)
 
-    def padded(name, array):
+    def padded(name, tensor):
         if re.search(r"attention\.(query|key|value)\.", name):
-            return pad(array)
-        return pad(array.T).T if name.endswith("attention.output.weight") else array.copy()  # int8 is computed in place
+            return pad(tensor)
+        return pad(tensor.T).T if name.endswith("attention.output.weight") else tensor.clone()  # int8 is computed in place
 
-    return Transformer({name: padded(name, array) for name, array in model.w.items()}, model.config)
+    return {name: padded(name, tensor) for name, tensor in model.state_dict().items()}
 
 
 def ctranslate2_spec(model):
     from ctranslate2.specs import common_spec, transformer_spec
-    config, d_k = model.config, model.config["d_k"]
-    width, rotary = max(d_k, config["d_v"]), config["position"] == "rotary"
-    model = with_head_width(model, width)
-    weights = model.w
-    activation = {"relu": "RELU", "gelu": "GELU", "silu": "SWISH"}[config["activation"]]  # GELU: the exact form
-    shape = {"num_layers": config["layers"], "num_heads": config["heads"], "pre_norm": config["norm"] == "pre",
-             "rms_norm": config["norm_kind"] == "rms", "activation": common_spec.Activation[activation],
-             "head_dim": width if width * config["heads"] != config["d_model"] else None,
+    config, d_k = model.config, model.config.d_k
+    width, rotary = max(d_k, config.d_v), config.position == "rotary"
+    weights = with_head_width(model, width)
+    activation = {"relu": "RELU", "gelu": "GELU", "silu": "SWISH"}[config.activation]  # GELU: the exact form
+    shape = {"num_layers": config.layers, "num_heads": config.heads, "pre_norm": config.norm == "pre",
+             "rms_norm": config.norm_kind == "rms", "activation": common_spec.Activation[activation],
+             "head_dim": width if width * config.heads != config.d_model else None,
              "rotary_dim": d_k if rotary else None}
     spec = transformer_spec.TransformerSpec(transformer_spec.TransformerEncoderSpec(**shape),
                                             transformer_spec.TransformerDecoderSpec(**shape))
@@ -136,7 +138,7 @@ def ctranslate2_spec(model):
         """Sets a norm, or a linear layer to those of these names, their rows below each other."""
         for ours, theirs in zip(("weight", "bias"), ("gamma", "beta") if hasattr(layer, "gamma") else ("weight", "bias")):
             if f"{names[0]}.{ours}" in weights:
-                setattr(layer, theirs, np.concatenate([weights[f"{name}.{ours}"] for name in names]))
+                setattr(layer, theirs, torch.cat([weights[f"{name}.{ours}"] for name in names]).numpy())
 
     def fill_attention(attention, name, *parts):
         attention.queries_scale = d_k ** -0.5
@@ -145,9 +147,9 @@ def ctranslate2_spec(model):
             fill(layer, *(f"{name}.{part}" for part in together))
 
     for stack, side, words in (("encoder", spec.encoder, "source"), ("decoder", spec.decoder, "target")):
-        (side.embeddings[0] if stack == "encoder" else side.embeddings).weight = model.table(words)
+        (side.embeddings[0] if stack == "encoder" else side.embeddings).weight = model.table(words).numpy()
         if not rotary:
-            side.position_encodings.encodings = position_table(model, words)
+            side.position_encodings.encodings = position_table(model, words).numpy()
         if shape["pre_norm"]:
             fill(side.layer_norm, stack + ".final_norm")
         for i, layer in enumerate(side.layer):
@@ -158,7 +160,7 @@ def ctranslate2_spec(model):
             fill(layer.ffn.layer_norm, ours + "feed_forward_sublayer.norm")
             fill(layer.ffn.linear_0, ours + "feed_forward.inner")
             fill(layer.ffn.linear_1, ours + "feed_forward.outer")
-    spec.decoder.projection.weight = weights.get("projection_weight", model.table("target"))
+    spec.decoder.projection.weight = model.table("projection", "target").numpy()
     return spec
 
 
@@ -181,37 +183,36 @@ def marian_weights(model, target, size):
     """Tensors by MarianMTModel's names, with embeddings of `size` rows. Marian's sinusoids are the paper's, but all sines
     precede all cosines: with them, features are reordered in every weight that reads or writes them. Its heads are
     d_model / heads wide, and it divides their scores by the root of that: queries are scaled."""
-    config, width = model.config, model.config["d_model"] // model.config["heads"]
-    order = np.arange(config["d_model"])
-    if config["position"] == "sinusoidal":
-        order = np.concatenate([order[::2], order[1::2]])
+    config, width = model.config, model.config.d_model // model.config.heads
+    order = torch.arange(config.d_model)
+    if config.position == "sinusoidal":
+        order = torch.cat([order[::2], order[1::2]])
     tensors = {}
-    for name, array in with_head_width(model, width).w.items():
+    for name, tensor in with_head_width(model, width).items():
         if name.startswith(("source_embedding", "target_embedding")):
             continue  # learned positions, among the tables below
         if ".query." in name:
-            array = array * (width / config["d_k"]) ** 0.5
+            tensor = tensor * (width / config.d_k) ** 0.5
         if re.search(r"\.(output|outer|norm)\.", name):
-            array = array[order]
-        elif array.ndim == 2:
-            array = array[:, order]
+            tensor = tensor[order]
+        elif tensor.dim() == 2:
+            tensor = tensor[:, order]
         if ".layers." not in name:  # embeddings or projection
-            array = np.pad(array, [(0, size - len(array)), (0, 0)])
+            tensor = F.pad(tensor, (0, 0, 0, size - len(tensor)))
         for ours, theirs in MARIAN_NAMES.items():
             name = name.replace(ours, theirs)
-        tensors["lm_head.weight" if name == "projection_weight" else "model." + name] = array
+        tensors["lm_head.weight" if name == "projection_weight" else "model." + name] = tensor
         if name.endswith("_proj.weight"):
-            tensors.setdefault(f"model.{name[:-6]}bias", np.zeros(config["d_model"]))  # model.bias false
-    tensors["final_logits_bias"] = np.where(np.arange(size) < len(target.tokens), 0, -1e9)[None]  # never padding
-    for stack, side in (("encoder", "source"), ("decoder", "target")) if config["position"] != "sinusoidal" else ():
+            tensors.setdefault(f"model.{name[:-6]}bias", torch.zeros(config.d_model))  # model.bias false
+    tensors["final_logits_bias"] = -1e9 * (torch.arange(size) >= len(target.tokens)).float()[None]  # never padding
+    for stack, side in (("encoder", "source"), ("decoder", "target")) if config.position != "sinusoidal" else ():
         tensors[f"model.{stack}.embed_positions.weight"] = position_table(model, side)
-    return {name: np.ascontiguousarray(array, np.float32) for name, array in tensors.items()}
+    return tensors
 
 
 def write_huggingface(model, source, target, search, folder):
-    from safetensors.numpy import save
     from transformers import GenerationConfig, MarianConfig, MarianTokenizer
-    config, positions = model.config, len(position_table(model, "source"))
+    config, positions = vars(model.config), len(position_table(model, "source"))
     padding = max(len(source.tokens), len(target.tokens))  # the config has one id for both sides
     special = {"pad_token_id": padding, "bos_token_id": target.bos, "eos_token_id": target.eos,
                "decoder_start_token_id": target.bos, "forced_eos_token_id": None}
@@ -225,7 +226,7 @@ def write_huggingface(model, source, target, search, folder):
     beam = {"num_beams": search["beam"], "length_penalty": search["alpha"] if search["penalty"] == "power" else 0.0}
     beam = beam if search["beam"] > 1 else {}  # it rejects a length penalty without a beam
     GenerationConfig(**special, **beam, max_length=min(positions, 512)).save_pretrained(folder)
-    (folder / "model.safetensors").write_bytes(save(marian_weights(model, target, padding + 1), {"format": "pt"}))
+    write_weights(folder / "model.safetensors", marian_weights(model, target, padding + 1))
     files = {"vocab": source} if source is target else {"vocab": source, "target_vocab": target}
     for name, side in files.items():
         ids = {token: number for number, token in enumerate(side.tokens)} | {PADDING: padding}
@@ -246,7 +247,7 @@ def export(options, folder):
     config = json.loads((checkpoint / "config.json").read_text(encoding="utf8"))
     # With words, attn shows all options that a translator can have.
     require_expressible(config, json.loads(run_attn(program, "config", "--set", "data.tokenizer=words")[0]), to)
-    model, source = load_checkpoint(checkpoint), read_side(program, checkpoint, "source")
+    model, source = load(checkpoint).requires_grad_(False), read_side(program, checkpoint, "source")
     target = source if (checkpoint / "tokenizer.model").exists() else read_side(program, checkpoint, "target")
     require_expressible_vocabularies(source, target, to)
     print(f"exporting {checkpoint}", file=sys.stderr)
@@ -276,6 +277,8 @@ def main():
             export(options, made)
         except ModuleNotFoundError as missing:
             sys.exit(f"export: needs the package {missing.name} (pip install {missing.name})")
+        except ValueError as error:
+            sys.exit(f"export: {error}")
         made.rename(options.output)
     print(options.output)
 

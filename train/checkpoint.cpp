@@ -33,11 +33,11 @@ class TensorList {
     held_.push_back(tensor.detach().to(torch::kCPU, torch::kFloat32).contiguous());
     views_.push_back({name, "F32", held_.back().sizes().vec(), bytes_of(held_.back())});
   }
-  // With a checksum in the metadata. Throws DataError.
+  // With a checksum and attn's version in the metadata. Throws DataError.
   void write(const std::filesystem::path& path, std::map<std::string, std::string> metadata) {
     std::sort(views_.begin(), views_.end(),
               [](const TensorView& a, const TensorView& b) { return a.name < b.name; });
-    metadata[kChecksum] = checksum_of(views_);
+    metadata.insert({{kChecksum, checksum_of(views_)}, {"attn", ATTN_VERSION}});
     write_safetensors(path, views_, metadata);
   }
 

@@ -3,8 +3,8 @@
 
     python3 tests/app/export_test.py path/to/attn
 
-Needs numpy, and ctranslate2 or transformers with torch; skipped without. Log-probabilities of given translations are
-compared with tools/numpy_transformer.py in double precision, which is compared with attn elsewhere.
+Needs torch, and ctranslate2 or transformers; skipped without. Log-probabilities of given translations are compared with
+tools/attn_torch in double precision, which is compared with attn elsewhere.
 """
 import importlib.util
 import json
@@ -18,7 +18,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.dont_write_bytecode = True
 sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "tests/app")]
-from program import ProgramTest, main  # noqa: E402  # its folder must be on the path first
+from program import ProgramTest, main, with_torch  # noqa: E402  # its folder must be on the path first
 
 CONFIG = {
     "data": {"train": "corpus/train", "valid": "corpus/valid", "source": "en", "target": "de", "vocab_size": 300,
@@ -40,19 +40,11 @@ CTRANSLATE2 = {
     "rotary": {"position": "rotary", "norm": "pre", "norm_kind": "rms", "d_k": 4, "d_v": 6},
     "none": {"position": "none", "norm_kind": "rms", "bias": False},
 }
-try:
-    from numpy_transformer import load_checkpoint, read_vocabulary
-    HAS_NUMPY = True
-except ImportError:
-    HAS_NUMPY = False
-HAS_CTRANSLATE2 = HAS_NUMPY and importlib.util.find_spec("ctranslate2") is not None
-HAS_TRANSFORMERS = HAS_NUMPY and all(importlib.util.find_spec(name) for name in ("transformers", "torch", "sentencepiece"))
-
-
+HAS_CTRANSLATE2, HAS_TRANSFORMERS = (all(map(importlib.util.find_spec, names)) for names in (
+    ("torch", "ctranslate2"), ("torch", "transformers", "sentencepiece")))
 if HAS_CTRANSLATE2:
     import ctranslate2
 if HAS_TRANSFORMERS:
-    import torch
     import transformers
 
 
@@ -102,11 +94,14 @@ class ExportTest(ProgramTest):
         return sources, targets
 
     def expected(self, name, sources, targets):
-        """Log-probabilities of the targets' tokens and EOS, in NumPy."""
-        model = load_checkpoint(self.checkpoint(name))
+        """Log-probabilities of the targets' tokens and EOS, in double precision."""
+        model, found = load(self.checkpoint(name)).double(), []
         ids = [read_vocabulary(self.attn("vocab", name, *side).stdout) for side in ((), ("--target",))]
-        return [model.log_probabilities([ids[0][piece] for piece in source], [ids[1][piece] for piece in target],
-                                        ids[1]["<s>"], ids[1]["</s>"]) for source, target in zip(sources, targets)]
+        for source, target in zip(sources, targets):
+            source, target, following = batch([[ids[0][piece] for piece in source]], [[ids[1][piece] for piece in target]],
+                                              ids[1]["<s>"], ids[1]["</s>"])
+            found.append((-F.cross_entropy(model(source, target)[0], following[0], reduction="none")).tolist())
+        return found
 
     def translations(self, name):
         lines = self.attn("translate", name, "--set", "alpha=0", "--set", "beam=3", "--scores", stdin=self.source).stdout
@@ -238,7 +233,6 @@ class HuggingFace(ExportTest):
         self.assertEqual(self.scores(model, tokenizer, *lines), self.scores(*self.load(self.path / "copy"), *lines))
 
 
-@unittest.skipUnless(HAS_NUMPY, "no numpy")
 class Rejections(ExportTest):
     def refused(self, *arguments, names):
         done = self.export_tool(*arguments)
@@ -301,4 +295,8 @@ class Rejections(ExportTest):
 
 
 if __name__ == "__main__":
+    with_torch()
+    import torch
+    from torch.nn import functional as F
+    from attn_torch import batch, load, read_vocabulary
     main()

@@ -37,6 +37,17 @@ def skip(why):
     sys.exit(77)  # CTest's SKIP_RETURN_CODE
 
 
+def with_torch():
+    """Runs the calling script by a python that has torch: this one or that of .venv; else skips it."""
+    try:
+        import torch  # noqa: F401
+    except ImportError:
+        other = ROOT / ".venv/bin/python"
+        if not other.exists() or os.path.samefile(sys.prefix, ROOT / ".venv"):
+            skip("no python here imports torch")
+        os.execv(other, [other, *sys.argv])
+
+
 def draw_page(directory):
     """The page of a report by tools/report; None, with a message, without the packages that it needs."""
     for python in (ROOT / ".venv/bin/python", sys.executable):

@@ -13,12 +13,14 @@ import random
 from program import ProgramTest, main
 
 
-def mixer(draw, encoder):
+def mixer(draw, encoder, layers):
     kind = draw(["restricted_attention", "convolution", "recurrence", "none"])
     if kind == "restricted_attention":
         return {"kind": kind, "window": draw([1, 2, 3, 5, 8])}
     if kind == "convolution":
-        return {"kind": kind, "kernel": draw([1, 3, 5] if encoder else [1, 2, 3, 4]), "gated": draw([True, False])}
+        kernel = draw([1, 3, 5] if encoder else [1, 2, 3, 4])
+        return {"kind": kind, "kernel": kernel, "gated": draw([True, False]),
+                "dilation": draw([1, 2]) if kernel > 1 and layers > 1 else 1}
     if kind == "recurrence":
         both = {"bidirectional": draw([True, False])} if encoder else {}
         return {"kind": kind, "cell": draw(["lstm", "gru"]), **both}
@@ -45,7 +47,7 @@ def transformer(draw):
     model["mup_base"] = draw(bases) if mup else 0
     for side in ("encoder", "decoder"):
         if draw([True, False, False]) and norm != "deep" and model["initialization"] != "depth":
-            model[f"{side}_mixer"] = mixer(draw, side == "encoder")
+            model[f"{side}_mixer"] = mixer(draw, side == "encoder", model["layers"])
     mixed = [model.get(f"{side}_mixer", {}).get("kind", "attention") for side in ("encoder", "decoder")]
     in_attention = ["rotary", "alibi", "t5_bias", "relative"] if "attention" in mixed else []
     model["position"] = draw(["sinusoidal", "sinusoidal_halves", "learned", "none"] + in_attention)

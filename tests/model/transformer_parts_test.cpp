@@ -1,4 +1,4 @@
-// Today's parts of the Transformer against an independent implementation in NumPy (golden values:
+// Today's parts of the Transformer against an independent implementation in Python (golden values:
 // tools/goldens/transformer_parts.py, positions.py), and their own properties.
 #include <cmath>
 #include <string>
@@ -85,7 +85,7 @@ Config wide() {
 
 }  // namespace
 
-TEST_CASE("each of today's parts gives the probabilities of the implementation in NumPy") {
+TEST_CASE("each of today's parts gives the probabilities of the implementation in Python") {
   const Golden shared("transformer_parts.safetensors", "");
   const torch::Tensor source = shared("source"), target = shared("target");
   const torch::Tensor bos = torch::full({1}, kBos), eos = torch::full({1}, kEos);

@@ -1,20 +1,21 @@
 #!/usr/bin/env python3
-"""`attn attention` and `attn heads` against plain NumPy.
+"""`attn attention` and `attn heads` against plain PyTorch.
 
     python3 tests/tools/heads_test.py path/to/attn
 
-Weights are those of tools/numpy_transformer.py, the statistics follow the definitions of docs/howto/inspect.md, and the
-importance is a numerical derivative of the likelihood. Needs numpy; skipped without.
+Weights are those of tools/attn_torch in double precision, the statistics follow the definitions of docs/howto/inspect.md,
+and the importance is a numerical derivative of the likelihood. Needs torch, of this python or of .venv; skipped without.
 """
 import collections
 import json
+import math
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.dont_write_bytecode = True
 sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "tests/app")]
-from program import ProgramTest, main, skip  # noqa: E402  # its folder must be on the path first
+from program import ProgramTest, main, with_torch  # noqa: E402  # its folder must be on the path first
 
 CONFIG = {
     "data": {"train": "corpus/train", "valid": "corpus/valid", "source": "en", "target": "de", "tokenizer": "words",
@@ -28,18 +29,19 @@ KINDS = ("encoder", "decoder", "cross")
 COMMON = 3
 
 
-def watched(model):
-    """The model, keeping the weights of each attention and able to scale one context: (name, head, query, factor)."""
-    class Watched(type(model)):
-        seen, scale = {}, None
+class Watched:
+    """A model of which the weights of each attention are kept, and one context can be scaled: (name, head, query, factor)."""
 
-        def attend(self, name, weights, values):
-            contexts = weights @ values
-            self.seen[name] = weights
-            if self.scale and self.scale[0] == name:
-                contexts[self.scale[1], self.scale[2]] *= self.scale[3]
-            return contexts
-    return Watched(model.w, model.config)
+    def __init__(self, model):
+        self.model, self.seen, self.scale = model.double().requires_grad_(False), {}, None
+        for name, module in model.named_modules():
+            if name.endswith("weights_dropout"):
+                module.register_forward_hook(lambda _, __, weights, name=name.rpartition(".")[0]: self.watch(name, weights))
+
+    def watch(self, name, weights):
+        self.seen[name] = weights[0].clone()
+        if self.scale and self.scale[0] == name:  # the context is linear in the weights
+            weights[0, self.scale[1], self.scale[2]] *= self.scale[3]
 
 
 def name_of(kind, layer):
@@ -54,7 +56,8 @@ class Heads(ProgramTest):
         cls.attn("generate", "corpus", "--train", "1000", "--valid", "5", "--test", "40")
         cls.write("heads.json", CONFIG)
         cls.attn("train", "heads.json", "--run", "run")
-        cls.model = watched(load_checkpoint(cls.path / "run/checkpoints/step-00000600"))
+        torch.set_num_threads(1)
+        cls.model = Watched(load(cls.path / "run/checkpoints/step-00000600"))
         cls.ids = read_vocabulary(cls.attn("vocab", "run").stdout)
         cls.pairs = list(zip(cls.lines("corpus/valid.en"), cls.lines("corpus/valid.de")))
 
@@ -64,7 +67,8 @@ class Heads(ProgramTest):
                 for line in (cls.path / file).read_text(encoding="utf8").splitlines()]
 
     def log_probability(self, pair):
-        return self.model.log_probabilities(*pair, self.ids["<s>"], self.ids["</s>"]).sum()
+        source, target, following = batch(*([side] for side in pair), self.ids["<s>"], self.ids["</s>"])
+        return -F.cross_entropy(self.model.model(source, target)[0], following[0], reduction="sum").item()
 
     def all_weights(self):
         """[{name: [heads, queries, keys]}] of the pairs."""
@@ -84,7 +88,7 @@ class Heads(ProgramTest):
             for k, kind in enumerate(KINDS):
                 entry = written[i * len(KINDS) + k]
                 for layer, attention in enumerate(entry["attn"]):
-                    self.assertLess(abs(np.array(attention) - weights[name_of(kind, layer)]).max(), 1e-4)
+                    self.assertLess((torch.tensor(attention) - weights[name_of(kind, layer)]).abs().max(), 1e-4)
                 self.assertEqual(len(entry["left_text"]), len(entry["attn"][0][0]))
                 self.assertEqual(len(entry["right_text"]), len(entry["attn"][0][0][0]))
         # Lines are those of the file, of which empty ones have no sentence.
@@ -108,24 +112,25 @@ class Heads(ProgramTest):
         common = sorted(counts.values(), reverse=True)[COMMON - 1]
         rows, offsets, rare = [], [], []
         for (source, target), weights in zip(self.pairs, self.all_weights()):
-            attention = weights[name_of(kind, layer)][head]
+            attention = weights[name_of(kind, layer)][head].tolist()
             if kind == "encoder":
                 attention = attention[:-1]
-            named = attention[:, :-1] if of_source else attention
+            named = [row[:-1] for row in attention] if of_source else attention
             for i, row in enumerate(attention):
                 keys = row[:i + 1] if kind == "decoder" else row
-                entropy = -sum(a * np.log(a) for a in keys if a > 0)
-                best = int(np.argmax(named[i]))
+                entropy = -sum(a * math.log(a) for a in keys if a > 0)
+                best = named[i].index(max(named[i]))
                 offsets.append(best - i)
-                rows.append((entropy, entropy / np.log(len(keys)) if len(keys) > 1 else np.nan, named[i].max(),
+                rows.append((entropy, entropy / math.log(len(keys)) if len(keys) > 1 else math.nan, max(named[i]),
                              sum(a * abs(i - j) for j, a in enumerate(row)), abs(best - i)))
             frequencies = [counts[t] for t in source] if of_source else [len(self.pairs), *(counts[t] for t in target)]
             if min(frequencies) < common:
-                rare.append(frequencies[int(np.argmax(named.sum(0)))] == min(frequencies))
+                sums = [sum(column) for column in zip(*named)]
+                rare.append(frequencies[sums.index(max(sums))] == min(frequencies))
         offset, count = max(sorted(collections.Counter(offsets).items()), key=lambda item: item[1])
-        means = np.nanmean(np.array(rows), 0)
+        means = torch.tensor(rows, dtype=torch.float64).nanmean(0).tolist()
         return {"entropy": means[0], "relative_entropy": means[1], "confidence": means[2], "distance": means[3],
-                "argmax_distance": means[4], "offset": offset, "positional": count / len(offsets), "rare": np.mean(rare)}
+                "argmax_distance": means[4], "offset": offset, "positional": count / len(offsets), "rare": sum(rare) / len(rare)}
 
     def importance(self, kind, layer, head, step=1e-5):
         """The mean of |dL/dε| with the head's context at one query scaled by 1 + ε."""
@@ -196,7 +201,7 @@ class Heads(ProgramTest):
         self.attn("attention", "recurrent", "--source", "corpus/valid.en", "--json", "r.json")
         written = json.loads((self.path / "r.json").read_text(encoding="utf8"))
         for entry in written:
-            self.assertTrue(np.allclose(np.array(entry["attn"]).sum(-1), 1, atol=1e-2))
+            self.assertLess((torch.tensor(entry["attn"]).sum(-1) - 1).abs().max(), 1e-2)
         # With input feeding the decoder attends step by step; its weights are those of whole sentences, too.
         for number, form in enumerate(({"decoder": "luong"}, {"decoder": "gnmt"})):
             self.write("fed.json", {**CONFIG, "train": {**CONFIG["train"], "steps": 2},
@@ -204,16 +209,15 @@ class Heads(ProgramTest):
             self.attn("train", "fed.json", "--run", f"fed{number}")
             self.attn("attention", f"fed{number}", "--source", "corpus/valid.en", "--json", "fed.json")
             for entry in json.loads((self.path / "fed.json").read_text(encoding="utf8")):
-                weights = np.array(entry["attn"])
+                weights = torch.tensor(entry["attn"])
                 self.assertEqual(weights.shape, (1, 1, len(entry["left_text"]), len(entry["right_text"])))
-                self.assertTrue(np.allclose(weights.sum(-1), 1, atol=1e-2))
+                self.assertLess((weights.sum(-1) - 1).abs().max(), 1e-2)
             self.attn("attention", f"fed{number}", "--source", "corpus/valid.en", "--html", "fed.html")
 
 
 if __name__ == "__main__":
-    try:
-        import numpy as np
-        from numpy_transformer import load_checkpoint, read_vocabulary
-    except ImportError as error:
-        skip(f"no numpy: {error}")
+    with_torch()
+    import torch
+    from torch.nn import functional as F
+    from attn_torch import batch, load, read_vocabulary
     main()

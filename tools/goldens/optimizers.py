@@ -11,6 +11,7 @@ import pathlib
 import torch
 from safetensors.torch import save_file
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 STEPS, RATE, DECAY = 5, 0.02, 0.1
 SHAPES = {"a.weight": (6, 4), "a.bias": (6,), "b.weight": (4, 6)}
 
@@ -42,7 +43,7 @@ CASES = {"adamw": lambda p: [adamw(p)], "lion": lambda p: [Lion(p)],
 
 def write_tensors(name, tensors):
     """tests/NAME.safetensors, in float32."""
-    path = pathlib.Path(__file__).resolve().parents[2] / f"tests/{name}.safetensors"
+    path = ROOT / f"tests/{name}.safetensors"
     save_file({key: tensor.detach().float().contiguous() for key, tensor in tensors.items()}, path,
               metadata={"torch": torch.__version__})
     print(f"{path}: {len(tensors)} tensors, {path.stat().st_size} bytes")
