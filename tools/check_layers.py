@@ -62,11 +62,11 @@ BUDGETS = {
     "kernels/cuda": 1800,
     "model": 6950,
     "data": 6120,
-    "train": 4779,
+    "train": 5030,
     "eval": 7534,
     "report": 1850,
-    "app": 13405,
-    "tests": 20576,
+    "app": 13450,
+    "tests": 20719,
     "run": 311,
 }
 PYTHON_BUDGET = 12400  # tools and tests; pages of reports, exports, treebanks and baseline parsers are Python

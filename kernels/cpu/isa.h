@@ -4,6 +4,12 @@
 
 #define ATTN_TEXT_OF(x) #x
 #define ATTN_TEXT(x) ATTN_TEXT_OF(x)
+// Before a loop whose iterations do not depend on each other.
+#ifdef __clang__
+#define ATTN_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define ATTN_INDEPENDENT _Pragma("GCC ivdep")
+#endif
 
 namespace attn::cpu::ATTN_ISA {
 namespace {

@@ -118,7 +118,7 @@ static void lstm_cells_backward(const LstmGradients& c) {
     float* __restrict__ d_update = d_forget + width;
     float* __restrict__ d_output = d_update + width;
     for (int64_t j = 0; j < width; ++j) d_output[j] = tanh_of(cell[j]);  // for the loop below
-#pragma GCC ivdep  // too many arrays to check for overlaps
+    ATTN_INDEPENDENT  // too many arrays to check for overlaps
     for (int64_t j = 0; j < width; ++j) {
       const float i = input[j], f = forget[j], u = update[j], o = output[j];
       const float s = d_output[j];
@@ -167,7 +167,7 @@ static void gru_cells_backward(const GruGradients& c) {
     float* __restrict__ d_kept = c.d_kept + r * width;
     float* __restrict__ d_in = c.d_inputs + r * 3 * width;
     float* __restrict__ d_products = c.d_products + r * 3 * width;
-#pragma GCC ivdep  // too many arrays to check for overlaps
+    ATTN_INDEPENDENT  // too many arrays to check for overlaps
     for (int64_t j = 0; j < width; ++j) {
       const float g = reset[j], z = update[j], n = state[j];
       const float d_hidden = d_above[j] + d_next[j] + d_kept[j];
