@@ -19,7 +19,7 @@ check_cxx_source_compiles("#include <algorithm>
 unset(CMAKE_REQUIRED_FLAGS)
 if(NOT ATTN_CXX20)
   message(FATAL_ERROR "${CMAKE_CXX_COMPILER} (${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}) does not compile "
-          "C++20: set CXX to GCC 11 or newer, or clang 16 or newer")
+          "C++20: set CXX to GCC 11 or newer")
 endif()
 
 # attn_dependency(NAME VERSION URL SHA256): find_package, or the release. FETCHCONTENT_SOURCE_DIR_<NAME> in capitals

@@ -214,7 +214,9 @@ void add_weight_gradients(const torch::Tensor& x, std::span<const WeightGradient
                                              std::min(last * kTileLines, inputs)),
                                      data(right) + first * inner_tiles * kTileSize);
                      });
-    for (const auto& [dy, gradient] : weights) {
+    for (const auto& weight : weights) {  // named: clang's OpenMP captures no structured bindings
+      const torch::Tensor& dy = weight.dy;
+      float* const gradient = weight.sum;
       const int64_t outputs = dy.size(1);
       const int64_t threads = at::in_parallel_region() ? 1 : at::get_num_threads();
       const int64_t share =

@@ -193,7 +193,10 @@ class CpuAttention : public torch::autograd::Function<CpuAttention> {
     const auto holder = context->saved_data["layout"].toCapsule();
     const Layout& layout = *static_cast<const Holder&>(*holder).layout;
     const Operands operands{saved[0], saved[1], saved[2], saved[4], {saved[5], saved[6]}};
-    const auto& [queries, keys, values, bias, relative] = operands;
+    // Not structured bindings, which clang's OpenMP does not capture.
+    const torch::Tensor &queries = operands.queries, &keys = operands.keys,
+                        &values = operands.values, &bias = operands.bias;
+    const auto& relative = operands.relative;
     const torch::Tensor d_out = gradients[0].contiguous();
     const torch::Tensor d_queries = torch::empty_like(queries);
     const torch::Tensor d_keys = torch::zeros_like(keys), d_values = torch::zeros_like(values);
